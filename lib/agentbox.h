@@ -1,22 +1,22 @@
 #ifndef AGENTBOX_H
 #define AGENTBOX_H
 /*
- * agentbox as a library: what the program can do, for programs.
+ * agentbox as a library: everything that the program can do.
  *
- * Functions return 0, or -1 with *err filled. Results that are text are the
- * caller's to free(). The library never prints and never exits; what it has to
- * say while a command runs goes to the request's `say`.
+ * Functions return 0, or -1 with *err filled. The caller must free() results that are
+ * text. The library never prints and never exits; messages while a command runs go
+ * to the request's `say`.
  *
- * Everything begins with a struct ab_policy_input (policy/layers/layers.h): zero it,
- * set what was asked for, and let ab_caller_init() fill in the rest.
+ * Everything starts with a struct ab_policy_input (policy/layers/layers.h): zero it, set the
+ * options, and let ab_caller_init() fill in the rest.
  *
  *	ab_run, ab_run_in_child	a command in the box (session/run/in_child.h)
- *	ab_check_*		judge a command, run nothing
- *	ab_runs_list, _stop	live runs (steer/runs/runs.h)
+ *	ab_check_*		judge a command without running it
+ *	ab_runs_list, _stop	active runs (steer/runs/runs.h)
  *	ab_permit		allow and deny (steer/permit/permit.h)
- *	ab_reload		new lists for live runs (steer/runs/reload.h)
- *	ab_records_*, ab_why	what a run did, and why it was refused
- *				something (steer/runs/records.h, steer/why/why.h)
+ *	ab_reload		reload the host lists of active runs (steer/runs/reload.h)
+ *	ab_records_*, ab_why	what a run did, and why something was denied
+ *				(steer/runs/records.h, steer/why/why.h)
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
  *	ab_watch		the full-screen view (steer/watch/watch.h)
  *	ab_learn		a policy from a run (steer/learn/learn.h)
@@ -26,12 +26,12 @@
  *	ab_connect		a connection out of the box (steer/client/connect.h)
  *	ab_doctor, ab_attack	what this machine can enforce (doctor/)
  *
- * ab_run() needs a process with a single thread: it executes the program again
- * as the box's first process. The process that calls it becomes the run's
- * supervisor for good: afterwards it is locked in (it can execute nothing and
- * open nothing but the state folder), and its standard input and output are
- * closed unless they are a terminal. A caller that wants to do more than exit
- * with the status uses ab_run_in_child(), which runs it in a child.
+ * ab_run() needs a process with a single thread: it executes the program again as the
+ * box's first process. The calling process becomes the run's supervisor for the
+ * rest of its life: it is confined (it cannot execute anything and can open only
+ * the state folder), and its standard input and output are closed unless they are
+ * a terminal. A caller that wants to do more than exit with the status uses
+ * ab_run_in_child(), which runs it in a child.
  */
 #include "audit/read/query.h"
 #include "audit/read/stats.h"

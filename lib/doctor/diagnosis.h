@@ -7,8 +7,8 @@ struct ab_error;
 struct ab_policy_input;
 
 /*
- * What this machine can enforce, found out by trying. Rows come in the order
- * in which they are shown; `seen` and `remedy` are sentences.
+ * What this machine can enforce, determined by trying. Rows are in the order of the
+ * report; `seen` and `remedy` are text.
  */
 enum ab_health { AB_HEALTH_OK, AB_HEALTH_WARN, AB_HEALTH_FAIL, AB_HEALTH_SKIP };
 
@@ -32,8 +32,8 @@ void ab_diagnosis_fini(struct ab_diagnosis *diagnosis);
 char *ab_diagnosis_text(const struct ab_diagnosis *diagnosis);
 char *ab_diagnosis_json(const struct ab_diagnosis *diagnosis);
 
-/* The AppArmor profile that lets this very program use user namespaces, and
- * whether that is what this machine lacks. */
+/* The AppArmor profile that lets this program use user namespaces, and whether this
+ * machine needs it. */
 int ab_doctor_apparmor(char **ret_profile, bool *ret_needed, struct ab_error *err);
 
 #endif

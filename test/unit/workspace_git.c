@@ -163,7 +163,7 @@ static void worktree(void)
 	sh("git clone -q --bare $T/proj $T/bare; cd $T/bare;"
 	   "git worktree add -q $T/bare/one; git worktree add -q $T/bare/two");
 	s = survey("bare/one", NULL);
-	ok(said(&s.findings, "bare/logs is no folder"), "what git will miss is told");
+	ok(said(&s.findings, "bare/logs is not a folder"), "what git will miss is told");
 	ab_survey_fini(&s);
 	sh("mkdir $T/bare/logs");
 	s = survey("bare/one", NULL);

@@ -142,7 +142,7 @@ static void sweeps(void)
 	}
 	ab_quarantine_sweep(q);
 	ok(count() == 0 && here("w/.vscode") &&
-		   said(&ab_quarantine_report(q)->findings, "no longer"),
+		   said(&ab_quarantine_report(q)->findings, "was replaced during the run"),
 	   "another folder at the same path is left alone and told");
 	sh("rm -rf $T/w2");
 	end();
@@ -274,7 +274,7 @@ static void made_by_the_run(void)
 	   "hooks in clones, submodules, new and bare repositories are moved");
 	ok(here("w/cl/.git/hooks/x.sample"), "samples stay");
 	ok(here("w/.git/hooks/pre-push"), "and so does what was there before");
-	ok(said(&r->findings, "cl/.git/config was made by the run") &&
+	ok(said(&r->findings, "cl/.git/config was created by the run") &&
 		   said(&r->findings, "core.fsmonitor, alias.x."),
 	   "keys that run programs are named, harmless ones are not");
 	ok(said(&r->findings, "core.sshcommand"), "also in a bare repository");
@@ -296,12 +296,12 @@ static void made_by_the_run(void)
 	   "git init -q f; rm f/.git/config; mkfifo f/.git/config");
 	ab_quarantine_review(q);
 	r = ab_quarantine_report(q);
-	ok(said(&r->findings, "w/a/.git was made by the run and leads git to") &&
-		   said(&r->findings, "w/b/.git was made by the run"),
+	ok(said(&r->findings, "w/a/.git was created by the run and points git to") &&
+		   said(&r->findings, "w/b/.git was created by the run"),
 	   "a .git file or link that leads outside is told");
-	ok(said(&r->findings, "w/c/.git/config was made by the run and is no"),
+	ok(said(&r->findings, "w/c/.git/config was created by the run and is not"),
 	   "a broken configuration is told");
-	ok(said(&r->findings, "w/f/.git/config was made by the run and cannot"),
+	ok(said(&r->findings, "w/f/.git/config was created by the run and cannot"),
 	   "one that is no file too, and does not hold us");
 	ok(kept("w/d/.git/hooks", "") && here("src/f"), "linked hooks are moved as a link");
 	ok(said(&r->findings, "commondir"), "a commondir is told");

@@ -39,7 +39,7 @@ static void roots(void)
 	ok(writable(&s, "r") && writable(&s, "onefile") && s.write.len == 2,
 	   "a linked root is resolved, a nested one is in it");
 	ok(closed(&s, AB_NODE_DIR, "r/sub/.vscode"), "the top of a nested root counts as a top");
-	ok(said(&s.findings, "/missing cannot be writable"), "a missing root is told");
+	ok(said(&s.findings, "/missing writable: it does not exist"), "a missing root is told");
 	ab_survey_fini(&s);
 	s = survey("r", NULL);
 	ok(!closed(&s, AB_NODE_DIR, "r/sub/.vscode"), "a deeper folder is no top");

@@ -7,15 +7,15 @@ struct ab_error;
 struct ab_policy_input;
 
 /*
- * The long self-attack: this program, in a box of its own, tries every wall,
- * and then checks the host. Harmless even if a wall is missing.
+ * The self-attack: this program attacks every wall from inside a box, and then checks
+ * the host. Harmless even if a wall is missing.
  */
 enum ab_hold { AB_HOLD_HELD, AB_HOLD_BROKEN, AB_HOLD_UNTRIED };
 
 struct ab_attempt {
 	const char *wall, *name;
 	enum ab_hold hold;
-	char *seen; /* what happened, a sentence */
+	char *seen; /* what happened */
 };
 
 struct ab_attack {

@@ -9,16 +9,16 @@
 struct ab_error;
 
 /*
- * Answer an agent that is about to run a command: its event in, its answer
- * out. A permitted command is rewritten to run in the box, if the agent
- * supports that and is not in a box itself.
+ * Judge a command that an agent is about to run: its event in, our reply out. An
+ * allowed command is rewritten to run in the box, if the agent supports that and
+ * is not in a box itself.
  */
 struct ab_hook_request {
 	struct ab_policy_input policy;
 	const char *agent; /* "claude-code" */
 	const char *event; /* what it sent */
 	size_t event_len;
-	bool no_box;		    /* judge only, rewrite nothing */
+	bool no_box;		    /* only judge, do not rewrite */
 	const char *approver;	    /* a command to ask first, or NULL */
 	const char *const *options; /* for the `run` in the new command */
 	size_t noptions;
@@ -33,12 +33,12 @@ struct ab_hook_reply {
 int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, struct ab_error *err);
 void ab_hook_reply_fini(struct ab_hook_reply *reply);
 
-/* The supported agents: our names, and what their makers call them. */
+/* The supported agents: our names, and their product names. */
 void ab_hook_agents(struct ab_strv *ret_names, struct ab_strv *ret_titles);
 
 /*
- * Put the hook into an agent's settings. `plan` reads and changes nothing;
- * `apply` writes what the plan has, unless the file has changed since.
+ * Add the hook to an agent's settings. `plan` only reads; `apply` writes the plan,
+ * unless the file has changed meanwhile.
  */
 struct ab_hook_plan {
 	char *path;	      /* of the settings */

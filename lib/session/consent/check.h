@@ -8,9 +8,9 @@ struct ab_policy_input;
 struct ab_strv;
 
 /*
- * Judge commands by a policy without running them. A judgement, and what it
- * points to, is valid until the next call; shell/judge/judge_report.h puts it into words.
- * ret_notes: what is worth knowing about the policy.
+ * Judge commands by a policy without running them. A judgement, and what it points to,
+ * is valid until the next call; shell/judge/judge_report.h turns it into text. ret_notes:
+ * notes about the policy.
  */
 struct ab_check;
 

@@ -9,35 +9,35 @@
 enum ab_level {
 	AB_SAY_DETAIL,	/* for -v */
 	AB_SAY_NOTE,	/* worth knowing */
-	AB_SAY_WARNING, /* something is less than was asked for */
+	AB_SAY_WARNING, /* less than was requested */
 };
 
 struct ab_request {
 	struct ab_policy_input policy;
 	const char *const *argv;
 	size_t argc;
-	const char *script;   /* the text that argv hands to a shell, if it
-				 * does: that is what is judged then */
+	const char *script;   /* the text that argv passes to a shell, or
+				 * NULL; it is judged instead of argv */
 	bool require_covered; /* fail if a credential is not covered by any
 				 * secret of the policy */
-	bool yes;	      /* go ahead where a person would be asked */
+	bool yes;	      /* approve everything that would be asked */
 	const char *approver; /* a command to ask instead, or NULL */
-	unsigned approver_ms; /* how long it may take; 0: a minute */
-	const char *session;  /* an agent's name for its session, under which
-				 * answers are kept; NULL: the terminal's */
-	const int *fds;	      /* to be kept open besides 0-2 */
+	unsigned approver_ms; /* its time limit; 0: a minute */
+	const char *session;  /* the agent's session, for which answers are
+				 * kept; NULL: the terminal's */
+	const int *fds;	      /* kept open in addition to 0-2 */
 	size_t nfds;
 	const char *audit;	  /* a copy of the record: a file, or the number
 				 * of an open descriptor; NULL: none */
-	const char *name;	  /* of the run, besides its id; or NULL */
+	const char *name;	  /* name of the run, in addition to its id; or NULL */
 	const char *result;	  /* where to write the result as JSON: a file, or
 				 * the number of an open descriptor; or NULL */
-	const char *on_violation; /* a command to run for each, or NULL */
-	bool trace_denials;	  /* also record refused files and calls */
-	bool learn;		  /* let unknown hosts through, list programs */
-	int verbose;		  /* 1: properties, 2: what each step took */
-	/* A text that begins with a space continues the one before. Not
-	 * escaped. */
+	const char *on_violation; /* a command to run for each denial, or NULL */
+	bool trace_denials;	  /* also record denied files and calls */
+	bool learn;		  /* allow unknown hosts, list programs */
+	int verbose;		  /* 1: guarantees, 2: also the time of each step */
+	/* Text that begins with a space continues the previous message. It is
+	 * not escaped. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
 };

@@ -4,8 +4,8 @@
 struct ab_error;
 struct ab_policy_input;
 
-/* Fill in what the process itself knows: environment, current folder, home.
- * The strings live as long as the process. */
+/* Fill in the environment, the current folder and the home folder of the process. The
+ * strings live as long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 
 #endif

@@ -16,9 +16,8 @@ int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_
 		      struct ab_error *err);
 
 /*
- * The TCP ports that programs in a live run listen on, in ascending order,
- * without our own; free *ret_ports. `run` is an id or a name; NULL: the only
- * live run.
+ * The TCP ports that programs in an active run listen on, in ascending order, without
+ * our own; free *ret_ports. `run` is an id or a name; NULL: the only active run.
  */
 int ab_run_ports(const struct ab_policy_input *input, const char *run, uint16_t **ret_ports,
 		 size_t *ret_len, struct ab_error *err);

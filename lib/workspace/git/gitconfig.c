@@ -17,8 +17,8 @@ struct scan {
 	struct ab_buf value;
 };
 
-/* The next byte, with CR LF as one LF; -1 at the end. A NUL is no text. */
-static int peek(const struct scan *s)
+/* The next byte, with CR LF as one LF; -1 at the end. A NUL is malformed. */
+static int peek_byte(const struct scan *s)
 {
 	if (s->p == s->end)
 		return -1;
@@ -27,9 +27,9 @@ static int peek(const struct scan *s)
 	return (unsigned char)*s->p;
 }
 
-static int next(struct scan *s)
+static int read_byte(struct scan *s)
 {
-	int c = peek(s);
+	int c = peek_byte(s);
 
 	if (c < 0)
 		return c;
@@ -40,17 +40,17 @@ static int next(struct scan *s)
 	return c;
 }
 
-static bool blank(int c)
+static bool is_blank(int c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static bool name_char(int c)
+static bool is_name_char(int c)
 {
 	return ab_is_alnum(c) || c == '-';
 }
 
-static void put(struct ab_buf *b, int c)
+static void add_byte(struct ab_buf *b, int c)
 {
 	char byte = (char)c;
 
@@ -62,80 +62,80 @@ static void skip_line(struct scan *s)
 	int c;
 
 	do {
-		c = next(s);
+		c = read_byte(s);
 	} while (c >= 0 && c != '\n');
 }
 
-static int subsection(struct scan *s)
+static int parse_subsection(struct scan *s)
 {
 	int c;
 
 	do {
-		c = next(s);
-	} while (blank(c));
+		c = read_byte(s);
+	} while (is_blank(c));
 	if (c != '"')
 		return -1;
-	put(&s->key, '.');
-	while ((c = next(s)) != '"') {
+	add_byte(&s->key, '.');
+	while ((c = read_byte(s)) != '"') {
 		if (c == '\\')
-			c = next(s);
+			c = read_byte(s);
 		if (c <= 0 || c == '\n' || s->key.len > KEY_MAX)
 			return -1;
-		put(&s->key, c);
+		add_byte(&s->key, c);
 	}
-	return next(s) == ']' ? 0 : -1;
+	return read_byte(s) == ']' ? 0 : -1;
 }
 
-/* Behind '['. "[a.B]" is the old spelling of [a "b"]. */
-static int section(struct scan *s)
+/* After '['. "[a.B]" is the old spelling of [a "b"]. */
+static int parse_section(struct scan *s)
 {
 	s->key.len = 0;
 	for (;;) {
-		int c = next(s);
+		int c = read_byte(s);
 
 		if (c == ']')
 			break;
-		if (blank(c)) {
-			if (subsection(s) < 0)
+		if (is_blank(c)) {
+			if (parse_subsection(s) < 0)
 				return -1;
 			break;
 		}
-		if ((!name_char(c) && c != '.') || s->key.len > KEY_MAX)
+		if ((!is_name_char(c) && c != '.') || s->key.len > KEY_MAX)
 			return -1;
-		put(&s->key, ab_lower(c));
+		add_byte(&s->key, ab_lower(c));
 	}
-	put(&s->key, '.');
+	add_byte(&s->key, '.');
 	s->section = s->key.len;
 	return 0;
 }
 
-static int escape(struct scan *s)
+static int parse_escape(struct scan *s)
 {
-	switch (next(s)) {
+	switch (read_byte(s)) {
 	case '\n':
-		return 0; /* the value goes on in the next line */
+		return 0; /* the value continues in the next line */
 	case 't':
-		put(&s->value, '\t');
+		add_byte(&s->value, '\t');
 		return 0;
 	case 'n':
-		put(&s->value, '\n');
+		add_byte(&s->value, '\n');
 		return 0;
 	case 'b':
-		put(&s->value, '\b');
+		add_byte(&s->value, '\b');
 		return 0;
 	case '"':
-		put(&s->value, '"');
+		add_byte(&s->value, '"');
 		return 0;
 	case '\\':
-		put(&s->value, '\\');
+		add_byte(&s->value, '\\');
 		return 0;
 	default:
 		return -1;
 	}
 }
 
-/* Behind '='. Spaces inside stay, those at both ends go. */
-static int value(struct scan *s)
+/* After '='. Spaces inside are kept, those at both ends are dropped. */
+static int parse_value(struct scan *s)
 {
 	bool quoted = false;
 	size_t keep = 0; /* length without trailing spaces */
@@ -143,7 +143,7 @@ static int value(struct scan *s)
 	s->value.len = 0;
 	ab_buf_add(&s->value, "", 0);
 	for (;;) {
-		int c = next(s);
+		int c = read_byte(s);
 
 		if (c < 0 || c == '\n') {
 			if (quoted)
@@ -152,9 +152,9 @@ static int value(struct scan *s)
 		}
 		if (c == 0)
 			return -1;
-		if (blank(c) && !quoted) {
+		if (is_blank(c) && !quoted) {
 			if (s->value.len > 0)
-				put(&s->value, c);
+				add_byte(&s->value, c);
 			continue;
 		}
 		if (!quoted && (c == '#' || c == ';')) {
@@ -164,10 +164,10 @@ static int value(struct scan *s)
 		if (c == '"') {
 			quoted = !quoted;
 		} else if (c == '\\') {
-			if (escape(s) < 0)
+			if (parse_escape(s) < 0)
 				return -1;
 		} else {
-			put(&s->value, c);
+			add_byte(&s->value, c);
 		}
 		keep = s->value.len;
 	}
@@ -176,45 +176,45 @@ static int value(struct scan *s)
 	return 0;
 }
 
-static int assignment(struct scan *s, int c, ab_gitconfig_fn *fn, void *arg)
+static int parse_assignment(struct scan *s, int c, ab_gitconfig_fn *fn, void *arg)
 {
 	s->key.len = s->section;
-	if (!s->section || !name_char(c) || c == '-' || ab_is_digit(c))
+	if (!s->section || !is_name_char(c) || c == '-' || ab_is_digit(c))
 		return -1;
-	put(&s->key, ab_lower(c));
-	while (name_char(peek(s))) {
+	add_byte(&s->key, ab_lower(c));
+	while (is_name_char(peek_byte(s))) {
 		if (s->key.len > KEY_MAX)
 			return -1;
-		put(&s->key, ab_lower(next(s)));
+		add_byte(&s->key, ab_lower(read_byte(s)));
 	}
-	while (ab_is_blank(peek(s)))
-		next(s);
-	c = next(s);
+	while (ab_is_blank(peek_byte(s)))
+		read_byte(s);
+	c = read_byte(s);
 	if (c < 0 || c == '\n') {
 		fn(arg, s->key.data, NULL);
 		return 0;
 	}
-	if (c != '=' || value(s) < 0)
+	if (c != '=' || parse_value(s) < 0)
 		return -1;
 	fn(arg, s->key.data, s->value.data);
 	return 0;
 }
 
-static int parse(struct scan *s, ab_gitconfig_fn *fn, void *arg)
+static int parse_file(struct scan *s, ab_gitconfig_fn *fn, void *arg)
 {
 	int c;
 
-	while ((c = next(s)) >= 0) {
+	while ((c = read_byte(s)) >= 0) {
 		int rc = 0;
 
-		if (c == '\n' || blank(c))
+		if (c == '\n' || is_blank(c))
 			continue;
 		if (c == '#' || c == ';')
 			skip_line(s);
 		else if (c == '[')
-			rc = section(s);
+			rc = parse_section(s);
 		else
-			rc = assignment(s, c, fn, arg);
+			rc = parse_assignment(s, c, fn, arg);
 		if (rc < 0)
 			return -1;
 	}
@@ -230,8 +230,8 @@ unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, v
 		return 1;
 	if (len >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
 		s.p += 3;
-	if (parse(&s, fn, arg) < 0)
-		/* A line end that was read already belongs to its line. */
+	if (parse_file(&s, fn, arg) < 0)
+		/* A line end that was already read belongs to its line. */
 		bad = s.line - (s.line > 1 && s.p[-1] == '\n');
 	ab_buf_fini(&s.key);
 	ab_buf_fini(&s.value);
@@ -240,7 +240,7 @@ unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, v
 
 enum when {
 	ALWAYS,
-	NOT_BOOL, /* true and false are harmless, else it is a program */
+	NOT_BOOL, /* true and false are harmless; anything else is a program */
 	BANG,	  /* only a value that starts with "!" is a command */
 	EXT,	  /* only an address that starts with "ext::" */
 };
@@ -342,7 +342,7 @@ static bool is_bool(const char *value)
 bool ab_gitconfig_runs(const char *key, const char *value)
 {
 	if (!value)
-		return false; /* "true" is no program */
+		return false; /* "true" is not a program */
 	for (size_t i = 0; i < AB_COUNT(programs); i++) {
 		if (!key_matches(programs[i].key, key))
 			continue;

@@ -1,10 +1,10 @@
 #ifndef AB_WORKSPACE_GIT_GITCONFIG_H
 #define AB_WORKSPACE_GIT_GITCONFIG_H
 /*
- * git's configuration syntax, for files that a hostile hand may have written.
+ * Parser for git's configuration syntax, for files that may be hostile.
  *
- * Pure and bounded: bytes in, one call per assignment. Where git would read
- * something else than a C string (a NUL byte), the file is malformed.
+ * Pure and bounded: bytes in, one call per assignment. A NUL byte makes the file
+ * malformed, because git would stop reading there.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
 
 /*
  * key: "section.subsection.name"; section and name in lower case, the
- * subsection as written. value: NULL when the line has no "=" (a true flag).
+ * subsection as written. value: NULL if the line has no "=" (a true flag).
  */
 typedef void ab_gitconfig_fn(void *arg, const char *key, const char *value);
 
-/* 0, or the number of the first line that git would not accept; what stood
- * before it was reported. */
+/* 0, or the number of the first line that git would not accept; everything before it
+ * was reported. */
 unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, void *arg);
 
-/* Does this assignment make git run a program, or read more configuration,
- * or go to another place than the repository says? */
+/* Does this assignment make git run a program, read more configuration, or use
+ * another place than the repository names? */
 bool ab_gitconfig_runs(const char *key, const char *value);
 
 #endif

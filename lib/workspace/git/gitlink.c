@@ -13,8 +13,8 @@
 #include "workspace/git/gitconfig.h"
 #include "workspace/tree/dir.h"
 
-/* git stops at a NUL byte where we would go on: such a file says two things
- * and so it says nothing. */
+/* git stops at a NUL byte and we would not: such a file is ambiguous, so it is not
+ * accepted. */
 char *ab_gitlink_line(const char *data, size_t len)
 {
 	while (len > 0 && (data[len - 1] == '\n' || data[len - 1] == '\r'))
@@ -44,7 +44,7 @@ static char *read_line(int dir, const char *name, char *(*parse)(const char *, s
 	return parse(data, len);
 }
 
-/* The folder that `path` (from the folder `dir`) leads to; links followed. */
+/* Open the folder `path`, relative to `dir`; follows links. */
 static int open_folder(int dir, const char *path, char **ret_real)
 {
 	ab_autoclose int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -59,7 +59,7 @@ static int open_folder(int dir, const char *path, char **ret_real)
 	return ab_take_fd(&fd);
 }
 
-static bool has(int dir, const char *name, bool folder)
+static bool has_entry(int dir, const char *name, bool folder)
 {
 	struct stat st;
 
@@ -69,7 +69,8 @@ static bool has(int dir, const char *name, bool folder)
 
 static bool is_gitdir_at(int dir)
 {
-	return has(dir, "HEAD", false) && has(dir, "objects", true) && has(dir, "refs", true);
+	return has_entry(dir, "HEAD", false) && has_entry(dir, "objects", true) &&
+	       has_entry(dir, "refs", true);
 }
 
 bool ab_is_gitdir(const char *path)
@@ -79,8 +80,8 @@ bool ab_is_gitdir(const char *path)
 	return fd >= 0 && is_gitdir_at(fd);
 }
 
-/* git refuses a repository of somebody else, and so do we. */
-static bool owner_fits(int dir, uid_t owner)
+/* git does not use a repository of another user, and neither do we. */
+static bool is_owned_by(int dir, uid_t owner)
 {
 	struct stat st;
 
@@ -112,8 +113,8 @@ static bool submodule_points_back(int gitdir, const char *top)
 }
 
 /*
- * By path, not by inode: a hard link to another worktree's .git file is the
- * same inode, but stands in another folder.
+ * Compare paths, not inodes: a hard link to another worktree's .git file has the same
+ * inode, but is in another folder.
  */
 static bool worktree_points_back(int gitdir, const char *top)
 {
@@ -148,11 +149,11 @@ static const char *check_worktree(int gitdir, const char *top, uid_t owner, stru
 	if (to)
 		common = open_folder(gitdir, to, &l->common);
 	if (common < 0)
-		return "its commondir leads nowhere";
+		return "its commondir does not exist";
 	if (!is_admin_of(l->gitdir, l->common) || !is_gitdir_at(common))
-		return "its commondir is not the repository that holds it";
-	if (!owner_fits(common, owner) || !owner_fits(gitdir, owner))
-		return "the repository belongs to somebody else";
+		return "its commondir is not the repository that contains it";
+	if (!is_owned_by(common, owner) || !is_owned_by(gitdir, owner))
+		return "the repository belongs to another user";
 	if (!worktree_points_back(gitdir, top))
 		return "that repository does not list this folder as a worktree";
 	return NULL;
@@ -163,14 +164,14 @@ static const char *check_submodule(int gitdir, const char *top, uid_t owner, str
 	l->common = ab_strdup(l->gitdir);
 	if (!is_gitdir_at(gitdir))
 		return "that folder is not a git directory";
-	if (!owner_fits(gitdir, owner))
-		return "the repository belongs to somebody else";
+	if (!is_owned_by(gitdir, owner))
+		return "the repository belongs to another user";
 	if (!submodule_points_back(gitdir, top))
 		return "its core.worktree does not point back to this folder";
 	return NULL;
 }
 
-static int explain(struct ab_gitlink *ret, const char *why)
+static int set_reason(struct ab_gitlink *ret, const char *why)
 {
 	snprintf(ret->why, sizeof(ret->why), "%s", why);
 	return -1;
@@ -186,18 +187,18 @@ int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
 
 	*ret = (struct ab_gitlink){ 0 };
 	if (dir < 0 || fstat(dir, &st) < 0)
-		return explain(ret, "the folder cannot be opened");
+		return set_reason(ret, "the folder cannot be opened");
 	to = read_line(dir, ".git", ab_gitlink_parse);
 	if (!to)
-		return explain(ret, "it has no \"gitdir: PATH\" line");
+		return set_reason(ret, "it has no \"gitdir: PATH\" line");
 	gitdir = open_folder(dir, to, &ret->gitdir);
 	if (gitdir < 0)
-		return explain(ret, "the folder that it names does not exist");
-	why = has(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
-					      : check_submodule(gitdir, top, st.st_uid, ret);
+		return set_reason(ret, "the folder that it names does not exist");
+	why = has_entry(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
+						    : check_submodule(gitdir, top, st.st_uid, ret);
 	ret->verified = !why;
 	if (why)
-		explain(ret, why);
+		set_reason(ret, why);
 	return 0;
 }
 

@@ -14,8 +14,8 @@
 
 #define JOURNAL_MAX (16 * 1024 * 1024)
 
-/* By hand: this is on the way of every start. What is left plain needs no
- * escape in JSON either. */
+/* Written by hand, because every start needs it. Plain bytes need no escape in JSON
+ * either. */
 static bool is_plain(unsigned char c)
 {
 	return c > 0x20 && c < 0x7f && c != '%' && c != '"' && c != '\\';
@@ -39,12 +39,12 @@ static void write_path(struct ab_buf *b, const char *path)
 	ab_buf_add(b, "\"", 1);
 }
 
-static int lower_hex(char c)
+static int parse_lower_hex(char c)
 {
 	return ab_lower(c) == c ? ab_hex(c) : -1;
 }
 
-/* NULL when it is not what write_path() makes. */
+/* NULL if it is not the output of write_path(). */
 static char *read_path(const json_t *value)
 {
 	const char *s = json_string_value(value);
@@ -56,8 +56,8 @@ static char *read_path(const json_t *value)
 		char byte = *s;
 
 		if (*s == '%') {
-			int high = lower_hex(s[1]);
-			int low = high < 0 ? -1 : lower_hex(s[2]);
+			int high = parse_lower_hex(s[1]);
+			int low = high < 0 ? -1 : parse_lower_hex(s[2]);
 
 			if (low < 0 || (high == 0 && low == 0))
 				return NULL;
@@ -112,7 +112,7 @@ char *ab_journal_write(const struct ab_survey *s)
 
 		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
 		write_path(&b, w->dir);
-		/* Inode numbers may use all 64 bits; the sign is ours. */
+		/* Inode numbers may use all 64 bits; JSON integers are signed. */
 		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,", (long long)w->dev,
 			      (long long)w->ino);
 		write_list(&b, "names", &w->names);
@@ -154,7 +154,7 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	s->watch = ab_alloc(n * sizeof(s->watch[0]));
 	for (; s->nwatch < n; s->nwatch++)
 		if (read_watch(json_array_get(watches, s->nwatch), &s->watch[s->nwatch]) < 0) {
-			s->nwatch++; /* half read: freed with the rest */
+			s->nwatch++; /* incomplete, but must be freed */
 			return -1;
 		}
 	return 0;
@@ -168,7 +168,7 @@ int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct 
 	if (!o || read_survey(o, &s) < 0) {
 		json_decref(o);
 		ab_survey_fini(&s);
-		return ab_fail(err, AB_ECONFIG, 0, "the journal of a run cannot be read");
+		return ab_fail(err, AB_ECONFIG, 0, "cannot read the journal of a run");
 	}
 	json_decref(o);
 	*ret = s;

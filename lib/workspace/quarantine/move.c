@@ -45,7 +45,7 @@ static int copy_bytes(int in, int out, struct budget *b)
 
 static int copy_file(int from, const char *name, int to, const char *as, struct budget *b)
 {
-	/* It was a regular file when looked at; it may be a FIFO by now. */
+	/* It was a regular file before; it may be a FIFO now. */
 	ab_autoclose int in =
 		openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ab_autoclose int out = -1;
@@ -70,7 +70,7 @@ static int copy_link(int from, const char *name, int to, const char *as)
 	return symlinkat(target, to, as) < 0 ? errno : 0;
 }
 
-static int copy(int from, const char *name, int to, const char *as, struct budget *b);
+static int copy_object(int from, const char *name, int to, const char *as, struct budget *b);
 
 static int copy_folder(int from, const char *name, int to, const char *as, struct budget *b)
 {
@@ -91,12 +91,12 @@ static int copy_folder(int from, const char *name, int to, const char *as, struc
 		return errno;
 	b->depth--;
 	for (size_t i = 0; i < l.len && rc == 0; i++)
-		rc = copy(in, l.v[i].name, out, l.v[i].name, b);
+		rc = copy_object(in, l.v[i].name, out, l.v[i].name, b);
 	b->depth++;
 	return rc;
 }
 
-static int copy(int from, const char *name, int to, const char *as, struct budget *b)
+static int copy_object(int from, const char *name, int to, const char *as, struct budget *b)
 {
 	struct stat st;
 
@@ -110,11 +110,11 @@ static int copy(int from, const char *name, int to, const char *as, struct budge
 	case S_IFLNK:
 		return copy_link(from, name, to, as);
 	default:
-		return 0; /* a FIFO or socket: nothing worth keeping */
+		return 0; /* a FIFO or socket: nothing to keep */
 	}
 }
 
-static int remove_all(int dir, const char *name, struct budget *b)
+static int remove_tree(int dir, const char *name, struct budget *b)
 {
 	ab_autolisting struct ab_listing l = { 0 };
 	ab_autoclose int fd = -1;
@@ -132,28 +132,28 @@ static int remove_all(int dir, const char *name, struct budget *b)
 	b->entries -= l.len;
 	b->depth--;
 	for (size_t i = 0; i < l.len && rc == 0; i++)
-		rc = remove_all(fd, l.v[i].name, b);
+		rc = remove_tree(fd, l.v[i].name, b);
 	b->depth++;
 	if (rc == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
 		rc = errno == ENOENT ? 0 : errno;
 	return rc;
 }
 
-static int move_across(int from, const char *name, int to, const char *as)
+static int move_by_copy(int from, const char *name, int to, const char *as)
 {
 	struct budget b = { COPY_BYTES, COPY_ENTRIES, COPY_DEPTH };
-	int rc = copy(from, name, to, as, &b);
+	int rc = copy_object(from, name, to, as, &b);
 
 	if (rc != 0) {
-		/* Half a copy is no evidence, and the original is there. */
+		/* Half a copy is useless, and the original still exists. */
 		b = (struct budget){ 0, COPY_ENTRIES, COPY_DEPTH };
-		remove_all(to, as, &b);
+		remove_tree(to, as, &b);
 		return rc;
 	}
-	/* Somebody may be adding files while we remove them. */
+	/* The box may add files while we remove them. */
 	for (int i = 0; i < REMOVE_TRIES; i++) {
 		b = (struct budget){ 0, 4 * COPY_ENTRIES, 2 * COPY_DEPTH };
-		rc = remove_all(from, name, &b);
+		rc = remove_tree(from, name, &b);
 		if (rc == 0)
 			return 0;
 	}
@@ -168,14 +168,14 @@ static int rename_to(int from, const char *name, int to, const char *as)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;
-	/* A file system that cannot promise it; `to` is ours alone. */
+	/* The file system does not support it; `to` is private to us. */
 	if (fstatat(to, as, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return EEXIST;
 	return renameat(from, name, to, as) < 0 ? errno : 0;
 }
 
-/* A folder goes to another parent only when it can be written itself, and
- * who made it may have taken that right away. */
+/* A folder can be moved to another parent only if it is writable itself, and its
+ * creator may have removed that right. */
 static bool unlock_folder(int from, const char *name)
 {
 	ab_autoclose int fd = openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -193,10 +193,10 @@ int ab_move(int from, const char *name, int to, const char *as, bool anew)
 
 	if (anew && ab_folder_is(from, name)) {
 		unlock_folder(from, name);
-		return move_across(from, name, to, as);
+		return move_by_copy(from, name, to, as);
 	}
 	rc = rename_to(from, name, to, as);
 	if ((rc == EACCES || rc == EPERM) && unlock_folder(from, name))
 		rc = rename_to(from, name, to, as);
-	return rc == EXDEV ? move_across(from, name, to, as) : rc;
+	return rc == EXDEV ? move_by_copy(from, name, to, as) : rc;
 }

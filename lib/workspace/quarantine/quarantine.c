@@ -20,13 +20,13 @@
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
 
-#define LIVE_MAX 128  /* folders watched live; the others are swept */
-#define MOVES_MAX 512 /* while the box runs: it can make names all day */
+#define LIVE_MAX 128  /* folders watched during the run; the others are swept */
+#define MOVES_MAX 512 /* while the box runs: it can create names all the time */
 #define TRIES 64      /* for a free name in the quarantine */
 #define LIST_MAX 10000
 #define SMALL_FOLDER 1000
 
-static void report(struct ab_quarantine *q, struct ab_moved m)
+static void add_report(struct ab_quarantine *q, struct ab_moved m)
 {
 	struct ab_quarantine_report *r = &q->report;
 
@@ -35,7 +35,7 @@ static void report(struct ab_quarantine *q, struct ab_moved m)
 	r->moved[r->nmoved++] = m;
 }
 
-/* The same object that could not be moved is told once. */
+/* Report an object that cannot be moved only once. */
 static bool is_reported(const struct ab_quarantine *q, const char *path, int errnum)
 {
 	for (size_t i = 0; i < q->report.nmoved; i++)
@@ -45,7 +45,7 @@ static bool is_reported(const struct ab_quarantine *q, const char *path, int err
 	return false;
 }
 
-/* Nobody with our uid can have put something there. */
+/* No process with our uid can have created something there. */
 static bool is_foreign(int fd)
 {
 	struct stat st;
@@ -78,12 +78,12 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const
 	}
 	if (rc == ENOENT || (rc != 0 && is_reported(q, full, rc)))
 		return;
-	report(q, (struct ab_moved){
-			  .path = ab_take(full),
-			  .kind = ab_node_of(st.st_mode),
-			  .name = rc == 0 || rc == ENOTEMPTY ? ab_strdup(as) : NULL,
-			  .errnum = rc,
-		  });
+	add_report(q, (struct ab_moved){
+			      .path = ab_take(full),
+			      .kind = ab_node_of(st.st_mode),
+			      .name = rc == 0 || rc == ENOTEMPTY ? ab_strdup(as) : NULL,
+			      .errnum = rc,
+		      });
 }
 
 static void add_names(struct ab_held *h, const char *name)
@@ -91,8 +91,8 @@ static void add_names(struct ab_held *h, const char *name)
 	ab_strv_add_once(&h->names, name);
 }
 
-/* Takes fd over. */
-static struct ab_held *hold(struct ab_quarantine *q, int fd, const char *path, bool given)
+/* Takes ownership of fd. */
+static struct ab_held *hold_folder(struct ab_quarantine *q, int fd, const char *path, bool given)
 {
 	if ((q->nheld & (q->nheld + 1)) == 0)
 		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
@@ -103,7 +103,7 @@ static struct ab_held *hold(struct ab_quarantine *q, int fd, const char *path, b
 static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
 		       const char *rest, bool live);
 
-/* All that the name (perhaps a pattern) stands for in this folder. */
+/* Sweep everything in this folder that matches the name (or pattern). */
 static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			bool live)
 {
@@ -129,8 +129,8 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 }
 
 /*
- * A folder on the way to a protected name (".config" of ".config/fish") is
- * harmless itself: it is entered, and while the box runs watched as well.
+ * A parent folder of a protected name (".config" of ".config/fish") is harmless
+ * itself: enter it, and also watch it while the box runs.
  */
 static void sweep_below(struct ab_quarantine *q, int dir, const char *path, const char *rest,
 			bool live)
@@ -140,7 +140,7 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path, cons
 
 	for (size_t i = 0; i < q->nheld && live; i++)
 		if (!q->held[i].given && strcmp(q->held[i].path, path) == 0) {
-			/* Made anew: the old one is another folder. */
+			/* Created again: the old one is another folder. */
 			struct stat a, b;
 
 			if (fstat(q->held[i].fd, &a) == 0 && fstat(dir, &b) == 0 &&
@@ -150,11 +150,11 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path, cons
 	if (!h && live && q->nheld < LIVE_MAX) {
 		fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 		if (fd >= 0)
-			h = hold(q, fd, path, false);
+			h = hold_folder(q, fd, path, false);
 	}
 	if (h)
 		add_names(h, rest);
-	/* After the watch is set: what came before it is seen now. */
+	/* After the watch is set, so that nothing is missed. */
 	sweep_names(q, dir, path, rest, live);
 }
 
@@ -173,7 +173,7 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const 
 	}
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	/* A link in a folder's place leads to names that we do not see. */
+	/* A link in place of a folder leads to names that we do not see. */
 	if (S_ISLNK(st.st_mode)) {
 		ab_quarantine_take(q, fd, path, name);
 		return;
@@ -188,9 +188,9 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const 
 }
 
 /*
- * Most names are not there: to list a small folder once is cheaper than to ask
- * for each of them. A name that comes after the listing has changed the folder
- * again, and is found by the next look, or by nobody because the box is gone.
+ * Most names do not exist: listing a small folder once is cheaper than looking up each
+ * of them. A name that is created after the listing changes the folder again, and
+ * the next check finds it.
  */
 static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 {
@@ -198,7 +198,7 @@ static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 	ab_autoclose int dir = openat(q->held[index].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool listed = dir >= 0 && ab_listing_read(&l, dir, SMALL_FOLDER) == 0 && !l.cut;
 
-	/* By index: the list may grow below us. */
+	/* By index, because the list may grow meanwhile. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
 		const struct ab_held *h = &q->held[index];
 		const char *name = h->names.v[i];
@@ -219,13 +219,13 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino) {
 		ab_autofree char *shown = ab_escape(w->dir);
 
-		ab_strv_addf(&q->report.findings,
-			     "%s is no longer the folder that it was at the "
-			     "start; what appeared in it was not moved.",
-			     shown);
+		ab_strv_addf(
+			&q->report.findings,
+			"%s was replaced during the run; files that were created in it were not moved.",
+			shown);
 		return;
 	}
-	h = hold(q, ab_take_fd(&fd), w->dir, true);
+	h = hold_folder(q, ab_take_fd(&fd), w->dir, true);
 	if (q->survey->started.tv_sec - w->changed.tv_sec > 1)
 		h->seen = w->changed;
 	for (size_t i = 0; i < w->names.len; i++)
@@ -233,10 +233,10 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 }
 
 /*
- * Who holds a folder open follows it when it is renamed, and "..", from where
- * it is now, leads to our own folders: past the mask, which is above them. The
- * kernel forbids that step only where it leaves the mount, that is, the
- * writable root. What is copied nobody holds.
+ * A process that has a folder open keeps it when it is renamed, and ".." from its new
+ * place leads to our own folders, past the mask above them. The kernel forbids
+ * that step only if it leaves the mount, that is, the writable root. No process
+ * has a copy open.
  */
 static bool is_inside(const struct ab_survey *survey, int dir)
 {
@@ -267,8 +267,8 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 }
 
 /*
- * A change in the same tick of the clock as our look leaves the ctime as it
- * was, so a folder that changed just now is looked at once more.
+ * A change in the same clock tick as our check does not change the ctime, so a folder
+ * that has just changed is checked once more.
  */
 static bool has_changed(struct ab_held *h)
 {
@@ -299,12 +299,12 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 {
 	size_t n = q->nheld;
 
-	/* Once something has changed, all of it counts: a folder on the way
-	 * to a name may have been made, or a move have been too much. */
+	/* Once something has changed, check everything: a parent of a name may
+	 * have been created, or a move may have exceeded a limit. */
 	for (size_t i = 0; i < n; i++)
 		if (q->held[i].given && (q->touched || has_changed(&q->held[i])))
 			sweep_held(q, i, false);
-	/* Those beyond the live ones are opened now, one at a time. */
+	/* Open the folders that were not watched now, one at a time. */
 	for (size_t i = LIVE_MAX; i < q->survey->nwatch; i++) {
 		size_t before = q->nheld;
 

@@ -1,27 +1,27 @@
 #ifndef AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
 #define AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
-/* What the files of the quarantine share. */
+/* Shared by the files of the quarantine. */
 #include <time.h>
 
 #include "workspace/quarantine/quarantine.h"
 
-/* A folder held open, and the names that must not be in it. */
+/* An open folder, and the names that must not be in it. */
 struct ab_held {
 	int fd;
-	struct timespec seen; /* its ctime when it was looked at last */
+	struct timespec seen; /* its ctime at the last check */
 	char *path;
 	struct ab_strv names;
-	bool given; /* by the survey; else found on the way down */
+	bool given; /* from the survey; otherwise found below one */
 };
 
 struct ab_quarantine {
 	const struct ab_survey *survey;
 	int dir;
-	bool inside; /* a writable root holds it */
+	bool inside; /* it is inside a writable root */
 	struct ab_held *held;
 	size_t nheld;
 	bool touched;  /* some watched folder has changed */
-	unsigned next; /* number of the next name in the quarantine */
+	unsigned next; /* number of the next quarantined file */
 	struct ab_quarantine_report report;
 };
 

@@ -19,10 +19,10 @@
 #include "workspace/tree/tree_walk.h"
 
 /*
- * A repository is of the run's making when the survey did not know its git
- * directory. A folder can have got one only when its own entries changed, so
- * every folder is passed through but only changed ones are looked at; the
- * change time is the kernel's, and the box cannot set it back.
+ * The run created a repository if the survey did not know its git directory. A folder
+ * can only have got one if its own entries changed, so the walk passes through
+ * every folder but examines only changed ones. The kernel sets the change time,
+ * and the box cannot set it back.
  */
 
 #define REVIEW_DIRS 3000
@@ -37,7 +37,7 @@
 struct review {
 	struct ab_quarantine *q;
 	struct ab_names names;
-	struct ab_strv seen; /* git directories looked at */
+	struct ab_strv seen; /* examined git directories */
 	struct ab_strv deep;
 	size_t ndeep;
 	bool cut;
@@ -61,7 +61,7 @@ static bool is_inside(const struct review *r, const char *path)
 	return false;
 }
 
-static void tell(struct review *r, const char *path, const char *what)
+static void add_finding(struct review *r, const char *path, const char *what)
 {
 	ab_autofree char *shown = ab_escape(path);
 
@@ -77,7 +77,7 @@ static void take_hooks(struct review *r, int gitdir, const char *path)
 
 	if (fd < 0 && errno == ENOENT)
 		return;
-	/* A link, or something that cannot be looked into: all of it. */
+	/* A link, or something that cannot be listed: take all of it. */
 	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
 		ab_quarantine_take(r->q, gitdir, path, "hooks");
 		return;
@@ -92,7 +92,7 @@ struct keys {
 	size_t n;
 };
 
-static void take_key(void *arg, const char *key, const char *value)
+static void collect_key(void *arg, const char *key, const char *value)
 {
 	struct keys *k = arg;
 
@@ -102,7 +102,7 @@ static void take_key(void *arg, const char *key, const char *value)
 	ab_buf_escape(&k->text, key);
 }
 
-static void name_keys(struct review *r, int gitdir, const char *path, const char *file)
+static void report_config(struct review *r, int gitdir, const char *path, const char *file)
 {
 	ab_autofree char *full = ab_path_join(path, file), *data = NULL;
 	ab_autofree char *what = NULL;
@@ -111,20 +111,18 @@ static void name_keys(struct review *r, int gitdir, const char *path, const char
 
 	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0) {
 		if (errno != ENOENT)
-			tell(r, full,
-			     "was made by the run and cannot be read "
-			     "as git configuration");
+			add_finding(
+				r, full,
+				"was created by the run and cannot be read as git configuration");
 		return;
 	}
-	if (ab_gitconfig_parse(data, len, take_key, &k))
-		tell(r, full,
-		     "was made by the run and is no valid git "
-		     "configuration");
+	if (ab_gitconfig_parse(data, len, collect_key, &k))
+		add_finding(r, full, "was created by the run and is not valid git configuration");
 	if (k.n > 0) {
-		what = ab_printf("was made by the run and names programs or "
-				 "files that git would use: %s%s",
-				 k.text.data, k.n > KEYS_MAX ? ", ..." : "");
-		tell(r, full, what);
+		what = ab_printf(
+			"was created by the run and names programs or files that git would use: %s%s",
+			k.text.data, k.n > KEYS_MAX ? ", ..." : "");
+		add_finding(r, full, what);
 	}
 	ab_buf_fini(&k.text);
 }
@@ -143,16 +141,16 @@ static void review_gitdir(struct review *r, int gitdir, const char *path, bool i
 	}
 	ab_strv_add(&r->seen, path);
 	take_hooks(r, gitdir, path);
-	name_keys(r, gitdir, path, "config");
-	name_keys(r, gitdir, path, "config.worktree");
+	report_config(r, gitdir, path, "config");
+	report_config(r, gitdir, path, "config.worktree");
 	if (!is_admin && fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		tell(r, path,
-		     "was made by the run and takes its configuration "
-		     "from another folder (commondir)");
+		add_finding(
+			r, path,
+			"was created by the run and takes its configuration from another folder (commondir)");
 	review_lists(r, gitdir, path);
 }
 
-/* Submodules' git directories, at any depth of their name. */
+/* The git directories of submodules, at any depth of their name. */
 static void review_modules(struct review *r, int at, const char *name, const char *path,
 			   unsigned depth)
 {
@@ -177,7 +175,7 @@ static void review_modules(struct review *r, int at, const char *name, const cha
 	}
 }
 
-/* "../..", the only place where git itself puts an admin folder. */
+/* "../..": git itself creates admin folders only there. */
 static bool commondir_is_usual(int admin)
 {
 	ab_autofree char *data = NULL, *line = NULL;
@@ -210,14 +208,14 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 		if (sub < 0 || ab_strv_has(&r->q->survey->repos, admin))
 			continue;
 		if (!commondir_is_usual(sub))
-			tell(r, admin,
-			     "was made by the run and takes its "
-			     "configuration from another folder");
+			add_finding(
+				r, admin,
+				"was created by the run and takes its configuration from another folder");
 		review_gitdir(r, sub, admin, true);
 	}
 }
 
-/* The git directory is elsewhere: behind a .git file or link. */
+/* The git directory is elsewhere: a .git file or link leads to it. */
 static void review_elsewhere(struct review *r, const char *git, const char *real)
 {
 	ab_autoclose int fd = -1;
@@ -226,17 +224,18 @@ static void review_elsewhere(struct review *r, const char *git, const char *real
 		return;
 	if (!is_inside(r, real)) {
 		ab_autofree char *to = ab_escape(real);
-		ab_autofree char *what = ab_printf("was made by the run and leads git to %s", to);
+		ab_autofree char *what =
+			ab_printf("was created by the run and points git to %s", to);
 
-		tell(r, git, what);
+		add_finding(r, git, what);
 		return;
 	}
 	fd = ab_open_beneath(AT_FDCWD, real, O_RDONLY | O_DIRECTORY);
 	if (fd < 0) {
-		tell(r, git, "leads to a git directory that cannot be opened");
+		add_finding(r, git, "points to a git directory that cannot be opened");
 		return;
 	}
-	/* An admin folder is found, and judged as one, in its list. */
+	/* Admin folders are reviewed with the list that contains them. */
 	if (faccessat(fd, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		ab_autofree char *list = ab_path_parent(real);
 		ab_autofree char *common = ab_path_parent(list);
@@ -271,7 +270,7 @@ static void review_checkout(struct review *r, int fd, const char *path)
 			review_elsewhere(r, git, l.gitdir);
 		ab_gitlink_fini(&l);
 	} else if (S_ISDIR(st.st_mode)) {
-		tell(r, git, "was made by the run and cannot be looked into");
+		add_finding(r, git, "was created by the run and cannot be examined");
 	}
 }
 
@@ -328,16 +327,16 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 	return true;
 }
 
-static void tell_names(struct review *r)
+static void report_names(struct review *r)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (r->ndeep == 0)
 		return;
-	ab_buf_printf(&b,
-		      "The run made or changed %zu file%s in deeper "
-		      "folders that tools may run or obey: ",
-		      r->ndeep, r->ndeep == 1 ? "" : "s");
+	ab_buf_printf(
+		&b,
+		"The run created or changed %zu file%s in deeper folders that tools may run or obey: ",
+		r->ndeep, r->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < r->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
 		ab_buf_escape(&b, r->deep.v[i]);
@@ -365,12 +364,12 @@ void ab_quarantine_review(struct ab_quarantine *q)
 	for (size_t i = 0; i < s->write.len; i++)
 		if (ab_walk(&w, s->write.v[i], review_folder, &r) < 0)
 			r.cut |= errno != ENOTDIR && errno != ENOENT;
-	tell_names(&r);
-	/* Where the first scan saw all, a box has made it too much. */
+	report_names(&r);
+	/* If the first scan was complete, the box has created too much. */
 	if (r.cut || w.cut)
-		ab_strv_add(s->searched ? &q->report.findings : &q->report.notes,
-			    "The writable folders are too large to be searched "
-			    "whole for what the run made.");
+		ab_strv_add(
+			s->searched ? &q->report.findings : &q->report.notes,
+			"The writable folders are too large to search completely for what the run created.");
 	ab_names_fini(&r.names);
 	ab_strv_fini(&r.seen);
 	ab_strv_fini(&r.deep);

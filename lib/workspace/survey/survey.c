@@ -22,7 +22,7 @@
 #define SCAN_DEPTH 5
 #define SHOWN 3 /* paths in a note */
 
-/* Real paths; a root that is a symbolic link is resolved here, once. */
+/* Find the real paths; a root that is a symbolic link is resolved here, once. */
 static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
 {
 	const struct ab_strv *write = &policy->fs.write;
@@ -34,8 +34,8 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 
 		if (fd < 0) {
 			shown = ab_escape(write->v[i]);
-			ab_strv_addf(&s->out->findings, "%s cannot be writable: %s.", shown,
-				     strerror(errno));
+			ab_strv_addf(&s->out->findings, "Cannot make %s writable: %s.", shown,
+				     errno == ENOENT ? "it does not exist" : strerror(errno));
 			continue;
 		}
 		real = ab_real_path(fd);
@@ -46,9 +46,7 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
 			shown = ab_escape(write->v[i]);
 			ab_strv_addf(&s->out->findings,
-				     "%s cannot be writable: it leads "
-				     "elsewhere by now.",
-				     shown);
+				     "Cannot make %s writable: it now leads elsewhere.", shown);
 			continue;
 		}
 		ab_strv_add_once(&s->out->write, real);
@@ -58,7 +56,7 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 	return 0;
 }
 
-/* A root inside another adds nothing to what is writable. */
+/* A root inside another one makes nothing else writable. */
 static void drop_nested(struct ab_strv *paths)
 {
 	for (size_t i = paths->len; i-- > 0;)
@@ -83,7 +81,7 @@ static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_
 		for (size_t k = 0; k < names->len; k++)
 			seen[k] |= ab_name_starts(names->v[k], l->v[i].name, &rest);
 	}
-	/* The names are a set, and this folder had no watch: no duplicates. */
+	/* No duplicates: the names are a set, and this folder had no watch. */
 	w = ab_survey_watched(s, top);
 	for (size_t k = 0; k < names->len && w; k++)
 		if (!seen[k] && !l->cut)
@@ -93,7 +91,7 @@ static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_
 			ab_survey_guard(s, top, names->v[k]);
 }
 
-/* HEAD, objects and refs: git takes such a folder for a repository. */
+/* HEAD, objects and refs: git treats such a folder as a repository. */
 static bool looks_bare(const struct ab_listing *l)
 {
 	unsigned seen = 0;
@@ -154,7 +152,7 @@ static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
 	return depth == 0 || !bare;
 }
 
-/* A top outside the scan, or one that the scan could not read whole. */
+/* A top outside the scan, or one that the scan could not read completely. */
 static void read_top(struct ab_surveyor *s, const char *top)
 {
 	ab_autolisting struct ab_listing l = { 0 };
@@ -162,14 +160,14 @@ static void read_top(struct ab_surveyor *s, const char *top)
 
 	if (ab_strv_has(&s->tops, top))
 		return;
-	/* Unreadable, or too long: each name is asked for by itself. */
+	/* Unreadable or too long: look up each name. */
 	fd = ab_open_beneath(AT_FDCWD, top, O_RDONLY | O_DIRECTORY);
 	if (fd < 0 || ab_listing_read(&l, fd, TOP_ENTRIES) < 0)
 		l.cut = true;
 	guard_top(s, top, &l);
 }
 
-static void scan(struct ab_surveyor *s)
+static void scan_roots(struct ab_surveyor *s)
 {
 	struct ab_walk w = { .dirs = SCAN_DIRS, .entries = SCAN_ENTRIES, .depth = SCAN_DEPTH };
 
@@ -178,7 +176,7 @@ static void scan(struct ab_surveyor *s)
 			w.cut = true;
 	for (size_t i = 0; i < s->roots.len; i++)
 		read_top(s, s->roots.v[i]);
-	/* Grows while it is read: submodules of submodules. */
+	/* Grows meanwhile: submodules of submodules. */
 	for (size_t i = 0; i < s->later.len; i++)
 		read_top(s, s->later.v[i]);
 	s->out->searched &= !w.cut;
@@ -199,8 +197,7 @@ static void note_findings(struct ab_surveyor *s)
 	if (s->ndeep == 0)
 		return;
 	ab_buf_printf(&b,
-		      "Deeper folders hold %zu file%s that tools may run "
-		      "or obey, in place before the start: ",
+		      "Deeper folders already contained %zu file%s that tools may run or obey: ",
 		      s->ndeep, s->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < s->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
@@ -210,8 +207,8 @@ static void note_findings(struct ab_surveyor *s)
 	ab_strv_give(&s->out->notes, ab_buf_take(&b));
 }
 
-/* What is closed needs no watch inside. */
-static void settle(struct ab_survey *o)
+/* Closed folders need no watch inside. */
+static void drop_closed_watches(struct ab_survey *o)
 {
 	size_t kept = 0;
 
@@ -235,7 +232,7 @@ int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct
 	struct ab_surveyor s = { .out = &out, .home = policy->home };
 	int rc;
 
-	/* The clock that file times are taken from. */
+	/* The clock of file times. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &out.started);
 	ab_names_init(&s.names, &policy->fs.deny_write);
 	rc = find_roots(&s, policy, err);
@@ -243,11 +240,11 @@ int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct
 		drop_nested(&out.write);
 		ab_survey_extend(&s);
 		drop_nested(&out.write);
-		scan(&s);
+		scan_roots(&s);
 		ab_survey_guard_absolute(&s);
 		ab_survey_hardlinks(&s);
 		note_findings(&s);
-		settle(&out);
+		drop_closed_watches(&out);
 		out.names = s.names.top;
 		s.names.top = (struct ab_strv){ 0 };
 	}

@@ -15,14 +15,14 @@
 #include "workspace/tree/dir.h"
 
 #define REPOS_MAX 256
-#define LIST_MAX 1000	/* entries of one modules or worktrees folder */
-#define MODULE_DEPTH 16 /* a submodule's name may hold slashes */
+#define LIST_MAX 1000	/* entries of a modules or worktrees folder */
+#define MODULE_DEPTH 16 /* a submodule's name may contain slashes */
 
-/* What decides which programs git runs; closed in a git directory that we
- * open ourselves, whatever the policy says. */
+/* Files that decide which programs git runs. In a git directory that we make writable
+ * they are always closed, whatever the policy contains. */
 static const char *const always[] = { "hooks", "config", "config.worktree", "commondir" };
 
-static bool holds_any(const struct ab_surveyor *s, const char *path)
+static bool contains_root(const struct ab_surveyor *s, const char *path)
 {
 	for (size_t i = 0; i < s->roots.len; i++)
 		if (ab_path_within(s->roots.v[i], path))
@@ -37,10 +37,10 @@ static void add_extra(struct ab_surveyor *s, const char *path)
 }
 
 /*
- * A bare repository with its worktrees inside: opening it whole would open
- * the neighbours too. Commits need only these.
+ * A bare repository with worktrees inside: making all of it writable would include the
+ * other worktrees. Commits need only these parts.
  */
-static void open_parts(struct ab_surveyor *s, const struct ab_gitlink *l)
+static void add_parts(struct ab_surveyor *s, const struct ab_gitlink *l)
 {
 	static const char *const parts[] = { "objects", "refs", "logs" };
 
@@ -53,17 +53,17 @@ static void open_parts(struct ab_surveyor *s, const struct ab_gitlink *l)
 		} else {
 			ab_autofree char *shown = ab_escape(part);
 
-			ab_strv_addf(&s->out->findings,
-				     "%s is no folder, and git needs it to "
-				     "commit here: make it before the run.",
-				     shown);
+			ab_strv_addf(
+				&s->out->findings,
+				"%s is not a folder, and git needs it to commit here: create it before the run.",
+				shown);
 		}
 	}
 	if (strcmp(l->gitdir, l->common) != 0)
 		add_extra(s, l->gitdir);
 }
 
-static void extend(struct ab_surveyor *s, const char *top)
+static void add_gitdir_of(struct ab_surveyor *s, const char *top)
 {
 	struct ab_gitlink l;
 	const char *why;
@@ -72,18 +72,17 @@ static void extend(struct ab_surveyor *s, const char *top)
 		ab_autofree char *shown = ab_escape(top);
 		ab_autofree char *to = ab_escape(l.gitdir);
 
-		/* What the box could have written proves nothing. */
-		why = !l.verified ? l.why
-		      : ab_survey_inside(s, l.gitdir)
-			      ? "its own files say so, and they are writable"
-			      : NULL;
+		/* Files that the box can write prove nothing. */
+		why = !l.verified		      ? l.why
+		      : ab_survey_inside(s, l.gitdir) ? "only its own writable files confirm that"
+						      : NULL;
 		if (why)
-			ab_strv_addf(&s->out->findings,
-				     "%s/.git names %s, which stays read-only: "
-				     "%s. Use --write if it is yours.",
-				     shown, to, why);
-		else if (holds_any(s, l.common))
-			open_parts(s, &l);
+			ab_strv_addf(
+				&s->out->findings,
+				"%s/.git names %s, which stays read-only: %s. Use --write if it is yours.",
+				shown, to, why);
+		else if (contains_root(s, l.common))
+			add_parts(s, &l);
 		else
 			add_extra(s, l.common);
 	}
@@ -97,7 +96,7 @@ void ab_survey_extend(struct ab_surveyor *s)
 		struct stat st;
 
 		if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
-			extend(s, s->roots.v[i]);
+			add_gitdir_of(s, s->roots.v[i]);
 	}
 }
 
@@ -114,8 +113,8 @@ struct config {
 	const char *gitdir, *top;
 };
 
-/* The programs and the further configuration that this one names. */
-static void take_config(void *arg, const char *key, const char *value)
+/* Collect the programs and further configuration files that it names. */
+static void collect_config(void *arg, const char *key, const char *value)
 {
 	const struct config *c = arg;
 	const char *base = NULL;
@@ -151,9 +150,9 @@ static void read_config(struct ab_surveyor *s, int fd, const char *name, const c
 
 	if (ab_read_small(fd, name, AB_GITCONFIG_MAX, &data, &len) < 0) {
 		if (errno == ENOENT || errno == ELOOP)
-			return; /* a link: what it leads to is closed */
+			return; /* a link: its target is closed */
 	} else {
-		line = ab_gitconfig_parse(data, len, take_config, &c);
+		line = ab_gitconfig_parse(data, len, collect_config, &c);
 		if (!line)
 			return;
 	}
@@ -171,7 +170,7 @@ static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth
 		return;
 	}
 	if (l.cut || depth > MODULE_DEPTH) {
-		/* More than can be looked at: closed as a whole. */
+		/* Too many to examine: close it as a whole. */
 		ab_survey_guard_literal(s, "/", dir);
 		return;
 	}
@@ -243,7 +242,7 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top
 	if (s->names.git.len == 0 && !opened)
 		return;
 	if (s->out->repos.len > REPOS_MAX) {
-		/* One mount for all of it instead of several. */
+		/* One mount instead of several. */
 		s->out->searched = false;
 		ab_survey_guard_literal(s, "/", gitdir);
 		return;
@@ -265,8 +264,8 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top
 	guard_worktrees(s, worktrees);
 }
 
-/* The common configuration counts in each checkout, and a relative hooksPath
- * there means a folder of that checkout. */
+/* The common configuration applies to each checkout, and a relative hooksPath means a
+ * folder of that checkout. */
 static void share_config(struct ab_surveyor *s, const char *common, const char *top)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common, O_PATH | O_DIRECTORY);
@@ -280,7 +279,7 @@ static void follow_gitfile(struct ab_surveyor *s, const char *top)
 {
 	struct ab_gitlink l;
 
-	/* Rewritten, it would send git to a repository of the box's making. */
+	/* If it was rewritten, git would use a repository that the box created. */
 	ab_survey_guard_literal(s, top, ".git");
 	if (ab_gitlink_read(top, &l) == 0) {
 		ab_survey_gitdir(s, l.gitdir, top);

@@ -16,16 +16,15 @@
 #include "workspace/tree/tree_walk.h"
 
 /*
- * A rule follows the object. A protected name may be a symbolic link, reach
- * its target over more links, or be missing at any step, and each of these
- * steps can be changed by who may write there. So the name is resolved here,
- * component by component: every link on the way that lies in a writable root
- * is pinned, the object at the end is closed, and where the way ends early
- * the missing name is watched for.
+ * A rule follows the object. A protected name may be a symbolic link, reach its target
+ * through more links, or be missing at any step, and the box can change each step
+ * that is writable. So the name is resolved here, component by component: every
+ * link in a writable root is pinned, the object at the end is closed, and if a
+ * component is missing, it is watched for.
  */
 
 #define PATTERN_ENTRIES 10000
-#define CLOSED_ENTRIES 8000 /* in all closed folders together */
+#define CLOSED_ENTRIES 8000 /* total for all closed folders */
 
 bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 {
@@ -37,7 +36,7 @@ bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 
 void ab_survey_unsure(struct ab_surveyor *s, int errnum)
 {
-	/* A folder of our own that is locked is the walk's to notice. */
+	/* The walk notices a folder of ours that is locked. */
 	if (errnum != ENOENT && errnum != ENOTDIR && errnum != EACCES)
 		s->out->complete = false;
 }
@@ -66,7 +65,7 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 	return w;
 }
 
-static void watch(struct ab_surveyor *s, const char *dir, const char *name)
+static void add_watch(struct ab_surveyor *s, const char *dir, const char *name)
 {
 	struct ab_watch *w = ab_survey_watched(s, dir);
 
@@ -93,11 +92,11 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 	struct stat st;
 
 	(void)path;
-	/* A checkout kept below a protected folder is no part of it. */
+	/* A checkout below a protected folder is not part of it. */
 	if (depth > 0 && ab_listing_find(l, ".git"))
 		return false;
 	for (size_t i = 0; i < l->len; i++) {
-		/* git's samples never run; there are fourteen of them. */
+		/* git never runs its samples; there are fourteen of them. */
 		if (ab_name_is_sample(l->v[i].name))
 			continue;
 		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -129,7 +128,7 @@ static bool holds_root(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
-static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
+static void close_object(struct ab_surveyor *s, const char *path, const struct stat *st)
 {
 	struct ab_survey *o = s->out;
 
@@ -139,10 +138,10 @@ static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
 		ab_autofree char *shown = ab_escape(path);
 
 		o->complete = false;
-		ab_strv_addf(&o->findings,
-			     "A protected name leads to %s, which holds a "
-			     "writable folder and so stays open.",
-			     shown);
+		ab_strv_addf(
+			&o->findings,
+			"A protected name leads to %s, which contains a writable folder and so stays open.",
+			shown);
 		return;
 	}
 	ab_guards_add(&o->closed, &o->nclosed, path, ab_node_of(st->st_mode));
@@ -151,18 +150,19 @@ static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
 		look_into(s, path);
 }
 
-/* Something is missing at `name` in `dir`; `rest` would be below it. */
-static void missing(struct ab_surveyor *s, const char *dir, const char *name, const char *rest)
+/* `name` is missing in `dir`; `rest` would be below it. */
+static void watch_missing(struct ab_surveyor *s, const char *dir, const char *name,
+			  const char *rest)
 {
 	ab_autofree char *raw = ab_printf("/%s", rest), *all = NULL;
 	ab_autofree char *below = ab_path_resolve(raw, "", NULL);
 
-	/* A way that would climb again behind a missing folder ("x/../y", in
-	 * a link only) is watched for at its first step. */
+	/* For a path that goes up again after a missing folder ("x/../y", only
+	 * in a link), watch for the first component. */
 	if (strstr(rest, ".."))
 		below[1] = '\0';
 	all = ab_printf("%s%s", name, below[1] ? below : "");
-	watch(s, dir, all);
+	add_watch(s, dir, all);
 }
 
 /* The walk cannot go on at w->path. */
@@ -175,7 +175,7 @@ static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool fi
 	if (S_ISLNK(w->st.st_mode))
 		return; /* closed, and it leads nowhere */
 	if (absent && final)
-		missing(s, w->at, w->name, w->left);
+		watch_missing(s, w->at, w->name, w->left);
 	else if (errno == ENAMETOOLONG || (!absent && ab_survey_inside(s, w->at)))
 		s->out->complete = false;
 }
@@ -201,13 +201,13 @@ static void follow_name(struct ab_surveyor *s, const char *dir, const char *name
 			return;
 		}
 		if (step == AB_LINKWALK_LINK) {
-			shut(s, w.path, &w.st);
+			close_object(s, w.path, &w.st);
 		} else if (!w.left[0] && final) {
-			shut(s, w.path, &w.st);
+			close_object(s, w.path, &w.st);
 			return;
 		} else if (w.left[0] && !S_ISDIR(w.st.st_mode)) {
 			if (final)
-				missing(s, w.at, w.name, w.left);
+				watch_missing(s, w.at, w.name, w.left);
 			return;
 		}
 	}
@@ -215,7 +215,7 @@ static void follow_name(struct ab_surveyor *s, const char *dir, const char *name
 		*ret_real = ab_take(w.at);
 	/* A link to "." or "..": the folder is one that we stand in. */
 	else if (lstat(w.at, &st) == 0)
-		shut(s, w.at, &st);
+		close_object(s, w.at, &st);
 	else
 		ab_survey_unsure(s, errno);
 }
@@ -226,7 +226,7 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 	ab_autolisting struct ab_listing l = { 0 };
 	const char *rest;
 
-	watch(s, dir, pattern);
+	add_watch(s, dir, pattern);
 	if (fd < 0 || ab_listing_read(&l, fd, PATTERN_ENTRIES) < 0 || l.cut) {
 		if (ab_survey_inside(s, dir))
 			s->out->complete = false;
@@ -283,7 +283,7 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 {
 	ab_autofree char *parent = NULL, *real = NULL;
 
-	/* Most of them are in the same folder: it is resolved once. */
+	/* Most of them are in the same folder, so resolve it once. */
 	for (size_t i = 0; i < s->names.absolute.len; i++) {
 		const char *path = s->names.absolute.v[i];
 		char *above = ab_path_parent(path);
@@ -343,7 +343,7 @@ static bool match_links(void *arg, int fd, const char *path, unsigned depth,
 	return !all_found(s);
 }
 
-/* Names outside the roots do not matter: nobody in the box can write them. */
+/* Names outside the roots do not matter: the box cannot write them. */
 void ab_survey_hardlinks(struct ab_surveyor *s)
 {
 	struct ab_walk w = { .dirs = 4000, .entries = 40000, .depth = UINT_MAX, .everything = true };
@@ -360,6 +360,7 @@ void ab_survey_hardlinks(struct ab_surveyor *s)
 	if (all_found(s) || !w.cut)
 		return;
 	s->out->complete = false;
-	ab_strv_add(&s->out->findings, "A protected file has more than one name (hard links), and "
-				       "the writable folders are too large to find them all.");
+	ab_strv_add(&s->out->findings,
+		    "A protected file has hard links, and the writable folders are too large to "
+		    "find them all.");
 }

@@ -14,13 +14,13 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 
-static void add(struct ab_listing *l, const struct dirent64 *d)
+static void add_entry(struct ab_listing *l, const struct dirent64 *d)
 {
 	if (l->len == l->room) {
 		l->room = l->room ? l->room * 2 : 64;
 		l->v = ab_realloc(l->v, l->room * sizeof(l->v[0]));
 	}
-	/* The buffer may still move: an offset until all is read. */
+	/* The buffer may still move: store an offset until everything is read. */
 	l->v[l->len++] = (struct ab_entry){
 		.name = (const char *)l->names.len,
 		.ino = d->d_ino,
@@ -50,7 +50,7 @@ int ab_listing_read(struct ab_listing *l, int fd, size_t max)
 				l->cut = true;
 				break;
 			}
-			add(l, d);
+			add_entry(l, d);
 		}
 	}
 	for (size_t i = 0; i < l->len; i++)
@@ -86,7 +86,7 @@ int ab_open_beneath(int at, const char *path, int flags)
 
 int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len)
 {
-	/* A FIFO must not hold us, a terminal must not become ours. */
+	/* A FIFO must not block us, a terminal must not become our controlling one. */
 	ab_autoclose int fd =
 		openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
@@ -111,7 +111,7 @@ char *ab_real_path(int fd)
 	if (n < 0)
 		return NULL;
 	path[n] = '\0';
-	/* A removed object reads as "x (deleted)", a far one as cut. */
+	/* A removed file reads as "x (deleted)", a too long path is cut. */
 	if (fstat(fd, &a) < 0 || lstat(path, &b) < 0)
 		return NULL;
 	if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) {

@@ -21,14 +21,14 @@
 #define SMALL_FOLDER 400
 
 struct rule {
-	char *text;	  /* without "!" and a last "**" */
-	const char *rest; /* what is left of it below the open folder */
-	size_t index;	  /* its place in the list */
+	char *text;	  /* without "!" and a trailing "**" */
+	const char *rest; /* the rest of it below the open folder */
+	size_t index;	  /* its position in the list */
 	bool take_back;
 };
 
 struct match {
-	char *path; /* as the rule says it */
+	char *path; /* as written in the rule */
 	char *real;
 	enum ab_node kind;
 	size_t index;
@@ -42,39 +42,35 @@ struct expansion {
 	struct ab_error *err;
 };
 
-/* Lists of rules are sorted, so one folder is opened once for all. */
-static int by_text(const void *a, const void *b)
+/* Rules are sorted, so that each folder is opened once for all of them. */
+static int compare_rules(const void *a, const void *b)
 {
 	return strcmp(((const struct rule *)a)->text, ((const struct rule *)b)->text);
 }
 
-/* Nothing is there, or nobody with our rights could read it. */
+/* It does not exist, or our user cannot read it. */
 static bool is_absent(int errnum)
 {
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == EACCES || errnum == ELOOP;
 }
 
-static int refuse(struct expansion *x, const char *text)
+static int fail_budget(struct expansion *x, const char *text)
 {
-	ab_fail(x->err, AB_ECONFIG, 0,
-		"filesystem.denyRead: \"%s\" matches too much to be hidden "
-		"one by one",
-		text);
+	ab_fail(x->err, AB_ECONFIG, 0, "filesystem.denyRead: \"%s\" matches too many files", text);
 	return ab_hint(x->err, "Deny the folder itself.");
 }
 
-/* An open folder on the way. Its real path is found out when something in it
- * matches, once. */
+/* An open folder. Its real path is determined once, when something in it matches. */
 struct folder {
 	int fd;
-	const char *path; /* as the rules say it */
+	const char *path; /* as written in the rules */
 	char *real;
 };
 
 /*
- * What the caller cannot open, the box cannot either: it has the same uid and
- * fewer rights. Our own could be given another mode first, a link may lead
- * anywhere, and a folder that cannot be listed may still be entered.
+ * The box cannot open what the caller cannot open: it has the same uid and fewer
+ * rights. But it could change the mode of our own files, a link may lead anywhere,
+ * and a folder that cannot be listed may still be entered.
  */
 static bool is_closed_to_us(const struct expansion *x, int dir, const char *name,
 			    const struct stat *st)
@@ -84,7 +80,7 @@ static bool is_closed_to_us(const struct expansion *x, int dir, const char *name
 	       (!S_ISDIR(st->st_mode) || (faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
 }
 
-static char *real_in(struct folder *f, const char *name)
+static char *get_real_path(struct folder *f, const char *name)
 {
 	if (!f->real)
 		f->real = ab_real_path(f->fd);
@@ -101,7 +97,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
 		return is_absent(errno)
 			       ? 0
-			       : ab_fail(x->err, AB_ESYSTEM, errno, "look at %s/%s", f->path, name);
+			       : ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	if (is_closed_to_us(x, f->fd, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
@@ -111,12 +107,12 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 		if (fd >= 0 && fstat(fd, &st) == 0)
 			real = ab_real_path(fd);
 	} else {
-		real = real_in(f, name);
+		real = get_real_path(f, name);
 	}
 	if (!real)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "resolve %s/%s", f->path, name);
 	if (strcmp(real, "/") == 0 || x->len == MATCHES_MAX)
-		return refuse(x, r->text);
+		return fail_budget(x, r->text);
 	if ((x->len & (x->len + 1)) == 0)
 		x->v = ab_realloc(x->v, 2 * (x->len + 1) * sizeof(x->v[0]));
 	x->v[x->len++] = (struct match){
@@ -130,8 +126,8 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 
 static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n);
 
-/* A folder of our own that we cannot look into, but that the box, which has
- * our uid, could give another mode. */
+/* A folder of ours that we cannot list, but whose mode the box, which has our uid,
+ * could change. */
 static bool is_locked(int fd)
 {
 	struct stat st;
@@ -140,7 +136,7 @@ static bool is_locked(int fd)
 	       faccessat(fd, ".", R_OK | X_OK, 0) < 0 && errno == EACCES;
 }
 
-/* What the rules name in it cannot be found: all of it is denied. */
+/* The entries of the rules cannot be found, so deny the whole folder. */
 static int deny_whole(struct expansion *x, struct folder *f, const char *name,
 		      const struct rule *rules, size_t n)
 {
@@ -150,7 +146,7 @@ static int deny_whole(struct expansion *x, struct folder *f, const char *name,
 	return 0;
 }
 
-/* All rules here have the same first component, and it stands for `name`. */
+/* All rules here have the same first component, and it matches `name`. */
 static int enter(struct expansion *x, struct folder *f, const char *name, const struct rule *rules,
 		 size_t n)
 {
@@ -198,7 +194,7 @@ static int enter_matching(struct expansion *x, struct folder *f, const char *pat
 	if (fd < 0 || ab_listing_read(&l, fd, x->entries) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "read %s", f->path);
 	if (l.cut)
-		return refuse(x, rules[0].text);
+		return fail_budget(x, rules[0].text);
 	x->entries -= l.len;
 	for (size_t i = 0; i < l.len; i++)
 		if (fnmatch(pattern, l.v[i].name, 0) == 0 && enter(x, f, l.v[i].name, rules, n) < 0)
@@ -207,9 +203,8 @@ static int enter_matching(struct expansion *x, struct folder *f, const char *pat
 }
 
 /*
- * Many rules meet in one folder (the home, ~/.config), and most of them name
- * what is not there: to list a small folder once is cheaper than to ask for
- * each name.
+ * Many rules apply to one folder (the home, ~/.config), and most of their names do not
+ * exist: listing a small folder once is cheaper than looking up each name.
  */
 static bool list_folder(const struct folder *f, const struct rule *rules, size_t n,
 			struct ab_listing *l)
@@ -255,8 +250,8 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 
 enum relation { APART, SAME, ABOVE, BELOW };
 
-/* Where is the pattern, seen from the path? */
-static enum relation relate(const char *pattern, const char *path)
+/* How the pattern relates to the path. */
+static enum relation compare_paths(const char *pattern, const char *path)
 {
 	while (*pattern && *path) {
 		char a[NAME_MAX + 1], b[NAME_MAX + 1];
@@ -280,23 +275,24 @@ static enum relation relate(const char *pattern, const char *path)
 	return *path ? ABOVE : BELOW;
 }
 
-/* 1: taken back, 0: stays, -1: the exception cannot be kept. */
-static int judge(const struct match *m, const struct rule *rules, size_t n, struct ab_error *err)
+/* 1: cancelled, 0: denied, -1: the exception cannot be enforced. */
+static int apply_exceptions(const struct match *m, const struct rule *rules, size_t n,
+			    struct ab_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum relation rel;
 
 		if (!rules[i].take_back || rules[i].index < m->index)
 			continue;
-		rel = relate(rules[i].text, m->path);
+		rel = compare_paths(rules[i].text, m->path);
 		if (rel == APART)
-			rel = relate(rules[i].text, m->real);
+			rel = compare_paths(rules[i].text, m->real);
 		if (rel == SAME || rel == ABOVE)
 			return 1;
 		if (rel == BELOW && m->kind == AB_NODE_DIR) {
 			ab_fail(err, AB_ECONFIG, 0,
-				"filesystem.denyRead: \"!%s\" takes back a part"
-				" of %s, which is denied as a whole",
+				"filesystem.denyRead: \"!%s\" is an exception inside %s,"
+				" which is denied as a whole",
 				rules[i].text, m->path);
 			return ab_hint(err, "Deny \"%s/*\" instead of \"%s\".", m->path, m->path);
 		}
@@ -313,7 +309,7 @@ static int read_rule(const char *entry, size_t index, struct rule *ret, struct a
 	n = strlen(r.text);
 	if (n > 3 && strcmp(r.text + n - 3, "/**") == 0)
 		r.text[n - 3] = '\0';
-	/* Few have a star at all. */
+	/* Most have no star. */
 	if (r.text[0] == '/' && r.text[1] &&
 	    (!strchr(r.text, '*') || (!strstr(r.text, "/**/") && strcmp(r.text, "/**") != 0))) {
 		r.rest = r.text + 1;
@@ -322,17 +318,17 @@ static int read_rule(const char *entry, size_t index, struct rule *ret, struct a
 	}
 	free(r.text);
 	ab_fail(err, AB_ECONFIG, 0, "filesystem.denyRead: \"%s\" cannot be enforced", entry);
-	return ab_hint(err, "Write a path; \"**\" may stand at its end only.");
+	return ab_hint(err, "Use a path; \"**\" is allowed only at its end.");
 }
 
-static int collect(struct expansion *x, const struct rule *rules, size_t n, struct ab_guard **ret,
-		   size_t *ret_n)
+static int collect_matches(struct expansion *x, const struct rule *rules, size_t n,
+			   struct ab_guard **ret, size_t *ret_n)
 {
 	struct ab_guard *v = NULL;
 	size_t len = 0;
 
 	for (size_t i = 0; i < x->len; i++) {
-		int taken = judge(&x->v[i], rules, n, x->err);
+		int taken = apply_exceptions(&x->v[i], rules, n, x->err);
 
 		if (taken < 0) {
 			ab_guards_free(v, len);
@@ -364,7 +360,7 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t
 			deny[ndeny++] = rules[n - 1];
 	}
 	if (rc == 0) {
-		qsort(deny, ndeny, sizeof(*deny), by_text);
+		qsort(deny, ndeny, sizeof(*deny), compare_rules);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		top.fd = root;
 		rc = root < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /")
@@ -372,7 +368,7 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t
 		free(top.real);
 	}
 	if (rc == 0)
-		rc = collect(&x, rules, n, ret, ret_n);
+		rc = collect_matches(&x, rules, n, ret, ret_n);
 	for (size_t i = 0; i < x.len; i++) {
 		free(x.v[i].path);
 		free(x.v[i].real);

@@ -13,9 +13,9 @@ void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_n
 	(*v)[(*len)++] = (struct ab_guard){ ab_strdup(path), kind };
 }
 
-/* '/' before every other byte, so that a folder is followed at once by all
- * that is below it ("a", "a/b", "a-b"). */
-static int by_tree(const void *a, const void *b)
+/* '/' sorts before every other byte, so that everything below a folder follows it
+ * directly ("a", "a/b", "a-b"). */
+static int compare_guards(const void *a, const void *b)
 {
 	const unsigned char *x = (const void *)((const struct ab_guard *)a)->path;
 	const unsigned char *y = (const void *)((const struct ab_guard *)b)->path;
@@ -36,7 +36,7 @@ void ab_guards_settle(struct ab_guard *v, size_t *len)
 	size_t kept = 0;
 
 	if (*len > 1)
-		qsort(v, *len, sizeof(*v), by_tree);
+		qsort(v, *len, sizeof(*v), compare_guards);
 	for (size_t i = 0; i < *len; i++) {
 		const struct ab_guard *last = kept ? &v[kept - 1] : NULL;
 

@@ -1,10 +1,9 @@
 #ifndef AB_WORKSPACE_TREE_GUARD_H
 #define AB_WORKSPACE_TREE_GUARD_H
 /*
- * An object that the mount plan covers: bound read-only (protected names) or
- * hidden (denied reads). The path is real: no symbolic link in any component,
- * except that the last one of a LINK is the link itself, to be pinned by a
- * mount over it.
+ * An object that the mount plan covers: mounted read-only (protected names) or hidden
+ * (denied reads). The path is real: no component is a symbolic link, except that
+ * the last one of a LINK is the link itself, which a mount pins.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +26,7 @@ static inline enum ab_node ab_node_of(mode_t mode)
 }
 
 void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind);
-/* Parents first, each once, nothing below a folder that is itself listed. */
+/* Sort: parents first, each once, nothing below a listed folder. */
 void ab_guards_settle(struct ab_guard *v, size_t *len);
 /* Is it listed, or below a listed folder? For a settled list. */
 bool ab_guards_cover(const struct ab_guard *v, size_t len, const char *path);

@@ -8,7 +8,7 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 
-static void sort_once(struct ab_strv *sv)
+static void sort_unique(struct ab_strv *sv)
 {
 	ab_strv_sort(sv);
 	for (size_t i = sv->len; i-- > 1;)
@@ -52,16 +52,16 @@ void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 		}
 	}
 	/*
-	 * What else decides which configuration git reads: a "commondir" file
-	 * in any git directory sends git elsewhere for config and hooks.
+	 * These also decide which configuration git reads: a "commondir" file in
+	 * a git directory makes git read config and hooks elsewhere.
 	 */
 	if (ab_strv_has(&names->git, "config")) {
 		ab_strv_add(&names->git, "config.worktree");
 		ab_strv_add(&names->git, "commondir");
 	}
-	sort_once(&names->top);
-	sort_once(&names->git);
-	sort_once(&names->absolute);
+	sort_unique(&names->top);
+	sort_unique(&names->git);
+	sort_unique(&names->absolute);
 	for (size_t i = 0; i < names->top.len; i++) {
 		unsigned char c = (unsigned char)names->top.v[i][0];
 
@@ -94,18 +94,17 @@ bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 		return false;
 	memcpy(first, name, n);
 	first[n] = '\0';
-	/* A leading dot is nothing special: a rule protects what it names. */
+	/* A leading dot is not special: a rule protects everything that it matches. */
 	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0 : strcmp(first, entry) != 0)
 		return false;
 	*ret_rest = name[n] == '/' ? name + n + 1 : name + n;
 	return true;
 }
 
-/* From this slash of the path on: 1, when the whole name is there; 0, when the
- * path ends within it, by its very letters (a pattern would stand for every
- * folder that there is); -1 otherwise. A git directory is known by what is in
- * it, and protected as a root as well. */
-static int compare(const char *at, const char *name)
+/* Compare from this slash of the path on. 1 if the whole name is there; 0 if the path
+ * ends within it, literally (a pattern would match every folder); -1 otherwise. A
+ * git directory is recognized by its content, and is also protected as a root. */
+static int compare_at(const char *at, const char *name)
 {
 	bool letters = strncmp(name, ".git/", 5) != 0;
 
@@ -123,12 +122,12 @@ static int compare(const char *at, const char *name)
 	return letters && !*at ? 0 : -1;
 }
 
-static bool is_opened(const char *path, const char *name, bool *ret_holds)
+static bool opens_name(const char *path, const char *name, bool *ret_holds)
 {
 	bool holds = false;
 
 	while (*path == '/') {
-		int r = compare(path, name);
+		int r = compare_at(path, name);
 
 		if (r > 0) {
 			*ret_holds = false;
@@ -147,7 +146,7 @@ const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, 
 		const char *name = deny_write->v[i];
 
 		*ret_holds = false;
-		if (name[0] == '/' ? ab_path_within(path, name) : is_opened(path, name, ret_holds))
+		if (name[0] == '/' ? ab_path_within(path, name) : opens_name(path, name, ret_holds))
 			return name;
 	}
 	return NULL;

@@ -1,7 +1,7 @@
 #ifndef AB_WORKSPACE_TREE_NAMES_H
 #define AB_WORKSPACE_TREE_NAMES_H
 /*
- * The protected names of a policy, sorted by where they apply. Pure.
+ * The protected names of a policy, grouped by where they apply. Pure.
  *
  * A name may have several components (".config/fish") and pattern characters
  * in each; a pattern never crosses a slash.
@@ -21,18 +21,19 @@ struct ab_names {
 void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write);
 void ab_names_fini(struct ab_names *names);
 
-/* Does the first component of `name` stand for `entry`? Then *ret_rest is
- * what follows it ("" when it is the last). */
+/* Does the first component of `name` match `entry`? Then *ret_rest is what follows it
+ * ("" if it is the last). */
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
 
 /* One of git's sample hooks, which never run. */
 bool ab_name_is_sample(const char *name);
 
 /*
- * What a path, were it a writable root of its own, would open of them: the
- * entry of denyWrite that the path is at or below; or that begins with the
- * path's end (*ret_holds: ".config" and ".config/fish"), for names count from
- * a root on, and in there it would not be that name any more. NULL: nothing.
+ * Which protected name would lose its protection if this path became a writable root?
+ * Either the path is at or below an entry of denyWrite, or an entry begins with
+ * the end of the path (*ret_holds: ".config" and ".config/fish"): names are
+ * relative to a root, so inside the new root it would be another name. NULL:
+ * none.
  */
 const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, bool *ret_holds);
 

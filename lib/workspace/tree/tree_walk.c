@@ -13,10 +13,10 @@
 #include "base/system/path.h"
 #include "workspace/tree/dir.h"
 
-/* Large, made by tools, and no place where people keep a repository. */
+/* Large, created by tools, and not where people keep repositories. */
 static const char *const generated[] = { "node_modules", ".venv", "target", ".cache", ".git" };
 
-static bool wanted(const struct ab_walk *w, const char *name)
+static bool is_wanted(const struct ab_walk *w, const char *name)
 {
 	for (size_t i = 0; i < AB_COUNT(generated) && !w->everything; i++)
 		if (strcmp(generated[i], name) == 0)
@@ -32,15 +32,15 @@ static bool is_folder(int fd, const struct ab_entry *e)
 struct queue {
 	struct ab_strv paths;
 	size_t done;
-	size_t level_end; /* where the next depth begins */
+	size_t level_end; /* where the next depth starts */
 	unsigned depth;
 };
 
-static void enqueue(struct ab_walk *w, struct queue *q, int fd, const char *path,
-		    const struct ab_listing *l)
+static void enqueue_folders(struct ab_walk *w, struct queue *q, int fd, const char *path,
+			    const struct ab_listing *l)
 {
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
-		if (!is_folder(fd, &l->v[i]) || !wanted(w, l->v[i].name))
+		if (!is_folder(fd, &l->v[i]) || !is_wanted(w, l->v[i].name))
 			continue;
 		if (q->paths.len - q->done > w->dirs) {
 			w->cut = true;
@@ -50,8 +50,8 @@ static void enqueue(struct ab_walk *w, struct queue *q, int fd, const char *path
 	}
 }
 
-static int visit(struct ab_walk *w, struct queue *q, int root, dev_t *dev, const char *path,
-		 size_t skip, ab_walk_fn *fn, void *arg)
+static int visit_folder(struct ab_walk *w, struct queue *q, int root, dev_t *dev, const char *path,
+			size_t skip, ab_walk_fn *fn, void *arg)
 {
 	ab_autolisting struct ab_listing l = { 0 };
 	const char *below = path[skip] ? path + skip : ".";
@@ -71,13 +71,14 @@ static int visit(struct ab_walk *w, struct queue *q, int root, dev_t *dev, const
 	w->entries -= l.len;
 	w->cut |= l.cut;
 	if (fn(arg, fd, path, q->depth, &l))
-		enqueue(w, q, fd, path, &l);
+		enqueue_folders(w, q, fd, path, &l);
 	return 0;
 }
 
-/* A folder could not be read. One that is gone holds nothing; somebody else's
- * is closed to the box as it is to us. In our own the box can let itself in. */
-static bool matters(int root, const char *below, int errnum)
+/* A folder could not be read. Does that matter? Not if it no longer exists, or if it
+ * belongs to another user, because then the box cannot read it either. But the
+ * box could change the mode of our own folder. */
+static bool is_relevant(int root, const char *below, int errnum)
 {
 	struct stat st;
 
@@ -110,14 +111,15 @@ int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 			break;
 		}
 		w->dirs--;
-		if (visit(w, &q, top, &dev, path, q.depth ? skip : strlen(path), fn, arg) == 0)
+		if (visit_folder(w, &q, top, &dev, path, q.depth ? skip : strlen(path), fn, arg) ==
+		    0)
 			continue;
 		if (q.depth == 0) {
 			saved = errno;
 			rc = -1;
 			break;
 		}
-		w->cut |= matters(top, path + skip, errno);
+		w->cut |= is_relevant(top, path + skip, errno);
 	}
 	ab_strv_fini(&q.paths);
 	errno = saved;
