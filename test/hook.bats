@@ -399,5 +399,15 @@ claude()
 	[[ "$output" == *"did you mean hook claude-code"* ]]
 	agentbox hook install copilot
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"does not know"* ]]
+	[[ "$output" == *"cannot install a hook for copilot; supported: "* ]]
+	agentbox hook install claude
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"unknown agent 'claude'; supported: "* ]]
+	# Those that it names are all supported.
+	local a names=${output#*supported: }
+	[ "$(wc -w <<<"$names")" -ge 5 ]
+	for a in ${names//,/}; do
+		agentbox hook install --yes "$a"
+		[ "$status" -eq 0 ]
+	done
 }

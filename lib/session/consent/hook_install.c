@@ -22,6 +22,9 @@
 
 enum { SETTINGS_MAX = 4 << 20 };
 
+/* The agents whose dialect has `install`. */
+#define INSTALLABLE "claude-code, codex, cursor, gemini, windsurf"
+
 /* The text of a file; "" where there is none. */
 static int read_settings(const char *path, char **ret, struct ab_error *err)
 {
@@ -140,7 +143,9 @@ int ab_hook_plan(const struct ab_hook_request *request, bool project, struct ab_
 	struct ab_hook_plan plan = { 0 };
 
 	if (!d || !d->install)
-		return ab_fail(err, AB_EUSAGE, 0, "hook install does not know the settings of %s",
+		return ab_fail(err, AB_EUSAGE, 0,
+			       d ? "cannot install a hook for %s; supported: " INSTALLABLE
+				 : "unknown agent '%s'; supported: " INSTALLABLE,
 			       request->agent);
 	if (!top)
 		return ab_fail(err, AB_EUSAGE, 0, "the home folder is not known: set HOME");
