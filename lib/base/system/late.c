@@ -11,15 +11,15 @@
 
 #include "base/data/error.h"
 
-/* Filled in after linking, by scripts/late-relocations; addresses as linked. */
+/* scripts/late-relocations fills this in after linking; addresses as linked. */
 static const struct table {
 	uint64_t relocations;
 	uint64_t count;
-	/* Data among it that is read-only once the program runs. */
+	/* The part of the data that is read-only in the running program. */
 	uint64_t begin, end;
 } linked __attribute__((section(".agentbox.late"), used));
 
-/* Where the program lies, and where libc made it read-only. */
+/* Where the program is loaded, and which part libc made read-only. */
 struct place {
 	uintptr_t base;
 	uintptr_t fixed_end;
@@ -40,7 +40,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
 	return 1; /* the program itself comes first */
 }
 
-static void relocate(const struct table *table, uintptr_t base)
+static void write_pointers(const struct table *table, uintptr_t base)
 {
 	const ElfW(Rela) *r = (const void *)(base + table->relocations);
 
@@ -48,7 +48,7 @@ static void relocate(const struct table *table, uintptr_t base)
 		*(uintptr_t *)(base + r->r_offset) = base + r->r_addend;
 }
 
-static int protect(uintptr_t begin, uintptr_t end, int prot, struct ab_error *err)
+static int protect_pages(uintptr_t begin, uintptr_t end, int prot, struct ab_error *err)
 {
 	if (begin >= end || mprotect((void *)begin, end - begin, prot) == 0)
 		return 0;
@@ -63,24 +63,24 @@ int ab_late_relocate(struct ab_error *err)
 	struct place place = { 0 };
 	uintptr_t begin, end;
 
-	/* Or the compiler would believe the zeroes that it sees. */
+	/* Otherwise the compiler would assume the zeroes that it sees. */
 	__asm__("" : "+r"(table));
 	if (done || table->count == 0)
 		return 0;
 	dl_iterate_phdr(find_place, &place);
 
 	/*
-	 * The pages are of the size that the linker knew. Where the kernel's
-	 * are larger, the last one may hold data that libc left writable, and
-	 * that has to stay so.
+	 * The linker aligned the data to its own page size. If the kernel's pages
+	 * are larger, the last one may contain data that libc left writable and
+	 * that must stay writable.
 	 */
 	begin = (place.base + table->begin) & ~(page - 1);
 	end = (place.base + table->end + page - 1) & ~(page - 1);
 	if (end > (place.fixed_end & ~(page - 1)))
 		end = place.fixed_end & ~(page - 1);
-	if (protect(begin, end, PROT_READ | PROT_WRITE, err) < 0)
+	if (protect_pages(begin, end, PROT_READ | PROT_WRITE, err) < 0)
 		return -1;
-	relocate(table, place.base);
+	write_pointers(table, place.base);
 	done = true;
-	return protect(begin, end, PROT_READ, err);
+	return protect_pages(begin, end, PROT_READ, err);
 }
