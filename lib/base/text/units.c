@@ -35,7 +35,7 @@ bool ab_parse_digits(const char *s, size_t len, uint64_t *ret)
 	return true;
 }
 
-static int digits(const char **s, uint64_t *ret)
+static int parse_digits(const char **s, uint64_t *ret)
 {
 	uint64_t n = 0;
 	const char *p = *s;

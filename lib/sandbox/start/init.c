@@ -394,7 +394,7 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 	}
 }
 
-static _Noreturn void serve(struct init *in)
+static _Noreturn void confine_and_serve(struct init *in)
 {
 	release_stdio();
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
@@ -427,5 +427,5 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 		}
 		ab_mark(steps[i].name);
 	}
-	serve_supervisor(&in);
+	confine_and_serve(&in);
 }
