@@ -97,7 +97,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$(cat "$TEST_DIR/box.out")" = $'403\n403\n200' ]
 	[ "$(dns_asked)" = allowed.test ]
 	[ "$(audit 'select(.kind == "violation") | "\(.id) \(.reason)"' | sort -u | head -n 1)" = \
-		"$id not on the allow list, and the answer was no" ]
+		"$id not on the allow list (the answer was no)" ]
 }
 
 @test "ask: through every door, and a yes for the run is asked once" {

@@ -70,7 +70,7 @@ denied()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *before*"status 126"*after* ]]
 	[[ "$stderr" == *"Operation not permitted"* ]]
-	[[ "$stderr" == *"agentbox: 1 program was not executed"* ]]
+	[[ "$stderr" == *"agentbox: 1 program was denied"* ]]
 	[[ "$stderr" == *"-e1  rm -rf /  "*"rule recursive-delete-root"* ]]
 	[[ "$stderr" == *'"override": { "recursive-delete-root": "sandboxed" }'* ]]
 	[[ "$stderr" != *"--yes"* ]]
@@ -121,7 +121,7 @@ denied()
 	[ "$(wc -l <ran-rm)" -eq 1 ]
 	[ -e ran-frobnicate ]
 	[ ! -e ran-shutdown ]
-	[[ "$stderr" == *"2 programs were not executed"* ]]
+	[[ "$stderr" == *"2 programs were denied"* ]]
 }
 
 @test "children: neither argv[0] nor a link nor a descriptor hides a program" {
@@ -357,7 +357,7 @@ True
 	PY
 	judged run -- python3 job.py
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"agentbox: 3000 programs were not executed"* ]]
+	[[ "$stderr" == *"agentbox: 3000 programs were denied"* ]]
 	[[ "$stderr" == *"and 2990 more: agentbox log "* ]]
 	# The minute may turn over once.
 	[ "$(denied)" -le 201 ]
@@ -406,7 +406,7 @@ start_slowly()
 	grep -q '^Seccomp:	2' "/proc/$judge/status"
 	touch go
 	wait "$supervisor"
-	grep -q '500 programs were not executed' "$TEST_DIR/out"
+	grep -q '500 programs were denied' "$TEST_DIR/out"
 }
 
 @test "children: a judge that is killed ends the run" {

@@ -68,13 +68,13 @@ box()
 
 @test "connect: a denial is said in our words" {
 	box 'c.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\n\r\n"
-	    b"agentbox blocked x.org:22: not on the allow list (rule network.allow, id 7kq2-1).\n"
-	    b"A person can allow it with: agentbox run --allow x.org\x1b[2J -- ...\n"); c.close()' \
+	    b"agentbox denied x.org:22: not on the allow list (rule network.allow, id 7kq2-1).\n"
+	    b"To allow it, a human can run: agentbox run --allow x.org\x1b[2J -- ...\n"); c.close()' \
 		"$AGENTBOX" connect x.org 22
 	[ "$status" -eq 1 ]
 	[ -z "$output" ]
-	[ "${stderr_lines[0]}" = "agentbox: blocked x.org:22: not on the allow list (rule network.allow, id 7kq2-1)." ]
-	[ "${stderr_lines[1]}" = "          A person can allow it with: agentbox run --allow x.org\\x1b[2J -- ..." ]
+	[ "${stderr_lines[0]}" = "agentbox: denied x.org:22: not on the allow list (rule network.allow, id 7kq2-1)." ]
+	[ "${stderr_lines[1]}" = "          To allow it, a human can run: agentbox run --allow x.org\\x1b[2J -- ..." ]
 }
 
 @test "connect: a refusal without a text" {

@@ -63,7 +63,7 @@ everything()
 	grep -qE '  ok +GET origin.test:80/bytes/5000  200  (.* up  )?.* KiB down  [0-9.]+ m?s$' <<<"$output"
 	grep -qE '  denied +other.test:80  not on the allow list .*[a-z0-9]{5}-1$' <<<"$output"
 	[ "$(grep -c other.test <<<"$output")" -eq 1 ]
-	[[ "${lines[-1]}" == *"  end      exit 0 after "*"; 1 requests, 1 denied" ]]
+	[[ "${lines[-1]}" == *"  end      exit 0 after "*"; 1 request, 1 denied" ]]
 	[[ "$output" != *hidden* ]]
 	# By its id, and as it stands there.
 	id=$(basename "$(dirname "$(audit_file)")")
@@ -95,17 +95,17 @@ everything()
 	01  ok       GET www.x.test:443/a  200  512 B up  61 KiB down  120 ms
 	02  failed   GET www.x.test:443/a  200  512 B up  61 KiB down  120 ms  it did not answer in time
 	03  denied   y.test:443  not on the allow list  by curl, pid 3  aaaaa-1
-	04  denied   y.test:443  not on the allow list  and 40 times more  aaaaa-1
-	05  denied   git push --force  Rewrites history.  by sh  aaaaa-e1
+	04  denied   y.test:443  not on the allow list  and 40 more times  aaaaa-1
+	05  denied   git push --force  rewrites history  by sh  aaaaa-e1
 	06  denied   write /etc/x  not in a writable folder  aaaaa-f1
-	07  denied   udp packets  only TCP connections leave the box  12 of them  aaaaa-2
+	07  denied   12 udp packets  only TCP connections leave the box  aaaaa-2
 	08  asked    z.test:80  allowed once, by terminal, after 3.2 s
 	09  grant    z.test:80  allowed for 10m, by control
 	10  reload   + w.test allowed
-	11  monitor  denialsPerMinute: 101 where 100 are expected  action warn
+	11  monitor  denialsPerMinute  101, the limit is 100  action warn
 	12  secret   TOKEN  failed: the source fails
 	13  program  /usr/bin/make
-	14  file     the record goes on in another file; older lines are gone with audit.2.jsonl
+	14  file     the record continues in the next file; audit.2.jsonl was removed
 	15  end      exit 2 after 15.0 s; 2 requests, 41 denied
 	END
 }
@@ -243,7 +243,7 @@ everything()
 	[ "$(grep -c '  denied ' <<<"$output")" -gt 100 ]
 	agentbox why last
 	[ "$status" -eq 0 ]
-	[[ "$output" == "agentbox blocked n"* ]]
+	[[ "$output" == "agentbox denied n"* ]]
 }
 
 @test "log: what is torn when all is killed does not spoil the last word" {
@@ -264,7 +264,7 @@ everything()
 	[[ "$stderr" == *"skipped 1 damaged or overlong line of the record"* ]]
 	agentbox why "$run-1"
 	[ "$status" -eq 0 ]
-	[[ "$output" == "agentbox blocked y.test:443: not on the allow list"* ]]
+	[[ "$output" == "agentbox denied y.test:443: not on the allow list"* ]]
 }
 
 @test "log: -f follows a run to its end" {

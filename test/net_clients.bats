@@ -86,7 +86,7 @@ teardown_file()
 		curl -sS https://other.test/ 2>&1
 		'"$bare"' curl -sS https://other.test/ 2>&1'
 	[ "$status" -eq 6 ]
-	[[ "${lines[0]}" == "agentbox blocked other.test:80: not on the allow list"*", id "* ]]
+	[[ "${lines[0]}" == "agentbox denied other.test:80: not on the allow list"*", id "* ]]
 	[[ "$output" == *"response 403"* ]]
 	[[ "${lines[-1]}" == *"Could not resolve host: other.test" ]]
 	[ -z "$(dns_asked)" ]
@@ -145,7 +145,7 @@ teardown_file()
 	hello allowed.test http HTTP/1.1
 	hello allowed.test https HTTP/1.1
 	END
-	[[ "$stderr" == *"Proxy tunneling failed: Blocked by agentbox ("* ]]
+	[[ "$stderr" == *"Proxy tunneling failed: Denied by agentbox ("* ]]
 	[[ "$stderr" == *"unable to resolve host address"* ]]
 }
 
@@ -172,7 +172,7 @@ teardown_file()
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "hello allowed.test http HTTP/1.1" ]
 	[ "${lines[1]}" = "hello allowed.test https HTTP/1.1" ]
-	[[ "${lines[2]}" == "403 agentbox blocked other.test:80: not on the allow list"* ]]
+	[[ "${lines[2]}" == "403 agentbox denied other.test:80: not on the allow list"* ]]
 	[[ "${lines[3]}" == *"403"* ]]
 	[ "${lines[4]}" = "hello allowed.test http HTTP/1.0" ]
 	agentbox_split run --allow allowed.test -- $bare python3 script.py

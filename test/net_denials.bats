@@ -149,7 +149,7 @@ def doors(label, host, port=80):
 	agentbox_split run --allow allowed.test -- "$AGENTBOX" run --allow other.test -- $net
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "hello allowed.test http HTTP/1.1" ]
-	[[ "${lines[1]}" == "agentbox blocked other.test:80"* ]]
+	[[ "${lines[1]}" == "agentbox denied other.test:80"* ]]
 	agentbox_split run --allow allowed.test -- sh -c '"$@" $http_proxy' sh "$AGENTBOX" run --net blocked -- sh -c '
 		for how in "" "-x $0" "-x socks5h://${0#*://}" "--resolve allowed.test:80:198.18.0.1"; do
 			curl -s -m 60 $how http://allowed.test/ && echo HOLE
@@ -305,7 +305,7 @@ def doors(label, host, port=80):
 	[ "$(grep -c 'ECONNREFUSED$' <<<"$output")" -eq 6 ]
 	[ "$(grep -c 'refused$' <<<"$output")" -eq 4 ]
 	[ "${lines[-1]}" = "own: b'x'" ]
-	[[ "$stderr" == "agentbox: 6 packets were blocked"*udp* ]]
+	[[ "$stderr" == "agentbox: 6 packets were denied"*udp* ]]
 	[ "$(audit 'select(.kind == "violation") | "\(.protocol) \(.packets)"')" = "udp 6" ]
 }
 
@@ -370,7 +370,7 @@ def doors(label, host, port=80):
 	agentbox_split run --profile workspace-write-whitelist --allow allowed.test -- \
 		curl -sS http://allowed.test/ http://other.test/
 	[[ "${lines[0]}" == "hello allowed.test"* ]]
-	[[ "${lines[1]}" == "agentbox blocked other.test:80"* ]]
+	[[ "${lines[1]}" == "agentbox denied other.test:80"* ]]
 	[ "$(dns_asked)" = allowed.test ]
 	[ -z "$(origin_connections)" ]
 }

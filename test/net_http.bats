@@ -414,7 +414,7 @@ load attack/attack
 	say("connect", "%d %s" % (answer.status, answer.body.decode().replace("\n", "|")))
 	END
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" == "second.test: 403 text/plain"*"agentbox blocked second.test:80: not on the allow list (rule network.allow, id "*"A person can allow it with: agentbox allow "* ]]
+	[[ "${lines[0]}" == "second.test: 403 text/plain"*"agentbox denied second.test:80: not on the allow list (rule network.allow, id "*"To allow it, a human can run: agentbox allow "* ]]
 	[[ "${lines[1]}" == "origin4.test: 403 "*"network.deny"* ]]
 	[[ "${lines[2]}" == "origin.test:8088: 403 "*"8088"* ]]
 	[[ "${lines[3]}" == "private.test: 403 "*"10.0.0.5"* ]]

@@ -106,7 +106,7 @@ load attack/attack
 	[ "$(audit 'select(.kind == "request") | "\(.door) \(.status)"' | sort -u | tr '\n' ';')" = \
 		"connect 403;dns null;http 403;socks null;transparent null;" ]
 	# At the end: each id once, with its host, and how to allow it.
-	[[ "$stderr" == "agentbox: "*"blocked"* ]]
+	[[ "$stderr" == "agentbox: "*"denied"* ]]
 	local id
 	for id in $(audit 'select(.kind == "violation") | .id' | sort -u); do
 		[ "$(grep -c "^  $id " <<<"$stderr")" -eq 1 ]
@@ -127,7 +127,7 @@ load attack/attack
 		" 4 [false,false]; 2 [true,false]; 2 [true,true];" ]
 	[ "$(audit 'select(.kind == "end") | [.requests_allowed, .requests_denied, .requests_failed]' -c)" = "[2,4,2]" ]
 	[ "$(jq -s 'map(select(.kind == "request") | .bytes_down) | add' "$(audit_file)")" = "$(audit 'select(.kind == "end") | .bytes_down')" ]
-	[[ "$stderr" == "agentbox: 4 requests and 1 packet were blocked"* ]]
+	[[ "$stderr" == "agentbox: 4 requests and 1 packet were denied"* ]]
 }
 
 @test "records: a flood of equal denials is counted, not written" {
@@ -141,7 +141,7 @@ load attack/attack
 	[ "$(jq -s 'map(select(.kind == "violation" and .domain == "other.test") | 1 + (.repeated // 0)) | add' \
 		"$(audit_file)")" -eq 250 ]
 	[ "$(audit 'select(.kind == "violation" and .domain == "other.test") | .id' | wc -l)" -le 102 ]
-	[[ "$stderr" == *"agentbox: 270 requests were blocked"* ]]
+	[[ "$stderr" == *"agentbox: 270 requests were denied"* ]]
 	[[ "$stderr" == *"other.test:80"*"250 times"* ]]
 	[[ "$stderr" == *"and 11 more"* ]]
 }

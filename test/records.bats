@@ -265,7 +265,7 @@ knock()
 		.rule == "network.allow" and .hint == "agentbox run --allow h2.test -- ...") and
 		(.[1] | .kind == "request" and .status == 403 and .allowed == false)'
 	# The same at the end, as lines that belong together.
-	[[ "$output" == *"agentbox: 3 requests were blocked"$'\n'"  "* ]]
+	[[ "$output" == *"agentbox: 3 requests were denied"$'\n'"  "* ]]
 	[[ "$output" == *$'\n'"  $id  h2.test:80  not on the allow list  python3"*$'\n'* ]]
 	[[ "$output" == *"allow it next time:  agentbox run --allow h2.test -- ..."* ]]
 }

@@ -115,7 +115,7 @@ def whole(sock, data, enough=None):
 	[ "$(origin_requests | wc -l)" -eq 2 ]
 	[ -z "$(dns_asked | grep leak.test)" ]
 	[ "$(audit 'select(.kind == "violation") | .rule' | sort -u)" = secret-tripwire ]
-	[[ "$stderr" == *"a placeholder of OPENAI_API_KEY was on its way there"* ]]
+	[[ "$stderr" == *"the request has a placeholder of another host's secret (OPENAI_API_KEY)"* ]]
 	hidden
 	hidden "$OTHER_TOKEN"
 }

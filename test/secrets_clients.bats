@@ -302,7 +302,7 @@ load attack/attack
 			-H "Authorization: Bearer $OPENAI_API_KEY"'
 	[ "$status" -eq 0 ]
 	[ "$(head -n 1 <<<"$output")" = 403 ]
-	[[ "$output" == *"must carry the placeholder of OPENAI_API_KEY"* ]]
+	[[ "$output" == *"the request lacks the required placeholder (OPENAI_API_KEY)"* ]]
 	[ "$(tail -n 1 <<<"$output")" = 200 ]
 	[ "$(origin_requests | wc -l)" -eq 1 ]
 }

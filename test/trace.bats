@@ -51,7 +51,7 @@ traced()
 	traced -- sh job one "two three"
 	[ "$status" -ne 0 ]
 	[[ "$stderr" == *"Read-only file system"* ]]
-	[[ "$stderr" == *"agentbox: 1 access to a file was refused"* ]]
+	[[ "$stderr" == *"agentbox: 1 file access was denied"* ]]
 	[[ "$stderr" == *"-f1  write $HOME/other/new file  outside the writable folders  sh, pid 2"* ]]
 	[[ "$stderr" == *"allow it next time:  agentbox run --write $HOME/other -- ..."* ]]
 	seen '.door == "file" and .access == "write" and
@@ -128,7 +128,7 @@ traced()
 	SH
 	traced -- sh job
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"4 accesses to files were refused"* ]]
+	[[ "$stderr" == *"4 file accesses were denied"* ]]
 	[[ "$stderr" == *"a protected name"*"agentbox run --deny-write '!.git/config' -- ..."* ]]
 	[[ "$stderr" == *"it leads to a protected name"* ]]
 	[ "$(violations .rule | sort -u)" = '"filesystem.denyWrite"' ]
@@ -158,7 +158,7 @@ traced()
 	SH
 	traced -- sh job
 	[[ "$output" != *secret* ]]
-	[[ "$stderr" == *"2 accesses to files were refused"* ]]
+	[[ "$stderr" == *"2 file accesses were denied"* ]]
 	[[ "$stderr" == *"agentbox run --deny-read '!$HOME/.ssh/id_rsa' -- ..."* ]]
 	[ "$(violations '.access + " " + .rule' | sort -u)" = '"read filesystem.denyRead"' ]
 	seen '.path | endswith("/.ssh/id_rsa")'
@@ -274,7 +274,7 @@ calls()
 		"bpf io_uring_setup ioctl keyctl mknodat mount unshare" ]
 	[ "$(violations '[.door, .rule, .path, .access] | tostring' | sort -u)" = \
 		'"[\"call\",\"syscalls\",null,null]"' ]
-	[[ "$stderr" == *"7 system calls were refused"* ]]
+	[[ "$stderr" == *"7 system calls were denied"* ]]
 	[[ "$stderr" == *"mount  "*"calls, pid 2"* ]]
 }
 
@@ -415,7 +415,7 @@ calls()
 	PY
 	traced -- python3 job.py
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"3500 accesses to files were refused"* ]]
+	[[ "$stderr" == *"3500 file accesses were denied"* ]]
 	[[ "$stderr" == *"-f1 "*"write $HOME/same"*", 2000 times"* ]]
 	[[ "$stderr" == *"more: agentbox log "*" --denied" ]]
 	# Nobody is told to open the whole home; what helps all is said once.
@@ -438,7 +438,7 @@ calls()
 	SH
 	traced -- sh job
 	[ -e ran ]
-	[[ "$stderr" == *"1 program was not executed"*"1 access to a file was refused"* ]]
+	[[ "$stderr" == *"1 program was denied"*"1 file access was denied"* ]]
 	record | jq -es 'any(.kind == "exec" and .rule == "shutdown-reboot") and
 		any(.kind == "end" and .execs_denied == 1 and .files_denied == 1)' >/dev/null
 }

@@ -66,11 +66,11 @@ restored()
 	tty_wait 'ok +GET allowed.test:80/'
 	tty_wait '1 allowed'
 	ask http://other.test/
-	tty_wait 'no +other.test:80'
+	tty_wait 'denied +other.test:80'
 	tty_wait '1 blocked'
 	tty_type d
 	wait_for 90 eval '! tty_matches "ok +GET"'
-	tty_matches 'no +other.test:80'
+	tty_matches 'denied +other.test:80'
 	tty_type q
 	tty_wait '^status=0'
 	restored

@@ -26,7 +26,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	END
 	[ "$status" -eq 0 ]
 	body=$(sed -n 's/^body: //p' <<<"$output")
-	[[ "$body" == "agentbox blocked other.test:80: not on the allow list (rule network.allow, id "*-1")." ]]
+	[[ "$body" == "agentbox denied other.test:80: not on the allow list (rule network.allow, id "*-1")." ]]
 	id=$(grep -o '[a-z0-9]*-1' <<<"$body")
 	agentbox_split why "$id"
 	[ "$status" -eq 0 ]
@@ -61,7 +61,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		# shellcheck disable=SC2086
 		agentbox why $words
 		[ "$status" -eq 0 ]
-		[[ "${lines[0]}" == "agentbox blocked two.test:80: "* ]]
+		[[ "${lines[0]}" == "agentbox denied two.test:80: "* ]]
 	done
 	agentbox_split why --json last
 	[ "$status" -eq 0 ]
@@ -89,14 +89,14 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-2\",\"domain\":\"z.test\",\"port\":443,\"allowed\":false,\"rule\":\"network.deny\",\"door\":\"dns\",\"reason\":\"on the deny list (z.test)\"}"
 	TZ=UTC agentbox why aaaaa-1
 	expect <<-'END'
-	agentbox blocked q.test:443: not on the allow list (rule network.allow, id aaaaa-1).
+	agentbox denied q.test:443: not on the allow list (rule network.allow, id aaaaa-1).
 
 	It was refused 6 times, from 2026-01-31 12:00:00 to 2026-01-31 12:00:09.
 	It was asked for by curl q.test (pid 7, /usr/bin/curl),
 	  started by npm i (pid 3, /usr/bin/node).
 	In this run network.allow holds x.test, *.y.test (profile default).
 	The client got SOCKS reply 2 (not allowed).
-	A person was asked and nobody answered in time.
+	agentbox asked about it: denied, nobody answered, after 1m.
 	The run has ended: sh -c 'echo it'\''s'
 
 	A person can
@@ -108,7 +108,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"In this run network.deny holds z.test"* ]]
 	[[ "$output" == *"there is no such name"* ]]
 	[[ "$output" != *"agentbox allow"* ]]
-	[[ "${lines[-1]}" == "What is denied stays denied"*"network.deny"* ]]
+	[[ "${lines[-1]}" == "Deny rules override allow rules"*"network.deny"* ]]
 }
 
 @test "why: programs, files, and what was let through after a question" {
@@ -118,18 +118,18 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		"{$stamp,\"kind\":\"question\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"answer\":\"run\",\"by\":\"control\",\"waiting\":1,\"ms\":600,\"process\":[]}"
 	agentbox why aaaaa-e1
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "agentbox did not start git push --force: rewrites history that others may have (rule history-rewrite, id aaaaa-e1)." ]
+	[ "${lines[0]}" = "agentbox denied git push --force: rewrites history that others may have (rule history-rewrite, id aaaaa-e1)." ]
 	[[ "$output" == *"agentbox run --yes -- sh -c "* ]]
 	[[ "$output" == *'{ "commands": { "override": { "history-rewrite": "sandboxed" } } }'* ]]
 	agentbox why aaaaa-f1
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "agentbox refused write /etc/x: not in a writable folder (rule filesystem.write, id aaaaa-f1)." ]
+	[ "${lines[0]}" = "agentbox denied write /etc/x: not in a writable folder (rule filesystem.write, id aaaaa-f1)." ]
 	[[ "$output" == *"In this run filesystem.write holds /work"* ]]
 	[[ "$output" == *"allow it in the next run:"*"agentbox allow aaaaa-f1"* ]]
 	agentbox why aaaaa-1
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox asked about q.test:443 (id aaaaa-1)."* ]]
-	[[ "$output" == *"allowed it for this run"* ]]
+	[[ "$output" == *"asked about it: allowed for this run, by control"* ]]
 }
 
 @test "why: what it proposes for a file is what works" {
@@ -161,9 +161,9 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox allow "$HOME/new"
 	[ "$status" -eq 0 ]
 	agentbox why aaaaa-f5
-	[ "${lines[-1]}" = "Nothing lifts it." ]
+	[ "${lines[-1]}" = "Nothing can lift it." ]
 	agentbox_split why --json aaaaa-f5
-	[ "$(jq -c '[.remedies, .advice]' <<<"$output")" = '[[],"nothing lifts it"]' ]
+	[ "$(jq -c '[.remedies, .advice]' <<<"$output")" = '[[],"nothing can lift it"]' ]
 }
 
 @test "why: a record of which a part is lost" {
@@ -172,7 +172,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		"{$stamp,\"kind\":\"request\",\"id\":\"aaaaa-2\",\"domain\":\"r.test\",\"port\":443,\"status\":200,\"allowed\":true}"
 	agentbox why aaaaa-1
 	[ "$status" -eq 0 ]
-	[[ "$output" == "agentbox blocked q.test:443"* ]]
+	[[ "$output" == "agentbox denied q.test:443"* ]]
 	agentbox why aaaaa-2
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox has a record of r.test:443 (id aaaaa-2)."* ]]
@@ -202,7 +202,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why last
 	[[ "$output" == *"rule grant"*"allow it in this run:  agentbox allow $id-2"* ]]
 	agentbox why "$id-1"
-	[[ "$output" == *"said no"*"allow it in this run:  agentbox allow $id-1"* ]]
+	[[ "$output" == *"asked about it: denied"*"allow it in this run:  agentbox allow $id-1"* ]]
 	agentbox allow "$id-2"
 	[ "$status" -eq 0 ]
 	echo >go

@@ -181,7 +181,7 @@ static void check_denials(int runs)
 	ok(ab_find_denials(dir, 10, &list, &n, &err) == 0 && n == 3 && list.len == 3,
 	   "a list of them");
 	is_str(list.v[0], "eeeee-1    x.y:443  not on the allow list", "host");
-	is_str(list.v[1], "eeeee-e1   rm \\x1b[1m  Deletes.", "program, escaped");
+	is_str(list.v[1], "eeeee-e1   rm \\x1b[1m  deletes", "program, escaped");
 	is_str(list.v[2], "eeeee-f1   write /etc/x  read-only", "file");
 	ab_strv_fini(&list);
 	ok(ab_find_denials(dir, 2, &list, &n, &err) == 0 && n == 3 && list.len == 2,

@@ -87,21 +87,21 @@ static const struct {
 	  "--allow-private 192.0.2.7:80 --allow 192.0.2.7" },
 	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE), .address = "10.1.2.3",
 	    .fault = AB_FAULT_ANSWER },
-	  "the name leads to 10.1.2.3, in " RANGE,
+	  "the name resolves to 10.1.2.3, an address in " RANGE,
 	  "network.allowPrivate",
 	  "--allow-private 10.1.2.3:443" },
 	{ { HOST("x.org", 5432), VERDICT(OWN, ""), .address = "2001:db8::1",
 	    .fault = AB_FAULT_ANSWER },
-	  "the name leads to 2001:db8::1, an address of this host",
+	  "the name resolves to 2001:db8::1, an address of this host",
 	  "network.allowPrivate",
 	  "--allow-private '[2001:db8::1]:5432'" },
 	{ { HOST("x.org", 443), VERDICT(DENY, "93.184.216.34"), .address = "93.184.216.34",
 	    .fault = AB_FAULT_ANSWER },
-	  "the name leads to 93.184.216.34, on the deny list (93.184.216.34)",
+	  "the name resolves to 93.184.216.34, on the deny list (93.184.216.34)",
 	  "network.deny",
 	  "" },
 	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE), .fault = AB_FAULT_ANSWER },
-	  "the name leads to an address, in " RANGE,
+	  "the name resolves to an address, an address in " RANGE,
 	  "network.allowPrivate",
 	  "" },
 	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .sni = "evil.org", .fault = AB_FAULT_SNI },
@@ -122,7 +122,7 @@ static const struct {
 	  "http-host",
 	  "" },
 	{ { HOST("x.org", 80), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_HTTP2 },
-	  "HTTP/2 without TLS cannot be judged",
+	  "HTTP/2 without TLS cannot be filtered",
 	  "http2-clear",
 	  "" },
 	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_MALFORMED },
@@ -145,7 +145,7 @@ static const struct {
 	{ { HOST(NULL, 443), VERDICT(NONE, "") }, "not on the allow list", "network.allow", "" },
 	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE), .address = "$(reboot)",
 	    .fault = AB_FAULT_ANSWER },
-	  "the name leads to $(reboot), in " RANGE,
+	  "the name resolves to $(reboot), an address in " RANGE,
 	  "network.allowPrivate",
 	  "" },
 	{ { HOST("localhost", 3000), .door = AB_DOOR_PUBLISH },
@@ -534,7 +534,7 @@ static void check_many(void)
 	ok(ab_ledger_deny(s.ledger, &asked, &number, &err) == 0 && number == asked.number,
 	   "what was asked about keeps its number also then");
 	ab_ledger_summary(s.ledger, &lines);
-	ok(lines.len == 1 + 3 * 10 + 1 && strstr(lines.v[0], "9098 requests were blocked") &&
+	ok(lines.len == 1 + 3 * 10 + 1 && strstr(lines.v[0], "9098 requests were denied") &&
 		   strstr(lines.v[31], "4992 more") &&
 		   strstr(lines.v[31], "agentbox log 7kq2 --denied"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
@@ -614,7 +614,7 @@ static void check_summary(void)
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	ab_ledger_summary(s.ledger, &one);
 	ok(one.len == 4, "one denial");
-	is_line(&one, 0, "1 request was blocked");
+	is_line(&one, 0, "1 request was denied");
 	is_line(&one, 1, "  7kq2-1  files.example.com:443  not on the allow list");
 	is_line(&one, 2,
 		"          allow it next time:  agentbox run --allow "
@@ -628,7 +628,7 @@ static void check_summary(void)
 		abort();
 	ab_ledger_summary(s.ledger, &more);
 	ok(more.len == 9, "several");
-	is_line(&more, 0, "4 requests and 7 packets were blocked");
+	is_line(&more, 0, "4 requests and 7 packets were denied");
 	is_line(&more, 1,
 		"  7kq2-1  files.example.com:443  not on the allow list, "
 		"2 times");
@@ -641,10 +641,10 @@ static void check_summary(void)
 	is_line(&more, 6,
 		"  7kq2-3  www.evil.org:443       on the deny list "
 		"(*.evil.org)");
-	is_line(&more, 7, "          to allow it, take *.evil.org off network.deny");
+	is_line(&more, 7, "          to allow it, remove *.evil.org from network.deny");
 	is_line(&more, 8,
-		"  7kq2-4  udp                    only TCP connections leave "
-		"the box, 7 packets");
+		"  7kq2-4  7 udp packets          only TCP connections leave "
+		"the box");
 	tear_down(&s);
 }
 

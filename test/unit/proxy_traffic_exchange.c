@@ -140,15 +140,15 @@ static void test_denials(void)
 	say(client, "GET http://denied.test/secret?k HTTP/1.1\r\n"
 		    "Host: denied.test\r\n\r\n" GET_A);
 	hear(client,
-	     "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n"
+	     "HTTP/1.1 403 Denied by agentbox (7kq2-1)\r\n"
 	     "Content-Type: text/plain; charset=utf-8\r\n"
-	     "Content-Length: 138\r\n"
+	     "Content-Length: 139\r\n"
 	     "Cache-Control: no-store\r\n"
 	     "Connection: close\r\n"
 	     "\r\n"
-	     "agentbox blocked denied.test:80: not on the allow list "
+	     "agentbox denied denied.test:80: not on the allow list "
 	     "(rule network.allow, id 7kq2-1).\n"
-	     "A person can allow it with: agentbox allow 7kq2-1\n",
+	     "To allow it, a human can run: agentbox allow 7kq2-1\n",
 	     "a denied one on the same connection is refused in words");
 	ok(end_of(client) == ENDED, "and ends it, without a reset");
 	ok(nservers == 1 && end_of(servers[0]) == ENDED, "nobody is dialled, nobody kept");
@@ -165,9 +165,9 @@ static void test_denials(void)
 	open_proxy();
 	say(client, "HEAD http://ask.test/ HTTP/1.1\r\nHost: ask.test\r\n\r\n");
 	hear(client,
-	     "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n"
+	     "HTTP/1.1 403 Denied by agentbox (7kq2-1)\r\n"
 	     "Content-Type: text/plain; charset=utf-8\r\n"
-	     "Content-Length: 135\r\n"
+	     "Content-Length: 136\r\n"
 	     "Cache-Control: no-store\r\n"
 	     "Connection: close\r\n"
 	     "\r\n",
@@ -178,7 +178,7 @@ static void test_denials(void)
 	next_dial.result = AB_DIAL_FORBIDDEN;
 	next_dial.verdict = (struct ab_verdict){ .basis = AB_BASIS_RANGE, .entry = "10.0.0.0/8" };
 	say(client, GET_A);
-	hear(client, "HTTP/1.1 403 Blocked by agentbox (7kq2-1)",
+	hear(client, "HTTP/1.1 403 Denied by agentbox (7kq2-1)",
 	     "so is a name that leads to a denied range");
 	is_str(recorded(),
 	       "denied a.test:80 fault 1\n"
@@ -359,7 +359,7 @@ static void test_tunnel(void)
 	say(servers[0], CHUNKED "3\r\nxyz\r\n0\r\n\r\n");
 	hear(client, CHUNKED "3\r\nxyz\r\n0\r\n\r\n", "and its answer");
 	say(client, "GET /e HTTP/1.1\r\nHost: b.test\r\n\r\n");
-	hear(client, "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n",
+	hear(client, "HTTP/1.1 403 Denied by agentbox (7kq2-1)\r\n",
 	     "another host is refused on the kept connection, allowed or not");
 	ok(end_of(servers[0]) == ENDED, "and not passed on");
 	is_str(recorded(),

@@ -62,8 +62,8 @@ static void test_lines(void)
 	ok(ab_refused_programs_count(r) == 17, "all are counted");
 	ab_refused_programs_summary(r, &lines);
 	ok(lines.len == 9, "so many lines: %zu", lines.len);
-	is_str(lines.v[0], "17 programs were not executed", "how many");
-	is_str(lines.v[1], "  abcd-e1  sudo id            asks for more     rule sudo, 2 times",
+	is_str(lines.v[0], "17 programs were denied", "how many");
+	is_str(lines.v[1], "  abcd-e1  sudo id          asks for more  rule sudo, 2 times",
 	       "which, why, by which rule, how often");
 	is_str(lines.v[2], "           allow it next time:  agentbox run --yes -- ...",
 	       "how to allow it once");
@@ -71,11 +71,11 @@ static void test_lines(void)
 	       "           allow it always:     { \"commands\": { \"override\": "
 	       "{ \"sudo\": \"sandboxed\" } } } in ~/.config/agentbox/config.json",
 	       "and always");
-	is_str(lines.v[4], "  abcd-e2  halt\\x1b[2J        asks for more     rule shutdown-reboot",
+	is_str(lines.v[4], "  abcd-e2  halt\\x1b[2J      asks for more  rule shutdown-reboot",
 	       "nothing reaches a terminal unescaped");
-	is_str(lines.v[6], "  abcd-e3  mine               asks for more     rule user",
+	is_str(lines.v[6], "  abcd-e3  mine             asks for more  rule user",
 	       "one's own rule has no override");
-	is_str(lines.v[7], "  abcd-e4  (asked for by sh)  asks for more",
+	is_str(lines.v[7], "  abcd-e4  (started by sh)  asks for more",
 	       "one that could not be read");
 	ok(strstr(lines.v[8], "and 12 more: agentbox log abcd --denied"),
 	   "and those that were only counted");
@@ -119,7 +119,7 @@ static void test_denials(void)
 	   "all are counted, and apart from programs");
 	ab_refused_programs_summary(r, &lines);
 	ok(lines.len == 8, "so many lines: %zu", lines.len);
-	is_str(lines.v[0], "14 accesses to files were refused", "how many");
+	is_str(lines.v[0], "14 file accesses were denied", "how many");
 	is_str(lines.v[1], "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
 	       "which, why, who");
 	is_str(lines.v[2], "  file-f3  write /etc/\\x1bb  outside  cp\\x1b, pid 3, 5 times",
@@ -130,7 +130,7 @@ static void test_denials(void)
 	       "one that nothing allows");
 	is_str(lines.v[5], "  and 7 more: agentbox log file --denied",
 	       "and those that were only counted");
-	is_str(lines.v[6], "1 system call was refused", "calls by themselves");
+	is_str(lines.v[6], "1 system call was denied", "calls by themselves");
 	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3", "the same for each");
 	ab_refused_programs_free(r);
 }
@@ -144,7 +144,7 @@ static void test_by(void)
 	snprintf(note.by, sizeof(note.by), "\033[2Jsh");
 	take(r, note);
 	ab_refused_programs_summary(r, &lines);
-	is_str(lines.v[1], "  abcd-e1  (asked for by \\x1b[2Jsh)  asks for more",
+	is_str(lines.v[1], "  abcd-e1  (started by \\x1b[2Jsh)  asks for more",
 	       "a program's name reaches no terminal unescaped either");
 	ab_refused_programs_free(r);
 }
@@ -164,8 +164,8 @@ static void test_many(void)
 		wrong += ab_refused_programs_take(r, &note, &error) < 0;
 	}
 	ab_refused_programs_summary(r, &lines);
-	ok(!wrong && lines.len == 22, "any number of them is a few lines");
-	ok(strstr(lines.v[21], "and 490 more"), "that say how many there were");
+	ok(!wrong && lines.len == 13, "any number of them is a few lines");
+	ok(strstr(lines.v[12], "and 490 more"), "that say how many there were");
 	ab_refused_programs_free(r);
 }
 

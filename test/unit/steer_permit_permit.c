@@ -191,7 +191,7 @@ static void check_unliftable(void)
 		     "--allow-private 10.0.0.1:80 --allow 10.0.0.1 -- ...\"}",
 		     false),
 	       "! 7kq2x-1 cannot be allowed: an address in 10.0.0.0/8; "
-	       "addresses of private networks are opened when a run begins\n"
+	       "private addresses can only be allowed when a run starts\n"
 	       "in a new run:  agentbox run --allow-private 10.0.0.1:80 --allow "
 	       "10.0.0.1 -- make 'a b'",
 	       "the record's own hint, with the run's command");
@@ -199,8 +199,8 @@ static void check_unliftable(void)
 		     "\"/h/.ssh/id_x\",\"rule\":\"filesystem.denyRead\","
 		     "\"reason\":\"hidden\"}",
 		     false),
-	       "! 7kq2x-1 cannot be allowed: hidden; what is hidden is so from "
-	       "the beginning of a run\n"
+	       "! 7kq2x-1 cannot be allowed: hidden; hidden files can only be "
+	       "shown when a run starts\n"
 	       "in a new run:  agentbox run --deny-read '!/h/.ssh/id_x' -- "
 	       "make 'a b'",
 	       "a file that is hidden");

@@ -227,7 +227,7 @@ static void check_live(struct box *box)
 	SAY(.what = id_of(box, "7"), .deny = true);
 	is_str(hear(box), "deny 0 0 asked.example 0 0\n", "and so does a no");
 
-	ok(strstr(SAY(.what = id_of(box, "2")), "take the entry out of network.deny"),
+	ok(strstr(SAY(.what = id_of(box, "2")), "remove it from network.deny"),
 	   "what is denied is not lifted: %s", error.text);
 	ok(strstr(SAY(.what = id_of(box, "9")), "was refused nothing as"), "one that never was: %s",
 	   error.text);

@@ -111,17 +111,17 @@ static void test_records(void)
 	       "\"by\":\"control\"");
 	ok(has(24, 80, "make 'a b'"), "the command");
 	ok(has(24, 80,
-	       "03:04:05 ok     GET x.example:443/a  200  100 B up, "
+	       "03:04:05 ok      GET x.example:443/a  200  100 B up  "
 	       "2.0 KiB down"),
 	   "a request");
-	ok(has(24, 80, "failed y.example:80  no route"), "one that failed");
-	ok(has(24, 80, "no     z.example:443  not on the allow list  7kq2a-1"),
+	ok(has(24, 80, "failed  y.example:80  no route"), "one that failed");
+	ok(has(24, 99, "denied  z.example:443  not on the allow list  and 4 more times  7kq2a-1"),
 	   "one that was denied");
 	ok(!has(24, 80, "z.example:443/q"), "and not twice");
 	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") && has(24, 80, "2 refused inside"),
 	   "files and programs");
-	ok(has(24, 80, "asked about q.example:443: once (terminal)") &&
-		   has(24, 80, "g.example: allowed in this run (control)"),
+	ok(has(24, 80, "asked   q.example:443  allowed once, by terminal") &&
+		   has(24, 80, "grant   g.example  allowed for this run, by control"),
 	   "words of people");
 	ok(has(24, 80, "z.example") && has(24, 120, "     0    5"),
 	   "hosts are counted, those that were not told one by one too");

@@ -6,7 +6,7 @@
 
 #include "audit/read/details.h"
 #include "audit/read/reader.h"
-#include "audit/read/words.h"
+#include "audit/read/sentences.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 
@@ -215,7 +215,7 @@ int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, st
 		if (ab_denial_parse(id, &name) < 0 || !is_new(seen, &name) || n++ >= most)
 			continue;
 		ab_buf_printf(&b, "%-9s  ", id);
-		ab_words_denial(&b, line, len);
+		ab_sentence(&b, AB_ABOUT | AB_SAID, line, len);
 		ab_strv_give(ret, ab_buf_take(&b));
 	}
 	ab_reader_fini(&r);

@@ -1,10 +1,13 @@
 #include "audit/read/words.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "audit/read/details.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/system/path.h"
 
 void ab_words_target(struct ab_buf *b, const char *host, uint16_t port)
 {
@@ -13,111 +16,107 @@ void ab_words_target(struct ab_buf *b, const char *host, uint16_t port)
 		ab_buf_printf(b, ":%u", port);
 }
 
-void ab_words_blocked(struct ab_buf *b, const struct ab_blocked *blocked)
+void ab_words_denied(struct ab_buf *b, const char *about, const char *reason, const char *rule,
+		     const char *id)
 {
-	ab_buf_puts(b, "agentbox blocked ");
-	ab_words_target(b, blocked->host, blocked->port);
-	ab_buf_printf(b, ": %s (rule %s, id %s).\n", blocked->reason, blocked->rule, blocked->id);
+	ab_buf_printf(b, "agentbox denied %s%s%s (rule %s, id %s).\n", about, *reason ? ": " : "",
+		      reason, rule, id);
 }
 
-enum {
-	M_KIND,
-	M_DOMAIN,
-	M_PORT,
-	M_PROTOCOL,
-	M_COMMAND,
-	M_PATH,
-	M_DOOR,
-	M_ACCESS,
-	M_CALL,
-	M_REASON,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_KIND] = "kind",	   [M_DOMAIN] = "domain",   [M_PORT] = "port",
-	[M_PROTOCOL] = "protocol", [M_COMMAND] = "command", [M_PATH] = "path",
-	[M_DOOR] = "door",	   [M_ACCESS] = "access",   [M_CALL] = "call",
-	[M_REASON] = "reason",
-};
-
-static void add_escaped(struct ab_buf *b, const struct ab_detail *f)
+void ab_words_clause(struct ab_buf *b, const char *sentence)
 {
-	ab_autofree char *text = ab_detail_dup(f);
+	size_t at = b->len;
 
-	ab_buf_escape(b, text ? text : "");
+	ab_buf_escape(b, sentence);
+	if (b->len > at + 1 && b->data[b->len - 1] == '.')
+		b->data[--b->len] = '\0';
+	if (b->len > at + 1 && isupper((unsigned char)b->data[at]) &&
+	    !isupper((unsigned char)b->data[at + 1]))
+		b->data[at] = (char)tolower((unsigned char)b->data[at]);
 }
 
-static void add_program(struct ab_buf *b, const struct ab_detail m[])
+void ab_words_short(struct ab_buf *b, const char *text, size_t most)
 {
-	if (m[M_COMMAND].kind == AB_DETAIL_TEXT) {
-		add_escaped(b, &m[M_COMMAND]);
-	} else if (m[M_PATH].kind == AB_DETAIL_TEXT) {
-		add_escaped(b, &m[M_PATH]);
-	} else {
-		ab_buf_puts(b, "programs");
-	}
-}
+	ab_autofree char *safe = ab_escape(text);
+	size_t n = 0, step;
 
-/* "write /etc/x"; a call that has no path is all there is to say. */
-static void add_file(struct ab_buf *b, const struct ab_detail m[])
-{
-	bool path = m[M_PATH].kind == AB_DETAIL_TEXT;
-	bool access = m[M_ACCESS].kind == AB_DETAIL_TEXT;
-
-	if (!path && !access && m[M_CALL].kind != AB_DETAIL_TEXT) {
-		ab_buf_puts(b, "files or calls");
+	if (strlen(safe) <= most) {
+		ab_buf_puts(b, safe);
 		return;
 	}
-	add_escaped(b, access ? &m[M_ACCESS] : &m[M_CALL]);
-	if (path)
-		ab_buf_puts(b, " ");
-	add_escaped(b, &m[M_PATH]);
+	while ((step = ab_printable(safe + n, strlen(safe + n))) > 0 && n + step <= most - 3)
+		n += step;
+	ab_buf_add(b, safe, n);
+	ab_buf_puts(b, "...");
 }
 
-static void add_host(struct ab_buf *b, const struct ab_detail m[])
+size_t ab_words_chain(struct ab_buf *b, const struct ab_detail *chain, size_t most)
 {
-	int64_t port = ab_detail_number(&m[M_PORT], 0);
-	ab_autofree char *host = ab_detail_dup(&m[M_DOMAIN]);
-	ab_autofree char *safe = host ? ab_escape(host) : NULL;
+	static const char *const names[] = { "pid", "exe" };
+	struct ab_detail one, f[AB_COUNT(names)];
+	size_t at = 0, n = 0;
 
-	if (safe) {
-		ab_words_target(b, safe, (uint16_t)port);
-	} else if (m[M_PROTOCOL].kind == AB_DETAIL_TEXT) {
-		add_escaped(b, &m[M_PROTOCOL]);
-		ab_buf_puts(b, " packets");
-	} else {
-		ab_buf_puts(b, "other hosts");
+	while (n < most && ab_detail_next(chain, &at, &one)) {
+		ab_autofree char *exe = NULL;
+
+		if (ab_details_find(one.at, one.len, names, AB_COUNT(names), f) < 0)
+			break;
+		exe = ab_detail_dup(&f[1]);
+		if (!exe || !*exe)
+			break;
+		ab_buf_puts(b, n++ ? ", started by " : "");
+		ab_buf_escape(b, ab_path_name(exe));
+		if (ab_detail_number(&f[0], 0) > 0)
+			ab_buf_printf(b, ", pid %lld", (long long)ab_detail_number(&f[0], 0));
 	}
+	return n;
 }
 
-static void add_about(struct ab_buf *b, const struct ab_detail m[])
+const char *ab_words_size(uint64_t bytes, char ret[AB_AMOUNT_ROOM])
 {
-	if (ab_detail_is(&m[M_KIND], "exec"))
-		add_program(b, m);
-	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
-		add_file(b, m);
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	uint64_t tenths = bytes * 10;
+	size_t unit = 0;
+
+	if (bytes > UINT64_MAX / 10) {
+		snprintf(ret, AB_AMOUNT_ROOM, "%.1f EiB", (double)bytes / (1ull << 60));
+		return ret;
+	}
+	/* 1023.96 KiB would be written 1024.0. */
+	for (; tenths >= 10235 && unit + 1 < AB_COUNT(units); unit++)
+		tenths = (tenths + 512) / 1024;
+	if (unit == 0 || tenths >= 100)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu %s", (unsigned long long)(tenths + 5) / 10,
+			 units[unit]);
 	else
-		add_host(b, m);
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu.%llu %s", (unsigned long long)tenths / 10,
+			 (unsigned long long)tenths % 10, units[unit]);
+	return ret;
 }
 
-void ab_words_about(struct ab_buf *b, const char *line, size_t len)
+/* "4m 10s", "4m" */
+static void put_two(char ret[AB_AMOUNT_ROOM], unsigned long long a, char unit, unsigned long long b,
+		    char smaller)
 {
-	struct ab_detail m[M_COUNT];
-
-	if (ab_details_find(line, len, members, M_COUNT, m) == 0)
-		add_about(b, m);
+	if (b)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu%c %llu%c", a, unit, b, smaller);
+	else
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu%c", a, unit);
 }
 
-void ab_words_denial(struct ab_buf *b, const char *line, size_t len)
+const char *ab_words_time(uint64_t ms, char ret[AB_AMOUNT_ROOM])
 {
-	struct ab_detail m[M_COUNT];
+	unsigned long long s = ms / 1000;
 
-	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
-		return;
-	add_about(b, m);
-	if (m[M_REASON].kind == AB_DETAIL_TEXT) {
-		ab_buf_puts(b, "  ");
-		add_escaped(b, &m[M_REASON]);
-	}
+	if (ms < 1000)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu ms", (unsigned long long)ms);
+	else if (s < 60)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu.%llu s", s, (unsigned long long)ms / 100 % 10);
+	else if (s < 3600)
+		put_two(ret, s / 60, 'm', s % 60, 's');
+	else if (s < 2 * 86400)
+		put_two(ret, s / 3600, 'h', s / 60 % 60, 'm');
+	else
+		put_two(ret, s / 86400, 'd', s / 3600 % 24, 'h');
+	return ret;
 }

@@ -1,32 +1,28 @@
 #ifndef AB_AUDIT_READ_WORDS_H
 #define AB_AUDIT_READ_WORDS_H
 /*
- * How a denial is put into words: the same ones for the client that is refused
- * and for the person who asks why. Pure. Escape before showing, where it does
- * not say otherwise.
+ * Phrases that sentences are made of. Pure. Texts are appended as they are,
+ * unless the function says that it escapes them.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 struct ab_buf;
-
-struct ab_blocked { /* all are texts, none is NULL */
-	const char *host;
-	uint16_t port; /* 0: not known */
-	const char *reason, *rule, *id;
-};
+struct ab_detail;
 
 /* "x.y:443", "[::1]:80" */
 void ab_words_target(struct ab_buf *b, const char *host, uint16_t port);
-/* "agentbox blocked x.y:443: not on the allow list (rule network.allow, id
+/* "agentbox denied x.y:443: not on the allow list (rule network.allow, id
  * 7kq2x-1).", and the end of the line. */
-void ab_words_blocked(struct ab_buf *b, const struct ab_blocked *blocked);
-
-/* What the record of a denial is about: "x.y:443", a command, "write /etc/x".
- * Escaped. */
-void ab_words_about(struct ab_buf *b, const char *line, size_t len);
-/* The same, and why: "x.y:443  not on the allow list". */
-void ab_words_denial(struct ab_buf *b, const char *line, size_t len);
+void ab_words_denied(struct ab_buf *b, const char *about, const char *reason, const char *rule,
+		     const char *id);
+/* "Publishes commits." within a sentence: "publishes commits". Escaped. */
+void ab_words_clause(struct ab_buf *b, const char *sentence);
+/* Escaped, and cut to `most` bytes with "..." at the end. */
+void ab_words_short(struct ab_buf *b, const char *text, size_t most);
+/* The processes of a record's "process", nearest first: "curl, pid 3, started
+ * by npm, pid 2". Escaped. Returns how many there were, at most `most`. */
+size_t ab_words_chain(struct ab_buf *b, const struct ab_detail *chain, size_t most);
 
 /* "512 B", "61 KiB", "1.4 MiB"; returns ret. */
 #define AB_AMOUNT_ROOM 32

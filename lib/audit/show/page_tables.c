@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "audit/read/query.h"
+#include "audit/read/sentences.h"
 #include "audit/read/words.h"
-#include "audit/show/lines.h"
 #include "audit/show/page_state.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
@@ -70,7 +70,7 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 		most = rows[i].denied > most ? rows[i].denied : most;
 	}
 	shown = n < AB_PAGE_ROWS ? n : AB_PAGE_ROWS;
-	open_table(b, "plain", "Hosts", "Where the run went, and where it wanted to go",
+	open_table(b, "plain", "Hosts", "Hosts that the run connected to or was denied",
 		   (const char *const[]){ "Host", "#Requests", "#Sent", "#Received", "#Denied",
 					  "=Share", NULL });
 	for (size_t i = 0; i < shown; i++) {
@@ -91,32 +91,21 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 	close_table(b);
 }
 
-/* "curl (3) from npm (2)": nearest first, programs without their folders. */
+/* The nearest process first. */
 static void add_chain(struct ab_buf *b, const struct ab_detail *chain)
 {
-	static const char *const names[] = { "pid", "exe" };
-	struct ab_detail one, f[AB_COUNT(names)];
-	size_t at = 0, n = 0;
+	ab_autobuf struct ab_buf text = { 0 };
 
-	while (n < 8 && ab_detail_next(chain, &at, &one)) {
-		ab_autofree char *exe = NULL;
-
-		if (ab_details_find(one.at, one.len, names, AB_COUNT(names), f) < 0)
-			continue;
-		exe = ab_detail_dup(&f[1]);
-		ab_buf_puts(b, n++ ? " from " : "");
-		ab_page_text(b, exe ? ab_path_name(exe) : "?");
-		if (ab_detail_number(&f[0], 0) > 0)
-			ab_buf_printf(b, " (%lld)", (long long)ab_detail_number(&f[0], 0));
-	}
+	if (ab_words_chain(&text, chain, 8))
+		ab_page_text(b, text.data);
 }
 
-static void add_about(struct ab_buf *b, const char *line)
+static void add_sentence(struct ab_buf *b, unsigned int parts, const char *line)
 {
-	ab_autobuf struct ab_buf about = { 0 };
+	ab_autobuf struct ab_buf text = { 0 };
 
-	ab_words_about(&about, line, strlen(line));
-	ab_page_text(b, about.data ? about.data : "");
+	ab_sentence(&text, parts, line, strlen(line));
+	ab_page_text(b, text.len ? text.data : "");
 }
 
 /* What would allow it; "-" where nothing does. */
@@ -135,7 +124,7 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struc
 
 static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 {
-	static const char *const names[] = { "id", "reason", "rule", "hint", "process", "by" };
+	static const char *const names[] = { "id", "rule", "hint", "process", "by" };
 	struct ab_detail f[AB_COUNT(names)];
 
 	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names), f) < 0)
@@ -143,11 +132,11 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
 	ab_page_field(b, &f[0]);
 	ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
-	add_about(b, d->line);
+	add_sentence(b, AB_ABOUT, d->line);
 	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
-	ab_page_field(b, &f[1]);
+	add_sentence(b, AB_SAID, d->line);
 	ab_buf_puts(b, " <span class=\"chain\">");
-	ab_page_field(b, &f[2]);
+	ab_page_field(b, &f[1]);
 	ab_buf_printf(b,
 		      "</span></td><td class=\"n\" data-name=\"Times\"><span "
 		      "class=\"no\">%llu</span></td><td data-name=\"First\">",
@@ -155,10 +144,10 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	ab_page_time_of(b, d->first, false);
 	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Process\">"
 		       "<span class=\"chain\">");
-	add_chain(b, &f[4]);
-	ab_page_field(b, &f[5]);
+	add_chain(b, &f[3]);
+	ab_page_field(b, &f[4]);
 	ab_buf_puts(b, "</span></td><td class=\"w\" data-name=\"Remedy\">");
-	add_remedy(b, &f[0], &f[3]);
+	add_remedy(b, &f[0], &f[2]);
 	ab_buf_puts(b, "</td></tr>\n");
 }
 
@@ -166,9 +155,9 @@ void ab_page_denials(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->ndenials && !page->unlisted)
 		return;
-	open_table(b, "stack", "Denials", "What was refused, and what would allow it",
+	open_table(b, "stack", "Denials", "What was denied, and what would allow it",
 		   (const char *const[]){ "Id", "What", "Why", "#Times", "First", "Process",
-					  "A person can say", NULL });
+					  "How to allow it", NULL });
 	for (size_t i = 0; i < page->ndenials; i++)
 		add_denial(&page->denials[i], b);
 	if (page->unlisted)
@@ -179,34 +168,24 @@ void ab_page_denials(const struct ab_page *page, struct ab_buf *b)
 	close_table(b);
 }
 
-static void add_question(const char *line, struct ab_buf *b)
+/* A row with the time of a record, and its sentence in as many columns as it has
+ * parts. */
+static void add_event(const char *line, const unsigned int *parts, struct ab_buf *b)
 {
-	static const char *const names[] = { "timestamp", "answer", "by", "ms", "process" };
-	struct ab_detail f[AB_COUNT(names)];
-	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
-	int64_t ms;
-	bool yes;
+	static const char *const names[] = { "timestamp" };
+	struct ab_detail stamp;
+	char at[AB_STAMP_ROOM];
 
-	if (ab_details_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
+	if (ab_details_find(line, strlen(line), names, 1, &stamp) < 0)
 		return;
-	yes = ab_detail_is(&f[1], "once") || ab_detail_is(&f[1], "run") ||
-	      ab_detail_is(&f[1], "always");
-	ms = ab_detail_number(&f[3], 0);
-	ab_detail_copy(&f[0], stamp, sizeof(stamp));
+	ab_detail_copy(&stamp, at, sizeof(at));
 	ab_buf_puts(b, "<tr><td>");
-	ab_page_time_of(b, stamp, false);
-	ab_buf_puts(b, "</td><td class=\"w\">");
-	add_about(b, line);
-	ab_buf_printf(b, "</td><td><span class=\"%s\">", yes ? "ok" : "no");
-	ab_page_field(b, &f[1]);
-	ab_buf_puts(b, "</span></td><td>");
-	ab_page_field(b, &f[2]);
-	ab_buf_printf(b,
-		      "</td><td class=\"n\">%s</td><td class=\"w\">"
-		      "<span class=\"chain\">",
-		      ab_words_time(ms > 0 ? (uint64_t)ms : 0, text));
-	add_chain(b, &f[4]);
-	ab_buf_puts(b, "</span></td></tr>\n");
+	ab_page_time_of(b, at, false);
+	for (; *parts; parts++) {
+		ab_buf_puts(b, "</td><td class=\"w\">");
+		add_sentence(b, *parts, line);
+	}
+	ab_buf_puts(b, "</td></tr>\n");
 }
 
 static void add_more(struct ab_buf *b, int columns, uint64_t n)
@@ -223,34 +202,12 @@ void ab_page_questions(const struct ab_page *page, struct ab_buf *b)
 	if (!page->questions.len)
 		return;
 	open_table(b, "plain", "Questions", "What was asked, and who answered",
-		   (const char *const[]){ "Time", "Host", "Answer", "By", "#After", "Process",
-					  NULL });
+		   (const char *const[]){ "Time", "Host", "Answer", "Process", NULL });
 	for (size_t i = 0; i < page->questions.len; i++)
-		add_question(page->questions.v[i], b);
-	add_more(b, 6, page->more_questions);
+		add_event(page->questions.v[i],
+			  (const unsigned int[]){ AB_ABOUT, AB_SAID, AB_MORE, 0 }, b);
+	add_more(b, 4, page->more_questions);
 	close_table(b);
-}
-
-/* The line that `log` prints, without its time. */
-static void add_event(const char *line, struct ab_buf *b)
-{
-	static const char *const names[] = { "timestamp" };
-	ab_autobuf struct ab_buf text = { 0 };
-	struct ab_detail stamp;
-	char at[AB_STAMP_ROOM];
-
-	if (ab_details_find(line, strlen(line), names, 1, &stamp) < 0)
-		return;
-	ab_detail_copy(&stamp, at, sizeof(at));
-	ab_line_show(&text, &(struct ab_line_style){ 0 }, line, strlen(line));
-	if (text.len < 22)
-		return;
-	text.data[text.len - 1] = '\0';
-	ab_buf_puts(b, "<tr><td>");
-	ab_page_time_of(b, at, false);
-	ab_buf_puts(b, "</td><td class=\"w\">");
-	ab_page_text(b, text.data + 21);
-	ab_buf_puts(b, "</td></tr>\n");
 }
 
 void ab_page_events(const struct ab_page *page, struct ab_buf *b)
@@ -258,51 +215,46 @@ void ab_page_events(const struct ab_page *page, struct ab_buf *b)
 	if (!page->events.len)
 		return;
 	open_table(b, "plain", "Other events", "What else is in the record",
-		   (const char *const[]){ "Time", "What", NULL });
+		   (const char *const[]){ "Time", "Event", "What", NULL });
 	for (size_t i = 0; i < page->events.len; i++)
-		add_event(page->events.v[i], b);
-	add_more(b, 2, page->more_events);
+		add_event(page->events.v[i], (const unsigned int[]){ AB_MARK, AB_SENTENCE, 0 }, b);
+	add_more(b, 3, page->more_events);
 	close_table(b);
 }
 
 static void add_request(const char *line, struct ab_buf *b)
 {
-	static const char *const names[] = { "timestamp",  "method", "path",  "status",	 "bytes_up",
-					     "bytes_down", "ms",     "error", "allowed", "domain" };
+	static const char *const names[] = { "timestamp", "status", "bytes_up", "bytes_down",
+					     "ms",	  "error",  "allowed" };
 	struct ab_detail f[AB_COUNT(names)];
+	ab_autobuf struct ab_buf about = { 0 };
 	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
-	bool passed, failed;
+	bool allowed;
+	const char *mark;
 
 	if (ab_details_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
 		return;
-	passed = f[8].kind == AB_DETAIL_TRUE;
-	failed = passed && f[7].kind == AB_DETAIL_TEXT;
+	allowed = f[6].kind == AB_DETAIL_TRUE;
+	mark = ab_sentence(&about, AB_ABOUT, line, strlen(line));
 	ab_detail_copy(&f[0], stamp, sizeof(stamp));
 	ab_buf_puts(b, "<tr><td>");
 	ab_page_time_of(b, stamp, false);
-	ab_buf_printf(b, "</td><td><span class=\"%s\">%s</span></td><td>",
-		      passed && !failed ? "ok" : "no",
-		      failed   ? "failed"
-		      : passed ? "passed"
-			       : "denied");
-	ab_page_field(b, &f[1]);
-	ab_buf_puts(b, "</td><td class=\"w\">");
-	add_about(b, line);
-	if (f[9].kind == AB_DETAIL_TEXT)
-		ab_page_field(b, &f[2]);
-	if (failed) {
+	ab_buf_printf(b, "</td><td><span class=\"%s\">%s</span></td><td class=\"w\">",
+		      strcmp(mark, "ok") == 0 ? "ok" : "no", mark);
+	ab_page_text(b, about.len ? about.data : "");
+	if (allowed && f[5].kind == AB_DETAIL_TEXT) {
 		ab_buf_puts(b, " <span class=\"chain\">");
-		ab_page_field(b, &f[7]);
+		ab_page_field(b, &f[5]);
 		ab_buf_puts(b, "</span>");
 	}
 	ab_buf_puts(b, "</td><td class=\"n\">");
-	if (ab_detail_number(&f[3], 0) > 0)
-		ab_buf_printf(b, "%lld", (long long)ab_detail_number(&f[3], 0));
+	if (ab_detail_number(&f[1], 0) > 0)
+		ab_buf_printf(b, "%lld", (long long)ab_detail_number(&f[1], 0));
 	ab_buf_puts(b, "</td>");
-	add_size(b, ab_detail_number(&f[4], 0));
-	add_size(b, ab_detail_number(&f[5], 0));
+	add_size(b, ab_detail_number(&f[2], 0));
+	add_size(b, ab_detail_number(&f[3], 0));
 	ab_buf_printf(b, "<td class=\"n\">%s</td></tr>\n",
-		      passed ? ab_words_time((uint64_t)ab_detail_number(&f[6], 0), text) : "");
+		      allowed ? ab_words_time((uint64_t)ab_detail_number(&f[4], 0), text) : "");
 }
 
 void ab_page_requests(const struct ab_page *page, struct ab_buf *b)
@@ -314,7 +266,7 @@ void ab_page_requests(const struct ab_page *page, struct ab_buf *b)
 		return;
 	ab_buf_puts(b, "<section><details");
 	ab_buf_puts(b, all <= 50 ? " open>" : ">");
-	ab_buf_printf(b, "<summary><h2>Everything in order</h2></summary>"
+	ab_buf_printf(b, "<summary><h2>All events</h2></summary>"
 			 "<div class=\"scroll\"><table><caption>");
 	if (shown < all)
 		ab_buf_printf(b, "The newest %llu of %llu", (unsigned long long)shown,
@@ -323,7 +275,6 @@ void ab_page_requests(const struct ab_page *page, struct ab_buf *b)
 		ab_buf_puts(b, "Requests and denials, oldest first");
 	ab_buf_puts(b, "</caption><thead><tr><th scope=\"col\">Time</th>"
 		       "<th scope=\"col\">Verdict</th>"
-		       "<th scope=\"col\">Method</th>"
 		       "<th scope=\"col\">What</th>"
 		       "<th scope=\"col\" class=\"n\">Status</th>"
 		       "<th scope=\"col\" class=\"n\">Sent</th>"

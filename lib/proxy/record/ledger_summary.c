@@ -1,20 +1,17 @@
 /*
- * What was blocked, for people: told once, when the run is over.
+ * What the proxy denied, for the summary when the run is over.
  */
 #include "proxy/record/ledger.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "audit/read/summary.h"
+#include "audit/read/words.h"
 #include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "proxy/record/ledger_state.h"
 
-enum { ROWS = 10 };
-
-/* "1 request was", "7 requests and 3 packets were" */
-static char *headline(const struct ab_ledger *ledger)
+/* "1 request was denied", "7 requests and 3 packets were denied" */
+static char *make_headline(const struct ab_ledger *ledger)
 {
 	uint64_t requests = ledger->totals.denied, packets = ledger->packets;
 	struct ab_buf b = { 0 };
@@ -24,100 +21,54 @@ static char *headline(const struct ab_ledger *ledger)
 	if (packets)
 		ab_buf_printf(&b, "%s%" PRIu64 " packet%s", requests ? " and " : "", packets,
 			      packets == 1 ? "" : "s");
-	ab_buf_puts(&b, requests + packets == 1 ? " was blocked" : " were blocked");
+	ab_buf_puts(&b, requests + packets == 1 ? " was denied" : " were denied");
 	return ab_buf_take(&b);
 }
 
-/* "x.org:443", "[::1]:80", "udp" */
-static char *target_of(const struct ab_denial *d)
+/* "x.org:443", "[::1]:80", "3 udp packets" */
+static char *name_target(const struct ab_denial *d)
 {
-	bool v6 = d->port && strchr(d->host, ':');
+	struct ab_buf b = { 0 };
 
-	return d->port ? ab_printf("%s%s%s:%u", v6 ? "[" : "", d->host, v6 ? "]" : "", d->port)
-		       : ab_strdup(d->host);
-}
-
-/* "not on the allow list, 3 times" */
-static char *reason_of(const struct ab_denial *d)
-{
 	if (d->door == AB_DOOR_COUNT)
-		return ab_printf("%s, %" PRIu64 " packet%s", d->reason, d->count,
+		return ab_printf("%" PRIu64 " %s packet%s", d->count, d->host,
 				 d->count == 1 ? "" : "s");
-	if (d->count > 1)
-		return ab_printf("%s, %" PRIu64 " times", d->reason, d->count);
-	return ab_strdup(d->reason);
+	ab_words_target(&b, d->host, d->port);
+	return ab_buf_take(&b);
 }
 
-struct widths {
-	int id, target, reason;
-};
-
-static void advise(const struct ab_denial *d, const char *id, int indent, struct ab_strv *ret)
+static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_summary_row *row)
 {
+	const struct ab_denial *d = &ledger->v[number - 1];
 	struct ab_request_record r = { .verdict = { .basis = d->basis }, .fault = d->fault };
 
+	ab_ledger_id(ledger, number, row->id);
+	row->about = name_target(d);
+	row->reason = ab_strdup(d->reason);
+	row->more = d->who ? ab_strdup(d->who) : NULL;
+	row->count = d->door == AB_DOOR_COUNT ? 1 : d->count;
 	if (d->hint[0])
-		ab_strv_addf(ret, "  %-*s  allow it next time:  %s", indent, "", d->hint);
+		row->next = ab_strdup(d->hint);
 	else if (d->entry)
-		ab_strv_addf(ret, "  %-*s  to allow it, take %s off network.deny", indent, "",
-			     d->entry);
+		row->advice = ab_printf("to allow it, remove %s from network.deny", d->entry);
 	if (d->hint[0] && ab_request_liftable(&r))
-		ab_strv_addf(ret,
-			     "  %-*s  allow it always:     agentbox allow %s "
-			     "--always",
-			     indent, "", id);
-}
-
-static void add_row(const struct ab_ledger *ledger, uint32_t number, const struct widths *widths,
-		    struct ab_strv *ret)
-{
-	const struct ab_denial *d = &ledger->v[number - 1];
-	ab_autofree char *target = target_of(d), *reason = reason_of(d);
-	char id[AB_DENIAL_ID];
-
-	ab_ledger_id(ledger, number, id);
-	if (d->who)
-		ab_strv_addf(ret, "  %-*s  %-*s  %-*s  %s", widths->id, id, widths->target, target,
-			     widths->reason, reason, d->who);
-	else
-		ab_strv_addf(ret, "  %-*s  %-*s  %s", widths->id, id, widths->target, target,
-			     reason);
-	advise(d, id, widths->id, ret);
-}
-
-static void measure(const struct ab_ledger *ledger, uint32_t number, struct widths *widths)
-{
-	const struct ab_denial *d = &ledger->v[number - 1];
-	ab_autofree char *target = target_of(d), *reason = reason_of(d);
-	char id[AB_DENIAL_ID];
-
-	ab_ledger_id(ledger, number, id);
-	ab_strv_widen(&widths->id, id);
-	ab_strv_widen(&widths->target, target);
-	ab_strv_widen(&widths->reason, reason);
+		row->always = ab_printf("agentbox allow %s --always", row->id);
 }
 
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 {
-	struct widths widths = { 0 };
-	uint32_t rows[ROWS], n = 0, all = ledger->strangers;
+	struct ab_summary summary = { .run_id = ledger->run_id, .rest = ledger->strangers };
+	ab_autofree char *headline = make_headline(ledger);
 
-	/* What was only asked about has a number, and was not denied. */
 	for (uint32_t i = 1; i <= ledger->len; i++) {
+		struct ab_summary_row *row;
+
+		/* A host that was only asked about has a number, and was not denied. */
 		if (!ledger->v[i - 1].count)
 			continue;
-		if (n < ROWS)
-			rows[n++] = i;
-		all++;
+		row = ab_summary_add(&summary, 1);
+		if (row)
+			fill_row(ledger, i, row);
 	}
-	if (!all)
-		return;
-	ab_strv_give(ret, headline(ledger));
-	for (uint32_t i = 0; i < n; i++)
-		measure(ledger, rows[i], &widths);
-	for (uint32_t i = 0; i < n; i++)
-		add_row(ledger, rows[i], &widths, ret);
-	if (all > n)
-		ab_strv_addf(ret, "  and %" PRIu32 " more: agentbox log %s --denied", all - n,
-			     ledger->run_id);
+	ab_summary_end(&summary, headline, ret);
 }

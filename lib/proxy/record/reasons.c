@@ -1,5 +1,5 @@
 /*
- * Why something was refused and what would allow it, in words. Pure.
+ * Why the proxy denied something and what would allow it, in words. Pure.
  */
 #include "proxy/record/ledger.h"
 
@@ -18,7 +18,6 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_GATEWAY] = "gateway",
 };
 
-/* Put a formatted text behind what is in ret. */
 __attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM], const char *fmt,
 						      ...)
 {
@@ -30,179 +29,140 @@ __attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM], 
 	va_end(ap);
 }
 
+/* What follows the words of a reason. */
+enum detail { NOTHING, ENTRY, PORT, NAME, REQUEST, SECRET, CAUSE };
+
+struct reason {
+	const char *rule;
+	const char *words;
+	enum detail detail;
+};
+
+static const struct reason by_basis[] = {
+	[AB_BASIS_NONE] = { "network.allow", "not on the allow list", NOTHING },
+	[AB_BASIS_RANGE] = { "network.allowPrivate", "an address in", ENTRY },
+	[AB_BASIS_OWN] = { "network.allowPrivate", "an address of this host", NOTHING },
+	[AB_BASIS_DENY] = { "network.deny", "on the deny list", ENTRY },
+	[AB_BASIS_ALLOW] = { "network.allow", "on the allow list", ENTRY },
+	[AB_BASIS_PORT] = { "network.allow", "allowed, but not with", PORT },
+	[AB_BASIS_GRANT] = { "grant", "denied for this run", ENTRY },
+	[AB_BASIS_LEARNED] = { "learn", "allowed by learn", NOTHING },
+};
+
+/* A fault without words is that of the verdict. */
+static const struct reason by_fault[AB_FAULT_COUNT] = {
+	[AB_FAULT_SNI] = { "tls-name", "the TLS hello", NAME },
+	[AB_FAULT_AUTHORITY] = { "http-host", "the request", NAME },
+	[AB_FAULT_HTTP2] = { "http2-clear", "HTTP/2 without TLS cannot be filtered", NOTHING },
+	[AB_FAULT_MALFORMED] = { "protocol", "not the protocol that it claims to be", NOTHING },
+	[AB_FAULT_NAMES] = { "name-limit", "too many names in one run", NOTHING },
+	[AB_FAULT_RULE] = { "network.http", "network.http does not allow", REQUEST },
+	[AB_FAULT_HTTP1] = { "http1-only",
+			     "this host is inspected, which needs HTTP/1.1, and the client offers "
+			     "only other protocols",
+			     NOTHING },
+	[AB_FAULT_OPAQUE] = { "protocol",
+			      "this host is inspected, and the client speaks neither TLS nor HTTP",
+			      NOTHING },
+	[AB_FAULT_HELD] = { "monitor", "the network is paused", CAUSE },
+	[AB_FAULT_CUT] = { "monitor", "the network was cut off", CAUSE },
+	[AB_FAULT_TRIPWIRE] = { "secret-tripwire",
+				"the request has a placeholder of another host's secret", SECRET },
+	[AB_FAULT_MISPLACED] = { "secret-place",
+				 "the request has a placeholder where none is replaced", SECRET },
+	[AB_FAULT_MISSING] = { "secret-require", "the request lacks the required placeholder",
+			       SECRET },
+	[AB_FAULT_ABSENT] = { "secret-source", "the source of the secret has no value", SECRET },
+	[AB_FAULT_ENCODED] = { "secret-body",
+			       "the body is compressed, so its placeholders cannot be found",
+			       NOTHING },
+};
+
 static const char *text(const char *s)
 {
 	return s ? s : "";
 }
 
-/* `answer`: it is about where the name leads, not about the name. */
-static void explain_verdict(const struct ab_request_record *r, bool answer,
-			    char ret[AB_REASON_ROOM])
+static void add_detail(const struct ab_request_record *r, const struct reason *reason,
+		       char ret[AB_REASON_ROOM])
 {
-	const char *entry = text(r->verdict.entry);
-
-	switch (r->verdict.basis) {
-	case AB_BASIS_NONE:
-		add(ret, "not on the allow list");
+	switch (reason->detail) {
+	case NOTHING:
 		break;
-	case AB_BASIS_RANGE:
-		add(ret, "%sin %s", answer ? "" : "an address ", entry);
+	case ENTRY:
+		add(ret, r->verdict.basis == AB_BASIS_RANGE ? " %s" : " (%s)",
+		    text(r->verdict.entry));
 		break;
-	case AB_BASIS_OWN:
-		add(ret, "an address of this host");
+	case PORT:
+		add(ret, " port %u", r->port);
 		break;
-	case AB_BASIS_DENY:
-		add(ret, "on the deny list (%s)", entry);
+	case NAME:
+		if (r->sni && *r->sni)
+			add(ret, " asks for %s", r->sni);
+		else
+			add(ret, " does not name this host");
 		break;
-	case AB_BASIS_ALLOW:
-		add(ret, "on the allow list (%s)", entry);
+	case REQUEST:
+		add(ret, " %.32s %.200s", text(r->method), text(r->path));
 		break;
-	case AB_BASIS_PORT:
-		add(ret, "%s is allowed, but not with port %u", text(r->host), r->port);
+	case SECRET:
+		add(ret, " (%.64s)", text(r->secret));
 		break;
-	case AB_BASIS_GRANT:
-		add(ret,
-		    r->verdict.access == AB_ACCESS_ALLOW ? "allowed for this run (%s)"
-							 : "denied for this run (%s)",
-		    entry);
-		break;
-	case AB_BASIS_LEARNED:
-		add(ret, "let through to learn");
+	case CAUSE:
+		add(ret, ": %.200s", text(r->why));
 		break;
 	}
 }
 
-static void explain_reply(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
+static void add_reply(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	static const char *const replies[AB_REPLY_COUNT] = {
-		[AB_REPLY_NO] = ", and the answer was no",
-		[AB_REPLY_GONE] = ", and it did not wait for an answer",
-		[AB_REPLY_MANY] = ", and too many questions are open",
-		[AB_REPLY_FAST] = ", and too many were asked in a minute",
-		[AB_REPLY_FULL] = ", and too many connections wait for an "
-				  "answer",
+		[AB_REPLY_NO] = " (the answer was no)",
+		[AB_REPLY_GONE] = " (the program gave up before you answered)",
+		[AB_REPLY_MANY] = " (too many questions are open)",
+		[AB_REPLY_FAST] = " (too many questions in a minute)",
+		[AB_REPLY_FULL] = " (too many connections are waiting for an answer)",
 	};
 
 	if (r->reply == AB_REPLY_TIME)
-		add(ret, ", and nobody answered in %u s", (r->waited + 999) / 1000);
+		add(ret, " (nobody answered in %u s)", (r->waited + 999) / 1000);
 	else if (replies[r->reply])
 		add(ret, "%s", replies[r->reply]);
 }
 
 const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
-	bool named = r->sni && *r->sni;
+	const struct reason *reason = &by_fault[r->fault % AB_FAULT_COUNT];
 
 	ret[0] = '\0';
-	switch (r->fault) {
-	case AB_FAULT_HELD:
-		add(ret, "the network is held: %.200s", text(r->why));
-		break;
-	case AB_FAULT_CUT:
-		add(ret, "there is no network any more: %.200s", text(r->why));
-		break;
-	case AB_FAULT_NONE:
-	case AB_FAULT_COUNT:
-		explain_verdict(r, false, ret);
-		break;
-	case AB_FAULT_ANSWER:
-		add(ret, "the name leads to %s, ", r->address ? r->address : "an address");
-		explain_verdict(r, true, ret);
-		break;
-	case AB_FAULT_SNI:
-		add(ret, "the TLS hello %s%s", named ? "asks for " : "does not name this host",
-		    named ? r->sni : "");
-		break;
-	case AB_FAULT_AUTHORITY:
-		add(ret, "the request %s%s", named ? "asks for " : "does not name this host",
-		    named ? r->sni : "");
-		break;
-	case AB_FAULT_HTTP2:
-		add(ret, "HTTP/2 without TLS cannot be judged");
-		break;
-	case AB_FAULT_MALFORMED:
-		add(ret, "not the protocol that it claims to be");
-		break;
-	case AB_FAULT_NAMES:
-		add(ret, "too many names in one run");
-		break;
-	case AB_FAULT_RULE:
-		add(ret, "network.http does not permit %.32s %.200s there", text(r->method),
-		    text(r->path));
-		break;
-	case AB_FAULT_HTTP1:
-		add(ret, "this host is looked into, which takes HTTP/1.1, and "
-			 "the client offers only other protocols");
-		break;
-	case AB_FAULT_OPAQUE:
-		add(ret, "this host is looked into, and the client speaks "
-			 "neither TLS nor HTTP");
-		break;
-	case AB_FAULT_TRIPWIRE:
-		add(ret, "a placeholder of %.64s was on its way there", text(r->secret));
-		break;
-	case AB_FAULT_MISPLACED:
-		add(ret,
-		    "the placeholder of %.64s stands where it is not "
-		    "replaced",
-		    text(r->secret));
-		break;
-	case AB_FAULT_MISSING:
-		add(ret, "a request to it must carry the placeholder of %.64s", text(r->secret));
-		break;
-	case AB_FAULT_ABSENT:
-		add(ret, "there is no value for %.64s: its source fails", text(r->secret));
-		break;
-	case AB_FAULT_ENCODED:
-		add(ret, "its body is compressed, and placeholders in it "
-			 "could not be found");
-		break;
-	}
-	explain_reply(r, ret);
+	if (r->fault == AB_FAULT_ANSWER)
+		add(ret, "the name resolves to %s, ", r->address ? r->address : "an address");
+	if (!reason->words)
+		reason = &by_basis[r->verdict.basis];
+	if (reason->detail == PORT)
+		add(ret, "%s is ", text(r->host));
+	if (reason == &by_basis[AB_BASIS_GRANT] && r->verdict.access == AB_ACCESS_ALLOW)
+		add(ret, "allowed for this run");
+	else
+		add(ret, "%s", reason->words);
+	add_detail(r, reason, ret);
+	add_reply(r, ret);
 	return ret;
 }
 
 const char *ab_ledger_rule(const struct ab_request_record *r)
 {
-	static const char *const by_fault[AB_FAULT_COUNT] = {
-		[AB_FAULT_SNI] = "tls-name",
-		[AB_FAULT_AUTHORITY] = "http-host",
-		[AB_FAULT_HTTP2] = "http2-clear",
-		[AB_FAULT_MALFORMED] = "protocol",
-		[AB_FAULT_NAMES] = "name-limit",
-		[AB_FAULT_RULE] = "network.http",
-		[AB_FAULT_HTTP1] = "http1-only",
-		[AB_FAULT_OPAQUE] = "protocol",
-		[AB_FAULT_HELD] = "monitor",
-		[AB_FAULT_CUT] = "monitor",
-		[AB_FAULT_TRIPWIRE] = "secret-tripwire",
-		[AB_FAULT_MISPLACED] = "secret-place",
-		[AB_FAULT_MISSING] = "secret-require",
-		[AB_FAULT_ABSENT] = "secret-source",
-		[AB_FAULT_ENCODED] = "secret-body",
-	};
-	static const char *const by_basis[] = {
-		[AB_BASIS_NONE] = "network.allow",
-		[AB_BASIS_RANGE] = "network.allowPrivate",
-		[AB_BASIS_OWN] = "network.allowPrivate",
-		[AB_BASIS_DENY] = "network.deny",
-		[AB_BASIS_ALLOW] = "network.allow",
-		[AB_BASIS_PORT] = "network.allow",
-		[AB_BASIS_GRANT] = "grant",
-		[AB_BASIS_LEARNED] = "learn",
-	};
-
-	if (by_fault[r->fault])
-		return by_fault[r->fault];
+	if (by_fault[r->fault].rule)
+		return by_fault[r->fault].rule;
 	if (r->door == AB_DOOR_PUBLISH)
 		return "network.publish";
 	if (r->door == AB_DOOR_HOST_PORT)
 		return "network.hostPorts";
-	return by_basis[r->verdict.basis];
+	return by_basis[r->verdict.basis].rule;
 }
 
-/* Only a host that is one gets into words that people copy. */
-static bool parse(const char *s, struct ab_host *ret)
+/* People copy the words, so a text that is not a host must not get into them. */
+static bool parse_host(const char *s, struct ab_host *ret)
 {
 	return s && ab_host_parse(s, strlen(s), ret, NULL) == 0;
 }
@@ -220,7 +180,7 @@ static void add_flag(char ret[AB_REASON_ROOM], const char *flag, const struct ab
 	add(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
-/* Unless an entry without one means it too. */
+/* 0 if an entry without a port covers it. */
 static uint16_t port_beside(uint16_t port)
 {
 	return ab_port_usual(port) ? 0 : port;
@@ -232,18 +192,18 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 
 	ret[0] = '\0';
 	if (r->fault == AB_FAULT_ANSWER) {
-		if (r->verdict.basis != AB_BASIS_DENY && parse(r->address, &address) &&
+		if (r->verdict.basis != AB_BASIS_DENY && parse_host(r->address, &address) &&
 		    address.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &address, r->port);
 		return;
 	}
 	if (r->fault != AB_FAULT_NONE || r->door == AB_DOOR_PUBLISH ||
-	    r->door == AB_DOOR_HOST_PORT || !parse(r->host, &host))
+	    r->door == AB_DOOR_HOST_PORT || !parse_host(r->host, &host))
 		return;
 	switch (r->verdict.basis) {
 	case AB_BASIS_RANGE:
 	case AB_BASIS_OWN:
-		/* The range is opened, and the address is put on the list. */
+		/* Open the range, and put the address on the list. */
 		if (host.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &host, r->port);
 		add_flag(ret, "--allow", &host, port_beside(r->port));
@@ -252,7 +212,7 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 	case AB_BASIS_PORT:
 		add_flag(ret, "--allow", &host, port_beside(r->port));
 		break;
-	case AB_BASIS_DENY: /* forbidding is stronger than any flag */
+	case AB_BASIS_DENY: /* no flag overrides it */
 	case AB_BASIS_ALLOW:
 	case AB_BASIS_GRANT:
 	case AB_BASIS_LEARNED:

@@ -24,23 +24,20 @@ static const struct {
 
 static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
 {
+	ab_autobuf struct ab_buf about = { 0 };
 	char reason[AB_REASON_ROOM], hint[AB_REASON_ROOM];
 
-	ab_words_blocked(text, &(struct ab_blocked){
-				       .host = r->host,
-				       .port = r->port,
-				       .reason = ab_ledger_reason(r, reason),
-				       .rule = ab_ledger_rule(r),
-				       .id = id,
-			       });
+	ab_words_target(&about, r->host, r->port);
+	ab_words_denied(text, about.len ? about.data : "?", ab_ledger_reason(r, reason),
+			ab_ledger_rule(r), id);
 	if (ab_request_liftable(r)) {
-		ab_buf_printf(text, "A person can allow it with: agentbox allow %s\n", id);
+		ab_buf_printf(text, "To allow it, a human can run: agentbox allow %s\n", id);
 		return;
 	}
 	ab_ledger_hint(r, hint);
 	if (hint[0])
 		ab_buf_printf(text,
-			      "A person can allow it for the next run: "
+			      "To allow it in the next run, a human can run: "
 			      "agentbox run %s -- ...\n",
 			      hint);
 }
@@ -72,7 +69,7 @@ void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 	if (status == 403) {
 		explain_denial(&text, id, r);
 		/* Some programs show no more of an answer than this. */
-		ab_buf_printf(&head, "HTTP/1.1 403 Blocked by agentbox (%s)\r\n", id);
+		ab_buf_printf(&head, "HTTP/1.1 403 Denied by agentbox (%s)\r\n", id);
 	} else {
 		for (size_t i = 0; i < AB_COUNT(kinds); i++)
 			if (kinds[i].status == status) {

@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/read/summary.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "session/notify/program_judge.h"
 
 enum {
 	REMEMBERED = 1024, /* the judge tells of no more */
-	ROWS = 10,
 };
 
 struct row {
@@ -119,13 +118,18 @@ static struct row *add_row(struct ab_refused_files *d, const struct ab_note *not
 	return row;
 }
 
+static void write_id(const struct ab_refused_files *d, const struct row *row, char ret[24])
+{
+	snprintf(ret, 24, "%s-f%" PRIu32, d->run_id, (uint32_t)(row - d->v) + 1);
+}
+
 static int write_row(struct ab_refused_files *d, const struct row *row, uint64_t repeated,
 		     struct ab_error *err)
 {
 	struct ab_buf *line = &d->line;
 	char id[24];
 
-	snprintf(id, sizeof(id), "%s-f%" PRIu32, d->run_id, (uint32_t)(row - d->v) + 1);
+	write_id(d, row, id);
 	ab_record_open(line, d->run_id, "violation");
 	ab_record_text(line, "id", id);
 	ab_record_text(line, "door", row->call ? "call" : "file");
@@ -189,69 +193,43 @@ uint64_t ab_refused_files_count(const struct ab_refused_files *d)
 	return n;
 }
 
-/* The columns: ids, what, reasons. */
-static void show_row(const struct ab_refused_files *d, uint32_t i, const int width[3],
-		     struct ab_strv *ret)
+static void fill_row(const struct ab_refused_files *d, uint32_t i, struct ab_summary_row *ret)
 {
 	const struct row *row = &d->v[i];
-	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "  %s-f%" PRIu32, d->run_id, i + 1);
-	ab_buf_printf(&b, "%*s  %-*s  %-*s  ", width[0] - (int)b.len, "", width[1], row->what,
-		      width[2], row->reason);
-	ab_buf_printf(&b, "%s, pid %d", row->by, row->pid);
-	if (row->count > 1)
-		ab_buf_printf(&b, ", %" PRIu64 " times", row->count);
-	ab_strv_add(ret, b.data);
+	write_id(d, row, ret->id);
+	ret->about = ab_strdup(row->what);
+	ret->reason = ab_strdup(row->reason);
+	ret->more = ab_printf("%s, pid %d", row->by, row->pid);
+	ret->next = row->hint[0] ? ab_strdup(row->hint) : NULL;
 }
 
-/* What allows several in a row is said once, below them. */
-static void show_hint(const char *hint, int ids, struct ab_strv *ret)
+static void sum_up_kind(const struct ab_refused_files *d, bool call, uint64_t untold,
+			const char *noun, struct ab_strv *ret)
 {
-	if (hint[0])
-		ab_strv_addf(ret, "%*s  allow it next time:  %s", ids, "", hint);
-}
-
-/* The rows of one kind. */
-static void sum_up(const struct ab_refused_files *d, bool call, uint64_t untold, const char *one,
-		   const char *many, struct ab_strv *ret)
-{
-	uint64_t count = untold, shown = 0;
-	uint32_t rows = 0, last = 0;
-	int width[3] = { 0 };
-	const char *hint = "";
+	struct ab_summary summary = { .run_id = d->run_id, .rest = untold };
+	uint64_t count = untold;
+	ab_autofree char *headline = NULL;
 
 	for (uint32_t i = 0; i < d->len; i++) {
+		struct ab_summary_row *row;
+
 		if (d->v[i].call != call)
 			continue;
 		count += d->v[i].count;
-		if (rows++ >= ROWS)
-			continue;
-		shown += d->v[i].count;
-		last = i + 1;
-		ab_strv_widen(&width[1], d->v[i].what);
-		ab_strv_widen(&width[2], d->v[i].reason);
+		row = ab_summary_add(&summary, d->v[i].count);
+		if (row)
+			fill_row(d, i, row);
 	}
-	if (!count)
-		return;
-	ab_strv_addf(ret, "%" PRIu64 " %s refused", count, count == 1 ? one : many);
-	width[0] = snprintf(NULL, 0, "  %s-f%" PRIu32, d->run_id, last);
-	for (uint32_t i = 0; i < last; i++) {
-		if (d->v[i].call != call)
-			continue;
-		if (strcmp(d->v[i].hint, hint) != 0)
-			show_hint(hint, width[0], ret);
-		hint = d->v[i].hint;
-		show_row(d, i, width, ret);
-	}
-	show_hint(hint, width[0], ret);
-	if (count > shown)
-		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied", count - shown,
-			     d->run_id);
+	headline = ab_printf("%" PRIu64 " %s%s denied", count, noun,
+			     count == 1 ? " was"
+			     : call	? "s were"
+					: "es were");
+	ab_summary_end(&summary, headline, ret);
 }
 
 void ab_refused_files_summary(const struct ab_refused_files *d, struct ab_strv *ret)
 {
-	sum_up(d, false, d->untold, "access to a file was", "accesses to files were", ret);
-	sum_up(d, true, 0, "system call was", "system calls were", ret);
+	sum_up_kind(d, false, d->untold, "file access", ret);
+	sum_up_kind(d, true, 0, "system call", ret);
 }

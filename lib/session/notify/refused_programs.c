@@ -1,11 +1,12 @@
 #include "session/notify/refused_programs.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/read/summary.h"
+#include "audit/read/words.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "base/data/buf.h"
@@ -16,8 +17,7 @@
 
 enum {
 	REMEMBERED = 64, /* a later one gets a new number each time */
-	ROWS = 10,
-	WIDTH = 40, /* of a command that is shown */
+	WIDTH = 40,	 /* of a command that is shown */
 };
 
 struct row {
@@ -151,91 +151,41 @@ uint64_t ab_refused_programs_count(const struct ab_refused_programs *r)
 	return r->count;
 }
 
-/* "Publishes commits." in the middle of a line: "publishes commits". */
-static void add_clause(struct ab_buf *b, const char *sentence)
-{
-	size_t at = b->len;
-
-	ab_buf_escape(b, sentence);
-	if (b->len > at + 1 && b->data[b->len - 1] == '.')
-		b->data[--b->len] = '\0';
-	if (b->len > at + 1 && isupper((unsigned char)b->data[at]) &&
-	    !isupper((unsigned char)b->data[at + 1]))
-		b->data[at] = (char)tolower((unsigned char)b->data[at]);
-}
-
-/* Bytes that can be shown, cut where there are too many. */
-static char *shown(const struct row *row)
-{
-	ab_autofree char *all = ab_escape(row->command);
-	ab_autofree char *by = ab_escape(row->by);
-	size_t n = 0, step;
-
-	if (!all[0])
-		return ab_printf("(asked for by %s)", by);
-	if (strlen(all) <= WIDTH)
-		return ab_take(all);
-	while ((step = ab_printable(all + n, strlen(all + n))) > 0 && n + step <= WIDTH - 3)
-		n += step;
-	return ab_printf("%.*s...", (int)n, all);
-}
-
-static void add_row(const struct ab_refused_programs *r, uint32_t i, int width, struct ab_strv *ret)
+static void fill_row(const struct ab_refused_programs *r, uint32_t i, struct ab_summary_row *ret)
 {
 	const struct row *row = &r->v[i];
-	ab_autofree char *command = shown(row);
-	ab_autobuf struct ab_buf b = { 0 };
+	ab_autobuf struct ab_buf reason = { 0 }, about = { 0 };
 	enum ab_rule_id known;
-	int ids = snprintf(NULL, 0, "  %s-e%" PRIu32, r->run_id, r->len);
 
-	ab_buf_printf(&b, "  %s-e%" PRIu32, r->run_id, i + 1);
-	ab_buf_printf(&b, "%*s  %-*s  ", ids - (int)b.len, "", width, command);
-	add_clause(&b, row->reason);
-	if (row->rule[0])
-		ab_buf_printf(&b, "     rule %s", row->rule);
-	if (row->count > 1)
-		ab_buf_printf(&b, ", %" PRIu64 " times", row->count);
-	ab_strv_add(ret, b.data);
-	if (row->escalated)
-		ab_strv_addf(ret,
-			     "%*s  allow it next time:  agentbox run --yes "
-			     "-- ...",
-			     ids, "");
+	snprintf(ret->id, sizeof(ret->id), "%s-e%" PRIu32, r->run_id, i + 1);
+	ab_words_short(&about, row->command[0] ? row->command : row->by, WIDTH);
+	ret->about = row->command[0] ? ab_buf_take(&about)
+				     : ab_printf("(started by %s)", about.len ? about.data : "?");
+	ab_words_clause(&reason, row->reason);
+	ret->reason = ab_buf_take(&reason);
+	ret->more = row->rule[0] ? ab_printf("rule %s", row->rule) : NULL;
+	ret->next = row->escalated ? ab_strdup("agentbox run --yes -- ...") : NULL;
 	if (ab_rule_find(row->rule, strlen(row->rule), &known))
-		ab_strv_addf(ret,
-			     "%*s  allow it always:     { \"commands\": { "
-			     "\"override\": { \"%s\": \"sandboxed\" } } } "
-			     "in ~/.config/agentbox/config.json",
-			     ids, "", row->rule);
+		ret->always = ab_printf("{ \"commands\": { \"override\": { \"%s\": "
+					"\"sandboxed\" } } } in ~/.config/agentbox/config.json",
+					row->rule);
 }
 
-static void sum_up(const struct ab_refused_programs *r, struct ab_strv *ret)
+static void sum_up_programs(const struct ab_refused_programs *r, struct ab_strv *ret)
 {
-	uint32_t rows = r->len < ROWS ? r->len : ROWS;
-	uint64_t counted = 0;
-	int width = 0;
+	struct ab_summary summary = { .run_id = r->run_id, .rest = r->count };
+	ab_autofree char *headline = ab_printf("%" PRIu64 " program%s denied", r->count,
+					       r->count == 1 ? " was" : "s were");
 
-	if (r->count == 0)
-		return;
-	ab_strv_addf(ret, "%" PRIu64 " program%s not executed", r->count,
-		     r->count == 1 ? " was" : "s were");
-	for (uint32_t i = 0; i < rows; i++) {
-		ab_autofree char *command = shown(&r->v[i]);
-
-		if ((int)strlen(command) > width)
-			width = (int)strlen(command);
+	for (uint32_t i = 0; i < r->len && i < AB_SUMMARY_ROWS; i++) {
+		summary.rest -= r->v[i].count;
+		fill_row(r, i, ab_summary_add(&summary, r->v[i].count));
 	}
-	for (uint32_t i = 0; i < rows; i++) {
-		add_row(r, i, width, ret);
-		counted += r->v[i].count;
-	}
-	if (r->count > counted)
-		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied",
-			     r->count - counted, r->run_id);
+	ab_summary_end(&summary, headline, ret);
 }
 
 void ab_refused_programs_summary(const struct ab_refused_programs *r, struct ab_strv *ret)
 {
-	sum_up(r, ret);
+	sum_up_programs(r, ret);
 	ab_refused_files_summary(r->denials, ret);
 }

@@ -1,85 +1,11 @@
 #include <string.h>
 
+#include "audit/read/sentences.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "shell/command/rules.h"
 #include "steer/client/json.h"
 #include "steer/permit/permit_state.h"
-
-/*
- * What a rule that no word lifts is about, by its name in the record. `flag`:
- * the option of a new run that does, with the record's `value`.
- */
-struct remedy {
-	const char *rule;
-	const char *flag, *value;
-	const char *words;
-};
-
-static const struct remedy remedies[] = {
-	{ "network.allowPrivate", NULL, NULL,
-	  "addresses of private networks are opened when a run begins" },
-	{ "network.deny", NULL, NULL,
-	  "what is denied stays denied, whatever is allowed: take the entry "
-	  "out of network.deny; where it stands: agentbox config show" },
-	{ "network.hostPorts", NULL, NULL,
-	  "ports of this machine are opened when a run begins: --host-port" },
-	{ "network.publish", NULL, NULL,
-	  "ports of the box are published when a run begins: --publish" },
-	{ "network.http", NULL, NULL,
-	  "methods and paths are those of network.http in the settings; where "
-	  "the rule stands: agentbox config show" },
-	{ "network.mode", NULL, NULL,
-	  "only TCP connections leave a box whose network is filtered" },
-	{ "monitor", NULL, NULL,
-	  "a threshold of the settings (monitor) was crossed; what it was: "
-	  "agentbox log --denied" },
-	{ "tls-name", NULL, NULL,
-	  "nothing lifts it: a connection must ask for the host that it is "
-	  "for" },
-	{ "http-host", NULL, NULL,
-	  "nothing lifts it: a request must ask for the host that its "
-	  "connection is for" },
-	{ "http2-clear", NULL, NULL, "nothing lifts it: let the client use TLS, or HTTP/1.1" },
-	{ "http1-only", NULL, NULL, "nothing lifts it: let the client use HTTP/1.1 for this host" },
-	{ "protocol", NULL, NULL, "nothing lifts it: these bytes cannot be judged" },
-	{ "name-limit", NULL, NULL, "nothing lifts it: start a new run" },
-	{ "secret-tripwire", NULL, NULL,
-	  "nothing lifts it: the hosts that a secret is for are in its "
-	  "settings (secrets)" },
-	{ "secret-place", NULL, NULL,
-	  "nothing lifts it: where a secret may stand is in its settings "
-	  "(secrets)" },
-	{ "secret-require", NULL, NULL,
-	  "nothing lifts it: the secret says \"require\" in its settings" },
-	{ "secret-source", NULL, NULL, "its source must give a value: agentbox secrets check" },
-	{ "secret-body", NULL, NULL,
-	  "nothing lifts it: let the client send this body uncompressed" },
-	{ "filesystem.denyRead", "--deny-read", "!",
-	  "what is hidden is so from the beginning of a run" },
-	{ "filesystem.read", NULL, NULL,
-	  "only what filesystem.read lists is there: add it in the settings" },
-	{ "filesystem.unix", "--allow-unix", "",
-	  "sockets of this machine are opened when a run begins" },
-	{ "filesystem.denyWrite", "--deny-write", "!",
-	  "it is protected: programs outside the box run what is in it, or "
-	  "believe it" },
-};
-
-static const struct remedy *find_remedy(const char *rule)
-{
-	for (size_t i = 0; i < AB_COUNT(remedies); i++)
-		if (strcmp(remedies[i].rule, rule) == 0)
-			return &remedies[i];
-	return NULL;
-}
-
-const char *ab_permit_advice(const char *rule)
-{
-	const struct remedy *remedy = find_remedy(rule);
-
-	return remedy ? remedy->words : "nothing lifts it";
-}
 
 /* The options in the record's own hint: "agentbox run OPTIONS -- ...". */
 static char *hinted_flags(const json_t *record)
@@ -94,7 +20,7 @@ static char *hinted_flags(const json_t *record)
 	return stop > hint ? ab_strndup(hint, (size_t)(stop - hint)) : NULL;
 }
 
-static char *flags_of(const struct remedy *remedy, const json_t *record)
+static char *find_flags(const struct ab_remedy *remedy, const json_t *record)
 {
 	ab_autofree char *value = NULL;
 
@@ -109,15 +35,15 @@ static char *flags_of(const struct remedy *remedy, const json_t *record)
 static int refuse(const char *id, const json_t *record, const struct ab_again *again,
 		  struct ab_error *err)
 {
-	const struct remedy *remedy = find_remedy(ab_json_text(record, "rule"));
-	ab_autofree char *flags = remedy ? flags_of(remedy, record) : NULL;
+	const struct ab_remedy *remedy = ab_remedy_find(ab_json_text(record, "rule"));
+	ab_autofree char *flags = remedy->rule ? find_flags(remedy, record) : NULL;
 	ab_autofree char *line = flags ? ab_permit_again(again, flags) : NULL;
 	const char *reason = ab_json_text(record, "reason");
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
 		*reason ? reason : "it was not a rule that refused it");
-	return ab_hint(err, "%s%s%s", ab_permit_advice(ab_json_text(record, "rule")),
-		       line ? "\nin a new run:  " : "", line ? line : "");
+	return ab_hint(err, "%s%s%s", remedy->words, line ? "\nin a new run:  " : "",
+		       line ? line : "");
 }
 
 /* The rules about programs are those that the run began with. */

@@ -38,9 +38,6 @@ char *ab_permit_again(const struct ab_again *again, const char *flags);
 /* One flag and its value, quoted for a shell. */
 char *ab_permit_flag(const char *flag, const char *value);
 
-/* What to do about a refusal by this rule, which cannot be lifted; a clause. */
-const char *ab_permit_advice(const char *rule);
-
 /* What would lift a denial: a rule about a host, or one about a path. -1:
  * nothing can lift it now; the error says why, and what to do instead. */
 struct ab_lift {

@@ -24,18 +24,12 @@ enum {
 	AB_WATCH_TEXT = 512, /* of one row; the rest is in the record */
 };
 
-enum ab_watch_kind {
-	AB_WATCH_ALLOWED,
-	AB_WATCH_DENIED,
-	AB_WATCH_FAILED,
-	AB_WATCH_NOTE,
-};
-
 struct ab_watch_row {
-	enum ab_watch_kind kind;
+	const char *mark; /* of the sentence: "ok", "denied", "failed", "asked", ... */
+	bool denied;
 	char time[9]; /* "12:34:56" */
-	char *text;   /* what it was about */
-	char *more;   /* why, or how it ended; or NULL */
+	char *text;   /* what it is about, and what happened */
+	char *more;   /* details, or "" */
 };
 
 struct ab_watch_host {

@@ -1,5 +1,5 @@
 /*
- * Records of a run's log for the eyes: rows, hosts, totals.
+ * From the records of a run's log: rows, hosts, totals.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "audit/read/details.h"
 #include "audit/read/query.h"
-#include "audit/read/words.h"
+#include "audit/read/sentences.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "session/ask/process_chain.h"
@@ -16,24 +16,14 @@
 enum {
 	M_KIND,
 	M_TIME,
-	M_ID,
 	M_DOMAIN,
-	M_PORT,
-	M_METHOD,
-	M_PATH,
 	M_ANSWERED,
 	M_ALLOWED,
 	M_UP,
 	M_DOWN,
-	M_ERROR,
 	M_DOOR,
 	M_REPEATED,
 	M_COMMAND,
-	M_ENTRY,
-	M_BY,
-	M_ANSWER,
-	M_THRESHOLD,
-	M_ACTION,
 	M_REQUESTS_ALLOWED,
 	M_REQUESTS_DENIED,
 	M_REQUESTS_FAILED,
@@ -43,24 +33,14 @@ enum {
 static const char *const members[M_COUNT] = {
 	[M_KIND] = "kind",
 	[M_TIME] = "timestamp",
-	[M_ID] = "id",
 	[M_DOMAIN] = "domain",
-	[M_PORT] = "port",
-	[M_METHOD] = "method",
-	[M_PATH] = "path",
 	[M_ANSWERED] = "status",
 	[M_ALLOWED] = "allowed",
 	[M_UP] = "bytes_up",
 	[M_DOWN] = "bytes_down",
-	[M_ERROR] = "error",
 	[M_DOOR] = "door",
 	[M_REPEATED] = "repeated",
 	[M_COMMAND] = "command",
-	[M_ENTRY] = "entry",
-	[M_BY] = "by",
-	[M_ANSWER] = "answer",
-	[M_THRESHOLD] = "threshold",
-	[M_ACTION] = "action",
 	[M_REQUESTS_ALLOWED] = "requests_allowed",
 	[M_REQUESTS_DENIED] = "requests_denied",
 	[M_REQUESTS_FAILED] = "requests_failed",
@@ -81,7 +61,7 @@ static uint64_t number_of(const struct record *r, int member)
 }
 
 /* The time of day where we are. */
-static void tell_time(const struct record *r, char ret[9])
+static void read_time(const struct record *r, char ret[9])
 {
 	char stamp[AB_STAMP_ROOM], local[AB_LOCAL_ROOM];
 
@@ -97,17 +77,9 @@ static char *shorten(struct ab_buf *b)
 	return ab_buf_take(b);
 }
 
-static void add_row(struct ab_watch_model *m, const struct record *r, enum ab_watch_kind kind,
-		    struct ab_buf *text, struct ab_buf *more)
+static bool is_denial(const struct record *r)
 {
-	struct ab_watch_row *row = &m->rows[m->nrows++ % AB_WATCH_ROWS];
-
-	free(row->text);
-	free(row->more);
-	*row = (struct ab_watch_row){ .kind = kind, .text = shorten(text) };
-	if (more && more->len)
-		row->more = shorten(more);
-	tell_time(r, row->time);
+	return ab_detail_is(&r->f[M_KIND], "violation") || ab_detail_is(&r->f[M_KIND], "exec");
 }
 
 /* --- hosts --- */
@@ -156,109 +128,39 @@ static void count_host(struct ab_watch_model *m, const struct record *r, bool de
 
 /* --- kinds of records --- */
 
-static void add_target(struct ab_buf *b, const struct record *r)
+/* What happened, and the details that a narrow screen leaves out. */
+static void add_event(struct ab_watch_model *m, const struct record *r)
 {
-	ab_autofree char *host = ab_detail_dup(&r->f[M_DOMAIN]);
+	struct ab_watch_row *row = &m->rows[m->nrows++ % AB_WATCH_ROWS];
+	struct ab_buf text = { 0 }, more = { 0 };
 
-	ab_words_target(b, host ? host : "?", (uint16_t)number_of(r, M_PORT));
-}
-
-static void add_amount(struct ab_buf *b, const struct record *r)
-{
-	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
-
-	if (number_of(r, M_ANSWERED))
-		ab_buf_printf(b, "%llu  ", (unsigned long long)number_of(r, M_ANSWERED));
-	ab_buf_printf(b, "%s up, %s down", ab_words_size(number_of(r, M_UP), up),
-		      ab_words_size(number_of(r, M_DOWN), down));
+	free(row->text);
+	free(row->more);
+	row->mark = ab_sentence(&text, AB_ABOUT | AB_SAID, r->line, r->len);
+	ab_sentence(&more, AB_MORE, r->line, r->len);
+	row->text = shorten(&text);
+	row->more = shorten(&more);
+	row->denied = is_denial(r);
+	read_time(r, row->time);
 }
 
 static void take_request(struct ab_watch_model *m, const struct record *r)
 {
-	bool failed = r->f[M_ERROR].kind == AB_DETAIL_TEXT;
-	struct ab_buf text = { 0 };
-	ab_autobuf struct ab_buf more = { 0 };
-
-	/* Its violation has told of it. */
+	/* The violation has told of a request that was denied. */
 	if (r->f[M_ALLOWED].kind == AB_DETAIL_FALSE)
 		return;
 	count_host(m, r, false);
-	if (r->f[M_METHOD].kind == AB_DETAIL_TEXT) {
-		ab_detail_add(&r->f[M_METHOD], &text);
-		ab_buf_puts(&text, " ");
-	}
-	add_target(&text, r);
-	ab_detail_add(&r->f[M_PATH], &text);
-	if (failed)
-		ab_detail_add(&r->f[M_ERROR], &more);
-	else
-		add_amount(&more, r);
-	add_row(m, r, failed ? AB_WATCH_FAILED : AB_WATCH_ALLOWED, &text, &more);
+	add_event(m, r);
 }
 
-/* What it is about and why, and the id to ask about. */
 static void take_denial(struct ab_watch_model *m, const struct record *r)
 {
-	struct ab_buf text = { 0 };
-	ab_autobuf struct ab_buf more = { 0 };
-
 	if (ab_detail_is(&r->f[M_DOOR], "file") || ab_detail_is(&r->f[M_DOOR], "call") ||
 	    ab_detail_is(&r->f[M_KIND], "exec"))
 		m->refused += 1 + number_of(r, M_REPEATED);
 	else
 		count_host(m, r, true);
-	ab_words_denial(&text, r->line, r->len);
-	ab_detail_add(&r->f[M_ID], &more);
-	add_row(m, r, AB_WATCH_DENIED, &text, &more);
-}
-
-static void take_question(struct ab_watch_model *m, const struct record *r)
-{
-	struct ab_buf text = { 0 };
-
-	ab_buf_puts(&text, "asked about ");
-	add_target(&text, r);
-	ab_buf_puts(&text, ": ");
-	ab_detail_add(&r->f[M_ANSWER], &text);
-	ab_buf_puts(&text, " (");
-	ab_detail_add(&r->f[M_BY], &text);
-	ab_buf_puts(&text, ")");
-	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
-}
-
-static void take_grant(struct ab_watch_model *m, const struct record *r)
-{
-	struct ab_buf text = { 0 };
-
-	ab_detail_add(&r->f[M_ENTRY], &text);
-	ab_buf_puts(&text, r->f[M_ALLOWED].kind == AB_DETAIL_FALSE ? ": denied in this run ("
-								   : ": allowed in this run (");
-	ab_detail_add(&r->f[M_BY], &text);
-	ab_buf_puts(&text, ")");
-	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
-}
-
-static void take_reload(struct ab_watch_model *m, const struct record *r)
-{
-	struct ab_buf text = { 0 };
-
-	ab_buf_puts(&text, "the settings were read again");
-	if (r->f[M_ERROR].kind == AB_DETAIL_TEXT) {
-		ab_buf_puts(&text, ": ");
-		ab_detail_add(&r->f[M_ERROR], &text);
-	}
-	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
-}
-
-static void take_monitor(struct ab_watch_model *m, const struct record *r)
-{
-	struct ab_buf text = { 0 };
-
-	ab_buf_puts(&text, "threshold ");
-	ab_detail_add(&r->f[M_THRESHOLD], &text);
-	ab_buf_puts(&text, " crossed: ");
-	ab_detail_add(&r->f[M_ACTION], &text);
-	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
+	add_event(m, r);
 }
 
 static void take_start(struct ab_watch_model *m, const struct record *r)
@@ -295,11 +197,9 @@ void ab_watch_record(struct ab_watch_model *m, const char *line, size_t len, uin
 		const char *kind;
 		void (*take)(struct ab_watch_model *m, const struct record *r);
 	} kinds[] = {
-		{ "request", take_request }, { "violation", take_denial },
-		{ "exec", take_denial },     { "question", take_question },
-		{ "grant", take_grant },     { "reload", take_reload },
-		{ "monitor", take_monitor }, { "start", take_start },
-		{ "end", take_end },
+		{ "request", take_request }, { "violation", take_denial }, { "exec", take_denial },
+		{ "question", add_event },   { "grant", add_event },	   { "reload", add_event },
+		{ "monitor", add_event },    { "start", take_start },	   { "end", take_end },
 	};
 	struct record r = { .line = line, .len = len, .now = now };
 

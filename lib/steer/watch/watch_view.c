@@ -240,26 +240,25 @@ static void make_side(struct ab_strv *side, const struct ab_watch_model *m, size
 
 /* --- what happens --- */
 
-static const struct {
-	const char *word;
-	enum style style;
-} kinds[] = {
-	[AB_WATCH_ALLOWED] = { "ok", PLAIN },
-	[AB_WATCH_DENIED] = { "no", BAD },
-	[AB_WATCH_FAILED] = { "failed", WEAK },
-	[AB_WATCH_NOTE] = { "-", GOOD },
-};
+static enum style choose_style(const struct ab_watch_row *row)
+{
+	if (row->denied)
+		return BAD;
+	if (strcmp(row->mark, "failed") == 0)
+		return WEAK;
+	return strcmp(row->mark, "ok") == 0 ? PLAIN : GOOD;
+}
 
 static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watch_row *row,
 		    size_t cols)
 {
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *lead = ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
-					   cols < NARROW ? "" : " ", kinds[row->kind].word);
+	ab_autofree char *lead = ab_printf(" %s%s%-7s ", cols < NARROW ? "" : row->time,
+					   cols < NARROW ? "" : " ", row->mark);
 	size_t used = ab_columns_head(&line, lead, cols), more;
 
-	more = row->more ? ab_columns_width(row->more) + 2 : 0;
-	/* What came of it is left out before what it was is cut too much. */
+	more = *row->more ? ab_columns_width(row->more) + 2 : 0;
+	/* Leave out the details before cutting too much of the text. */
 	if (used + 24 + more > cols)
 		more = 0;
 	used += ab_columns_head(&line, row->text, cols - used - more);
@@ -267,7 +266,7 @@ static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watc
 		ab_buf_puts(&line, "  ");
 		ab_columns_head(&line, row->more, cols - used - 2);
 	}
-	style_line(p, b, kinds[row->kind].style, line.data);
+	style_line(p, b, choose_style(row), line.data);
 }
 
 /* The newest that fit, oldest first; how many there are. */
@@ -281,7 +280,7 @@ static size_t pick_rows(const struct ab_watch_model *m, size_t room,
 	for (uint64_t i = end; i-- > oldest && n < room;) {
 		const struct ab_watch_row *row = &m->rows[i % AB_WATCH_ROWS];
 
-		if (!m->denied_only || row->kind == AB_WATCH_DENIED)
+		if (!m->denied_only || row->denied)
 			ret[n++] = row;
 	}
 	for (size_t i = 0; i < n / 2; i++) {

@@ -132,6 +132,7 @@ static char *explain_open(const struct ab_state *state, const struct ab_found_ru
 	    ab_steer_open(state, run->id, &steer, &none) < 0)
 		return NULL;
 	if (ab_steer_question(&steer, id, name->number, &c.question, &none) > 0) {
+		set(c.question, "kind", json_string("question"));
 		c.start = load(run->first);
 		text = explain_case(&c, json);
 		end_case(&c);

@@ -5,97 +5,160 @@
 #include <string.h>
 
 #include "audit/read/query.h"
+#include "audit/read/sentences.h"
 #include "audit/read/words.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "session/ask/process_chain.h"
+#include "shell/syntax/quote.h"
 #include "steer/client/json.h"
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
 
-/* Escaped, and cut if it is too long. */
-static void add_short(struct ab_buf *b, const char *text, size_t most)
+static bool is_file(const struct ab_why_case *c)
 {
-	ab_autofree char *safe = ab_escape(text);
-	size_t n = 0, step;
+	return ab_json_is(c->denied, "door", "file") || ab_json_is(c->denied, "door", "call");
+}
 
-	if (strlen(safe) <= most) {
-		ab_buf_puts(b, safe);
+static bool add_command(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autofree char *safe = NULL;
+
+	ab_process_chain_command(b, json_object_get(c->start, "command"), SIZE_MAX);
+	if (!b->len)
+		return false;
+	safe = ab_escape(b->data);
+	return strcmp(safe, b->data) == 0;
+}
+
+/* A hint ends with "...", where the command goes. */
+static void add_again(const struct ab_why_case *c, const char *hint, struct ab_strv *ret)
+{
+	ab_autobuf struct ab_buf command = { 0 };
+	ab_autofree char *safe = ab_escape(hint);
+	size_t len = strlen(safe);
+
+	if (!*safe)
 		return;
-	}
-	while ((step = ab_printable(safe + n, strlen(safe + n))) > 0 && n + step <= most)
-		n += step;
-	ab_buf_add(b, safe, n);
-	ab_buf_puts(b, "...");
-}
-
-/* "Publishes commits." becomes "publishes commits", within a sentence. */
-static void add_clause(struct ab_buf *b, const char *sentence)
-{
-	size_t at = b->len;
-
-	ab_buf_escape(b, sentence);
-	if (b->len > at && b->data[b->len - 1] == '.')
-		b->data[--b->len] = '\0';
-	if (b->len > at + 1 && isupper((unsigned char)b->data[at]) &&
-	    !isupper((unsigned char)b->data[at + 1]))
-		b->data[at] = (char)tolower((unsigned char)b->data[at]);
-}
-
-/* The end of a first sentence: why, by which rule, and the id. */
-static void add_grounds(const struct ab_why_case *c, struct ab_buf *b)
-{
-	ab_buf_puts(b, ": ");
-	add_clause(b, ab_json_text(c->denied, "reason"));
-	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
-	ab_buf_printf(b, ", id %s).\n", c->id);
-}
-
-static void say_network(const struct ab_why_case *c, struct ab_buf *b)
-{
-	ab_autobuf struct ab_buf words = { 0 };
-	const char *host = ab_json_text(c->denied, "domain");
-	const char *protocol = ab_json_text(c->denied, "protocol");
-	int port = (int)json_integer_value(json_object_get(c->denied, "port"));
-
-	if (*protocol)
-		ab_buf_printf(&words,
-			      "agentbox blocked %lld %s packets: %s (rule %s, "
-			      "id %s).\n",
-			      (long long)json_integer_value(json_object_get(c->denied, "packets")),
-			      protocol, ab_json_text(c->denied, "reason"),
-			      ab_json_text(c->denied, "rule"), c->id);
+	ab_strv_add(ret, c->live ? "allow it in a new run, with its other options"
+				 : "run it again, with its other options");
+	if (len > 3 && strcmp(safe + len - 3, "...") == 0 && add_command(c, &command))
+		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
 	else
-		ab_words_blocked(&words, &(struct ab_blocked){
-						 .host = *host ? host : "other hosts",
-						 .port = (uint16_t)port,
-						 .reason = ab_json_text(c->denied, "reason"),
-						 .rule = ab_json_text(c->denied, "rule"),
-						 .id = c->id,
-					 });
-	ab_buf_escape_n(b, words.data, words.len - 1);
-	ab_buf_puts(b, "\n");
+		ab_strv_add(ret, safe);
 }
 
-static void say_program(const struct ab_why_case *c, struct ab_buf *b)
+static void remedy_command(const struct ab_why_case *c, const json_t *record, struct ab_strv *ret)
 {
-	const char *command = ab_json_text(c->denied, "command");
+	ab_autofree char *rule = ab_escape(ab_json_text(record, "rule"));
 
-	ab_buf_puts(b, "agentbox did not start ");
-	ab_buf_escape(b, *command ? command : ab_json_text(c->denied, "path"));
-	add_grounds(c, b);
+	if (ab_json_is(record, "decision", "escalated"))
+		add_again(c, "agentbox run --yes -- ...", ret);
+	if (!*rule)
+		return;
+	ab_strv_add(ret, "change the rule in ~/.config/agentbox/config.json");
+	ab_strv_addf(ret,
+		     "{ \"commands\": { \"override\": { \"%s\": "
+		     "\"sandboxed\" } } }",
+		     rule);
 }
 
-static void say_file(const struct ab_why_case *c, struct ab_buf *b)
+/* What a word about the run lifts: a host that is on no list, and a no. */
+static bool is_liftable(const struct ab_why_case *c)
+{
+	if (!c->denied)
+		return !c->first || ab_json_is(c->question, "answer", "no") ||
+		       ab_json_is(c->question, "answer", "timeout");
+	return *ab_json_text(c->denied, "domain") &&
+	       (ab_json_is(c->denied, "rule", "grant") ||
+		ab_json_is(c->denied, "rule", "network.allow"));
+}
+
+static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	if (c->live) {
+		ab_strv_add(ret, "allow it in this run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+	}
+	ab_strv_add(ret, "allow it always");
+	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	if (!c->first) {
+		ab_strv_add(ret, "refuse it");
+		ab_strv_addf(ret, "agentbox deny %s", c->id);
+	}
+}
+
+/* A folder that is too much to be opened has no hint, and its file may be new:
+ * what is there can be allowed by itself. */
+static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 {
 	const char *path = ab_json_text(c->denied, "path");
-	const char *access = ab_json_text(c->denied, "access");
+	ab_autobuf struct ab_buf word = { 0 };
+	ab_autofree char *safe = NULL;
 
-	ab_buf_puts(b, "agentbox refused ");
-	ab_buf_escape(b, *access ? access : ab_json_text(c->denied, "call"));
-	ab_buf_puts(b, *path ? " " : "");
-	ab_buf_escape(b, path);
-	add_grounds(c, b);
+	if (*ab_json_text(c->denied, "hint")) {
+		ab_strv_add(ret, "allow it in the next run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+		ab_strv_add(ret, "allow it always");
+		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+		return;
+	}
+	ab_quote(&word, path);
+	safe = ab_escape(word.data);
+	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strcmp(safe, word.data) != 0)
+		return;
+	ab_strv_add(ret, "make the file, then allow it in the next run");
+	ab_strv_addf(ret, "agentbox allow %s", word.data);
+}
+
+void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	if (ab_json_is(c->start, "kind", "refused")) {
+		remedy_command(c, c->start, ret);
+		return;
+	}
+	if (ab_json_is(c->denied, "kind", "exec")) {
+		remedy_command(c, c->denied, ret);
+		return;
+	}
+	if (is_liftable(c))
+		remedy_host(c, ret);
+	/* Of files, what was to be written; the rest is as it was when the run
+	 * began. */
+	if (is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
+		remedy_file(c, ret);
+	add_again(c, ab_json_text(c->denied, "hint"), ret);
+}
+
+const char *ab_why_advice(const struct ab_why_case *c)
+{
+	const char *rule = ab_json_text(c->denied, "rule");
+	ab_autostrv struct ab_strv r = { 0 };
+
+	if (!*rule)
+		return NULL;
+	ab_why_remedies(c, &r);
+	return r.len ? NULL : ab_remedy_find(rule)->words;
+}
+
+/* A part of the sentence about a record. */
+static void put_sentence(struct ab_buf *b, unsigned int parts, const json_t *record)
+{
+	ab_autofree char *line = json_dumps(record, JSON_COMPACT);
+
+	if (line)
+		ab_sentence(b, parts, line, strlen(line));
+	ab_buf_puts(b, "");
+}
+
+static void say_denied(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autobuf struct ab_buf about = { 0 }, reason = { 0 };
+	ab_autofree char *rule = ab_escape(ab_json_text(c->denied, "rule"));
+
+	put_sentence(&about, AB_ABOUT, c->denied);
+	put_sentence(&reason, AB_SAID, c->denied);
+	ab_words_denied(b, about.data, reason.data, rule, c->id);
 }
 
 static void say_when(const struct ab_why_case *c, struct ab_buf *b)
@@ -136,12 +199,12 @@ static void add_process(struct ab_buf *b, const json_t *process)
 	json_array_foreach(argv, i, word)
 		ab_buf_printf(&words, "%s%s", i ? " " : "",
 			      json_string_value(word) ? json_string_value(word) : "");
-	add_short(b, words.len ? words.data : exe, ARGV_MAX);
+	ab_words_short(b, words.len ? words.data : exe, ARGV_MAX);
 	if (pid > 0)
 		ab_buf_printf(b, " (pid %lld%s", (long long)pid, *exe ? ", " : "");
 	else
 		ab_buf_puts(b, *exe ? " (" : "");
-	add_short(b, exe, ARGV_MAX);
+	ab_words_short(b, exe, ARGV_MAX);
 	ab_buf_puts(b, pid > 0 || *exe ? ")" : "");
 }
 
@@ -155,7 +218,7 @@ static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 		chain = json_object_get(c->question, "process");
 	if (!json_array_size(chain) && *by) {
 		ab_buf_puts(b, "It was asked for by ");
-		add_short(b, by, ARGV_MAX);
+		ab_words_short(b, by, ARGV_MAX);
 		ab_buf_puts(b, ".\n");
 		return;
 	}
@@ -186,7 +249,7 @@ static void add_values(struct ab_buf *b, const json_t *value)
 
 	if (json_is_string(value)) {
 		ab_buf_puts(b, "is ");
-		add_short(b, json_string_value(value), ARGV_MAX);
+		ab_words_short(b, json_string_value(value), ARGV_MAX);
 		return;
 	}
 	if (!json_array_size(value)) {
@@ -204,7 +267,7 @@ static void add_values(struct ab_buf *b, const json_t *value)
 			break;
 		}
 		ab_buf_puts(b, i ? ", " : "");
-		add_short(b, text ? text : dump, ARGV_MAX);
+		ab_words_short(b, text ? text : dump, ARGV_MAX);
 	}
 }
 
@@ -255,39 +318,23 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 			ab_buf_printf(b, "%s\n", doors[i].words);
 }
 
+/* What came of the question about it. */
 static void say_question(const struct ab_why_case *c, struct ab_buf *b)
 {
-	static const struct {
-		const char *answer, *words;
-	} answers[] = {
-		{ "once", "A person was asked and allowed it once" },
-		{ "run", "A person was asked and allowed it for this run" },
-		{ "always", "A person was asked and allowed it for always" },
-		{ "no", "A person was asked and said no" },
-		{ "timeout", "A person was asked and nobody answered in time" },
-		{ "gone", "A person was asked, and the client went away" },
-	};
-
-	for (size_t i = 0; i < AB_COUNT(answers); i++) {
-		if (!ab_json_is(c->question, "answer", answers[i].answer))
-			continue;
-		ab_buf_puts(b, answers[i].words);
-		if (ab_json_is(c->question, "by", "approver"))
-			ab_buf_puts(b, " (by the approver program)");
-		ab_buf_puts(b, ".\n");
-	}
+	if (!*ab_json_text(c->question, "answer"))
+		return;
+	ab_buf_puts(b, "agentbox asked about it: ");
+	put_sentence(b, AB_SAID, c->question);
+	ab_buf_puts(b, ".\n");
 }
 
-/* Nothing was refused, or no record says so. */
+/* Nothing was denied, or no record says so. */
 static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
 {
-	ab_autofree char *line = json_dumps(c->question ? c->question : c->request, JSON_COMPACT);
-
 	ab_buf_puts(b, !c->question ? "agentbox has a record of "
 		       : c->first   ? "agentbox asked about "
 				    : "agentbox asks about ");
-	if (line)
-		ab_words_about(b, line, strlen(line));
+	put_sentence(b, AB_ABOUT, c->question ? c->question : c->request);
 	ab_buf_printf(b, " (id %s).\n", c->id);
 }
 
@@ -323,12 +370,8 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
 
 	if (!c->denied)
 		say_asked_only(c, b);
-	else if (ab_json_is(c->denied, "kind", "exec"))
-		say_program(c, b);
-	else if (ab_why_is_file(c))
-		say_file(c, b);
 	else
-		say_network(c, b);
+		say_denied(c, b);
 	ab_buf_puts(b, "\n");
 	say_when(c, b);
 	say_who(c, b);
@@ -336,8 +379,8 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
 	say_answer(c, b);
 	say_question(c, b);
 	ab_buf_puts(b, c->live ? "The run goes on: " : "The run has ended: ");
-	ab_why_command(c, &command);
-	add_short(b, command.data ? command.data : "", ARGV_MAX);
+	add_command(c, &command);
+	ab_words_short(b, command.data ? command.data : "", ARGV_MAX);
 	ab_buf_puts(b, "\n");
 	say_remedies(c, b);
 }
@@ -347,11 +390,11 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_autobuf struct ab_buf command = { 0 };
 	char at[AB_LOCAL_ROOM];
 
-	ab_why_command(c, &command);
+	add_command(c, &command);
 	ab_buf_puts(b, "agentbox refused to run ");
 	ab_buf_escape(b, command.data ? command.data : "");
 	ab_buf_puts(b, ": ");
-	add_clause(b, ab_json_text(c->start, "reason"));
+	ab_words_clause(b, ab_json_text(c->start, "reason"));
 	ab_buf_puts(b, " (rule ");
 	ab_buf_escape(b, ab_json_text(c->start, "rule"));
 	ab_buf_printf(b, ").\n\nNothing of it was started. That was at %s in ",

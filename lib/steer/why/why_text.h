@@ -23,16 +23,9 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
 /* A run that was not started at all: `c->start` is its only record. */
 void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
 
-/* why_remedies.c. What a person can do: pairs of lines, what it achieves and
- * the command. */
+/* What a person can do: pairs of lines, what it achieves and the command. */
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
-/* Where there is nothing to type: a clause that says why not, or NULL. */
+/* If there is no command to run: a clause that says why, or NULL. */
 const char *ab_why_advice(const struct ab_why_case *c);
-/* A file or a system call, not a host or a program. */
-bool ab_why_is_file(const struct ab_why_case *c);
-/* The command of the run, quoted for a shell. False: there is none, or it has
- * something that a terminal cannot show, so that it would be copied as another
- * one. */
-bool ab_why_command(const struct ab_why_case *c, struct ab_buf *b);
 
 #endif

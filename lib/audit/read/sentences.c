@@ -1,0 +1,494 @@
+/*
+ * Theory of operation.
+ *
+ * A sentence is a template over the members of a record:
+ *
+ *	{ms}		the value, escaped; the elements of a list
+ *	{ms:time}	the value in a format (see `formats`)
+ *	{a|b|'text'}	the first of these that has a value
+ *	[, by {by}]	left out if a member in it has no value
+ *	[by!x?, text]	left out unless the condition holds
+ *
+ * A condition is a member that must have a value (`id`), must not (`!id`), must
+ * be (`by=x`) or must not be (`by!x`) a certain value. Members with the value
+ * null or "" have none.
+ */
+#include "audit/read/sentences.h"
+
+#include <string.h>
+
+#include "audit/read/details.h"
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+/* Every member that a template names. */
+static const char *const members[] = {
+	"access",
+	"action",
+	"allowed",
+	"answer",
+	"by",
+	"bytes_down",
+	"bytes_up",
+	"call",
+	"changes",
+	"command",
+	"cwd",
+	"domain",
+	"door",
+	"entry",
+	"error",
+	"event",
+	"findings",
+	"for_ms",
+	"holds",
+	"id",
+	"kind",
+	"limit",
+	"method",
+	"missing",
+	"ms",
+	"name",
+	"packets",
+	"path",
+	"policy",
+	"port",
+	"process",
+	"protocol",
+	"reason",
+	"removed",
+	"repeated",
+	"requests_allowed",
+	"requests_denied",
+	"rule",
+	"secret",
+	"status",
+	"threshold",
+	"timed_out",
+	"value",
+};
+
+struct record {
+	const char *line;
+	size_t len;
+	struct ab_detail f[AB_COUNT(members)];
+};
+
+struct event {
+	const char *kind;
+	const char *when; /* a condition, or NULL */
+	const char *mark;
+	const char *about, *said, *more;
+};
+
+#define DENIAL                                                                                    \
+	"{reason:clause}", "[by {process:who}][by {by}]"                                          \
+			   "[id?  and {repeated:count} more times][!id?  {repeated:count} times]" \
+			   "[  {id}]"
+#define REQUEST                                               \
+	"[{method} ]{domain:target|'(no host)'}[{path}]", "", \
+		"[{status}][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
+
+/* Of the rows with a record's kind, the first whose condition holds counts. */
+static const struct event events[] = {
+	{ "start", NULL, "start", "{command}",
+	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
+	{ "assurance", NULL, "holds", "{holds}[; missing {missing}]", "", "" },
+	{ "end", NULL, "end",
+	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
+	  "[; {requests_allowed:requests}][, {requests_denied:count} denied][; {findings:each}]",
+	  "", "" },
+	{ "refused", NULL, "refused", "{command}", "{reason:clause}", "[rule {rule}]" },
+	{ "request", "error", "failed", REQUEST "[  {error}][  with {secret}]" },
+	{ "request", NULL, "ok", REQUEST "[  with {secret}]" },
+	{ "exec", NULL, "denied", "{command|path|'programs'}", DENIAL },
+	{ "violation", "door=file", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
+	{ "violation", "door=call", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
+	{ "violation", NULL, "denied", "{domain:target|protocol:packets|'other hosts'}", DENIAL },
+	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
+	  "{answer:answer}[by!timeout?, by {by}][, after {ms:time}]", "[for {process:chain}]" },
+	{ "grant", NULL, "grant", "{entry}",
+	  "[allowed=true?allowed][allowed=false?denied]"
+	  "[!for_ms? for this run][for_ms=0? for this run][for_ms!0? for {for_ms:time}][, by {by}]"
+	  "[, not applied: {error}]",
+	  "" },
+	{ "reload", "error", "reload", "failed, the lists are unchanged: {error}", "", "" },
+	{ "reload", NULL, "reload", "{changes:changes}", "", "" },
+	{ "monitor", NULL, "monitor", "{threshold}",
+	  "{value}, the limit is {limit}[  {domain}][  action {action}]", "" },
+	{ "secret", NULL, "secret", "{name}", "[{event}][: {reason}]", "" },
+	{ "program", NULL, "program", "{path}", "", "" },
+	{ "continued", NULL, "file",
+	  "the record continues in the next file[; {removed} was removed]", "", "" },
+};
+
+static const struct ab_detail *find_member(const struct record *r, const char *name, size_t len)
+{
+	static const struct ab_detail none;
+
+	for (size_t i = 0; i < AB_COUNT(members); i++)
+		if (strncmp(members[i], name, len) == 0 && !members[i][len])
+			return &r->f[i];
+	return &none;
+}
+
+#define MEMBER(r, name) find_member(r, name, strlen(name))
+
+/* --- formats: each appends a value, and says whether there was one --- */
+
+static bool put_list(struct ab_buf *b, const struct ab_detail *list, const char *between,
+		     size_t most)
+{
+	struct ab_detail element;
+	size_t at = 0, n = 0;
+
+	while (n < most && ab_detail_next(list, &at, &element)) {
+		ab_autofree char *text = ab_detail_dup(&element);
+
+		ab_buf_puts(b, n++ ? between : "");
+		ab_buf_escape(b, text ? text : "");
+	}
+	return n > 0;
+}
+
+static bool put_plain(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	ab_autofree char *text = ab_detail_dup(f);
+
+	(void)r;
+	if (text)
+		ab_buf_escape(b, text);
+	else if (f->kind == AB_DETAIL_NUMBER)
+		ab_buf_add(b, f->at, f->len);
+	else
+		return put_list(b, f, " ", SIZE_MAX);
+	return f->len > 0;
+}
+
+static bool put_clause(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	ab_autofree char *text = ab_detail_dup(f);
+
+	(void)r;
+	ab_words_clause(b, text ? text : "");
+	return text && *text;
+}
+
+static bool put_count(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	return ab_detail_number(f, 0) > 0 && put_plain(b, r, f);
+}
+
+static bool put_requests(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	if (!put_count(b, r, f))
+		return false;
+	ab_buf_puts(b, ab_detail_number(f, 0) == 1 ? " request" : " requests");
+	return true;
+}
+
+static bool put_size(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	int64_t n = ab_detail_number(f, 0);
+	char text[AB_AMOUNT_ROOM];
+
+	(void)r;
+	if (n > 0)
+		ab_buf_puts(b, ab_words_size((uint64_t)n, text));
+	return n > 0;
+}
+
+static bool put_time(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	int64_t n = ab_detail_number(f, -1);
+	char text[AB_AMOUNT_ROOM];
+
+	(void)r;
+	if (n >= 0)
+		ab_buf_puts(b, ab_words_time((uint64_t)n, text));
+	return n >= 0;
+}
+
+static bool put_target(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	ab_autofree char *host = ab_detail_dup(f);
+	ab_autofree char *safe = host ? ab_escape(host) : NULL;
+
+	if (safe && *safe)
+		ab_words_target(b, safe, (uint16_t)ab_detail_number(MEMBER(r, "port"), 0));
+	return safe && *safe;
+}
+
+static bool put_packets(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	if (f->kind != AB_DETAIL_TEXT || !f->len)
+		return false;
+	if (put_count(b, r, MEMBER(r, "packets")))
+		ab_buf_puts(b, " ");
+	put_plain(b, r, f);
+	ab_buf_puts(b, " packets");
+	return true;
+}
+
+static bool put_who(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	(void)r;
+	return ab_words_chain(b, f, 1) > 0;
+}
+
+static bool put_chain(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	(void)r;
+	return ab_words_chain(b, f, 8) > 0;
+}
+
+static bool put_profile(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	static const char *const names[] = { "profile" };
+	struct ab_detail profile;
+
+	return f->kind == AB_DETAIL_NESTED &&
+	       ab_details_find(f->at, f->len, names, 1, &profile) == 0 && put_plain(b, r, &profile);
+}
+
+static bool put_changes(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	(void)r;
+	if (!put_list(b, f, ", ", SIZE_MAX))
+		ab_buf_puts(b, "no change");
+	return true;
+}
+
+static bool put_each(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	(void)r;
+	return put_list(b, f, "; ", 20);
+}
+
+static bool put_answer(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+{
+	static const struct {
+		const char *answer, *words;
+	} answers[] = {
+		{ "once", "allowed once" },
+		{ "run", "allowed for this run" },
+		{ "always", "allowed always" },
+		{ "no", "denied" },
+		{ "timeout", "denied, nobody answered" },
+		{ "gone", "the program gave up before the answer" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++)
+		if (ab_detail_is(f, answers[i].answer)) {
+			ab_buf_puts(b, answers[i].words);
+			return true;
+		}
+	return put_plain(b, r, f);
+}
+
+static const struct {
+	const char *name;
+	bool (*put)(struct ab_buf *b, const struct record *r, const struct ab_detail *f);
+} formats[] = {
+	{ "", put_plain },	    { "answer", put_answer },
+	{ "chain", put_chain },	    { "changes", put_changes },
+	{ "clause", put_clause },   { "count", put_count },
+	{ "each", put_each },	    { "packets", put_packets },
+	{ "profile", put_profile }, { "requests", put_requests },
+	{ "size", put_size },	    { "target", put_target },
+	{ "time", put_time },	    { "who", put_who },
+};
+
+/* --- templates --- */
+
+/* "name:format" or "'text'" */
+static bool put_choice(struct ab_buf *b, const struct record *r, const char *t, size_t len)
+{
+	const char *colon = memchr(t, ':', len);
+	const char *format = colon ? colon + 1 : t + len;
+	size_t name = (size_t)((colon ? colon : format) - t), rest = (size_t)(t + len - format);
+
+	if (*t == '\'') {
+		ab_buf_add(b, t + 1, len - 2);
+		return true;
+	}
+	for (size_t i = 0; i < AB_COUNT(formats); i++)
+		if (strlen(formats[i].name) == rest && strncmp(formats[i].name, format, rest) == 0)
+			return formats[i].put(b, r, find_member(r, t, name));
+	return false;
+}
+
+static bool put_field(struct ab_buf *b, const struct record *r, const char *t, const char *end)
+{
+	while (t < end) {
+		const char *bar = memchr(t, '|', (size_t)(end - t));
+
+		bar = bar ? bar : end;
+		if (put_choice(b, r, t, (size_t)(bar - t)))
+			return true;
+		t = bar + 1;
+	}
+	return false;
+}
+
+static bool has_value(const struct ab_detail *f)
+{
+	return f->kind != AB_DETAIL_NONE && f->kind != AB_DETAIL_NULL &&
+	       !(f->kind == AB_DETAIL_TEXT && !f->len);
+}
+
+static bool is_value(const struct ab_detail *f, const char *value, size_t len)
+{
+	return f->len == len && len && memcmp(f->at, value, len) == 0;
+}
+
+static bool holds(const struct record *r, const char *t, size_t len)
+{
+	bool no = *t == '!';
+	size_t name = strcspn(t + no, "=!?") + no;
+	const struct ab_detail *f = find_member(r, t + no, (name < len ? name : len) - no);
+
+	if (name >= len)
+		return has_value(f) != no;
+	return is_value(f, t + name + 1, len - name - 1) == (t[name] == '=');
+}
+
+static bool put_template(struct ab_buf *b, const struct record *r, const char *t, const char *end);
+
+/* "condition?template" or a template, all of it or nothing */
+static void put_group(struct ab_buf *b, const struct record *r, const char *t, const char *end)
+{
+	size_t before = b->len, n = strcspn(t, "?{]");
+
+	if (t[n] == '?') {
+		if (!holds(r, t, n))
+			return;
+		t += n + 1;
+	}
+	if (put_template(b, r, t, end) || b->len == before)
+		return;
+	b->len = before;
+	b->data[before] = '\0';
+}
+
+/* Has every member of it a value? */
+static bool put_template(struct ab_buf *b, const struct record *r, const char *t, const char *end)
+{
+	bool whole = true;
+
+	for (const char *stop; t < end; t = stop) {
+		stop = t + 1;
+		if (*t == '[') {
+			stop = strchr(t, ']') + 1;
+			put_group(b, r, t + 1, stop - 1);
+		} else if (*t == '{') {
+			stop = strchr(t, '}') + 1;
+			whole &= put_field(b, r, t + 1, stop - 1);
+		} else {
+			ab_buf_add(b, t, 1);
+		}
+	}
+	return whole;
+}
+
+/* Without the separators that it begins with if its first members have no value. */
+static void put_part(struct ab_buf *b, const struct record *r, const char *t)
+{
+	ab_autobuf struct ab_buf part = { 0 };
+	size_t lead;
+
+	put_template(&part, r, t, t + strlen(t));
+	lead = part.len ? strspn(part.data, " ,;") : 0;
+	if (part.len == lead)
+		return;
+	ab_buf_puts(b, b->len ? "  " : "");
+	ab_buf_add(b, part.data + lead, part.len - lead);
+}
+
+static const struct event *find_event(const struct record *r)
+{
+	for (size_t i = 0; i < AB_COUNT(events); i++)
+		if (ab_detail_is(MEMBER(r, "kind"), events[i].kind) &&
+		    (!events[i].when || holds(r, events[i].when, strlen(events[i].when))))
+			return &events[i];
+	return NULL;
+}
+
+const char *ab_sentence(struct ab_buf *b, unsigned int parts, const char *line, size_t len)
+{
+	struct record r = { .line = line, .len = len };
+	ab_autobuf struct ab_buf text = { 0 };
+	const struct event *event;
+
+	if (ab_details_find(line, len, members, AB_COUNT(members), r.f) < 0)
+		return NULL;
+	event = find_event(&r);
+	if (!event) {
+		ab_buf_escape_n(b, line, len);
+		return "other";
+	}
+	if (parts & AB_MARK)
+		ab_buf_puts(&text, event->mark);
+	if (parts & AB_ABOUT)
+		put_part(&text, &r, event->about);
+	if (parts & AB_SAID)
+		put_part(&text, &r, event->said);
+	if (parts & AB_MORE)
+		put_part(&text, &r, event->more);
+	ab_buf_puts(b, text.len ? text.data : "");
+	return event->mark;
+}
+
+#define NOTHING "nothing can lift it"
+
+/* Order does not matter: rules differ. */
+static const struct ab_remedy remedies[] = {
+	{ "network.allowPrivate", NULL, NULL,
+	  "private addresses can only be allowed when a run starts" },
+	{ "network.deny", NULL, NULL,
+	  "deny rules override allow rules; remove it from network.deny (agentbox config show "
+	  "tells you where it is set)" },
+	{ "network.hostPorts", NULL, NULL,
+	  "ports of this machine can only be opened when a run starts: --host-port" },
+	{ "network.publish", NULL, NULL,
+	  "ports of the box can only be published when a run starts: --publish" },
+	{ "network.http", NULL, NULL,
+	  "network.http in the settings lists the allowed methods and paths (agentbox config show "
+	  "tells you where it is set)" },
+	{ "network.mode", NULL, NULL,
+	  "a box with a filtered network can only open TCP connections" },
+	{ "monitor", NULL, NULL,
+	  "a threshold in the settings (monitor) was crossed; agentbox log --denied shows which" },
+	{ "tls-name", NULL, NULL, NOTHING ": the TLS hello must name the host of the connection" },
+	{ "http-host", NULL, NULL, NOTHING ": a request must name the host of its connection" },
+	{ "http2-clear", NULL, NULL, NOTHING ": make the client use TLS or HTTP/1.1" },
+	{ "http1-only", NULL, NULL, NOTHING ": make the client use HTTP/1.1 for this host" },
+	{ "protocol", NULL, NULL, NOTHING ": the filter cannot read this protocol" },
+	{ "name-limit", NULL, NULL, NOTHING ": start a new run" },
+	{ "secret-tripwire", NULL, NULL,
+	  NOTHING ": the settings (secrets) list the hosts of a secret" },
+	{ "secret-place", NULL, NULL,
+	  NOTHING ": the settings (secrets) say where in a request a secret may be" },
+	{ "secret-require", NULL, NULL, NOTHING ": the settings of the secret say \"require\"" },
+	{ "secret-source", NULL, NULL, "its source must return a value: agentbox secrets check" },
+	{ "secret-body", NULL, NULL, NOTHING ": make the client send this body uncompressed" },
+	{ "filesystem.denyRead", "--deny-read", "!",
+	  "hidden files can only be shown when a run starts" },
+	{ "filesystem.read", NULL, NULL,
+	  "the box only has what filesystem.read lists: add it in the settings" },
+	{ "filesystem.unix", "--allow-unix", "",
+	  "sockets of this machine can only be opened when a run starts" },
+	{ "filesystem.denyWrite", "--deny-write", "!",
+	  "it is protected: programs outside the box run or trust it" },
+};
+
+const struct ab_remedy *ab_remedy_find(const char *rule)
+{
+	static const struct ab_remedy none = { .words = NOTHING };
+
+	for (size_t i = 0; i < AB_COUNT(remedies); i++)
+		if (strcmp(remedies[i].rule, rule) == 0)
+			return &remedies[i];
+	return &none;
+}

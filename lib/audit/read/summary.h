@@ -1,0 +1,40 @@
+#ifndef AB_AUDIT_READ_SUMMARY_H
+#define AB_AUDIT_READ_SUMMARY_H
+/*
+ * What a run was denied, for people: the lines on standard error when it is
+ * over. Pure. Lines that begin with a blank belong to the one before.
+ *
+ *	1 request was denied
+ *	  7kq2x-1  x.y:443  not on the allow list  curl, pid 3
+ *	           allow it next time:  agentbox run --allow x.y -- ...
+ */
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+enum { AB_SUMMARY_ROWS = 10 };
+
+struct ab_summary_row { /* safe to print; texts are freed by the summary */
+	char id[24];
+	char *about, *reason;
+	char *more; /* who it was, or by which rule; or NULL */
+	uint64_t count;
+	/* How to allow it, or NULL: commands, and a clause. */
+	char *next, *always, *advice;
+};
+
+struct ab_summary {
+	const char *run_id;
+	struct ab_summary_row rows[AB_SUMMARY_ROWS];
+	size_t len;
+	uint64_t rest; /* denials without a row */
+};
+
+/* The next row, to be filled in; NULL if there is no room, and `count` is
+ * added to the rest. */
+struct ab_summary_row *ab_summary_add(struct ab_summary *summary, uint64_t count);
+/* "N NOUN were denied", and a row for each. Frees the rows. Nothing if nothing
+ * was denied. */
+void ab_summary_end(struct ab_summary *summary, const char *headline, struct ab_strv *ret);
+
+#endif
