@@ -4,7 +4,7 @@
  * A sentence is a template over the members of a record:
  *
  *	{ms}		the value, escaped; the elements of a list
- *	{ms:time}	the value in a format (see `formats`)
+ *	{ms:time}	the value in a format (put_value)
  *	{a|b|'text'}	the first of these that has a value
  *	[, by {by}]	left out if a member in it has no value
  *	[by!x?, text]	left out unless the condition holds
@@ -22,56 +22,20 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 
+enum { LIST_MAX = 1000 }; /* elements that are shown */
+
 /* Every member that a template names. */
+/* clang-format off */
 static const char *const members[] = {
-	"access",
-	"action",
-	"allowed",
-	"answer",
-	"by",
-	"bytes_down",
-	"bytes_up",
-	"call",
-	"changes",
-	"command",
-	"cwd",
-	"domain",
-	"door",
-	"entry",
-	"error",
-	"event",
-	"findings",
-	"for_ms",
-	"holds",
-	"id",
-	"kind",
-	"limit",
-	"method",
-	"missing",
-	"ms",
-	"name",
-	"packets",
-	"path",
-	"policy",
-	"port",
-	"process",
-	"protocol",
-	"reason",
-	"removed",
-	"repeated",
-	"requests_allowed",
-	"requests_denied",
-	"rule",
-	"secret",
-	"status",
-	"threshold",
-	"timed_out",
-	"value",
+	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
+	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms", "holds",
+	"id", "kind", "limit", "method", "missing", "ms", "name", "packets", "path", "policy", "port",
+	"process", "protocol", "reason", "removed", "repeated", "requests_allowed",
+	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "value",
 };
+/* clang-format on */
 
 struct record {
-	const char *line;
-	size_t len;
 	struct ab_detail f[AB_COUNT(members)];
 };
 
@@ -97,7 +61,8 @@ static const struct event events[] = {
 	{ "assurance", NULL, "holds", "{holds}[; missing {missing}]", "", "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
-	  "[; {requests_allowed:requests}][, {requests_denied:count} denied][; {findings:each}]",
+	  "[requests_allowed=1?; 1 request][requests_allowed!1?; {requests_allowed:count} requests]"
+	  "[, {requests_denied:count} denied][; {findings:each}]",
 	  "", "" },
 	{ "refused", NULL, "refused", "{command}", "{reason:clause}", "[rule {rule}]" },
 	{ "request", "error", "failed", REQUEST "[  {error}][  with {secret}]" },
@@ -105,16 +70,21 @@ static const struct event events[] = {
 	{ "exec", NULL, "denied", "{command|path|'programs'}", DENIAL },
 	{ "violation", "door=file", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=call", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
-	{ "violation", NULL, "denied", "{domain:target|protocol:packets|'other hosts'}", DENIAL },
+	{ "violation", "protocol", "denied", "[{packets:count} ]{protocol} packets", DENIAL },
+	{ "violation", NULL, "denied", "{domain:target|'other hosts'}", DENIAL },
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
-	  "{answer:answer}[by!timeout?, by {by}][, after {ms:time}]", "[for {process:chain}]" },
+	  "[answer=once?allowed once][answer=run?allowed for this run][answer=always?allowed always]"
+	  "[answer=no?denied][answer=timeout?denied, nobody answered]"
+	  "[answer=gone?the program gave up before the answer]"
+	  "[by!timeout?, by {by}][, after {ms:time}]",
+	  "[for {process:chain}]" },
 	{ "grant", NULL, "grant", "{entry}",
 	  "[allowed=true?allowed][allowed=false?denied]"
 	  "[!for_ms? for this run][for_ms=0? for this run][for_ms!0? for {for_ms:time}][, by {by}]"
 	  "[, not applied: {error}]",
 	  "" },
 	{ "reload", "error", "reload", "failed, the lists are unchanged: {error}", "", "" },
-	{ "reload", NULL, "reload", "{changes:changes}", "", "" },
+	{ "reload", NULL, "reload", "{changes:list|'no change'}", "", "" },
 	{ "monitor", NULL, "monitor", "{threshold}",
 	  "{value}, the limit is {limit}[  {domain}][  action {action}]", "" },
 	{ "secret", NULL, "secret", "{name}", "[{event}][: {reason}]", "" },
@@ -133,190 +103,91 @@ static const struct ab_detail *find_member(const struct record *r, const char *n
 	return &none;
 }
 
-#define MEMBER(r, name) find_member(r, name, strlen(name))
-
-/* --- formats: each appends a value, and says whether there was one --- */
-
-static bool put_list(struct ab_buf *b, const struct ab_detail *list, const char *between,
-		     size_t most)
+static void put_list(struct ab_buf *b, const struct ab_detail *list, const char *between)
 {
 	struct ab_detail element;
 	size_t at = 0, n = 0;
 
-	while (n < most && ab_detail_next(list, &at, &element)) {
+	while (n < LIST_MAX && ab_detail_next(list, &at, &element)) {
 		ab_autofree char *text = ab_detail_dup(&element);
 
 		ab_buf_puts(b, n++ ? between : "");
 		ab_buf_escape(b, text ? text : "");
 	}
-	return n > 0;
 }
 
-static bool put_plain(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	ab_autofree char *text = ab_detail_dup(f);
-
-	(void)r;
-	if (text)
-		ab_buf_escape(b, text);
-	else if (f->kind == AB_DETAIL_NUMBER)
-		ab_buf_add(b, f->at, f->len);
-	else
-		return put_list(b, f, " ", SIZE_MAX);
-	return f->len > 0;
-}
-
-static bool put_clause(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	ab_autofree char *text = ab_detail_dup(f);
-
-	(void)r;
-	ab_words_clause(b, text ? text : "");
-	return text && *text;
-}
-
-static bool put_count(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	return ab_detail_number(f, 0) > 0 && put_plain(b, r, f);
-}
-
-static bool put_requests(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	if (!put_count(b, r, f))
-		return false;
-	ab_buf_puts(b, ab_detail_number(f, 0) == 1 ? " request" : " requests");
-	return true;
-}
-
-static bool put_size(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	int64_t n = ab_detail_number(f, 0);
-	char text[AB_AMOUNT_ROOM];
-
-	(void)r;
-	if (n > 0)
-		ab_buf_puts(b, ab_words_size((uint64_t)n, text));
-	return n > 0;
-}
-
-static bool put_time(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	int64_t n = ab_detail_number(f, -1);
-	char text[AB_AMOUNT_ROOM];
-
-	(void)r;
-	if (n >= 0)
-		ab_buf_puts(b, ab_words_time((uint64_t)n, text));
-	return n >= 0;
-}
-
-static bool put_target(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	ab_autofree char *host = ab_detail_dup(f);
-	ab_autofree char *safe = host ? ab_escape(host) : NULL;
-
-	if (safe && *safe)
-		ab_words_target(b, safe, (uint16_t)ab_detail_number(MEMBER(r, "port"), 0));
-	return safe && *safe;
-}
-
-static bool put_packets(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	if (f->kind != AB_DETAIL_TEXT || !f->len)
-		return false;
-	if (put_count(b, r, MEMBER(r, "packets")))
-		ab_buf_puts(b, " ");
-	put_plain(b, r, f);
-	ab_buf_puts(b, " packets");
-	return true;
-}
-
-static bool put_who(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	(void)r;
-	return ab_words_chain(b, f, 1) > 0;
-}
-
-static bool put_chain(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
-{
-	(void)r;
-	return ab_words_chain(b, f, 8) > 0;
-}
-
-static bool put_profile(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+static void put_profile(struct ab_buf *b, const struct ab_detail *policy)
 {
 	static const char *const names[] = { "profile" };
+	ab_autofree char *text = NULL;
 	struct ab_detail profile;
 
-	return f->kind == AB_DETAIL_NESTED &&
-	       ab_details_find(f->at, f->len, names, 1, &profile) == 0 && put_plain(b, r, &profile);
+	if (policy->kind == AB_DETAIL_NESTED &&
+	    ab_details_find(policy->at, policy->len, names, 1, &profile) == 0)
+		text = ab_detail_dup(&profile);
+	ab_buf_escape(b, text ? text : "");
 }
 
-static bool put_changes(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+static void put_host(struct ab_buf *b, const struct record *r, const char *host)
 {
-	(void)r;
-	if (!put_list(b, f, ", ", SIZE_MAX))
-		ab_buf_puts(b, "no change");
-	return true;
+	ab_autofree char *safe = ab_escape(host);
+
+	if (*safe)
+		ab_words_target(b, safe, (uint16_t)ab_detail_number(find_member(r, "port", 4), 0));
 }
 
-static bool put_each(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+/* "{name:format|": is it this format? */
+static bool is_format(const char *t, const char *format)
 {
-	(void)r;
-	return put_list(b, f, "; ", 20);
+	size_t len = strlen(format);
+
+	return strncmp(t, format, len) == 0 && strchr("|}", t[len]);
 }
 
-static bool put_answer(struct ab_buf *b, const struct record *r, const struct ab_detail *f)
+/* Appends nothing for a member that has no value. */
+static void put_value(struct ab_buf *b, const struct record *r, const struct ab_detail *f,
+		      const char *format)
 {
-	static const struct {
-		const char *answer, *words;
-	} answers[] = {
-		{ "once", "allowed once" },
-		{ "run", "allowed for this run" },
-		{ "always", "allowed always" },
-		{ "no", "denied" },
-		{ "timeout", "denied, nobody answered" },
-		{ "gone", "the program gave up before the answer" },
-	};
+	ab_autofree char *text = ab_detail_dup(f);
+	int64_t n = ab_detail_number(f, -1);
+	char room[AB_AMOUNT_ROOM];
 
-	for (size_t i = 0; i < AB_COUNT(answers); i++)
-		if (ab_detail_is(f, answers[i].answer)) {
-			ab_buf_puts(b, answers[i].words);
-			return true;
-		}
-	return put_plain(b, r, f);
+	if (is_format(format, "time"))
+		ab_buf_puts(b, n >= 0 ? ab_words_time((uint64_t)n, room) : "");
+	else if (is_format(format, "size"))
+		ab_buf_puts(b, n > 0 ? ab_words_size((uint64_t)n, room) : "");
+	else if (is_format(format, "who"))
+		ab_words_chain(b, f, 1);
+	else if (is_format(format, "chain"))
+		ab_words_chain(b, f, 8);
+	else if (is_format(format, "profile"))
+		put_profile(b, f);
+	else if (is_format(format, "list"))
+		put_list(b, f, ", ");
+	else if (is_format(format, "each"))
+		put_list(b, f, "; ");
+	else if (text && is_format(format, "clause"))
+		ab_words_clause(b, text);
+	else if (text && is_format(format, "target"))
+		put_host(b, r, text);
+	else if (text)
+		ab_buf_escape(b, text);
+	else if (f->kind == AB_DETAIL_NESTED)
+		put_list(b, f, " ");
+	else if (f->kind == AB_DETAIL_NUMBER && (n > 0 || !is_format(format, "count")))
+		ab_buf_add(b, f->at, f->len);
 }
-
-static const struct {
-	const char *name;
-	bool (*put)(struct ab_buf *b, const struct record *r, const struct ab_detail *f);
-} formats[] = {
-	{ "", put_plain },	    { "answer", put_answer },
-	{ "chain", put_chain },	    { "changes", put_changes },
-	{ "clause", put_clause },   { "count", put_count },
-	{ "each", put_each },	    { "packets", put_packets },
-	{ "profile", put_profile }, { "requests", put_requests },
-	{ "size", put_size },	    { "target", put_target },
-	{ "time", put_time },	    { "who", put_who },
-};
-
-/* --- templates --- */
 
 /* "name:format" or "'text'" */
 static bool put_choice(struct ab_buf *b, const struct record *r, const char *t, size_t len)
 {
-	const char *colon = memchr(t, ':', len);
-	const char *format = colon ? colon + 1 : t + len;
-	size_t name = (size_t)((colon ? colon : format) - t), rest = (size_t)(t + len - format);
+	size_t before = b->len, name = strcspn(t, ":|}");
 
-	if (*t == '\'') {
+	if (*t == '\'')
 		ab_buf_add(b, t + 1, len - 2);
-		return true;
-	}
-	for (size_t i = 0; i < AB_COUNT(formats); i++)
-		if (strlen(formats[i].name) == rest && strncmp(formats[i].name, format, rest) == 0)
-			return formats[i].put(b, r, find_member(r, t, name));
-	return false;
+	else
+		put_value(b, r, find_member(r, t, name), t + name + (t[name] == ':'));
+	return b->len > before;
 }
 
 static bool put_field(struct ab_buf *b, const struct record *r, const char *t, const char *end)
@@ -409,7 +280,7 @@ static void put_part(struct ab_buf *b, const struct record *r, const char *t)
 static const struct event *find_event(const struct record *r)
 {
 	for (size_t i = 0; i < AB_COUNT(events); i++)
-		if (ab_detail_is(MEMBER(r, "kind"), events[i].kind) &&
+		if (ab_detail_is(find_member(r, "kind", 4), events[i].kind) &&
 		    (!events[i].when || holds(r, events[i].when, strlen(events[i].when))))
 			return &events[i];
 	return NULL;
@@ -417,7 +288,7 @@ static const struct event *find_event(const struct record *r)
 
 const char *ab_sentence(struct ab_buf *b, unsigned int parts, const char *line, size_t len)
 {
-	struct record r = { .line = line, .len = len };
+	struct record r;
 	ab_autobuf struct ab_buf text = { 0 };
 	const struct event *event;
 
