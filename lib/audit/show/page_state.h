@@ -42,18 +42,6 @@ struct ab_page {
 	uint64_t nrequests;		  /* ever; the next goes to the remainder */
 };
 
-/* The text for HTML, also inside quotes. */
-void ab_page_text(struct ab_buf *b, const char *text);
-void ab_page_field(struct ab_buf *b, const struct ab_detail *field);
-/* <time>: of the day, or with the date. */
-void ab_page_time_of(struct ab_buf *b, const char *stamp, bool date);
-
-void ab_page_hosts(struct ab_page *page, struct ab_buf *b);
-void ab_page_denials(const struct ab_page *page, struct ab_buf *b);
-void ab_page_questions(const struct ab_page *page, struct ab_buf *b);
-void ab_page_events(const struct ab_page *page, struct ab_buf *b);
-void ab_page_requests(const struct ab_page *page, struct ab_buf *b);
-
 extern const char ab_page_style[];
 
 #endif

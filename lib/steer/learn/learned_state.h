@@ -27,8 +27,6 @@ struct ab_learned {
 	struct learned_list programs;
 };
 
-bool ab_learned_has(const struct learned_list *list, const char *text);
-
 /* The folder to add to filesystem.write for a refused path; free it. NULL:
  * none, and *ret_why says why not. */
 char *ab_learned_folder(const char *path, const struct ab_learned_from *from, const char **ret_why);
@@ -37,8 +35,5 @@ char *ab_learned_short(const char *path, const struct ab_learned_from *from);
 /* Why this entry of network.allow deserves a second look; NULL: it does not.
  * Free it. */
 char *ab_learned_risk(const char *entry);
-/* The folders that go into the policy; none is inside another. */
-void ab_learned_folders(const struct ab_learned *learned, const struct ab_learned_from *from,
-			struct ab_strv *ret);
 
 #endif

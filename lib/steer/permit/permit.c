@@ -1,5 +1,6 @@
 #include "steer/permit/permit.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,8 +9,15 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
+#include "base/text/units.h"
 #include "policy/layers/layers.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host_groups.h"
 #include "sandbox/mount/furniture.h"
+#include "session/ask/process_chain.h"
+#include "shell/syntax/quote.h"
+#include "steer/client/json.h"
 #include "steer/client/steer.h"
 #include "steer/permit/permit_state.h"
 
@@ -127,4 +135,279 @@ void ab_permitted_fini(struct ab_permitted *p)
 	free(p->command);
 	free(p->file);
 	*p = (struct ab_permitted){ 0 };
+}
+
+/* A person looks for what happened a moment ago. */
+enum { LOOKED_AT = 200 };
+
+void ab_permit_forget(struct ab_permit_job *job)
+{
+	ab_found_run_fini(&job->run);
+	json_decref(job->start);
+	job->start = NULL;
+	job->again.start = NULL;
+}
+
+static void keep(struct ab_permit_job *job, const struct ab_found_run *run)
+{
+	ab_permit_forget(job);
+	job->run = *run;
+	job->start = json_loads(run->first, 0, NULL);
+	job->again.start = job->start;
+}
+
+int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *err)
+{
+	struct ab_found_run found;
+
+	if (ab_find_run(job->state.live, job->state.runs, run, &found, err) < 0)
+		return -1;
+	keep(job, &found);
+	return 0;
+}
+
+static bool is_in(const struct ab_found_run *run, const char *workspace)
+{
+	json_t *start = json_loads(run->first, 0, NULL);
+	bool same = ab_json_is(json_object_get(start, "policy"), "workspace", workspace);
+
+	json_decref(start);
+	return same;
+}
+
+void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
+{
+	ab_autostrv struct ab_strv ids = { 0 };
+	struct ab_error err = { 0 };
+
+	if (ab_find_all(job->state.live, job->state.runs, &ids, &err) < 0)
+		return;
+	for (size_t i = ids.len, n = 0; i-- > 0 && n < LOOKED_AT; n++) {
+		struct ab_found_run run;
+
+		if (ab_find_run(job->state.live, job->state.runs, ids.v[i], &run, &err) < 0)
+			continue;
+		if (is_in(&run, workspace)) {
+			keep(job, &run);
+			return;
+		}
+		ab_found_run_fini(&run);
+	}
+}
+
+struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
+{
+	const char *profile = ab_json_text(json_object_get(job->start, "policy"), "profile");
+	const char *workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
+	struct ab_policy_input in = *job->ask->input;
+
+	/* Nothing will run: the folder that we stand in may be any. */
+	in.judging = true;
+	if (*profile)
+		in.profile = profile;
+	if (*workspace)
+		in.workspace = workspace;
+	return in;
+}
+
+/* A command line that is longer is not copied from a sentence. */
+enum { COMMAND_MAX = 400 };
+
+/* Can it be shown, and copied from a terminal? */
+static bool is_plain(const char *text)
+{
+	size_t left = strlen(text), n;
+
+	for (; left; text += n, left -= n) {
+		n = ab_printable(text, left);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+char *ab_permit_flag(const char *flag, const char *value)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "%s ", flag);
+	if (is_plain(value))
+		ab_quote(&b, value);
+	else
+		ab_buf_puts(&b, "...");
+	return ab_buf_take(&b);
+}
+
+/* What stands behind "--". */
+static void add_command(struct ab_buf *b, const json_t *start)
+{
+	ab_autobuf struct ab_buf words = { 0 };
+
+	ab_process_chain_command(&words, json_object_get(start, "command"), COMMAND_MAX);
+	if (words.len && words.len <= COMMAND_MAX && is_plain(words.data))
+		ab_buf_puts(b, words.data);
+	else
+		ab_buf_puts(b, "...");
+}
+
+/* Those options of the run that its record still knows. */
+static void add_options(struct ab_buf *b, const json_t *start)
+{
+	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
+	const char *workspace = ab_json_text(json_object_get(start, "policy"), "workspace");
+	const char *cwd = ab_json_text(start, "cwd");
+
+	if (*profile && strcmp(profile, "default") != 0) {
+		ab_buf_puts(b, "--profile ");
+		ab_quote(b, profile);
+		ab_buf_puts(b, " ");
+	}
+	if (*workspace && strcmp(workspace, cwd) != 0) {
+		ab_buf_puts(b, "--workspace ");
+		ab_quote(b, workspace);
+		ab_buf_puts(b, " ");
+	}
+}
+
+char *ab_permit_again(const struct ab_again *again, const char *flags)
+{
+	const char *cwd = ab_json_text(again->start, "cwd");
+	struct ab_buf b = { 0 };
+
+	if (*cwd && strcmp(cwd, again->cwd) != 0) {
+		ab_buf_puts(&b, "cd ");
+		ab_quote(&b, cwd);
+		ab_buf_puts(&b, " && ");
+	}
+	ab_buf_puts(&b, "agentbox run ");
+	add_options(&b, again->start);
+	ab_buf_printf(&b, "%s%s-- ", flags, *flags ? " " : "");
+	add_command(&b, again->start);
+	return ab_buf_take(&b);
+}
+
+char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
+			 uint64_t released)
+{
+	struct ab_buf b = { 0 };
+	char room[48];
+
+	ab_buf_printf(&b, "%s: %s is %s for %s", run, entry, deny ? "denied" : "allowed",
+		      for_ms ? ab_format_duration(for_ms, room) : "this run");
+	if (released)
+		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited go%s on", released,
+			      released == 1 ? "" : "s", released == 1 ? "es" : "");
+	return ab_buf_take(&b);
+}
+
+static bool is_path(const char *what)
+{
+	static const char *const starts[] = { "/", "./", "../", "~/" };
+	static const char *const whole[] = { ".", "..", "~" };
+
+	for (size_t i = 0; i < AB_COUNT(starts); i++)
+		if (strncmp(what, starts[i], strlen(starts[i])) == 0)
+			return true;
+	for (size_t i = 0; i < AB_COUNT(whole); i++)
+		if (strcmp(what, whole[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_path(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		     struct ab_error *err)
+{
+	ret->kind = AB_MEANT_PATH;
+	ret->path = ab_path_resolve(what, in->cwd, in->home);
+	return ret->path ? 0 : ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is not known", what);
+}
+
+static int read_group(const char *what, struct ab_meant *ret, struct ab_error *err)
+{
+	for (size_t i = 0; i < ab_group_count; i++)
+		if (strcmp(what + 1, ab_group_names[i]) == 0) {
+			ret->kind = AB_MEANT_GROUP;
+			strncpy(ret->entry, what, sizeof(ret->entry) - 1);
+			return 0;
+		}
+	ab_fail(err, AB_EUSAGE, 0, "there is no group %s", what);
+	return ab_hint(err, "there are @github @npm @pypi @crates @go @debian "
+			    "@llm");
+}
+
+/* A name without a dot may be a host, and is one of the files here. */
+static int refuse_file(const char *what, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "%s is a host or a file", what);
+	return ab_hint(err, "write ./%s for the file, %s. for the host", what, what);
+}
+
+/* "7kq-1" is a name that a host can have, and rather an id with a letter too
+ * few: what was to be allowed would go on being refused, and nobody said so. */
+static bool is_nearly_id(const char *what)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t run = strspn(what, letters);
+	const char *p = what + run;
+
+	if (run < 3 || run > 7 || *p++ != '-')
+		return false;
+	p += *p == 'e' || *p == 'f';
+	return *p && !p[strspn(p, "0123456789")];
+}
+
+static int refuse_nearly(const char *what, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "%s is no id of a denial; one is like 7kq2x-1", what);
+	return ab_hint(err,
+		       "what was refused: agentbox log --denied\n"
+		       "if it is a host, write it with a dot: %s.",
+		       what);
+}
+
+static int read_host(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		     struct ab_error *err)
+{
+	ab_autofree char *file = ab_path_join(in->cwd, what);
+	bool exists = access(file, F_OK) == 0;
+	struct ab_complaint why = { .right = "" };
+	struct ab_host_entry entry;
+
+	if (ab_host_entry_parse(what, strlen(what), &entry, &why) == 0) {
+		/* "*" and ":" are no mistake for a file, a range is none. */
+		if (exists && !strpbrk(what, "*:/") && what[strlen(what) - 1] != '.')
+			return refuse_file(what, err);
+		if (is_nearly_id(what))
+			return refuse_nearly(what, err);
+		ret->kind = AB_MEANT_HOST;
+		ab_host_entry_format(&entry, ret->entry);
+		return 0;
+	}
+	ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
+	if (exists)
+		return ab_hint(err, "if the file is meant: ./%s", what);
+	return ab_hint(err, "%s", why.right);
+}
+
+int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		   struct ab_error *err)
+{
+	*ret = (struct ab_meant){ 0 };
+	if (!*what)
+		return ab_fail(err, AB_EUSAGE, 0, "\"\" is no host");
+	if (is_path(what))
+		return read_path(in, what, ret, err);
+	if (what[0] == '@')
+		return read_group(what, ret, err);
+	if (ab_denial_parse(what, &ret->denial) == 0) {
+		ret->kind = AB_MEANT_DENIAL;
+		return 0;
+	}
+	return read_host(in, what, ret, err);
+}
+
+void ab_meant_fini(struct ab_meant *meant)
+{
+	free(meant->path);
+	meant->path = NULL;
 }

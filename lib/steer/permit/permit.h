@@ -4,12 +4,10 @@
  * `allow` and `deny`: what a person decides about a host or a path, for a live
  * run, for the next one, or for every run.
  *
- *	permit_read.c	what the argument means
- *	permit_judge.c	what can be done about a denial
- *	permit_place.c	what may become writable
- *	permit_words.c	sentences and command lines
- *	permit_run.c	which run is meant
- *	permit_host.c, permit_path.c, permit_always.c	carrying it out
+ *	permit.c	what the argument means, and which run; command lines
+ *	permit_host.c	hosts and denials, in a live run
+ *	permit_path.c	paths, for the next run
+ *	permit_always.c	the user's settings
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "audit/read/query.h"
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "session/cleanup/leftovers.h"
 #include "session/state/state.h"
+#include "shell/syntax/quote.h"
 #include "steer/client/ask_runs.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
@@ -148,4 +150,260 @@ void ab_run_list_fini(struct ab_run_list *list)
 	}
 	free(list->v);
 	*list = (struct ab_run_list){ 0 };
+}
+
+enum { PORTS_SHOWN = 4, COLUMNS_MAX = 9 };
+
+/* Each cell is one line of printable text. */
+struct row {
+	struct ab_buf cell[COLUMNS_MAX];
+};
+
+struct column {
+	const char *title;
+	bool right; /* numbers end below each other */
+	void (*put)(struct ab_buf *b, const struct ab_run_info *info);
+	/* Shown only where one of the runs has it; NULL: always. */
+	bool (*has)(const struct ab_run_info *info);
+};
+
+static void put_id(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_escape(b, info->id);
+}
+
+static void put_name(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_escape(b, info->name ? info->name : "-");
+}
+
+static bool has_name(const struct ab_run_info *info)
+{
+	return info->name != NULL;
+}
+
+/* One unit is enough to know how old it is. */
+static void put_age(struct ab_buf *b, const struct ab_run_info *info)
+{
+	static const struct {
+		int64_t ms;
+		char unit;
+	} units[] = { { 86400000, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
+	size_t i = 0;
+
+	while (i + 1 < AB_COUNT(units) && info->age_ms < units[i].ms)
+		i++;
+	ab_buf_printf(b, "%lld%c", (long long)(info->age_ms > 0 ? info->age_ms / units[i].ms : 0),
+		      units[i].unit);
+}
+
+static void put_profile(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_escape(b, info->profile ? info->profile : "-");
+}
+
+static void put_count(struct ab_buf *b, const struct ab_run_info *info, uint64_t n)
+{
+	if (info->answered)
+		ab_buf_printf(b, "%llu", (unsigned long long)n);
+	else
+		ab_buf_puts(b, "-");
+}
+
+static void put_allowed(struct ab_buf *b, const struct ab_run_info *info)
+{
+	put_count(b, info, info->allowed);
+}
+
+static void put_blocked(struct ab_buf *b, const struct ab_run_info *info)
+{
+	put_count(b, info, info->refused);
+}
+
+static void put_ports(struct ab_buf *b, const struct ab_run_info *info)
+{
+	for (size_t i = 0; i < info->nports && i < PORTS_SHOWN; i++)
+		ab_buf_printf(b, "%s%u", i ? "," : "", info->ports[i]);
+	if (info->nports > PORTS_SHOWN)
+		ab_buf_puts(b, ",...");
+	if (!info->nports)
+		ab_buf_puts(b, "-");
+}
+
+static void put_waiting(struct ab_buf *b, const struct ab_run_info *info)
+{
+	if (info->pending)
+		ab_buf_printf(b, "%llu waiting", (unsigned long long)info->pending);
+}
+
+static bool has_waiting(const struct ab_run_info *info)
+{
+	return info->pending > 0;
+}
+
+static void put_command(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_autobuf struct ab_buf words = { 0 };
+
+	ab_quote_argv(&words, (const char *const *)info->command.v, info->command.len);
+	if (words.data)
+		ab_buf_escape_n(b, words.data, words.len);
+}
+
+/* The last one takes what is left of a line. */
+static const struct column columns_all[COLUMNS_MAX] = {
+	{ "BOX", false, put_id, NULL },		 { "NAME", false, put_name, has_name },
+	{ "AGE", false, put_age, NULL },	 { "PROFILE", false, put_profile, NULL },
+	{ "ALLOWED", true, put_allowed, NULL },	 { "BLOCKED", true, put_blocked, NULL },
+	{ "PORTS", false, put_ports, NULL },	 { "ASKS", false, put_waiting, has_waiting },
+	{ "COMMAND", false, put_command, NULL },
+};
+
+static bool is_shown(const struct column *c, const struct ab_run_list *list)
+{
+	for (size_t i = 0; c->has && i < list->len; i++)
+		if (c->has(&list->v[i]))
+			return true;
+	return !c->has;
+}
+
+/* Characters, of a text that has been escaped: each takes one column but the
+ * wide ones, which only make a line longer than it should be. */
+static size_t width_of(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void cut(struct ab_buf *line, size_t begin, size_t columns)
+{
+	size_t at = begin, n = 0;
+
+	if (!columns || width_of(line->data + begin) <= columns)
+		return;
+	while (n + 3 < columns && at < line->len) {
+		uint32_t c;
+		size_t len = ab_utf8_get(line->data + at, line->len - at, &c);
+
+		at += len ? len : 1;
+		n++;
+	}
+	line->len = at;
+	line->data[at] = '\0';
+	ab_buf_puts(line, columns < 4 ? "" : "...");
+}
+
+static void put_cell(struct ab_buf *b, const struct column *c, const char *text, size_t width)
+{
+	size_t has = width_of(text);
+	int gap = has < width ? (int)(width - has) : 0;
+
+	if (c->right)
+		ab_buf_printf(b, "%*s%s  ", gap, "", text);
+	else
+		ab_buf_printf(b, "%s%*s  ", text, gap, "");
+}
+
+static void put_line(struct ab_buf *b, const char *const *cells, const size_t *widths,
+		     size_t columns)
+{
+	size_t begin = b->len;
+
+	for (size_t k = 0; k < COLUMNS_MAX; k++)
+		if (widths[k] && k + 1 < COLUMNS_MAX)
+			put_cell(b, &columns_all[k], cells[k], widths[k]);
+		else if (widths[k])
+			ab_buf_puts(b, cells[k]);
+	cut(b, begin, columns);
+	ab_buf_puts(b, "\n");
+}
+
+char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
+{
+	ab_autofree struct row *rows = ab_alloc((list->len + 1) * sizeof(rows[0]));
+	const char *cells[COLUMNS_MAX];
+	size_t widths[COLUMNS_MAX] = { 0 };
+	struct ab_buf b = { 0 };
+
+	if (!list->len)
+		return ab_strdup("no run is going on\n");
+	for (size_t k = 0; k < COLUMNS_MAX; k++) {
+		const struct column *c = &columns_all[k];
+
+		cells[k] = c->title;
+		if (!is_shown(c, list))
+			continue;
+		widths[k] = strlen(c->title);
+		for (size_t i = 0; i < list->len; i++) {
+			struct ab_buf *cell = &rows[i].cell[k];
+
+			ab_buf_puts(cell, "");
+			c->put(cell, &list->v[i]);
+			if (width_of(cell->data) > widths[k])
+				widths[k] = width_of(cell->data);
+		}
+	}
+	put_line(&b, cells, widths, columns);
+	for (size_t i = 0; i < list->len; i++) {
+		for (size_t k = 0; k < COLUMNS_MAX; k++)
+			cells[k] = rows[i].cell[k].data;
+		put_line(&b, cells, widths, columns);
+		for (size_t k = 0; k < COLUMNS_MAX; k++)
+			ab_buf_fini(&rows[i].cell[k]);
+	}
+	return ab_buf_take(&b);
+}
+
+static void json_text(struct ab_buf *b, const char *key, const char *text)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	if (text)
+		ab_buf_json(b, text);
+	else
+		ab_buf_puts(b, "null");
+}
+
+static void json_count(struct ab_buf *b, const char *key, bool known, uint64_t n)
+{
+	if (known)
+		ab_buf_printf(b, ",\"%s\":%llu", key, (unsigned long long)n);
+	else
+		ab_buf_printf(b, ",\"%s\":null", key);
+}
+
+static void json_run(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_puts(b, "{\"id\":");
+	ab_buf_json(b, info->id);
+	json_text(b, "name", info->name);
+	ab_buf_puts(b, ",\"command\":");
+	ab_buf_json_list(b, &info->command);
+	json_text(b, "cwd", info->cwd);
+	json_text(b, "profile", info->profile);
+	ab_buf_printf(b, ",\"pid\":%lld,\"age_ms\":%lld", (long long)info->pid,
+		      (long long)info->age_ms);
+	json_count(b, "allowed", info->answered, info->allowed);
+	json_count(b, "denied", info->answered, info->denied);
+	json_count(b, "violations", info->answered, info->refused);
+	json_count(b, "pending", info->answered, info->pending);
+	ab_buf_puts(b, info->heard ? ",\"ports\":[" : ",\"ports\":null");
+	for (size_t i = 0; i < info->nports; i++)
+		ab_buf_printf(b, "%s%u", i ? "," : "", info->ports[i]);
+	ab_buf_puts(b, info->heard ? "]}" : "}");
+}
+
+char *ab_run_list_json(const struct ab_run_list *list)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		ab_buf_puts(&b, i ? "," : "");
+		json_run(&b, &list->v[i]);
+	}
+	ab_buf_puts(&b, "]\n");
+	return ab_buf_take(&b);
 }

@@ -5,9 +5,8 @@
  * keys in, state out. Pure, and bounded whatever a run does. Texts are kept as
  * they came: whoever shows them escapes them.
  *
- *	watch_model.c	packets and keys
- *	watch_record.c	records
- *	watch_view.c	how it looks on the screen
+ *	watch_model.c	records, packets and keys
+ *	watch_view.c	the screen
  */
 #include <jansson.h>
 #include <stdbool.h>
