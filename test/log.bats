@@ -76,7 +76,7 @@ everything()
 	[ "$(jq -r '"\(.kind) \(.domain)"' <<<"$output")" = "request origin.test" ]
 	agentbox log --stats
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" =~ ^HOST\ +REQUESTS\ +UP\ +DOWN\ +BLOCKED$ ]]
+	[[ "${lines[0]}" =~ ^HOST\ +REQUESTS\ +UP\ +DOWN\ +DENIED$ ]]
 	[[ "${lines[1]}" =~ ^origin.test\ +1\ +.*[0-9.]+\ KiB\ +0\ \ \#+$ ]]
 	[[ "${lines[2]}" =~ ^other.test\ +0\ .*\ 1$ ]]
 	[[ "$output" != *$'\e'* ]]
@@ -147,8 +147,8 @@ everything()
 		.files_denied == 1 and .packets_denied == 12 and .bytes_up == 1034 and .lost == 0 and .records == 18' <<<"$output"
 	jq -e '.hosts | map([.host, .requests, .denied]) == [["www.x.test", 2, 0], ["y.test", 0, 42]]' <<<"$output"
 	agentbox log --stats
-	[[ "$output" == *"12 packets that are not TCP were refused"* ]]
-	[[ "$output" == *"1 program was not started"* ]]
+	[[ "$output" == *"12 non-TCP packets were denied"* ]]
+	[[ "$output" == *"1 program was denied"* ]]
 	agentbox_split log --stats --json --host y.test
 	jq -e '.requests == 0 and .denied == 42' <<<"$output"
 }
@@ -171,7 +171,7 @@ everything()
 	[[ "${lines[0]}" == *"  aaaaa  start  "* ]]
 	agentbox log ddddd
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"there is no run ddddd"* ]]
+	[[ "$output" == *"no run named ddddd"* ]]
 	agentbox log ../runs/aaaaa
 	[ "$status" -eq 1 ]
 }
@@ -179,7 +179,7 @@ everything()
 @test "log: mistakes are said" {
 	agentbox log
 	[ "$status" -eq 1 ]
-	[[ "$output" == "agentbox: there is no run yet that left a record" ]]
+	[[ "$output" == "agentbox: no run has left a record yet" ]]
 	for args in '--since yesterday' '--denied --allowed' '-f --stats' 'a b' '--all x' \
 		'--until 2026-02-30' '--html x --stats' '--host https://x.test/' \
 		'--host x.test:80'; do

@@ -17,7 +17,7 @@ load helpers
 	# 4096 hosts have a row; the others are one.
 	jq -e '(.hosts | length == 4097) and .hosts[-1].host == null and (.hosts | map(.requests) | add) == 900000' <<<"$output"
 	run bash -c 'ulimit -v 65536; exec timeout 240 "$@" | tail -n 3' sh "$AGENTBOX" log --stats
-	[[ "$output" == *"(others) are all hosts but the first 4096"* ]]
+	[[ "$output" == *"(others) are all hosts after the first 4096"* ]]
 	run bash -c 'ulimit -v 131072; exec timeout 240 "$@"' sh "$AGENTBOX" log --html "$TEST_DIR/page.html"
 	[ "$status" -eq 0 ]
 	grep -q 'The newest 10000 of 1000000' "$TEST_DIR/page.html"

@@ -110,7 +110,7 @@ static void check_runs(int live, int runs)
 	struct ab_error err;
 
 	close(folder(live, "ddddd"));
-	finds(live, runs, NULL, "there is no run yet that left a record", "no run at all");
+	finds(live, runs, NULL, "no run has left a record yet", "no run at all");
 	put(a, "{\"timestamp\":\"2026-01-03T00:00:00.000Z\",\"kind\":\"start\","
 	       "\"name\":\"build\"}\n");
 	put(b, "{\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"kind\":\"start\","
@@ -122,9 +122,9 @@ static void check_runs(int live, int runs)
 	finds(live, runs, "bbbbb", "bbbbb", "by its id");
 	finds(live, runs, "build", "aaaaa", "the newest of a name");
 	finds(live, runs, "aaaaa", "aaaaa", "an id is stronger than a name");
-	finds(live, runs, "not-a-run", "there is no run not-a-run", "none");
-	finds(live, runs, "../runs", "there is no run ../runs", "a path");
-	finds(live, runs, "ddddd", "there is no run ddddd", "without a record");
+	finds(live, runs, "not-a-run", "no run named not-a-run", "none");
+	finds(live, runs, "../runs", "no run named ../runs", "a path");
+	finds(live, runs, "ddddd", "no run named ddddd", "without a record");
 	finds(live, runs, "ccccc", "ccccc", "one whose processes are gone");
 	lock = openat(live, "ccccc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	flock(lock, LOCK_EX);

@@ -99,7 +99,7 @@ static void check_text(void)
 	       "true,\"bytes_up\":62464,\"bytes_down\":92274688}");
 	ab_stats_text(s, 70, &b);
 	is_str(b.data,
-	       "HOST      REQUESTS         UP       DOWN  BLOCKED\n"
+	       "HOST      REQUESTS         UP       DOWN   DENIED\n"
 	       "x\\x1b[1m         1     61 KiB     88 MiB        0  "
 	       "##################\n",
 	       "a hostile name, and a bar as wide as the screen lets it");

@@ -449,7 +449,7 @@ static void check_places(void)
 		   "one of another user");
 	}
 	mkfifo(at("places/fifo"), 0600);
-	ok(try_copy(at("places/fifo"), &err) < 0 && strstr(err.text, "nobody reads"),
+	ok(try_copy(at("places/fifo"), &err) < 0 && strstr(err.text, "no process reads"),
 	   "a FIFO without a reader does not block: %s", err.text);
 
 	ok(try_copy("1000000", &err) < 0, "no such descriptor: %s", err.text);
@@ -516,7 +516,7 @@ static void check_slow(const char *name, int fd, int reader)
 	begun = ab_now_ms();
 	failed = ab_copy_write(&copy, big, 1 << 20, &err) < 0;
 	ok(failed && ab_now_ms() - begun >= AB_COPY_MS - 100 &&
-		   ab_now_ms() - begun < AB_COPY_MS + 60000 && strstr(err.text, "nobody reads"),
+		   ab_now_ms() - begun < AB_COPY_MS + 60000 && strstr(err.text, "no process reads"),
 	   "%s: is waited for, and not for ever: %s", name, err.text);
 	ok(fails_at_once(&copy), "%s: is not waited for again", name);
 	fcntl(reader, F_SETFL, O_NONBLOCK);

@@ -25,7 +25,7 @@ static void skip_blanks(struct cursor *c)
 		c->p++;
 }
 
-static int hex_of(char c)
+static int read_hex(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -33,15 +33,15 @@ static int hex_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits at p; -1 when they are not there. */
-static int32_t unit_at(const char *p, const char *end)
+/* The value of the four hex digits at p; -1 if they are not there. */
+static int32_t read_hex4(const char *p, const char *end)
 {
 	int32_t unit = 0;
 
 	if (end - p < 4)
 		return -1;
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_of(p[i]);
+		int digit = read_hex(p[i]);
 
 		if (digit < 0)
 			return -1;
@@ -50,22 +50,22 @@ static int32_t unit_at(const char *p, const char *end)
 	return unit;
 }
 
-/* Behind the backslash. */
+/* After the backslash. */
 static bool skip_escape(struct cursor *c)
 {
 	if (c->p == c->end || !*c->p || !strchr("\"\\/bfnrtu", *c->p))
 		return false;
 	if (*c->p++ != 'u')
 		return true;
-	if (unit_at(c->p, c->end) < 0)
+	if (read_hex4(c->p, c->end) < 0)
 		return false;
 	c->p += 4;
 	return true;
 }
 
-/* Eight bytes at once: does none of them end a text, and is none forbidden in
- * one? A byte that is too small for what is taken from it borrows from the
- * next, which may look bad then as well; but one is bad either way. */
+/* Test eight bytes at once: none ends a string, and none is forbidden in one.
+ * A byte that underflows borrows from the next one, which may then look bad as
+ * well; but at least one byte really is. */
 static bool are_plain(const char *p)
 {
 	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
@@ -153,12 +153,11 @@ static bool take_word(struct cursor *c, const char *word, enum ab_detail_kind ki
 	return true;
 }
 
-/* Texts and brackets must be right; what is between them is looked at by who
- * reads it. */
+/* Check strings and brackets only; whoever reads an element checks the rest. */
 static bool take_nested(struct cursor *c, struct ab_detail *ret)
 {
 	struct ab_detail text;
-	uint64_t objects = 0; /* a bit for each that is open; 0: a list */
+	uint64_t objects = 0; /* a bit for each open bracket; 0: a list */
 	size_t depth = 0;
 
 	ret->kind = AB_DETAIL_NESTED;
@@ -213,12 +212,12 @@ static bool take_value(struct cursor *c, struct ab_detail *ret)
 struct wanted {
 	const char *const *names;
 	size_t n;
-	/* Low bits of first letters: most members are none of them. */
+	/* Low bits of the first letters, to skip most members quickly. */
 	uint32_t letters;
 };
 
-/* Its index; n: nobody asked for it. */
-static size_t which(const struct wanted *w, const struct ab_detail *key)
+/* The index of its name; n if it is not wanted. */
+static size_t find_name(const struct wanted *w, const struct ab_detail *key)
 {
 	bool escaped = key->len && memchr(key->at, '\\', key->len);
 
@@ -250,7 +249,7 @@ static bool take_member(struct cursor *c, const struct wanted *w, struct ab_deta
 	if (!take_value(c, &value))
 		return false;
 	skip_blanks(c);
-	i = which(w, &key);
+	i = find_name(w, &key);
 	if (i < w->n)
 		ret[i] = value;
 	return true;
@@ -299,16 +298,16 @@ bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *
 	return true;
 }
 
-/* One unit of UTF-16, or the two that belong together; behind "\u". */
-static uint32_t read_unit(struct cursor *c)
+/* After "\u": one UTF-16 unit, or a surrogate pair. */
+static uint32_t read_code_point(struct cursor *c)
 {
-	uint32_t high = (uint32_t)unit_at(c->p, c->end);
+	uint32_t high = (uint32_t)read_hex4(c->p, c->end);
 	int32_t low;
 
 	c->p += 4;
 	if (high < 0xd800 || high > 0xdfff)
 		return high ? high : 0xfffd;
-	low = c->end - c->p >= 6 && c->p[0] == '\\' && c->p[1] == 'u' ? unit_at(c->p + 2, c->end)
+	low = c->end - c->p >= 6 && c->p[0] == '\\' && c->p[1] == 'u' ? read_hex4(c->p + 2, c->end)
 								      : -1;
 	if (high > 0xdbff || low < 0xdc00 || low > 0xdfff)
 		return 0xfffd;
@@ -316,9 +315,9 @@ static uint32_t read_unit(struct cursor *c)
 	return 0x10000 + ((high & 0x3ff) << 10) + ((uint32_t)low & 0x3ff);
 }
 
-/* The next character of a text that was taken already, or the next byte of
- * one that stands there as it is. */
-static size_t decode(struct cursor *c, char ret[4])
+/* Decode the next escape of a string that was checked before, or copy the next
+ * byte. */
+static size_t decode_next(struct cursor *c, char ret[4])
 {
 	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
 	const char *letter;
@@ -330,7 +329,7 @@ static size_t decode(struct cursor *c, char ret[4])
 	c->p++;
 	if (*c->p == 'u') {
 		c->p++;
-		return ab_utf8_put(read_unit(c), ret);
+		return ab_utf8_put(read_code_point(c), ret);
 	}
 	letter = strchr(from, *c->p);
 	ret[0] = letter ? to[letter - from] : *c->p;
@@ -338,7 +337,7 @@ static size_t decode(struct cursor *c, char ret[4])
 	return 1;
 }
 
-static struct cursor start_of(const struct ab_detail *f)
+static struct cursor open_text(const struct ab_detail *f)
 {
 	if (f->kind != AB_DETAIL_TEXT)
 		return (struct cursor){ 0 };
@@ -347,13 +346,13 @@ static struct cursor start_of(const struct ab_detail *f)
 
 bool ab_detail_is(const struct ab_detail *field, const char *text)
 {
-	struct cursor c = start_of(field);
+	struct cursor c = open_text(field);
 	char one[4];
 
 	if (field->kind != AB_DETAIL_TEXT)
 		return false;
 	while (c.p < c.end) {
-		size_t n = decode(&c, one);
+		size_t n = decode_next(&c, one);
 
 		if (strncmp(text, one, n) != 0)
 			return false;
@@ -364,12 +363,12 @@ bool ab_detail_is(const struct ab_detail *field, const char *text)
 
 size_t ab_detail_copy(const struct ab_detail *field, char *ret, size_t room)
 {
-	struct cursor c = start_of(field);
+	struct cursor c = open_text(field);
 	size_t len = 0;
 	char one[4];
 
 	while (c.p < c.end) {
-		size_t n = decode(&c, one);
+		size_t n = decode_next(&c, one);
 
 		if (len + n >= room)
 			break;
@@ -382,11 +381,11 @@ size_t ab_detail_copy(const struct ab_detail *field, char *ret, size_t room)
 
 void ab_detail_add(const struct ab_detail *field, struct ab_buf *b)
 {
-	struct cursor c = start_of(field);
+	struct cursor c = open_text(field);
 	char one[4];
 
 	while (c.p < c.end) {
-		size_t n = decode(&c, one);
+		size_t n = decode_next(&c, one);
 
 		ab_buf_add(b, one, n);
 	}
@@ -417,7 +416,7 @@ int64_t ab_detail_number(const struct ab_detail *field, int64_t otherwise)
 		    __builtin_sub_overflow(n, digit, &n))
 			return otherwise;
 	}
-	/* Counted below 0, where there is one more than above. */
+	/* Counted as a negative number, which has the larger range. */
 	if (!minus && __builtin_sub_overflow(0, n, &n))
 		return otherwise;
 	return n;

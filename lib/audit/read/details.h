@@ -2,8 +2,8 @@
 #define AB_AUDIT_READ_DETAILS_H
 /*
  * Read a record in place, without building a tree: the caller names members of
- * its object, and gets where their values are in the line. A log can have a
- * million lines of which few members are looked at.
+ * the object and gets the places of their values in the line. A log can have a
+ * million lines, and a reader needs few of their members.
  *
  * Pure, linear, and without allocation unless a copy is asked for. It accepts
  * everything the JSON library accepts, except nesting deeper than 64, and
@@ -22,7 +22,7 @@ enum ab_detail_kind {
 	AB_DETAIL_FALSE,
 	AB_DETAIL_TRUE,
 	AB_DETAIL_NUMBER,
-	AB_DETAIL_TEXT,	  /* what is between the quotes, as it stands */
+	AB_DETAIL_TEXT,	  /* what is between the quotes, not decoded */
 	AB_DETAIL_NESTED, /* an object or a list, brackets included */
 };
 
@@ -42,14 +42,14 @@ bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *
 
 /* Is it a text, and this one? */
 bool ab_detail_is(const struct ab_detail *detail, const char *text);
-/* The text, decoded, cut to fit and NUL-terminated; "" when it is not a text.
- * What a C string cannot hold becomes U+FFFD. Returns its length. */
+/* The text, decoded, cut to fit and NUL-terminated; "" if it is not a text. NUL
+ * and lone surrogates become U+FFFD. Returns its length. */
 size_t ab_detail_copy(const struct ab_detail *detail, char *ret, size_t room);
 /* Append the same to a buffer, uncut. */
 void ab_detail_add(const struct ab_detail *detail, struct ab_buf *b);
-/* As a new string; NULL when it is not a text. */
+/* As a new string; NULL if it is not a text. */
 char *ab_detail_dup(const struct ab_detail *detail);
-/* The whole number that it is, or `otherwise`. */
+/* Its value if it is an integer, else `otherwise`. */
 int64_t ab_detail_number(const struct ab_detail *detail, int64_t otherwise);
 
 #endif

@@ -30,8 +30,7 @@ bool ab_run_id_valid(const char *text)
 
 bool ab_find_live(int dir)
 {
-	/* Who only looks must not keep the lock: a moment is enough to be
-	 * taken for the run itself. */
+	/* Release the lock at once: others would take us for the run. */
 	if (flock(dir, LOCK_SH | LOCK_NB) == 0) {
 		flock(dir, LOCK_UN);
 		return false;
@@ -46,14 +45,14 @@ void ab_found_run_fini(struct ab_found_run *run)
 	*run = (struct ab_found_run){ .dir = -1 };
 }
 
-/* false: no such run, or it has no record (yet). */
+/* False if there is no such run, or it has no record (yet). */
 static bool open_run(int live, int runs, const char *id, struct ab_found_run *ret)
 {
 	static const char *const names[] = { "timestamp" };
 	struct ab_found_run run = { .dir = -1 };
 	struct ab_detail stamp[AB_COUNT(names)];
 
-	/* In this order: it may be moved from one to the other meanwhile. */
+	/* In this order: a run that ends moves from live to runs. */
 	run.dir = openat(live, id, OPEN_DIR);
 	if (run.dir < 0)
 		run.dir = openat(runs, id, OPEN_DIR);
@@ -79,7 +78,7 @@ static bool has_name(const struct ab_found_run *run, const char *name)
 	       ab_detail_is(&field[0], name);
 }
 
-/* The names in a folder that can be runs. */
+/* The names in a folder that can be run ids. */
 static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 {
 	ab_autodir DIR *dir = ab_folder_list(folder, ".");
@@ -93,13 +92,13 @@ static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 	return 0;
 }
 
-/* What can be a run; one that moves meanwhile is there twice. */
+/* A run that moves meanwhile is listed twice. */
 static int list_both(int live, int runs, struct ab_strv *ret, struct ab_error *err)
 {
 	return list_ids(live, ret, err) < 0 ? -1 : list_ids(runs, ret, err);
 }
 
-/* `name` NULL: any. 1: there is none. */
+/* `name` NULL: any run. Returns 1 if there is none. */
 static int find_newest(int live, int runs, const char *name, struct ab_found_run *ret,
 		       struct ab_error *err)
 {
@@ -126,18 +125,18 @@ static int find_newest(int live, int runs, const char *name, struct ab_found_run
 	return 0;
 }
 
-/* What may have been meant by a word that is no run. */
-static int hint_run(int live, int runs, const char *run, struct ab_error *err)
+/* Suggest what may have been meant. */
+static int hint_other_run(int live, int runs, const char *run, struct ab_error *err)
 {
 	struct ab_denial_name name;
 	struct ab_error none = { 0 };
 	struct ab_found_run newest;
 
 	if (ab_denial_parse(run, &name) == 0)
-		return ab_hint(err, "what was refused as %s: agentbox why %s", run, run);
+		return ab_hint(err, "%s is a denial; to see it: agentbox why %s", run, run);
 	if (find_newest(live, runs, NULL, &newest, &none) != 0)
 		return ab_hint(err, "no run has left a record yet");
-	ab_hint(err, "the newest one is %s; those that go on: agentbox ps", newest.id);
+	ab_hint(err, "latest: %s; list active runs with agentbox ps", newest.id);
 	ab_found_run_fini(&newest);
 	return -1;
 }
@@ -152,9 +151,9 @@ int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret, s
 	if (found <= 0)
 		return found;
 	if (!run)
-		return ab_fail(err, AB_ESYSTEM, 0, "there is no run yet that left a record");
-	ab_fail(err, AB_ESYSTEM, 0, "there is no run %.100s", run);
-	return hint_run(live, runs, run, err);
+		return ab_fail(err, AB_ESYSTEM, 0, "no run has left a record yet");
+	ab_fail(err, AB_ESYSTEM, 0, "no run named %.100s", run);
+	return hint_other_run(live, runs, run, err);
 }
 
 int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err)
@@ -191,7 +190,7 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 		return -1;
 	if (*p == 'e' || *p == 'f')
 		name.kind = *p++ == 'e' ? AB_DENIAL_PROGRAM : AB_DENIAL_FILE;
-	/* One spelling for one number. */
+	/* No leading zeros: one number has one spelling. */
 	if (*p < '1' || *p > '9')
 		return -1;
 	for (; *p >= '0' && *p <= '9'; p++) {
@@ -235,7 +234,7 @@ static const char *const members[M_COUNT] = {
 	[M_PACKETS] = "packets",     [M_DOOR] = "door",
 };
 
-/* With the words of a denial; a "request" only says how one was answered. */
+/* A "request" with an id only records the reply to a denied request. */
 static bool is_denial(const struct ab_detail m[])
 {
 	return m[M_ID].kind == AB_DETAIL_TEXT &&
@@ -254,14 +253,14 @@ static int next_record(struct ab_reader *r, const char **line, size_t *len, stru
 	return more;
 }
 
-static void keep(char **place, const char *line, size_t len)
+static void replace_line(char **place, const char *line, size_t len)
 {
 	free(*place);
 	*place = ab_strndup(line, len);
 }
 
-/* Who asked, and why it was refused, are not in every line of it. */
-static size_t weight(const struct ab_detail m[])
+/* Not every line of a denial has the process and the reason. */
+static size_t weigh_record(const struct ab_detail m[])
 {
 	return (size_t)(m[M_REASON].kind == AB_DETAIL_TEXT) +
 	       (size_t)(m[M_PROCESS].kind == AB_DETAIL_NESTED);
@@ -273,7 +272,7 @@ struct gathering {
 	bool any;
 };
 
-/* When it was refused; where it was not, when there was anything. */
+/* When it was denied; if it was not, when anything happened. */
 static void take_time(struct gathering *g, const struct ab_detail m[])
 {
 	struct ab_found_denial *f = &g->found;
@@ -286,22 +285,23 @@ static void take_time(struct gathering *g, const struct ab_detail m[])
 	ab_detail_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
 }
 
-static void gather(struct gathering *g, const char *line, size_t len, const struct ab_detail m[])
+static void gather_record(struct gathering *g, const char *line, size_t len,
+			  const struct ab_detail m[])
 {
 	struct ab_found_denial *f = &g->found;
 
 	if (ab_detail_is(&m[M_KIND], "request")) {
 		take_time(g, m);
-		keep(&f->request, line, len);
+		replace_line(&f->request, line, len);
 	} else if (ab_detail_is(&m[M_KIND], "question")) {
 		take_time(g, m);
-		keep(&f->question, line, len);
+		replace_line(&f->question, line, len);
 	} else if (is_denial(m)) {
 		take_time(g, m);
 		f->count += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
-		if (!f->denied || weight(m) > g->weight) {
-			keep(&f->denied, line, len);
-			g->weight = weight(m);
+		if (!f->denied || weigh_record(m) > g->weight) {
+			replace_line(&f->denied, line, len);
+			g->weight = weigh_record(m);
 		}
 	} else {
 		return;
@@ -309,8 +309,8 @@ static void gather(struct gathering *g, const char *line, size_t len, const stru
 	g->any = true;
 }
 
-/* The id of the last denial; 1, 0, -1. Packets are counted when a run ends, so
- * they are only meant where there is nothing else. */
+/* The id of the last denial: 1 if there is one, 0, -1. Packets are counted when
+ * a run ends, so they only count if there is nothing else. */
 static int find_last(int dir, char ret[32], struct ab_error *err)
 {
 	struct ab_detail m[M_COUNT];
@@ -345,7 +345,7 @@ static int gather_all(int dir, const char *id, struct gathering *g, struct ab_er
 		return -1;
 	while ((more = next_record(&r, &line, &len, m, err)) > 0)
 		if (ab_detail_is(&m[M_ID], id))
-			gather(g, line, len, m);
+			gather_record(g, line, len, m);
 	ab_reader_fini(&r);
 	return more;
 }
@@ -380,8 +380,8 @@ void ab_found_denial_fini(struct ab_found_denial *denial)
 	*denial = (struct ab_found_denial){ 0 };
 }
 
-/* Which numbers there were already, for each kind; higher ones are new each
- * time, which they are in a run that has so many. */
+/* The numbers seen so far, for each kind. A run with more denials gives a new
+ * number each time, so higher ones are always new. */
 enum { NUMBERS = 1 << 16 };
 struct seen {
 	uint8_t bits[AB_DENIAL_FILE + 1][NUMBERS / 8];

@@ -1,9 +1,9 @@
 #ifndef AB_AUDIT_READ_FIND_H
 #define AB_AUDIT_READ_FIND_H
 /*
- * Runs, and what they were refused, found by what a person types. `live` and
- * `runs` are the two folders of the state folder (session/state/state.h) that hold
- * the folders of runs. Nothing is changed there.
+ * Find runs and their denials by what a person types. `live` and `runs` are the
+ * folders of the state folder (session/state/state.h) that contain the folders of
+ * runs. Nothing there is changed.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct ab_detail; /* audit/read/details.h */
 struct ab_found_run {
 	char id[8];
 	char began[AB_STAMP_ROOM];
-	bool live; /* its processes hold the folder's lock */
+	bool live; /* its processes hold the lock on the folder */
 	int dir;
 	char *first; /* the line with kind start or refused */
 };
@@ -47,12 +47,12 @@ struct ab_denial_name {
 	uint32_t number;
 };
 
-/* -1: it is no such id. */
+/* -1 if it is not the id of a denial. */
 int ab_denial_parse(const char *text, struct ab_denial_name *ret);
 
-/* How many refusals a record stands for, by its members id, door and repeated.
+/* How many denials a record stands for, by its members id, door and repeated.
  * For hosts and programs: itself, and those that were only counted. For files
- * and calls: a record with a count says how many came after the first. */
+ * and calls: a record with a count says how many followed the first. */
 uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
 			 const struct ab_detail *repeated);
 
@@ -60,9 +60,8 @@ uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *doo
 struct ab_found_denial {
 	char id[32];
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
-	uint64_t count; /* how often it was refused; 0: it was asked
-				 * about and let through */
-	char *denied;	/* violation or exec, the most detailed one */
+	uint64_t count; /* of denials; 0: it was asked about and allowed */
+	char *denied;	/* violation or exec, the most detailed */
 	char *request;	/* what the client got last */
 	char *question; /* the last question, with its answer */
 };

@@ -11,7 +11,7 @@
 
 enum { YEAR_MAX = 9999 };
 
-/* Exactly n digits; behind them, or NULL. */
+/* Read exactly n digits. Returns the end, or NULL. */
 static const char *take_digits(const char *p, int n, int *ret)
 {
 	*ret = 0;
@@ -23,7 +23,7 @@ static const char *take_digits(const char *p, int n, int *ret)
 	return p;
 }
 
-static int days_of(int year, int month)
+static int count_days(int year, int month)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -34,7 +34,7 @@ static int days_of(int year, int month)
 struct moment {
 	struct tm tm;
 	int ms;
-	bool zoned;  /* it says where; else here */
+	bool zoned;  /* it has a time zone; else local time */
 	int minutes; /* east of Greenwich */
 };
 
@@ -45,7 +45,8 @@ static const char *take_date(const char *p, struct tm *ret)
 	p = take_digits(p, 4, &year);
 	p = p && *p == '-' ? take_digits(p + 1, 2, &month) : NULL;
 	p = p && *p == '-' ? take_digits(p + 1, 2, &day) : NULL;
-	if (!p || year < 1970 || month < 1 || month > 12 || day < 1 || day > days_of(year, month))
+	if (!p || year < 1970 || month < 1 || month > 12 || day < 1 ||
+	    day > count_days(year, month))
 		return NULL;
 	*ret = (struct tm){
 		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_isdst = -1
@@ -184,8 +185,8 @@ static bool is_host(const char *wanted, const struct ab_detail m[])
 	return len > tail && strcasecmp(host + len - tail, wanted + 1) == 0;
 }
 
-/* Only those that something was decided in. */
-static bool is_verdict(enum ab_query_verdict verdict, const struct ab_detail *f)
+/* Records without a verdict match neither. */
+static bool has_verdict(enum ab_query_verdict verdict, const struct ab_detail *f)
 {
 	switch (verdict) {
 	case AB_QUERY_ANY:
@@ -215,6 +216,6 @@ int ab_query_matches(const struct ab_query *query, const char *line, size_t len)
 	return (!query->since[0] || strcmp(stamp, query->since) >= 0) &&
 	       (!query->until[0] || strcmp(stamp, query->until) < 0) &&
 	       (!query->kind || ab_detail_is(&m[M_KIND], query->kind)) &&
-	       is_verdict(query->verdict, &m[M_ALLOWED]) &&
+	       has_verdict(query->verdict, &m[M_ALLOWED]) &&
 	       (!query->host || is_host(query->host, m));
 }

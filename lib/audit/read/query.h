@@ -1,8 +1,8 @@
 #ifndef AB_AUDIT_READ_QUERY_H
 #define AB_AUDIT_READ_QUERY_H
 /*
- * Selecting records. Pure. Texts are compared byte by byte: the hosts in a
- * record are canonical.
+ * Select records. Pure. Hosts in records are canonical, so they are compared
+ * byte by byte.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,19 +14,19 @@ enum ab_query_verdict { AB_QUERY_ANY, AB_QUERY_ALLOWED, AB_QUERY_DENIED };
 
 struct ab_query { /* all zero: every record */
 	enum ab_query_verdict verdict;
-	const char *host; /* "x.y", or "*.x.y" for what is below it */
+	const char *host; /* "x.y", or "*.x.y" for its subdomains */
 	const char *kind;
-	/* From `since` on, before `until`, as records spell times; "": any. */
+	/* From `since` on, before `until`, in the format of records; "": any. */
 	char since[AB_STAMP_ROOM], until[AB_STAMP_ROOM];
 };
 
 /* "10m" (ago), "2026-01-31T12:00:00Z", or local time: "2026-01-31 12:00",
- * "2026-01-31". -1: it is none of these. */
+ * "2026-01-31". -1 if it is none of these. */
 int ab_time_parse(const char *text, const struct timespec *now, char ret[AB_STAMP_ROOM]);
 /* The reverse: local time, "2026-01-31 12:00:00"; returns ret. */
 #define AB_LOCAL_ROOM 32
 const char *ab_time_local(const char *stamp, char ret[AB_LOCAL_ROOM]);
-/* Milliseconds since 1970; -1: it is not a time of a record. */
+/* Milliseconds since 1970; -1 if it is not a record's time. */
 int64_t ab_time_ms(const char *stamp);
 
 /* 1: it matches; 0: it does not; -1: the line is not a record. */

@@ -1,16 +1,15 @@
 /*
  * Theory of operation.
  *
- * `number` is that of the last full file that was read to its end. The next
- * one is the full file with the smallest number above it, and audit.jsonl when
- * there is none. The writer may make audit.jsonl a full one at any time, and
- * remove full ones (never the first): so audit.jsonl is taken for the newest
- * only if no full file above `number` is there after it was opened.
+ * `number` is the number of the last full file that was read to its end. The
+ * next file is the full file with the smallest number above it, or audit.jsonl
+ * if there is none. The writer may rename audit.jsonl to a full file at any
+ * time, and remove full files (never the first). So audit.jsonl is the newest
+ * file only if no full file above `number` exists after it was opened.
  *
- * At its end: as long as the name audit.jsonl means the file that is open,
- * more may come. Else what was written before the renaming is read, and the
- * search goes on behind it; under which number it is now can be seen by its
- * inode.
+ * At the end of audit.jsonl, more may come as long as the name still means the
+ * open file. Otherwise read what was written before the renaming, find the
+ * file's new number by its inode, and continue with the file after it.
  */
 #include "audit/read/reader.h"
 
@@ -39,7 +38,7 @@ static int open_name(const struct ab_reader *r, const char *name)
 }
 
 /* "audit.12.jsonl": 12; anything else: 0. */
-static unsigned int number_of(const char *name)
+static unsigned int parse_number(const char *name)
 {
 	unsigned int number;
 	char again[32];
@@ -50,15 +49,15 @@ static unsigned int number_of(const char *name)
 	return strcmp(name, again) == 0 ? number : 0;
 }
 
-/* The smallest number of a full file above `number`; 0: there is none. */
-static unsigned int next_full(const struct ab_reader *r)
+/* The smallest number of a full file above `number`; 0 if there is none. */
+static unsigned int find_next_full(const struct ab_reader *r)
 {
 	ab_autodir DIR *dir = ab_folder_list(r->dir, ".");
 	unsigned int least = 0;
 	const char *name;
 
 	while ((name = ab_folder_next(dir)) != NULL) {
-		unsigned int n = number_of(name);
+		unsigned int n = parse_number(name);
 
 		if (n > r->number && (!least || n < least))
 			least = n;
@@ -66,9 +65,9 @@ static unsigned int next_full(const struct ab_reader *r)
 	return least;
 }
 
-static void change_to(struct ab_reader *r, int fd, bool last)
+static void change_file(struct ab_reader *r, int fd, bool last)
 {
-	/* What stands there without an end gets none in another file. */
+	/* An unfinished line does not continue in another file. */
 	r->lost += r->end > r->begin || r->skip;
 	r->begin = r->seen = r->end = 0;
 	r->skip = r->over = false;
@@ -83,7 +82,7 @@ static int open_next(struct ab_reader *r)
 	char name[32];
 
 	for (int i = 0; i < TRIES; i++) {
-		unsigned int number = next_full(r);
+		unsigned int number = find_next_full(r);
 		int fd;
 
 		if (number) {
@@ -95,17 +94,17 @@ static int open_next(struct ab_reader *r)
 				r->number = number;
 		} else {
 			fd = open_name(r, AB_LOG_NAME);
-			if (next_full(r)) {
+			if (find_next_full(r)) {
 				ab_closep(&fd);
 				continue;
 			}
-			/* Between two names of the writer's. */
+			/* The writer is between two renames. */
 			if (fd < 0 && errno == ENOENT && i + 1 < TRIES)
 				continue;
 		}
 		if (fd < 0)
 			return -1;
-		change_to(r, fd, !number);
+		change_file(r, fd, !number);
 		return 0;
 	}
 	errno = EAGAIN;
@@ -139,23 +138,23 @@ static bool is_same(int dir, const char *name, const struct stat *st)
 	       named.st_ino == st->st_ino;
 }
 
-/* The file that is open is a full one now; which? */
+/* Find the number of the open file, which is a full one now. */
 static void find_own_number(struct ab_reader *r)
 {
-	unsigned int number = next_full(r);
+	unsigned int number = find_next_full(r);
 	struct stat st;
 	char name[32];
 
 	if (!number)
 		return;
 	snprintf(name, sizeof(name), "audit.%u.jsonl", number);
-	/* Not ours: ours was removed, and this one is the next to be read. */
+	/* If it is another file, ours was removed and this is the next one. */
 	if (fstat(r->fd, &st) == 0 && is_same(r->dir, name, &st))
 		r->number = number;
 }
 
 /* At the end of a file: 1: read again, 0: nothing more now, -1 with errno. */
-static int go_on(struct ab_reader *r)
+static int open_more(struct ab_reader *r)
 {
 	struct stat st;
 
@@ -164,14 +163,14 @@ static int go_on(struct ab_reader *r)
 			return -1;
 		if (is_same(r->dir, AB_LOG_NAME, &st))
 			return 0;
-		/* For what was written between our reading and its renaming;
-		 * or the run's folder was removed, and this is all. */
+		/* Read what was written before the renaming. Or the run's
+		 * folder was removed, and there is no more. */
 		r->over = true;
 		return 1;
 	}
 	if (r->last) {
-		/* Between two names, or nothing became of a renaming. */
-		if (!next_full(r)) {
+		/* The writer is between two renames, or a rename failed. */
+		if (!find_next_full(r)) {
 			r->over = false;
 			return 0;
 		}
@@ -204,7 +203,7 @@ static void make_room(struct ab_reader *r)
 }
 
 /* 1: there are more bytes; 0: not now; -1 with errno. */
-static int fill(struct ab_reader *r)
+static int fill_buffer(struct ab_reader *r)
 {
 	make_room(r);
 	for (;;) {
@@ -219,13 +218,13 @@ static int fill(struct ab_reader *r)
 			r->end += (size_t)n;
 			return 1;
 		}
-		more = go_on(r);
+		more = open_more(r);
 		if (more <= 0)
 			return more;
 	}
 }
 
-/* A line that is whole in the buffer. */
+/* Take a whole line from the buffer. */
 static bool take_line(struct ab_reader *r, const char **ret_line, size_t *ret_len)
 {
 	while (r->seen < r->end) {
@@ -258,7 +257,7 @@ int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_
 	do {
 		if (take_line(reader, ret_line, ret_len))
 			return 1;
-		more = fill(reader);
+		more = fill_buffer(reader);
 	} while (more > 0);
 	if (more < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");

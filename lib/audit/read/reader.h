@@ -1,13 +1,14 @@
 #ifndef AB_AUDIT_READ_READER_H
 #define AB_AUDIT_READ_READER_H
 /*
- * The lines of a run's record, oldest first, through all of its files (for
- * their order see audit/write/log.h), even while these are written, fill up and are
- * renamed: at the end, a reader can be asked again later.
+ * Read the lines of a run's record, oldest first, through all of its files
+ * (audit/write/log.h has their order), even while they are written and renamed. At
+ * the end, call again later for more.
  *
- * Only whole lines are given. One without a newline (its writer was killed, or
- * is about to continue) waits for the rest; a line that is too long or never
- * ends is skipped and counted. Memory does not grow with the record.
+ * The reader returns whole lines only. A line without a newline waits for its
+ * rest (the writer was killed, or is about to continue); a line that is too
+ * long or never ends is skipped and counted. Memory does not grow with the
+ * record.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,19 +16,19 @@
 
 struct ab_error;
 
-/* A policy with long lists is in the first line. */
+/* The first line contains the policy, which may have long lists. */
 enum { AB_LINE_MAX = 4 << 20 };
 
 struct ab_reader {
 	int dir; /* the run's folder; the caller's */
 	int fd;
-	unsigned int number; /* of full files that are behind us */
-	bool last;	     /* fd is the one that is written */
-	bool over;	     /* it is not any more, and was read to its end */
+	unsigned int number; /* of the last full file that was read */
+	bool last;	     /* fd is audit.jsonl */
+	bool over;	     /* it was renamed, and was read to its end */
 	bool skip;	     /* until the end of this line */
 	char *buf;
-	size_t room, begin, seen, end; /* seen: no end of line before it */
-	uint64_t lost;		       /* lines that were passed over */
+	size_t room, begin, seen, end; /* seen: no newline before it */
+	uint64_t lost;		       /* lines that were skipped */
 };
 
 /* `dir` stays open as long as the reader. */

@@ -11,7 +11,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 
-/* Half full at most. */
+/* The hash table is at most half full. */
 enum { SLOTS = 2 * AB_STATS_HOSTS, HOST_MAX = 255 };
 
 struct ab_stats {
@@ -55,7 +55,7 @@ struct ab_stats *ab_stats_new(void)
 {
 	struct ab_stats *stats = ab_alloc(sizeof(*stats));
 
-	/* Without it the table is only slower for who knows how. */
+	/* Without a seed the box could choose hosts that collide, which is slow. */
 	(void)!getrandom(&stats->seed, sizeof(stats->seed), GRND_NONBLOCK);
 	return stats;
 }
@@ -70,7 +70,7 @@ void ab_stats_free(struct ab_stats *stats)
 	free(stats);
 }
 
-static uint32_t hash_of(const struct ab_stats *stats, const char *text, size_t len)
+static uint32_t hash_host(const struct ab_stats *stats, const char *text, size_t len)
 {
 	uint64_t h = stats->seed ^ 0xcbf29ce484222325;
 
@@ -80,11 +80,11 @@ static uint32_t hash_of(const struct ab_stats *stats, const char *text, size_t l
 	return (uint32_t)(h >> 32);
 }
 
-static struct ab_stats_row *row_of(struct ab_stats *stats, const struct ab_detail *domain)
+static struct ab_stats_row *find_row(struct ab_stats *stats, const struct ab_detail *domain)
 {
 	char host[HOST_MAX + 1];
 	size_t len = ab_detail_copy(domain, host, sizeof(host));
-	uint32_t hash = hash_of(stats, host, len);
+	uint32_t hash = hash_host(stats, host, len);
 	size_t slot = hash % SLOTS, i;
 
 	if (len == 0)
@@ -101,7 +101,7 @@ static struct ab_stats_row *row_of(struct ab_stats *stats, const struct ab_detai
 	return &stats->rows[i];
 }
 
-static uint64_t count_of(const struct ab_detail *f)
+static uint64_t read_count(const struct ab_detail *f)
 {
 	int64_t n = ab_detail_number(f, 0);
 
@@ -110,13 +110,13 @@ static uint64_t count_of(const struct ab_detail *f)
 
 static void add_bytes(struct ab_stats_row *row, const struct ab_detail m[])
 {
-	row->up += count_of(&m[M_BYTES_UP]);
-	row->down += count_of(&m[M_BYTES_DOWN]);
+	row->up += read_count(&m[M_BYTES_UP]);
+	row->down += read_count(&m[M_BYTES_DOWN]);
 }
 
 static void add_request(struct ab_stats *stats, const struct ab_detail m[])
 {
-	struct ab_stats_row *row = row_of(stats, &m[M_DOMAIN]);
+	struct ab_stats_row *row = find_row(stats, &m[M_DOMAIN]);
 
 	add_bytes(row, m);
 	if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
@@ -130,11 +130,11 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 	uint64_t n = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
 	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
-		stats->totals.packets += count_of(&m[M_PACKETS]);
+		stats->totals.packets += read_count(&m[M_PACKETS]);
 	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
 		stats->totals.files += n;
 	else
-		row_of(stats, &m[M_DOMAIN])->denied += n;
+		find_row(stats, &m[M_DOMAIN])->denied += n;
 }
 
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
@@ -153,7 +153,7 @@ bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
 	return true;
 }
 
-/* The others stand last, whatever they have. */
+/* The row of the others is always the last. */
 static int by_requests(const void *a, const void *b)
 {
 	const struct ab_stats_row *x = a, *y = b;
@@ -208,9 +208,9 @@ enum {
 	NUMBERS = 44, /* the columns of numbers */
 };
 
-/* An escaped text has one column for each character; wide ones spoil the look
- * of a table, and no more. */
-static size_t columns(const char *safe)
+/* Each character of an escaped text counts as one column. Wide characters only
+ * spoil the alignment. */
+static size_t count_columns(const char *safe)
 {
 	size_t n = 0;
 
@@ -219,24 +219,24 @@ static size_t columns(const char *safe)
 	return n;
 }
 
-static char *shown_host(const struct ab_stats_row *row)
+static char *show_host(const struct ab_stats_row *row)
 {
 	ab_autofree char *safe = row->host ? ab_escape(row->host) : NULL;
 	size_t cut = 0, n = 0;
 
 	if (!safe)
 		return ab_strdup("(others)");
-	if (columns(safe) <= HOST_WIDTH)
+	if (count_columns(safe) <= HOST_WIDTH)
 		return ab_take(safe);
 	/* The end of a name says more than its beginning. */
-	n = columns(safe) - HOST_WIDTH + 3;
+	n = count_columns(safe) - HOST_WIDTH + 3;
 	while (n > 0 || (safe[cut] & 0xc0) == 0x80)
 		n -= (safe[cut++] & 0xc0) != 0x80;
 	return ab_printf("...%s", safe + cut);
 }
 
-/* "-" where nothing was let through. */
-static const char *size_or_dash(uint64_t bytes, char buf[AB_AMOUNT_ROOM])
+/* "-" if there is nothing. */
+static const char *show_size(uint64_t bytes, char buf[AB_AMOUNT_ROOM])
 {
 	return bytes ? ab_words_size(bytes, buf) : "-";
 }
@@ -246,19 +246,19 @@ static void add_numbers(struct ab_buf *b, const struct ab_stats_row *row)
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 
 	ab_buf_printf(b, " %9llu %10s %10s %8llu", (unsigned long long)row->requests,
-		      size_or_dash(row->up, up), size_or_dash(row->down, down),
+		      show_size(row->up, up), show_size(row->down, down),
 		      (unsigned long long)row->denied);
 }
 
 static void add_row(struct ab_buf *b, const struct ab_stats_row *row, size_t width, size_t bar,
 		    uint64_t most)
 {
-	ab_autofree char *host = shown_host(row);
+	ab_autofree char *host = show_host(row);
 	size_t n = most ? (size_t)((__uint128_t)row->requests * bar / most) : 0;
 
-	ab_buf_printf(b, "%s%*s", host, (int)(width - columns(host)), "");
+	ab_buf_printf(b, "%s%*s", host, (int)(width - count_columns(host)), "");
 	add_numbers(b, row);
-	/* One request is something. */
+	/* Even one request has a bar. */
 	n = row->requests && n == 0 ? 1 : n;
 	if (n)
 		ab_buf_puts(b, "  ");
@@ -275,13 +275,12 @@ static void add_sentence(struct ab_buf *b, uint64_t n, const char *one, const ch
 
 static void add_rest(struct ab_buf *b, const struct ab_stats_totals *t)
 {
-	add_sentence(b, t->programs, "program was not started", "programs were not started");
-	add_sentence(b, t->files, "file or call was refused", "files or calls were refused");
-	add_sentence(b, t->packets, "packet that is not TCP was refused",
-		     "packets that are not TCP were refused");
-	add_sentence(b, t->failed, "of the requests failed", "of the requests failed");
+	add_sentence(b, t->programs, "program was denied", "programs were denied");
+	add_sentence(b, t->files, "file or call was denied", "files or calls were denied");
+	add_sentence(b, t->packets, "non-TCP packet was denied", "non-TCP packets were denied");
+	add_sentence(b, t->failed, "request failed", "requests failed");
 	if (t->hosts == AB_STATS_HOSTS && t->others)
-		ab_buf_printf(b, "(others) are all hosts but the first %d\n", AB_STATS_HOSTS);
+		ab_buf_printf(b, "(others) are all hosts after the first %d\n", AB_STATS_HOSTS);
 }
 
 void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
@@ -293,9 +292,9 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 
 	ab_stats_totals(stats, &t);
 	for (size_t i = 0; i < n; i++) {
-		ab_autofree char *host = shown_host(&rows[i]);
+		ab_autofree char *host = show_host(&rows[i]);
 
-		column = columns(host) > column ? columns(host) : column;
+		column = count_columns(host) > column ? count_columns(host) : column;
 		most = rows[i].requests > most ? rows[i].requests : most;
 	}
 	if (width > column + NUMBERS)
@@ -303,7 +302,7 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	bar = bar > BAR_MAX ? BAR_MAX : bar;
 	if (n) {
 		ab_buf_printf(b, "%-*s %9s %10s %10s %8s\n", (int)column, "HOST", "REQUESTS", "UP",
-			      "DOWN", "BLOCKED");
+			      "DOWN", "DENIED");
 		for (size_t i = 0; i < n; i++)
 			add_row(b, &rows[i], column, bar, most);
 	} else {

@@ -1,12 +1,12 @@
 #ifndef AB_AUDIT_READ_STATS_H
 #define AB_AUDIT_READ_STATS_H
 /*
- * Records counted by host. Memory is bounded whatever comes: the first
- * AB_STATS_HOSTS hosts have a row of their own, all others one together.
+ * Count records by host. Memory is bounded: the first AB_STATS_HOSTS hosts have
+ * a row each, all others share one.
  *
- * A request that was let through counts with its bytes; a denial as often as
- * its record says ("repeated"). Of the record of a denied request only the
- * bytes count: the rest is in its violation.
+ * An allowed request counts with its bytes; a denial as often as its record
+ * says ("repeated"). Of the record of a denied request only the bytes count,
+ * since its violation has the rest.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct ab_stats_totals {
 	uint64_t lines; /* records */
 	uint64_t requests, failed, denied, up, down;
 	uint64_t programs, files; /* among the denied */
-	uint64_t packets;	  /* refused ones that belong to no request */
+	uint64_t packets;	  /* denied, and not part of a request */
 	uint64_t hosts;		  /* rows */
 	uint64_t others;	  /* requests and denials without a row */
 };
@@ -35,15 +35,15 @@ struct ab_stats;
 
 struct ab_stats *ab_stats_new(void);
 void ab_stats_free(struct ab_stats *stats);
-/* false: the line is no record. */
+/* False if the line is not a record. */
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len);
 
-/* Most requests first; good until the next line is added. */
+/* Most requests first; valid until the next line is added. */
 const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n);
 void ab_stats_totals(const struct ab_stats *stats, struct ab_stats_totals *ret);
 
-/* A table with bars, escaped, `width` columns wide. Or one JSON object; `lost`
- * is the number of lines that could not be read. */
+/* A table with bars, escaped, `width` columns wide; or one JSON object. `lost` is
+ * the number of lines that could not be read. */
 void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b);
 void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b);
 

@@ -37,7 +37,7 @@ void ab_line_show(struct ab_buf *b, const struct ab_line_style *style, const cha
 
 	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
 		return;
-	/* The violation with this id has told of the request. */
+	/* The violation with the same id says it all. */
 	if (ab_detail_is(&m[M_KIND], "request") && m[M_ID].kind == AB_DETAIL_TEXT)
 		return;
 	mark = ab_sentence(&text, AB_SENTENCE, line, len);

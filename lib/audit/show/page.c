@@ -54,7 +54,7 @@ void ab_page_free(struct ab_page *page)
 	free(page);
 }
 
-static void halve(struct ab_page_time *t)
+static void merge_bars(struct ab_page_time *t)
 {
 	for (size_t i = 0; i < AB_PAGE_BARS; i++) {
 		bool half = i < AB_PAGE_BARS / 2;
@@ -74,18 +74,18 @@ static void add_time(struct ab_page_time *t, const char *stamp, uint64_t passed,
 		return;
 	if (t->begin < 0)
 		t->begin = t->last = at;
-	/* A clock that was set back. */
+	/* The clock was set back. */
 	at = at < t->begin ? t->begin : at;
 	t->last = at > t->last ? at : t->last;
 	while ((at - t->begin) / t->part >= AB_PAGE_BARS)
-		halve(t);
+		merge_bars(t);
 	i = (size_t)((at - t->begin) / t->part);
 	t->passed[i] += passed;
 	t->denied[i] += denied;
 }
 
-/* NULL: there is no room for it. */
-static struct ab_page_denial *denial_of(struct ab_page *page, const struct ab_detail *id)
+/* NULL if there is no room for it. */
+static struct ab_page_denial *find_denial(struct ab_page *page, const struct ab_detail *id)
 {
 	struct ab_denial_name name;
 	char text[32];
@@ -106,7 +106,7 @@ static struct ab_page_denial *denial_of(struct ab_page *page, const struct ab_de
 static void add_denial(struct ab_page *page, const char *line, size_t len,
 		       const struct ab_detail m[], const char *stamp, uint64_t count)
 {
-	struct ab_page_denial *d = denial_of(page, &m[M_ID]);
+	struct ab_page_denial *d = find_denial(page, &m[M_ID]);
 	bool process = m[M_PROCESS].kind == AB_DETAIL_NESTED;
 
 	if (!d) {
@@ -140,7 +140,7 @@ static void add_row(struct ab_strv *rows, uint64_t *more, const char *line, size
 		++*more;
 }
 
-static void keep(char **place, const char *line, size_t len)
+static void replace_line(char **place, const char *line, size_t len)
 {
 	free(*place);
 	*place = ab_strndup(line, len);
@@ -153,7 +153,7 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 	uint64_t count = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
 	if (ab_detail_is(kind, "request")) {
-		/* One that was denied stands there as its violation. */
+		/* The violation stands for a denied request. */
 		if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
 			return;
 		add_request(page, line, len);
@@ -163,12 +163,12 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 0, count);
 	} else if (ab_detail_is(kind, "start") || ab_detail_is(kind, "refused")) {
-		keep(&page->start, line, len);
+		replace_line(&page->start, line, len);
 		add_time(&page->time, stamp, 0, 0);
 	} else if (ab_detail_is(kind, "assurance")) {
-		keep(&page->assurance, line, len);
+		replace_line(&page->assurance, line, len);
 	} else if (ab_detail_is(kind, "end")) {
-		keep(&page->end, line, len);
+		replace_line(&page->end, line, len);
 		add_time(&page->time, stamp, 0, 0);
 	} else if (ab_detail_is(kind, "question")) {
 		add_row(&page->questions, &page->more_questions, line, len);

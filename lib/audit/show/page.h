@@ -1,12 +1,11 @@
 #ifndef AB_AUDIT_SHOW_PAGE_H
 #define AB_AUDIT_SHOW_PAGE_H
 /*
- * A run as one page of HTML for review: complete in itself, without scripts.
- * Everything from the record is escaped, twice: what cannot be seen, and what
- * means something in HTML.
+ * A run as one self-contained HTML page for review, without scripts. Text from
+ * the record is escaped twice: first hidden characters, then HTML.
  *
- * Memory is bounded: the newest AB_PAGE_REQUESTS requests, the first
- * AB_PAGE_ROWS of everything else, and the page says so where there was more.
+ * Memory is bounded: the page has the newest AB_PAGE_REQUESTS requests and the
+ * first AB_PAGE_ROWS of everything else, and says how many more there were.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #ifndef AB_AUDIT_SHOW_PAGE_STATE_H
 #define AB_AUDIT_SHOW_PAGE_STATE_H
-/* What the files of audit/page share. */
+/* Shared by page.c and page_write.c. */
 #include <stdbool.h>
 
 #include "audit/read/details.h"
@@ -12,23 +12,22 @@
 enum { AB_PAGE_BARS = 96, AB_PAGE_NUMBERS = 4096 };
 
 struct ab_page_denial {
-	char *line;   /* the one that says most */
-	bool process; /* it says who */
+	char *line;   /* the most detailed record */
+	bool process; /* it names the process */
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
 	uint64_t count;
 };
 
-/* Time in equal parts; when it is longer than all of them, each becomes twice
- * as long. */
+/* The time of the run in equal parts. When there are too many, two become one. */
 struct ab_page_time {
-	int64_t begin, part; /* ms; begin -1: nothing happened yet */
+	int64_t begin, part; /* ms; begin is -1 before the first record */
 	int64_t last;
 	uint64_t passed[AB_PAGE_BARS], denied[AB_PAGE_BARS];
 };
 
 struct ab_page {
-	char *start, *assurance, *end; /* lines, or NULL; start may be one
-					 * of kind "refused" */
+	char *start, *assurance, *end; /* lines, or NULL; start may be of kind
+					 * "refused" */
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
 	struct ab_stats *stats;
 	struct ab_page_time time;

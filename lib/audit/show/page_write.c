@@ -87,7 +87,7 @@ static void add_holds(struct ab_buf *b, const char *assurance)
 	if (!assurance ||
 	    ab_details_find(assurance, strlen(assurance), names, AB_COUNT(names), f) < 0)
 		return;
-	ab_buf_puts(b, "<ul class=\"holds\" aria-label=\"What held\">");
+	ab_buf_puts(b, "<ul class=\"holds\" aria-label=\"Guarantees in force\">");
 	while (ab_detail_next(&f[0], &at, &one)) {
 		ab_buf_puts(b, "<li>");
 		add_field(b, &one);
@@ -112,7 +112,7 @@ static void add_when(const struct ab_page *page, struct ab_buf *b)
 	if (from < 0 || to < from)
 		return;
 	ab_buf_printf(b, "<div><dt>%s</dt><dd>%s</dd></div>",
-		      page->end ? "Took" : "Goes on, or was cut off, after",
+		      page->end ? "Took" : "Active, or killed, after",
 		      ab_words_time((uint64_t)(to - from), text));
 }
 
@@ -197,8 +197,8 @@ static void add_bar(struct ab_buf *b, size_t i, double from, double height, cons
 			      height);
 }
 
-/* Not less than can be seen. */
-static double height_of(uint64_t n, uint64_t most)
+/* At least high enough to be seen. */
+static double scale_height(uint64_t n, uint64_t most)
 {
 	double h = most ? (double)n * CHART_HEIGHT / (double)most : 0;
 
@@ -216,14 +216,14 @@ static void add_chart(const struct ab_page_time *t, size_t n, uint64_t most, str
 		      n * CHART_STEP, CHART_HEIGHT + 1, (unsigned long long)most,
 		      ab_words_time((uint64_t)t->part, part));
 	for (size_t i = 0; i < n; i++) {
-		double denied = height_of(t->denied[i], most);
+		double denied = scale_height(t->denied[i], most);
 
 		if (!t->passed[i] && !t->denied[i])
 			continue;
-		ab_buf_printf(b, "<g><title>%llu passed, %llu denied</title>",
+		ab_buf_printf(b, "<g><title>%llu allowed, %llu denied</title>",
 			      (unsigned long long)t->passed[i], (unsigned long long)t->denied[i]);
 		add_bar(b, i, 0, denied, "no");
-		add_bar(b, i, denied, height_of(t->passed[i], most), "ok");
+		add_bar(b, i, denied, scale_height(t->passed[i], most), "ok");
 		ab_buf_puts(b, "</g>");
 	}
 	ab_buf_printf(b,
@@ -250,13 +250,13 @@ static void add_timeline(const struct ab_page *page, struct ab_buf *b)
 	add_chart(t, n, most, b);
 	ab_buf_puts(b, "<div class=\"ends\">");
 	add_time(b, page->first, false);
-	ab_buf_puts(b, "<span><span class=\"key\"></span>passed"
+	ab_buf_puts(b, "<span><span class=\"key\"></span>allowed"
 		       "<span class=\"key no\"></span>denied</span>");
 	add_time(b, page->last, false);
 	ab_buf_puts(b, "</div></section>");
 }
 
-/* `kind`: a class for its looks. */
+/* `kind` is a CSS class. */
 static void open_table(struct ab_buf *b, const char *kind, const char *title, const char *caption,
 		       const char *const *columns)
 {
@@ -264,7 +264,7 @@ static void open_table(struct ab_buf *b, const char *kind, const char *title, co
 		      "<section><h2>%s</h2><div class=\"scroll\"><table "
 		      "class=\"%s\"><caption>%s</caption><thead><tr>",
 		      title, kind, caption);
-	/* A column that begins with "#" has numbers, one with "=" bars. */
+	/* "#" marks a column of numbers, "=" one of bars. */
 	for (; *columns; columns++)
 		ab_buf_printf(b, "<th scope=\"col\"%s>%s</th>",
 			      **columns == '#'	 ? " class=\"n\""
@@ -356,7 +356,7 @@ static void add_sentence(struct ab_buf *b, unsigned int parts, const char *line)
 	add_text(b, text.len ? text.data : "");
 }
 
-/* What would allow it; "-" where nothing does. */
+/* What would allow it, or "-". */
 static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struct ab_detail *hint)
 {
 	if (hint->kind != AB_DETAIL_TEXT || !hint->len) {
@@ -403,15 +403,13 @@ static void add_denials(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->ndenials && !page->unlisted)
 		return;
-	open_table(b, "stack", "Denials", "What was denied, and what would allow it",
+	open_table(b, "stack", "Denials", "What was denied, and how to allow it",
 		   (const char *const[]){ "Id", "What", "Why", "#Times", "First", "Process",
 					  "How to allow it", NULL });
 	for (size_t i = 0; i < page->ndenials; i++)
 		add_denial(&page->denials[i], b);
 	if (page->unlisted)
-		ab_buf_printf(b,
-			      "<tr><td colspan=\"7\">and %llu more that are not "
-			      "listed</td></tr>",
+		ab_buf_printf(b, "<tr><td colspan=\"7\">and %llu more denials</td></tr>",
 			      (unsigned long long)page->unlisted);
 	close_table(b);
 }
@@ -556,12 +554,10 @@ void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b)
 	add_questions(page, b);
 	add_events(page, b);
 	add_requests(page, b);
-	ab_buf_puts(b, "<footer><p>Times are of the clock of the machine that "
-		       "wrote this page.");
+	ab_buf_puts(b, "<footer><p>Times are local to the machine that "
+		       "generated this page.");
 	if (lost)
-		ab_buf_printf(b,
-			      " Lines of the record that could not be read: "
-			      "%llu.",
+		ab_buf_printf(b, " %llu lines of the record could not be read.",
 			      (unsigned long long)lost);
 	ab_buf_puts(b, "</p></footer></main></body></html>\n");
 }

@@ -4,7 +4,7 @@
 
 #include "base/data/mem.h"
 
-/* `n` digits of v at p, with leading zeros; behind them. */
+/* Write v as `n` digits with leading zeros at p. Returns the end. */
 static char *put_digits(char *p, unsigned int v, unsigned int n)
 {
 	for (unsigned int i = n; i-- > 0; v /= 10)
@@ -13,10 +13,10 @@ static char *put_digits(char *p, unsigned int v, unsigned int n)
 }
 
 /*
- * By hand and not by gmtime(): that one reads the machine's time zone first,
- * from files that a locked supervisor may not open. Days since the epoch to a
- * date: counted from 0000-03-01 in eras of 400 years, so that the leap day is
- * the last one of a year.
+ * gmtime() first reads the machine's time zone, from files that a locked
+ * supervisor may not open. So compute the date here: days are counted from
+ * 0000-03-01 in eras of 400 years, which makes the leap day the last day of a
+ * year.
  */
 void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM])
 {

@@ -15,35 +15,33 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 
-/* What the kernel can have as a descriptor's number; more is none. */
+/* The kernel's limit for descriptor numbers. */
 enum { FD_MOST = 1 << 20 };
 
-static int bad(struct ab_error *err, const struct ab_copy *c, const char *what)
+static int fail_copy(struct ab_error *err, const struct ab_copy *c, const char *what)
 {
 	return ab_fail(err, AB_EUSAGE, 0, "%s %s: %s", c->option, c->name, what);
 }
 
-/* Through a second name the file could be changed where this one is closed. */
+/* A box that may not write this name could change the file through another. */
 static int check_names(const struct ab_copy *c, struct ab_error *err)
 {
 	if (!S_ISREG(c->st.st_mode) || c->st.st_nlink <= 1)
 		return 0;
-	return bad(err, c, "the file has more than one name");
+	return fail_copy(err, c, "the file has more than one hard link");
 }
 
 static int check_file(const struct ab_copy *c, struct ab_error *err)
 {
 	if (!S_ISREG(c->st.st_mode) && !S_ISFIFO(c->st.st_mode)) {
-		bad(err, c, "it is neither a file nor a FIFO");
-		return ab_hint(err,
-			       "anything else can be given as an open "
-			       "descriptor: %s 3 3>FILE",
+		fail_copy(err, c, "not a regular file or FIFO");
+		return ab_hint(err, "pass anything else as an open descriptor: %s 3 3>FILE",
 			       c->option);
 	}
 	if (c->st.st_uid != geteuid())
-		return bad(err, c, "it belongs to another user");
+		return fail_copy(err, c, "it belongs to another user");
 	if (c->st.st_mode & 022) {
-		bad(err, c, "others can write it");
+		fail_copy(err, c, "other users can write to it");
 		return ab_hint(err, "chmod go-w %s", c->name);
 	}
 	return check_names(c, err);
@@ -51,18 +49,18 @@ static int check_file(const struct ab_copy *c, struct ab_error *err)
 
 static int open_file(struct ab_copy *c, struct ab_error *err)
 {
-	/* To open a device does something by itself, so it is looked at
-	 * before; what was opened is looked at again. */
+	/* Opening a device can have side effects, so check before opening, and
+	 * check again what was opened. */
 	if (lstat(c->name, &c->st) == 0) {
 		if (S_ISLNK(c->st.st_mode))
-			return bad(err, c, "it is a symbolic link");
+			return fail_copy(err, c, "it is a symbolic link");
 		if (check_file(c, err) < 0)
 			return -1;
 	}
 	c->fd = open(c->name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 		     0600);
 	if (c->fd < 0 && errno == ENXIO)
-		return bad(err, c, "nobody reads this FIFO");
+		return fail_copy(err, c, "no process reads this FIFO");
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
 	return check_file(c, err);
@@ -74,24 +72,24 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	int flags = fd < FD_MOST ? fcntl((int)fd, F_GETFL) : -1;
 
 	if (fd < 3) {
-		bad(err, c, "the command has this descriptor too");
+		fail_copy(err, c, "the command has this descriptor, too");
 		return ab_hint(err,
-			       "it could write its own record; open "
-			       "another: %s 3 3>FILE",
+			       "the command could forge its record; open another one: "
+			       "%s 3 3>FILE",
 			       c->option);
 	}
 	if (flags < 0)
-		return bad(err, c, "no such descriptor is open");
+		return fail_copy(err, c, "this descriptor is not open");
 	if ((flags & O_PATH) || (flags & O_ACCMODE) == O_RDONLY)
-		return bad(err, c, "it is not open for writing");
+		return fail_copy(err, c, "it is not open for writing");
 	if (isatty((int)fd))
-		return bad(err, c, "it is a terminal");
-	/* One of our own, which no program that we execute gets. */
+		return fail_copy(err, c, "it is a terminal");
+	/* Our own descriptor, which is closed on exec. */
 	c->fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 3);
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
 	if (S_ISDIR(c->st.st_mode) || S_ISBLK(c->st.st_mode))
-		return bad(err, c, "it takes no lines");
+		return fail_copy(err, c, "it cannot take lines");
 	return check_names(c, err);
 }
 
@@ -106,7 +104,7 @@ int ab_copy_open_as(const char *option, const char *where, struct ab_copy *ret,
 		return ab_step(err, "record");
 	}
 	copy.named = !digits;
-	/* A pipe is "pipe:[1234]", a removed file has no name any more. */
+	/* The path of a pipe is "pipe:[1234]"; a deleted file has none. */
 	copy.path = copy.st.st_nlink ? ab_fd_path(copy.fd) : NULL;
 	if (copy.path && copy.path[0] != '/')
 		free(ab_take(copy.path));
@@ -135,8 +133,8 @@ void ab_copy_fini(struct ab_copy *copy)
 	*copy = (struct ab_copy)AB_COPY_NONE;
 }
 
-/* Until it takes bytes, or the time is up: -1 with EAGAIN. */
-static int await(const struct ab_copy *c, int64_t until)
+/* Wait until it takes bytes; -1 with EAGAIN on timeout. */
+static int await_writable(const struct ab_copy *c, int64_t until)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 
@@ -155,9 +153,9 @@ static int await(const struct ab_copy *c, int64_t until)
 	}
 }
 
-/* One call that does not wait, whether or not the descriptor is blocking: a
- * pipe that can be written to at all takes PIPE_BUF bytes at once. */
-static ssize_t put(const struct ab_copy *c, const char *data, size_t len)
+/* One write that does not block, even if the descriptor is blocking: a writable
+ * pipe takes PIPE_BUF bytes at once. */
+static ssize_t write_some(const struct ab_copy *c, const char *data, size_t len)
 {
 	if (S_ISREG(c->st.st_mode))
 		return write(c->fd, data, len);
@@ -166,22 +164,22 @@ static ssize_t put(const struct ab_copy *c, const char *data, size_t len)
 	return write(c->fd, data, len < PIPE_BUF ? len : PIPE_BUF);
 }
 
-/* How many bytes went; less than len: errno says why. */
-static size_t put_all(const struct ab_copy *c, const char *data, size_t len, int64_t until)
+/* Returns the number of bytes written; errno is set if that is less than len. */
+static size_t write_copy(const struct ab_copy *c, const char *data, size_t len, int64_t until)
 {
 	size_t done = 0;
 
 	while (done < len) {
 		ssize_t n;
 
-		if (!S_ISREG(c->st.st_mode) && await(c, until) < 0)
+		if (!S_ISREG(c->st.st_mode) && await_writable(c, until) < 0)
 			break;
-		n = put(c, data + done, len - done);
+		n = write_some(c, data + done, len - done);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			break;
 		if (n > 0)
 			done += (size_t)n;
-		/* A file that takes less has no room for more. */
+		/* A short write to a file means that the disk is full. */
 		if (n >= 0 && done < len && S_ISREG(c->st.st_mode)) {
 			errno = ENOSPC;
 			break;
@@ -195,10 +193,10 @@ int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_
 	int64_t until = ab_now_ms() + (copy->late ? 0 : AB_COPY_MS);
 	size_t done;
 
-	/* What is torn is ended, so that the next line is a whole one. */
-	if (copy->torn && put_all(copy, "\n", 1, until) == 1)
+	/* End a torn line, so that the next one is whole. */
+	if (copy->torn && write_copy(copy, "\n", 1, until) == 1)
 		copy->torn = false;
-	done = copy->torn ? 0 : put_all(copy, line, len, until);
+	done = copy->torn ? 0 : write_copy(copy, line, len, until);
 	if (done == len) {
 		copy->late = false;
 		return 0;
@@ -206,8 +204,8 @@ int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_
 	copy->torn |= done > 0;
 	copy->late = errno == EAGAIN;
 	if (copy->late)
-		return ab_fail(err, AB_ESYSTEM, 0, "nobody reads the record at %s %s", copy->option,
-			       copy->name);
+		return ab_fail(err, AB_ESYSTEM, 0, "no process reads the record at %s %s",
+			       copy->option, copy->name);
 	return ab_fail(err, AB_ESYSTEM, errno, "write the record to %s %s", copy->option,
 		       copy->name);
 }

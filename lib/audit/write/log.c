@@ -13,19 +13,19 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 
-/* A first line longer than this is not ours. */
+/* A first line that is longer was not written by us. */
 enum { FIRST_MAX = 4 << 20 };
 
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
 
-static const char *name_full(unsigned int number, char buf[32])
+static const char *name_full_file(unsigned int number, char buf[32])
 {
 	snprintf(buf, 32, "audit.%u.jsonl", number);
 	return buf;
 }
 
-static int start(const struct ab_log_setup *setup, int flags, struct ab_log *ret,
-		 struct ab_error *err)
+static int open_file(const struct ab_log_setup *setup, int flags, struct ab_log *ret,
+		     struct ab_error *err)
 {
 	struct ab_log log = { .setup = *setup,
 			      .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -36,8 +36,8 @@ static int start(const struct ab_log_setup *setup, int flags, struct ab_log *ret
 	if (log.fd < 0 || fstat(log.fd, &st) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "open the run's record");
 		ab_closep(&log.fd);
-		ab_hint(err, "a run without its record does not start; choose "
-			     "another place with AGENTBOX_STATE");
+		ab_hint(err, "agentbox does not start a run that it cannot record; choose another "
+			     "folder with AGENTBOX_STATE");
 		return ab_step(err, "record");
 	}
 	log.len = (uint64_t)st.st_size;
@@ -47,11 +47,10 @@ static int start(const struct ab_log_setup *setup, int flags, struct ab_log *ret
 
 int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
 {
-	return start(setup, O_EXCL, ret, err);
+	return open_file(setup, O_EXCL, ret, err);
 }
 
-/* Who wrote it was killed in the middle of a line: that one ends here, so that
- * the next is a line of its own. */
+/* If the writer was killed in the middle of a line, end that line. */
 static int end_torn(struct ab_log *log, struct ab_error *err)
 {
 	ab_autoclose int fd =
@@ -63,16 +62,16 @@ static int end_torn(struct ab_log *log, struct ab_error *err)
 	if (last == '\n')
 		return 0;
 	if (write(log->fd, "\n", 1) != 1)
-		return ab_fail(err, AB_ESYSTEM, errno, "write the record of the run");
+		return ab_fail(err, AB_ESYSTEM, errno, "write the run's record");
 	log->len++;
 	return 0;
 }
 
 int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
 {
-	if (start(setup, 0, ret, err) < 0)
+	if (open_file(setup, 0, ret, err) < 0)
 		return -1;
-	/* A last word or two; how many full files there are is not known. */
+	/* Only one or two records follow, and the number of full files is unknown. */
 	ret->limit = UINT64_MAX;
 	if (end_torn(ret, err) < 0) {
 		ab_log_fini(ret);
@@ -87,7 +86,7 @@ void ab_log_fini(struct ab_log *log)
 	log->fd = -1;
 }
 
-static int append(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
+static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
 {
 	ssize_t n;
 	int errnum;
@@ -100,35 +99,34 @@ static int append(struct ab_log *log, const struct ab_buf *line, struct ab_error
 		return 0;
 	}
 	errnum = n < 0 ? errno : ENOSPC;
-	/* No part of a line stays. */
+	/* Remove the part of a line. */
 	if (n > 0 && ftruncate(log->fd, (off_t)log->len) < 0)
 		log->len += (uint64_t)n;
-	ab_fail(err, AB_ESYSTEM, errnum, "write the record of the run");
+	ab_fail(err, AB_ESYSTEM, errnum, "write the run's record");
 	if (errnum == ENOSPC || errnum == EDQUOT)
-		ab_hint(err, "the state folder is full; to remove old records: "
-			     "agentbox gc --older 1d; another place: "
-			     "AGENTBOX_STATE");
+		ab_hint(err, "the state folder is full; remove old records with agentbox gc "
+			     "--older 1d, or choose another folder with AGENTBOX_STATE");
 	return -1;
 }
 
-/* Remove what is too much; its name, or "". */
-static const char *make_room(struct ab_log *log, char buf[32])
+/* Remove the oldest full file if there are too many. Returns its name, or "". */
+static const char *remove_oldest(struct ab_log *log, char buf[32])
 {
 	buf[0] = '\0';
 	if (log->full <= AB_LOG_FULL)
 		return buf;
-	name_full(log->full - AB_LOG_FULL + 1, buf);
+	name_full_file(log->full - AB_LOG_FULL + 1, buf);
 	if (unlinkat(log->setup.dir, buf, 0) < 0)
 		buf[0] = '\0';
 	return buf;
 }
 
 /*
- * The file is full. Where no other can be had (no descriptor is free, say) it
- * goes on in this one, and the next try comes some records later: a record
- * that is too long is better than none.
+ * Start the next file. If that fails, for example because no descriptor is
+ * free, continue in this one and try again some records later: a file that is
+ * too long is better than a lost record.
  */
-static void rotate(struct ab_log *log)
+static void rotate_file(struct ab_log *log)
 {
 	uint64_t size = log->setup.size ? log->setup.size : AB_LOG_SIZE;
 	ab_autobuf struct ab_buf line = { 0 };
@@ -136,7 +134,7 @@ static void rotate(struct ab_log *log)
 	struct ab_error ignored;
 	int dir = log->setup.dir, fd = -1;
 
-	name_full(log->full + 1, full);
+	name_full_file(log->full + 1, full);
 	log->limit = log->len + size / 16;
 	if (renameat(dir, AB_LOG_NAME, dir, full) < 0)
 		return;
@@ -150,13 +148,13 @@ static void rotate(struct ab_log *log)
 	log->len = 0;
 	log->limit = size;
 	log->full++;
-	make_room(log, removed);
+	remove_oldest(log, removed);
 	ab_record_open(&line, log->setup.run_id, "continued");
 	ab_record_text(&line, "before", full);
 	ab_record_maybe(&line, "removed", removed);
 	ab_buf_puts(&line, "}\n");
-	/* What cannot be written now is said with the record itself. */
-	(void)append(log, &line, &ignored);
+	/* If this fails, writing the record itself fails and reports it. */
+	(void)append_line(log, &line, &ignored);
 }
 
 int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
@@ -167,8 +165,8 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 	ab_buf_puts(line, "}\n");
 	pthread_mutex_lock(&log->mutex);
 	if (log->len > 0 && log->len + line->len > log->limit)
-		rotate(log);
-	result = append(log, line, err);
+		rotate_file(log);
+	result = append_line(log, line, err);
 	if (log->setup.copy &&
 	    ab_copy_write(log->setup.copy, line->data, line->len, result < 0 ? &second : err) < 0)
 		result = -1;
@@ -179,11 +177,11 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 	return result < 0 ? ab_step(err, "record") : 0;
 }
 
-/* The file with the start record; after it was full that is the first. */
+/* The file with the start record. */
 static int open_first(int dir)
 {
 	char name[32];
-	int fd = openat(dir, name_full(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dir, name_full_file(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd >= 0 ? fd : openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }

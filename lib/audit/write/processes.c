@@ -9,7 +9,7 @@
 
 enum { NAME_SHOWN = 40 };
 
-static json_t *parse(const char *json)
+static json_t *parse_chain(const char *json)
 {
 	json_t *all = strlen(json) <= AB_PROCESSES_MAX
 			      ? json_loads(json, JSON_REJECT_DUPLICATES, NULL)
@@ -23,17 +23,17 @@ static json_t *parse(const char *json)
 
 char *ab_processes_line(const char *json)
 {
-	json_t *all = parse(json);
+	json_t *all = parse_chain(json);
 	ab_autofree char *line = all ? json_dumps(all, JSON_COMPACT) : NULL;
 
 	json_decref(all);
-	/* Written anew it may be longer: characters become escapes. */
+	/* The result may be longer than the input: characters become escapes. */
 	if (!line || strlen(line) > AB_PROCESSES_MAX)
 		return NULL;
 	return ab_take(line);
 }
 
-static char *describe(const json_t *process)
+static char *describe_process(const json_t *process)
 {
 	const char *exe = json_string_value(json_object_get(process, "exe"));
 	const json_t *pid = json_object_get(process, "pid");
@@ -54,8 +54,8 @@ static char *describe(const json_t *process)
 
 char *ab_processes_nearest(const char *json)
 {
-	json_t *all = parse(json);
-	char *words = all ? describe(json_array_get(all, 0)) : NULL;
+	json_t *all = parse_chain(json);
+	char *words = all ? describe_process(json_array_get(all, 0)) : NULL;
 
 	json_decref(all);
 	return words;
