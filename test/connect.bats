@@ -191,7 +191,7 @@ stop()
 @test "ports: without a run, with several, with one that has ended" {
 	agentbox ports
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no run is going on"* ]]
+	[[ "$output" == *"no active runs"* ]]
 	agentbox ports zzzzz
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no run zzzzz"* ]]

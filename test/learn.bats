@@ -38,16 +38,16 @@ clean_project()
 	      "v4.test:8080"
 	    ],
 	    "reason": {
-	      "v4.test:8080": "port 8080 is not a usual one"
+	      "v4.test:8080": "port 8080 is unusual"
 	    }
 	  }
 	}
 	END
 	diff <(printf '%s\n' "$output") "$HOME/.config/agentbox/profiles/p.json"
 	[[ "$stderr" == *"all is well"* ]]
-	[[ "$stderr" == *"it reached 3 hosts:"* ]]
+	[[ "$stderr" == *"the run connected to 3 hosts:"* ]]
 	[[ "$stderr" == *"agentbox run --profile p -- "* ]]
-	[[ "$stderr" == *"programs that it ran:"*"/curl"* ]]
+	[[ "$stderr" == *"programs that ran:"*"/curl"* ]]
 	agentbox config check "$HOME/.config/agentbox/profiles/p.json"
 	[ "$status" -eq 0 ]
 
@@ -107,7 +107,7 @@ clean_project()
 	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
 	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":[".","~/.cache/tool"],"reason":{"~/.cache/tool":"outside of the workspace"}}}' ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":[".","~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
 	[[ "$stderr" == *"$HOME/.bashrc"* ]]
 	[[ "$stderr" == *"$HOME/.ssh/x"* ]]
 	agentbox run --profile p -c 'echo x >~/.cache/tool/x && echo y >here'

@@ -172,9 +172,9 @@ taken()
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode .claude .mcp.json .gitmodules .config/fish .git/config.worktree
 	[ "$(cat file .config/fine/x)" = $'fine\nfine' ]
-	[[ "$output" == *"$WORKSPACE/.envrc appeared"* ]]
-	[[ "$output" == *"$WORKSPACE/.vscode appeared"* ]]
-	[[ "$output" == *"$WORKSPACE/.config/fish appeared"* ]]
+	[[ "$output" == *"created a protected file ($WORKSPACE/.envrc)"* ]]
+	[[ "$output" == *"created a protected file ($WORKSPACE/.vscode)"* ]]
+	[[ "$output" == *"created a protected file ($WORKSPACE/.config/fish)"* ]]
 	# Nothing is lost: it is where the message says.
 	[ "$(cat "$(taken .envrc)")" = evil ]
 	[ "$(cat "$(taken .vscode)/tasks.json")" = evil ]
@@ -351,7 +351,7 @@ taken()
 	[ "$status" -eq 0 ]
 	[ ! -e new/.git/hooks/pre-commit ]
 	[ ! -e clone/.git/hooks/pre-commit ]
-	[[ "$output" == *"$WORKSPACE/new/.git/hooks/pre-commit appeared"* ]]
+	[[ "$output" == *"created a protected file ($WORKSPACE/new/.git/hooks/pre-commit)"* ]]
 	[ -e new/.git/hooks/pre-commit.sample ]
 	[[ "$output" == *clone/.git/config*core.pager* ]]
 	[[ "$output" == *alias.st* ]]

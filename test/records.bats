@@ -306,6 +306,6 @@ knock()
 	: >.envrc
 	agentbox run -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *".envrc appeared"* ]]
+	[[ "$output" == *".envrc); moved to "* ]]
 	[ ! -e .envrc ]
 }

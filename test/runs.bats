@@ -48,7 +48,7 @@ kept()
 @test "ps: two runs at once, and none" {
 	agentbox ps
 	[ "$status" -eq 0 ]
-	[ "$output" = "no run is going on" ]
+	[ "$output" = "no active runs" ]
 	agentbox ps --json
 	[ "$output" = "[]" ]
 	begin web -- sh -c 'touch ready-web; sleep 300'
@@ -56,7 +56,7 @@ kept()
 	begin job --profile ci -- sh -c 'touch ready-job; sleep 300'
 	agentbox ps
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" =~ ^BOX\ +NAME\ +AGE\ +PROFILE\ +ALLOWED\ +BLOCKED\ +PORTS\ +COMMAND$ ]]
+	[[ "${lines[0]}" =~ ^BOX\ +NAME\ +AGE\ +PROFILE\ +ALLOWED\ +DENIED\ +PORTS\ +COMMAND$ ]]
 	[[ "${lines[1]}" =~ ^[a-z2-9]{5}\ +web\ +[0-9]+s\ +default\ .*\ sh\ -c\ \'touch\ ready-web\;\ sleep\ 300\'$ ]]
 	[[ "${lines[2]}" =~ ^[a-z2-9]{5}\ +job\ +[0-9]+s\ +ci\  ]]
 	agentbox_split ps --json
@@ -71,7 +71,7 @@ kept()
 	[ -z "$output" ]
 	gone
 	agentbox ps
-	[ "$output" = "no run is going on" ]
+	[ "$output" = "no active runs" ]
 	agentbox stop --all
 	[ "$status" -eq 0 ]
 	[ "$output" = "no active runs" ]
@@ -207,7 +207,7 @@ open("ready-web", "w"); time.sleep(300)'
 	[ -e heard ]
 	agentbox stop one
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"there is no run one"* ]]
+	[[ "$output" == *"no run named one"* ]]
 	gone
 	agentbox stop
 	[ "$status" -eq 2 ]
@@ -307,7 +307,7 @@ open("ready-web", "w"); time.sleep(300)'
 		echo 'evil' >.envrc
 		agentbox "$how"
 		[ "$status" -eq 0 ]
-		[[ "$output" == *".envrc appeared"* ]]
+		[[ "$output" == *".envrc); moved to "* ]]
 		[ ! -e .envrc ]
 		[ -d "$AGENTBOX_STATE/runs/$id" ]
 		[ ! -e "$AGENTBOX_STATE/live/$id" ]
@@ -444,7 +444,7 @@ open("ready-web", "w"); time.sleep(300)'
 	[ "$status" -eq 1 ]
 	mkdir -m 700 "$TEST_DIR/other" && chown 54321:54321 "$TEST_DIR/other"
 	run env AGENTBOX_STATE="$TEST_DIR/other" "${as[@]}" "$AGENTBOX" ps 3>&-
-	[ "$output" = "no run is going on" ]
+	[ "$output" = "no active runs" ]
 	[ "$(id_of mine)" = "$id" ]
 	agentbox stop mine
 	[ "$status" -eq 0 ]

@@ -70,7 +70,7 @@ servant_end()
 	id=$(run_id)
 	beside allow other.test --run "$id"
 	[ "$status" -eq 0 ]
-	[ "$output" = "$id: other.test is allowed for this run; 1 request that waited goes on" ]
+	[ "$output" = "$id: other.test is allowed for this run; 1 waiting request released" ]
 	box_end
 	[ "$status" -eq 0 ]
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
@@ -85,7 +85,7 @@ servant_end()
 	wait_for 90 pending 1
 	beside allow "$id-1"
 	[ "$status" -eq 0 ]
-	[[ "$output" == "$id: other.test is allowed for this run; 1 request that waited goes on" ]]
+	[[ "$output" == "$id: other.test is allowed for this run; 1 waiting request released" ]]
 	[ "$(got)" = 200 ]
 	# The rule is for its usual ports only.
 	ask http://v4.test:8080/
@@ -206,7 +206,7 @@ servant_end()
 	id=$(ls "$AGENTBOX_STATE/runs")
 	beside allow "$id-1"
 	[ "$status" -eq 1 ]
-	[ "${lines[0]}" = "agentbox: run $id is over, and nothing was changed" ]
+	[ "${lines[0]}" = "agentbox: run $id has ended; nothing was changed" ]
 	agentbox allow other.test --run "$id"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"in a new run:  agentbox run --allow other.test -- ..."* ]]
@@ -215,7 +215,7 @@ servant_end()
 	[ "${lines[2]}" = "          in every run:  agentbox allow $id-1 --always" ]
 	beside allow other.test
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no run is going on"* ]]
+	[[ "$output" == *"no active runs"* ]]
 }
 
 @test "steer: settings are read again, a file that is wrong changes nothing" {
@@ -252,7 +252,7 @@ servant_end()
 	servant_end
 	beside config reload
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no run is going on"* ]]
+	[[ "$output" == *"no active runs"* ]]
 }
 
 @test "steer: settings that change under load lose no request and no record" {
@@ -320,7 +320,7 @@ servant_end()
 	[ "$status" -ne 0 ]
 	beside allow "$HOME/data"
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "$HOME/data may be written in the next run in $WORKSPACE; a box that is there already can only become narrower" ]
+	[ "${lines[0]}" = "$HOME/data is writable in the next run in $WORKSPACE; a running box cannot be given more access" ]
 	[ "${lines[1]}" = "to run it again:  agentbox run --write $HOME/data -- touch $HOME/data/x" ]
 	# Neither in another folder nor in a run that does not start.
 	cd "$HOME/other"
@@ -335,7 +335,7 @@ servant_end()
 
 	agentbox run -- touch "$HOME/data/x"
 	[ "$status" -eq 0 ]
-	[ "$output" = "agentbox: for this run, as you said: $HOME/data may be written" ]
+	[ "$output" = "agentbox: $HOME/data is writable for this run (allowed earlier)" ]
 	[ -e "$HOME/data/x" ]
 	agentbox run -- touch "$HOME/data/y"
 	[ "$status" -ne 0 ]
@@ -350,7 +350,7 @@ servant_end()
 	id=$(ls "$AGENTBOX_STATE/runs")
 	beside allow "$id-f1"
 	[ "$status" -eq 0 ]
-	[[ "$output" == "$HOME/data may be written in the next run in $WORKSPACE"* ]]
+	[[ "$output" == "$HOME/data is writable in the next run in $WORKSPACE"* ]]
 	agentbox run -- touch "$HOME/data/x"
 	[ "$status" -eq 0 ]
 	# Its folder would be the home.
@@ -359,7 +359,7 @@ servant_end()
 	id=$(ls -t "$AGENTBOX_STATE/runs" | head -n 1)
 	beside allow "$id-f1"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
+	[[ "$output" == *"it is your home folder"*"create the file first, then:  agentbox allow $HOME/y"* ]]
 }
 
 @test "steer: an id is not for a folder above a path that the record cut short" {
@@ -392,10 +392,10 @@ servant_end()
 	ln -s other "$HOME/data"
 	beside allow "$id-f1"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"$HOME/data cannot be allowed by its id: it leads to $HOME/other by now"* ]]
+	[[ "$output" == *"$HOME/data cannot be allowed by its id: it is now a link to $HOME/other"* ]]
 	beside allow "$HOME/data"
 	[ "$status" -eq 0 ]
-	[[ "$output" == "$HOME/other may be written in the next run"* ]]
+	[[ "$output" == "$HOME/other is writable in the next run"* ]]
 	# Nor is the next run.
 	rmdir "$HOME/other"
 	mkdir "$HOME/third"

@@ -67,7 +67,7 @@ restored()
 	tty_wait '1 allowed'
 	ask http://other.test/
 	tty_wait 'denied +other.test:80'
-	tty_wait '1 blocked'
+	tty_wait '1 denied'
 	tty_type d
 	wait_for 90 eval '! tty_matches "ok +GET"'
 	tty_matches 'denied +other.test:80'
@@ -83,11 +83,11 @@ restored()
 	tty_wait 'sh servant'
 	ask http://other.test/
 	tty_wait '> .*other.test:80'
-	tty_wait '1 question waits'
+	tty_wait '1 question waiting'
 	read_it
 	tty_type o
 	wait_for 90 grep -qx 200 got
-	tty_wait 'answered: 1 connection goes on'
+	tty_wait 'answered: 1 waiting connection released'
 	wait_for 90 eval '! tty_matches "question waits"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
@@ -112,7 +112,7 @@ restored()
 
 @test "watch: without a run the next one is waited for" {
 	watch_start
-	tty_wait 'no run is going on; waiting for one'
+	tty_wait 'no active runs; waiting for one'
 	servant_start
 	tty_wait 'sh servant'
 	tty_type q
@@ -127,7 +127,7 @@ restored()
 	box_start run -- sh -c 'while [ ! -e stop ]; do sleep 0.05; done'
 	wait_for 90 eval '[ "$("$AGENTBOX" ps --json | jq length)" = 2 ]'
 	watch_start
-	tty_wait 'which run'
+	tty_wait 'choose a run'
 	tty_wait '> [a-z2-9]{5}  sh'
 	tty_key Down
 	tty_key Enter
@@ -150,7 +150,7 @@ restored()
 	tty_resize 20 5
 	tty_wait '^ ok +GET'
 	tty_resize 160 40
-	tty_wait 'HOST +OK +NO'
+	tty_wait 'HOST +ALLOW +DENY'
 	tty_wait 'GET allowed.test:80/'
 	tty_type q
 	restored
@@ -188,7 +188,7 @@ restored()
 	box_start run --unknown ask -- "./$name" -s -o /dev/null \
 		--max-time 200 http://xn--bcher-kva.test/
 	watch_start
-	tty_wait '> .*xn--bcher-kva.test:80  .other letters: punycode.  x.x1b.x5b2Jgit'
+	tty_wait '> .*xn--bcher-kva.test:80  .punycode: not ASCII letters.  x.x1b.x5b2Jgit'
 	tty_matches "^ [a-z2-9]{5}  .*x.x1b.2Jgit"
 	read_it
 	tty_type n

@@ -32,8 +32,8 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	[ "${lines[0]}" = "$body" ]
-	[[ "$output" == *"It was refused once, at 20"* ]]
-	[[ "$output" == *"In this run network.allow holds origin.test (profile default)."* ]]
+	[[ "$output" == *"It was denied once, at 20"* ]]
+	[[ "$output" == *"In this run network.allow contains origin.test (profile default)."* ]]
 	[[ "$output" == *"The client got HTTP status 403 with the words above."* ]]
 	[[ "$output" == *"The run has ended: python3 "* ]]
 	[[ "$output" == *"agentbox allow $id --always"* ]]
@@ -46,7 +46,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	# The last run was refused nothing, the one before it still was.
 	agentbox why
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"nothing was refused in the last run"* ]]
+	[[ "$output" == *"nothing was denied in the last run"* ]]
 	agentbox why "${id%-1}"
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" == "$id"*"other.test:80  not on the allow list" ]]
@@ -91,22 +91,22 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	expect <<-'END'
 	agentbox denied q.test:443: not on the allow list (rule network.allow, id aaaaa-1).
 
-	It was refused 6 times, from 2026-01-31 12:00:00 to 2026-01-31 12:00:09.
-	It was asked for by curl q.test (pid 7, /usr/bin/curl),
+	It was denied 6 times, from 2026-01-31 12:00:00 to 2026-01-31 12:00:09.
+	The process was curl q.test (pid 7, /usr/bin/curl),
 	  started by npm i (pid 3, /usr/bin/node).
-	In this run network.allow holds x.test, *.y.test (profile default).
+	In this run network.allow contains x.test, *.y.test (profile default).
 	The client got SOCKS reply 2 (not allowed).
 	agentbox asked about it: denied, nobody answered, after 1m.
 	The run has ended: sh -c 'echo it'\''s'
 
-	A person can
+	A human can:
 	  allow it always:                       agentbox allow aaaaa-1 --always
-	  run it again, with its other options:  agentbox run --allow q.test -- sh -c 'echo it'\''s'
+	  run it again (add its other options):  agentbox run --allow q.test -- sh -c 'echo it'\''s'
 	END
 	agentbox why aaaaa-2
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"In this run network.deny holds z.test"* ]]
-	[[ "$output" == *"there is no such name"* ]]
+	[[ "$output" == *"In this run network.deny contains z.test"* ]]
+	[[ "$output" == *"the name does not exist"* ]]
 	[[ "$output" != *"agentbox allow"* ]]
 	[[ "${lines[-1]}" == "Deny rules override allow rules"*"network.deny"* ]]
 }
@@ -124,7 +124,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why aaaaa-f1
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "agentbox denied write /etc/x: not in a writable folder (rule filesystem.write, id aaaaa-f1)." ]
-	[[ "$output" == *"In this run filesystem.write holds /work"* ]]
+	[[ "$output" == *"In this run filesystem.write contains /work"* ]]
 	[[ "$output" == *"allow it in the next run:"*"agentbox allow aaaaa-f1"* ]]
 	agentbox why aaaaa-1
 	[ "$status" -eq 0 ]
@@ -145,7 +145,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	for n in 1 2; do
 		agentbox why "aaaaa-f$n"
 		[[ "$output" != *"agentbox allow"* ]]
-		[[ "$output" == *"run it again, with its other options:  agentbox run --"* ]]
+		[[ "$output" == *"run it again (add its other options):  agentbox run --"* ]]
 		agentbox allow "aaaaa-f$n"
 		[ "$status" -eq 1 ]
 	done
@@ -156,7 +156,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	# The home folder is too much for one file.
 	agentbox why aaaaa-f4
 	[[ "$output" != *"agentbox allow aaaaa-f4"* ]]
-	[[ "$output" == *"make the file, then allow it in the next run:  agentbox allow $HOME/new" ]]
+	[[ "$output" == *"create the file, then allow it in the next run:  agentbox allow $HOME/new" ]]
 	: >"$HOME/new"
 	agentbox allow "$HOME/new"
 	[ "$status" -eq 0 ]
@@ -176,7 +176,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why aaaaa-2
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox has a record of r.test:443 (id aaaaa-2)."* ]]
-	[[ "$output" != *"A person can"* ]]
+	[[ "$output" != *"A human can"* ]]
 	for n in 1 2; do
 		agentbox_split why --json "aaaaa-$n"
 		[ "$(jq -r .id <<<"$output")" = "aaaaa-$n" ]
@@ -191,7 +191,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why "$id-1"
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox asks about other.test:80 (id $id-1)."* ]]
-	[[ "$output" == *"It waits for an answer; "*" s are left"* ]]
+	[[ "$output" == *"It is waiting for an answer, and is denied in "*" s without one"* ]]
 	[[ "$output" == *"agentbox allow $id-1"*"agentbox deny $id-1" ]]
 	agentbox_split why --json "$id-1"
 	jq -e '.live and .question.domain == "other.test" and .question.left_ms > 0 and (.remedies | length) == 3' <<<"$output"
@@ -216,19 +216,19 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		"{$stamp,\"kind\":\"exec\",\"id\":\"aaaaa-e1\",\"command\":\"x\",\"allowed\":false}"
 	agentbox why aaaaa-9
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"run aaaaa has no aaaaa-9"*"it has aaaaa-1, aaaaa-e1"* ]]
+	[[ "$output" == *"run aaaaa has no denial aaaaa-9"*"its denials: aaaaa-1, aaaaa-e1"* ]]
 	agentbox why bbbbb-1
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"there is no run bbbbb"*"the newest one is aaaaa"* ]]
+	[[ "$output" == *"no run named bbbbb"*"latest: aaaaa"* ]]
 	agentbox log aaaaa-1
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"what was refused as aaaaa-1: agentbox why aaaaa-1" ]]
+	[[ "$output" == *"aaaaa-1 is a denial; to see it: agentbox why aaaaa-1" ]]
 	agentbox why a b
 	[ "$status" -eq 2 ]
 	record ccccc "${start//aaaaa/ccccc}"
 	agentbox why ccccc
 	[ "$status" -eq 0 ]
-	[ "$output" = "nothing was refused in run ccccc" ]
+	[ "$output" = "nothing was denied in run ccccc" ]
 	agentbox_split why --json aaaaa
 	jq -e '.count == 2 and (.denials | map(.id)) == ["aaaaa-1", "aaaaa-e1"]' <<<"$output"
 }
@@ -242,11 +242,11 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		agentbox why "$words"
 		[ "$status" -eq 0 ]
 		[[ "${lines[0]}" == "agentbox refused to run rm -rf /: "*"(rule "*")." ]]
-		[[ "$output" == *"Nothing of it was started."* ]]
+		[[ "$output" == *"It did not start."* ]]
 	done
 	agentbox why "$id-1"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"its command was refused as a whole: agentbox why $id" ]]
+	[[ "$output" == *"its command was refused and did not start: agentbox why $id" ]]
 	agentbox_split why --json "$id"
 	jq -e '.kind == "refused" and .allowed == false' <<<"$output"
 	agentbox log

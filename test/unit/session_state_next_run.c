@@ -28,26 +28,26 @@ static int add(const char *workspace, const char *path, int64_t now)
 	bool had;
 
 	error = (struct ab_error){ 0 };
-	if (ab_next_run_run_add(state.root, now, workspace, path, &had, &error) < 0)
+	if (ab_next_run_add(state.root, now, workspace, path, &had, &error) < 0)
 		return -1;
 	return had;
 }
 
 /* "path path", or what was noted instead. */
-static const char *take(int64_t now, struct ab_next_run_run *next)
+static const char *take(int64_t now, struct ab_next_run *next)
 {
 	ab_strv_fini(&notes);
-	ab_next_run_run_take(&input, now, next, &notes);
+	ab_next_run_take(&input, now, next, &notes);
 	return next->write.len ? joined(&next->write) : joined(&notes);
 }
 
-static int use(int64_t now, struct ab_next_run_run *next)
+static int use(int64_t now, struct ab_next_run *next)
 {
 	int result;
 
 	error = (struct ab_error){ 0 };
-	result = ab_next_run_run_use(state.root, now, next, &error);
-	ab_next_run_run_fini(next);
+	result = ab_next_run_use(state.root, now, next, &error);
+	ab_next_run_fini(next);
 	return result;
 }
 
@@ -58,7 +58,7 @@ static void forget_all(void)
 
 static void check_once(void)
 {
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 	struct stat st;
 
 	is_str(take(NOW, &next), "", "where nothing was said there is nothing");
@@ -71,11 +71,12 @@ static void check_once(void)
 	   "nobody else reads the file");
 
 	is_str(take(NOW + 2, &next), "/data", "a run gets those of its folder");
-	is_str(joined(&notes), "for this run, as you said: /data may be written", "and it is said");
-	ok(ab_next_run_run_use(state.root, NOW + 2, &next, &error) == 0, "the command starts");
-	ok(ab_next_run_run_return(state.root, NOW + 2, &next, &error) == 0,
+	is_str(joined(&notes), "/data is writable for this run (allowed earlier)",
+	       "and it is said");
+	ok(ab_next_run_use(state.root, NOW + 2, &next, &error) == 0, "the command starts");
+	ok(ab_next_run_return(state.root, NOW + 2, &next, &error) == 0,
 	   "and could not be executed");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	is_str(take(NOW + 3, &next), "/data", "so the next one gets them");
 	ok(use(NOW + 3, &next) == 0, "which does start");
 	is_str(take(NOW + 3, &next), "", "the run after it gets none");
@@ -88,17 +89,17 @@ static void check_once(void)
 
 static void check_failure(void)
 {
-	struct ab_next_run_run first, second;
+	struct ab_next_run first, second;
 
 	forget_all();
 	add(input.cwd, "/data", NOW);
 	is_str(take(NOW, &first), "/data", "a run that will fail");
 	is_str(take(NOW, &second),
-	       "what you allowed for the next run does not hold in this one: "
+	       "paths that you allowed for the next run are not in force: "
 	       "another run that is just starting has them",
 	       "meanwhile nobody else gets it, and hears so");
-	ab_next_run_run_fini(&second);
-	ab_next_run_run_fini(&first);
+	ab_next_run_fini(&second);
+	ab_next_run_fini(&first);
 	is_str(take(NOW, &second), "/data", "afterwards it is there again");
 	add(input.cwd, "/late", NOW);
 	ok(use(NOW, &second) == 0, "used");
@@ -108,7 +109,7 @@ static void check_failure(void)
 
 static void check_death(void)
 {
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 	int status;
 	pid_t pid;
 
@@ -121,7 +122,7 @@ static void check_death(void)
 	}
 	waitpid(pid, &status, 0);
 	is_str(take(NOW, &next), "/data", "a run that was killed loses nothing");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 
 	/* A process that it forked has the lock, too. */
 	take(NOW, &next);
@@ -130,54 +131,54 @@ static void check_death(void)
 		pause();
 		_exit(0);
 	}
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	is_str(take(NOW, &next), "/data",
 	       "the lock ends although it was "
 	       "inherited");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 }
 
 /* What was allowed is not what stands under its name by now. */
 static void check_links(void)
 {
 	ab_autofree char *path = ab_strdup(at("out"));
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 
 	if (mkdir(path, 0700) < 0 || add(input.cwd, path, NOW) < 0 ||
 	    add(input.cwd, "/data", NOW) < 0)
 		abort();
 	take(NOW, &next);
 	ok(next.write.len == 2 && strcmp(next.write.v[0], path) == 0, "a folder that is there");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	if (rmdir(path) < 0 || symlink("/usr", path) < 0)
 		abort();
 	is_str(take(NOW, &next), "/data", "but not one that is a link by now");
 	ok(strstr(joined(&notes), "leads elsewhere by now"), "which is said");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	is_str(take(NOW, &next), "/data", "and forgotten");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	forget_all();
 }
 
 static void check_time(void)
 {
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 
 	forget_all();
 	add(input.cwd, "/data", NOW);
 	is_str(take(NOW + AB_NEXT_DAYS * DAY - 1, &next), "/data", "a rule is kept for days");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	is_str(take(NOW + AB_NEXT_DAYS * DAY, &next), "", "and forgotten then");
 	is_str(take(NOW - DAY, &next), "/data", "a clock may be set back");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	is_str(take(NOW - DAY - 1, &next), "", "one to come does not count");
 }
 
 static void check_bounds(void)
 {
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 	char path[32];
 	int i = 0;
 
@@ -196,12 +197,12 @@ static void check_bounds(void)
 	is_str(take(NOW, &next), "", "--read-only takes nothing");
 	input.nsettings = 0;
 	is_str(take(NOW, &next), "/data", "and leaves it");
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 }
 
 static const char *take_text(const char *text, mode_t mode)
 {
-	struct ab_next_run_run next;
+	struct ab_next_run next;
 	ab_autoclose int fd = -1;
 	const char *seen;
 
@@ -210,7 +211,7 @@ static const char *take_text(const char *text, mode_t mode)
 	if (fd < 0 || fchmod(fd, mode) < 0 || ab_write_all(fd, text, strlen(text)) < 0)
 		abort();
 	seen = take(NOW, &next);
-	ab_next_run_run_fini(&next);
+	ab_next_run_fini(&next);
 	return seen;
 }
 
@@ -241,7 +242,7 @@ static void check_broken(void)
 		abort();
 	put_file("good", good);
 	{
-		struct ab_next_run_run next;
+		struct ab_next_run next;
 
 		ok(strstr(take(NOW, &next), "is broken"), "nor as a link");
 	}

@@ -73,7 +73,7 @@ static const struct {
 	    REQUEST "\"domain\":\"a.test\",\"port\":80,\"allowed\":true}",
 	    REQUEST "\"domain\":\"b.test\",\"port\":22,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\",\"b.test\"]}}",
-	  "it reached 2 hosts:|  a.test|  b.test  2 times" },
+	  "the run connected to 2 hosts:|  a.test|  b.test  2 times" },
 	{ "names below one domain stay names",
 	  { REQUEST "\"domain\":\"x.cdn.test\",\"port\":443,\"allowed\":true}",
 	    REQUEST "\"domain\":\"y.cdn.test\",\"port\":443,\"allowed\":true}" },
@@ -84,15 +84,15 @@ static const struct {
 	    REQUEST "\"domain\":\"203.0.113.9\",\"port\":443,\"allowed\":true}",
 	    REQUEST "\"domain\":\"2001:db8::1\",\"port\":9,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"203.0.113.9\",\"[2001:db8::1]:9\",\"a.test:8080\"],"
-	  "\"reason\":{\"203.0.113.9\":\"an address, and no name: it may be somebody else's tomorrow\","
-	  "\"[2001:db8::1]:9\":\"an address, and no name: it may be somebody else's tomorrow; port 9 is not a usual one\","
-	  "\"a.test:8080\":\"port 8080 is not a usual one\"}}}",
+	  "\"reason\":{\"203.0.113.9\":\"an address instead of a name: it may belong to someone else tomorrow\","
+	  "\"[2001:db8::1]:9\":\"an address instead of a name: it may belong to someone else tomorrow; port 9 is unusual\","
+	  "\"a.test:8080\":\"port 8080 is unusual\"}}}",
 	  NULL },
 	{ "places for uploads",
 	  { REQUEST "\"domain\":\"eu.transfer.sh\",\"port\":443,\"allowed\":true}",
 	    REQUEST "\"domain\":\"nottransfer.sh\",\"port\":443,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"eu.transfer.sh\",\"nottransfer.sh\"],"
-	  "\"reason\":{\"eu.transfer.sh\":\"anybody can put texts and files there, and read them\"}}}",
+	  "\"reason\":{\"eu.transfer.sh\":\"anyone can upload and read files there\"}}}",
 	  NULL },
 	{ "what was not reached is no part of it",
 	  { REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
@@ -102,28 +102,28 @@ static const struct {
 	    REQUEST "\"domain\":\"e.test\",\"port\":3000,\"allowed\":true,\"door\":\"host-port\"}",
 	    REQUEST "\"domain\":\"f.test\",\"port\":null,\"allowed\":true,\"door\":\"dns\"}" },
 	  "{\"extends\":\"default\"}",
-	  "it could not reach these, which the policy leaves out:|  a.test  refused" },
+	  "these connections failed, so the policy leaves the hosts out:|  a.test  refused" },
 	{ "once is enough",
 	  { REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
 	    REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"door\":\"http\"}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\"]}}",
-	  "it reached 1 host:|  a.test" },
+	  "the run connected to 1 host:|  a.test" },
 	{ "what is denied stays so",
 	  { VIOLATION
 	    "\"domain\":\"10.0.0.1\",\"port\":80,\"allowed\":false,\"door\":\"connect\",\"reason\":\"private\",\"repeated\":4}" },
 	  "{\"extends\":\"default\"}",
-	  "it was refused these hosts, and still is:|  10.0.0.1:80  5 times  private" },
+	  "these hosts were denied, and the policy does not allow them:|  10.0.0.1:80  5 times  private" },
 	{ "a folder for a file, with what is writable already",
 	  { WRITE_AT("/home/u/.cache/tool/x"), WRITE_AT("/home/u/.cache/tool/y/z") },
 	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"~/.cache/tool\"],"
-	  "\"reason\":{\"~/.cache/tool\":\"outside of the workspace\"}}}",
+	  "\"reason\":{\"~/.cache/tool\":\"outside the workspace\"}}}",
 	  "" },
 	{ "the other way around, and beside each other",
 	  { WRITE_AT("/home/u/a/b/c/x"), WRITE_AT("/home/u/a/b/d"), WRITE_AT("/data/u/x"),
 	    WRITE_AT("/home/u/a/bb/x") },
 	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
-	  "\"reason\":{\"/data/u\":\"outside of the workspace\",\"~/a/b\":\"outside of the workspace\","
-	  "\"~/a/bb\":\"outside of the workspace\"}}}",
+	  "\"reason\":{\"/data/u\":\"outside the workspace\",\"~/a/b\":\"outside the workspace\","
+	  "\"~/a/bb\":\"outside the workspace\"}}}",
 	  "" },
 	{ "never the root, the home folder or the system's",
 	  { WRITE_AT("/x"), WRITE_AT("/home/u/.bashrc"), WRITE_AT("/home/u"),
@@ -148,9 +148,7 @@ static const struct {
 	    "{\"kind\":\"program\",\"path\":\"/bin/sh\"}",
 	    "{\"kind\":\"program\",\"path\":\"/bin/ls\"}" },
 	  "{\"extends\":\"default\"}",
-	  "it was refused this, and still is:|  /home/u/.ssh/id  read: hidden|"
-	  "  /home/u/p/.git/hooks/x  write: a protected name|  git push  Publishes.|"
-	  "programs that it ran:|  /bin/ls|  /bin/sh" },
+	  "these were denied, and the policy does not allow them:|  git push  publishes|  read /home/u/.ssh/id  hidden|  write /home/u/p/.git/hooks/x  a protected name|programs that ran:|  /bin/ls|  /bin/sh" },
 	{ "no record, and no host",
 	  { "", "{", "[]", "null", "{\"kind\":\"request\"}",
 	    REQUEST "\"domain\":\"a\\u0000.test\",\"port\":443,\"allowed\":true}",
@@ -219,7 +217,7 @@ static void test_form(void)
 	       "      \"a.test:8080\"\n"
 	       "    ],\n"
 	       "    \"reason\": {\n"
-	       "      \"a.test:8080\": \"port 8080 is not a usual one\"\n"
+	       "      \"a.test:8080\": \"port 8080 is unusual\"\n"
 	       "    }\n"
 	       "  }\n"
 	       "}\n",

@@ -46,14 +46,12 @@ static void check_read(void)
 		{ "7kq2x-e12", "denial 7kq2x" },
 		{ "7kq2x-f3", "denial 7kq2x" },
 		{ "7kq2x-1.", "host 7kq2x-1" },
-		{ "7kq2x-01", "! 7kq2x-01 is no id of a denial; one is like "
-			      "7kq2x-1; what was refused: agentbox log "
-			      "--denied\nif it is a host, write it with a "
-			      "dot: 7kq2x-01." },
-		{ "7kq-f1", "! 7kq-f1 is no id of a denial; one is like "
-			    "7kq2x-1; what was refused: agentbox log "
-			    "--denied\nif it is a host, write it with a "
-			    "dot: 7kq-f1." },
+		{ "7kq2x-01",
+		  "! 7kq2x-01 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, write it with a "
+		  "dot: 7kq2x-01." },
+		{ "7kq-f1",
+		  "! 7kq-f1 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, write it with a "
+		  "dot: 7kq-f1." },
 		{ "7kq-1.", "host 7kq-1" },
 		{ "db-1.x.y", "host db-1.x.y" },
 		{ "db-one", "host db-one" },
@@ -66,15 +64,15 @@ static void check_read(void)
 		{ "203.0.113.0/24:443", "host 203.0.113.0/24:443" },
 		{ "[::1]:80", "host [::1]:80" },
 		{ "@npm", "group @npm" },
-		{ "@nmp", "! there is no group @nmp; there are @github @npm "
+		{ "@nmp", "! unknown group @nmp; groups: @github @npm "
 			  "@pypi @crates @go @debian @llm" },
 		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; write "
 					  "\"github.com\"" },
 		{ "*", "! \"*\" is not a host; for an open network write "
 		       "\"mode\": \"allowed\"" },
-		{ "", "! \"\" is no host; " },
+		{ "", "! \"\" is not a host; " },
 		{ "/data/../x", "path /x" },
-		{ "sub", "! sub is a host or a file; write ./sub for the "
+		{ "sub", "! sub could be a host or a file; write ./sub for the "
 			 "file, sub. for the host" },
 		{ "sub.", "host sub" },
 		{ "sub:443", "host sub:443" },
@@ -132,12 +130,10 @@ static void check_hosts(void)
 		{ NET("x.y", "443", "grant"), "host x.y", "host x.y" },
 		/* As a question is told: no rule, no kind. */
 		{ "{\"domain\":\"x.y\",\"port\":81}", "host x.y:81", "host x.y" },
-		{ NET("\\u001b[2Jx", "443", "network.allow"),
-		  "! 7kq2x-1: what was asked for is no host; ",
-		  "! 7kq2x-1: what was asked for is no host; " },
-		{ NET("x.y", "70000", "network.allow"),
-		  "! 7kq2x-1: what was asked for is no host; ",
-		  "! 7kq2x-1: what was asked for is no host; " },
+		{ NET("\\u001b[2Jx", "443", "network.allow"), "! 7kq2x-1 is not about a host; ",
+		  "! 7kq2x-1 is not about a host; " },
+		{ NET("x.y", "70000", "network.allow"), "! 7kq2x-1 is not about a host; ",
+		  "! 7kq2x-1 is not about a host; " },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -221,8 +217,7 @@ static void check_programs(void)
 	is_str(judge("{\"kind\":\"exec\",\"id\":\"7kq2x-e1\",\"decision\":"
 		     "\"escalated\",\"rule\":\"git-publish\"}",
 		     false),
-	       "! 7kq2x-1 cannot be allowed: programs are judged by the rules "
-	       "that the run began with; in a new run:  agentbox run --yes -- "
+	       "! 7kq2x-1 cannot be allowed: the rules for programs cannot change during a run; in a new run:  agentbox run --yes -- "
 	       "make 'a b'\n"
 	       "in every run:   { \"commands\": { \"override\": { "
 	       "\"git-publish\": \"sandboxed\" } } } in "
@@ -234,7 +229,7 @@ static void check_programs(void)
 		   "--yes") &&
 		   strstr(error.hint, "commands.rules"),
 	   "one that is forbidden by a rule of one's own: %s", error.hint);
-	ok(strstr(judge("{\"kind\":\"exec\",\"decision\":\"forbidden\"}", true), "stays so"),
+	ok(strstr(judge("{\"kind\":\"exec\",\"decision\":\"forbidden\"}", true), "stays denied"),
 	   "and to deny it says nothing new");
 }
 
@@ -272,9 +267,7 @@ static void check_sentence(void)
 	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 0)),
 	       "7kq2x: x.y is allowed for this run", "nobody waited");
 	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 1)),
-	       "7kq2x: x.y is allowed for this run; 1 request that waited goes "
-	       "on",
-	       "one waited");
+	       "7kq2x: x.y is allowed for this run; 1 waiting request released", "one waited");
 	is_str(keep(ab_permit_sentence("7kq2x", "x.y", true, 600000, 0)),
 	       "7kq2x: x.y is denied for 10m", "a no for a while");
 }
@@ -311,38 +304,33 @@ static void check_place(void)
 		{ "/w/git/hooks", "" },
 		{ "/w/.git", "" },
 		{ "/w/.conf/tool", "" },
-		{ "/w/.conf", "/w/.conf cannot be allowed: in it is .conf/run, which is "
-			      "protected, because programs outside the box run or believe "
-			      "it (filesystem.denyWrite)" },
-		{ "/usr/local/lib", "/usr/local/lib: here are programs and libraries of this "
+		{ "/w/.conf",
+		  "/w/.conf cannot be allowed: it contains .conf/run, which is "
+		  "protected, because programs outside the box run or trust it (filesystem.denyWrite)" },
+		{ "/usr/local/lib", "/usr/local/lib contains programs and libraries of this "
 				    "machine" },
 		{ "/", "/ cannot be allowed: it is the whole file system" },
 		{ "/h", "/h cannot be allowed: your home folder is in it" },
 		{ "/h/me", "/h/me cannot be allowed: it is your home folder" },
 		{ "/h/me/.config/agentbox/profiles",
-		  "/h/me/.config/agentbox/profiles cannot be allowed: it is "
-		  "agentbox's own, and a box never writes it" },
+		  "/h/me/.config/agentbox/profiles cannot be allowed: it belongs to agentbox" },
 		{ "/h/me/.local/state/agentbox",
-		  "/h/me/.local/state/agentbox cannot be allowed: it is "
-		  "agentbox's own, and a box never writes it" },
-		{ "/etc/agentbox/x", "/etc/agentbox/x cannot be allowed: it is agentbox's own, "
-				     "and a box never writes it" },
-		{ "/proc/sys", "/proc/sys cannot be allowed: a box has a "
-			       "folder of that name of its own" },
-		{ "/w/.git/hooks", "/w/.git/hooks cannot be allowed: .git/hooks is protected, "
-				   "because programs outside the box run or believe it "
-				   "(filesystem.denyWrite)" },
+		  "/h/me/.local/state/agentbox cannot be allowed: it belongs to agentbox" },
+		{ "/etc/agentbox/x", "/etc/agentbox/x cannot be allowed: it belongs to agentbox" },
+		{ "/proc/sys",
+		  "/proc/sys cannot be allowed: a box has its own folder of that name" },
+		{ "/w/.git/hooks",
+		  "/w/.git/hooks cannot be allowed: .git/hooks is protected, "
+		  "because programs outside the box run or trust it (filesystem.denyWrite)" },
 		{ "/w/a/.git/hooks/pre-commit",
 		  "/w/a/.git/hooks/pre-commit cannot be allowed: .git/hooks is "
-		  "protected, because programs outside the box run or believe "
-		  "it (filesystem.denyWrite)" },
+		  "protected, because programs outside the box run or trust it (filesystem.denyWrite)" },
 		{ "/w/.envrc", "/w/.envrc cannot be allowed: .env* is "
 			       "protected, because programs outside the box "
-			       "run or believe it (filesystem.denyWrite)" },
+			       "run or trust it (filesystem.denyWrite)" },
 		{ "/h/.profile", "/h/.profile cannot be allowed: /h/.profile "
 				 "is protected, because programs outside the "
-				 "box run or believe it "
-				 "(filesystem.denyWrite)" },
+				 "box run or trust it (filesystem.denyWrite)" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++)

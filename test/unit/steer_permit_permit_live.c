@@ -204,8 +204,7 @@ static void check_live(struct box *box)
 	const char *id = box->run.id;
 
 	is_str(SAY(.what = "x.example"),
-	       keep(ab_printf("%s: x.example is allowed for this run; 2 requests "
-			      "that waited go on",
+	       keep(ab_printf("%s: x.example is allowed for this run; 2 waiting requests released",
 			      id)),
 	       "a host, for the only run");
 	is_str(hear(box), "allow 0 0 x.example 0 0\n", "is asked of it");
@@ -229,11 +228,11 @@ static void check_live(struct box *box)
 
 	ok(strstr(SAY(.what = id_of(box, "2")), "remove it from network.deny"),
 	   "what is denied is not lifted: %s", error.text);
-	ok(strstr(SAY(.what = id_of(box, "9")), "was refused nothing as"), "one that never was: %s",
+	ok(strstr(SAY(.what = id_of(box, "9")), "has no denial"), "one that never was: %s",
 	   error.text);
 	ok(error.code == AB_EUSAGE, "is a mistake");
 	ok(strstr(SAY(.what = id), "is a run, not a host"), "a run: %s", error.text);
-	ok(strstr(SAY(.what = "x.example", .run = "nope"), "there is no run nope"),
+	ok(strstr(SAY(.what = "x.example", .run = "nope"), "no run named nope"),
 	   "a run that is not there: %s", error.text);
 	SAY(.what = "@npm");
 	ok(strstr(hear(box), "allow 0 0 "), "a group is its hosts");
@@ -272,7 +271,7 @@ static void check_always(struct box *box)
 	put_file(PROJECT_FILE, "{\"network\":{\"deny\":[\"z.example\"]}}");
 	SAY(.what = "z.example", .always = true);
 	ok(strstr(joined(&notes), "z.example is in network.deny "
-				  "(.agentbox.json:1), which is stronger"),
+				  "(.agentbox.json:1), which overrides network.allow"),
 	   "what has no effect is said: %s", joined(&notes));
 	hear(box);
 	remove_file(PROJECT_FILE);
@@ -283,25 +282,24 @@ static void check_paths(struct box *box)
 {
 	make_dir("home/data");
 	is_str(SAY(.what = at("home/data")),
-	       keep(ab_printf("%s may be written in the next run in %s; a box that "
-			      "is there already can only become narrower",
-			      at("home/data"), input.cwd)),
+	       keep(ab_printf(
+		       "%s is writable in the next run in %s; a running box cannot be given more access",
+		       at("home/data"), input.cwd)),
 	       "a path is for the next run");
-	ok(strstr(SAY(.what = id_of(box, "f1")), "home/data may be written in the next "
-						 "run"),
+	ok(strstr(SAY(.what = id_of(box, "f1")), "home/data is writable in the next run"),
 	   "a file that is to be made: its folder: %s", error.text);
-	ok(strstr(SAY(.what = at("home/none")), "make it first"), "a path that is not there");
-	ok(strstr(SAY(.what = "./sub"), "may be written already"), "one that is open");
+	ok(strstr(SAY(.what = at("home/none")), "create it first"), "a path that is not there");
+	ok(strstr(SAY(.what = "./sub"), "is already writable"), "one that is open");
 	SAY(.what = at("home/data"), .deny = true);
 	ok(error.code == AB_EUSAGE, "deny is for hosts: %s", error.text);
 	SAY(.what = at("home/data"), .for_ms = 5);
 	ok(error.code == AB_EUSAGE, "and so is --for: %s", error.text);
 	ok(strstr(SAY(.what = "~"), "it is your home folder"), "not the home folder");
-	ok(strstr(SAY(.what = at("state")), "agentbox's own"), "not our own");
+	ok(strstr(SAY(.what = at("state")), "belongs to agentbox"), "not our own");
 	if (symlink(at("home"), at("home/work/link")) == 0)
 		ok(strstr(SAY(.what = "./link"), "it is your home folder"),
 		   "nor by a link in the project");
-	ok(strstr(SAY(.what = at("home/data"), .always = true), "may be written in every run"),
+	ok(strstr(SAY(.what = at("home/data"), .always = true), "is writable in every run"),
 	   "always: %s", error.text);
 	{
 		ab_autofree char *text = NULL, *want = NULL;
@@ -317,14 +315,14 @@ static void check_paths(struct box *box)
 static void check_over(struct box *box)
 {
 	is_str(SAY(.what = id_of(box, "1")),
-	       keep(ab_printf("! run %s is over, and nothing was changed; in a new "
+	       keep(ab_printf("! run %s has ended; nothing was changed; in a new "
 			      "run:  agentbox run --allow files.example -- make 'all "
 			      "of it'\n"
 			      "in every run:  agentbox allow %s-1 --always",
 			      box->run.id, box->run.id)),
 	       "a run that is over");
 	is_str(SAY(.what = "x.example"),
-	       "! no run is going on; in a new run:  agentbox run --allow "
+	       "! no active runs; in a new run:  agentbox run --allow "
 	       "x.example -- ...\n"
 	       "in every run:  agentbox allow x.example --always",
 	       "no run at all");
@@ -351,10 +349,10 @@ static void check_reload(struct box *a, struct box *b)
 	ab_reloads_fini(&list);
 	ok(ab_reload(&input, "nope", false, &list, &error) < 0, "one that is not there: %s",
 	   error.text);
-	ok(strstr(SAY(.what = "x.example"), "several runs are going on"),
+	ok(strstr(SAY(.what = "x.example"), "more than one run is active"),
 	   "and of several one must be named: %s", error.text);
 	ok(strstr(SAY(.what = "x.example", .always = true), "every run") &&
-		   strstr(joined(&notes), "several runs go on"),
+		   strstr(joined(&notes), "several runs are active"),
 	   "unless it is for ever");
 	SAY(.what = "x.example", .run = b->run.id);
 	is_str(hear(b), "allow 0 0 x.example 0 0\n", "which is then asked");

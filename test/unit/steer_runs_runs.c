@@ -46,9 +46,9 @@ static struct ab_run_info info(const char *id, const char *const *command)
 static void test_text(void)
 {
 	static const char table[] =
-		"BOX    NAME  AGE  PROFILE  ALLOWED  BLOCKED  PORTS                    ASKS       COMMAND\n"
-		"7kq2m  -     4m   default      182        3  3000,3001,3002,3003,...  2 waiting  sleep '1 0'\n"
-		"abcde  web   0s   default        -        -  -                                   echo ";
+		"BOX    NAME  AGE  PROFILE  ALLOWED  DENIED  PORTS                    ASKS       COMMAND\n"
+		"7kq2m  -     4m   default      182       3  3000,3001,3002,3003,...  2 waiting  sleep '1 0'\n"
+		"abcde  web   0s   default        -       -  -                                   echo ";
 	static const char *const sleep_command[] = { "sleep", "1 0", NULL };
 	static const char *const evil[] = { "echo", "\x1b[2J\n\xff", NULL };
 	struct ab_run_info v[] = { info("7kq2m", sleep_command), info("abcde", evil) };
@@ -57,10 +57,10 @@ static void test_text(void)
 	ab_autofree char *plain = ab_run_list_text(&list, 0);
 	ab_autofree char *full, *narrow, *tiny;
 
-	is_str(text, "no run is going on\n", "none");
+	is_str(text, "no active runs\n", "none");
 	is_str(plain,
-	       "BOX    AGE  PROFILE  ALLOWED  BLOCKED  PORTS  COMMAND\n"
-	       "7kq2m  4m   default        -        -  -      sleep '1 0'\n",
+	       "BOX    AGE  PROFILE  ALLOWED  DENIED  PORTS  COMMAND\n"
+	       "7kq2m  4m   default        -       -  -      sleep '1 0'\n",
 	       "one that says nothing");
 	v[0].answered = true;
 	v[0].allowed = 182;

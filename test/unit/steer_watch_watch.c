@@ -118,7 +118,7 @@ static void test_records(void)
 	ok(has(24, 99, "denied  z.example:443  not on the allow list  and 4 more times  7kq2a-1"),
 	   "one that was denied");
 	ok(!has(24, 80, "z.example:443/q"), "and not twice");
-	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") && has(24, 80, "2 refused inside"),
+	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") && has(24, 80, "2 denied inside"),
 	   "files and programs");
 	ok(has(24, 80, "asked   q.example:443  allowed once, by terminal") &&
 		   has(24, 80, "grant   g.example  allowed for this run, by control"),
@@ -131,7 +131,7 @@ static void test_records(void)
 	       "\"requests_denied\":5,\"requests_failed\":1,\"bytes_up\":10,"
 	       "\"bytes_down\":20");
 	ok(has(24, 80, "the run has ended with status 3") &&
-		   has(24, 80, "7 allowed  5 blocked  1 failed"),
+		   has(24, 80, "7 allowed  5 denied  1 failed"),
 	   "the end, with its totals");
 }
 
@@ -148,7 +148,7 @@ static void test_status(void)
 	ab_watch_status(model, answer, 100000);
 	json_decref(answer);
 	ok(has(24, 80,
-	       "3 allowed  2 blocked  5 B up  6 B down  1 open  "
+	       "3 allowed  2 denied  5 B up  6 B down  1 open  "
 	       "profile ci"),
 	   "totals");
 	ok(has(24, 80, "o.example:443") && has(24, 120, "1.0 KiB"), "what is open");
@@ -170,7 +170,7 @@ static void test_questions(void)
 
 	begin();
 	ask(1000, 1, "a.example");
-	ok(has(24, 80, "1 question waits") && has(24, 80, ">  59 s  a.example:443  curl (pid 3)"),
+	ok(has(24, 80, "1 question waiting") && has(24, 80, ">  59 s  a.example:443  curl (pid 3)"),
 	   "a question");
 	ok(ab_watch_key(model, 'o', 1100, &answer) == AB_WATCH_NOTHING,
 	   "which nobody can have read yet");
@@ -237,7 +237,7 @@ static void test_keys(void)
 	ab_watch_key(model, 'p', 0, &answer);
 	ok(has(10, 80, "w.example:443"), "and going on");
 	ab_watch_key(model, '?', 0, &answer);
-	ok(has(24, 80, "answer the chosen question"), "help");
+	ok(has(24, 80, "answer the selected question"), "help");
 	ok(ab_watch_key(model, 'x', 0, &answer) == AB_WATCH_NOTHING && !model->help,
 	   "which any key leaves");
 	ok(ab_watch_key(model, 'q', 0, &answer) == AB_WATCH_QUIT &&
@@ -397,7 +397,7 @@ static void test_choose(void)
 		   strcmp(lines.v[2], "> bbbbb  x\\x1b[2J") == 0,
 	   "runs to choose from");
 	ab_watch_choose(NULL, 0, 0, &look, &none);
-	is_str(none.v[0], " no run is going on; waiting for one", "none");
+	is_str(none.v[0], " no active runs; waiting for one", "none");
 }
 
 int main(void)

@@ -59,7 +59,7 @@ static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *r
 static void put_sentence(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 			 const json_t *who, size_t cols)
 {
-	ab_autofree char *asker = ab_run_process_chain_name(who), *host = name_host(q);
+	ab_autofree char *asker = ab_process_chain_name(who), *host = name_host(q);
 	ab_autofree char *whole = ab_printf("%s%s wants %s", lead, asker, host);
 	ab_autofree char *first = ab_printf("%s wants", asker);
 	size_t width = ab_columns_width(whole);
@@ -108,12 +108,12 @@ static void put_small_head(struct ab_strv *lines, const struct ab_host_prompt_qu
 
 static void put_process(struct ab_strv *lines, const json_t *process, size_t cols)
 {
-	ab_autofree char *head = ab_printf("pid %lld  %s", ab_run_process_chain_pid(process),
-					   ab_run_process_chain_exe(process));
+	ab_autofree char *head = ab_printf("pid %lld  %s", ab_process_chain_pid(process),
+					   ab_process_chain_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
 
 	ab_columns_wrap(lines, margin, margin, head, cols);
-	ab_run_process_chain_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
+	ab_process_chain_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
 	if (words.len)
 		ab_columns_wrap(lines, "          | ", "          : ", words.data, cols);
 }
@@ -133,7 +133,7 @@ static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question
 		q->number ? ab_printf("%s-%u", q->run_id, q->number) : ab_strdup(q->run_id);
 	ab_autofree char *door = ab_printf("id %s, door %s", id, q->door ? q->door : "?");
 	ab_autofree char *allow = ab_printf("from another terminal: agentbox allow %s", id);
-	size_t n = ab_run_process_chain_count(who);
+	size_t n = ab_process_chain_count(who);
 
 	ab_strv_add(lines, "");
 	for (size_t i = 0; i < AB_COUNT(meanings); i++)

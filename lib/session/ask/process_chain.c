@@ -38,7 +38,7 @@ static void put_name(struct ab_buf *b, const char *exe)
 	ab_buf_puts(b, name.len ? name.data : "?");
 }
 
-const char *ab_run_process_chain_exe(const json_t *process)
+const char *ab_process_chain_exe(const json_t *process)
 {
 	const char *exe = json_string_value(json_object_get(process, "exe"));
 	const json_t *argv = json_object_get(process, "argv");
@@ -49,43 +49,43 @@ const char *ab_run_process_chain_exe(const json_t *process)
 	return exe ? exe : "";
 }
 
-long long ab_run_process_chain_pid(const json_t *process)
+long long ab_process_chain_pid(const json_t *process)
 {
 	return json_integer_value(json_object_get(process, "pid"));
 }
 
 /* Those of interest: the first process of a box is ours. */
-size_t ab_run_process_chain_count(const json_t *who)
+size_t ab_process_chain_count(const json_t *who)
 {
 	size_t n = json_array_size(who);
 
-	while (n > 1 && ab_run_process_chain_pid(json_array_get(who, n - 1)) == 1)
+	while (n > 1 && ab_process_chain_pid(json_array_get(who, n - 1)) == 1)
 		n--;
 	return n;
 }
 
 /* "curl (pid 3, started by npm -> node)" */
-char *ab_run_process_chain_name(const json_t *who)
+char *ab_process_chain_name(const json_t *who)
 {
-	size_t n = ab_run_process_chain_count(who), shown;
+	size_t n = ab_process_chain_count(who), shown;
 	struct ab_buf b = { 0 };
 
 	if (n == 0)
 		return ab_strdup("something in the box");
-	put_name(&b, ab_run_process_chain_exe(json_array_get(who, 0)));
-	ab_buf_printf(&b, " (pid %lld", ab_run_process_chain_pid(json_array_get(who, 0)));
+	put_name(&b, ab_process_chain_exe(json_array_get(who, 0)));
+	ab_buf_printf(&b, " (pid %lld", ab_process_chain_pid(json_array_get(who, 0)));
 	shown = n - 1 < CHAIN_MAX ? n - 1 : CHAIN_MAX;
 	if (shown)
 		ab_buf_puts(&b, n - 1 > shown ? ", started by ... -> " : ", started by ");
 	for (size_t i = shown; i > 0; i--) {
-		put_name(&b, ab_run_process_chain_exe(json_array_get(who, i)));
+		put_name(&b, ab_process_chain_exe(json_array_get(who, i)));
 		ab_buf_puts(&b, i > 1 ? " -> " : "");
 	}
 	ab_buf_puts(&b, ")");
 	return ab_buf_take(&b);
 }
 
-void ab_run_process_chain_command(struct ab_buf *b, const json_t *argv, size_t most)
+void ab_process_chain_command(struct ab_buf *b, const json_t *argv, size_t most)
 {
 	size_t begin = b->len, i;
 	const json_t *word;

@@ -11,17 +11,17 @@
 struct ab_buf;
 
 /* How many are worth showing: the first process of a box is ours. */
-size_t ab_run_process_chain_count(const json_t *who);
+size_t ab_process_chain_count(const json_t *who);
 /* "curl (pid 3, started by npm -> node)". Names have no blanks and are cut, so
  * none can pass for words of ours. ASCII; free it. */
-char *ab_run_process_chain_name(const json_t *who);
+char *ab_process_chain_name(const json_t *who);
 
 /* A list of words, quoted for a shell and not escaped. Ends after the first
  * word that goes beyond `most` bytes. */
-void ab_run_process_chain_command(struct ab_buf *b, const json_t *argv, size_t most);
+void ab_process_chain_command(struct ab_buf *b, const json_t *argv, size_t most);
 
 /* Of one process, as they are; "" and 0 when it has none. */
-const char *ab_run_process_chain_exe(const json_t *process);
-long long ab_run_process_chain_pid(const json_t *process);
+const char *ab_process_chain_exe(const json_t *process);
+long long ab_process_chain_pid(const json_t *process);
 
 #endif

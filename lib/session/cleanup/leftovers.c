@@ -26,16 +26,16 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 		ab_autofree char *name = m->name ? ab_escape(m->name) : NULL;
 
 		if (m->errnum)
-			ab_strv_addf(ret,
-				     "%s appeared, a protected name, and could "
-				     "not be moved away (%s): remove it before "
-				     "you use a tool that reads it",
-				     path, strerror(m->errnum));
+			ab_strv_addf(
+				ret,
+				"the run created a protected file (%s), which could not be moved to "
+				"quarantine (%s): remove it before you use a tool that reads it",
+				path, strerror(m->errnum));
 		else
-			ab_strv_addf(ret,
-				     "%s appeared, a protected name; it was "
-				     "moved to %s/runs/%s/%s",
-				     path, run->state->path, run->id, name);
+			ab_strv_addf(
+				ret,
+				"the run created a protected file (%s); moved to %s/runs/%s/%s",
+				path, run->state->path, run->id, name);
 	}
 	for (size_t i = 0; i < report->findings.len; i++)
 		ab_strv_give(ret, ab_escape(report->findings.v[i]));

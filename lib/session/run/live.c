@@ -91,7 +91,7 @@ static void use_rules(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
-	if (ab_next_run_run_use(p->state.root, time(NULL), &p->next, &err) < 0)
+	if (ab_next_run_use(p->state.root, time(NULL), &p->next, &err) < 0)
 		ab_run_say(r, AB_SAY_WARNING,
 			   "what you allowed for this run will hold in the "
 			   "next one as well: %s",
@@ -104,7 +104,7 @@ static void return_rules(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
-	if (ab_next_run_run_return(p->state.root, time(NULL), &p->next, &err) < 0)
+	if (ab_next_run_return(p->state.root, time(NULL), &p->next, &err) < 0)
 		ab_run_say(r, AB_SAY_WARNING, "what you allowed for this run is lost: %s",
 			   err.text);
 }

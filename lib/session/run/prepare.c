@@ -393,7 +393,7 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	size_t n = in->nsettings;
 
 	if (!p->nested)
-		ab_next_run_run_take(in, time(NULL), &p->next, &p->notes);
+		ab_next_run_take(in, time(NULL), &p->next, &p->notes);
 	if (p->next.write.len == 0)
 		return ab_policy_load(in, &p->policy, &p->notes, err);
 	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
@@ -446,7 +446,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
-	ab_next_run_run_fini(&p->next);
+	ab_next_run_fini(&p->next);
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_host_facts_fini(&p->site);

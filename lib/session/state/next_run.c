@@ -139,7 +139,7 @@ static bool is_text(const char *s)
 	return text != NULL;
 }
 
-int ab_next_run_run_add(int state, int64_t now, const char *workspace, const char *path,
+int ab_next_run_add(int state, int64_t now, const char *workspace, const char *path,
 			bool *ret_had, struct ab_error *err)
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
@@ -223,7 +223,7 @@ static int take_back(int state, int64_t now, const char *workspace, const char *
 	return save(state, &rules, err);
 }
 
-static int take(int state, int64_t now, struct ab_next_run_run *next, struct ab_strv *notes,
+static int take(int state, int64_t now, struct ab_next_run *next, struct ab_strv *notes,
 		struct ab_error *err)
 {
 	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
@@ -255,12 +255,12 @@ static int take(int state, int64_t now, struct ab_next_run_run *next, struct ab_
 	return 0;
 }
 
-void ab_next_run_run_take(const struct ab_policy_input *in, int64_t now,
-			  struct ab_next_run_run *ret, struct ab_strv *notes)
+void ab_next_run_take(const struct ab_policy_input *in, int64_t now,
+			  struct ab_next_run *ret, struct ab_strv *notes)
 {
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	ab_autofree char *file = path ? ab_path_join(path, FILE_NAME) : NULL;
-	struct ab_next_run_run next = AB_NEXT_NONE;
+	struct ab_next_run next = AB_NEXT_NONE;
 	struct ab_error err = { 0 };
 	struct ab_state state;
 
@@ -276,23 +276,19 @@ void ab_next_run_run_take(const struct ab_policy_input *in, int64_t now,
 		ab_state_fini(&state);
 	}
 	if (err.code != AB_ENONE) {
-		ab_strv_addf(notes,
-			     "what you allowed for the next run does not hold "
-			     "in this one: %s",
+		ab_strv_addf(notes, "paths that you allowed for the next run are not in force: %s",
 			     err.text);
 		ab_strv_fini(&next.write);
 	}
 	for (size_t i = 0; i < next.write.len; i++)
-		ab_strv_addf(notes,
-			     "for this run, as you said: %s may be "
-			     "written",
+		ab_strv_addf(notes, "%s is writable for this run (allowed earlier)",
 			     next.write.v[i]);
 	if (next.write.len == 0)
-		ab_next_run_run_fini(&next);
+		ab_next_run_fini(&next);
 	*ret = next;
 }
 
-static void release(struct ab_next_run_run *next)
+static void release(struct ab_next_run *next)
 {
 	/* Also where a process that we forked still has it. */
 	if (next->claim >= 0)
@@ -301,7 +297,7 @@ static void release(struct ab_next_run_run *next)
 	next->claim = -1;
 }
 
-int ab_next_run_run_use(int state, int64_t now, struct ab_next_run_run *next, struct ab_error *err)
+int ab_next_run_use(int state, int64_t now, struct ab_next_run *next, struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
 	ab_autoclose int locked = -1;
@@ -319,22 +315,22 @@ int ab_next_run_run_use(int state, int64_t now, struct ab_next_run_run *next, st
 	return 0;
 }
 
-int ab_next_run_run_return(int state, int64_t now, const struct ab_next_run_run *next,
+int ab_next_run_return(int state, int64_t now, const struct ab_next_run *next,
 			   struct ab_error *err)
 {
 	bool had;
 
 	for (size_t i = 0; i < next->write.len; i++)
-		if (ab_next_run_run_add(state, now, next->workspace, next->write.v[i], &had, err) <
+		if (ab_next_run_add(state, now, next->workspace, next->write.v[i], &had, err) <
 		    0)
 			return -1;
 	return 0;
 }
 
-void ab_next_run_run_fini(struct ab_next_run_run *next)
+void ab_next_run_fini(struct ab_next_run *next)
 {
 	release(next);
 	free(next->workspace);
 	ab_strv_fini(&next->write);
-	*next = (struct ab_next_run_run)AB_NEXT_NONE;
+	*next = (struct ab_next_run)AB_NEXT_NONE;
 }

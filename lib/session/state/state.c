@@ -315,7 +315,7 @@ static int find_by_name(const struct ab_state *state, const char *name, struct a
 	ab_state_each_live(state, match_run, &s);
 	result = s.n == 1;
 	if (s.n > 1)
-		result = ab_fail(err, AB_EUSAGE, 0, "several runs are going on; say which one: %s",
+		result = ab_fail(err, AB_EUSAGE, 0, "more than one run is active; choose one: %s",
 				 s.found.data);
 	if (result == 1)
 		*ret = s.run;
@@ -337,12 +337,12 @@ int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_
 	if (found)
 		return found < 0 ? -1 : 0;
 	if (!run)
-		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+		return ab_fail(err, AB_ESYSTEM, 0, "no active runs");
 	if (!strchr(run, '/') && run[0] != '.' &&
 	    (fstatat(state->runs, run, &st, 0) == 0 || fstatat(state->live, run, &st, 0) == 0))
 		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", run);
-	ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", run);
-	return ab_hint(err, "those that go on: agentbox ps");
+	ab_fail(err, AB_ESYSTEM, 0, "no run named %s", run);
+	return ab_hint(err, "list active runs with agentbox ps");
 }
 
 enum { NAME_MAX_LEN = 32 };

@@ -14,7 +14,7 @@
 #include "session/control/control_socket.h"
 #include "steer/client/steer.h"
 
-static void hear(struct ab_ask_runs *k)
+static void read_answer(struct ab_ask_runs *k)
 {
 	static char packet[AB_CONTROL_MAX];
 	ssize_t n = recv(k->fd, packet, sizeof(packet), MSG_DONTWAIT);
@@ -31,7 +31,7 @@ static void hear(struct ab_ask_runs *k)
 	k->fd = -1;
 }
 
-static bool waits(const struct ab_ask_runs *v, size_t len)
+static bool is_waiting(const struct ab_ask_runs *v, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (v[i].fd >= 0)
@@ -46,7 +46,7 @@ void ab_ask_runs(struct ab_ask_runs *v, size_t len, const char *request, int ms)
 
 	for (size_t i = 0; i < len; i++) {
 		v[i].answer = NULL;
-		/* A connection that would have to wait is none. */
+		/* Do not wait for a connection. */
 		v[i].fd = ab_steer_dial(v[i].dir, SOCK_NONBLOCK);
 		if (v[i].fd >= 0 &&
 		    send(v[i].fd, request, strlen(request), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
@@ -55,14 +55,14 @@ void ab_ask_runs(struct ab_ask_runs *v, size_t len, const char *request, int ms)
 		}
 	}
 	end = ab_now_ms() + ms;
-	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
+	while (is_waiting(v, len) && (left = end - ab_now_ms()) > 0) {
 		for (size_t i = 0; i < len; i++)
 			fds[i] = (struct pollfd){ .fd = v[i].fd, .events = POLLIN };
 		if (poll(fds, len, (int)left) <= 0)
 			continue;
 		for (size_t i = 0; i < len; i++)
 			if (fds[i].revents)
-				hear(&v[i]);
+				read_answer(&v[i]);
 	}
 }
 

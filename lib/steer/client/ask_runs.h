@@ -1,16 +1,16 @@
 #ifndef AB_STEER_CLIENT_ASK_RUNS_H
 #define AB_STEER_CLIENT_ASK_RUNS_H
 /*
- * Ask several runs the same question at once, over their control sockets
- * (session/control/control_socket.h). A run that is stopped or has no socket simply has no
- * answer when the time is up. To hold a conversation with one run: steer.h.
+ * Send one request to several runs at once, over their control sockets
+ * (session/control/control_socket.h). A run that is stopped or has no socket has no answer
+ * when the time is up. To talk to a single run, use steer.h.
  */
 #include <jansson.h>
 #include <stddef.h>
 
 struct ab_ask_runs {
 	int dir;	/* the run's folder */
-	json_t *answer; /* NULL: none came, or it was a refusal */
+	json_t *answer; /* NULL: none came, or it was an error */
 	int fd;		/* private */
 };
 

@@ -1,8 +1,8 @@
 #ifndef AB_STEER_CLIENT_JSON_H
 #define AB_STEER_CLIENT_JSON_H
 /*
- * Members of records and answers, which come from outside: one that is missing
- * or of another type reads as nothing.
+ * Read members of records and answers, which come from outside. A member that
+ * is missing or of another type reads as "" or 0.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* "" when it is no text. */
+/* "" if it is not a text. */
 static inline const char *ab_json_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -23,7 +23,7 @@ static inline bool ab_json_is(const json_t *object, const char *key, const char 
 	return strcmp(ab_json_text(object, key), value) == 0;
 }
 
-/* 0 when it is no number, or negative. */
+/* 0 if it is not a number, or negative. */
 static inline uint64_t ab_json_count(const json_t *object, const char *key)
 {
 	json_int_t n = json_integer_value(json_object_get(object, key));

@@ -21,7 +21,7 @@
 
 enum { ANSWER_MS = 10000 };
 
-/* A run's socket has no name in its first moments (session/control/control_socket.h). */
+/* A new run has no socket for a moment (session/control/control_socket.h). */
 enum { YOUNG_MS = 300, STEP_MS = 10 };
 
 int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, struct ab_error *err)
@@ -29,9 +29,10 @@ int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, st
 	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
 
 	if (access(AB_MARKER, F_OK) == 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "inside a box no run can be seen");
+		return ab_fail(err, AB_ESYSTEM, 0, "runs cannot be seen from inside a box");
 	if (!path)
-		return ab_fail(err, AB_ESYSTEM, 0, "there is no home folder to look for runs in");
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "cannot find the state folder: the home folder is unknown");
 	return ab_state_open(path, ret, err);
 }
 
@@ -51,15 +52,15 @@ int ab_steer_dial(int dir, int flags)
 	return ab_take_fd(&fd);
 }
 
-static int join(int dir, const char *id, struct ab_error *err)
+static int connect_run(int dir, const char *id, struct ab_error *err)
 {
 	int fd = ab_steer_dial(dir, 0);
 
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
-	return ab_fail(err, AB_ESYSTEM, errno, "talk to run %s", id);
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is starting or ending", id);
+	return ab_fail(err, AB_ESYSTEM, errno, "connect to run %s", id);
 }
 
 int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
@@ -70,7 +71,7 @@ int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer
 	if (ab_state_find_live(state, run, &found, err) < 0)
 		return -1;
 	memcpy(ret->id, found.id, sizeof(ret->id));
-	ret->fd = join(found.dir, found.id, err);
+	ret->fd = connect_run(found.dir, found.id, err);
 	ab_run_fini(&found);
 	return ret->fd < 0 ? -1 : 0;
 }
@@ -94,12 +95,12 @@ int ab_steer_hear(struct ab_steer *steer, json_t **ret)
 	return *ret ? 1 : -1;
 }
 
-static int gone(const struct ab_steer *steer, struct ab_error *err)
+static int fail_ended(const struct ab_steer *steer, struct ab_error *err)
 {
 	return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", steer->id);
 }
 
-/* The answer; what else is told meanwhile to one who follows is passed over. */
+/* Wait for the answer and skip events. */
 static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *err)
 {
 	int64_t end = ab_now_ms() + ANSWER_MS;
@@ -116,7 +117,7 @@ static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *e
 			continue;
 		r = ab_steer_hear(steer, &json);
 		if (r < 0)
-			return gone(steer, err);
+			return fail_ended(steer, err);
 		if (r > 0 && json_object_get(json, "ok")) {
 			*ret = json;
 			return 0;
@@ -125,12 +126,12 @@ static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *e
 	}
 }
 
-static int fail_as_told(const json_t *answer, struct ab_error *err)
+static int fail_as_answered(const json_t *answer, struct ab_error *err)
 {
 	const char *text = ab_json_text(answer, "error");
 	const char *hint = ab_json_text(answer, "hint");
 
-	ab_fail(err, AB_ESYSTEM, 0, "%s", *text ? text : "it was refused");
+	ab_fail(err, AB_ESYSTEM, 0, "%s", *text ? text : "the run refused the request");
 	return *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
@@ -144,7 +145,7 @@ int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, str
 	text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
 	if (!text || send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return gone(steer, err);
+		return fail_ended(steer, err);
 	return 0;
 }
 
@@ -156,7 +157,7 @@ int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json
 	if (ab_steer_send(steer, what, request, err) < 0 || await_answer(steer, &answer, err) < 0)
 		return -1;
 	if (!json_is_true(json_object_get(answer, "ok"))) {
-		fail_as_told(answer, err);
+		fail_as_answered(answer, err);
 		json_decref(answer);
 		return -1;
 	}

@@ -20,20 +20,20 @@ struct ab_steer {
 
 /* The caller's state folder; fails inside a box. */
 int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, struct ab_error *err);
-/* Connect to the socket in a run's folder. A new run has none at first: waits
- * for it a moment; -1 with errno when there is still none. */
+/* Connect to the socket in a run's folder. A new run has none at first, so wait a
+ * moment for it. -1 with errno. */
 int ab_steer_dial(int dir, int flags);
 /* `run` is an id or a name; NULL: the only live run. */
 int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
 		  struct ab_error *err);
 void ab_steer_fini(struct ab_steer *steer);
 
-/* Ask, and wait a few seconds at most. Takes `request` over and adds "v" and
- * "do". A refusal becomes an error in the run's own words. */
+/* Send a request and wait for the answer, ten seconds at most. Takes ownership of
+ * `request` and adds "v" and "do". A refusal becomes an error with its text. */
 int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
 		 struct ab_error *err);
 /* The same without waiting. Answers have the member "ok" and come in the order
- * of the requests; ab_steer_hear() gets them. */
+ * of the requests; ab_steer_hear() returns them. */
 int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err);
 /* Find an open question by its id, from this number on. 1: it is in *ret, to be
  * released by json_decref(); 0: it is not open. */

@@ -22,7 +22,7 @@
 #include "steer/client/steer.h"
 #include "steer/learn/learned.h"
 
-/* The run's folder: it has ended, but may not have been moved. */
+/* The run has ended, but its folder may not have been moved yet. */
 static int open_folder(const struct ab_policy_input *input, const char *id, struct ab_error *err)
 {
 	struct ab_state state;
@@ -46,7 +46,7 @@ static int get_id(const char *result, char ret[8], struct ab_error *err)
 
 	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
 	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
-		return ab_fail(err, AB_ESYSTEM, 0, "there was no run to learn from");
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no run to learn from");
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static char *real_path(const char *path)
 	return real || !path ? real : ab_strdup(path);
 }
 
-/* Dotfiles are often links to where somebody keeps them. */
+/* Dotfiles are often links to a folder elsewhere. */
 static void find_places(const struct ab_policy_input *input, struct ab_lesson *lesson)
 {
 	lesson->home = real_path(input->home);
@@ -90,7 +90,7 @@ static void find_places(const struct ab_policy_input *input, struct ab_lesson *l
 	}
 }
 
-static struct ab_learned_from beginning(const struct ab_lesson *lesson)
+static struct ab_learned_from describe_start(const struct ab_lesson *lesson)
 {
 	return (struct ab_learned_from){ .base = lesson->base,
 					 .extends = lesson->own->profile,
@@ -113,7 +113,7 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 		return -1;
 	}
 	find_places(input, &lesson);
-	from = beginning(&lesson);
+	from = describe_start(&lesson);
 	lesson.policy = ab_learned_policy(lesson.learned, &from);
 	ab_learned_notes(lesson.learned, &from, &lesson.notes);
 	*ret = lesson;
@@ -133,7 +133,7 @@ void ab_lesson_fini(struct ab_lesson *lesson)
 	*lesson = (struct ab_lesson){ 0 };
 }
 
-/* As `extends` takes it. */
+/* A name that `extends` accepts. */
 static bool is_name(const char *name)
 {
 	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -143,13 +143,13 @@ static bool is_name(const char *name)
 	       name[strspn(name, any)] == '\0';
 }
 
-static char *place_of(const struct ab_policy_input *input, const char *name, struct ab_error *err)
+static char *find_path(const struct ab_policy_input *input, const char *name, struct ab_error *err)
 {
 	ab_autofree char *dir = ab_config_dir(input->environ, input->home);
 
 	if (dir)
 		return ab_printf("%s/profiles/%s.json", dir, name);
-	ab_fail(err, AB_EUSAGE, 0, "the home folder is not known, and profiles are kept there");
+	ab_fail(err, AB_EUSAGE, 0, "cannot save a profile: the home folder is unknown");
 	ab_hint(err, "set HOME");
 	return NULL;
 }
@@ -161,21 +161,19 @@ int ab_learn_place(const struct ab_policy_input *input, const char *name, bool r
 	struct stat st;
 
 	if (!is_name(name)) {
-		ab_fail(err, AB_EUSAGE, 0, "--save %s is not a name for a profile", name);
-		return ab_hint(err, "letters, digits, _, - and . are");
+		ab_fail(err, AB_EUSAGE, 0, "--save: invalid profile name %s", name);
+		return ab_hint(err, "use letters, digits, _, - and .");
 	}
 	if (ab_profile_find(name))
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "--save %s: the profile of this name is built "
-			       "in; choose another",
-			       name);
-	path = place_of(input, name, err);
+			       "--save %s: this is a built-in profile; choose another name", name);
+	path = find_path(input, name, err);
 	if (!path)
 		return -1;
 	if (lstat(path, &st) < 0 || replace)
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "--save %s: there is one already: %s", name, path);
-	return ab_hint(err, "choose another name, or say --yes");
+	ab_fail(err, AB_EUSAGE, 0, "--save %s: the profile exists: %s", name, path);
+	return ab_hint(err, "choose another name, or replace it with --yes");
 }
 
 static int make_folders(const char *path, struct ab_error *err)
@@ -190,7 +188,7 @@ static int make_folders(const char *path, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, errno, "make %s", dir);
 }
 
-/* link() does not replace what has come meanwhile, rename() does. */
+/* Unlike rename(), link() does not replace a file that was created meanwhile. */
 static int put_in_place(const char *tmp, const char *path, bool replace)
 {
 	if (replace)
@@ -224,17 +222,16 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name, bool re
 		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
 		  struct ab_error *err)
 {
-	struct ab_learned_from from = beginning(lesson);
+	struct ab_learned_from from = describe_start(lesson);
 	struct ab_policy_input with = *input;
-	ab_autofree char *path = place_of(input, name, err);
+	ab_autofree char *path = find_path(input, name, err);
 	struct ab_policy *policy;
 
 	if (!path)
 		return -1;
 	if (strcmp(lesson->own->profile, name) == 0)
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "--save %s: the run began with this profile, "
-			       "which cannot build on itself",
+			       "--save %s: the run used this profile, which cannot extend itself",
 			       name);
 	if (write_profile(path, lesson->policy, replace, err) < 0)
 		return -1;

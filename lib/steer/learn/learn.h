@@ -2,7 +2,7 @@
 #define AB_STEER_LEARN_LEARN_H
 /*
  * `agentbox learn`, after its run (ab_request's `learn`): turn the record into
- * a policy (steer/learn/learned.h), and save that as a profile of the user's own.
+ * a policy (steer/learn/learned.h), and save it as a profile of the user.
  */
 #include <stdbool.h>
 
@@ -17,9 +17,9 @@ struct ab_lesson {
 	char *policy;	      /* the text of a settings file */
 	struct ab_strv notes; /* for people; not escaped */
 
-	/* Private: what ab_learn_save() needs again. */
+	/* Private, for ab_learn_save(). */
 	struct ab_learned *learned;
-	struct ab_policy *base, *own; /* of the profile; of the run */
+	struct ab_policy *base, *own; /* of the profile, of the run */
 	char *home, *workspace;	      /* real paths */
 	struct ab_strv closed;	      /* see struct ab_learned_from */
 };
@@ -29,11 +29,11 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 	     struct ab_error *err);
 void ab_lesson_fini(struct ab_lesson *lesson);
 
-/* Can a profile be saved under this name? Ask before the run, not after it. */
+/* Can a profile be saved under this name? Call it before the run. */
 int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
 		   struct ab_error *err);
-/* Write the profile, whole or not at all. `ret_lacking` lists the rules that a
- * stronger layer of settings overrides: a run with the profile lacks them. */
+/* Write the profile atomically. `ret_lacking` lists the rules that a later layer
+ * of settings overrides: a run with the profile lacks them. */
 int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
 		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
 		  struct ab_error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/read/details.h"
+#include "audit/read/sentences.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
@@ -47,8 +48,8 @@ void ab_learned_free(struct ab_learned *l)
 	free(l);
 }
 
-/* Where it is or would be. */
-static size_t place(const struct learned_list *list, const char *text, bool *ret_there)
+/* The index of a text, or where to insert it. */
+static size_t find_text(const struct learned_list *list, const char *text, bool *ret_there)
 {
 	size_t low = 0, high = list->len;
 
@@ -73,15 +74,15 @@ static bool has_text(const struct learned_list *list, const char *text)
 {
 	bool there;
 
-	place(list, text, &there);
+	find_text(list, text, &there);
 	return there;
 }
 
-/* Takes `why` over. */
-static void count(struct learned_list *list, const char *text, char *why, uint64_t times)
+/* Takes ownership of `why`. */
+static void count_text(struct learned_list *list, const char *text, char *why, uint64_t times)
 {
 	bool there;
-	size_t at = place(list, text, &there);
+	size_t at = find_text(list, text, &there);
 
 	if (there) {
 		uint64_t *n = &list->v[at].count;
@@ -111,27 +112,31 @@ enum {
 	ERROR,
 	PATH,
 	RULE,
-	REASON,
-	ACCESS,
 	COMMAND,
 	REPEATED,
 	NAMES,
 };
 static const char *const names[NAMES] = {
-	[KIND] = "kind",     [ALLOWED] = "allowed", [DOMAIN] = "domain",   [PORT] = "port",
-	[DOOR] = "door",     [ERROR] = "error",	    [PATH] = "path",	   [RULE] = "rule",
-	[REASON] = "reason", [ACCESS] = "access",   [COMMAND] = "command", [REPEATED] = "repeated",
+	[KIND] = "kind",       [ALLOWED] = "allowed",	[DOMAIN] = "domain", [PORT] = "port",
+	[DOOR] = "door",       [ERROR] = "error",	[PATH] = "path",     [RULE] = "rule",
+	[COMMAND] = "command", [REPEATED] = "repeated",
 };
 
-/* A line stands for itself and for so many others. */
-static uint64_t times(const struct ab_detail f[NAMES])
+struct record {
+	const char *line;
+	size_t len;
+	struct ab_detail f[NAMES];
+};
+
+/* How many events the record stands for. */
+static uint64_t count_times(const struct ab_detail f[NAMES])
 {
 	int64_t more = ab_detail_number(&f[REPEATED], 0);
 
 	return more > 0 ? (uint64_t)more + 1 : 1;
 }
 
-/* The entry that allows just this; false: it is no host. */
+/* The entry that allows just this; false if it is not a host. */
 static bool get_entry(const struct ab_detail f[NAMES], char ret[AB_HOST_ENTRY_TEXT])
 {
 	int64_t port = ab_detail_number(&f[PORT], 0);
@@ -147,82 +152,70 @@ static bool get_entry(const struct ab_detail f[NAMES], char ret[AB_HOST_ENTRY_TE
 	return true;
 }
 
-/* Through these nobody goes out. */
+/* Connections through the other doors do not leave the box. */
 static bool is_way_out(const struct ab_detail *door)
 {
 	return !ab_detail_is(door, "publish") && !ab_detail_is(door, "host-port") &&
 	       !ab_detail_is(door, "dns");
 }
 
-static void take_request(struct ab_learned *l, const struct ab_detail f[NAMES])
+static void take_request(struct ab_learned *l, const struct record *r)
 {
+	const struct ab_detail *f = r->f;
 	char entry[AB_HOST_ENTRY_TEXT];
 
 	if (f[ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[DOOR]) || !get_entry(f, entry))
 		return;
 	if (f[ERROR].kind == AB_DETAIL_TEXT)
-		count(&l->failed, entry, ab_detail_dup(&f[ERROR]), times(f));
+		count_text(&l->failed, entry, ab_detail_dup(&f[ERROR]), count_times(f));
 	else
-		count(&l->reached, entry, NULL, times(f));
+		count_text(&l->reached, entry, NULL, count_times(f));
 }
 
-static void refuse_host(struct ab_learned *l, const struct ab_detail f[NAMES])
+/* What was denied, and why, as everywhere else. */
+static void take_denial(struct learned_list *list, const struct record *r)
 {
-	ab_autofree char *domain = ab_detail_dup(&f[DOMAIN]), *text = NULL;
-	int64_t port = ab_detail_number(&f[PORT], 0);
+	ab_autobuf struct ab_buf about = { 0 };
+	struct ab_buf why = { 0 };
 
-	if (!domain)
-		return;
-	text = port > 0 && port <= UINT16_MAX ? ab_printf("%s:%d", domain, (int)port)
-					      : ab_strdup(domain);
-	count(&l->denied, text, ab_detail_dup(&f[REASON]), times(f));
+	ab_sentence(&about, AB_ABOUT, r->line, r->len);
+	ab_sentence(&why, AB_SAID, r->line, r->len);
+	if (about.len)
+		count_text(list, about.data, ab_buf_take(&why), count_times(r->f));
+	ab_buf_fini(&why);
 }
 
-static void refuse_path(struct ab_learned *l, const struct ab_detail f[NAMES])
+static void take_violation(struct ab_learned *l, const struct record *r)
 {
-	ab_autofree char *path = ab_detail_dup(&f[PATH]);
-	ab_autofree char *access = ab_detail_dup(&f[ACCESS]);
-	ab_autofree char *reason = ab_detail_dup(&f[REASON]);
+	ab_autofree char *path = ab_detail_dup(&r->f[PATH]);
 
-	if (!path)
-		return;
-	if (path[0] == '/' && ab_detail_is(&f[RULE], "filesystem.write")) {
-		count(&l->unwritten, path, NULL, times(f));
-		return;
+	if (!ab_detail_is(&r->f[DOOR], "file") && !ab_detail_is(&r->f[DOOR], "call")) {
+		if (r->f[DOMAIN].kind == AB_DETAIL_TEXT)
+			take_denial(&l->denied, r);
+	} else if (path && path[0] == '/' && ab_detail_is(&r->f[RULE], "filesystem.write")) {
+		count_text(&l->unwritten, path, NULL, count_times(r->f));
+	} else if (path) {
+		take_denial(&l->refused, r);
 	}
-	count(&l->refused, path,
-	      ab_printf("%s%s%s", access ? access : "", access ? ": " : "",
-			reason ? reason : "refused"),
-	      times(f));
 }
 
-static void take_violation(struct ab_learned *l, const struct ab_detail f[NAMES])
+static void take_exec(struct ab_learned *l, const struct record *r)
 {
-	if (ab_detail_is(&f[DOOR], "file") || ab_detail_is(&f[DOOR], "call"))
-		refuse_path(l, f);
-	else
-		refuse_host(l, f);
+	if (r->f[COMMAND].kind == AB_DETAIL_TEXT)
+		take_denial(&l->refused, r);
 }
 
-static void take_exec(struct ab_learned *l, const struct ab_detail f[NAMES])
+static void take_program(struct ab_learned *l, const struct record *r)
 {
-	ab_autofree char *command = ab_detail_dup(&f[COMMAND]);
-
-	if (command)
-		count(&l->refused, command, ab_detail_dup(&f[REASON]), times(f));
-}
-
-static void take_program(struct ab_learned *l, const struct ab_detail f[NAMES])
-{
-	ab_autofree char *path = ab_detail_dup(&f[PATH]);
+	ab_autofree char *path = ab_detail_dup(&r->f[PATH]);
 
 	if (path)
-		count(&l->programs, path, NULL, times(f));
+		count_text(&l->programs, path, NULL, count_times(r->f));
 }
 
 static const struct {
 	const char *kind;
-	void (*take)(struct ab_learned *l, const struct ab_detail f[NAMES]);
+	void (*take)(struct ab_learned *l, const struct record *r);
 } kinds[] = {
 	{ "exec", take_exec },
 	{ "program", take_program },
@@ -232,13 +225,13 @@ static const struct {
 
 void ab_learned_take(struct ab_learned *l, const char *line, size_t len)
 {
-	struct ab_detail f[NAMES];
+	struct record r = { .line = line, .len = len };
 
-	if (ab_details_find(line, len, names, NAMES, f) < 0)
+	if (ab_details_find(line, len, names, NAMES, r.f) < 0)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++)
-		if (ab_detail_is(&f[KIND], kinds[i].kind))
-			kinds[i].take(l, f);
+		if (ab_detail_is(&r.f[KIND], kinds[i].kind))
+			kinds[i].take(l, &r);
 }
 
 static bool is_covered(const struct ab_strv *folders, const char *path)
@@ -290,7 +283,7 @@ void ab_learned_check(const struct ab_learned *l, const struct ab_learned_from *
 }
 
 /*
- * What was learned, as a file and in words.
+ * The learned policy, and notes for the user.
  */
 
 enum { SHOWN = 40 }; /* lines of one note */
@@ -353,8 +346,8 @@ static void put_reasons(struct ab_buf *b, const struct ab_strv *entries,
 	close_block(&block);
 }
 
-/* A list in a profile stands in place of the one that it builds on, so all
- * that were reached are in it. */
+/* A list in a profile replaces the one that it extends, so it has all hosts
+ * that were reached. */
 static void put_network(struct ab_buf *b, const struct ab_learned *l, const struct ab_policy *base)
 {
 	ab_autostrv struct ab_strv entries = { 0 }, reasons = { 0 };
@@ -409,7 +402,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 		if (!is_outside(folders.v[i], from))
 			continue;
 		ab_strv_add(&entries, text);
-		ab_strv_add(&reasons, "outside of the workspace");
+		ab_strv_add(&reasons, "outside the workspace");
 	}
 	close_block(&block);
 	put_reasons(b, &entries, &reasons);
@@ -428,8 +421,7 @@ char *ab_learned_policy(const struct ab_learned *l, const struct ab_learned_from
 	return ab_buf_take(&b);
 }
 
-/* "  x.y:8080  3 times  why": what the box chose is escaped where it is
- * shown. */
+/* "  x.y:8080  3 times  why". The caller escapes it. */
 static void note_item(const struct learned_item *item, const char *why, struct ab_strv *ret)
 {
 	ab_autofree char *times =
@@ -464,7 +456,7 @@ static void note_reached(const struct learned_list *list, struct ab_strv *ret)
 
 	if (list->len == 0)
 		return;
-	ab_strv_addf(ret, "it reached %zu host%s:", list->len, list->len == 1 ? "" : "s");
+	ab_strv_addf(ret, "the run connected to %zu host%s:", list->len, list->len == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
 		ab_autofree char *why = ab_learned_risk(list->v[i].text);
 
@@ -472,10 +464,10 @@ static void note_reached(const struct learned_list *list, struct ab_strv *ret)
 	}
 	note_rest(list, n, ret);
 	if (list->lost)
-		ab_strv_addf(ret, "the policy has room for %zu of them", list->most);
+		ab_strv_addf(ret, "the policy has room for only %zu of them", list->most);
 }
 
-/* One that was reached at another time is none of them. */
+/* Leave out hosts that were reached at another time. */
 static void note_failed(const struct ab_learned *l, struct ab_strv *ret)
 {
 	struct learned_list left = { .v = ab_alloc(sizeof(left.v[0]) * (l->failed.len + 1)),
@@ -484,7 +476,7 @@ static void note_failed(const struct ab_learned *l, struct ab_strv *ret)
 	for (size_t i = 0; i < l->failed.len; i++)
 		if (!has_text(&l->reached, l->failed.v[i].text))
 			left.v[left.len++] = l->failed.v[i];
-	note_list(&left, "it could not reach these, which the policy leaves out:", ret);
+	note_list(&left, "these connections failed, so the policy leaves the hosts out:", ret);
 	free(left.v);
 }
 
@@ -501,14 +493,13 @@ static void note_unwritten(const struct ab_learned *l, const struct ab_learned_f
 		if (folder)
 			continue;
 		if (shown++ == 0)
-			ab_strv_add(ret, "it could not write here, and the "
-					 "policy does not let it:");
+			ab_strv_add(
+				ret,
+				"these writes were denied, and the policy does not allow them:");
 		note_item(item, why, ret);
 	}
 	if (l->unwritten.lost)
-		ab_strv_addf(ret,
-			     "of the paths that it could not write, %" PRIu64
-			     " more were not looked at",
+		ab_strv_addf(ret, "%" PRIu64 " more denied writes were not examined",
 			     l->unwritten.lost);
 }
 
@@ -517,8 +508,8 @@ void ab_learned_notes(const struct ab_learned *l, const struct ab_learned_from *
 {
 	note_reached(&l->reached, ret);
 	note_failed(l, ret);
-	note_list(&l->denied, "it was refused these hosts, and still is:", ret);
+	note_list(&l->denied, "these hosts were denied, and the policy does not allow them:", ret);
 	note_unwritten(l, from, ret);
-	note_list(&l->refused, "it was refused this, and still is:", ret);
-	note_list(&l->programs, "programs that it ran:", ret);
+	note_list(&l->refused, "these were denied, and the policy does not allow them:", ret);
+	note_list(&l->programs, "programs that ran:", ret);
 }

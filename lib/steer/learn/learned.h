@@ -1,17 +1,17 @@
 #ifndef AB_STEER_LEARN_LEARNED_H
 #define AB_STEER_LEARN_LEARNED_H
 /*
- * From the record of a run to the smallest policy that would have allowed it.
+ * Make the smallest policy that would have allowed a run from its record.
  *
- * Hosts: each one that was reached, by name, with its port where that is not a
- * usual one; never a wildcard. Files: the folder of each file that the run was
- * not allowed to write, if it is one of the person's own. Other folders, and
- * all that stays refused, become notes. A rule that deserves a second look has
- * its reason beside it (the key `reason` of its section).
+ * Hosts: each one that was reached, by name, with its port if that is unusual;
+ * never a wildcard. Files: the folder of each file that the run was not allowed
+ * to write, if the user owns it. Other folders, and whatever stays denied,
+ * become notes. A rule that deserves a second look gets a reason (the key
+ * `reason` of its section).
  *
- * Pure: lines in, text out. The box chose much of the record's content and how
- * many lines it has, so what is kept is bounded and the rest is counted. The
- * order of the lines makes no difference.
+ * Pure: lines in, text out. The box controls content and number of the records,
+ * so memory is bounded and the rest is counted. The order of the lines makes no
+ * difference.
  */
 #include <stddef.h>
 
@@ -33,9 +33,9 @@ void ab_learned_free(struct ab_learned *learned);
  * are ignored. */
 void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
 
-/* What the run began with. */
+/* What the run started with. */
 struct ab_learned_from {
-	const struct ab_policy *base; /* its profile, by itself */
+	const struct ab_policy *base; /* its profile alone */
 	const char *extends;	      /* the profile's name */
 	const char *workspace;	      /* real path, or "" */
 	const char *home;	      /* real path, or NULL */
@@ -51,12 +51,12 @@ extern const char *const ab_learned_closed[];
 
 /* The text of a settings file, with its final newline; free it. */
 char *ab_learned_policy(const struct ab_learned *learned, const struct ab_learned_from *from);
-/* What a person should know, for ab_request's `say`; a line that begins with a
- * space continues the one before. */
+/* Notes for the user, for ab_request's `say`; a line that begins with a blank
+ * continues the one before. */
 void ab_learned_notes(const struct ab_learned *learned, const struct ab_learned_from *from,
 		      struct ab_strv *ret);
-/* The learned rules that `policy`, resolved with the learned profile, does not
- * grant after all: "network.allow: x.y". */
+/* The learned rules that are not in force in `policy`, which was resolved with
+ * the learned profile: "network.allow: x.y". */
 void ab_learned_check(const struct ab_learned *learned, const struct ab_learned_from *from,
 		      const struct ab_policy *policy, struct ab_strv *ret);
 

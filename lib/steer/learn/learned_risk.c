@@ -1,5 +1,5 @@
 /*
- * What a policy should not get by itself, or not without a word about it.
+ * What a learned policy must not contain, or only with a reason beside it.
  */
 #include <string.h>
 
@@ -12,14 +12,13 @@
 #include "workspace/tree/names.h"
 
 /*
- * Hosts, with all that are below them. Order decides nothing: none is below
- * another.
+ * Hosts with their subdomains. Order does not matter: none is below another.
  */
 static const struct {
 	const char *host;
 	const char *why;
 } risky_hosts[] = {
-#define PASTE "anybody can put texts and files there, and read them"
+#define PASTE "anyone can upload and read files there"
 	{ "0x0.st", PASTE },	      { "anonfiles.com", PASTE },
 	{ "bashupload.com", PASTE },  { "catbox.moe", PASTE },
 	{ "dpaste.com", PASTE },      { "dpaste.org", PASTE },
@@ -31,7 +30,7 @@ static const struct {
 	{ "sprunge.us", PASTE },      { "temp.sh", PASTE },
 	{ "termbin.com", PASTE },     { "tmpfiles.org", PASTE },
 	{ "transfer.sh", PASTE },     { "wetransfer.com", PASTE },
-#define HOOK "takes messages for whoever made an address there"
+#define HOOK "delivers messages to anyone who registered an address"
 	{ "api.telegram.org", HOOK }, { "burpcollaborator.net", HOOK },
 	{ "discord.com", HOOK },      { "discordapp.com", HOOK },
 	{ "hooks.slack.com", HOOK },  { "interact.sh", HOOK },
@@ -41,7 +40,7 @@ static const struct {
 	{ "oastify.com", HOOK },      { "pipedream.net", HOOK },
 	{ "requestbin.com", HOOK },   { "requestbin.net", HOOK },
 	{ "webhook.site", HOOK },
-#define TUNNEL "leads to a machine that anybody can have put there"
+#define TUNNEL "can lead to anyone's machine"
 	{ "bore.pub", TUNNEL },	      { "duckdns.org", TUNNEL },
 	{ "loca.lt", TUNNEL },	      { "localhost.run", TUNNEL },
 	{ "lhr.life", TUNNEL },	      { "localtunnel.me", TUNNEL },
@@ -63,8 +62,7 @@ static bool is_below(const char *name, const char *top)
 static const char *find_host(const struct ab_host *host)
 {
 	if (host->kind != AB_HOST_NAME)
-		return "an address, and no name: it may be somebody else's "
-		       "tomorrow";
+		return "an address instead of a name: it may belong to someone else tomorrow";
 	for (size_t i = 0; i < AB_COUNT(risky_hosts); i++)
 		if (is_below(host->text, risky_hosts[i].host))
 			return risky_hosts[i].why;
@@ -83,18 +81,18 @@ char *ab_learned_risk(const char *text)
 	if (why)
 		ab_buf_puts(&b, why);
 	if (entry.port)
-		ab_buf_printf(&b, "%sport %u is not a usual one", why ? "; " : "", entry.port);
+		ab_buf_printf(&b, "%sport %u is unusual", why ? "; " : "", entry.port);
 	return b.len ? ab_buf_take(&b) : NULL;
 }
 
-/* Folders of the system, with all that is in them. */
+/* System folders, with everything in them. */
 static const char *const system_folders[] = {
 	"/bin",	 "/boot", "/dev",  "/etc",  "/lib", "/lib32", "/lib64", "/opt", "/proc",
 	"/root", "/run",  "/sbin", "/snap", "/sys", "/tmp",   "/usr",	"/var",
 };
 
-/* Folders in the home folder that programs take keys, settings or other
- * programs from, with all that is in them. */
+/* Folders in the home folder from which programs take keys, settings or other
+ * programs, with everything in them. */
 const char *const ab_learned_closed[] = {
 	".agentbox",
 	".aws",
@@ -145,12 +143,12 @@ static bool is_system(const char *folder)
 	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
 		if (ab_path_within(folder, system_folders[i]))
 			return true;
-	/* "/data": everything that there is on a disk. */
+	/* "/data" may be a whole disk. */
 	return strchr(folder + 1, '/') == NULL;
 }
 
 /* In it, or around it. */
-static bool touches(const char *folder, const char *top)
+static bool overlaps(const char *folder, const char *top)
 {
 	return ab_path_within(folder, top) || ab_path_within(top, folder);
 }
@@ -160,17 +158,17 @@ static bool is_closed(const char *folder, const struct ab_learned_from *from)
 	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
 		ab_autofree char *top = ab_path_join(from->home, ab_learned_closed[i]);
 
-		if (touches(folder, top))
+		if (overlaps(folder, top))
 			return true;
 	}
 	for (size_t i = 0; from->closed && i < from->closed->len; i++)
-		if (touches(folder, from->closed->v[i]))
+		if (overlaps(folder, from->closed->v[i]))
 			return true;
 	return false;
 }
 
-/* Names that a box protects from its writable folders on: such a folder must
- * not begin at one, or within it. */
+/* A box protects certain names in its writable folders, so a writable folder
+ * must not be such a name, or be inside one. */
 static bool is_protected(const char *folder, const struct ab_learned_from *from)
 {
 	bool holds;
@@ -180,25 +178,25 @@ static bool is_protected(const char *folder, const struct ab_learned_from *from)
 	return ab_names_opened(&from->base->fs.deny_write, folder, &holds);
 }
 
-static const char *refuse(const char *folder, const struct ab_learned_from *from)
+static const char *find_objection(const char *folder, const struct ab_learned_from *from)
 {
 	bool at_home = from->home && ab_path_within(folder, from->home);
 
 	for (size_t i = 0; i < from->base->fs.write.len; i++)
 		if (ab_path_within(folder, from->base->fs.write.v[i]))
-			return "refused in a folder that is writable";
+			return "denied although the folder is writable";
 	if (is_protected(folder, from))
-		return "protected: programs outside the box run or believe it";
+		return "protected: programs outside the box run or trust it";
 	if (from->workspace[0] && ab_path_within(folder, from->workspace))
 		return NULL;
 	if (from->home && ab_path_within(from->home, folder))
-		return "needs all of the home folder";
+		return "would open the whole home folder";
 	if (from->workspace[0] && ab_path_within(from->workspace, folder))
-		return "needs all that is around the workspace";
+		return "would open the folder around the workspace";
 	if (is_closed(folder, from))
-		return "where programs take keys, settings or programs from";
+		return "programs take keys, settings or other programs from there";
 	if (!at_home && is_system(folder))
-		return "in a folder of the system";
+		return "in a system folder";
 	return NULL;
 }
 
@@ -207,14 +205,13 @@ char *ab_learned_folder(const char *path, const struct ab_learned_from *from, co
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	ab_autofree char *folder = NULL;
 
-	/* What stands for bytes that are no text may be the name of something
-	 * else. */
-	*ret_why = "is no plain path";
+	/* A replacement character stands for any byte, so the path is not exact. */
+	*ret_why = "not a plain path";
 	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path) ||
 	    strstr(path, "\xef\xbf\xbd"))
 		return NULL;
 	folder = ab_path_parent(path);
-	*ret_why = refuse(folder, from);
+	*ret_why = find_objection(folder, from);
 	return *ret_why ? NULL : ab_take(folder);
 }
 

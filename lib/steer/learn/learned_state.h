@@ -1,12 +1,12 @@
 #ifndef AB_STEER_LEARN_LEARNED_STATE_H
 #define AB_STEER_LEARN_LEARNED_STATE_H
-/* Shared by learned*.c: what was collected, and which of it is risky. */
+/* Shared by learned.c and learned_risk.c. */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "steer/learn/learned.h"
 
-/* Texts, sorted, each with how often it came. */
+/* Texts, sorted, each with its count. */
 struct learned_item {
 	char *text;
 	char *why; /* or NULL */
@@ -15,25 +15,24 @@ struct learned_item {
 struct learned_list {
 	struct learned_item *v;
 	size_t len, most;
-	uint64_t lost; /* texts that there was no room for */
+	uint64_t lost; /* texts that did not fit */
 };
 
 struct ab_learned {
 	struct learned_list reached;   /* entries for network.allow */
 	struct learned_list failed;    /* entries of hosts not reached */
 	struct learned_list denied;    /* hosts; why */
-	struct learned_list unwritten; /* paths that filesystem.write closes */
+	struct learned_list unwritten; /* paths that filesystem.write denies */
 	struct learned_list refused;   /* everything else; why */
 	struct learned_list programs;
 };
 
-/* The folder to add to filesystem.write for a refused path; free it. NULL:
- * none, and *ret_why says why not. */
+/* The folder to add to filesystem.write for a denied path; free it. NULL if
+ * there is none, and *ret_why says why. */
 char *ab_learned_folder(const char *path, const struct ab_learned_from *from, const char **ret_why);
 /* The path as a person writes it: ".", "./x", "~/x". Free it. */
 char *ab_learned_short(const char *path, const struct ab_learned_from *from);
-/* Why this entry of network.allow deserves a second look; NULL: it does not.
- * Free it. */
+/* Why this entry of network.allow deserves a second look, or NULL; free it. */
 char *ab_learned_risk(const char *entry);
 
 #endif

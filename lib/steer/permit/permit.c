@@ -21,7 +21,7 @@
 #include "steer/client/steer.h"
 #include "steer/permit/permit_state.h"
 
-/* A run's id can be a host's name, too; and a run can be held as a whole. */
+/* A run's id could also be a host; `allow RUN` resumes a paused network. */
 static bool names_run(struct ab_permit_job *job, const char *what)
 {
 	struct ab_error none = { 0 };
@@ -34,7 +34,7 @@ static bool names_run(struct ab_permit_job *job, const char *what)
 	return false;
 }
 
-static int permit(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
+static int carry_out(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
 	switch (meant->kind) {
 	case AB_MEANT_DENIAL:
@@ -51,13 +51,13 @@ static int permit(struct ab_permit_job *job, const struct ab_meant *meant, struc
 	return -1;
 }
 
-/* All of the network is no matter of lists. */
-static int refuse_all(const struct ab_permit *ask, struct ab_error *err)
+/* Lists cannot open or close the whole network. */
+static int refuse_wildcard(const struct ab_permit *ask, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0, "\"*\" is not a host");
-	return ab_hint(err, ask->deny ? "a run without a network:  "
+	return ab_hint(err, ask->deny ? "to run without a network:  "
 					"agentbox run --net blocked -- ..."
-				      : "a run with all of the network:  "
+				      : "to run with an unfiltered network:  "
 					"agentbox run --net allowed -- ...");
 }
 
@@ -71,17 +71,17 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 
 	*ret = (struct ab_permitted){ 0 };
 	if (access(AB_MARKER, F_OK) == 0)
-		return ab_fail(err, AB_EREFUSED, 0, "inside a box nothing can be %s",
+		return ab_fail(err, AB_EREFUSED, 0, "nothing can be %s from inside a box",
 			       ask->deny ? "denied" : "allowed");
 	if (ask->always && ask->for_ms)
-		return ab_fail(err, AB_EUSAGE, 0, "--for and --always exclude each other");
+		return ab_fail(err, AB_EUSAGE, 0, "--for and --always cannot be combined");
 	if (strcmp(ask->what, "*") == 0)
-		return refuse_all(ask, err);
+		return refuse_wildcard(ask, err);
 	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0)
 		return -1;
 	result = ab_steer_state(ask->input, &job.state, err);
 	if (result == 0) {
-		result = permit(&job, &meant, err);
+		result = carry_out(&job, &meant, err);
 		ab_state_fini(&job.state);
 	}
 	ab_permit_forget(&job);
@@ -137,7 +137,7 @@ void ab_permitted_fini(struct ab_permitted *p)
 	*p = (struct ab_permitted){ 0 };
 }
 
-/* A person looks for what happened a moment ago. */
+/* People ask about recent runs. */
 enum { LOOKED_AT = 200 };
 
 void ab_permit_forget(struct ab_permit_job *job)
@@ -148,7 +148,7 @@ void ab_permit_forget(struct ab_permit_job *job)
 	job->again.start = NULL;
 }
 
-static void keep(struct ab_permit_job *job, const struct ab_found_run *run)
+static void keep_run(struct ab_permit_job *job, const struct ab_found_run *run)
 {
 	ab_permit_forget(job);
 	job->run = *run;
@@ -162,7 +162,7 @@ int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *
 
 	if (ab_find_run(job->state.live, job->state.runs, run, &found, err) < 0)
 		return -1;
-	keep(job, &found);
+	keep_run(job, &found);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 		if (ab_find_run(job->state.live, job->state.runs, ids.v[i], &run, &err) < 0)
 			continue;
 		if (is_in(&run, workspace)) {
-			keep(job, &run);
+			keep_run(job, &run);
 			return;
 		}
 		ab_found_run_fini(&run);
@@ -201,7 +201,7 @@ struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 	const char *workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
 	struct ab_policy_input in = *job->ask->input;
 
-	/* Nothing will run: the folder that we stand in may be any. */
+	/* Nothing will run, so any current folder is fine. */
 	in.judging = true;
 	if (*profile)
 		in.profile = profile;
@@ -210,10 +210,10 @@ struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 	return in;
 }
 
-/* A command line that is longer is not copied from a sentence. */
+/* Nobody copies a longer command from a message. */
 enum { COMMAND_MAX = 400 };
 
-/* Can it be shown, and copied from a terminal? */
+/* Can a terminal show it, so that it can be copied? */
 static bool is_plain(const char *text)
 {
 	size_t left = strlen(text), n;
@@ -238,7 +238,7 @@ char *ab_permit_flag(const char *flag, const char *value)
 	return ab_buf_take(&b);
 }
 
-/* What stands behind "--". */
+/* The command after "--". */
 static void add_command(struct ab_buf *b, const json_t *start)
 {
 	ab_autobuf struct ab_buf words = { 0 };
@@ -250,7 +250,7 @@ static void add_command(struct ab_buf *b, const json_t *start)
 		ab_buf_puts(b, "...");
 }
 
-/* Those options of the run that its record still knows. */
+/* The options of the run that are in its record. */
 static void add_options(struct ab_buf *b, const json_t *start)
 {
 	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
@@ -295,8 +295,8 @@ char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t
 	ab_buf_printf(&b, "%s: %s is %s for %s", run, entry, deny ? "denied" : "allowed",
 		      for_ms ? ab_format_duration(for_ms, room) : "this run");
 	if (released)
-		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited go%s on", released,
-			      released == 1 ? "" : "s", released == 1 ? "es" : "");
+		ab_buf_printf(&b, "; %" PRIu64 " waiting request%s released", released,
+			      released == 1 ? "" : "s");
 	return ab_buf_take(&b);
 }
 
@@ -319,7 +319,7 @@ static int read_path(const struct ab_policy_input *in, const char *what, struct 
 {
 	ret->kind = AB_MEANT_PATH;
 	ret->path = ab_path_resolve(what, in->cwd, in->home);
-	return ret->path ? 0 : ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is not known", what);
+	return ret->path ? 0 : ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is unknown", what);
 }
 
 static int read_group(const char *what, struct ab_meant *ret, struct ab_error *err)
@@ -330,20 +330,19 @@ static int read_group(const char *what, struct ab_meant *ret, struct ab_error *e
 			strncpy(ret->entry, what, sizeof(ret->entry) - 1);
 			return 0;
 		}
-	ab_fail(err, AB_EUSAGE, 0, "there is no group %s", what);
-	return ab_hint(err, "there are @github @npm @pypi @crates @go @debian "
-			    "@llm");
+	ab_fail(err, AB_EUSAGE, 0, "unknown group %s", what);
+	return ab_hint(err, "groups: @github @npm @pypi @crates @go @debian @llm");
 }
 
-/* A name without a dot may be a host, and is one of the files here. */
-static int refuse_file(const char *what, struct ab_error *err)
+/* A name without a dot that is a file here may mean a host, too. */
+static int refuse_ambiguous(const char *what, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0, "%s is a host or a file", what);
+	ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
 	return ab_hint(err, "write ./%s for the file, %s. for the host", what, what);
 }
 
-/* "7kq-1" is a name that a host can have, and rather an id with a letter too
- * few: what was to be allowed would go on being refused, and nobody said so. */
+/* "7kq-1" is a valid host name, but more likely a mistyped id. If it counted as
+ * a host, the denial would silently stay. */
 static bool is_nearly_id(const char *what)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -356,11 +355,11 @@ static bool is_nearly_id(const char *what)
 	return *p && !p[strspn(p, "0123456789")];
 }
 
-static int refuse_nearly(const char *what, struct ab_error *err)
+static int refuse_mistyped_id(const char *what, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0, "%s is no id of a denial; one is like 7kq2x-1", what);
+	ab_fail(err, AB_EUSAGE, 0, "%s is not a denial id; an id looks like 7kq2x-1", what);
 	return ab_hint(err,
-		       "what was refused: agentbox log --denied\n"
+		       "list denials with agentbox log --denied\n"
 		       "if it is a host, write it with a dot: %s.",
 		       what);
 }
@@ -374,18 +373,18 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 	struct ab_host_entry entry;
 
 	if (ab_host_entry_parse(what, strlen(what), &entry, &why) == 0) {
-		/* "*" and ":" are no mistake for a file, a range is none. */
+		/* With "*", ":" or "/" it cannot mean the file. */
 		if (exists && !strpbrk(what, "*:/") && what[strlen(what) - 1] != '.')
-			return refuse_file(what, err);
+			return refuse_ambiguous(what, err);
 		if (is_nearly_id(what))
-			return refuse_nearly(what, err);
+			return refuse_mistyped_id(what, err);
 		ret->kind = AB_MEANT_HOST;
 		ab_host_entry_format(&entry, ret->entry);
 		return 0;
 	}
 	ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
 	if (exists)
-		return ab_hint(err, "if the file is meant: ./%s", what);
+		return ab_hint(err, "for the file, write ./%s", what);
 	return ab_hint(err, "%s", why.right);
 }
 
@@ -394,7 +393,7 @@ int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab
 {
 	*ret = (struct ab_meant){ 0 };
 	if (!*what)
-		return ab_fail(err, AB_EUSAGE, 0, "\"\" is no host");
+		return ab_fail(err, AB_EUSAGE, 0, "\"\" is not a host");
 	if (is_path(what))
 		return read_path(in, what, ret, err);
 	if (what[0] == '@')

@@ -1,8 +1,8 @@
 #ifndef AB_STEER_PERMIT_PERMIT_H
 #define AB_STEER_PERMIT_PERMIT_H
 /*
- * `allow` and `deny`: what a person decides about a host or a path, for a live
- * run, for the next one, or for every run.
+ * `allow` and `deny`: decide about a host or a path, for a live run, for the next
+ * one, or for every run.
  *
  *	permit.c	what the argument means, and which run; command lines
  *	permit_host.c	hosts and denials, in a live run
@@ -20,28 +20,28 @@ struct ab_policy_input;
 struct ab_permit {
 	const struct ab_policy_input *input;
 	const char *what; /* ID, DOMAIN or PATH, as typed */
-	const char *run;  /* id or name; NULL: the one that `what` is of,
-				 * else the only live one */
+	const char *run;  /* id or name; NULL: the run of the denial, else
+				 * the only live one */
 	bool deny;
-	bool always;	 /* in the user's own settings, too */
+	bool always;	 /* also in the user's settings */
 	uint64_t for_ms; /* 0: as long as the run lasts */
 };
 
 struct ab_permitted {
-	char run[8];		/* the live run that changed; "": none */
+	char run[8];		/* the live run that changed, or "" */
 	struct ab_strv entries; /* the hosts, as entries of a list */
-	uint64_t released;	/* connections that were waiting for this */
-	char *path;		/* or the path, for the next run; or NULL */
-	char *workspace;	/* whose next run gets the path; NULL: only the
-				 * settings have it */
+	uint64_t released;	/* waiting connections that were released */
+	char *path;		/* for the next run, or NULL */
+	char *workspace;	/* whose next run may write the path; NULL: only
+				 * the settings changed */
 	char *command;		/* starts the run again, or NULL */
 	char *file;		/* the settings file that was read, or NULL */
 	struct ab_strv diff;	/* the change to it, safe to print */
-	struct ab_strv said;	/* what was done, in sentences */
+	struct ab_strv said;	/* what was done, as sentences */
 	struct ab_strv notes;	/* what else is worth knowing */
 };
 
-/* Filled in also on failure: *ret says what was done before that. */
+/* On failure *ret says what was done before. */
 int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret, struct ab_error *err);
 char *ab_permitted_json(const struct ab_permit *permit, const struct ab_permitted *permitted);
 void ab_permitted_fini(struct ab_permitted *permitted);

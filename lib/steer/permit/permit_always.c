@@ -1,6 +1,6 @@
 /*
- * --always: add an element to a list in the user's own settings, and find out
- * whether that has an effect.
+ * --always: add an element to a list in the user's settings, and check whether
+ * that has an effect.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 #include "policy/layers/layers.h"
 #include "steer/permit/permit_state.h"
 
-/* Lists of the layers below are replaced by a new list here, except for
- * network.deny, which only grows. */
-static bool takes_place(const char *key)
+/* A list here replaces those of earlier layers, except for network.deny, which
+ * adds to them. */
+static bool replaces_list(const char *key)
 {
 	return strcmp(key, "network.deny") != 0;
 }
 
-struct settings { /* the user's own, before the change */
+struct settings { /* of the user, before the change */
 	char *path;
-	json_t *list; /* NULL: there is no such list */
+	json_t *list; /* or NULL */
 };
 
 static void settings_fini(struct settings *s)
@@ -68,9 +68,9 @@ static bool has_element(const json_t *list, const char *element)
 	return false;
 }
 
-/* A new list replaces the one that was in force: it begins with a copy. */
-static int bring_along(struct ab_permit_job *job, const char *key, struct ab_strv *ret,
-		       struct ab_error *err)
+/* A new list replaces the one in force, so start with a copy of that. */
+static int copy_inherited(struct ab_permit_job *job, const char *key, struct ab_strv *ret,
+			  struct ab_error *err)
 {
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_policy *policy;
@@ -81,9 +81,8 @@ static int bring_along(struct ab_permit_job *job, const char *key, struct ab_str
 	result = ab_policy_below(&in, policy->profile, key, ret, err);
 	if (result == 0 && ret->len)
 		ab_strv_addf(&job->ret->notes,
-			     "%s of your settings takes the place of that of "
-			     "profile %s, so what is in there was added too, and "
-			     "holds with every profile",
+			     "Your own %s replaces the list of profile %s. Its entries were copied "
+			     "into your settings and now apply to every profile.",
 			     key, policy->profile);
 	ab_policy_free(policy);
 	return result;
@@ -93,12 +92,12 @@ static void note_origin(struct ab_permit_job *job, const struct ab_policy *polic
 {
 	ab_autofree char *from = ab_policy_origin(policy, key, NULL);
 
-	ab_strv_addf(&job->ret->notes, "it has no effect in %s: %s there is that of %s",
+	ab_strv_addf(&job->ret->notes, "it has no effect in %s: %s is set by %s there",
 		     *policy->workspace ? policy->workspace : job->ask->input->cwd, key,
 		     from ? from : "another layer");
 }
 
-/* An entry of network.deny overrides what was added to network.allow. */
+/* An entry of network.deny overrides the new entry of network.allow. */
 static void note_denied(struct ab_permit_job *job, const struct ab_policy *policy,
 			const char *entry)
 {
@@ -110,8 +109,8 @@ static void note_denied(struct ab_permit_job *job, const struct ab_policy *polic
 			continue;
 		from = ab_policy_origin(policy, "network.deny", one);
 		ab_strv_addf(&job->ret->notes,
-			     "it has no effect: %s is in network.deny (%s), "
-			     "which is stronger",
+			     "it has no effect: %s is in network.deny (%s), which overrides "
+			     "network.allow",
 			     one, from ? from : "another layer");
 		return;
 	}
@@ -140,8 +139,8 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 		note_origin(job, policy, "network.mode");
 	if (strcmp(key, "network.deny") == 0 && element[0] != '@' &&
 	    ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false))
-		ab_strv_add(&job->ret->notes, "it stays in network.allow, too: what is denied is "
-					      "stronger");
+		ab_strv_add(&job->ret->notes, "it also stays in network.allow, which network.deny "
+					      "overrides");
 	ab_policy_free(policy);
 }
 
@@ -151,8 +150,7 @@ static void say_always(struct ab_permit_job *job, const char *element)
 
 	if (job->ret->path)
 		ab_strv_addf(&job->ret->said,
-			     "%s may be written %s; a box that is there "
-			     "already can only become narrower",
+			     "%s is writable %s; a running box cannot be given more access",
 			     element, from_now);
 	else
 		ab_strv_addf(&job->ret->said, "%s is %s %s", element,
@@ -172,12 +170,12 @@ int ab_permit_always(struct ab_permit_job *job, const char *key, const char *ele
 		return -1;
 	job->ret->file = ab_strdup(before.path);
 	if (has_element(before.list, element)) {
-		ab_strv_addf(&job->ret->said, "%s is in %s of %s already", element, key,
+		ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key,
 			     before.path);
 		note_effect(job, key, element);
 		return 0;
 	}
-	if (!before.list && takes_place(key) && bring_along(job, key, &first, err) < 0)
+	if (!before.list && replaces_list(key) && copy_inherited(job, key, &first, err) < 0)
 		return -1;
 	if (ab_edit_file_add(job->ask->input, before.path, keys, 2, &first, element,
 			     &job->ret->diff, err) < 0)

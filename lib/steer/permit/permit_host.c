@@ -12,7 +12,7 @@
 #include "steer/client/steer.h"
 #include "steer/permit/permit_state.h"
 
-static const char *verb(const struct ab_permit_job *job)
+static const char *name_request(const struct ab_permit_job *job)
 {
 	return job->ask->deny ? "deny" : "allow";
 }
@@ -33,12 +33,12 @@ static void say_done(struct ab_permit_job *job, const char *run, const char *ent
 							 job->ask->for_ms, (uint64_t)released));
 }
 
-static int grant(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
-		 struct ab_error *err)
+static int send_grant(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
+		      struct ab_error *err)
 {
 	json_t *answer;
 
-	if (ab_steer_ask(steer, verb(job),
+	if (ab_steer_ask(steer, name_request(job),
 			 json_pack("{s:s,s:I}", "entry", entry, "for_ms",
 				   (json_int_t)job->ask->for_ms),
 			 &answer, err) < 0)
@@ -48,7 +48,7 @@ static int grant(struct ab_permit_job *job, struct ab_steer *steer, const char *
 	return 0;
 }
 
-static int grant_all(struct ab_permit_job *job, const char *run, struct ab_error *err)
+static int send_grants(struct ab_permit_job *job, const char *run, struct ab_error *err)
 {
 	struct ab_steer steer;
 	int result = 0;
@@ -56,12 +56,12 @@ static int grant_all(struct ab_permit_job *job, const char *run, struct ab_error
 	if (ab_steer_open(&job->state, run, &steer, err) < 0)
 		return -1;
 	for (size_t i = 0; result == 0 && i < job->ret->entries.len; i++)
-		result = grant(job, &steer, job->ret->entries.v[i], err);
+		result = send_grant(job, &steer, job->ret->entries.v[i], err);
 	ab_steer_fini(&steer);
 	return result;
 }
 
-/* What can be done where no run goes on. */
+/* Suggest what works without an active run. */
 static int hint_new_run(const struct ab_permit_job *job, struct ab_error *err)
 {
 	ab_autofree char *flag =
@@ -71,27 +71,28 @@ static int hint_new_run(const struct ab_permit_job *job, struct ab_error *err)
 	return ab_hint(err,
 		       "in a new run:  %s\n"
 		       "in every run:  agentbox %s %s --always",
-		       again, verb(job), job->ask->what);
+		       again, name_request(job), job->ask->what);
 }
 
-/* Those that go on read the file by themselves. */
-static int grant_beside(struct ab_permit_job *job, struct ab_error *err)
+/* Active runs reload the file by themselves, but not always at once. */
+static int grant_only_run(struct ab_permit_job *job, struct ab_error *err)
 {
 	struct ab_error lone = { 0 };
 	struct ab_run only;
 
 	if (ab_state_find_live(&job->state, NULL, &only, &lone) == 0) {
 		ab_run_fini(&only);
-		return grant_all(job, NULL, err);
+		return send_grants(job, NULL, err);
 	}
 	/* None; or several. */
 	if (lone.code == AB_EUSAGE)
-		ab_strv_add(&job->ret->notes, "several runs go on: each reads the settings "
-					      "again by itself");
+		ab_strv_add(&job->ret->notes,
+			    "several runs are active; each reloads the settings by "
+			    "itself");
 	return 0;
 }
 
-static int expand(struct ab_permit_job *job, const struct ab_meant *meant)
+static int expand_entries(struct ab_permit_job *job, const struct ab_meant *meant)
 {
 	const struct ab_policy_input *in = job->ask->input;
 
@@ -103,8 +104,8 @@ static int expand(struct ab_permit_job *job, const struct ab_meant *meant)
 											    : -1;
 }
 
-/* Whose lists the settings stand above: those of the run that was meant, else
- * of the last one here. */
+/* The profile that the settings build on: that of the run that was meant, else of
+ * the last run here. */
 static void find_profile(struct ab_permit_job *job)
 {
 	struct ab_error none = { 0 };
@@ -119,12 +120,12 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, str
 {
 	const struct ab_permit *ask = job->ask;
 
-	if (expand(job, meant) < 0)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no group %s", meant->entry);
+	if (expand_entries(job, meant) < 0)
+		return ab_fail(err, AB_EUSAGE, 0, "unknown group %s", meant->entry);
 	if (ask->run || !ask->always) {
-		if (grant_all(job, ask->run, err) < 0)
+		if (send_grants(job, ask->run, err) < 0)
 			return err->code == AB_EUSAGE || err->hint[0] ? -1 : hint_new_run(job, err);
-	} else if (grant_beside(job, err) < 0) {
+	} else if (grant_only_run(job, err) < 0) {
 		return -1;
 	}
 	if (!ask->always)
@@ -138,9 +139,9 @@ static int answer_question(struct ab_permit_job *job, struct ab_steer *steer, co
 {
 	json_t *answer;
 
-	/* A word with an end, and a no that lasts, are rules. */
+	/* A grant with a time limit and a lasting "no" are rules, not answers. */
 	if (job->ask->for_ms || job->ask->deny)
-		return grant(job, steer, entry, err);
+		return send_grant(job, steer, entry, err);
 	if (ab_steer_ask(steer, "answer",
 			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer", "run"), &answer,
 			 err) < 0)
@@ -150,7 +151,7 @@ static int answer_question(struct ab_permit_job *job, struct ab_steer *steer, co
 	return 0;
 }
 
-/* The run holds its whole network until somebody says something. */
+/* The run paused its whole network until it gets an answer. */
 static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struct ab_error *err)
 {
 	bool deny = job->ask->deny;
@@ -158,8 +159,7 @@ static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struc
 
 	if (job->ask->for_ms || job->ask->always)
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "%s holds its network: that is answered once, "
-			       "without --for and --always",
+			       "the network of %s is paused; resume it without --for and --always",
 			       steer->id);
 	if (ab_steer_ask(steer, "answer",
 			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
@@ -168,7 +168,7 @@ static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struc
 		return -1;
 	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
 	ab_strv_addf(&job->ret->said, "%s: %s", steer->id,
-		     deny ? "what waits for the network is refused" : "the network goes on");
+		     deny ? "waiting connections are denied" : "the network is resumed");
 	json_decref(answer);
 	return 0;
 }
@@ -186,11 +186,11 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer, cons
 	if (answer_question(job, steer, lift.entry, err) < 0)
 		return -1;
 	if (job->ask->deny)
-		ab_strv_add(&job->ret->said, "what waited for it is refused");
+		ab_strv_add(&job->ret->said, "waiting connections are denied");
 	return job->ask->always ? ab_permit_always(job, list_key(job), lift.entry, err) : 0;
 }
 
-/* 1: it was a question, and is answered. */
+/* Returns 1 if it was a question, which is now answered. */
 static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_error *err)
 {
 	struct ab_error away = { 0 };
@@ -198,7 +198,7 @@ static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_er
 	struct ab_steer steer;
 	int result;
 
-	/* It may have ended since; its record is still there. */
+	/* The run may have ended since; its record remains. */
 	if (ab_steer_open(&job->state, job->run.id, &steer, &away) < 0)
 		return 0;
 	result = ab_steer_question(&steer, job->ask->what, number, &question, err);
@@ -209,10 +209,10 @@ static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_er
 	return result;
 }
 
-/* The run of a denial is over. */
-static int tell_over(struct ab_permit_job *job, struct ab_error *err)
+/* The run of a denial has ended. */
+static int refuse_ended(struct ab_permit_job *job, struct ab_error *err)
 {
-	ab_fail(err, AB_EREFUSED, 0, "run %s is over, and nothing was changed", job->run.id);
+	ab_fail(err, AB_EREFUSED, 0, "run %s has ended; nothing was changed", job->run.id);
 	return hint_new_run(job, err);
 }
 
@@ -223,8 +223,8 @@ static int lift_host(struct ab_permit_job *job, const char *entry, struct ab_err
 
 	ab_strv_add(&job->ret->entries, entry);
 	if (!run && !ask->always)
-		return tell_over(job, err);
-	if (run && grant_all(job, run, err) < 0)
+		return refuse_ended(job, err);
+	if (run && send_grants(job, run, err) < 0)
 		return -1;
 	return ask->always ? ab_permit_always(job, list_key(job), entry, err) : 0;
 }
@@ -243,7 +243,7 @@ static int take_record(struct ab_permit_job *job, const char *line, struct ab_er
 	return result;
 }
 
-static int no_such_run(const struct ab_permit_job *job, struct ab_error *err)
+static int hint_host(const struct ab_permit_job *job, struct ab_error *err)
 {
 	return ab_hint(err, "if it is a host, write it with a dot: %s.", job->ask->what);
 }
@@ -256,7 +256,7 @@ int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
 		return result < 0 ? -1 : 0;
 	ab_fail(err, AB_EUSAGE, 0, "%s is a run, not a host", job->ask->what);
 	return ab_hint(err,
-		       "what it was refused: agentbox log %s --denied\n"
+		       "list its denials with agentbox log %s --denied\n"
 		       "if it is a host, write it with a dot: %s.",
 		       job->ask->what, job->ask->what);
 }
@@ -268,7 +268,7 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 	int result;
 
 	if (ab_permit_find(job, meant->denial.run, err) < 0)
-		return no_such_run(job, err);
+		return hint_host(job, err);
 	if (job->run.live && meant->denial.kind == AB_DENIAL_NETWORK) {
 		result = try_question(job, meant->denial.number, err);
 		if (result)
@@ -276,11 +276,8 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 	}
 	result = ab_find_denial(job->run.dir, id, &found, err);
 	if (result == 0) {
-		ab_fail(err, AB_EUSAGE, 0, "run %s was refused nothing as %s", job->run.id, id);
-		return ab_hint(err,
-			       "what it was refused: agentbox log %s "
-			       "--denied",
-			       job->run.id);
+		ab_fail(err, AB_EUSAGE, 0, "run %s has no denial %s", job->run.id, id);
+		return ab_hint(err, "list its denials with agentbox log %s --denied", job->run.id);
 	}
 	if (result > 0)
 		result = take_record(job,
@@ -292,8 +289,8 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 	return result;
 }
 
-/* The options in the record's own hint: "agentbox run OPTIONS -- ...". */
-static char *hinted_flags(const json_t *record)
+/* The options in the hint of the record: "agentbox run OPTIONS -- ...". */
+static char *parse_hint(const json_t *record)
 {
 	static const char start[] = "agentbox run ", end[] = " -- ...";
 	const char *hint = ab_json_text(record, "hint");
@@ -310,15 +307,15 @@ static char *find_flags(const struct ab_remedy *remedy, const json_t *record)
 	ab_autofree char *value = NULL;
 
 	if (!remedy->flag)
-		return hinted_flags(record);
+		return parse_hint(record);
 	if (!*ab_json_text(record, "path"))
 		return NULL;
 	value = ab_printf("%s%s", remedy->value, ab_json_text(record, "path"));
 	return ab_permit_flag(remedy->flag, value);
 }
 
-static int refuse(const char *id, const json_t *record, const struct ab_again *again,
-		  struct ab_error *err)
+static int refuse_denial(const char *id, const json_t *record, const struct ab_again *again,
+			 struct ab_error *err)
 {
 	const struct ab_remedy *remedy = ab_remedy_find(ab_json_text(record, "rule"));
 	ab_autofree char *flags = remedy->rule ? find_flags(remedy, record) : NULL;
@@ -326,12 +323,12 @@ static int refuse(const char *id, const json_t *record, const struct ab_again *a
 	const char *reason = ab_json_text(record, "reason");
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
-		*reason ? reason : "it was not a rule that refused it");
+		*reason ? reason : "no rule denied it");
 	return ab_hint(err, "%s%s%s", remedy->words, line ? "\nin a new run:  " : "",
 		       line ? line : "");
 }
 
-/* The rules about programs are those that the run began with. */
+/* Rules about programs do not change during a run. */
 static int refuse_program(const char *id, const json_t *record, const struct ab_again *again,
 			  struct ab_error *err)
 {
@@ -341,9 +338,7 @@ static int refuse_program(const char *id, const json_t *record, const struct ab_
 	enum ab_rule_id known;
 
 	ab_fail(err, AB_EREFUSED, 0,
-		"%s cannot be allowed: programs are judged by the rules that "
-		"the run began with",
-		id);
+		"%s cannot be allowed: the rules for programs cannot change during a run", id);
 	if (ab_rule_find(rule, strlen(rule), &known))
 		return ab_hint(err,
 			       "%s%s%sin every run:   { \"commands\": { \"override\": "
@@ -356,7 +351,7 @@ static int refuse_program(const char *id, const json_t *record, const struct ab_
 		       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "");
 }
 
-/* The smallest rule about its host. What is denied is so with every port. */
+/* The smallest rule about its host. A deny rule covers every port. */
 static int judge_host(const char *id, const json_t *record, bool deny, struct ab_lift *ret,
 		      struct ab_error *err)
 {
@@ -366,19 +361,19 @@ static int judge_host(const char *id, const json_t *record, bool deny, struct ab
 	struct ab_host host;
 
 	if (port < 0 || port > 65535 || ab_host_parse(name, strlen(name), &host, NULL) < 0)
-		return ab_fail(err, AB_EREFUSED, 0, "%s: what was asked for is no host", id);
+		return ab_fail(err, AB_EREFUSED, 0, "%s is not about a host", id);
 	entry = ab_host_entry_for(&host, deny ? 0 : (uint16_t)port);
 	ab_host_entry_format(&entry, ret->entry);
 	return 0;
 }
 
-/* Is a host of the network what it is about? */
+/* Is it about a host? */
 static bool is_host(const json_t *record)
 {
 	return *ab_json_text(record, "domain") && !*ab_json_text(record, "call");
 }
 
-/* Rules that a word about the run is stronger than. */
+/* Rules that a grant for the run overrides. */
 static bool is_liftable(const char *rule)
 {
 	static const char *const rules[] = { "", "network.allow", "grant" };
@@ -398,13 +393,13 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny, const struc
 	if (is_host(record) && (deny || is_liftable(rule)))
 		return judge_host(id, record, deny, ret, err);
 	if (deny)
-		return ab_fail(err, AB_EREFUSED, 0, "%s was refused already, and stays so", id);
+		return ab_fail(err, AB_EREFUSED, 0, "%s was denied already, and stays denied", id);
 	if (ab_json_is(record, "kind", "exec"))
 		return refuse_program(id, record, again, err);
-	/* One that is not whole is no name to go by. */
+	/* A path that was cut does not name a file. */
 	if (strcmp(rule, "filesystem.write") == 0 && ab_json_text(record, "path")[0] == '/') {
 		ret->path = ab_json_text(record, "path");
 		return 0;
 	}
-	return refuse(id, record, again, err);
+	return refuse_denial(id, record, again, err);
 }

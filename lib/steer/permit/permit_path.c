@@ -15,10 +15,9 @@
 #include "workspace/tree/names.h"
 
 /*
- * The object itself: a link says something else than what is behind it. What
- * is not there yet is made in a folder that is. A record (`made`) has names
- * without links: where there is one by now, something else would be opened
- * than what was refused.
+ * The real path, with links resolved. A file that does not exist yet is allowed
+ * through its folder. Paths in a record (`made`) have no links: if there is one
+ * now, something else would be opened than what was denied.
  */
 static int find_real(const char *path, bool made, char **ret, struct ab_error *err)
 {
@@ -32,22 +31,21 @@ static int find_real(const char *path, bool made, char **ret, struct ab_error *e
 	}
 	if (real && made && strcmp(real, meant) != 0) {
 		ab_fail(err, AB_EREFUSED, 0,
-			"%s cannot be allowed by its id: it leads to %s by now", meant, real);
+			"%s cannot be allowed by its id: it is now a link to %s", meant, real);
 		free(real);
-		return ab_hint(err, "name the folder, or the file, itself");
+		return ab_hint(err, "name the real folder or file");
 	}
 	if (!real) {
 		ab_fail(err, AB_EUSAGE, errno, "%s", path);
-		return errno == ENOENT ? ab_hint(err, "make it first: only "
-						      "what is there can be "
-						      "opened for a run")
-				       : -1;
+		return errno == ENOENT
+			       ? ab_hint(err, "create it first: only existing paths can be allowed")
+			       : -1;
 	}
 	*ret = real;
 	return 0;
 }
 
-/* Of the run; else where we stand. */
+/* The workspace of the run, else the current folder. */
 static char *find_workspace(struct ab_permit_job *job)
 {
 	const struct ab_policy_input *in = job->ask->input;
@@ -93,16 +91,16 @@ static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_
 	struct ab_permitted *ret = job->ret;
 	bool had;
 
-	if (ab_next_run_run_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
+	if (ab_next_run_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
 		return -1;
 	ab_strv_addf(&ret->said,
-		     "%s may be written in the next run in %s%s; a box that "
-		     "is there already can only become narrower",
-		     path, ret->workspace, had ? ", as was said before" : "");
+		     "%s is writable in the next run in %s%s; a running box cannot be given "
+		     "more access",
+		     path, ret->workspace, had ? " (allowed earlier)" : "");
 	return 0;
 }
 
-/* Nothing is open by now that was not. */
+/* Nothing changes for the live run; the rule applies to the next one. */
 static int allow_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	ab_autofree char *flag = ab_permit_flag("--write", path);
@@ -126,7 +124,7 @@ static int judge_path(struct ab_permit_job *job, const char *path, struct ab_err
 		return -1;
 	result = check_place(job, policy, path, err);
 	if (result == 0 && is_writable(policy, path)) {
-		ab_strv_addf(&job->ret->said, "%s may be written already in %s", path,
+		ab_strv_addf(&job->ret->said, "%s is already writable in %s", path,
 			     job->ret->workspace);
 		job->ret->path = ab_strdup(path);
 	} else if (result == 0) {
@@ -142,13 +140,14 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	ab_autofree char *real = NULL;
 
 	if (ask->deny) {
-		ab_fail(err, AB_EUSAGE, 0, "deny is for hosts");
-		return ab_hint(err, "a path is closed when a run begins: "
+		ab_fail(err, AB_EUSAGE, 0, "deny takes hosts only");
+		return ab_hint(err, "paths can only be denied when a run starts: "
 				    "agentbox run --deny-write PATH, or "
 				    "--deny-read PATH");
 	}
 	if (ask->for_ms)
-		return ab_fail(err, AB_EUSAGE, 0, "--for is for hosts: a path is for a whole run");
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "--for takes hosts only: a path is allowed for a whole run");
 	if (!made && ask->run && ab_permit_find(job, ask->run, err) < 0)
 		return -1;
 	if (find_real(path, made, &real, err) < 0)
@@ -156,21 +155,21 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	job->ret->workspace = find_workspace(job);
 	if (judge_path(job, real, err) == 0)
 		return 0;
-	/* Its folder is too much; the file itself may not be. */
+	/* The folder is too much, but the file alone may be fine. */
 	if (err->code == AB_EREFUSED && made && access(path, F_OK) < 0) {
 		ab_autofree char *line = ab_permit_flag("agentbox allow", path);
 
-		ab_hint(err, "make the file first, then:  %s", line);
+		ab_hint(err, "create the file first, then:  %s", line);
 	}
 	return -1;
 }
 
-/* Not the caller's own work, although it may be his to write. */
+/* System folders, which the user may be able to write. */
 static const struct {
 	const char *path, *words;
 } system_folders[] = {
 	{ "/bin", "programs of this machine" },
-	{ "/boot", "what this machine starts with" },
+	{ "/boot", "boot files of this machine" },
 	{ "/etc", "settings of this machine" },
 	{ "/lib", "libraries of this machine" },
 	{ "/lib64", "libraries of this machine" },
@@ -180,19 +179,19 @@ static const struct {
 	{ "/var", "data of this machine's services" },
 };
 
-/* What the box has of its own. */
+/* The box has its own. */
 static const char *const own_folders[] = { "/dev", "/proc", "/sys" };
 
-static int refuse(struct ab_error *err, const char *path, const char *why)
+static int refuse_path(struct ab_error *err, const char *path, const char *why)
 {
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", path, why);
-	return ab_hint(err, "name the folder, or the file, that is needed");
+	return ab_hint(err, "name just the folder or file that is needed");
 }
 
 static int check_protected(const struct ab_strv *names, const char *path, struct ab_error *err)
 {
 	static const char why[] = "protected, because programs outside the box "
-				  "run or believe it (filesystem.denyWrite)";
+				  "run or trust it (filesystem.denyWrite)";
 	ab_autofree char *taken = NULL, *flag = NULL;
 	bool holds;
 	const char *name = ab_names_opened(names, path, &holds);
@@ -200,9 +199,9 @@ static int check_protected(const struct ab_strv *names, const char *path, struct
 	if (!name)
 		return 0;
 	if (holds) {
-		ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: in it is %s, which is %s", path,
-			name, why);
-		return ab_hint(err, "name what is needed in it");
+		ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: it contains %s, which is %s",
+			path, name, why);
+		return ab_hint(err, "name just the folder or file that is needed");
 	}
 	taken = ab_printf("!%s", name);
 	flag = ab_permit_flag("--deny-write", taken);
@@ -214,7 +213,7 @@ static void note_system(const char *path, struct ab_strv *notes)
 {
 	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
 		if (ab_path_within(path, system_folders[i].path))
-			ab_strv_addf(notes, "%s: here are %s", path, system_folders[i].words);
+			ab_strv_addf(notes, "%s contains %s", path, system_folders[i].words);
 }
 
 int ab_permit_place(const struct ab_place *place, const char *path, struct ab_strv *notes,
@@ -223,24 +222,20 @@ int ab_permit_place(const struct ab_place *place, const char *path, struct ab_st
 	const char *const ours[] = { place->state, place->config, "/etc/agentbox" };
 
 	if (strcmp(path, "/") == 0)
-		return refuse(err, path, "it is the whole file system");
+		return refuse_path(err, path, "it is the whole file system");
 	if (place->home && ab_path_within(place->home, path))
-		return refuse(err, path,
-			      strcmp(path, place->home) == 0 ? "it is your home folder"
-							     : "your home folder is in it");
+		return refuse_path(err, path,
+				   strcmp(path, place->home) == 0 ? "it is your home folder"
+								  : "your home folder is in it");
 	for (size_t i = 0; i < AB_COUNT(ours); i++)
 		if (ours[i] && ab_path_within(path, ours[i])) {
-			ab_fail(err, AB_EREFUSED, 0,
-				"%s cannot be allowed: it is agentbox's own, "
-				"and a box never writes it",
+			ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: it belongs to agentbox",
 				path);
 			return -1;
 		}
 	for (size_t i = 0; i < AB_COUNT(own_folders); i++)
 		if (ab_path_within(path, own_folders[i]))
-			return refuse(err, path,
-				      "a box has a folder of that name of its "
-				      "own");
+			return refuse_path(err, path, "a box has its own folder of that name");
 	if (check_protected(place->deny_write, path, err) < 0)
 		return -1;
 	if (!place->home || !ab_path_within(path, place->home))

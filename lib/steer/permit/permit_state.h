@@ -27,9 +27,9 @@ int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab
 		   struct ab_error *err);
 void ab_meant_fini(struct ab_meant *meant);
 
-/* What a command line that starts a run again is made from. */
+/* For the command line that starts a run again. */
 struct ab_again {
-	const json_t *start; /* its start record; NULL: not known */
+	const json_t *start; /* its start record, or NULL */
 	const char *cwd;     /* where the line will be typed */
 };
 /* "agentbox run FLAGS -- make test"; with "..." for a command that is not
@@ -38,21 +38,20 @@ char *ab_permit_again(const struct ab_again *again, const char *flags);
 /* One flag and its value, quoted for a shell. */
 char *ab_permit_flag(const char *flag, const char *value);
 
-/* What would lift a denial: a rule about a host, or one about a path. -1:
- * nothing can lift it now; the error says why, and what to do instead. */
+/* What would lift a denial: a rule about a host or about a path. -1 if nothing
+ * can lift it now; the error says why, and what to do instead. */
 struct ab_lift {
-	char entry[AB_HOST_ENTRY_TEXT]; /* the host; "": it is a path */
+	char entry[AB_HOST_ENTRY_TEXT]; /* the host; "" if it is a path */
 	const char *path;
 };
 int ab_permit_judge(const char *id, const json_t *record, bool deny, const struct ab_again *again,
 		    struct ab_lift *ret, struct ab_error *err);
 
-/* "7kq2x: x.y is allowed for 10m; 1 request that waited goes on" */
+/* "7kq2x: x.y is allowed for 10m; 1 waiting request released" */
 char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
 			 uint64_t released);
 
-/* May this real path become writable? A path that may, but deserves a warning,
- * adds that to `notes`. */
+/* May this real path become writable? Warnings are added to `notes`. */
 struct ab_place {
 	const char *home, *state, *config; /* or NULL */
 	const struct ab_strv *deny_write;
@@ -65,7 +64,7 @@ struct ab_permit_job {
 	const struct ab_permit *ask;
 	struct ab_permitted *ret;
 	struct ab_state state;
-	/* The run that was named, or whose denial it is; id "": none. */
+	/* The run that was named, or of the denial; id "" if there is none. */
 	struct ab_found_run run;
 	json_t *start;
 	struct ab_again again;
@@ -80,13 +79,12 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job);
 
 int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
-/* `allow RUN`: let a run go on that the monitor holds. */
+/* `allow RUN`: resume the network that the monitor paused. */
 int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err);
 int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
-/* `made`: the path is from a denial, so it may be a file that does not exist
- * yet. */
+/* `made`: the path is from a denial, so the file may not exist yet. */
 int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err);
-/* Add to a list of the user's own settings. */
+/* Add to a list in the user's settings. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);
 

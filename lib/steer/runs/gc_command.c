@@ -12,7 +12,7 @@
 static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule *rule,
 			 struct ab_error *err)
 {
-	/* Records are the user's: what folder he stands in has no say. */
+	/* Records belong to the user, so the current project has no say. */
 	struct ab_policy_input own = *input;
 	struct ab_policy *policy;
 
@@ -30,12 +30,12 @@ static int read_request(const struct ab_gc_request *request, struct ab_gc_rule *
 			struct ab_error *err)
 {
 	if (request->older && ab_parse_duration(request->older, &rule->keep_ms) < 0) {
-		ab_fail(err, AB_EUSAGE, 0, "--older %s is not a duration", request->older);
-		return ab_hint(err, "write one like 30d or 12h");
+		ab_fail(err, AB_EUSAGE, 0, "--older: invalid duration %s", request->older);
+		return ab_hint(err, "use a duration such as 30d or 12h");
 	}
 	if (request->keep && (strspn(request->keep, "0123456789") != strlen(request->keep) ||
 			      ab_parse_size(request->keep, &rule->keep_runs) < 0))
-		return ab_fail(err, AB_EUSAGE, 0, "--keep %s is not a number", request->keep);
+		return ab_fail(err, AB_EUSAGE, 0, "--keep: invalid number %s", request->keep);
 	return 0;
 }
 

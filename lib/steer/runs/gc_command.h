@@ -12,7 +12,7 @@ struct ab_gc_request {
 	bool dry;	   /* remove nothing, only report */
 };
 
-/* Sweeps dead runs first; what that found is in `notes`. */
+/* Cleans up after killed runs first, and reports that in `notes`. */
 int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *request,
 	      struct ab_gc_report *ret, struct ab_strv *notes, struct ab_error *err);
 

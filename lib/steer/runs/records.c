@@ -1,13 +1,13 @@
 /*
- * Theory of operation, of following.
+ * Theory of operation: following a run.
  *
- * A run that goes on has its folder locked by its processes. Its end is a
- * record "end"; where all of them were killed there is none, and the lock is
- * free. So after each time of waiting the lock is looked at *before* the rest
- * is read: what was written by then is all there is.
+ * The processes of an active run lock its folder. A run ends with a record
+ * "end"; if all of its processes were killed there is none, and the lock is
+ * free. So after each wait, check the lock *before* reading the rest: if it is
+ * free, no more will be written.
  *
- * The folder moves from live/ to runs/ at the end; we hold it open, and the
- * watch is on the folder itself, so neither notices.
+ * The folder moves from live/ to runs/ at the end. We keep it open, and the
+ * inotify watch is on the folder itself, so neither is affected.
  */
 #include "steer/runs/records.h"
 
@@ -29,7 +29,7 @@
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 
-/* How long without a look at the lock; where there is no watch, at the file. */
+/* How often to check the lock; or the file, if inotify is not available. */
 enum { LOOK_MS = 500, BLIND_MS = 100 };
 
 struct ab_records {
@@ -39,9 +39,9 @@ struct ab_records {
 	struct ab_found_run run;
 	struct ab_reader reader;
 	bool reading;
-	bool ended;    /* its last record was given, or nobody is left */
-	int watch;     /* inotify, once it was asked for */
-	uint64_t lost; /* in runs before */
+	bool ended;    /* its last record was returned, or it was killed */
+	int watch;     /* inotify, once it is needed */
+	uint64_t lost; /* in earlier runs */
 };
 
 static int open_reader(struct ab_records *r, struct ab_error *err)
@@ -62,7 +62,7 @@ static void close_reader(struct ab_records *r)
 	r->reading = false;
 }
 
-/* A run that is removed while we read is not missed. */
+/* Skip runs that are removed meanwhile. */
 static void open_next_run(struct ab_records *r)
 {
 	struct ab_error ignored;
@@ -87,7 +87,7 @@ static int open_runs(struct ab_records *r, const char *run, bool all, struct ab_
 		return -1;
 	open_next_run(r);
 	if (!r->reading)
-		return ab_fail(err, AB_ESYSTEM, 0, "there is no run yet that left a record");
+		return ab_fail(err, AB_ESYSTEM, 0, "no run has left a record yet");
 	return 0;
 }
 
@@ -133,8 +133,8 @@ int ab_records_next(struct ab_records *records, const char **ret_line, size_t *r
 	while (records->reading) {
 		int more = ab_reader_next(&records->reader, ret_line, ret_len, err);
 
-		/* Only who follows needs to know, and has a watch by then;
-		 * the lock tells those that ended before. */
+		/* Needed for following only, which starts the watch first. If
+		 * the run ended before that, the lock says so. */
 		if (more > 0 && records->watch >= 0)
 			records->ended |= is_end(*ret_line, *ret_len);
 		if (more != 0 || !records->ids.len)
@@ -165,7 +165,7 @@ int ab_records_wait(struct ab_records *records)
 		return 0;
 	if (first)
 		start_watch(records);
-	/* What came before the watch began is read first. */
+	/* First read what was written before the watch began. */
 	if (!first || records->watch < 0)
 		(void)poll(&p, 1, p.fd < 0 ? BLIND_MS : LOOK_MS);
 	while (p.fd >= 0 && read(p.fd, events, sizeof(events)) > 0)

@@ -1,8 +1,8 @@
 #ifndef AB_STEER_RUNS_RECORDS_H
 #define AB_STEER_RUNS_RECORDS_H
 /*
- * The records of one run or of all runs, while they are written: what `log`
- * reads. Nothing in the state folder is changed.
+ * Read the records of one run or of all runs, even while they are written, for
+ * `log`. Nothing in the state folder is changed.
  */
 #include <stdbool.h>
 #include <stddef.h>

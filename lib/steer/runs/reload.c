@@ -37,8 +37,8 @@ static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret
 	json_decref(answer);
 }
 
-static int add(const struct ab_state *state, const char *run, bool cut, struct ab_reloads *list,
-	       struct ab_error *err)
+static int reload_run(const struct ab_state *state, const char *run, bool cut,
+		      struct ab_reloads *list, struct ab_error *err)
 {
 	struct ab_steer steer;
 
@@ -50,9 +50,9 @@ static int add(const struct ab_state *state, const char *run, bool cut, struct a
 	return 0;
 }
 
-/* Those that end meanwhile need nothing any more. */
-static int add_all(const struct ab_state *state, bool cut, struct ab_reloads *list,
-		   struct ab_error *err)
+/* Ignore runs that end meanwhile. */
+static int reload_all(const struct ab_state *state, bool cut, struct ab_reloads *list,
+		      struct ab_error *err)
 {
 	ab_autodir DIR *live = ab_folder_list(state->live, ".");
 	const char *id;
@@ -63,9 +63,9 @@ static int add_all(const struct ab_state *state, bool cut, struct ab_reloads *li
 		struct ab_error gone = { 0 };
 
 		if (id[0] != '.')
-			add(state, id, cut, list, &gone);
+			reload_run(state, id, cut, list, &gone);
 	}
-	return list->len ? 0 : ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+	return list->len ? 0 : ab_fail(err, AB_ESYSTEM, 0, "no active runs");
 }
 
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
@@ -77,7 +77,7 @@ int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	*ret = (struct ab_reloads){ 0 };
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = run ? add(&state, run, cut, ret, err) : add_all(&state, cut, ret, err);
+	result = run ? reload_run(&state, run, cut, ret, err) : reload_all(&state, cut, ret, err);
 	ab_state_fini(&state);
 	return result;
 }

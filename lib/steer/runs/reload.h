@@ -1,8 +1,8 @@
 #ifndef AB_STEER_RUNS_RELOAD_H
 #define AB_STEER_RUNS_RELOAD_H
 /*
- * Have live runs read their settings again. Only a run's lists of hosts can
- * change; a file with a mistake changes nothing.
+ * Make live runs reload their settings. Only the host lists of a run can change;
+ * a file with an error changes nothing.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct ab_reloaded {
 	char run[8];
 	struct ab_error error;	/* code AB_ENONE: it succeeded */
 	struct ab_strv changes; /* "+ x.y allowed"; empty: no change */
-	struct ab_strv notes;	/* what is worth knowing about it */
+	struct ab_strv notes;	/* for the user */
 };
 
 struct ab_reloads {
@@ -25,7 +25,7 @@ struct ab_reloads {
 };
 
 /* `run` is an id or a name; NULL: all live runs. `cut`: also close connections
- * that the new lists deny. Fails when there is no such run; the failure of a
+ * to hosts that are now denied. Fails when there is no such run; the failure of a
  * single run is in its row. */
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	      struct ab_reloads *ret, struct ab_error *err);

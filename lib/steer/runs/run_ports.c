@@ -16,8 +16,8 @@
 
 enum { PORTS_MAX = 1024 };
 
-/* The door's own, in a box whose network is filtered. */
-static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR, AB_PORT_CAPTURED };
+/* Ports of the proxy, in a box with a filtered network. */
+static const uint16_t proxy_ports[] = { AB_PORT_DNS, AB_PORT_DOOR, AB_PORT_CAPTURED };
 
 static bool is_ours(const json_t *network, uint16_t port)
 {
@@ -27,8 +27,8 @@ static bool is_ours(const json_t *network, uint16_t port)
 
 	if (strcmp(mode, "filtered") != 0)
 		return false;
-	for (i = 0; i < AB_COUNT(door_ports); i++)
-		if (door_ports[i] == port)
+	for (i = 0; i < AB_COUNT(proxy_ports); i++)
+		if (proxy_ports[i] == port)
 			return true;
 	json_array_foreach(hosts, i, one) if (json_integer_value(one) == port) return true;
 	return false;
@@ -52,15 +52,14 @@ int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_
 
 	if (strcmp(mode, "allowed") == 0) {
 		ab_fail(err, AB_ESYSTEM, 0,
-			"run %s has the network of this machine, and no ports "
-			"of its own",
+			"run %s shares the network of this machine and has no ports of its own",
 			id);
-		return ab_hint(err, "what listens here: ss -ltn");
+		return ab_hint(err, "to see the ports of this machine: ss -ltn");
 	}
 	v4 = init < 0 ? NULL : ab_run_process_read(init, "net/tcp");
 	if (!v4)
-		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
-	/* A kernel without IPv6 has no such table. */
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is starting or ending", id);
+	/* NULL if the kernel has no IPv6. */
 	v6 = ab_run_process_read(init, "net/tcp6");
 	n = ab_ports_parse(v4, ports, n, PORTS_MAX);
 	if (v6)

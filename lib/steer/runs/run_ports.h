@@ -1,7 +1,7 @@
 #ifndef AB_STEER_RUNS_RUN_PORTS_H
 #define AB_STEER_RUNS_RUN_PORTS_H
 /*
- * The ports that listen inside a live run, seen from another process of the
+ * List the ports that an active run listens on, from another process of the
  * same user.
  */
 #include <jansson.h>

@@ -27,8 +27,8 @@ static char *copy_text(const json_t *object, const char *key)
 	return text ? ab_strdup(text) : NULL;
 }
 
-/* Since the time of a record. */
-static int64_t age_of(const char *stamp)
+/* Milliseconds since the time of a record. */
+static int64_t compute_age(const char *stamp)
 {
 	int64_t at = ab_time_ms(stamp);
 
@@ -51,7 +51,7 @@ static void fill_start(struct ab_run_info *info, const json_t *start)
 	info->cwd = copy_text(start, "cwd");
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
 	info->pid = json_integer_value(json_object_get(start, "pid"));
-	info->age_ms = age_of(ab_json_text(start, "timestamp"));
+	info->age_ms = compute_age(ab_json_text(start, "timestamp"));
 	json_array_foreach(command, i, word) if (json_is_string(word))
 		ab_strv_add(&info->command, json_string_value(word));
 	fill_ports(info, start);
@@ -94,7 +94,7 @@ static int by_age(const void *a, const void *b)
 	return x->age_ms < y->age_ms ? 1 : -(x->age_ms > y->age_ms);
 }
 
-static void describe(const struct found *f, struct ab_run_list *ret)
+static void describe_runs(const struct found *f, struct ab_run_list *ret)
 {
 	ab_autofree struct ab_ask_runs *v = ab_alloc((f->len + 1) * sizeof(v[0]));
 
@@ -106,7 +106,7 @@ static void describe(const struct found *f, struct ab_run_list *ret)
 		struct ab_run_info *info = &ret->v[ret->len];
 		json_t *start = ab_run_start(&f->runs[i]);
 
-		/* It is just being made, or was refused. */
+		/* The run is starting, or was refused. */
 		if (!start)
 			continue;
 		memcpy(info->id, f->runs[i].id, sizeof(info->id));
@@ -130,7 +130,7 @@ int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
 	*ret = (struct ab_run_list){ 0 };
 	ab_leftovers_stale(&state, notes);
 	ab_state_each_live(&state, keep_run, found);
-	describe(found, ret);
+	describe_runs(found, ret);
 	for (size_t i = 0; i < found->len; i++)
 		ab_run_fini(&found->runs[i]);
 	ab_state_fini(&state);
@@ -161,9 +161,9 @@ struct row {
 
 struct column {
 	const char *title;
-	bool right; /* numbers end below each other */
+	bool right; /* align at the right */
 	void (*put)(struct ab_buf *b, const struct ab_run_info *info);
-	/* Shown only where one of the runs has it; NULL: always. */
+	/* Show the column if this holds for a run; NULL: always. */
 	bool (*has)(const struct ab_run_info *info);
 };
 
@@ -182,7 +182,7 @@ static bool has_name(const struct ab_run_info *info)
 	return info->name != NULL;
 }
 
-/* One unit is enough to know how old it is. */
+/* One unit is precise enough. */
 static void put_age(struct ab_buf *b, const struct ab_run_info *info)
 {
 	static const struct {
@@ -215,7 +215,7 @@ static void put_allowed(struct ab_buf *b, const struct ab_run_info *info)
 	put_count(b, info, info->allowed);
 }
 
-static void put_blocked(struct ab_buf *b, const struct ab_run_info *info)
+static void put_denied(struct ab_buf *b, const struct ab_run_info *info)
 {
 	put_count(b, info, info->refused);
 }
@@ -250,11 +250,11 @@ static void put_command(struct ab_buf *b, const struct ab_run_info *info)
 		ab_buf_escape_n(b, words.data, words.len);
 }
 
-/* The last one takes what is left of a line. */
+/* The last column takes the rest of the line. */
 static const struct column columns_all[COLUMNS_MAX] = {
 	{ "BOX", false, put_id, NULL },		 { "NAME", false, put_name, has_name },
 	{ "AGE", false, put_age, NULL },	 { "PROFILE", false, put_profile, NULL },
-	{ "ALLOWED", true, put_allowed, NULL },	 { "BLOCKED", true, put_blocked, NULL },
+	{ "ALLOWED", true, put_allowed, NULL },	 { "DENIED", true, put_denied, NULL },
 	{ "PORTS", false, put_ports, NULL },	 { "ASKS", false, put_waiting, has_waiting },
 	{ "COMMAND", false, put_command, NULL },
 };
@@ -267,9 +267,9 @@ static bool is_shown(const struct column *c, const struct ab_run_list *list)
 	return !c->has;
 }
 
-/* Characters, of a text that has been escaped: each takes one column but the
- * wide ones, which only make a line longer than it should be. */
-static size_t width_of(const char *s)
+/* Each character of an escaped text counts as one column. Wide characters only
+ * spoil the alignment. */
+static size_t count_columns(const char *s)
 {
 	size_t n = 0;
 
@@ -278,11 +278,11 @@ static size_t width_of(const char *s)
 	return n;
 }
 
-static void cut(struct ab_buf *line, size_t begin, size_t columns)
+static void cut_line(struct ab_buf *line, size_t begin, size_t columns)
 {
 	size_t at = begin, n = 0;
 
-	if (!columns || width_of(line->data + begin) <= columns)
+	if (!columns || count_columns(line->data + begin) <= columns)
 		return;
 	while (n + 3 < columns && at < line->len) {
 		uint32_t c;
@@ -298,7 +298,7 @@ static void cut(struct ab_buf *line, size_t begin, size_t columns)
 
 static void put_cell(struct ab_buf *b, const struct column *c, const char *text, size_t width)
 {
-	size_t has = width_of(text);
+	size_t has = count_columns(text);
 	int gap = has < width ? (int)(width - has) : 0;
 
 	if (c->right)
@@ -317,7 +317,7 @@ static void put_line(struct ab_buf *b, const char *const *cells, const size_t *w
 			put_cell(b, &columns_all[k], cells[k], widths[k]);
 		else if (widths[k])
 			ab_buf_puts(b, cells[k]);
-	cut(b, begin, columns);
+	cut_line(b, begin, columns);
 	ab_buf_puts(b, "\n");
 }
 
@@ -329,7 +329,7 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 	struct ab_buf b = { 0 };
 
 	if (!list->len)
-		return ab_strdup("no run is going on\n");
+		return ab_strdup("no active runs\n");
 	for (size_t k = 0; k < COLUMNS_MAX; k++) {
 		const struct column *c = &columns_all[k];
 
@@ -342,8 +342,8 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 
 			ab_buf_puts(cell, "");
 			c->put(cell, &list->v[i]);
-			if (width_of(cell->data) > widths[k])
-				widths[k] = width_of(cell->data);
+			if (count_columns(cell->data) > widths[k])
+				widths[k] = count_columns(cell->data);
 		}
 	}
 	put_line(&b, cells, widths, columns);

@@ -1,9 +1,9 @@
 #ifndef AB_STEER_RUNS_RUNS_H
 #define AB_STEER_RUNS_RUNS_H
 /*
- * `ps` and `stop`: the live runs, from their start records and from what their
- * supervisors say. What a supervisor does not say within a second is unknown.
- * All text comes from the box or the caller, and may hold anything.
+ * `ps` and `stop`: live runs, as their start records and supervisors describe
+ * them. A supervisor has one second to answer. Texts come from the box or the
+ * caller and may contain anything.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,10 +21,10 @@ struct ab_run_info {
 	char *cwd, *profile; /* or NULL */
 	int64_t pid;	     /* of its supervisor */
 	int64_t age_ms;
-	bool answered;		  /* the supervisor did; else these are unknown: */
+	bool answered;		  /* the supervisor did; else unknown: */
 	uint64_t allowed, denied; /* requests */
-	uint64_t refused;	  /* the denied, and programs and files */
-	uint64_t pending;	  /* questions without an answer yet */
+	uint64_t refused;	  /* denied requests, programs and files */
+	uint64_t pending;	  /* open questions */
 	bool heard;		  /* the ports are known */
 	uint16_t *ports;
 	size_t nports;
@@ -35,8 +35,7 @@ struct ab_run_list {
 	size_t len;
 };
 
-/* Sweeps up after runs that were killed, as a new run would; what that found
- * is in `notes`. */
+/* Cleans up after killed runs, as a new run does, and reports that in `notes`. */
 int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
 		 struct ab_strv *notes, struct ab_error *err);
 void ab_run_list_fini(struct ab_run_list *list);
@@ -47,10 +46,10 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns);
 char *ab_run_list_json(const struct ab_run_list *list);
 
 /*
- * End runs: each is asked to stop (TERM, then KILL for what is left after the
- * grace), and one that does not listen is killed, by handles to its processes
- * and never by a pid. Returns when all of them have ended. Without names, all
- * runs. `slow` (or NULL) is called once if it takes longer than a moment.
+ * End runs: ask each to stop (TERM, then KILL after the grace period), and kill
+ * a run that does not answer, by pidfd and never by pid. Returns when all have
+ * ended. Without names, all runs. `slow` (or NULL) is called once if it takes
+ * more than two seconds.
  */
 #define AB_GRACE_MOST_MS 600000
 struct ab_stop {

@@ -1,15 +1,14 @@
 /*
  * Theory of operation.
  *
- * A run is asked to end at its control socket. One that does not answer is
- * stopped, stuck or late, and one that answered may still not get there: then,
- * when the grace is over, init is killed, and with it everything in the box,
- * and a moment later the supervisor if that did not help. Its broker does the
- * rest, as always.
+ * Ask each run to end over its control socket. A run that does not answer is
+ * stopped, stuck or late, and a run that answers may still fail to end. So after
+ * the grace period kill init, and with it everything in the box; a moment later
+ * kill the supervisor if the run still exists. Its broker cleans up.
  *
- * Should: believe nothing but the lock about whether a run is over.
- * Mustn't: signal by a pid. Handles are taken and compared with the start
- * record (session/state/run_process.h) before anything is done.
+ * Should: trust only the lock to decide whether a run has ended.
+ * Mustn't: signal by pid. Open pidfds and compare them with the start record
+ * (session/state/run_process.h) first.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -33,12 +32,12 @@
 
 enum {
 	RUNS_MAX = 1024,
-	ANSWER_MS = 1000, /* to the request */
-	INIT_MS = 1000,	  /* from the end of init to that of the run */
+	ANSWER_MS = 1000, /* for the answer to the request */
+	INIT_MS = 1000,	  /* from the end of init to the end of the run */
 	SLOW_MS = 2000,
-	LATE_MS = 5000, /* behind the grace: it will not end by itself */
+	LATE_MS = 5000, /* after the grace period: it will not end by itself */
 	GIVE_UP_MS = 10000,
-	HOPELESS_MS = 3000, /* there is nobody to kill: it may just end */
+	HOPELESS_MS = 3000, /* no process to kill: it may be ending */
 	LOOK_MS = 20,
 };
 
@@ -46,9 +45,9 @@ struct target {
 	struct ab_run run;
 	struct ab_ends ends;
 	bool over;
-	int64_t kill_at; /* when init is killed, 0: it has been */
-	int64_t end_at;	 /* when the supervisor is; 0 as well */
-	int64_t until;	 /* when it is given up */
+	int64_t kill_at; /* when to kill init; 0: done */
+	int64_t end_at;	 /* when to kill the supervisor; 0: not yet, or done */
+	int64_t until;	 /* when to give up */
 };
 
 struct stopping {
@@ -82,7 +81,7 @@ static int find_targets(const struct ab_state *state, const struct ab_stop *how,
 	return 0;
 }
 
-static void ask(struct stopping *s, uint64_t grace_ms)
+static void request_stop(struct stopping *s, uint64_t grace_ms)
 {
 	ab_autofree struct ab_ask_runs *v = ab_alloc((s->len + 1) * sizeof(v[0]));
 	int64_t now;
@@ -98,8 +97,8 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 		struct target *t = &s->v[i];
 
 		t->until = now + (int64_t)grace_ms + GIVE_UP_MS;
-		/* Who did not answer may just be late, as on a machine that
-		 * has much to do: the request is there, and so is the grace. */
+		/* A run that does not answer may just be late on a busy machine:
+		 * it has the request, so give it the grace period. */
 		t->kill_at = now + (int64_t)grace_ms;
 		if (v[i].answer)
 			t->kill_at += LATE_MS;
@@ -107,7 +106,7 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 	ab_ask_runs_fini(v, s->len);
 }
 
-/* The lock is free, and was not taken by us. */
+/* Is the lock free? */
 static bool is_over(const struct ab_run *run)
 {
 	if (flock(run->dir, LOCK_SH | LOCK_NB) < 0)
@@ -116,14 +115,14 @@ static bool is_over(const struct ab_run *run)
 	return true;
 }
 
-static void end_process(int pidfd)
+static void kill_process(int pidfd)
 {
 	if (pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* Handles are taken when they are needed: until then it may end by itself. */
-static int hold_ends(struct target *t)
+/* Open the pidfds only when needed: the run may end by itself. */
+static int open_ends(struct target *t)
 {
 	json_t *start = ab_run_start(&t->run);
 	int result = ab_ends_open(start, &t->ends);
@@ -132,36 +131,36 @@ static int hold_ends(struct target *t)
 	return result;
 }
 
-static void look(struct target *t, int64_t now)
+static void check_target(struct target *t, int64_t now)
 {
 	if (t->over || is_over(&t->run)) {
 		t->over = true;
 	} else if (t->kill_at && now >= t->kill_at) {
 		t->kill_at = 0;
 		t->end_at = now + INIT_MS;
-		if (hold_ends(t) < 0)
+		if (open_ends(t) < 0)
 			t->until = now + HOPELESS_MS;
-		end_process(t->ends.init);
+		kill_process(t->ends.init);
 	} else if (t->end_at && now >= t->end_at) {
 		t->end_at = 0;
-		end_process(t->ends.supervisor);
+		kill_process(t->ends.supervisor);
 	}
 }
 
-/* How many are not over, and whether one of them is given up. */
-static size_t look_at_all(struct stopping *s, int64_t now, bool *ret_late)
+/* How many have not ended, and whether the time of one is up. */
+static size_t check_targets(struct stopping *s, int64_t now, bool *ret_late)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < s->len; i++) {
-		look(&s->v[i], now);
+		check_target(&s->v[i], now);
 		left += !s->v[i].over;
 		*ret_late |= !s->v[i].over && now > s->v[i].until;
 	}
 	return left;
 }
 
-static int complain(const struct stopping *s, struct ab_error *err)
+static int report_left(const struct stopping *s, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf ids = { 0 };
 	size_t n = 0;
@@ -169,20 +168,20 @@ static int complain(const struct stopping *s, struct ab_error *err)
 	for (size_t i = 0; i < s->len; i++)
 		if (!s->v[i].over)
 			ab_buf_printf(&ids, "%s%s", n++ ? ", " : "", s->v[i].run.id);
-	ab_fail(err, AB_ESYSTEM, 0, "%s %s not over", ids.data, n == 1 ? "is" : "are");
-	return ab_hint(err, "a process of it is stopped or stuck, and was left "
-			    "alone; see: agentbox ps --json");
+	ab_fail(err, AB_ESYSTEM, 0, "%s %s not ended", ids.data, n == 1 ? "has" : "have");
+	return ab_hint(err, "a process is stopped or stuck, and could not be killed; see agentbox "
+			    "ps --json");
 }
 
-static int await(struct stopping *s, const struct ab_stop *how, struct ab_error *err)
+static int await_end(struct stopping *s, const struct ab_stop *how, struct ab_error *err)
 {
 	int64_t begun = ab_now_ms(), now = begun;
 	bool told = !how->slow, late = false;
 	size_t left;
 
-	while ((left = look_at_all(s, now, &late)) > 0) {
+	while ((left = check_targets(s, now, &late)) > 0) {
 		if (late)
-			return complain(s, err);
+			return report_left(s, err);
 		if (!told && now - begun > SLOW_MS) {
 			told = true;
 			how->slow(how->arg, left);
@@ -202,13 +201,13 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 	int result;
 
 	if (how->grace_ms > AB_GRACE_MOST_MS)
-		return ab_fail(err, AB_EUSAGE, 0, "no run is waited for longer than 10m");
+		return ab_fail(err, AB_EUSAGE, 0, "--grace is at most 10m");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = find_targets(&state, how, &s, err);
 	if (result == 0) {
-		ask(&s, how->grace_ms);
-		result = await(&s, how, err);
+		request_stop(&s, how->grace_ms);
+		result = await_end(&s, how, err);
 		*ret_stopped = s.len;
 	}
 	for (size_t i = 0; i < s.len; i++) {

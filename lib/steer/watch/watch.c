@@ -1,14 +1,13 @@
 /*
  * Theory of operation.
  *
- *	CHOOSING	which run? Those that go on are looked for every second;
- *			the only one is taken at once, the one that comes
- *			first when there was none too
- *	WATCHING	its log is read, its socket heard; `status` is asked
- *			for every second, and again only when it was answered
- *	OVER		the run has ended; what is left of its log is read
+ *	CHOOSING	list the active runs every second; if there is only
+ *			one, watch it at once
+ *	WATCHING	read its log and its socket; request `status` every
+ *			second if the last request was answered
+ *	OVER		the run has ended; read the rest of its log
  *
- * Nothing waits for the run: a supervisor that is stopped answers nobody.
+ * Never wait for the run: a stopped supervisor does not answer.
  */
 #include "steer/watch/watch.h"
 
@@ -28,11 +27,11 @@
 #include "steer/watch/watch_screen.h"
 
 enum {
-	FRAME_MS = 100,	  /* between two drawings, at least */
-	LOOK_MS = 200,	  /* between two looks at the log */
-	SECOND_MS = 1000, /* between two looks at everything else */
-	LINES_MAX = 5000, /* of a log at once: the keys are not to wait */
-	ASKED_MAX = 32,	  /* requests that are not answered yet */
+	FRAME_MS = 100,	  /* minimum between two frames */
+	LOOK_MS = 200,	  /* between two reads of the log */
+	SECOND_MS = 1000, /* between two checks of everything else */
+	LINES_MAX = 5000, /* of a log at once, so that keys need not wait */
+	ASKED_MAX = 32,	  /* unanswered requests */
 	CHOICES_MAX = 64,
 	KEYS_MAX = 64,
 };
@@ -47,18 +46,18 @@ struct watch {
 	struct ab_watch_choice choices[CHOICES_MAX];
 	size_t nchoices, chosen;
 
-	struct ab_watch_model *model; /* NULL: choosing */
+	struct ab_watch_model *model; /* NULL while choosing */
 	struct ab_run run;
 	struct ab_reader reader;
 	struct ab_steer steer;
 	enum asked asked[ASKED_MAX];
 	size_t nasked;
-	uint64_t second, look, frame; /* when each is next */
+	uint64_t second, look, frame; /* when each is due */
 };
 
 /* --- the run --- */
 
-static void lose(struct watch *w)
+static void disconnect(struct watch *w)
 {
 	if (w->steer.fd < 0)
 		return;
@@ -68,7 +67,7 @@ static void lose(struct watch *w)
 	ab_watch_gone(w->model, ab_now_ms());
 }
 
-static bool send_ask(struct watch *w, enum asked kind, const char *what, json_t *request)
+static bool send_request(struct watch *w, enum asked kind, const char *what, json_t *request)
 {
 	struct ab_error err;
 
@@ -77,7 +76,7 @@ static bool send_ask(struct watch *w, enum asked kind, const char *what, json_t 
 		return false;
 	}
 	if (ab_steer_send(&w->steer, what, request, &err) < 0) {
-		lose(w);
+		disconnect(w);
 		return false;
 	}
 	w->asked[w->nasked++] = kind;
@@ -86,14 +85,14 @@ static bool send_ask(struct watch *w, enum asked kind, const char *what, json_t 
 
 static void ask_pending(struct watch *w, json_int_t from)
 {
-	send_ask(w, ASKED_PENDING, "pending", json_pack("{s:I}", "from", from));
+	send_request(w, ASKED_PENDING, "pending", json_pack("{s:I}", "from", from));
 }
 
 static void take_refusal(struct watch *w, const json_t *packet)
 {
 	const char *why = ab_json_text(packet, "error");
 
-	ab_watch_say(w->model, ab_strdup(*why ? why : "it was refused"), ab_now_ms());
+	ab_watch_say(w->model, ab_strdup(*why ? why : "the run refused the request"), ab_now_ms());
 }
 
 static void take_answer(struct watch *w, const json_t *packet)
@@ -122,10 +121,10 @@ static void take_answer(struct watch *w, const json_t *packet)
 		break;
 	case ASKED_ANSWER:
 		n = json_integer_value(json_object_get(packet, "released"));
-		/* A no lets none go on. */
+		/* "No" releases none. */
 		ab_watch_say(w->model,
-			     n ? ab_printf("answered: %lld connection%s go%s on", (long long)n,
-					   n == 1 ? "" : "s", n == 1 ? "es" : "")
+			     n ? ab_printf("answered: %lld waiting connection%s released",
+					   (long long)n, n == 1 ? "" : "s")
 			       : ab_strdup("answered"),
 			     ab_now_ms());
 		break;
@@ -134,14 +133,14 @@ static void take_answer(struct watch *w, const json_t *packet)
 	}
 }
 
-static void hear(struct watch *w)
+static void read_socket(struct watch *w)
 {
 	json_t *packet;
 	int r;
 
 	while (w->steer.fd >= 0 && (r = ab_steer_hear(&w->steer, &packet))) {
 		if (r < 0) {
-			lose(w);
+			disconnect(w);
 			return;
 		}
 		if (json_object_get(packet, "ok"))
@@ -169,12 +168,12 @@ static void read_log(struct watch *w)
 		ab_watch_record(w->model, line, len, ab_now_ms());
 		w->dirty = true;
 	}
-	/* There is more: not after a pause. */
+	/* There is more: continue without a pause. */
 	w->look = 0;
 }
 
-/* It may be just starting, or ending: then it is tried again. */
-static int attach(struct watch *w, const char *id, struct ab_error *err)
+/* Fails while the run is starting or ending; the caller tries again. */
+static int attach_run(struct watch *w, const char *id, struct ab_error *err)
 {
 	if (ab_steer_open(&w->state, id, &w->steer, err) < 0)
 		return -1;
@@ -191,7 +190,7 @@ static int attach(struct watch *w, const char *id, struct ab_error *err)
 	w->nasked = 0;
 	w->second = 0;
 	w->dirty = true;
-	send_ask(w, ASKED_OTHER, "follow", NULL);
+	send_request(w, ASKED_OTHER, "follow", NULL);
 	ask_pending(w, 0);
 	read_log(w);
 	return 0;
@@ -199,7 +198,7 @@ static int attach(struct watch *w, const char *id, struct ab_error *err)
 
 /* --- choosing --- */
 
-static void forget_choices(struct watch *w)
+static void free_choices(struct watch *w)
 {
 	for (size_t i = 0; i < w->nchoices; i++)
 		free(w->choices[i].command);
@@ -207,7 +206,7 @@ static void forget_choices(struct watch *w)
 }
 
 /* From the first line of its record. */
-static char *command_of(int dir)
+static char *read_command(int dir)
 {
 	struct ab_watch_model *m = ab_watch_model_new("", 0);
 	struct ab_reader reader;
@@ -233,33 +232,33 @@ static void add_choice(struct ab_run *run, void *arg)
 	if (w->nchoices == CHOICES_MAX)
 		return;
 	memcpy(w->choices[w->nchoices].id, run->id, sizeof(run->id));
-	w->choices[w->nchoices++].command = command_of(run->dir);
+	w->choices[w->nchoices++].command = read_command(run->dir);
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	const struct ab_watch_choice *x = a, *y = b;
 
 	return strcmp(x->id, y->id);
 }
 
-static void look_for_runs(struct watch *w)
+static void list_runs(struct watch *w)
 {
 	char chosen[8] = "";
 	struct ab_error err;
 
 	if (w->chosen < w->nchoices)
 		memcpy(chosen, w->choices[w->chosen].id, sizeof(chosen));
-	forget_choices(w);
+	free_choices(w);
 	ab_state_each_live(&w->state, add_choice, w);
-	qsort(w->choices, w->nchoices, sizeof(w->choices[0]), by_id);
+	qsort(w->choices, w->nchoices, sizeof(w->choices[0]), compare_ids);
 	w->chosen = 0;
 	for (size_t i = 0; i < w->nchoices; i++)
 		if (strcmp(w->choices[i].id, chosen) == 0)
 			w->chosen = i;
 	w->dirty = true;
 	if (w->nchoices == 1)
-		attach(w, w->choices[0].id, &err);
+		attach_run(w, w->choices[0].id, &err);
 }
 
 static void choose_by_key(struct watch *w, int key)
@@ -274,15 +273,15 @@ static void choose_by_key(struct watch *w, int key)
 	else if ((key == 'j' || key == AB_KEY_DOWN) && w->chosen + 1 < w->nchoices)
 		w->chosen++;
 	else if ((key == '\r' || key == '\n') && w->chosen < w->nchoices)
-		attach(w, w->choices[w->chosen].id, &err);
+		attach_run(w, w->choices[w->chosen].id, &err);
 }
 
 /* --- keys --- */
 
 static void send_answer(struct watch *w, const char *answer)
 {
-	if (!send_ask(w, ASKED_ANSWER, "answer",
-		      json_pack("{s:s,s:s}", "id", w->model->selected, "answer", answer)))
+	if (!send_request(w, ASKED_ANSWER, "answer",
+			  json_pack("{s:s,s:s}", "id", w->model->selected, "answer", answer)))
 		ab_watch_say(w->model, ab_strdup("the run does not answer"), ab_now_ms());
 }
 
@@ -315,7 +314,7 @@ static int take_keys(struct watch *w, struct ab_error *err)
 	int keys[KEYS_MAX];
 	long n = ab_watch_screen_keys(&w->screen, keys, KEYS_MAX);
 
-	/* A question is answered by one key and not by a paste. */
+	/* Ignore pasted text: it must not answer a question. */
 	if (n > 4)
 		return 0;
 	w->quit = n < 0;
@@ -327,7 +326,7 @@ static int take_keys(struct watch *w, struct ab_error *err)
 
 /* --- the loop --- */
 
-static void draw(struct watch *w, uint64_t now)
+static void draw_frame(struct watch *w, uint64_t now)
 {
 	struct ab_watch_look look = {
 		.rows = w->screen.rows, .cols = w->screen.cols, .colour = w->colour, .now = now
@@ -343,41 +342,41 @@ static void draw(struct watch *w, uint64_t now)
 	w->frame = now + FRAME_MS;
 }
 
-static void do_what_is_due(struct watch *w, uint64_t now)
+static void run_due(struct watch *w, uint64_t now)
 {
 	if (ab_watch_screen_look(&w->screen))
 		w->dirty = true;
 	if (now >= w->second) {
 		w->second = now + SECOND_MS;
-		/* Ages and times that are left. */
+		/* Ages and remaining times change. */
 		w->dirty = true;
 		if (!w->model)
-			look_for_runs(w);
+			list_runs(w);
 		else if (w->nasked == 0)
-			send_ask(w, ASKED_STATUS, "status", NULL);
+			send_request(w, ASKED_STATUS, "status", NULL);
 	}
 	if (w->model && now >= w->look) {
 		w->look = now + LOOK_MS;
 		read_log(w);
 	}
 	if (w->dirty && now >= w->frame)
-		draw(w, now);
+		draw_frame(w, now);
 }
 
-static int loop(struct watch *w, struct ab_error *err)
+static int run_loop(struct watch *w, struct ab_error *err)
 {
 	while (!w->quit) {
 		struct ab_watch_wait wait;
 		uint64_t now = ab_now_ms();
 
-		do_what_is_due(w, now);
+		run_due(w, now);
 		ab_watch_screen_wait(&w->screen, w->model ? w->steer.fd : -1,
 				     w->look == 0 ? 0
 				     : w->dirty	  ? FRAME_MS
 						  : LOOK_MS,
 				     &wait);
 		if (wait.other)
-			hear(w);
+			read_socket(w);
 		if (wait.signal) {
 			w->dirty = true;
 			if (ab_watch_screen_yield(&w->screen, false, err) < 0)
@@ -399,12 +398,11 @@ int ab_watch(const struct ab_policy_input *input, const char *run, bool colour,
 
 	if (ab_steer_state(input, &w.state, err) < 0)
 		return -1;
-	/* One that was named must be there, and is told of before the screen
-	 * is taken. */
-	if ((run && attach(&w, run, err) < 0) || ab_watch_screen_open(&w.screen, err) < 0) {
+	/* A named run must exist; report that before taking the screen. */
+	if ((run && attach_run(&w, run, err) < 0) || ab_watch_screen_open(&w.screen, err) < 0) {
 		result = -1;
 	} else {
-		result = loop(&w, err);
+		result = run_loop(&w, err);
 		ab_watch_screen_close(&w.screen);
 	}
 	if (w.model) {
@@ -413,7 +411,7 @@ int ab_watch(const struct ab_policy_input *input, const char *run, bool colour,
 		ab_run_fini(&w.run);
 	}
 	ab_watch_model_free(w.model);
-	forget_choices(&w);
+	free_choices(&w);
 	ab_state_fini(&w.state);
 	return result;
 }

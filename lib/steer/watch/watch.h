@@ -1,16 +1,16 @@
 #ifndef AB_STEER_WATCH_WATCH_H
 #define AB_STEER_WATCH_WATCH_H
 /*
- * `agentbox watch`: a full-screen live view of a run, whose questions are
- * answered with a key. Reads the run's log and talks to its control socket.
+ * `agentbox watch`: a full-screen live view of a run, where one key answers a
+ * question. Reads the run's log and uses its control socket.
  */
 #include <stdbool.h>
 
 struct ab_error;
 struct ab_policy_input;
 
-/* Returns when the person leaves. `run` is an id or a name; NULL: the only
- * live run, the one that the person picks from several, or the next to start. */
+/* Returns when the user quits. `run` is an id or a name; NULL: the only live run,
+ * the one that the user picks from several, or the next to start. */
 int ab_watch(const struct ab_policy_input *input, const char *run, bool colour,
 	     struct ab_error *err);
 

@@ -15,13 +15,13 @@
 #include "steer/client/json.h"
 
 enum {
-	/* A question that has just taken this place is not answered by a key
-	 * that was meant for another one. */
+	/* Ignore answers to a question that was selected only now: the key was
+	 * meant for another one. */
 	READ_MS = 750,
 	MESSAGE_MS = 6000,
 };
 
-static char *target_of(const json_t *object)
+static char *name_target(const json_t *object)
 {
 	struct ab_buf b = { 0 };
 
@@ -30,7 +30,7 @@ static char *target_of(const json_t *object)
 	return ab_buf_take(&b);
 }
 
-static void replace(char **text, char *with)
+static void replace_text(char **text, char *with)
 {
 	free(*text);
 	*text = with;
@@ -86,13 +86,13 @@ void ab_watch_model_free(struct ab_watch_model *m)
 
 void ab_watch_say(struct ab_watch_model *m, char *text, uint64_t now)
 {
-	replace(&m->message, text);
+	replace_text(&m->message, text);
 	m->message_ends = now + MESSAGE_MS;
 }
 
 /* --- questions --- */
 
-static size_t find(const struct ab_watch_model *m, const char *id)
+static size_t find_question(const struct ab_watch_model *m, const char *id)
 {
 	size_t i = 0;
 
@@ -103,20 +103,20 @@ static size_t find(const struct ab_watch_model *m, const char *id)
 
 long ab_watch_selected(const struct ab_watch_model *m)
 {
-	size_t i = m->selected ? find(m, m->selected) : m->nquestions;
+	size_t i = m->selected ? find_question(m, m->selected) : m->nquestions;
 
 	return i < m->nquestions ? (long)i : -1;
 }
 
 static void select_at(struct ab_watch_model *m, size_t i)
 {
-	replace(&m->selected, i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
+	replace_text(&m->selected, i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
 }
 
 static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	const char *id = ab_json_text(packet, "id"), *host = ab_json_text(packet, "domain");
-	size_t i = find(m, id);
+	size_t i = find_question(m, id);
 	struct ab_watch_question *q;
 
 	if (i == m->nquestions) {
@@ -129,8 +129,8 @@ static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_
 		m->questions[m->nquestions++] = q;
 	}
 	q = m->questions[i];
-	replace(&q->target, target_of(packet));
-	replace(&q->asker, ab_run_process_chain_name(json_object_get(packet, "process")));
+	replace_text(&q->target, name_target(packet));
+	replace_text(&q->asker, ab_process_chain_name(json_object_get(packet, "process")));
 	q->doubtful = false;
 	q->held = ab_json_is(packet, "why", "held");
 	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
@@ -143,7 +143,7 @@ static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_
 
 static void remove_question(struct ab_watch_model *m, const char *id, uint64_t now)
 {
-	size_t i = find(m, id);
+	size_t i = find_question(m, id);
 	bool chosen = ab_watch_selected(m) == (long)i;
 
 	if (i == m->nquestions)
@@ -206,7 +206,7 @@ void ab_watch_pending(struct ab_watch_model *m, const json_t *answer, uint64_t n
 
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 		add_question(m, question, now);
-	/* After the last page: those that are not there any more. */
+	/* After the last page: remove questions that are no longer open. */
 	for (i = json_integer_value(json_object_get(answer, "next")) > 0 ? 0 : m->nquestions;
 	     i-- > 0;)
 		if (m->questions[i]->doubtful)
@@ -236,7 +236,7 @@ static void take_open(struct ab_watch_model *m, const json_t *open)
 		if (m->nopen == AB_WATCH_OPEN)
 			return;
 		m->open[m->nopen++] = (struct ab_watch_open){
-			.target = target_of(one),
+			.target = name_target(one),
 			.host = ab_strdup(ab_json_text(one, "domain")),
 			.up = ab_json_count(one, "bytes_up"),
 			.down = ab_json_count(one, "bytes_down"),
@@ -253,13 +253,13 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer, uint64_t no
 	struct ab_buf command = { 0 };
 
 	m->started = now > age ? now - age : 0;
-	ab_run_process_chain_command(&command, argv, AB_WATCH_TEXT);
+	ab_process_chain_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
-		replace(&m->command, ab_buf_take(&command));
+		replace_text(&m->command, ab_buf_take(&command));
 	if (*ab_json_text(answer, "name"))
-		replace(&m->name, ab_strdup(ab_json_text(answer, "name")));
+		replace_text(&m->name, ab_strdup(ab_json_text(answer, "name")));
 	if (*ab_json_text(answer, "profile"))
-		replace(&m->profile, ab_strdup(ab_json_text(answer, "profile")));
+		replace_text(&m->profile, ab_strdup(ab_json_text(answer, "profile")));
 	if (!json_is_object(net))
 		return;
 	m->allowed = ab_json_count(net, "allowed");
@@ -272,7 +272,7 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer, uint64_t no
 
 /* --- keys --- */
 
-static void move(struct ab_watch_model *m, int by, uint64_t now)
+static void move_selection(struct ab_watch_model *m, int by, uint64_t now)
 {
 	long before = ab_watch_selected(m), last = (long)m->nquestions - 1;
 	long at = before < 0 ? 0 : before + by;
@@ -283,8 +283,8 @@ static void move(struct ab_watch_model *m, int by, uint64_t now)
 	if (at == before)
 		return;
 	select_at(m, (size_t)at);
-	/* The box says which questions come and go, and so which one is found
-	 * there; it may not even have been on the screen. */
+	/* The box decides which questions come and go, so the selected one may
+	 * not even have been on the screen. */
 	m->readable = now + READ_MS;
 }
 
@@ -294,8 +294,8 @@ static void toggle_pause(struct ab_watch_model *m)
 	m->paused_at = m->nrows;
 }
 
-static enum ab_watch_do answer(const struct ab_watch_model *m, int key, uint64_t now,
-			       const char **ret)
+static enum ab_watch_do choose_answer(const struct ab_watch_model *m, int key, uint64_t now,
+				      const char **ret)
 {
 	static const struct {
 		int key;
@@ -321,7 +321,7 @@ static enum ab_watch_do answer(const struct ab_watch_model *m, int key, uint64_t
 enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
 			      const char **ret_answer)
 {
-	/* Help is over with any key, which does nothing else. */
+	/* Any key closes the help, and does nothing else. */
 	if (m->help && key != 'q' && key != 3 && key != 26) {
 		m->help = false;
 		return AB_WATCH_NOTHING;
@@ -334,11 +334,11 @@ enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
 		return AB_WATCH_STOP;
 	case 'k':
 	case AB_KEY_UP:
-		move(m, -1, now);
+		move_selection(m, -1, now);
 		break;
 	case 'j':
 	case AB_KEY_DOWN:
-		move(m, 1, now);
+		move_selection(m, 1, now);
 		break;
 	case 'd':
 		m->denied_only = !m->denied_only;
@@ -351,7 +351,7 @@ enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
 		m->help = true;
 		break;
 	default:
-		return answer(m, key, now, ret_answer);
+		return choose_answer(m, key, now, ret_answer);
 	}
 	return AB_WATCH_NOTHING;
 }
@@ -400,14 +400,14 @@ struct record {
 	struct ab_detail f[M_COUNT];
 };
 
-static uint64_t number_of(const struct record *r, int member)
+static uint64_t read_count(const struct record *r, int member)
 {
 	int64_t n = ab_detail_number(&r->f[member], 0);
 
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* The time of day where we are. */
+/* The local time of day. */
 static void read_time(const struct record *r, char ret[9])
 {
 	char stamp[AB_STAMP_ROOM], local[AB_LOCAL_ROOM];
@@ -417,7 +417,7 @@ static void read_time(const struct record *r, char ret[9])
 	snprintf(ret, 9, "%.8s", ab_time_ms(stamp) < 0 ? "--:--:--" : local + 11);
 }
 
-static char *shorten(struct ab_buf *b)
+static char *cut_text(struct ab_buf *b)
 {
 	if (b->len > AB_WATCH_TEXT)
 		b->data[AB_WATCH_TEXT] = '\0';
@@ -456,7 +456,7 @@ static void count_host(struct ab_watch_model *m, const struct record *r, bool de
 {
 	ab_autofree char *name = ab_detail_dup(&r->f[M_DOMAIN]);
 	struct ab_watch_host *host;
-	uint64_t times = 1 + number_of(r, M_REPEATED);
+	uint64_t times = 1 + read_count(r, M_REPEATED);
 
 	if (!name || !*name)
 		return;
@@ -469,8 +469,8 @@ static void count_host(struct ab_watch_model *m, const struct record *r, bool de
 		host->denied += times;
 	else
 		host->requests += times;
-	host->up += number_of(r, M_UP);
-	host->down += number_of(r, M_DOWN);
+	host->up += read_count(r, M_UP);
+	host->down += read_count(r, M_DOWN);
 }
 
 /* --- kinds of records --- */
@@ -485,15 +485,15 @@ static void add_row(struct ab_watch_model *m, const struct record *r)
 	free(row->more);
 	row->mark = ab_sentence(&text, AB_ABOUT | AB_SAID, r->line, r->len);
 	ab_sentence(&more, AB_MORE, r->line, r->len);
-	row->text = shorten(&text);
-	row->more = shorten(&more);
+	row->text = cut_text(&text);
+	row->more = cut_text(&more);
 	row->denied = is_denial(r);
 	read_time(r, row->time);
 }
 
 static void take_request(struct ab_watch_model *m, const struct record *r)
 {
-	/* The violation has told of a request that was denied. */
+	/* The violation stands for a denied request. */
 	if (r->f[M_ALLOWED].kind == AB_DETAIL_FALSE)
 		return;
 	count_host(m, r, false);
@@ -504,7 +504,7 @@ static void take_denial(struct ab_watch_model *m, const struct record *r)
 {
 	if (ab_detail_is(&r->f[M_DOOR], "file") || ab_detail_is(&r->f[M_DOOR], "call") ||
 	    ab_detail_is(&r->f[M_KIND], "exec"))
-		m->refused += 1 + number_of(r, M_REPEATED);
+		m->refused += 1 + read_count(r, M_REPEATED);
 	else
 		count_host(m, r, true);
 	add_row(m, r);
@@ -527,13 +527,13 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 static void take_end_record(struct ab_watch_model *m, const struct record *r)
 {
 	if (r->f[M_ANSWERED].kind == AB_DETAIL_NUMBER)
-		m->status = (int)number_of(r, M_ANSWERED);
+		m->status = (int)read_count(r, M_ANSWERED);
 	if (r->f[M_REQUESTS_ALLOWED].kind == AB_DETAIL_NUMBER) {
-		m->allowed = number_of(r, M_REQUESTS_ALLOWED);
-		m->denied = number_of(r, M_REQUESTS_DENIED);
-		m->failed = number_of(r, M_REQUESTS_FAILED);
-		m->up = number_of(r, M_UP);
-		m->down = number_of(r, M_DOWN);
+		m->allowed = read_count(r, M_REQUESTS_ALLOWED);
+		m->denied = read_count(r, M_REQUESTS_DENIED);
+		m->failed = read_count(r, M_REQUESTS_FAILED);
+		m->up = read_count(r, M_UP);
+		m->down = read_count(r, M_DOWN);
 	}
 	ab_watch_gone(m, r->now);
 }

@@ -1,9 +1,9 @@
 #ifndef AB_STEER_WATCH_WATCH_MODEL_H
 #define AB_STEER_WATCH_WATCH_MODEL_H
 /*
- * What `watch` knows about a run: records, packets of the control socket and
- * keys in, state out. Pure, and bounded whatever a run does. Texts are kept as
- * they came: whoever shows them escapes them.
+ * The state of `watch`: records, packets of the control socket and keys go in.
+ * Pure, and bounded whatever a run does. Texts are stored as they came; the view
+ * escapes them.
  *
  *	watch_model.c	records, packets and keys
  *	watch_view.c	the screen
@@ -20,7 +20,7 @@ enum {
 	AB_WATCH_HOSTS = 4096,
 	AB_WATCH_QUESTIONS = 1024,
 	AB_WATCH_OPEN = 64,
-	AB_WATCH_TEXT = 512, /* of one row; the rest is in the record */
+	AB_WATCH_TEXT = 512, /* maximum of one row; the record has the rest */
 };
 
 struct ab_watch_row {
@@ -47,7 +47,7 @@ struct ab_watch_question {
 	char *target;
 	char *asker; /* ASCII */
 	bool held, punycode;
-	bool doubtful; /* may have been answered meanwhile */
+	bool doubtful; /* may be answered already */
 	uint64_t ends; /* by the caller's clock */
 };
 
@@ -57,14 +57,14 @@ struct ab_watch_model {
 	char *command;	      /* as a shell reads it */
 	uint64_t started;     /* by the caller's clock */
 	bool ended;
-	int status; /* -1: not known */
+	int status; /* -1: unknown */
 	uint64_t ended_at;
 
 	uint64_t allowed, denied, failed, up, down;
 	uint64_t refused; /* programs, files, calls */
 
 	struct ab_watch_row rows[AB_WATCH_ROWS]; /* a ring */
-	uint64_t nrows;				 /* ever, those overwritten included */
+	uint64_t nrows;				 /* ever, including those overwritten */
 	struct ab_watch_host hosts[AB_WATCH_HOSTS];
 	size_t nhosts;
 	uint16_t buckets[2 * AB_WATCH_HOSTS]; /* index + 1 */
@@ -75,9 +75,9 @@ struct ab_watch_model {
 	struct ab_watch_question *questions[AB_WATCH_QUESTIONS];
 	size_t nquestions;
 	uint64_t lost_questions;
-	bool missed;	   /* events were: ask for all questions again */
+	bool missed;	   /* events were lost: request all questions again */
 	char *selected;	   /* the id of a question; NULL: none */
-	uint64_t readable; /* keys typed before then are no answer */
+	uint64_t readable; /* keys before then do not answer */
 
 	bool denied_only, paused, help;
 	uint64_t paused_at; /* nrows */
@@ -98,7 +98,7 @@ void ab_watch_pending(struct ab_watch_model *model, const json_t *answer, uint64
 /* The run is gone. */
 void ab_watch_gone(struct ab_watch_model *model, uint64_t now);
 
-/* Show a line at the bottom for a while. Takes `text` over. */
+/* Show a line at the bottom for a while. Takes ownership of `text`. */
 void ab_watch_say(struct ab_watch_model *model, char *text, uint64_t now);
 
 enum ab_watch_do {
@@ -124,7 +124,7 @@ struct ab_watch_look {
 void ab_watch_view(const struct ab_watch_model *model, const struct ab_watch_look *look,
 		   struct ab_strv *ret);
 
-/* Several runs are live: which one is to be watched? */
+/* If several runs are active, the user chooses one. */
 struct ab_watch_choice {
 	char id[8];
 	char *command; /* as a shell reads it */

@@ -17,22 +17,22 @@ static const char leave[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 
 static void write_out(const char *text, size_t len)
 {
-	/* A terminal that cannot be written cannot be read either. */
+	/* If writing fails, reading fails too and ends the loop. */
 	(void)ab_write_all(STDOUT_FILENO, text, len);
 }
 
-static int take(struct ab_watch_screen *s, struct ab_error *err)
+static int take_terminal(struct ab_watch_screen *s, struct ab_error *err)
 {
 	struct termios raw;
 
-	/* In the background this stops us until we have the terminal. */
+	/* In the background this stops us until we get the terminal. */
 	tcdrain(STDIN_FILENO);
 	if (tcgetattr(STDIN_FILENO, &s->before) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the terminal");
+		return ab_fail(err, AB_ESYSTEM, errno, "read the terminal settings");
 	raw = s->before;
 	raw.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INLCR | ISTRIP | IXON);
 	raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
-	/* A read with nothing there returns. */
+	/* Reads do not block. */
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
 	if (ab_signal_hold_begin(&s->hold, err) < 0)
@@ -43,11 +43,11 @@ static int take(struct ab_watch_screen *s, struct ab_error *err)
 	return 0;
 }
 
-static void give_back(struct ab_watch_screen *s)
+static void release_terminal(struct ab_watch_screen *s)
 {
 	write_out(leave, sizeof(leave) - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &s->before);
-	/* What waits has its effect here. */
+	/* Held signals are delivered here. */
 	ab_signal_hold_end(&s->hold);
 }
 
@@ -56,7 +56,7 @@ int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err)
 	*ret = (struct ab_watch_screen){ .hold = { .fd = -1 } };
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		ab_fail(err, AB_EUSAGE, 0, "watch needs a terminal");
-		return ab_hint(err, "without one:  agentbox log -f");
+		return ab_hint(err, "without a terminal, use:  agentbox log -f");
 	}
 	if (ab_tty_dumb()) {
 		ab_fail(err, AB_EUSAGE, 0,
@@ -64,12 +64,12 @@ int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err)
 			"\"dumb\"");
 		return ab_hint(err, "here:  agentbox log -f");
 	}
-	return take(ret, err);
+	return take_terminal(ret, err);
 }
 
 void ab_watch_screen_close(struct ab_watch_screen *s)
 {
-	give_back(s);
+	release_terminal(s);
 	ab_strv_fini(&s->shown);
 }
 
@@ -129,12 +129,12 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
-	/* It was readable, and has nothing: it is gone. In the background, the
-	 * same: others have it. */
+	/* Readable without data: the terminal is gone, or we are in the
+	 * background. */
 	if (n <= 0)
 		return -1;
 	n = (ssize_t)ab_key_reader_feed(&s->keys, bytes, (size_t)n, ret);
-	/* Escape means nothing here, but what follows it would. */
+	/* Escape alone does nothing, but it must not join the next key. */
 	if (ab_key_reader_open(&s->keys) && poll(&more, 1, AB_KEYS_MS) == 0)
 		ab_key_reader_alone(&s->keys);
 	return n;
@@ -142,8 +142,8 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 
 int ab_watch_screen_yield(struct ab_watch_screen *s, bool stop, struct ab_error *err)
 {
-	give_back(s);
+	release_terminal(s);
 	if (stop)
 		kill(0, SIGTSTP);
-	return take(s, err);
+	return take_terminal(s, err);
 }

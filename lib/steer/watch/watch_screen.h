@@ -1,9 +1,9 @@
 #ifndef AB_STEER_WATCH_WATCH_SCREEN_H
 #define AB_STEER_WATCH_WATCH_SCREEN_H
 /*
- * A terminal for a full-screen view: keys come one by one, and only the lines
- * that have changed are written, in one write. Signals that end or stop us
- * wait until the terminal is as we found it.
+ * A terminal for a full-screen view: reads single keys, and writes only changed
+ * lines, in one write. Signals that end or stop us wait until the terminal is
+ * restored.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct ab_watch_screen {
 int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err);
 void ab_watch_screen_close(struct ab_watch_screen *screen);
 
-/* Look at its size. True: that has changed, and the screen is empty now. */
+/* Check the size. True if it has changed; the screen is empty then. */
 bool ab_watch_screen_look(struct ab_watch_screen *screen);
 void ab_watch_screen_draw(struct ab_watch_screen *screen, const struct ab_strv *lines);
 
@@ -38,7 +38,7 @@ struct ab_watch_wait {
 };
 void ab_watch_screen_wait(const struct ab_watch_screen *screen, int other, int ms,
 			  struct ab_watch_wait *ret);
-/* The keys typed since the last call, at most `room`; -1: the terminal is
+/* The keys typed since the last call, at most `room`; -1 if the terminal is
  * gone. */
 long ab_watch_screen_keys(struct ab_watch_screen *screen, int *ret, size_t room);
 

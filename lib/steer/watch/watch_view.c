@@ -1,11 +1,10 @@
 /*
  * The screen of `watch`, from top to bottom: the run, its totals, questions,
- * what happens, what is open and each host, the keys. The last but one stands
- * at the right where the screen is wide, and nowhere where it is small.
+ * events, open connections and hosts, the keys. Connections and hosts are at the
+ * right on a wide screen, and left out on a small one.
  *
- * Lines are measured before anything is emphasised; what stands at the right
- * is put there by its column, so that a letter which is wider or narrower than
- * thought moves nothing.
+ * Lines are measured before styles are added. The right side is placed by column
+ * number, so a character of unexpected width does not move it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,10 @@
 #include "steer/watch/watch_model.h"
 
 enum {
-	WIDE = 100, /* columns from which there is a right side */
+	WIDE = 100, /* columns needed for a right side */
 	SIDE = 42,
-	SIDE_ROWS = 16, /* rows from which there is a bottom instead */
-	NARROW = 50,	/* columns below which there is no time of day */
+	SIDE_ROWS = 16, /* rows needed to show it at the bottom instead */
+	NARROW = 50,	/* columns below which the time is left out */
 	OPEN_SHOWN = 8,
 };
 
@@ -34,7 +33,7 @@ static const char *const styles[] = {
 struct page {
 	const struct ab_watch_look *look;
 	struct ab_strv *lines;
-	size_t rows; /* that may still be added */
+	size_t rows; /* left */
 };
 
 static void style_line(const struct page *p, struct ab_buf *b, enum style style, const char *text)
@@ -48,8 +47,8 @@ static void style_line(const struct page *p, struct ab_buf *b, enum style style,
 		ab_buf_puts(b, "\033[0m");
 }
 
-/* A line of our making; the text is cut, and safe afterwards. */
-static void put(struct page *p, enum style style, const char *text)
+/* Add a line; the text is cut and escaped. */
+static void put_line(struct page *p, enum style style, const char *text)
 {
 	ab_autobuf struct ab_buf cut = { 0 };
 	struct ab_buf b = { 0 };
@@ -58,7 +57,7 @@ static void put(struct page *p, enum style style, const char *text)
 	if (p->rows == 0)
 		return;
 	used = ab_columns_head(&cut, text, p->look->cols);
-	/* A title goes from one side to the other. */
+	/* A title fills the line. */
 	for (; style == TITLE && used < p->look->cols; used++)
 		ab_buf_puts(&cut, " ");
 	style_line(p, &b, style, cut.data);
@@ -66,9 +65,9 @@ static void put(struct page *p, enum style style, const char *text)
 	p->rows--;
 }
 
-static void put_buf(struct page *p, enum style style, struct ab_buf *b)
+static void put_buffer(struct page *p, enum style style, struct ab_buf *b)
 {
-	put(p, style, b->data ? b->data : "");
+	put_line(p, style, b->data ? b->data : "");
 	ab_buf_fini(b);
 }
 
@@ -83,7 +82,7 @@ static void put_header(struct page *p, const struct ab_watch_model *m)
 	ab_words_time((to > m->started ? to - m->started : 0) / 1000 * 1000, age);
 	ab_buf_printf(&b, " %s%s%s  %s  %s", m->id, m->name ? " " : "", m->name ? m->name : "", age,
 		      m->command ? m->command : "");
-	put_buf(p, TITLE, &b);
+	put_buffer(p, TITLE, &b);
 }
 
 static void put_totals(struct page *p, const struct ab_watch_model *m)
@@ -91,17 +90,17 @@ static void put_totals(struct page *p, const struct ab_watch_model *m)
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, " %llu allowed  %llu blocked", (unsigned long long)m->allowed,
+	ab_buf_printf(&b, " %llu allowed  %llu denied", (unsigned long long)m->allowed,
 		      (unsigned long long)m->denied);
 	if (m->failed)
 		ab_buf_printf(&b, "  %llu failed", (unsigned long long)m->failed);
 	if (m->refused)
-		ab_buf_printf(&b, "  %llu refused inside", (unsigned long long)m->refused);
+		ab_buf_printf(&b, "  %llu denied inside", (unsigned long long)m->refused);
 	ab_buf_printf(&b, "  %s up  %s down  %zu open", ab_words_size(m->up, up),
 		      ab_words_size(m->down, down), m->nopen);
 	if (m->profile)
 		ab_buf_printf(&b, "  profile %s", m->profile);
-	put_buf(p, PLAIN, &b);
+	put_buffer(p, PLAIN, &b);
 }
 
 static void put_end(struct page *p, const struct ab_watch_model *m)
@@ -113,21 +112,22 @@ static void put_end(struct page *p, const struct ab_watch_model *m)
 	ab_buf_puts(&b, " the run has ended");
 	if (m->status >= 0)
 		ab_buf_printf(&b, " with status %d", m->status);
-	ab_buf_puts(&b, "; q leaves");
-	put_buf(p, STRONG, &b);
+	ab_buf_puts(&b, "; q quits");
+	put_buffer(p, STRONG, &b);
 }
 
 /* --- questions --- */
 
-/* The end of a name says whose it is: who asks is cut first, and of the name
- * its beginning. */
+/* The end of a host name tells its owner, so cut the process first, and then the
+ * beginning of the name. */
 static void put_question(struct page *p, const struct ab_watch_question *q, bool chosen)
 {
 	uint64_t left = q->ends > p->look->now ? q->ends - p->look->now : 0;
 	ab_autofree char *lead = ab_printf("%s%3llu s  ", chosen ? "> " : "  ",
 					   (unsigned long long)(left + 999) / 1000);
-	ab_autofree char *mark = ab_printf("%s%s", q->punycode ? "  (other letters: punycode)" : "",
-					   q->held ? "  (the network is held)" : "");
+	ab_autofree char *mark =
+		ab_printf("%s%s", q->punycode ? "  (punycode: not ASCII letters)" : "",
+			  q->held ? "  (the network is paused)" : "");
 	ab_autofree char *who = ab_printf("  %s", q->asker);
 	size_t cols = p->look->cols, used;
 	ab_autobuf struct ab_buf line = { 0 };
@@ -155,21 +155,20 @@ static void put_questions(struct page *p, const struct ab_watch_model *m)
 	room = room < 2 ? 1 : room - 1;
 	if (room > m->nquestions)
 		room = m->nquestions;
-	/* The chosen one is among those that are shown. */
+	/* The selected question is always shown. */
 	first = chosen >= (long)room ? (size_t)chosen - room + 1 : 0;
-	title = ab_printf(" %zu question%s wait%s:  [o]nce  [r]un  [a]lways  "
+	title = ab_printf(" %zu question%s waiting:  [o]nce  [r]un  [a]lways  "
 			  "[n]o",
-			  m->nquestions, m->nquestions == 1 ? "" : "s",
-			  m->nquestions == 1 ? "s" : "");
+			  m->nquestions, m->nquestions == 1 ? "" : "s");
 	if (p->look->rows > 5)
-		put(p, STRONG, title);
+		put_line(p, STRONG, title);
 	for (size_t i = first; i < first + room; i++)
 		put_question(p, m->questions[i], (long)i == chosen);
 }
 
 /* --- the side: what is open, and hosts --- */
 
-static int busier(const void *a, const void *b)
+static int compare_hosts(const void *a, const void *b)
 {
 	const struct ab_watch_host *x = *(const void *const *)a, *y = *(const void *const *)b;
 	uint64_t n = x->requests + x->denied, k = y->requests + y->denied;
@@ -215,7 +214,7 @@ static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m, size
 
 	for (size_t i = 0; i < m->nhosts; i++)
 		v[i] = &m->hosts[i];
-	qsort(v, m->nhosts, sizeof(const void *), busier);
+	qsort(v, m->nhosts, sizeof(const void *), compare_hosts);
 	for (size_t i = 0; i < m->nhosts && side->len < rows; i++) {
 		uint64_t bytes = v[i]->up + v[i]->down;
 		ab_autofree char *rest =
@@ -234,7 +233,7 @@ static void make_side(struct ab_strv *side, const struct ab_watch_model *m, size
 		add_side(side, cols, "OPEN", "       UP     DOWN");
 		add_open(side, m, cols);
 	}
-	add_side(side, cols, "HOST", "    OK   NO    BYTES");
+	add_side(side, cols, "HOST", " ALLOW DENY    BYTES");
 	add_hosts(side, m, rows, cols);
 }
 
@@ -269,7 +268,7 @@ static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watc
 	style_line(p, b, choose_style(row), line.data);
 }
 
-/* The newest that fit, oldest first; how many there are. */
+/* The newest rows that fit, oldest first. Returns their number. */
 static size_t pick_rows(const struct ab_watch_model *m, size_t room,
 			const struct ab_watch_row **ret)
 {
@@ -333,22 +332,22 @@ static void put_middle(struct page *p, const struct ab_watch_model *m, size_t ro
 
 static const char *const help[] = {
 	"",
-	"  o r a n        answer the chosen question: once, for this run,",
+	"  o r a n        answer the selected question: once, for this run,",
 	"                 always (written to your settings), no",
-	"  up down, k j   choose a question",
-	"  d              only what was denied",
-	"  p              hold still, go on",
-	"  q              leave; the run goes on without it",
-	"  ?              this page; any key leaves it",
+	"  up down, k j   select a question",
+	"  d              show denials only",
+	"  p              pause, resume",
+	"  q              quit; the run continues",
+	"  ?              this page; any key closes it",
 	"",
-	"  ok: what went through. no: what was blocked; `agentbox why ID` says",
-	"  more about it. The record of all of it: agentbox log",
+	"  For more about a denial:  agentbox why ID",
+	"  For the whole record:     agentbox log",
 };
 
 static void put_help(struct page *p, size_t rows)
 {
 	for (size_t i = 0; i < rows; i++)
-		put(p, PLAIN, i < AB_COUNT(help) ? help[i] : "");
+		put_line(p, PLAIN, i < AB_COUNT(help) ? help[i] : "");
 }
 
 static void put_foot(struct page *p, const struct ab_watch_model *m)
@@ -360,12 +359,12 @@ static void put_foot(struct page *p, const struct ab_watch_model *m)
 	} else {
 		ab_buf_printf(&b, " q quit  d %s  p %s  ? help",
 			      m->denied_only ? "all" : "denied only",
-			      m->paused ? "go on" : "pause");
+			      m->paused ? "resume" : "pause");
 		if (m->paused)
 			ab_buf_printf(&b, "   paused, %llu new",
 				      (unsigned long long)(m->nrows - m->paused_at));
 	}
-	put_buf(p, WEAK, &b);
+	put_buffer(p, WEAK, &b);
 }
 
 void ab_watch_view(const struct ab_watch_model *m, const struct ab_watch_look *look,
@@ -395,19 +394,19 @@ void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
 	size_t room = look->rows > 2 ? look->rows - 2 : 1, first;
 
 	if (n == 0) {
-		put(&p, PLAIN, " no run is going on; waiting for one");
+		put_line(&p, PLAIN, " no active runs; waiting for one");
 	} else {
-		put(&p, TITLE, " which run? up and down choose, Enter looks at it");
+		put_line(&p, TITLE, " choose a run with up and down, then press Enter");
 		first = selected >= room ? selected - room + 1 : 0;
 		for (size_t i = first; i < n && i < first + room; i++) {
 			ab_autofree char *line =
 				ab_printf("%s%s  %s", i == selected ? "> " : "  ", v[i].id,
 					  v[i].command ? v[i].command : "");
 
-			put(&p, i == selected ? STRONG : PLAIN, line);
+			put_line(&p, i == selected ? STRONG : PLAIN, line);
 		}
 	}
 	while (p.rows > 1)
-		put(&p, PLAIN, "");
-	put(&p, WEAK, " q quit");
+		put_line(&p, PLAIN, "");
+	put_line(&p, WEAK, " q quit");
 }

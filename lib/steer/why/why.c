@@ -13,22 +13,22 @@
 #include "steer/client/steer.h"
 #include "steer/why/why_text.h"
 
-/* So many are listed. */
+/* Maximum of a list, and of ids in a hint. */
 enum { LISTED = 200, NAMED = 20 };
 
-static json_t *load(const char *line)
+static json_t *parse_line(const char *line)
 {
 	return line ? json_loads(line, 0, NULL) : NULL;
 }
 
-static void set(json_t *object, const char *key, json_t *value)
+static void set_member(json_t *object, const char *key, json_t *value)
 {
 	if (value)
 		json_object_set_new(object, key, value);
 }
 
-/* Texts of records are what the library wrote, so it takes them back. */
-static char *dump(json_t *object)
+/* The text of a JSON object; frees the object. */
+static char *dump_object(json_t *object)
 {
 	char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 	char *line = ab_printf("%s\n", text ? text : "{}");
@@ -50,46 +50,46 @@ static json_t *list_remedies(const struct ab_why_case *c)
 	return list;
 }
 
-/* The record of the denial, and beside its members what else is known. */
-static char *as_json(const struct ab_why_case *c)
+/* The record of the denial, with more members. */
+static char *make_json(const struct ab_why_case *c)
 {
 	json_t *object = c->denied ? json_deep_copy(c->denied) : json_object();
 
-	set(object, "id", json_string(c->id));
-	set(object, "live", json_boolean(c->live));
-	set(object, "count", json_integer((json_int_t)c->count));
+	set_member(object, "id", json_string(c->id));
+	set_member(object, "live", json_boolean(c->live));
+	set_member(object, "count", json_integer((json_int_t)c->count));
 	if (c->first) {
-		set(object, "first", json_string(c->first));
-		set(object, "last", json_string(c->last));
+		set_member(object, "first", json_string(c->first));
+		set_member(object, "last", json_string(c->last));
 	}
-	set(object, "request", json_deep_copy(c->request));
-	set(object, "question", json_deep_copy(c->question));
-	set(object, "run_command", json_deep_copy(json_object_get(c->start, "command")));
-	set(object, "remedies", list_remedies(c));
+	set_member(object, "request", json_deep_copy(c->request));
+	set_member(object, "question", json_deep_copy(c->question));
+	set_member(object, "run_command", json_deep_copy(json_object_get(c->start, "command")));
+	set_member(object, "remedies", list_remedies(c));
 	if (ab_why_advice(c))
-		set(object, "advice", json_string(ab_why_advice(c)));
-	return dump(object);
+		set_member(object, "advice", json_string(ab_why_advice(c)));
+	return dump_object(object);
 }
 
-static void begin_case(struct ab_why_case *c, const struct ab_found_run *run,
-		       const struct ab_found_denial *d)
+static void open_case(struct ab_why_case *c, const struct ab_found_run *run,
+		      const struct ab_found_denial *d)
 {
 	*c = (struct ab_why_case){ .id = d->id,
-				   .denied = load(d->denied),
-				   .request = load(d->request),
-				   .question = load(d->question),
-				   .start = load(run->first),
+				   .denied = parse_line(d->denied),
+				   .request = parse_line(d->request),
+				   .question = parse_line(d->question),
+				   .start = parse_line(run->first),
 				   .live = run->live,
 				   .count = d->count,
 				   .first = d->first,
 				   .last = d->last };
-	/* The record of the denial can be lost, and that of the request is
-	 * not: it says less. */
+	/* If the record of the denial is lost, use that of the request, which
+	 * says less. */
 	if (!c->denied && json_is_false(json_object_get(c->request, "allowed")))
 		c->denied = json_incref(c->request);
 }
 
-static void end_case(struct ab_why_case *c)
+static void close_case(struct ab_why_case *c)
 {
 	json_decref(c->denied);
 	json_decref(c->request);
@@ -102,24 +102,25 @@ static char *explain_case(const struct ab_why_case *c, bool json)
 	struct ab_buf b = { 0 };
 
 	if (json)
-		return as_json(c);
+		return make_json(c);
 	ab_why_text(c, &b);
 	return ab_buf_take(&b);
 }
 
-static char *explain(const struct ab_found_run *run, const struct ab_found_denial *d, bool json)
+static char *explain_denial(const struct ab_found_run *run, const struct ab_found_denial *d,
+			    bool json)
 {
 	struct ab_why_case c;
 	char *text;
 
-	begin_case(&c, run, d);
+	open_case(&c, run, d);
 	text = explain_case(&c, json);
-	end_case(&c);
+	close_case(&c);
 	return text;
 }
 
-/* A question that is open is in no record yet: only the run knows it. NULL when
- * there is none. */
+/* Only the run knows its open questions: they are not recorded yet. NULL if there
+ * is none. */
 static char *explain_open(const struct ab_state *state, const struct ab_found_run *run,
 			  const char *id, const struct ab_denial_name *name, bool json)
 {
@@ -132,27 +133,27 @@ static char *explain_open(const struct ab_state *state, const struct ab_found_ru
 	    ab_steer_open(state, run->id, &steer, &none) < 0)
 		return NULL;
 	if (ab_steer_question(&steer, id, name->number, &c.question, &none) > 0) {
-		set(c.question, "kind", json_string("question"));
-		c.start = load(run->first);
+		set_member(c.question, "kind", json_string("question"));
+		c.start = parse_line(run->first);
 		text = explain_case(&c, json);
-		end_case(&c);
+		close_case(&c);
 	}
 	ab_steer_fini(&steer);
 	return text;
 }
 
-/* A run without a box: one record is all there is. */
+/* A run that was refused has only one record. */
 static char *explain_refused(const struct ab_found_run *run, bool json)
 {
-	struct ab_why_case c = { .start = load(run->first), .first = run->began };
+	struct ab_why_case c = { .start = parse_line(run->first), .first = run->began };
 	ab_autobuf struct ab_buf b = { 0 };
 	char *text;
 
 	if (json) {
 		json_t *object = json_deep_copy(c.start);
 
-		set(object, "remedies", list_remedies(&c));
-		text = dump(object);
+		set_member(object, "remedies", list_remedies(&c));
+		text = dump_object(object);
 	} else {
 		ab_why_refused(&c, &b);
 		text = ab_buf_take(&b);
@@ -163,7 +164,7 @@ static char *explain_refused(const struct ab_found_run *run, bool json)
 
 static bool is_refused(const struct ab_found_run *run)
 {
-	json_t *first = load(run->first);
+	json_t *first = parse_line(run->first);
 	bool refused = ab_json_is(first, "kind", "refused");
 
 	json_decref(first);
@@ -181,11 +182,11 @@ static char *list_json(const struct ab_found_run *run, const struct ab_strv *lin
 
 		json_array_append_new(list, json_pack("{s:s%, s:s}", "id", line, id, "text", text));
 	}
-	set(object, "run_id", json_string(run->id));
-	set(object, "live", json_boolean(run->live));
-	set(object, "count", json_integer((json_int_t)n));
-	set(object, "denials", list);
-	return dump(object);
+	set_member(object, "run_id", json_string(run->id));
+	set_member(object, "live", json_boolean(run->live));
+	set_member(object, "count", json_integer((json_int_t)n));
+	set_member(object, "denials", list);
+	return dump_object(object);
 }
 
 static int list_denials(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
@@ -201,39 +202,37 @@ static int list_denials(const struct ab_found_run *run, bool json, char **ret, s
 		return 0;
 	}
 	if (n == 0)
-		ab_buf_printf(&b, "nothing was refused in run %s\n", run->id);
+		ab_buf_printf(&b, "nothing was denied in run %s\n", run->id);
 	for (size_t i = 0; i < lines.len; i++)
 		ab_buf_printf(&b, "%s\n", lines.v[i]);
 	if (n > lines.len)
 		ab_buf_printf(&b, "and %zu more\n", n - lines.len);
 	if (n)
-		ab_buf_printf(&b, "agentbox why ID says more about one\n");
+		ab_buf_printf(&b, "for details: agentbox why ID\n");
 	*ret = ab_buf_take(&b);
 	return 0;
 }
 
 /* "7kq2x-1, 7kq2x-2 and 7 more" */
-static int no_such_id(const struct ab_found_run *run, const char *id, struct ab_error *err)
+static int fail_unknown_id(const struct ab_found_run *run, const char *id, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv lines = { 0 };
 	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_error ignored;
 	size_t n = 0;
 
-	ab_fail(err, AB_ESYSTEM, 0, "run %s has no %s", run->id, id);
+	ab_fail(err, AB_ESYSTEM, 0, "run %s has no denial %s", run->id, id);
 	if (is_refused(run))
-		return ab_hint(err,
-			       "its command was refused as a whole: "
-			       "agentbox why %s",
+		return ab_hint(err, "its command was refused and did not start: agentbox why %s",
 			       run->id);
 	if (ab_find_denials(run->dir, NAMED, &lines, &n, &ignored) < 0 || n == 0)
-		return ab_hint(err, "nothing was refused in it");
+		return ab_hint(err, "nothing was denied in it");
 	for (size_t i = 0; i < lines.len; i++)
 		ab_buf_printf(&b, "%s%.*s", i ? ", " : "", (int)strcspn(lines.v[i], " "),
 			      lines.v[i]);
 	if (n > lines.len)
 		ab_buf_printf(&b, " and %zu more", n - lines.len);
-	return ab_hint(err, "it has %s", b.data);
+	return ab_hint(err, "its denials: %s", b.data);
 }
 
 static int explain_id(const struct ab_state *state, const struct ab_found_run *run, const char *id,
@@ -247,9 +246,9 @@ static int explain_id(const struct ab_state *state, const struct ab_found_run *r
 		return -1;
 	if (found == 0) {
 		*ret = explain_open(state, run, id, name, json);
-		return *ret ? 0 : no_such_id(run, id, err);
+		return *ret ? 0 : fail_unknown_id(run, id, err);
 	}
-	*ret = explain(run, &d, json);
+	*ret = explain_denial(run, &d, json);
 	ab_found_denial_fini(&d);
 	return 0;
 }
@@ -266,9 +265,9 @@ static int explain_last(const struct ab_found_run *run, bool json, char **ret, s
 		return 0;
 	}
 	if (found == 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "nothing was refused in the last run, %s",
+		return ab_fail(err, AB_ESYSTEM, 0, "nothing was denied in the last run, %s",
 			       run->id);
-	*ret = explain(run, &d, json);
+	*ret = explain_denial(run, &d, json);
 	ab_found_denial_fini(&d);
 	return 0;
 }

@@ -1,8 +1,8 @@
 #ifndef AB_STEER_WHY_WHY_H
 #define AB_STEER_WHY_WHY_H
 /*
- * `agentbox why`: a denial in sentences. The words that the client got, how
- * often it happened, who asked, and what a person can do about it.
+ * `agentbox why`: explain a denial. The sentence that the client got, how often it
+ * happened, which process asked, and how to allow it.
  */
 #include <stdbool.h>
 
@@ -10,8 +10,8 @@ struct ab_error;
 struct ab_policy_input;
 
 /*
- * `what` is the id of a denial; the id or name of a run, to list what it was
- * refused; "last" or NULL for the last denial of the newest run. *ret is text
+ * `what` is the id of a denial; the id or name of a run, to list its denials;
+ * "last" or NULL for the last denial of the newest run. *ret is text
  * for people, escaped, or one JSON object; free it.
  */
 int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,

@@ -31,7 +31,7 @@ static bool add_command(const struct ab_why_case *c, struct ab_buf *b)
 	return strcmp(safe, b->data) == 0;
 }
 
-/* A hint ends with "...", where the command goes. */
+/* A hint ends with "...", which stands for the command. */
 static void add_again(const struct ab_why_case *c, const char *hint, struct ab_strv *ret)
 {
 	ab_autobuf struct ab_buf command = { 0 };
@@ -40,8 +40,8 @@ static void add_again(const struct ab_why_case *c, const char *hint, struct ab_s
 
 	if (!*safe)
 		return;
-	ab_strv_add(ret, c->live ? "allow it in a new run, with its other options"
-				 : "run it again, with its other options");
+	ab_strv_add(ret, c->live ? "allow it in a new run (add its other options)"
+				 : "run it again (add its other options)");
 	if (len > 3 && strcmp(safe + len - 3, "...") == 0 && add_command(c, &command))
 		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
 	else
@@ -63,7 +63,7 @@ static void remedy_command(const struct ab_why_case *c, const json_t *record, st
 		     rule);
 }
 
-/* What a word about the run lifts: a host that is on no list, and a no. */
+/* A grant for the run lifts a host that is on no list, and an answer "no". */
 static bool is_liftable(const struct ab_why_case *c)
 {
 	if (!c->denied)
@@ -83,13 +83,13 @@ static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 	ab_strv_add(ret, "allow it always");
 	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
 	if (!c->first) {
-		ab_strv_add(ret, "refuse it");
+		ab_strv_add(ret, "deny it");
 		ab_strv_addf(ret, "agentbox deny %s", c->id);
 	}
 }
 
-/* A folder that is too much to be opened has no hint, and its file may be new:
- * what is there can be allowed by itself. */
+/* If opening the folder would be too much there is no hint. The file itself can be
+ * allowed, but must exist first. */
 static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 {
 	const char *path = ab_json_text(c->denied, "path");
@@ -107,7 +107,7 @@ static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 	safe = ab_escape(word.data);
 	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strcmp(safe, word.data) != 0)
 		return;
-	ab_strv_add(ret, "make the file, then allow it in the next run");
+	ab_strv_add(ret, "create the file, then allow it in the next run");
 	ab_strv_addf(ret, "agentbox allow %s", word.data);
 }
 
@@ -123,8 +123,7 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 	}
 	if (is_liftable(c))
 		remedy_host(c, ret);
-	/* Of files, what was to be written; the rest is as it was when the run
-	 * began. */
+	/* Only writes can be allowed by id. */
 	if (is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
 	add_again(c, ab_json_text(c->denied, "hint"), ret);
@@ -169,22 +168,21 @@ static void say_when(const struct ab_why_case *c, struct ab_buf *b)
 		json_int_t left = json_integer_value(json_object_get(c->question, "left_ms"));
 
 		ab_buf_printf(b,
-			      "It waits for an answer; %lld s are left, and "
-			      "no answer means no.\n",
+			      "It is waiting for an answer, and is denied in %lld s without one.\n",
 			      (long long)(left + 999) / 1000);
 		return;
 	}
 	ab_time_local(c->first, first);
 	ab_time_local(c->last, last);
 	if (c->count == 0)
-		ab_buf_printf(b, "That was at %s.\n", first);
+		ab_buf_printf(b, "It happened at %s.\n", first);
 	else if (c->count == 1)
-		ab_buf_printf(b, "It was refused once, at %s.\n", first);
+		ab_buf_printf(b, "It was denied once, at %s.\n", first);
 	else if (strcmp(first, last) == 0)
-		ab_buf_printf(b, "It was refused %llu times, at %s.\n",
-			      (unsigned long long)c->count, first);
+		ab_buf_printf(b, "It was denied %llu times, at %s.\n", (unsigned long long)c->count,
+			      first);
 	else
-		ab_buf_printf(b, "It was refused %llu times, from %s to %s.\n",
+		ab_buf_printf(b, "It was denied %llu times, from %s to %s.\n",
 			      (unsigned long long)c->count, first, last);
 }
 
@@ -217,7 +215,7 @@ static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 	if (!json_array_size(chain))
 		chain = json_object_get(c->question, "process");
 	if (!json_array_size(chain) && *by) {
-		ab_buf_puts(b, "It was asked for by ");
+		ab_buf_puts(b, "The process was ");
 		ab_words_short(b, by, ARGV_MAX);
 		ab_buf_puts(b, ".\n");
 		return;
@@ -226,14 +224,14 @@ static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 	{
 		if (i == CHAIN)
 			break;
-		ab_buf_puts(b, i ? ",\n  started by " : "It was asked for by ");
+		ab_buf_puts(b, i ? ",\n  started by " : "The process was ");
 		add_process(b, one);
 	}
 	ab_buf_puts(b, json_array_size(chain) ? ".\n" : "");
 }
 
-/* The value of a rule like "network.allow" in the run; NULL: it is no key. */
-static const json_t *value_of(const json_t *start, const char *rule)
+/* The value of a rule like "network.allow" in the run; NULL if it is not a key. */
+static const json_t *find_value(const json_t *start, const char *rule)
 {
 	const json_t *policy = json_object_get(start, "policy");
 	const char *dot = strchr(rule, '.');
@@ -256,7 +254,7 @@ static void add_values(struct ab_buf *b, const json_t *value)
 		ab_buf_puts(b, "is empty");
 		return;
 	}
-	ab_buf_puts(b, "holds ");
+	ab_buf_puts(b, "contains ");
 	json_array_foreach(value, i, one)
 	{
 		ab_autofree char *dump = json_dumps(one, JSON_ENCODE_ANY | JSON_COMPACT);
@@ -274,7 +272,7 @@ static void add_values(struct ab_buf *b, const json_t *value)
 static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const char *rule = ab_json_text(c->denied, "rule");
-	const json_t *value = value_of(c->start, rule);
+	const json_t *value = find_value(c->start, rule);
 	const json_t *policy = json_object_get(c->start, "policy");
 	const char *profile = ab_json_text(policy, "profile");
 
@@ -292,7 +290,7 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_puts(b, ".\n");
 }
 
-/* What the client saw, at doors that do not answer in HTTP. */
+/* What the client saw, if it did not get an HTTP answer. */
 static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 {
 	static const struct {
@@ -300,16 +298,14 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 	} doors[] = {
 		{ "socks", "The client got SOCKS reply 2 (not allowed)." },
 		{ "transparent", "The connection was reset." },
-		{ "dns", "The client was told that there is no such name." },
+		{ "dns", "The client got the DNS answer that the name does not exist." },
 		{ "publish", "The connection was closed." },
 		{ "host-port", "The connection was closed." },
 	};
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));
 
 	if (status > 0) {
-		ab_buf_printf(b,
-			      "The client got HTTP status %lld with the words "
-			      "above.\n",
+		ab_buf_printf(b, "The client got HTTP status %lld with the sentence above.\n",
 			      (long long)status);
 		return;
 	}
@@ -338,8 +334,8 @@ static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_printf(b, " (id %s).\n", c->id);
 }
 
-/* "what is so" as a paragraph. */
-static void add_sentence(struct ab_buf *b, const char *clause)
+/* A clause as a paragraph. */
+static void add_paragraph(struct ab_buf *b, const char *clause)
 {
 	size_t at = b->len + 1;
 
@@ -356,12 +352,12 @@ static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 	ab_why_remedies(c, &r);
 	for (size_t i = 0; i + 1 < r.len; i += 2)
 		width = strlen(r.v[i]) > width ? strlen(r.v[i]) : width;
-	ab_buf_puts(b, r.len ? "\nA person can\n" : "");
+	ab_buf_puts(b, r.len ? "\nA human can:\n" : "");
 	for (size_t i = 0; i + 1 < r.len; i += 2)
 		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i], (int)(width - strlen(r.v[i])), "",
 			      r.v[i + 1]);
 	if (advice)
-		add_sentence(b, advice);
+		add_paragraph(b, advice);
 }
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
@@ -378,7 +374,7 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
 	say_rule(c, b);
 	say_answer(c, b);
 	say_question(c, b);
-	ab_buf_puts(b, c->live ? "The run goes on: " : "The run has ended: ");
+	ab_buf_puts(b, c->live ? "The run is active: " : "The run has ended: ");
 	add_command(c, &command);
 	ab_words_short(b, command.data ? command.data : "", ARGV_MAX);
 	ab_buf_puts(b, "\n");
@@ -397,8 +393,7 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_words_clause(b, ab_json_text(c->start, "reason"));
 	ab_buf_puts(b, " (rule ");
 	ab_buf_escape(b, ab_json_text(c->start, "rule"));
-	ab_buf_printf(b, ").\n\nNothing of it was started. That was at %s in ",
-		      ab_time_local(c->first, at));
+	ab_buf_printf(b, ").\n\nIt did not start. That was at %s in ", ab_time_local(c->first, at));
 	ab_buf_escape(b, ab_json_text(c->start, "cwd"));
 	ab_buf_puts(b, ".\n");
 	say_remedies(c, b);

@@ -9,21 +9,20 @@
 
 struct ab_buf;
 
-struct ab_why_case { /* what the record holds; NULL: nothing */
+struct ab_why_case { /* members are NULL if there is no such record */
 	const char *id;
 	json_t *denied, *request, *question; /* records */
 	json_t *start;			     /* of the run */
 	bool live;
 	uint64_t count;
-	const char *first, *last; /* stamps; NULL: a question that is
-					 * open, as its run tells it */
+	const char *first, *last; /* stamps; NULL: an open question */
 };
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
-/* A run that was not started at all: `c->start` is its only record. */
+/* A run that was refused: `c->start` is its only record. */
 void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
 
-/* What a person can do: pairs of lines, what it achieves and the command. */
+/* How to allow it: pairs of lines, the effect and the command. */
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
 /* If there is no command to run: a clause that says why, or NULL. */
 const char *ab_why_advice(const struct ab_why_case *c);
