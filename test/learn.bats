@@ -75,7 +75,7 @@ clean_project()
 	[ "$status" -eq 0 ]
 	[ "$(grep ' open$' <<<"$stderr")" = "allowed.test open" ]
 	[ "$(jq -c .network.allow <<<"$output")" = '["allowed.test"]' ]
-	[[ "$stderr" == *"refused these hosts, and still is:"* ]]
+	[[ "$stderr" == *"these hosts were denied, and the policy does not allow them:"* ]]
 	for host in private.test metadata.test 10.0.0.5 loop.test denied.test; do
 		[[ "$stderr" == *"  $host:80  "* ]]
 	done
@@ -85,7 +85,7 @@ clean_project()
 	agentbox_split learn --yes -c 'curl -fsS http://refused.test/; curl -fsS http://none-such.test/; exit 3'
 	[ "$status" -eq 3 ]
 	[ "$(jq -c . <<<"$output")" = '{"extends":"default"}' ]
-	[[ "$stderr" == *"could not reach these"*"  none-such.test"*"  refused.test"* ]]
+	[[ "$stderr" == *"these connections failed"*"  none-such.test"*"  refused.test"* ]]
 	[[ "$stderr" == *"ended with status 3"* ]]
 }
 
@@ -161,8 +161,8 @@ clean_project()
 			echo >~/$i/x
 		done'
 	jq -e '.filesystem.write == [".", "~/own"]' <<<"$output"
-	[[ "$stderr" == *"$real/x  needs all of the home folder"* ]]
-	[[ "$stderr" == *"$real/dots/fish/x  where programs take keys"* ]]
+	[[ "$stderr" == *"$real/x  would open the whole home folder"* ]]
+	[[ "$stderr" == *"$real/dots/fish/x  programs take keys"* ]]
 	[[ "$stderr" != *"--write $real -- "* ]]
 	[[ "$stderr" == *"--write $real/own -- "* ]]
 }
@@ -232,7 +232,7 @@ clean_project()
 	echo '{}' >"$HOME/.config/agentbox/profiles/mine.json"
 	agentbox learn --save mine -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"there is one already"* ]]
+	[[ "$output" == *"the profile exists"* ]]
 	for name in ci ../x .x a/b '' 'a b'; do
 		agentbox learn --yes --save "$name" -- touch ran
 		[ "$status" -eq 125 ]

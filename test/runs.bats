@@ -279,7 +279,7 @@ open("ready-web", "w"); time.sleep(300)'
 	flock -x "$lock"
 	agentbox stop aaaaa --grace 0s
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"aaaaa is not over"* ]]
+	[[ "$output" == *"aaaaa has not ended"* ]]
 	kill -0 "$victim"
 	# With the right time, but a parent that is not who it says.
 	jq -nc --argjson pid "$victim" --argjson at "$(cut -d' ' -f22 "/proc/$victim/stat")" \
@@ -457,6 +457,6 @@ open("ready-web", "w"); time.sleep(300)'
 	for c in ps 'stop --all' gc; do
 		agentbox run -- "$AGENTBOX" $c
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"inside a box no run can be seen"* ]]
+		[[ "$output" == *"runs cannot be seen from inside a box"* ]]
 	done
 }

@@ -93,7 +93,7 @@ servant_end()
 	beside deny "$id-2"
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$id: v4.test is denied for this run" ]
-	[ "${lines[1]}" = "what waited for it is refused" ]
+	[ "${lines[1]}" = "waiting connections are denied" ]
 	[ "$(got)" = 403 ]
 	# Nobody is asked again.
 	ask http://v4.test:8080/
@@ -159,7 +159,7 @@ servant_end()
 	# An id with a letter too few is no host that would be allowed in vain.
 	beside allow "${id:0:3}-1"
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"is no id of a denial"*"write it with a dot: ${id:0:3}-1." ]]
+	[[ "$output" == *"is not a denial id"*"write it with a dot: ${id:0:3}-1." ]]
 	# The twin of all of them.
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
@@ -184,7 +184,7 @@ servant_end()
 	[ "$output" = 200 ]
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *already ]]
+	[[ "$output" == *" is already in network.allow of "* ]]
 }
 
 @test "steer: the first entry of a list brings along what the profile allows" {
@@ -192,7 +192,7 @@ servant_end()
 	wait_for 90 pending 1
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"takes the place of that of profile claude"* ]]
+	[[ "$output" == *"replaces the list of profile claude"* ]]
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
 	jq -e '.network.allow | index("other.test") and index("*.anthropic.com")' \
@@ -410,7 +410,7 @@ servant_end()
 	mkdir "$HOME/data"
 	beside allow "$HOME/data" --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"takes the place of that of profile default"* ]]
+	[[ "$output" == *"replaces the list of profile default"* ]]
 	for i in 1 2; do
 		agentbox run -- touch "$HOME/data/$i" "$WORKSPACE/$i"
 		[ "$status" -eq 0 ]
@@ -442,7 +442,7 @@ servant_end()
 	for path in "$HOME/dots/agentbox" "$HOME/.config/agentbox/profiles"; do
 		beside allow "$path"
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"cannot be allowed: it is agentbox's own"* ]]
+		[[ "$output" == *"cannot be allowed: it belongs to agentbox"* ]]
 	done
 	beside allow "$HOME/dots/tool"
 	[ "$status" -eq 0 ]
@@ -451,7 +451,7 @@ servant_end()
 @test "steer: inside a box nothing can be allowed" {
 	agentbox run --yes -- "$AGENTBOX" allow other.test
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"inside a box nothing can be allowed"* ]]
+	[[ "$output" == *"nothing can be allowed from inside a box"* ]]
 	agentbox run --yes -- "$AGENTBOX" allow "$HOME" --always
 	[ "$status" -eq 1 ]
 	agentbox run --yes -- "$AGENTBOX" config reload

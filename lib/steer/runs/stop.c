@@ -169,7 +169,7 @@ static int report_left(const struct stopping *s, struct ab_error *err)
 		if (!s->v[i].over)
 			ab_buf_printf(&ids, "%s%s", n++ ? ", " : "", s->v[i].run.id);
 	ab_fail(err, AB_ESYSTEM, 0, "%s %s not ended", ids.data, n == 1 ? "has" : "have");
-	return ab_hint(err, "a process is stopped or stuck, and could not be killed; see agentbox "
+	return ab_hint(err, "a process is stopped or stuck, and was not killed; see agentbox "
 			    "ps --json");
 }
 
