@@ -194,7 +194,7 @@ stop()
 	[[ "$output" == *"no active runs"* ]]
 	agentbox ports zzzzz
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no run zzzzz"* ]]
+	[[ "$output" == *"no run named zzzzz"* ]]
 	agentbox ports ../runs
 	[ "$status" -eq 1 ]
 	serve one 3000

@@ -52,7 +52,7 @@ on_disk()
 	on_disk "$AGENTBOX_STATE" 64k '{ head -c 100000 /dev/zero >full || :; } 2>/dev/null' \
 		"$AGENTBOX" run -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"record of the run: No space left"* ]]
+	[[ "$output" == *"write the run's record: No space left"* ]]
 	[ ! -e ran ]
 }
 
@@ -143,7 +143,7 @@ on_disk()
 	rm second
 	mkfifo fifo
 	refused --audit fifo
-	[[ "$output" == *"nobody reads"* ]]
+	[[ "$output" == *"no process reads"* ]]
 	[ ! -s file ]
 	# Its twin.
 	agentbox run --audit file -- true
@@ -222,7 +222,7 @@ on_disk()
 	PYTHON
 	echo "$output"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"nobody reads"* ]]
+	[[ "$output" == *"no process reads"* ]]
 	[ ! -e ran ]
 }
 

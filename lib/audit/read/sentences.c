@@ -54,7 +54,7 @@ struct event {
 	"[{method} ]{domain:target|'(no host)'}[{path}]", "", \
 		"[{status}][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
 
-/* Of the rows with a record's kind, the first whose condition holds counts. */
+/* The first row with the kind of a record whose condition holds counts. */
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
 	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
@@ -214,7 +214,7 @@ static bool is_value(const struct ab_detail *f, const char *value, size_t len)
 	return f->len == len && len && memcmp(f->at, value, len) == 0;
 }
 
-static bool holds(const struct record *r, const char *t, size_t len)
+static bool meets_condition(const struct record *r, const char *t, size_t len)
 {
 	bool no = *t == '!';
 	size_t name = strcspn(t + no, "=!?") + no;
@@ -233,7 +233,7 @@ static void put_group(struct ab_buf *b, const struct record *r, const char *t, c
 	size_t before = b->len, n = strcspn(t, "?{]");
 
 	if (t[n] == '?') {
-		if (!holds(r, t, n))
+		if (!meets_condition(r, t, n))
 			return;
 		t += n + 1;
 	}
@@ -281,7 +281,7 @@ static const struct event *find_event(const struct record *r)
 {
 	for (size_t i = 0; i < AB_COUNT(events); i++)
 		if (ab_detail_is(find_member(r, "kind", 4), events[i].kind) &&
-		    (!events[i].when || holds(r, events[i].when, strlen(events[i].when))))
+		    (!events[i].when || meets_condition(r, events[i].when, strlen(events[i].when))))
 			return &events[i];
 	return NULL;
 }

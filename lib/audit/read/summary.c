@@ -90,7 +90,7 @@ void ab_summary_end(struct ab_summary *s, const char *headline, struct ab_strv *
 	}
 	for (size_t i = 0; i < s->len; i++) {
 		add_row(&s->rows[i], width, ret);
-		/* What allows several in a row is said once, below them. */
+		/* Print a remedy that several rows share once, below them. */
 		if (i + 1 == s->len || !has_same_remedy(&s->rows[i], &s->rows[i + 1]))
 			add_remedy(&s->rows[i], width[0] + 4, ret);
 	}

@@ -1,8 +1,8 @@
 #ifndef AB_AUDIT_READ_SUMMARY_H
 #define AB_AUDIT_READ_SUMMARY_H
 /*
- * What a run was denied, for people: the lines on standard error when it is
- * over. Pure. Lines that begin with a blank belong to the one before.
+ * The summary of denials that a run prints on standard error when it ends. Pure.
+ * A line that begins with a blank belongs to the one before.
  *
  *	1 request was denied
  *	  7kq2x-1  x.y:443  not on the allow list  curl, pid 3

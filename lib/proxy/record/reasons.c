@@ -78,7 +78,7 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 			       NOTHING },
 };
 
-static const char *text(const char *s)
+static const char *text_or_empty(const char *s)
 {
 	return s ? s : "";
 }
@@ -91,7 +91,7 @@ static void add_detail(const struct ab_request_record *r, const struct reason *r
 		break;
 	case ENTRY:
 		add(ret, r->verdict.basis == AB_BASIS_RANGE ? " %s" : " (%s)",
-		    text(r->verdict.entry));
+		    text_or_empty(r->verdict.entry));
 		break;
 	case PORT:
 		add(ret, " port %u", r->port);
@@ -103,13 +103,13 @@ static void add_detail(const struct ab_request_record *r, const struct reason *r
 			add(ret, " does not name this host");
 		break;
 	case REQUEST:
-		add(ret, " %.32s %.200s", text(r->method), text(r->path));
+		add(ret, " %.32s %.200s", text_or_empty(r->method), text_or_empty(r->path));
 		break;
 	case SECRET:
-		add(ret, " (%.64s)", text(r->secret));
+		add(ret, " (%.64s)", text_or_empty(r->secret));
 		break;
 	case CAUSE:
-		add(ret, ": %.200s", text(r->why));
+		add(ret, ": %.200s", text_or_empty(r->why));
 		break;
 	}
 }
@@ -140,7 +140,7 @@ const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REAS
 	if (!reason->words)
 		reason = &by_basis[r->verdict.basis];
 	if (reason->detail == PORT)
-		add(ret, "%s is ", text(r->host));
+		add(ret, "%s is ", text_or_empty(r->host));
 	if (reason == &by_basis[AB_BASIS_GRANT] && r->verdict.access == AB_ACCESS_ALLOW)
 		add(ret, "allowed for this run");
 	else

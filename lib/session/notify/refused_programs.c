@@ -123,7 +123,8 @@ static int take_program(struct ab_refused_programs *r, const struct ab_note *not
 	return ab_log_write(r->log, &r->line, err);
 }
 
-static int take(struct ab_refused_programs *r, const struct ab_note *note, struct ab_error *err)
+static int take_note(struct ab_refused_programs *r, const struct ab_note *note,
+		     struct ab_error *err)
 {
 	switch (note->kind) {
 	case AB_NOTE_EXEC:
@@ -138,7 +139,7 @@ static int take(struct ab_refused_programs *r, const struct ab_note *note, struc
 int ab_refused_programs_take(struct ab_refused_programs *r, const struct ab_note *note,
 			     struct ab_error *err)
 {
-	return take(r, note, err) < 0 && r->strict ? -1 : 0;
+	return take_note(r, note, err) < 0 && r->strict ? -1 : 0;
 }
 
 uint64_t ab_refused_programs_others(const struct ab_refused_programs *r)

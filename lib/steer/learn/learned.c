@@ -172,7 +172,7 @@ static void take_request(struct ab_learned *l, const struct record *r)
 		count_text(&l->reached, entry, NULL, count_times(f));
 }
 
-/* What was denied, and why, as everywhere else. */
+/* Count a denial by the sentence of its record. */
 static void take_denial(struct learned_list *list, const struct record *r)
 {
 	ab_autobuf struct ab_buf about = { 0 };

@@ -1,5 +1,5 @@
 /*
- * What a learned policy must not contain, or only with a reason beside it.
+ * Hosts and folders that a learned policy must not contain, or only with a reason.
  */
 #include <string.h>
 
@@ -148,7 +148,7 @@ static bool is_system(const char *folder)
 }
 
 /* In it, or around it. */
-static bool overlaps(const char *folder, const char *top)
+static bool is_overlapping(const char *folder, const char *top)
 {
 	return ab_path_within(folder, top) || ab_path_within(top, folder);
 }
@@ -158,11 +158,11 @@ static bool is_closed(const char *folder, const struct ab_learned_from *from)
 	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
 		ab_autofree char *top = ab_path_join(from->home, ab_learned_closed[i]);
 
-		if (overlaps(folder, top))
+		if (is_overlapping(folder, top))
 			return true;
 	}
 	for (size_t i = 0; from->closed && i < from->closed->len; i++)
-		if (overlaps(folder, from->closed->v[i]))
+		if (is_overlapping(folder, from->closed->v[i]))
 			return true;
 	return false;
 }

@@ -57,7 +57,7 @@ struct watch {
 
 /* --- the run --- */
 
-static void disconnect(struct watch *w)
+static void disconnect_run(struct watch *w)
 {
 	if (w->steer.fd < 0)
 		return;
@@ -76,7 +76,7 @@ static bool send_request(struct watch *w, enum asked kind, const char *what, jso
 		return false;
 	}
 	if (ab_steer_send(&w->steer, what, request, &err) < 0) {
-		disconnect(w);
+		disconnect_run(w);
 		return false;
 	}
 	w->asked[w->nasked++] = kind;
@@ -140,7 +140,7 @@ static void read_socket(struct watch *w)
 
 	while (w->steer.fd >= 0 && (r = ab_steer_hear(&w->steer, &packet))) {
 		if (r < 0) {
-			disconnect(w);
+			disconnect_run(w);
 			return;
 		}
 		if (json_object_get(packet, "ok"))

@@ -314,7 +314,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 			ab_buf_printf(b, "%s\n", doors[i].words);
 }
 
-/* What came of the question about it. */
+/* The answer to the question about it. */
 static void say_question(const struct ab_why_case *c, struct ab_buf *b)
 {
 	if (!*ab_json_text(c->question, "answer"))
