@@ -414,7 +414,7 @@ assert key not in text' "$KEY"
 	200
 	failed
 	END
-	[[ "$stderr" == *"takes HTTP/1.1"* ]]
+	[[ "$stderr" == *"needs HTTP/1.1"* ]]
 }
 
 @test "attack: a server whose certificate is not good gets nothing" {

@@ -34,7 +34,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[ "${lines[0]}" = "$body" ]
 	[[ "$output" == *"It was denied once, at 20"* ]]
 	[[ "$output" == *"In this run network.allow contains origin.test (profile default)."* ]]
-	[[ "$output" == *"The client got HTTP status 403 with the words above."* ]]
+	[[ "$output" == *"The client got HTTP status 403 with the sentence above."* ]]
 	[[ "$output" == *"The run has ended: python3 "* ]]
 	[[ "$output" == *"agentbox allow $id --always"* ]]
 	# The command that is proposed does it.

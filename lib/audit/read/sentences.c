@@ -98,7 +98,7 @@ static const struct ab_detail *find_member(const struct record *r, const char *n
 	static const struct ab_detail none;
 
 	for (size_t i = 0; i < AB_COUNT(members); i++)
-		if (strncmp(members[i], name, len) == 0 && !members[i][len])
+		if (*members[i] == *name && strncmp(members[i], name, len) == 0 && !members[i][len])
 			return &r->f[i];
 	return &none;
 }
@@ -249,32 +249,37 @@ static bool put_template(struct ab_buf *b, const struct record *r, const char *t
 	bool whole = true;
 
 	for (const char *stop; t < end; t = stop) {
-		stop = t + 1;
-		if (*t == '[') {
+		size_t n = strcspn(t, "[{");
+
+		stop = t + n < end ? t + n : end;
+		if (stop > t) {
+			ab_buf_add(b, t, (size_t)(stop - t));
+		} else if (*t == '[') {
 			stop = strchr(t, ']') + 1;
 			put_group(b, r, t + 1, stop - 1);
-		} else if (*t == '{') {
+		} else {
 			stop = strchr(t, '}') + 1;
 			whole &= put_field(b, r, t + 1, stop - 1);
-		} else {
-			ab_buf_add(b, t, 1);
 		}
 	}
 	return whole;
 }
 
-/* Without the separators that it begins with if its first members have no value. */
-static void put_part(struct ab_buf *b, const struct record *r, const char *t)
+/* Append a part, without the separators that it begins with if its first members
+ * have no value. */
+static void put_part(struct ab_buf *b, size_t begin, const struct record *r, const char *t)
 {
-	ab_autobuf struct ab_buf part = { 0 };
-	size_t lead;
+	size_t before = b->len, at, lead;
 
-	put_template(&part, r, t, t + strlen(t));
-	lead = part.len ? strspn(part.data, " ,;") : 0;
-	if (part.len == lead)
+	if (!*t)
 		return;
-	ab_buf_puts(b, b->len ? "  " : "");
-	ab_buf_add(b, part.data + lead, part.len - lead);
+	ab_buf_puts(b, before > begin ? "  " : "");
+	at = b->len;
+	put_template(b, r, t, t + strlen(t));
+	lead = strspn(b->data + at, " ,;");
+	b->len = at + lead < b->len ? b->len - lead : before;
+	memmove(b->data + at, b->data + at + lead, b->len > at ? b->len - at : 0);
+	b->data[b->len] = '\0';
 }
 
 static const struct event *find_event(const struct record *r)
@@ -289,7 +294,7 @@ static const struct event *find_event(const struct record *r)
 const char *ab_sentence(struct ab_buf *b, unsigned int parts, const char *line, size_t len)
 {
 	struct record r;
-	ab_autobuf struct ab_buf text = { 0 };
+	size_t begin = b->len;
 	const struct event *event;
 
 	if (ab_details_find(line, len, members, AB_COUNT(members), r.f) < 0)
@@ -300,14 +305,13 @@ const char *ab_sentence(struct ab_buf *b, unsigned int parts, const char *line, 
 		return "other";
 	}
 	if (parts & AB_MARK)
-		ab_buf_puts(&text, event->mark);
+		ab_buf_puts(b, event->mark);
 	if (parts & AB_ABOUT)
-		put_part(&text, &r, event->about);
+		put_part(b, begin, &r, event->about);
 	if (parts & AB_SAID)
-		put_part(&text, &r, event->said);
+		put_part(b, begin, &r, event->said);
 	if (parts & AB_MORE)
-		put_part(&text, &r, event->more);
-	ab_buf_puts(b, text.len ? text.data : "");
+		put_part(b, begin, &r, event->more);
 	return event->mark;
 }
 
