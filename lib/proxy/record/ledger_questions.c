@@ -70,6 +70,6 @@ int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed, u
 	ab_record_maybe(line, "by", by);
 	ab_record_number(line, "for_ms", (int64_t)for_ms);
 	if (!taken)
-		ab_record_text(line, "error", "there is no room for another word");
+		ab_record_text(line, "error", "the run has too many grants");
 	return ab_log_write(ledger->log, line, err);
 }

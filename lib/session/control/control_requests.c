@@ -124,13 +124,10 @@ static void refuse_range(struct ab_control_client *client, const struct ab_host_
 	ab_autofree char *hint = NULL;
 
 	ab_host_entry_format(entry, text);
-	hint = ab_printf("in a new one:  agentbox run --allow-private %s "
+	hint = ab_printf("in a new run:  agentbox run --allow-private %s "
 			 "--allow %s -- ...",
 			 text, text);
-	refuse(client,
-	       "it is an address of a range that stays closed in a run that "
-	       "goes on",
-	       hint);
+	refuse(client, "private addresses can only be allowed when a run starts", hint);
 }
 
 /* What no grant can lift. */
