@@ -325,7 +325,7 @@ started()
 	mkfifo ../fifo
 	agentbox run --result ../fifo -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"nobody reads"* ]]
+	[[ "$output" == *"no process reads"* ]]
 	[ ! -e ran ]
 	run timeout 240 bash -c '"$0" run --result 4 -- true 4> >(:)' "$AGENTBOX"
 	[ "$status" -eq 125 ]
