@@ -197,7 +197,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	waits
 	[ "$(question domain)" = origin.test ]
 	control '{"do":"allow","entry":"denied.test"}' | grep -q 'deny list'
-	control '{"do":"allow","entry":"10.0.0.5"}' | grep -q 'range'
+	control '{"do":"allow","entry":"10.0.0.5"}' | grep -q 'private addresses'
 	control '{"do":"allow","entry":"origin.test"}' | grep -q '"released":1'
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = $'403\n403\n200' ]
