@@ -19,7 +19,7 @@ struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		      /* we are in a box already */
 	struct ab_state state;	      /* root -1 when nested */
-	struct ab_next_run next;  /* rules that hold for this run only */
+	struct ab_next_run next;      /* rules that hold for this run only */
 	struct ab_copy audit;	      /* of the record, where one was asked for */
 	const struct ab_copy *result; /* where that goes; the run's */
 	struct ab_host_facts site;

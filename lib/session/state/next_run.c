@@ -139,8 +139,8 @@ static bool is_text(const char *s)
 	return text != NULL;
 }
 
-int ab_next_run_add(int state, int64_t now, const char *workspace, const char *path,
-			bool *ret_had, struct ab_error *err)
+int ab_next_run_add(int state, int64_t now, const char *workspace, const char *path, bool *ret_had,
+		    struct ab_error *err)
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	auto_rules struct rules rules = { .len = 0 };
@@ -255,8 +255,8 @@ static int take(int state, int64_t now, struct ab_next_run *next, struct ab_strv
 	return 0;
 }
 
-void ab_next_run_take(const struct ab_policy_input *in, int64_t now,
-			  struct ab_next_run *ret, struct ab_strv *notes)
+void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_next_run *ret,
+		      struct ab_strv *notes)
 {
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	ab_autofree char *file = path ? ab_path_join(path, FILE_NAME) : NULL;
@@ -315,14 +315,12 @@ int ab_next_run_use(int state, int64_t now, struct ab_next_run *next, struct ab_
 	return 0;
 }
 
-int ab_next_run_return(int state, int64_t now, const struct ab_next_run *next,
-			   struct ab_error *err)
+int ab_next_run_return(int state, int64_t now, const struct ab_next_run *next, struct ab_error *err)
 {
 	bool had;
 
 	for (size_t i = 0; i < next->write.len; i++)
-		if (ab_next_run_add(state, now, next->workspace, next->write.v[i], &had, err) <
-		    0)
+		if (ab_next_run_add(state, now, next->workspace, next->write.v[i], &had, err) < 0)
 			return -1;
 	return 0;
 }

@@ -22,8 +22,8 @@ struct ab_policy_input;
 enum { AB_NEXT_MAX = 64, AB_NEXT_DAYS = 7 };
 
 /* Times are seconds since 1970. *ret_had: it was there, and counts from now. */
-int ab_next_run_add(int state, int64_t now, const char *workspace, const char *path,
-			bool *ret_had, struct ab_error *err);
+int ab_next_run_add(int state, int64_t now, const char *workspace, const char *path, bool *ret_had,
+		    struct ab_error *err);
 
 struct ab_next_run { /* what a run has taken */
 	char *workspace;
@@ -41,13 +41,13 @@ struct ab_next_run { /* what a run has taken */
  * (--read-only); one that cannot be taken is noted, and no reason not to
  * start.
  */
-void ab_next_run_take(const struct ab_policy_input *in, int64_t now,
-			  struct ab_next_run *ret, struct ab_strv *notes);
+void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_next_run *ret,
+		      struct ab_strv *notes);
 /* The command is about to start: they are used up. */
 int ab_next_run_use(int state, int64_t now, struct ab_next_run *next, struct ab_error *err);
 /* It did not, after all: they are for the next run again. */
 int ab_next_run_return(int state, int64_t now, const struct ab_next_run *next,
-			   struct ab_error *err);
+		       struct ab_error *err);
 void ab_next_run_fini(struct ab_next_run *next);
 
 #endif
