@@ -16,7 +16,7 @@ good_tree()
 	printf '#include <linux/seccomp.h>\n#include "netns/netns.h"\n' >lib/sandbox/apply.c
 	printf '#include <seccomp.h>\n' >lib/sandbox/seccomp/compile.c
 	printf '#include <netlink/netlink.h>\n' >lib/netns/routes.c
-	printf '#include "agentbox.h"\n#include "proxy/conn.h"\n' >lib/session/run.c
+	printf '#include "proxy/conn.h"\n' >lib/session/run.c
 	printf '#include "agentbox.h"\n#include "session/session.h"\n' >lib/agentbox.c
 	printf '#include "agentbox.h"\n#include "options.h"\n' >cmd/run.c
 }
@@ -69,6 +69,20 @@ refused()
 	refused lib/sandbox/plan.h '#include "session/session.h"' "sandbox may not include session"
 	refused lib/proxy/conn.h '#include "sandbox/plan.h"' "proxy may not include sandbox"
 	refused lib/sandbox/plan.h '#include "agentbox.h"' "sandbox is below agentbox.h"
+	refused lib/session/run.c '#include "agentbox.h"' "session is below agentbox.h"
+}
+
+@test "includes: inside a folder a lower room that includes a higher one is refused" {
+	good_tree
+	mkdir lib/proxy/{wire,filter,conn}
+	touch lib/proxy/wire/http.h lib/proxy/filter/filter.h
+	printf '#include "proxy/wire/http.h"\n#include "proxy/filter/filter.h"\n' >lib/proxy/conn/conn.c
+	check .
+	[ "$status" -eq 0 ]
+	printf '#include "proxy/filter/filter.h"\n' >lib/proxy/wire/http.h
+	check .
+	[ "$status" -eq 1 ]
+	[[ "$output" == "lib/proxy/wire/http.h:1: proxy/wire may not include proxy/filter" ]]
 }
 
 @test "includes: every spelling of an include is seen" {
@@ -110,4 +124,57 @@ refused()
 	check .
 	[ "$status" -eq 1 ]
 	[[ "$output" == "lib/misc/misc.c: "*"no place"* ]]
+}
+
+# A tree of two folders, described and in one direction.
+layered_tree()
+{
+	rm -rf lib
+	mkdir -p lib/low lib/high
+	echo "Start reading: low.c." >lib/low/README.md
+	echo "Start reading: high.c." >lib/high/README.md
+	printf 'int ab_low(void);\n' >lib/low/low.h
+	printf '#include "low/low.h"\n\nint ab_low(void)\n{\n\treturn 1;\n}\n' >lib/low/low.c
+	printf '#include "low/low.h"\n\nint ab_high(void)\n{\n\treturn ab_low();\n}\n' >lib/high/high.c
+}
+
+layout()
+{
+	run "$ROOT/scripts/check-layout" "$@"
+	echo "$output"
+}
+
+@test "layout: every folder of lib is small, described, and in one direction" {
+	layout "$ROOT"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "layout: a circle of calls between folders is refused, one direction passes" {
+	layered_tree
+	layout .
+	[ "$status" -eq 0 ]
+	printf 'int ab_high(void);\nint ab_other(void)\n{\n\treturn ab_high();\n}\n' >>lib/low/low.c
+	layout .
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "a circle: lib/high -> lib/low -> lib/high" ]]
+	[[ "$output" == *"lib/low/low.c names ab_high"* ]]
+}
+
+@test "layout: a folder that is too large, or has no or a wrong README.md, is refused" {
+	layered_tree
+	for i in {1..20}; do touch "lib/low/f$i.h"; done
+	layout .
+	[ "$status" -eq 1 ]
+	[ "$output" = "lib/low: 22 files, more than 20" ]
+	layered_tree
+	rm lib/high/README.md
+	layout .
+	[ "$status" -eq 1 ]
+	[ "$output" = "lib/high: no README.md" ]
+	layered_tree
+	echo "Start reading: gone.c." >lib/high/README.md
+	layout .
+	[ "$status" -eq 1 ]
+	[ "$output" = "lib/high/README.md: no gone.c" ]
 }

@@ -148,11 +148,11 @@ static void test_place(void)
 {
 	static struct ab_attacker a = { .base = "/b", .home = "/h" };
 
-	is_str(ab_place(&a, "~/.ssh"), "/b/home/.ssh", "the planted home");
-	is_str(ab_place(&a, "@state"), "/b/state", "the trial's folder");
-	is_str(ab_place(&a, "./x"), "/b/home/project/x", "the workspace");
-	is_str(ab_place(&a, "!"), "/h", "the real home");
-	is_str(ab_place(&a, "/etc"), "/etc", "anything else as it is");
+	is_str(ab_attacker_path(&a, "~/.ssh"), "/b/home/.ssh", "the planted home");
+	is_str(ab_attacker_path(&a, "@state"), "/b/state", "the trial's folder");
+	is_str(ab_attacker_path(&a, "./x"), "/b/home/project/x", "the workspace");
+	is_str(ab_attacker_path(&a, "!"), "/h", "the real home");
+	is_str(ab_attacker_path(&a, "/etc"), "/etc", "anything else as it is");
 }
 
 int main(void)

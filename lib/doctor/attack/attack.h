@@ -28,7 +28,7 @@ struct ab_attacker {
 	int port;	  /* a listener on the host's loopback */
 	int key;	  /* key of a System V shared memory segment */
 	int stray;	  /* a file descriptor that the box must not have */
-	char path[4096];  /* ab_place() */
+	char path[4096];  /* ab_attacker_path() */
 	char seen[160];
 };
 #define AB_ATTACKER_WORDS 7
@@ -84,7 +84,7 @@ enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd);
 
 /* A path for an attempt: "~/x" in the planted home, "@x" in the trial's folder,
  * "./x" in the workspace, "!" the real home; anything else is unchanged. */
-const char *ab_place(struct ab_attacker *a, const char *arg);
+const char *ab_attacker_path(struct ab_attacker *a, const char *arg);
 
 /* The report of one attempt. */
 struct ab_report {

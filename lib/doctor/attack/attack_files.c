@@ -20,7 +20,7 @@
 /* A file without a name: it disappears with its descriptor if a wall is missing. */
 static enum ab_hold create_unnamed(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *dir = ab_place(a, t->arg);
+	const char *dir = ab_attacker_path(a, t->arg);
 
 	if (!dir[0])
 		return ab_untried(a, "there is no such folder");
@@ -29,17 +29,17 @@ static enum ab_hold create_unnamed(struct ab_attacker *a, const struct ab_try *t
 
 static enum ab_hold open_write(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused_fd(a, open(ab_place(a, t->arg), W));
+	return ab_refused_fd(a, open(ab_attacker_path(a, t->arg), W));
 }
 
 static enum ab_hold open_read(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused_fd(a, open(ab_place(a, t->arg), R));
+	return ab_refused_fd(a, open(ab_attacker_path(a, t->arg), R));
 }
 
 static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *path = ab_place(a, t->arg);
+	const char *path = ab_attacker_path(a, t->arg);
 	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
 
 	if (fd >= 0)
@@ -49,7 +49,7 @@ static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
 {
-	DIR *dir = opendir(ab_place(a, t->arg));
+	DIR *dir = opendir(ab_attacker_path(a, t->arg));
 	struct dirent *entry;
 	int n = 0;
 
@@ -63,7 +63,7 @@ static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, chmod(ab_place(a, t->arg), 0777));
+	return ab_refused(a, chmod(ab_attacker_path(a, t->arg), 0777));
 }
 
 /* Sets the current mode: needs the permission, but changes nothing. */
@@ -118,18 +118,18 @@ static enum ab_hold open_each(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold truncate_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, truncate(ab_place(a, t->arg), 0));
+	return ab_refused(a, truncate(ab_attacker_path(a, t->arg), 0));
 }
 
 static enum ab_hold unlink_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, unlink(ab_place(a, t->arg)));
+	return ab_refused(a, unlink(ab_attacker_path(a, t->arg)));
 }
 
 /* Rename it, and rename it back if that worked. */
 static enum ab_hold rename_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *from = ab_place(a, t->arg);
+	const char *from = ab_attacker_path(a, t->arg);
 	char to[sizeof(a->path) + 8];
 	int r;
 
@@ -143,7 +143,7 @@ static enum ab_hold rename_it(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *other = ab_printf("%s/home/project/own", a->base);
-	const char *path = ab_place(a, t->arg);
+	const char *path = ab_attacker_path(a, t->arg);
 	int r, errnum;
 
 	if (mkdir(other, 0700) < 0)
@@ -160,7 +160,7 @@ static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold link_into_workspace(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *to = ab_printf("%s/home/project/stolen", a->base);
-	int r = link(ab_place(a, t->arg), to);
+	int r = link(ab_attacker_path(a, t->arg), to);
 
 	if (r == 0)
 		unlink(to);
@@ -173,7 +173,7 @@ static enum ab_hold open_through_link(struct ab_attacker *a, const struct ab_try
 	ab_autofree char *link = ab_printf("%s/home/project/link", a->base);
 	int fd, errnum;
 
-	if (symlink(ab_place(a, t->arg), link) < 0)
+	if (symlink(ab_attacker_path(a, t->arg), link) < 0)
 		return ab_untried(a, "cannot create a link: %s", strerror(errno));
 	fd = open(link, (int)t->number);
 	errnum = errno;
@@ -189,7 +189,7 @@ static enum ab_hold create_through_parent_link(struct ab_attacker *a, const stru
 
 	if (symlink(".git", link) < 0)
 		return ab_untried(a, "cannot create a link: %s", strerror(errno));
-	fd = open(ab_place(a, t->arg), W | O_CREAT | O_EXCL, 0600);
+	fd = open(ab_attacker_path(a, t->arg), W | O_CREAT | O_EXCL, 0600);
 	errnum = errno;
 	if (fd >= 0)
 		unlink(a->path);
@@ -201,7 +201,7 @@ static enum ab_hold create_through_parent_link(struct ab_attacker *a, const stru
 /* Reopen an O_PATH descriptor for writing. */
 static enum ab_hold reopen_handle(struct ab_attacker *a, const struct ab_try *t)
 {
-	ab_autoclose int fd = open(ab_place(a, t->arg), O_PATH | O_CLOEXEC);
+	ab_autoclose int fd = open(ab_attacker_path(a, t->arg), O_PATH | O_CLOEXEC);
 	char path[32];
 
 	if (fd < 0)
@@ -215,13 +215,13 @@ static enum ab_hold open_with_openat2(struct ab_attacker *a, const struct ab_try
 	struct open_how how = { .flags = W, .resolve = RESOLVE_IN_ROOT };
 	ab_autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return ab_refused_fd(a, (int)syscall(SYS_openat2, root, ab_place(a, t->arg), &how,
+	return ab_refused_fd(a, (int)syscall(SYS_openat2, root, ab_attacker_path(a, t->arg), &how,
 					     sizeof(how)));
 }
 
 static enum ab_hold make_device(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *path = ab_place(a, t->arg);
+	const char *path = ab_attacker_path(a, t->arg);
 	int r = mknod(path, (mode_t)t->number | 0600, makedev(1, 1));
 
 	if (r == 0)
@@ -243,17 +243,17 @@ static const char *make_and_remove(const char *path)
 
 static const char *write_in_workspace(struct ab_attacker *a)
 {
-	return make_and_remove(ab_place(a, "./made-inside"));
+	return make_and_remove(ab_attacker_path(a, "./made-inside"));
 }
 
 static const char *write_in_git(struct ab_attacker *a)
 {
-	return make_and_remove(ab_place(a, "./.git/index.lock"));
+	return make_and_remove(ab_attacker_path(a, "./.git/index.lock"));
 }
 
 static const char *read_known_hosts(struct ab_attacker *a)
 {
-	ab_autoclose int fd = open(ab_place(a, "~/.ssh/known_hosts"), R);
+	ab_autoclose int fd = open(ab_attacker_path(a, "~/.ssh/known_hosts"), R);
 
 	return fd < 0 ? "reading known_hosts" : NULL;
 }
@@ -268,8 +268,8 @@ static const char *read_own_status(struct ab_attacker *a)
 
 static const char *rename_in_workspace(struct ab_attacker *a)
 {
-	ab_autofree char *from = ab_strdup(ab_place(a, "./one"));
-	ab_autofree char *to = ab_strdup(ab_place(a, "./two"));
+	ab_autofree char *from = ab_strdup(ab_attacker_path(a, "./one"));
+	ab_autofree char *to = ab_strdup(ab_attacker_path(a, "./two"));
 
 	if (mkdir(from, 0700) < 0 || rename(from, to) < 0)
 		return "renaming a folder in the workspace";
@@ -278,7 +278,7 @@ static const char *rename_in_workspace(struct ab_attacker *a)
 
 static const char *make_fifo(struct ab_attacker *a)
 {
-	const char *path = ab_place(a, "./fifo");
+	const char *path = ab_attacker_path(a, "./fifo");
 
 	if (mkfifo(path, 0600) < 0)
 		return "creating a fifo";

@@ -87,7 +87,7 @@ enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd)
 	return hold;
 }
 
-const char *ab_place(struct ab_attacker *a, const char *arg)
+const char *ab_attacker_path(struct ab_attacker *a, const char *arg)
 {
 	switch (arg[0]) {
 	case '~':

@@ -9,31 +9,31 @@
 
 static enum ab_hold mount_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *target = ab_place(a, t->arg);
+	const char *target = ab_attacker_path(a, t->arg);
 
 	return ab_refused(a, mount(target, target, "tmpfs", (unsigned long)t->number, NULL));
 }
 
 static enum ab_hold umount_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, umount2(ab_place(a, t->arg), MNT_DETACH));
+	return ab_refused(a, umount2(ab_attacker_path(a, t->arg), MNT_DETACH));
 }
 
 static enum ab_hold pivot_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *path = ab_place(a, t->arg);
+	const char *path = ab_attacker_path(a, t->arg);
 
 	return ab_refused(a, syscall(SYS_pivot_root, path, path));
 }
 
 static enum ab_hold change_root(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, chroot(ab_place(a, t->arg)));
+	return ab_refused(a, chroot(ab_attacker_path(a, t->arg)));
 }
 
 static enum ab_hold clone_tree(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused_fd(a, open_tree(AT_FDCWD, ab_place(a, t->arg),
+	return ab_refused_fd(a, open_tree(AT_FDCWD, ab_attacker_path(a, t->arg),
 					  OPEN_TREE_CLONE | AT_RECURSIVE));
 }
 
@@ -41,7 +41,8 @@ static enum ab_hold set_attributes(struct ab_attacker *a, const struct ab_try *t
 {
 	struct mount_attr attr = { .attr_clr = MOUNT_ATTR_RDONLY };
 
-	return ab_refused(a, mount_setattr(AT_FDCWD, ab_place(a, t->arg), 0, &attr, sizeof(attr)));
+	return ab_refused(a, mount_setattr(AT_FDCWD, ab_attacker_path(a, t->arg), 0, &attr,
+					   sizeof(attr)));
 }
 
 static enum ab_hold open_file_system(struct ab_attacker *a, const struct ab_try *t)
@@ -56,7 +57,8 @@ static enum ab_hold pick_file_system(struct ab_attacker *a, const struct ab_try 
 
 static enum ab_hold move_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, move_mount(AT_FDCWD, ab_place(a, t->arg), AT_FDCWD, "/mnt", 0));
+	return ab_refused(a,
+			  move_mount(AT_FDCWD, ab_attacker_path(a, t->arg), AT_FDCWD, "/mnt", 0));
 }
 
 #define MOUNTS "mounts"

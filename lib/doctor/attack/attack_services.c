@@ -41,7 +41,7 @@ static enum ab_hold connect_abstract_socket(struct ab_attacker *a, const struct 
 /* Tries every type of socket; EPROTOTYPE means that something listens. */
 static enum ab_hold connect_path_socket(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *path = ab_place(a, t->arg);
+	const char *path = ab_attacker_path(a, t->arg);
 
 	for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++)
 		if (dial_unix(path, false, type) == 0 || errno == EPROTOTYPE || errno == EAGAIN)
