@@ -75,7 +75,7 @@ press_until()
 
 asked()
 {
-	tty_screen | grep -c 'this needs your word'
+	tty_screen | grep -c 'approval needed'
 }
 
 @test "asking: shows the command, the reason, the rule and the folder; once is once" {
@@ -83,7 +83,7 @@ asked()
 	tty_line '$AGENTBOX run -- git push origin; echo "status=$?"'
 	answer o
 	tty_wait '^status=0'
-	tty_wait '^agentbox: this needs your word: git push origin$'
+	tty_wait '^agentbox: approval needed: git push origin$'
 	tty_wait '  rule git-publish$'
 	tty_wait "^          in $(cut -c1-60 <<<"$WORKSPACE")"
 	tty_wait '\[\?\] more  once$'
@@ -210,7 +210,7 @@ asked()
 	outer_shell
 	tty_line '$AGENTBOX run -c "true && git push"; echo "status=$?"'
 	press '?'
-	tty_wait 'what decided is this part'
+	tty_wait 'because of this part'
 	tty_wait '^          \| git push'
 	tty_wait '30 days'
 	answer o

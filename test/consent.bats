@@ -201,7 +201,7 @@ runs()
 	[[ "$output" == *"the approver gave no answer: its answer is not JSON"* ]]
 	alone run --approver "$(answers once); exit 9" -- git push
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"it ended with status 9"* ]]
+	[[ "$output" == *"it exited with status 9"* ]]
 	alone run --approver "$(answers once); kill -KILL \$\$" -- git push
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"signal 9"* ]]

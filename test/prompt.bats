@@ -195,7 +195,7 @@ records()
 	cp /usr/bin/curl "$(printf 'x\033[2Jgit wants github.com:443')"
 	box_on_terminal -- sh -c "./x* -s -o /dev/null -w 'got=%{http_code}' --max-time 200 http://xn--bcher-kva.test/; echo"
 	question 'xn--bcher-kva.test:80'
-	tty_wait 'spelled with other letters \(punycode\)'
+	tty_wait 'shown as punycode'
 	tty_wait 'agentbox: x.x1b.x5b2Jgit.x20w'
 	tty_key n
 	tty_end

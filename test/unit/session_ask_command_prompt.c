@@ -74,16 +74,16 @@ static void test_question(void)
 		question("cd x\n          [o]nce\nagentbox: y", (struct ab_span){ 0, 2 }, false);
 	ab_autofree char *more = question("cd x && git push", (struct ab_span){ 8, 16 }, true);
 
-	is_str(one, "agentbox: this needs your word: git push\n" WHY MENU,
+	is_str(one, "agentbox: approval needed: git push\n" WHY MENU,
 	       "a short command stands in the first line");
 	is_str(two,
-	       "agentbox: this needs your word:\n"
+	       "agentbox: approval needed:\n"
 	       "          | cd x\n"
 	       "          |           [o]nce\n"
 	       "          | agentbox: y\n" WHY MENU,
 	       "lines of the command cannot be taken for ours");
-	ok(strstr(more, "word: cd x && git push\n"), "more: the command again");
-	ok(strstr(more, "          what decided is this part of it:\n"
+	ok(strstr(more, "approval needed: cd x && git push\n"), "more: the command again");
+	ok(strstr(more, "          because of this part:\n"
 			"          | git push\n"),
 	   "more: the part that decided");
 	ok(strstr(more, "always") && strstr(more, "30 days"), "more: what the answers mean");

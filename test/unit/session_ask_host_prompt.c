@@ -63,7 +63,7 @@ static char obey(char letter)
 	case 'p':
 		return yes(prompt);
 	case 'e':
-		return yes(prompt && ab_host_prompt_able(prompt));
+		return yes(prompt && ab_host_prompt_usable(prompt));
 	case '1':
 	case '2':
 		show_question((uint32_t)(letter - '0'));
@@ -292,7 +292,7 @@ static void test_keys_that_are_none(void)
 	read_it();
 	clear();
 	type("?");
-	ok(shows_text("id 7kq2a-1, door proxy"), "[?] shows more");
+	ok(shows_text("id 7kq2a-1, via proxy"), "[?] shows more");
 	ok(type("o") && told("1 once\n"), "a key that is typed is one");
 	type("n");
 	ok(strcmp(line_of(news, 100), "(nothing)") == 0, "and there is one answer");

@@ -73,13 +73,12 @@ static void test_variants(void)
 	q = plain();
 	q.host = "xn--gthub-n4a.com";
 	puny = text_of(&q, false, 24, 80);
-	ok(strstr(puny, "xn--gthub-n4a.com:443") &&
-		   strstr(puny, "spelled with other letters (punycode)"),
+	ok(strstr(puny, "xn--gthub-n4a.com:443") && strstr(puny, "shown as punycode"),
 	   "other letters are pointed at");
 	q = plain();
 	q.held = true;
 	held = text_of(&q, false, 24, 80);
-	ok(strstr(held, "the monitor holds the network"), "a held network");
+	ok(strstr(held, "the monitor has paused the network"), "a held network");
 	q = plain();
 	q.others = 3;
 	others = text_of(&q, false, 24, 80);
@@ -100,7 +99,7 @@ static void test_more(void)
 		   strstr(text, "pid 4  /usr/bin/npm\n          | npm test"),
 	   "[?] shows each process");
 	ok(!strstr(text, "pid 1 "), "but not ours");
-	ok(strstr(text, "id 7kq2a-1, door proxy") && strstr(text, "agentbox allow 7kq2a-1"),
+	ok(strstr(text, "id 7kq2a-1, via proxy") && strstr(text, "agentbox allow 7kq2a-1"),
 	   "and how to answer elsewhere");
 	ok(strstr(small, "more lines on a larger screen") && strstr(small, "[o]nce"),
 	   "where it does not fit, the answers are still there");

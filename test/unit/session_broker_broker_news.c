@@ -172,7 +172,7 @@ static void check_approver(void)
 	is_news("2 5 0! the approver: \"yes\" is not an answer", "what is no answer is a no");
 	sh("printf '{\"answer\":\"once\"}' >$T/says; touch $T/fails");
 	ab_broker_approve(broker, 6, "{}", 2);
-	is_news("2 6 0! the approver: it ended with status 1", "one that fails too");
+	is_news("2 6 0! the approver: it exited with status 1", "one that fails too");
 	end();
 }
 

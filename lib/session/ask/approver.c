@@ -43,8 +43,8 @@ void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j, const c
 	ab_buf_printf(b, ",\"pid\":%d}\n", getpid());
 }
 
-__attribute__((format(printf, 2, 3))) static void fail(struct ab_approver_reply *ret,
-						       const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void set_failed(struct ab_approver_reply *ret,
+							     const char *fmt, ...)
 {
 	va_list ap;
 
@@ -62,60 +62,59 @@ void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *r
 
 	*ret = (struct ab_approver_reply){ 0 };
 	if (!json)
-		fail(ret, "its answer is not JSON: %s", wrong.text);
+		set_failed(ret, "its answer is not JSON: %s", wrong.text);
 	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer, "reason",
 				&reason) < 0)
-		fail(ret, "its answer is not one: %s", wrong.text);
+		set_failed(ret, "its answer is malformed: %s", wrong.text);
 	else if (strcmp(answer, "run") == 0)
 		ret->answer = AB_ANSWER_SESSION;
 	else if (!ab_answer_parse(answer, &ret->answer))
-		fail(ret, "\"%.40s\" is not an answer", answer);
+		set_failed(ret, "\"%.40s\" is not an answer", answer);
 	if (!ret->failed)
 		snprintf(ret->why, sizeof(ret->why), "%s", reason);
 	json_decref(json);
 }
 
-static void conclude(int status, const char *said, size_t len, struct ab_approver_reply *ret)
+static void read_reply(int status, const char *output, size_t len, struct ab_approver_reply *ret)
 {
 	if (WIFSIGNALED(status))
-		fail(ret, "it was ended by signal %d", WTERMSIG(status));
+		set_failed(ret, "it was killed by signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != 0)
-		fail(ret, "it ended with status %d", WEXITSTATUS(status));
+		set_failed(ret, "it exited with status %d", WEXITSTATUS(status));
 	else if (len == 0)
-		fail(ret, "it said nothing");
+		set_failed(ret, "it printed nothing");
 	else
-		ab_approver_parse(said, len, ret);
+		ab_approver_parse(output, len, ret);
 }
 
 void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
 		     struct ab_approver_reply *ret)
 {
-	/* The question is a file: a program that does not read it hinders
-	 * nobody. */
+	/* A file, not a pipe: a program that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("question", request, len);
-	ab_autofree char *said = ab_alloc(OUTPUT_MAX);
+	ab_autofree char *output = ab_alloc(OUTPUT_MAX);
 	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
 	struct ab_program program = { .argv = argv,
 				      .env = environ,
 				      .in = in,
 				      .ms = timeout_ms,
-				      .out = said,
+				      .out = output,
 				      .room = OUTPUT_MAX };
 	struct ab_ran ran;
 
 	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
-		return fail(ret, "it cannot be started: %s", strerror(errno));
+		return set_failed(ret, "it cannot be started: %s", strerror(errno));
 	ab_program_run(&program, &ran);
 	switch (ran.how) {
 	case AB_RAN_ENDED:
-		return conclude(ran.status, said, ran.out_len, ret);
+		return read_reply(ran.status, output, ran.out_len, ret);
 	case AB_RAN_FAILED:
-		return fail(ret, "it cannot be started: %s", strerror(ran.errnum));
+		return set_failed(ret, "it cannot be started: %s", strerror(ran.errnum));
 	case AB_RAN_LATE:
-		return fail(ret, "no answer in %g s", timeout_ms / 1000.0);
+		return set_failed(ret, "no answer in %g s", timeout_ms / 1000.0);
 	case AB_RAN_TOO_MUCH:
-		return fail(ret, "it said more than %d KiB", OUTPUT_MAX / 1024);
+		return set_failed(ret, "it printed more than %d KiB", OUTPUT_MAX / 1024);
 	case AB_RAN_INTERRUPTED:
-		return fail(ret, "interrupted");
+		return set_failed(ret, "interrupted");
 	}
 }

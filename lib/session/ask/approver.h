@@ -1,18 +1,17 @@
 #ifndef AB_SESSION_ASK_APPROVER_H
 #define AB_SESSION_ASK_APPROVER_H
 /*
- * A program that answers instead of a person. It runs on the host, outside of
- * any box: before there is one about a command, beside it about a host.
+ * A program that answers instead of a person. It runs on the host, outside any
+ * box: before the box exists for a command, beside it for a host.
  *
- *	stdin	one JSON object that says what is asked
+ *	stdin	the question, one JSON object
  *	stdout	{"answer": "once"|"session"|"run"|"always"|"no",
  *		 "reason": "..."}
  *
- * Of a session there is one run when it is about a host, so "run" and
- * "session" are the same answer.
+ * For hosts, "session" means this run, so "run" is the same answer.
  *
- * Whatever else happens is a no: another status than 0, other output, too much
- * of it, no end in time. Its process group is ended with it.
+ * Anything else counts as no: a non-zero exit status, other output, too much
+ * output, a timeout. Its process group is killed when it ends.
  */
 #include "session/state/approvals.h"
 #include "shell/judge/judge.h"
@@ -23,15 +22,15 @@ struct ab_buf;
 
 struct ab_approver_reply {
 	enum ab_answer answer;
-	bool failed;   /* it gave no answer; `why` says how */
-	char why[256]; /* or what it gave as a reason, or "" */
+	bool failed;   /* no valid answer; `why` says what went wrong */
+	char why[256]; /* else the reason that it gave, or "" */
 };
 
-/* What is asked, as JSON. `session` may be NULL. Pure. */
+/* The question as JSON. `session` may be NULL. Pure. */
 void ab_approver_request(struct ab_buf *b, const struct ab_judgement *judgement,
 			 const char *const *argv, size_t argc, const char *cwd,
 			 const char *session);
-/* What an answer says. Pure. */
+/* Pure. */
 void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret);
 /* Run `command` with /bin/sh and ask it. */
 void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,

@@ -15,15 +15,15 @@
 #include "session/terminal/signal_hold.h"
 #include "session/terminal/tty.h"
 
-/* Nobody reads and answers faster; the rest of a pasted text comes in this
- * time. */
+/* Nobody reads and answers faster. The rest of a pasted text arrives within
+ * this time. */
 enum { READ_MS = 200 };
 
 enum heard {
 	HEARD_ANSWER,
 	HEARD_MORE,
 	HEARD_STOP,   /* Ctrl-Z */
-	HEARD_SIGNAL, /* one waits for us to be ready for it */
+	HEARD_SIGNAL, /* one is pending */
 	HEARD_END,    /* the terminal is gone */
 };
 
@@ -34,13 +34,13 @@ static size_t get_columns(int tty)
 	return ioctl(tty, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-static void put(int tty, const struct ab_buf *b)
+static void write_text(int tty, const struct ab_buf *b)
 {
-	/* A terminal that cannot be written cannot be read either. */
+	/* If the terminal cannot be written, the next read fails too. */
 	(void)ab_write_all(tty, b->data, b->len);
 }
 
-/* The next keys; 0: none will come, or a signal did. */
+/* The next keys; 0: the terminal is gone, or a signal is pending. */
 static size_t get_keys(int tty, const struct ab_signal_hold *hold, char *keys, size_t room,
 		       bool *ret_signal)
 {
@@ -62,8 +62,8 @@ static size_t get_keys(int tty, const struct ab_signal_hold *hold, char *keys, s
 	return n < 0 ? 0 : (size_t)n;
 }
 
-static enum heard listen_for(int tty, const struct ab_signal_hold *hold, enum ab_answer *ret,
-			     bool *ret_said)
+static enum heard read_answer(int tty, const struct ab_signal_hold *hold, enum ab_answer *ret,
+			      bool *ret_said)
 {
 	int64_t shown = ab_now_ms();
 	bool signal;
@@ -87,9 +87,10 @@ static enum heard listen_for(int tty, const struct ab_signal_hold *hold, enum ab
 	}
 }
 
-/* Ask until there is an answer, or something else to do first. */
-static enum heard talk(int tty, const struct ab_question *q, const struct ab_signal_hold *hold,
-		       enum ab_answer *ret, bool *ret_said)
+/* Asks until there is an answer, or a stop or signal to handle first. */
+static enum heard show_and_read(int tty, const struct ab_question *q,
+				const struct ab_signal_hold *hold, enum ab_answer *ret,
+				bool *ret_said)
 {
 	ab_autobuf struct ab_buf text = { 0 };
 	enum heard heard;
@@ -101,9 +102,9 @@ static enum heard talk(int tty, const struct ab_question *q, const struct ab_sig
 			ab_buf_puts(&text, "more\n");
 		(more ? ab_command_prompt_more : ab_command_prompt_question)(&text, q,
 									     get_columns(tty));
-		put(tty, &text);
+		write_text(tty, &text);
 		tcflush(tty, TCIFLUSH);
-		heard = listen_for(tty, hold, ret, ret_said);
+		heard = read_answer(tty, hold, ret, ret_said);
 		more = heard == HEARD_MORE;
 	} while (more);
 	text.len = 0;
@@ -111,11 +112,11 @@ static enum heard talk(int tty, const struct ab_question *q, const struct ab_sig
 		ab_buf_printf(&text, "%s\n", ab_answer_names[*ret]);
 	else
 		ab_buf_puts(&text, "\n");
-	put(tty, &text);
+	write_text(tty, &text);
 	return heard;
 }
 
-/* Keys one by one, unseen, and none of them a signal. */
+/* No line editing, no echo, and no key raises a signal. */
 static int make_quiet(int tty, struct termios *ret_before)
 {
 	struct termios quiet;
@@ -142,12 +143,11 @@ static enum heard ask_once(int tty, const struct ab_question *q, enum ab_answer 
 	if (ab_signal_hold_begin(&hold, &err) < 0)
 		return HEARD_END;
 	if (make_quiet(tty, &before) == 0) {
-		heard = talk(tty, q, &hold, ret, ret_said);
-		/* What was typed too much is not for the command either. */
+		heard = show_and_read(tty, q, &hold, ret, ret_said);
+		/* Discards excess keys: the command must not read them either. */
 		tcsetattr(tty, TCSAFLUSH, &before);
 	}
-	/* A signal that waits has its effect here: we end, or stop and are
-	 * back. */
+	/* A pending signal takes effect here: we end, or stop and continue. */
 	ab_signal_hold_end(&hold);
 	return heard;
 }

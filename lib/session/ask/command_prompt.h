@@ -1,15 +1,15 @@
 #ifndef AB_SESSION_ASK_COMMAND_PROMPT_H
 #define AB_SESSION_ASK_COMMAND_PROMPT_H
 /*
- * A command that needs a person's word: the question on the terminal.
+ * Asks on the terminal whether a command that needs approval may run.
  *
- * It is asked before there is a box, on a /dev/tty of our own, so nothing
- * that runs in one can write it, read it or answer it. What was typed before
- * the question stood there is thrown away.
+ * The question is asked before the box exists, on our own /dev/tty descriptor,
+ * so nothing in a box can draw, read or answer it. Keys typed before the
+ * question was shown are discarded.
  *
- * command_prompt_text.c, pure: how it looks. Whatever the command holds, it cannot leave
- * its place: a line of it begins with "|", the rest of one that is too long
- * with ":", and what is hidden is written out.
+ * command_prompt_text.c, pure: the layout. No command text can imitate the
+ * rest of the question: its lines begin with "|", continued ones with ":", and
+ * hidden characters are escaped.
  */
 #include "session/state/approvals.h"
 #include "shell/judge/judge.h"
@@ -17,35 +17,35 @@
 struct ab_buf;
 
 struct ab_question {
-	struct ab_text text;  /* what would run */
-	struct ab_span range; /* the part of it that decided */
+	struct ab_text text;  /* the command */
+	struct ab_span range; /* the part that decided the verdict */
 	const char *reason;
-	const char *rule; /* as ab_command_prompt_rule() makes it */
+	const char *rule; /* from ab_command_prompt_rule() */
 	const char *cwd;
 };
 
 enum ab_asked {
 	AB_ASKED,
 	AB_ASK_NO_TERMINAL,
-	AB_ASK_BACKGROUND, /* there is one, and it is not ours now */
+	AB_ASK_BACKGROUND, /* we are not in the terminal's foreground */
 };
 
-/* The answer of who is at the terminal. `ret_said`: it was an answer in so
- * many words; else the terminal was closed, or Ctrl-C typed. */
+/* `ret_said`: the person typed a letter of the menu; else the terminal was
+ * closed, or Ctrl-C or the like was typed, which counts as no. */
 enum ab_asked ab_command_prompt(const struct ab_question *question, enum ab_answer *ret_answer,
 				bool *ret_said);
 
 /* Everything below is pure. */
 
-/* The question, and its repetition with all that there is to know. Lines for
- * a terminal of that many columns, the last one open for the answer. */
+/* The question, and the question again in full. Lines fit `cols` columns; the
+ * last one stays open for the answer. */
 void ab_command_prompt_question(struct ab_buf *b, const struct ab_question *question, size_t cols);
 void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *question, size_t cols);
-/* What a key means; false: nothing. Letters of other keys ("ESC O A") come
- * several at a time, and are none. */
+/* The answer that a key stands for; false: none. Several bytes are another key
+ * ("ESC O A") or pasted text, and never an answer. */
 bool ab_command_prompt_key(const char *keys, size_t len, enum ab_answer *ret);
 
-/* Bytes for people: hidden characters and non-UTF-8 written out. */
+/* Escapes hidden characters and bytes that are not UTF-8. */
 void ab_command_prompt_show(struct ab_buf *b, struct ab_text text);
 /* "recursive-delete-root", or the user's own rule: "\"git push *\"". */
 char *ab_command_prompt_rule(const struct ab_judgement *judgement);

@@ -7,8 +7,8 @@
 #include "shell/judge/point_at.h"
 
 enum {
-	ROWS_MAX = 12,	  /* of a command, before it is cut */
-	CONTEXT_ROWS = 3, /* what is shown before the part then */
+	ROWS_MAX = 12,	  /* a longer command is cut */
+	CONTEXT_ROWS = 3, /* shown before the deciding part of a cut command */
 	COLS_MIN = 40,
 	MARGIN = 10, /* "agentbox: " */
 };
@@ -32,9 +32,9 @@ static void show_string(struct ab_buf *b, const char *s)
 }
 
 /*
- * The text in lines behind a margin, at most `rows` of them (0: all); the
- * number of bytes that were shown. Terminals do not agree on how wide a
- * character is: no line is so long that one of them could break it.
+ * Adds the text in lines behind a margin, at most `rows` of them (0: all), and
+ * returns the number of bytes shown. Terminals disagree on the width of a
+ * character, so g.room is the widest: no terminal may wrap a line.
  */
 static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols, size_t rows)
 {
@@ -61,7 +61,7 @@ static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols, size
 	return at;
 }
 
-static size_t room_of(struct ab_text text, size_t from, size_t to)
+static size_t measure_room(struct ab_text text, size_t from, size_t to)
 {
 	size_t room = 0;
 
@@ -74,7 +74,7 @@ static size_t room_of(struct ab_text text, size_t from, size_t to)
 	return room;
 }
 
-/* Lines of ours: a reason, a pattern or a folder may be as long as it likes. */
+/* Wraps our own lines: a reason, a pattern or a folder may be long. */
 static void put_lines(struct ab_buf *b, struct ab_text text, size_t cols)
 {
 	size_t col = MARGIN;
@@ -94,8 +94,8 @@ static void put_lines(struct ab_buf *b, struct ab_text text, size_t cols)
 	ab_buf_puts(b, "\n");
 }
 
-/* Where to begin so that the part is seen, with a little of what is before. */
-static size_t begin_near(struct ab_text text, size_t part, size_t cols)
+/* The offset to begin at: the part is shown with a little context before it. */
+static size_t find_excerpt(struct ab_text text, size_t part, size_t cols)
 {
 	size_t at = part < text.len ? part : text.len, lines = 0;
 	size_t least = at > CONTEXT_ROWS * cols ? at - CONTEXT_ROWS * cols : 0;
@@ -105,8 +105,8 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 	/* Not in the middle of a character. */
 	while (at && at < part && ((unsigned char)text.s[at] & 0xc0) == 0x80)
 		at++;
-	/* What is written out takes more room than it has bytes. */
-	for (size_t room = room_of(text, at, part); room > CONTEXT_ROWS * cols;) {
+	/* Escaped characters take more columns than they have bytes. */
+	for (size_t room = measure_room(text, at, part); room > CONTEXT_ROWS * cols;) {
 		struct ab_glyph g = ab_glyph_get(text, at);
 
 		room -= g.room;
@@ -117,7 +117,7 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 
 static void put_excerpt(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
-	size_t at = begin_near(q->text, q->range.from, cols), shown;
+	size_t at = find_excerpt(q->text, q->range.from, cols), shown;
 	struct ab_text rest = { q->text.s + at, (uint32_t)(q->text.len - at) };
 
 	if (at)
@@ -130,12 +130,12 @@ static void put_excerpt(struct ab_buf *b, const struct ab_question *q, size_t co
 
 static void put_command(struct ab_buf *b, const struct ab_question *q, size_t cols, bool whole)
 {
-	static const char head[] = "agentbox: this needs your word:";
+	static const char head[] = "agentbox: approval needed:";
 	ab_autobuf struct ab_buf block = { 0 };
 
 	ab_buf_puts(b, head);
 	if (!memchr(q->text.s, '\n', q->text.len) &&
-	    room_of(q->text, 0, q->text.len) + sizeof(head) < cols) {
+	    measure_room(q->text, 0, q->text.len) + sizeof(head) < cols) {
 		ab_buf_puts(b, " ");
 		ab_command_prompt_show(b, q->text);
 		ab_buf_puts(b, "\n");
@@ -175,24 +175,24 @@ void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *q, size_
 		cols = COLS_MIN;
 	put_command(b, q, cols, true);
 	if (r.from < r.to && r.to <= q->text.len && part.len < q->text.len) {
-		ab_buf_printf(b, "%swhat decided is this part of it:\n", margin);
+		ab_buf_printf(b, "%sbecause of this part:\n", margin);
 		put_block(b, part, cols, 0);
 	}
 	put_reason(b, q, cols);
 	ab_buf_printf(b,
-		      "%sonce      run it now; the next time you are asked again\n"
-		      "%ssession   run it, and this very command in this folder, under\n"
-		      "%s          this policy, until this terminal session ends\n"
-		      "%salways    the same for %d days: agentbox approvals list\n"
+		      "%sonce      run it now; ask again next time\n"
+		      "%ssession   run it, and do not ask again for this command in this\n"
+		      "%s          folder and policy until this terminal session ends\n"
+		      "%salways    the same for %d days; see agentbox approvals list\n"
 		      "%sno        do not run it, now or later in this session\n"
-		      "%sIt runs in the box in any case.\n",
+		      "%sWhatever you answer, it only ever runs in the box.\n",
 		      margin, margin, margin, margin, AB_ALWAYS_DAYS, margin, margin);
 	ab_buf_puts(b, menu);
 }
 
 bool ab_command_prompt_key(const char *keys, size_t len, enum ab_answer *ret)
 {
-	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
+	/* 3, 4, 27, 28: Ctrl-C, Ctrl-D, Escape and Ctrl-\ count as no. */
 	static const struct {
 		char key;
 		enum ab_answer answer;

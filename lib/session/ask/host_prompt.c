@@ -1,16 +1,16 @@
 /*
  * Theory of operation.
  *
- * A question is asked from ab_host_prompt_show to ab_host_prompt_hide. As long as we are
- * in the terminal's foreground it stands there (the prompt is the terminal's
- * guest); in the background it waits, and every second is a chance to look
- * again. It is answered at most once.
+ * A question is open from ab_host_prompt_show to ab_host_prompt_hide. It is on
+ * the screen (the prompt is the terminal's guest) while we are in the
+ * terminal's foreground; in the background it waits, and a timer tries again
+ * every second. It is answered at most once.
  *
- * Should: take a key for an answer only if somebody can have read the question
- * before: alone, and after a pause. The box chooses when it asks, and may do so
- * while somebody types to its program, or put one question in the place of
- * another: who is typing is not reading, and every key begins the pause anew.
- * Mustn't: take a yes from anything but a letter that was typed by itself.
+ * Should: accept a key only if the person had time to read the question: a
+ * single key, after a pause. The box chooses when it asks, and may do so while
+ * the person types to its program, or replace one question with another. A
+ * person who types does not read, so every key restarts the pause.
+ * Mustn't: accept a yes from anything but a letter that was typed by itself.
  */
 #include "session/ask/host_prompt.h"
 
@@ -24,8 +24,8 @@
 #include "session/terminal/tty.h"
 
 enum {
-	/* Nobody reads and answers faster; who types leaves shorter pauses,
-	 * and sees within this time that the screen is another one. */
+	/* Nobody reads and answers faster. A person who types pauses for less,
+	 * and notices within this time that the screen has changed. */
 	READ_MS = 750,
 	TICK_MS = 1000,
 };
@@ -34,21 +34,21 @@ struct ab_host_prompt {
 	struct ab_terminal *terminal;
 	bool own; /* the terminal is only for us */
 	struct ab_host_prompt_watch watch;
-	struct ab_timer tick, lone;
+	struct ab_timer tick, escape;
 	struct ab_key_reader keys;
 	struct ab_host_prompt_question question; /* its texts are ours */
 	bool asking, answered, more, gone;
-	bool seen;	/* it has been drawn: a screen may be slow */
-	uint64_t rests; /* since when nobody types, in the loop's time */
-	uint64_t ends;
+	bool drawn;	     /* the terminal, which may be slow, has taken it */
+	uint64_t idle_since; /* the last key or the drawing, in the loop's time */
+	uint64_t expires_at;
 };
 
-static uint64_t now(const struct ab_host_prompt *p)
+static uint64_t get_time(const struct ab_host_prompt *p)
 {
 	return p->watch.loop->now;
 }
 
-static void forget(struct ab_host_prompt *p)
+static void free_question(struct ab_host_prompt *p)
 {
 	struct ab_host_prompt_question *q = &p->question;
 	const char *texts[] = { q->run_id, q->host, q->door, q->who };
@@ -58,7 +58,7 @@ static void forget(struct ab_host_prompt *p)
 	*q = (struct ab_host_prompt_question){ 0 };
 }
 
-static void remember(struct ab_host_prompt *p, const struct ab_host_prompt_question *q)
+static void copy_question(struct ab_host_prompt *p, const struct ab_host_prompt_question *q)
 {
 	struct ab_host_prompt_question copy = *q;
 
@@ -66,19 +66,19 @@ static void remember(struct ab_host_prompt *p, const struct ab_host_prompt_quest
 	copy.host = ab_strdup(q->host);
 	copy.door = ab_strdup(q->door);
 	copy.who = ab_strdup(q->who);
-	forget(p);
+	free_question(p);
 	p->question = copy;
-	p->ends = now(p) + q->left_ms;
+	p->expires_at = get_time(p) + q->left_ms;
 }
 
-static void draw(void *arg, struct ab_buf *b, size_t rows, size_t cols)
+static void draw_question(void *arg, struct ab_buf *b, size_t rows, size_t cols)
 {
 	struct ab_host_prompt *p = arg;
 	ab_autobuf struct ab_buf text = { 0 };
 	const char *line;
 	size_t row = 1;
 
-	p->question.left_ms = p->ends > now(p) ? p->ends - now(p) : 0;
+	p->question.left_ms = p->expires_at > get_time(p) ? p->expires_at - get_time(p) : 0;
 	ab_host_prompt_text(&text, &p->question, p->more, rows, cols);
 	for (line = text.data; line; row++) {
 		size_t len = strcspn(line, "\n");
@@ -91,28 +91,28 @@ static void draw(void *arg, struct ab_buf *b, size_t rows, size_t cols)
 		ab_buf_printf(b, "\033[%zu;1H\033[J", row);
 }
 
-static void drawn(void *arg)
+static void note_drawn(void *arg)
 {
 	struct ab_host_prompt *p = arg;
 
-	if (!p->seen)
-		p->rests = now(p);
-	p->seen = true;
+	if (!p->drawn)
+		p->idle_since = get_time(p);
+	p->drawn = true;
 }
 
-static void give(struct ab_host_prompt *p, enum ab_answer answer, bool said)
+static void give_answer(struct ab_host_prompt *p, enum ab_answer answer, bool said)
 {
 	if (!p->asking || p->answered)
 		return;
 	p->answered = true;
-	ab_loop_timer_stop(p->watch.loop, &p->lone);
+	ab_loop_timer_stop(p->watch.loop, &p->escape);
 	p->watch.answered(p->watch.arg, p->question.number, answer, said);
 }
 
-/* true: it is one of ours. */
+/* True: the key has a meaning here. */
 static bool take_key(struct ab_host_prompt *p, int key)
 {
-	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
+	/* 3, 4, 28: Ctrl-C, Ctrl-D and Ctrl-\. Like Escape they count as no. */
 	static const struct {
 		int key;
 		enum ab_answer answer;
@@ -130,18 +130,18 @@ static bool take_key(struct ab_host_prompt *p, int key)
 	}
 	for (size_t i = 0; i < AB_COUNT(meaning); i++)
 		if (meaning[i].key == key) {
-			give(p, meaning[i].answer, key >= ' ');
+			give_answer(p, meaning[i].answer, key >= ' ');
 			return true;
 		}
 	return false;
 }
 
-static bool can_be_read(const struct ab_host_prompt *p)
+static bool had_time_to_read(const struct ab_host_prompt *p)
 {
-	return p->seen && now(p) - p->rests >= READ_MS;
+	return p->drawn && get_time(p) - p->idle_since >= READ_MS;
 }
 
-static void heard(void *arg, const char *data, size_t len)
+static void receive_keys(void *arg, const char *data, size_t len)
 {
 	struct ab_host_prompt *p = arg;
 	int keys[256];
@@ -149,42 +149,44 @@ static void heard(void *arg, const char *data, size_t len)
 
 	if (len == 0) {
 		p->gone = true;
-		give(p, AB_ANSWER_NO, false);
+		give_answer(p, AB_ANSWER_NO, false);
 		return;
 	}
 	n = ab_key_reader_feed(&p->keys, data, len < 256 ? len : 256, keys);
 	if (ab_key_reader_open(&p->keys))
-		ab_loop_timer(p->watch.loop, &p->lone, AB_KEYS_MS);
+		ab_loop_timer(p->watch.loop, &p->escape, AB_KEYS_MS);
 	else
-		ab_loop_timer_stop(p->watch.loop, &p->lone);
-	/* Several at once were not typed. */
-	if (n == 1 && can_be_read(p) && take_key(p, keys[0]))
+		ab_loop_timer_stop(p->watch.loop, &p->escape);
+	/* Several keys at once are a paste. */
+	if (n == 1 && had_time_to_read(p) && take_key(p, keys[0]))
 		return;
 	if (n)
-		p->rests = now(p);
+		p->idle_since = get_time(p);
 }
 
-static void escape_alone(struct ab_timer *timer)
+static void escape_timed_out(struct ab_timer *timer)
 {
 	struct ab_host_prompt *p = timer->owner;
 
 	if (!ab_key_reader_alone(&p->keys))
 		return;
-	if (can_be_read(p))
+	if (had_time_to_read(p))
 		(void)take_key(p, AB_KEY_ESCAPE);
 	else
-		p->rests = now(p);
+		p->idle_since = get_time(p);
 }
 
-/* On the screen, if we may. */
-static void put_up(struct ab_host_prompt *p)
+/* Shows the question if we may use the terminal now. */
+static void put_on_screen(struct ab_host_prompt *p)
 {
-	struct ab_terminal_guest guest = { .draw = draw, .drawn = drawn, .keys = heard, .arg = p };
+	struct ab_terminal_guest guest = {
+		.draw = draw_question, .drawn = note_drawn, .keys = receive_keys, .arg = p
+	};
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
 		p->keys = (struct ab_key_reader){ 0 };
-		p->rests = now(p);
-		p->seen = false;
+		p->idle_since = get_time(p);
+		p->drawn = false;
 	}
 }
 
@@ -195,7 +197,7 @@ static void second_passed(struct ab_timer *timer)
 	if (ab_terminal_held(p->terminal))
 		ab_terminal_redraw(p->terminal);
 	else
-		put_up(p);
+		put_on_screen(p);
 	ab_loop_timer(p->watch.loop, &p->tick, TICK_MS);
 }
 
@@ -231,7 +233,7 @@ int ab_host_prompt_attach(struct ab_host_prompt *p, const struct ab_host_prompt_
 {
 	p->watch = *watch;
 	p->tick = (struct ab_timer){ .fire = second_passed, .owner = p };
-	p->lone = (struct ab_timer){ .fire = escape_alone, .owner = p };
+	p->escape = (struct ab_timer){ .fire = escape_timed_out, .owner = p };
 	return p->own ? ab_terminal_attach(p->terminal, -1, watch->loop, err) : 0;
 }
 
@@ -239,7 +241,7 @@ void ab_host_prompt_show(struct ab_host_prompt *p, const struct ab_host_prompt_q
 {
 	bool same = p->asking && p->question.number == q->number;
 
-	remember(p, q);
+	copy_question(p, q);
 	p->asking = true;
 	if (same && ab_terminal_held(p->terminal)) {
 		ab_terminal_redraw(p->terminal);
@@ -247,17 +249,17 @@ void ab_host_prompt_show(struct ab_host_prompt *p, const struct ab_host_prompt_q
 	}
 	if (!same)
 		p->more = p->answered = false;
-	put_up(p);
+	put_on_screen(p);
 	ab_loop_timer(p->watch.loop, &p->tick, TICK_MS);
 }
 
-/* Off the screen; true: it was there. */
-static bool take_down(struct ab_host_prompt *p)
+/* True: the question was on the screen. */
+static bool take_off_screen(struct ab_host_prompt *p)
 {
 	bool held = ab_terminal_held(p->terminal);
 
 	ab_loop_timer_stop(p->watch.loop, &p->tick);
-	ab_loop_timer_stop(p->watch.loop, &p->lone);
+	ab_loop_timer_stop(p->watch.loop, &p->escape);
 	ab_terminal_release(p->terminal);
 	return held;
 }
@@ -267,9 +269,9 @@ void ab_host_prompt_hide(struct ab_host_prompt *p)
 	if (!p->asking)
 		return;
 	p->asking = false;
-	if (take_down(p))
+	if (take_off_screen(p))
 		p->watch.redraw(p->watch.arg);
-	forget(p);
+	free_question(p);
 }
 
 bool ab_host_prompt_asking(const struct ab_host_prompt *p)
@@ -293,10 +295,10 @@ void ab_host_prompt_resume(struct ab_host_prompt *p)
 	if (p->own)
 		ab_terminal_resume(p->terminal);
 	if (p->asking)
-		put_up(p);
+		put_on_screen(p);
 }
 
-bool ab_host_prompt_able(const struct ab_host_prompt *p)
+bool ab_host_prompt_usable(const struct ab_host_prompt *p)
 {
 	return !p->gone && ab_terminal_able(p->terminal);
 }
@@ -306,9 +308,9 @@ void ab_host_prompt_close(struct ab_host_prompt *p)
 	if (!p)
 		return;
 	if (p->watch.loop)
-		take_down(p);
+		take_off_screen(p);
 	if (p->own)
 		ab_terminal_close(p->terminal);
-	forget(p);
+	free_question(p);
 	free(p);
 }

@@ -1,14 +1,13 @@
 #ifndef AB_SESSION_ASK_HOST_PROMPT_H
 #define AB_SESSION_ASK_HOST_PROMPT_H
 /*
- * Questions about hosts on the caller's terminal, while the command has it.
+ * Questions about hosts on the caller's terminal, while the command uses it.
  *
- * The box's output is held and the other screen used as long as a question
- * stands there, and what was typed before it did is thrown away: so nothing in
- * the box can draw it, cover it or answer it. Afterwards the program is told
- * to draw itself again.
+ * While a question is shown, the box's output is held back, the question is on
+ * the alternate screen, and keys typed before it are discarded: nothing in the
+ * box can draw, cover or answer it. Afterwards the program redraws itself.
  *
- * host_prompt_text.c, pure: how it looks.
+ * host_prompt_text.c, pure: the layout.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,45 +28,44 @@ struct ab_host_prompt_question {
 	const char *host; /* canonical: punycode, never raw bytes */
 	uint16_t port;
 	const char *door;
-	bool held;	 /* the monitor holds the network */
-	const char *who; /* JSON array of processes, or NULL: not known
-				 * (yet); hostile text */
+	bool held;	 /* the monitor has paused the network */
+	const char *who; /* JSON array of processes, hostile text; NULL: unknown */
 	uint64_t left_ms;
-	size_t others; /* questions that wait behind it */
+	size_t others; /* questions queued behind it */
 };
 
-/* Before the lock. *ret is NULL where nobody can be asked: no terminal, or it
- * is not ours. `terminal` may be NULL (the command has none, we may have). */
+/* Call before the supervisor locks itself in. *ret is NULL if there is no
+ * terminal to ask on. `terminal` is the command's; NULL: try /dev/tty. */
 int ab_host_prompt_open(struct ab_terminal *terminal, struct ab_host_prompt **ret,
 			struct ab_error *err);
-/* What the broker is to give back for a supervisor that died, also when there
- * is a prompt and no terminal of the command; NULL: nothing. */
+/* The terminal that the broker restores if the supervisor dies, also when the
+ * command has none. `prompt` may be NULL: nothing to restore. */
 void ab_host_prompt_rescue_get(const struct ab_host_prompt *prompt, struct ab_terminal_rescue *ret);
-/* On the supervisor's loop. `redraw`: have the command draw itself again. */
+/* Runs on the supervisor's loop. */
 struct ab_host_prompt_watch {
 	struct ab_loop *loop;
-	/* `said` false: Ctrl-C or Escape, a no that nobody put in words. */
+	/* `said` false: no letter was typed, but Ctrl-C, Escape or the like. */
 	void (*answered)(void *arg, uint32_t number, enum ab_answer answer, bool said);
-	void (*redraw)(void *arg);
+	void (*redraw)(void *arg); /* make the command redraw its screen */
 	void *arg;
 };
 int ab_host_prompt_attach(struct ab_host_prompt *prompt, const struct ab_host_prompt_watch *watch,
 			  struct ab_error *err);
-/* Show this one, instead of one that is shown; also with news about it (who,
- * time left). */
+/* Shows this question in place of the present one, or updates the present one
+ * (who, time left). */
 void ab_host_prompt_show(struct ab_host_prompt *prompt,
 			 const struct ab_host_prompt_question *question);
-/* No question any more: the command has the terminal again. */
+/* Gives the terminal back to the command. */
 void ab_host_prompt_hide(struct ab_host_prompt *prompt);
 bool ab_host_prompt_asking(const struct ab_host_prompt *prompt); /* is one shown? */
 void ab_host_prompt_resize(struct ab_host_prompt *prompt);	 /* SIGWINCH */
-/* Before we stop, after ab_terminal_suspend; and after SIGCONT and
- * ab_terminal_resume: a question that stood there stands there again. */
+/* Call before we stop, after ab_terminal_suspend; and after SIGCONT and
+ * ab_terminal_resume, which shows an open question again. */
 void ab_host_prompt_suspend(struct ab_host_prompt *prompt);
 void ab_host_prompt_resume(struct ab_host_prompt *prompt);
-/* Is there somebody at it now: are we in the terminal's foreground? */
-bool ab_host_prompt_able(const struct ab_host_prompt *prompt);
-/* Before the terminal; not out of `answered`. NULL does nothing. */
+/* Can a person see and answer a question now, in the terminal's foreground? */
+bool ab_host_prompt_usable(const struct ab_host_prompt *prompt);
+/* Close it before the terminal, and not from `answered`. NULL does nothing. */
 void ab_host_prompt_close(struct ab_host_prompt *prompt);
 
 /* Pure: the whole screen for a question. */

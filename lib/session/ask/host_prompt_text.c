@@ -1,12 +1,12 @@
 /*
- * How a question about a host looks. The screen has three parts: the host and
- * who wants it; with [?] all there is to know; what can be answered. On a
- * screen that is too small the middle goes first, then who it is, and of a
- * long name the beginning: its end says whose it is.
+ * The layout of a question about a host. The screen has three parts: the host
+ * and the process that wants it; all details, after [?]; the possible answers.
+ * A small screen drops the details first, then the process, then the beginning
+ * of a long host name: its end says who owns it.
  *
- * The names of processes are chosen in the box. A name here has no blank in it
- * (session/ask/process_chain.h) and a line of arguments begins with "|" or ":": so none of
- * them can pass for words of ours.
+ * The box chooses the names of its processes. A name is shown without blanks
+ * (session/ask/process_chain.h), and a line of arguments begins with "|" or
+ * ":", so neither can pass for our own text.
  */
 #include "session/ask/host_prompt.h"
 
@@ -55,7 +55,7 @@ static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *r
 	ab_columns_fit(line, box, strlen(box), width, NULL);
 }
 
-/* In one line, or else with the host on lines of its own. */
+/* On one line if it fits, else with the host on lines of its own. */
 static void put_sentence(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 			 const json_t *who, size_t cols)
 {
@@ -81,17 +81,15 @@ static void put_head(struct ab_strv *lines, const struct ab_host_prompt_question
 	put_sentence(lines, q, who, cols);
 	if (is_punycode(q->host))
 		ab_columns_wrap(lines, margin, margin,
-				"this name is spelled with other letters "
-				"(punycode)",
-				cols);
+				"this name contains non-ASCII letters (shown as punycode)", cols);
 	if (q->held)
 		ab_columns_wrap(lines, margin, margin,
-				"the monitor holds the network: all that is new "
-				"waits; a yes lets it go on, a no refuses it",
+				"the monitor has paused the network: new connections "
+				"wait; yes releases them, no denies them",
 				cols);
 }
 
-/* Only the host, with the last lines of it. */
+/* Only the host, and only its last lines. */
 static void put_small_head(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 			   size_t rows, size_t cols)
 {
@@ -101,7 +99,7 @@ static void put_small_head(struct ab_strv *lines, const struct ab_host_prompt_qu
 
 	ab_columns_tail(&tail, host, room);
 	ab_columns_wrap(lines, "", "", tail.data, cols);
-	/* What is written out does not fill its lines. */
+	/* Escaped characters are not split, so lines may not be full. */
 	while (lines->len > rows)
 		ab_strv_remove(lines, 0);
 }
@@ -119,19 +117,19 @@ static void put_process(struct ab_strv *lines, const json_t *process, size_t col
 }
 
 static const char *const meanings[] = {
-	"once    these connections; the next time you are asked again",
-	"run     this host and port until the run ends",
-	"always  the same, and in network.allow of your own settings",
-	"no      refused, as every other host that is not allowed",
+	"once    allow these connections; ask again next time",
+	"run     allow this host and port until the run ends",
+	"always  the same, and add it to network.allow in your settings",
+	"no      deny it, like every host that is not allowed",
 };
 
 static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 		     const json_t *who, size_t cols)
 {
-	/* The hold of everything has the run's own name. */
+	/* The question about the paused network has the run's id. */
 	ab_autofree char *id =
 		q->number ? ab_printf("%s-%u", q->run_id, q->number) : ab_strdup(q->run_id);
-	ab_autofree char *door = ab_printf("id %s, door %s", id, q->door ? q->door : "?");
+	ab_autofree char *via = ab_printf("id %s, via %s", id, q->door ? q->door : "?");
 	ab_autofree char *allow = ab_printf("from another terminal: agentbox allow %s", id);
 	size_t n = ab_process_chain_count(who);
 
@@ -139,10 +137,11 @@ static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question
 	for (size_t i = 0; i < AB_COUNT(meanings); i++)
 		ab_columns_wrap(lines, margin, margin, meanings[i], cols);
 	ab_strv_add(lines, "");
-	ab_columns_wrap(lines, margin, margin, door, cols);
+	ab_columns_wrap(lines, margin, margin, via, cols);
 	ab_columns_wrap(lines, margin, margin, allow, cols);
 	if (n == 0)
-		ab_columns_wrap(lines, margin, margin, "the process that asks is not known", cols);
+		ab_columns_wrap(lines, margin, margin, "the process that wants it is not known",
+				cols);
 	for (size_t i = 0; i < n; i++)
 		put_process(lines, json_array_get(who, i), cols);
 }
@@ -170,8 +169,8 @@ static void put_small_foot(struct ab_strv *lines, size_t cols)
 	ab_strv_give(lines, ab_buf_take(&line));
 }
 
-/* At most `rows` of them; what is missing is said in the last one. */
-static void take_lines(struct ab_strv *to, const struct ab_strv *from, size_t rows, size_t cols)
+/* Adds at most `rows` lines; the last one says how many are missing. */
+static void add_lines(struct ab_strv *to, const struct ab_strv *from, size_t rows, size_t cols)
 {
 	size_t n = from->len <= rows ? from->len : rows ? rows - 1 : 0;
 
@@ -227,7 +226,7 @@ void ab_host_prompt_text(struct ab_buf *b, const struct ab_host_prompt_question 
 		put_small(&lines, q, rows, cols);
 	} else {
 		ab_strv_extend(&lines, &head);
-		take_lines(&lines, &body, rows - head.len - foot.len, cols);
+		add_lines(&lines, &body, rows - head.len - foot.len, cols);
 		ab_strv_extend(&lines, &foot);
 	}
 	for (size_t i = 0; i < lines.len; i++)

@@ -9,7 +9,7 @@
 #include "shell/syntax/quote.h"
 
 enum {
-	CHAIN_MAX = 4, /* of those that started it, the nearest ones */
+	CHAIN_MAX = 4, /* ancestors shown, the nearest ones */
 	NAME_COLS = 24,
 };
 
@@ -54,7 +54,6 @@ long long ab_process_chain_pid(const json_t *process)
 	return json_integer_value(json_object_get(process, "pid"));
 }
 
-/* Those of interest: the first process of a box is ours. */
 size_t ab_process_chain_count(const json_t *who)
 {
 	size_t n = json_array_size(who);
@@ -64,7 +63,6 @@ size_t ab_process_chain_count(const json_t *who)
 	return n;
 }
 
-/* "curl (pid 3, started by npm -> node)" */
 char *ab_process_chain_name(const json_t *who)
 {
 	size_t n = ab_process_chain_count(who), shown;

@@ -106,7 +106,7 @@ static void show_oldest(struct ab_steering *d)
 
 	if (!d->setup.prompt || d->setup.approver)
 		return;
-	if (!d->questions.len || !ab_host_prompt_able(d->setup.prompt)) {
+	if (!d->questions.len || !ab_host_prompt_usable(d->setup.prompt)) {
 		ab_host_prompt_hide(d->setup.prompt);
 		say_unsaid(d);
 		return;
@@ -132,7 +132,7 @@ static void point_at(struct ab_steering *d, struct ab_open_question *q)
 	char id[32];
 
 	if (d->setup.approver || q->told ||
-	    (d->setup.prompt && ab_host_prompt_able(d->setup.prompt)))
+	    (d->setup.prompt && ab_host_prompt_usable(d->setup.prompt)))
 		return;
 	q->told = true;
 	if (d->told == POINTERS)
