@@ -99,10 +99,10 @@ asked()
 	tty_line '$AGENTBOX run -- git push; echo "status=$?"'
 	answer n
 	tty_wait '^status=126'
-	tty_wait 'you said no'
+	tty_wait 'you answered no'
 	tty_line 'clear; $AGENTBOX run -- git push; echo "second=$?"'
 	tty_wait '^second=126'
-	tty_wait 'you said no to it in this session'
+	tty_wait 'you answered no in this session'
 	tty_line '$AGENTBOX run --yes -- git push; echo "third=$?"'
 	tty_wait '^third=126'
 	tty_line 'clear; $AGENTBOX approvals revoke --session; $AGENTBOX run -- git push; echo "fourth=$?"'

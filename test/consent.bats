@@ -145,9 +145,9 @@ runs()
 @test "run -v: the decision is said" {
 	alone run -v --yes -- git push
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the command is escalated, rule git-publish, approved: yes"* ]]
+	[[ "$output" == *"verdict: escalated (rule git-publish), approved: yes"* ]]
 	alone run -v -- true
-	[[ "$output" == *"the command is "* ]]
+	[[ "$output" == *"verdict: "* ]]
 }
 
 @test "run: the record says what was decided and who approved it" {
@@ -190,7 +190,7 @@ runs()
 @test "approver: its no is one, with its reason, and is not remembered" {
 	alone run --approver "echo '{\"answer\":\"no\",\"reason\":\"not on a Friday\"}'" -- git push
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"the approver said no: not on a Friday"* ]]
+	[[ "$output" == *"the approver answered no: not on a Friday"* ]]
 	alone run --approver "$(answers once)" -- git push
 	[ "$status" -eq 0 ]
 }
@@ -249,7 +249,7 @@ runs()
 	cp "$AGENTBOX" agentbox
 	alone run -- sh ask --approver "$(answers once)"
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"in a box nobody can be asked"* ]]
+	[[ "$output" == *"nobody can be asked from inside a box"* ]]
 	alone run -- sh ask --yes
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"ran: git push" ]]
@@ -269,7 +269,7 @@ runs()
 	[[ "$output" == *"approvals.json"*"broken"*"agentbox approvals revoke --all"* ]]
 	alone run --approver "$(answers always)" -- git push
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"cannot be kept"* ]]
+	[[ "$output" == *"cannot be saved"* ]]
 	[ "$(cat "$AGENTBOX_STATE/approvals.json")" = '{"version":1,"approvals":[' ]
 	alone approvals list
 	[ "$status" -eq 1 ]

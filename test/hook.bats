@@ -231,7 +231,7 @@ claude()
 @test "hook: an approver that says no, or nothing, denies" {
 	hook claude-code 'git push' --approver "echo '{\"answer\":\"no\"}'"
 	[ "$(claude permissionDecision)" = deny ]
-	[[ "$(claude permissionDecisionReason)" == *"the answer is no"* ]]
+	[[ "$(claude permissionDecisionReason)" == *"the answer was no"* ]]
 	hook claude-code 'git push' --approver false
 	[ "$(claude permissionDecision)" = deny ]
 	hook claude-code 'git push' --approver "echo '{\"answer\":\"once\"}'"
@@ -247,7 +247,7 @@ claude()
 	[ "$(claude permissionDecision)" = deny ]
 	hook codex 'git push'
 	[ "$(claude permissionDecision)" = deny ]
-	[[ "$(claude permissionDecisionReason)" == *"needs a person's word"* ]]
+	[[ "$(claude permissionDecisionReason)" == *"This needs approval"* ]]
 	hook codex 'make'
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
@@ -361,7 +361,7 @@ claude()
 	ln -s "$HOME/.claude/settings.json" .claude/settings.json
 	agentbox hook install claude-code --project --yes
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"is a link"* ]]
+	[[ "$output" == *"is a symbolic link"* ]]
 	rm -r .claude
 	ln -s "$HOME/.claude" .claude
 	agentbox hook install claude-code --project --yes

@@ -1,11 +1,11 @@
 /*
- * A hook stands between an agent and its shell. It judges as `run` does; what
- * it lets through still belongs in a box, so the command is rewritten to be
- * run by us, unless the agent sits in a box already. An agent whose hooks
- * cannot rewrite is better run in a box as a whole.
+ * The hook judges an agent's command as `run` does, before the agent's shell
+ * runs it. A permitted command still has to run in a box, so it is rewritten
+ * to `agentbox run`, unless the agent itself runs in a box. An agent whose
+ * hooks cannot rewrite is better run in a box as a whole.
  *
- * Should: say no to what cannot be read. Mustn't: say yes to a command that
- * would then run outside any box.
+ * Should: deny what it cannot read. Mustn't: allow a command that would then
+ * run outside any box.
  */
 #include "session/consent/agent_hook.h"
 
@@ -19,7 +19,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
-#include "base/text/guess.h"
+
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "session/consent/consent.h"
@@ -28,22 +28,21 @@
 #include "session/state/approvals.h"
 #include "shell/syntax/quote.h"
 
-/* Agents read a status of 2 as "blocked", with the reason beside it. */
 enum {
-	BLOCKED = 2,
-	SHOWN_MAX = 1024,    /* bytes of the part that decided */
-	APPROVER_MS = 10000, /* agents do not wait for ever */
+	BLOCKED = 2,	     /* exit status that agents read as a denial */
+	SHOWN_MAX = 1024,    /* bytes of the part that decided the verdict */
+	APPROVER_MS = 10000, /* agents have timeouts of their own */
 };
 
 struct hook {
 	const struct ab_hook_request *request;
 	const struct ab_hook_dialect *dialect;
 	struct ab_hook_event event;
-	bool boxed; /* we are in a box, and so is the agent */
+	bool boxed; /* we run in a box, and so does the agent */
 };
 
-/* Nothing but words in a row: what else a shell evaluates (a test, arithmetic,
- * an assignment, a redirection) can run programs without being one. */
+/* Only simple commands in sequence: a test, arithmetic, an assignment or a
+ * redirection can start programs too. */
 static bool is_plain(const struct ab_shell_node *node)
 {
 	if (node->background || node->negated || node->timed || node->redirs)
@@ -58,9 +57,9 @@ static bool is_plain(const struct ab_shell_node *node)
 	return true;
 }
 
-/* `cd x` alone, which an agent's shell keeps in mind and a box would not:
- * nothing is executed by it. */
-static bool only_moves(const struct ab_judgement *j)
+/* Only `cd x`: it executes nothing, and must take effect in the agent's own
+ * shell, which a box would not do. */
+static bool only_changes_folder(const struct ab_judgement *j)
 {
 	if (j->decision != AB_ALLOW || !j->ncommands || !j->script.list ||
 	    !is_plain(j->script.list))
@@ -71,8 +70,7 @@ static bool only_moves(const struct ab_judgement *j)
 	return true;
 }
 
-/* The command, as one that runs in the box. */
-static char *rewrite(const struct hook *h, bool approved)
+static char *rewrite_command(const struct hook *h, bool approved)
 {
 	const struct ab_hook_request *r = h->request;
 	const char *bash = "/bin/bash";
@@ -86,7 +84,7 @@ static char *rewrite(const struct hook *h, bool approved)
 		ab_buf_puts(&b, " ");
 		ab_quote(&b, r->options[i]);
 	}
-	/* Agents write for bash. */
+	/* Agents write bash. */
 	if (access(bash, X_OK) == 0)
 		ab_buf_printf(&b, " --shell %s", bash);
 	ab_buf_puts(&b, " -c ");
@@ -94,8 +92,7 @@ static char *rewrite(const struct hook *h, bool approved)
 	return ab_buf_take(&b);
 }
 
-/* An answer is JSON, and so is what it has instead of the command: a path of
- * ours or an option that is not UTF-8 cannot stand in there. */
+/* The answer is JSON, so our path and the options in it must be UTF-8. */
 static int check_utf8(const char *text, struct ab_error *err)
 {
 	const char *end = text + strlen(text);
@@ -106,16 +103,15 @@ static int check_utf8(const char *text, struct ab_error *err)
 		n = ab_utf8_get(text, (size_t)(end - text), &c);
 		if (n == 0)
 			return ab_fail(err, AB_EUSAGE, 0,
-				       "the command cannot be rewritten: the "
-				       "hook's options or the path of "
-				       "agentbox are not UTF-8");
+				       "cannot rewrite the command: the hook's "
+				       "options or the path of agentbox are not UTF-8");
 	}
 	return 0;
 }
 
-/* What the agent and its user read. */
-static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab_hook_verdict word,
-		     enum ab_memory memory)
+/* The reason, for the agent and its user. */
+static char *explain_verdict(const struct hook *h, const struct ab_judgement *j,
+			     enum ab_hook_verdict verdict, enum ab_memory memory)
 {
 	struct ab_span part = j->range;
 	ab_autofree char *segment = NULL;
@@ -124,7 +120,7 @@ static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab
 	ab_buf_printf(&b, "agentbox: %s", j->reason);
 	if (j->rule[0])
 		ab_buf_printf(&b, " (rule %s)", j->rule);
-	if (word < AB_HOOK_ASK)
+	if (verdict < AB_HOOK_ASK)
 		return ab_buf_take(&b);
 	if (part.to - part.from > SHOWN_MAX)
 		part.to = part.from + SHOWN_MAX;
@@ -137,19 +133,19 @@ static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab
 	if (j->instead)
 		ab_buf_printf(&b, "\n  Instead: %s", j->instead);
 	if (memory == AB_MEMORY_DENIED)
-		ab_buf_puts(&b, "\n  It was asked for, and the answer is no.");
-	else if (word == AB_HOOK_DENY && j->decision == AB_ESCALATED)
+		ab_buf_puts(&b, "\n  Approval was asked for, and the answer was no.");
+	else if (verdict == AB_HOOK_DENY && j->decision == AB_ESCALATED)
 		ab_buf_printf(&b,
-			      "\n  This needs a person's word, and %s has "
-			      "no way to ask here: a person can run it "
-			      "with agentbox run and answer \"always\".",
+			      "\n  This needs approval, and %s cannot ask for it here. "
+			      "To approve it, a human can run it with agentbox run "
+			      "and answer \"always\".",
 			      h->dialect->title);
 	return ab_buf_take(&b);
 }
 
-/* In the words that this agent has. */
-static enum ab_hook_verdict choose(const struct hook *h, const struct ab_judgement *j,
-				   enum ab_memory memory, bool rewritten)
+/* Limited to the verdicts that this agent understands. */
+static enum ab_hook_verdict choose_verdict(const struct hook *h, const struct ab_judgement *j,
+					   enum ab_memory memory, bool rewritten)
 {
 	const struct ab_hook_dialect *d = h->dialect;
 	bool confined = rewritten || h->boxed;
@@ -158,7 +154,7 @@ static enum ab_hook_verdict choose(const struct hook *h, const struct ab_judgeme
 		return AB_HOOK_DENY;
 	if (j->decision == AB_ESCALATED && memory == AB_MEMORY_NONE)
 		return d->asks ? AB_HOOK_ASK : AB_HOOK_DENY;
-	if (!confined && !only_moves(j))
+	if (!confined && !only_changes_folder(j))
 		return AB_HOOK_NOTHING;
 	return d->allows ? AB_HOOK_ALLOW : AB_HOOK_NOTHING;
 }
@@ -168,10 +164,10 @@ static void write_answer(const struct hook *h, const struct ab_hook_answer *answ
 {
 	json_t *out;
 
-	if (answer->word == AB_HOOK_NOTHING)
+	if (answer->verdict == AB_HOOK_NOTHING)
 		return;
 	if (!h->dialect->write) {
-		if (answer->word == AB_HOOK_DENY) {
+		if (answer->verdict == AB_HOOK_DENY) {
 			free(ret->say);
 			ret->say = ab_strdup(answer->reason);
 			ret->status = BLOCKED;
@@ -187,9 +183,10 @@ static void write_answer(const struct hook *h, const struct ab_hook_answer *answ
 		abort();
 }
 
-/* What a person has said to this very command before. */
-static int recall(const struct hook *h, const struct ab_policy_input *input,
-		  const struct ab_command *command, enum ab_memory *ret, struct ab_error *err)
+/* A remembered answer for this command. */
+static int recall_answer(const struct hook *h, const struct ab_policy_input *input,
+			 const struct ab_command *command, enum ab_memory *ret,
+			 struct ab_error *err)
 {
 	struct ab_session_key session;
 	char key[65], id[8];
@@ -206,8 +203,7 @@ static void say_nothing(void *arg, enum ab_level level, const char *text)
 	(void)text;
 }
 
-/* The program that answers in a person's place; it remembers for the agent's
- * session what it says for that long. */
+/* Its answer is remembered for the agent's session if it says so. */
 static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_input *input,
 				   const struct ab_policy *policy)
 {
@@ -224,9 +220,9 @@ static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_
 								       : AB_MEMORY_DENIED;
 }
 
-static int answer(const struct hook *h, const struct ab_policy_input *input,
-		  const struct ab_policy *policy, struct ab_arena *arena, struct ab_hook_reply *ret,
-		  struct ab_error *err)
+static int answer_event(const struct hook *h, const struct ab_policy_input *input,
+			const struct ab_policy *policy, struct ab_arena *arena,
+			struct ab_hook_reply *ret, struct ab_error *err)
 {
 	struct ab_command command = { .policy = policy,
 				      .cwd = input->cwd,
@@ -237,25 +233,25 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 	struct ab_judgement j;
 
 	ab_consent_judge(arena, &command, &j);
-	if (j.decision == AB_ESCALATED && recall(h, input, &command, &memory, err) < 0)
+	if (j.decision == AB_ESCALATED && recall_answer(h, input, &command, &memory, err) < 0)
 		return -1;
 	if (j.decision == AB_ESCALATED && memory == AB_MEMORY_NONE && h->request->approver &&
 	    !h->boxed)
 		memory = ask_approver(h, input, policy);
 	if (h->dialect->rewrites && !h->request->no_box && !h->boxed &&
-	    j.decision != AB_FORBIDDEN && !only_moves(&j))
-		rewritten = rewrite(h, j.decision == AB_ESCALATED);
+	    j.decision != AB_FORBIDDEN && !only_changes_folder(&j))
+		rewritten = rewrite_command(h, j.decision == AB_ESCALATED);
 	if (rewritten && check_utf8(rewritten, err) < 0)
 		return -1;
-	a.word = choose(h, &j, memory, rewritten != NULL);
-	a.command = a.word == AB_HOOK_DENY ? NULL : rewritten;
-	a.reason = reason = explain(h, &j, a.word, memory);
+	a.verdict = choose_verdict(h, &j, memory, rewritten != NULL);
+	a.command = a.verdict == AB_HOOK_DENY ? NULL : rewritten;
+	a.reason = reason = explain_verdict(h, &j, a.verdict, memory);
 	write_answer(h, &a, ret);
 	return 0;
 }
 
-/* The folder that the agent is in: its project's file counts. */
-static int judge_there(const struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
+/* Uses the policy of the agent's current folder, with its project file. */
+static int judge_in_folder(const struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
 {
 	struct ab_policy_input input = h->request->policy;
 	struct ab_arena arena = { 0 };
@@ -268,32 +264,16 @@ static int judge_there(const struct hook *h, struct ab_hook_reply *ret, struct a
 		cwd = ab_path_resolve(h->event.cwd, input.cwd, input.home);
 		if (!cwd || h->event.cwd[0] != '/')
 			return ab_fail(err, AB_EUSAGE, 0,
-				       "the event's folder \"%s\" is not an "
-				       "absolute path",
+				       "the event's folder \"%s\" is not an absolute path",
 				       h->event.cwd);
 		input.cwd = cwd;
 	}
 	if (ab_policy_load(&input, &policy, NULL, err) < 0)
 		return -1;
-	result = answer(h, &input, policy, &arena, ret, err);
+	result = answer_event(h, &input, policy, &arena, ret, err);
 	ab_arena_fini(&arena);
 	ab_policy_free(policy);
 	return result;
-}
-
-static int no_such_agent(const char *agent, struct ab_error *err)
-{
-	ab_autostrv struct ab_strv names = { 0 };
-	ab_autobuf struct ab_buf all = { 0 };
-	const char *near;
-
-	ab_hook_agents(&names, NULL);
-	near = ab_guess(agent, (const char *const *)names.v, names.len);
-	ab_fail(err, AB_EUSAGE, 0, near ? "no agent %s; did you mean %s?" : "no agent %s", agent,
-		near);
-	for (size_t i = 0; i < names.len; i++)
-		ab_buf_printf(&all, "%s%s", i ? ", " : "", names.v[i]);
-	return ab_hint(err, "known are %s", all.data);
 }
 
 int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, struct ab_error *err)
@@ -304,12 +284,12 @@ int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, st
 	int result = 0;
 
 	if (!h.dialect)
-		return no_such_agent(request->agent, err);
+		return ab_hook_refuse_agent(request->agent, false, err);
 	if (ab_hook_read(h.dialect, request->event, request->event_len, &h.event, err) < 0)
 		return -1;
 	*ret = (struct ab_hook_reply){ .out = ab_strdup(""), .say = ab_strdup("") };
 	if (h.event.command)
-		result = judge_there(&h, ret, err);
+		result = judge_in_folder(&h, ret, err);
 	json_decref(h.event.root);
 	if (result < 0)
 		ab_hook_reply_fini(ret);
@@ -321,13 +301,4 @@ void ab_hook_reply_fini(struct ab_hook_reply *reply)
 	free(reply->out);
 	free(reply->say);
 	*reply = (struct ab_hook_reply){ 0 };
-}
-
-void ab_hook_agents(struct ab_strv *ret_names, struct ab_strv *ret_titles)
-{
-	for (size_t i = 0; i < ab_hook_dialect_count; i++) {
-		ab_strv_add(ret_names, ab_hook_dialects[i].agent);
-		if (ret_titles)
-			ab_strv_add(ret_titles, ab_hook_dialects[i].title);
-	}
 }

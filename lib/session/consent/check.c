@@ -15,7 +15,7 @@
 struct ab_check {
 	struct ab_policy *policy;
 	struct ab_scene scene;
-	struct ab_arena arena; /* of the last judgement */
+	struct ab_arena arena; /* holds the last judgement */
 	struct ab_judgement judgement;
 	char *cwd;
 };
@@ -55,7 +55,7 @@ void ab_check_free(struct ab_check *check)
 
 const struct ab_judgement *ab_check_text(struct ab_check *check, const char *text, size_t len)
 {
-	/* Beyond the bound nothing is read, however much there is. */
+	/* The judge rejects any text above the limit without reading it. */
 	if (len > AB_SHELL_TEXT_MAX)
 		len = AB_SHELL_TEXT_MAX + 1;
 	ab_arena_reset(&check->arena);

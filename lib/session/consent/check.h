@@ -8,9 +8,9 @@ struct ab_policy_input;
 struct ab_strv;
 
 /*
- * Judge commands by a policy without running them. A judgement, and what it points to,
- * is valid until the next call; shell/judge/judge_report.h turns it into text. ret_notes:
- * notes about the policy.
+ * Judges commands without running them. A judgement, and what it points to, is
+ * valid until the next call; shell/judge/judge_report.h turns it into text.
+ * ret_notes: messages about the policy.
  */
 struct ab_check;
 

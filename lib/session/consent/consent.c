@@ -20,8 +20,8 @@
 #include "shell/judge/point_at.h"
 
 enum {
-	LINE = 69,	  /* columns of a command in what is said about a refusal */
-	SHOWN_MAX = 4096, /* of a command, in the lists */
+	LINE = 69,	  /* columns of the command shown with a refusal */
+	SHOWN_MAX = 4096, /* bytes of a command in `approvals list` */
 };
 
 struct consent {
@@ -30,15 +30,15 @@ struct consent {
 	struct ab_session_key session;
 	char key[65];
 	struct ab_judgement judgement;
-	char *rule;		  /* for people */
-	const char *const *shown; /* the words, without values of secrets */
+	char *rule;		  /* printable */
+	const char *const *shown; /* argv without values of secrets */
 };
 
-/* Sorted. Shells that read what our reader reads. */
+/* Sorted. Shells whose language our parser reads. */
 static const char *const shells[] = { "ash", "bash", "dash", "ksh", "mksh", "sh", "zsh" };
 
-/* On PATH and where systems have them. A file of that name elsewhere may be
- * anything: it is a command, with the text as an argument. */
+/* On PATH and in the usual folders. A file of that name elsewhere may be
+ * anything, so the text is judged as one of its arguments. */
 static const char *const places[] = { "", "/bin/", "/usr/bin/", "/usr/local/bin/" };
 
 static bool is_shell(const char *program)
@@ -55,7 +55,7 @@ static bool is_shell(const char *program)
 	return false;
 }
 
-static bool by_text(const struct ab_command *c)
+static bool judges_script(const struct ab_command *c)
 {
 	return c->script && (c->argc == 0 || is_shell(c->argv[0]));
 }
@@ -67,7 +67,7 @@ void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c, struct
 				  .workspace = c->policy->workspace,
 				  .ruling = c->policy->commands.ruling };
 
-	if (by_text(c))
+	if (judges_script(c))
 		ab_judge_text(arena, &scene,
 			      (struct ab_text){ c->script, (uint32_t)strlen(c->script) }, ret);
 	else
@@ -79,7 +79,7 @@ void ab_consent_key(const struct ab_command *c, char ret_key[65])
 	char policy[65];
 
 	ab_policy_digest(c->policy, policy);
-	if (by_text(c))
+	if (judges_script(c))
 		ab_approval_key("text", &c->script, 1, c->cwd, policy, ret_key);
 	else
 		ab_approval_key("argv", c->argv, c->argc, c->cwd, policy, ret_key);
@@ -110,20 +110,20 @@ static char *as_clause(const char *sentence)
 	return clause;
 }
 
-/* `way_out`: lines behind the part that decided. */
-static int refuse(const struct consent *c, const char *way_out, struct ab_error *err)
+/* `remedy`: lines after the part that decided, or NULL. */
+static int refuse_command(const struct consent *c, const char *remedy, struct ab_error *err)
 {
 	const struct ab_judgement *j = &c->judgement;
 	ab_autofree char *why = as_clause(j->reason);
 	ab_autobuf struct ab_buf hint = { 0 };
 
 	ab_point(&hint, j->text, j->range, "", LINE);
-	ab_buf_puts(&hint, way_out ? way_out : "");
+	ab_buf_puts(&hint, remedy ? remedy : "");
 	ab_fail(err, AB_EREFUSED, 0, "refused: %s     rule %s", why, c->rule);
 	return ab_hint(err, "%s", hint.data);
 }
 
-static void remember(const struct consent *c, enum ab_answer answer)
+static void remember_answer(const struct consent *c, enum ab_answer answer)
 {
 	ab_autobuf struct ab_buf shown = { 0 };
 	struct ab_text text = c->judgement.text;
@@ -141,7 +141,7 @@ static void remember(const struct consent *c, enum ab_answer answer)
 	a.command = ab_buf_take(&shown);
 	memcpy(a.key, c->key, sizeof(a.key));
 	if (ab_approvals_add(&c->request->policy, &c->session, &a, &err) < 0) {
-		say(c, AB_SAY_WARNING, "the answer holds for this once, it cannot be kept: %s",
+		say(c, AB_SAY_WARNING, "the answer applies only this once; it cannot be saved: %s",
 		    err.text);
 		if (err.hint[0])
 			say(c, AB_SAY_WARNING, "          %s", err.hint);
@@ -153,7 +153,7 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret, struct 
 {
 	const struct ab_request *rq = c->request;
 	ab_autobuf struct ab_buf json = { 0 };
-	ab_autofree char *way_out = NULL;
+	ab_autofree char *remedy = NULL;
 	struct ab_approver_reply reply;
 
 	ab_approver_request(&json, &c->judgement, c->shown, c->command.argc, c->command.cwd,
@@ -163,15 +163,14 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret, struct 
 	if (reply.answer == AB_ANSWER_NO) {
 		ab_autofree char *why = ab_escape(reply.why);
 
-		way_out = ab_printf(reply.failed ? "the approver gave no "
-						   "answer: %s"
-				    : why[0]	 ? "the approver said no: %s"
-						 : "the approver said no%s",
-				    why);
-		return refuse(c, way_out, err);
+		remedy = ab_printf(reply.failed ? "the approver gave no answer: %s"
+				   : why[0]	? "the approver answered no: %s"
+						: "the approver answered no%s",
+				   why);
+		return refuse_command(c, remedy, err);
 	}
 	if (reply.answer != AB_ANSWER_ONCE)
-		remember(c, reply.answer);
+		remember_answer(c, reply.answer);
 	ret->approved = "approver";
 	return 0;
 }
@@ -189,37 +188,35 @@ static int ask_person(const struct consent *c, struct ab_consent *ret, struct ab
 
 	switch (ab_command_prompt(&question, &answer, &said)) {
 	case AB_ASK_NO_TERMINAL:
-		return refuse(c,
-			      "it needs a person's word, and there is no "
-			      "terminal to ask on:\nrun it in one, or accept "
-			      "it with: agentbox run --yes -- ...",
-			      err);
+		return refuse_command(
+			c,
+			"it needs approval, and there is no terminal to ask on;\n"
+			"run it in a terminal, or approve it with: agentbox run --yes -- ...",
+			err);
 	case AB_ASK_BACKGROUND:
-		return refuse(c,
-			      "it needs a person's word, and a command in "
-			      "the background cannot ask:\nrun it in the "
-			      "foreground, or accept it with: agentbox run "
-			      "--yes -- ...",
-			      err);
+		return refuse_command(
+			c,
+			"it needs approval, and a command in the background cannot ask;\n"
+			"run it in the foreground, or approve it with: agentbox run --yes "
+			"-- ...",
+			err);
 	case AB_ASKED:
 		break;
 	}
 	if (said && answer != AB_ANSWER_ONCE)
-		remember(c, answer);
+		remember_answer(c, answer);
 	if (answer == AB_ANSWER_NO)
-		return refuse(c,
-			      said ? "you said no"
-				   : "no answer was given, so it does not "
-				     "run",
-			      err);
+		return refuse_command(
+			c, said ? "you answered no" : "no answer was given, which counts as no",
+			err);
 	ret->approved = ab_answer_names[answer];
 	return 0;
 }
 
-/* 1: that settles it. */
-static int recall(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
+/* 1: a remembered answer approves it; 0: there is none. */
+static int apply_remembered(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
-	ab_autofree char *way_out = NULL;
+	ab_autofree char *remedy = NULL;
 	struct ab_error unread = { 0 };
 	enum ab_memory memory;
 	char id[8];
@@ -233,10 +230,10 @@ static int recall(const struct consent *c, struct ab_consent *ret, struct ab_err
 	case AB_MEMORY_NONE:
 		return 0;
 	case AB_MEMORY_DENIED:
-		way_out = ab_printf("you said no to it in this session; to be "
-				    "asked again: agentbox approvals revoke %s",
-				    id);
-		return refuse(c, way_out, err);
+		remedy = ab_printf("you answered no in this session; to be asked again: "
+				   "agentbox approvals revoke %s",
+				   id);
+		return refuse_command(c, remedy, err);
 	case AB_MEMORY_SESSION:
 	case AB_MEMORY_ALWAYS:
 		break;
@@ -245,7 +242,7 @@ static int recall(const struct consent *c, struct ab_consent *ret, struct ab_err
 	return 1;
 }
 
-static int settle(struct consent *c, struct ab_consent *ret, struct ab_error *err)
+static int get_approval(struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	int known;
 
@@ -254,7 +251,7 @@ static int settle(struct consent *c, struct ab_consent *ret, struct ab_error *er
 		ab_session_of_agent(c->request->session, &c->session);
 	else
 		ab_session_of_caller(&c->session);
-	known = recall(c, ret, err);
+	known = apply_remembered(c, ret, err);
 	if (known != 0)
 		return known < 0 ? -1 : 0;
 	if (c->request->yes) {
@@ -264,36 +261,35 @@ static int settle(struct consent *c, struct ab_consent *ret, struct ab_error *er
 	return c->request->approver ? ask_approver(c, ret, err) : ask_person(c, ret, err);
 }
 
-/* The outer run's box holds in any case, and who types --yes in here gets
- * no more by it than by not asking us at all. */
-static int settle_inside(struct consent *c, struct ab_consent *ret, struct ab_error *err)
+/* The outer box confines the command in any case; --yes gives it nothing that
+ * running it without agentbox would not. */
+static int get_approval_inside(struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	if (c->request->yes) {
 		ret->approved = "yes";
 		return 0;
 	}
-	return refuse(c,
-		      "it needs a person's word, and in a box nobody can be "
-		      "asked",
-		      err);
+	return refuse_command(c, "it needs approval, and nobody can be asked from inside a box",
+			      err);
 }
 
-static int decide(struct consent *c, bool inside, struct ab_consent *ret, struct ab_error *err)
+static int act_on_verdict(struct consent *c, bool inside, struct ab_consent *ret,
+			  struct ab_error *err)
 {
 	switch (c->judgement.decision) {
 	case AB_ALLOW:
 	case AB_SANDBOXED:
 		return 0;
 	case AB_ESCALATED:
-		return (inside ? settle_inside : settle)(c, ret, err);
+		return (inside ? get_approval_inside : get_approval)(c, ret, err);
 	case AB_FORBIDDEN:
 		break;
 	}
-	return refuse(c, c->judgement.instead, err);
+	return refuse_command(c, c->judgement.instead, err);
 }
 
-static char *blank(struct ab_arena *arena, const struct ab_vault *vault, const char *text,
-		   size_t len)
+static char *copy_blanked(struct ab_arena *arena, const struct ab_vault *vault, const char *text,
+			  size_t len)
 {
 	char *copy = ab_arena_alloc(arena, len + 1);
 
@@ -302,8 +298,8 @@ static char *blank(struct ab_arena *arena, const struct ab_vault *vault, const c
 	return copy;
 }
 
-/* What is shown, asked about, refused or remembered has no value in it: by the
- * key it is the command as it is that is remembered. */
+/* No prompt, refusal or list shows a secret's value. The key under which the
+ * answer is remembered is of the real command. */
 static void blank_values(struct consent *c, struct ab_arena *arena)
 {
 	struct ab_command *command = &c->command;
@@ -317,25 +313,26 @@ static void blank_values(struct consent *c, struct ab_arena *arena)
 	vault = ab_safe_peek(command->policy, &c->request->policy);
 	if (!vault)
 		return;
-	text->s = blank(arena, vault, text->s, text->len);
+	text->s = copy_blanked(arena, vault, text->s, text->len);
 	words = ab_arena_alloc(arena, (command->argc + 1) * sizeof(*words));
 	for (size_t i = 0; i < command->argc; i++)
-		words[i] = blank(arena, vault, command->argv[i], strlen(command->argv[i]));
+		words[i] = copy_blanked(arena, vault, command->argv[i], strlen(command->argv[i]));
 	c->shown = words;
 	ab_vault_free(vault);
 }
 
-static void tell(const struct consent *c, const struct ab_consent *got)
+static void report_verdict(const struct consent *c, const struct ab_consent *got)
 {
 	if (c->request->verbose > 0)
-		say(c, AB_SAY_DETAIL, "the command is %s%s%s%s%s", ab_decision_names[got->decision],
-		    c->rule[0] ? ", rule " : "", c->rule, got->approved ? ", approved: " : "",
-		    got->approved ? got->approved : "");
+		say(c, AB_SAY_DETAIL, "verdict: %s%s%s%s%s%s", ab_decision_names[got->decision],
+		    c->rule[0] ? " (rule " : "", c->rule, c->rule[0] ? ")" : "",
+		    got->approved ? ", approved: " : "", got->approved ? got->approved : "");
 }
 
-/* Judge it; the arena holds what the judgement points to. */
-static void begin(struct consent *c, const struct ab_request *request,
-		  const struct ab_policy *policy, struct ab_arena *arena, struct ab_consent *ret)
+/* The arena holds what the judgement points to. */
+static void judge_request(struct consent *c, const struct ab_request *request,
+			  const struct ab_policy *policy, struct ab_arena *arena,
+			  struct ab_consent *ret)
 {
 	*c = (struct consent){ .request = request,
 			       .command = { .policy = policy,
@@ -358,10 +355,10 @@ bool ab_consent_given(const struct ab_request *request, const struct ab_policy *
 	struct consent c;
 	bool given;
 
-	begin(&c, request, policy, &arena, ret);
+	judge_request(&c, request, policy, &arena, ret);
 	given = ret->decision == AB_ALLOW || ret->decision == AB_SANDBOXED;
 	if (given)
-		tell(&c, ret);
+		report_verdict(&c, ret);
 	free(c.rule);
 	ab_arena_fini(&arena);
 	return given;
@@ -374,11 +371,11 @@ int ab_consent_get(const struct ab_request *request, const struct ab_policy *pol
 	struct consent c;
 	int result;
 
-	begin(&c, request, policy, &arena, ret);
+	judge_request(&c, request, policy, &arena, ret);
 	blank_values(&c, &arena);
-	result = decide(&c, inside, ret, err);
+	result = act_on_verdict(&c, inside, ret, err);
 	if (result == 0)
-		tell(&c, ret);
+		report_verdict(&c, ret);
 	free(c.rule);
 	ab_arena_fini(&arena);
 	return result;

@@ -1,15 +1,15 @@
 #ifndef AB_SESSION_CONSENT_CONSENT_H
 #define AB_SESSION_CONSENT_CONSENT_H
 /*
- * Before anything of it is started: may this command run, and who says so?
+ * Decides whether a command may run, before any of it is started.
  *
  *	judge -> forbidden: refused
- *	      -> escalated: what is remembered, --yes, the approver, a person
- *	      -> else: go
+ *	      -> escalated: a remembered answer, --yes, the approver, a person
+ *	      -> else: it runs
  *
- * The judge is asked every time, so nothing that is remembered lifts what is
- * forbidden. Nothing is looked up unless the decision is escalated. Whatever
- * the answer, the command runs in the box.
+ * The judge is asked every time, so no remembered answer can permit what is
+ * forbidden. Answers are looked up only if the verdict is escalated. Whatever
+ * the answer, the command only ever runs in the box.
  */
 #include "session/state/approvals.h"
 #include "shell/judge/judge.h"
@@ -20,39 +20,39 @@ struct ab_policy;
 struct ab_policy_input;
 struct ab_request;
 
-/* A command in its surroundings: what is judged and what answers are for. */
+/* What the judge sees, and what an answer applies to. */
 struct ab_command {
 	const struct ab_policy *policy;
 	const char *cwd;
 	const char *const *argv;
 	size_t argc;
-	/* The text that argv gives to a shell, judged in its place so that
-	 * what is said about it is said in the user's own words; NULL: none.
-	 * Without argv: a text by itself. */
+	/* The text that argv hands to a shell, or NULL. It is judged in place
+	 * of argv, so that messages quote what the user wrote. Without argv: a
+	 * text by itself. */
 	const char *script;
 };
 
 void ab_consent_judge(struct ab_arena *arena, const struct ab_command *command,
 		      struct ab_judgement *ret);
-/* The key that answers for it are remembered by. */
+/* The key under which its answers are remembered. */
 void ab_consent_key(const struct ab_command *command, char ret_key[65]);
 
-/* How it came to run. */
+/* Why the command may run. */
 struct ab_consent {
 	enum ab_decision decision;
 	const char *rule;      /* "": none; lives as long as the policy */
-	const char *user_rule; /* which of the user's, or NULL */
-	const char *approved;  /* once, session, always, yes, approver; NULL:
-				 * nobody had to be asked */
-	char reason[256];      /* why it is what it is; for the record */
+	const char *user_rule; /* the user's own rule, or NULL */
+	/* once, session, always, yes, approver; NULL: no approval needed */
+	const char *approved;
+	char reason[256]; /* of the verdict; for the record */
 };
 
-/* Does the judge permit it, so that nobody has to be asked? Has no effects. */
+/* Does the judge permit it without approval? Has no effects. */
 bool ab_consent_given(const struct ab_request *request, const struct ab_policy *policy,
 		      struct ab_consent *ret);
 
-/* 0: go on. Refused: AB_EREFUSED, with the part that decided in the hint.
- * `inside`: in a box already, where nobody is asked. */
+/* 0: it may run. Refused: AB_EREFUSED, with the deciding part in the hint.
+ * `inside`: we run in a box ourselves and cannot ask anybody. */
 int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err);
 

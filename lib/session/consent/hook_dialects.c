@@ -1,22 +1,24 @@
 /*
- * The agents that ask before they run a command, and how each wants to be
- * answered. Where an agent's hooks can only say no, what would have to be
- * asked is a no with the way out in its reason.
+ * The supported agents and the answers that each understands. If an agent's
+ * hooks can only deny, a command that needs approval is denied, and the reason
+ * says how to approve it.
  */
 #include "session/consent/hook_dialects.h"
 
 #include <string.h>
 
+#include "base/data/buf.h"
+#include "base/data/error.h"
 #include "base/data/mem.h"
 
-static const char *const words[] = {
+static const char *const verdict_names[] = {
 	[AB_HOOK_NOTHING] = "",
 	[AB_HOOK_ALLOW] = "allow",
 	[AB_HOOK_ASK] = "ask",
 	[AB_HOOK_DENY] = "deny",
 };
 
-static json_t *with_command(const struct ab_hook_event *event, const char *command)
+static json_t *replace_command(const struct ab_hook_event *event, const char *command)
 {
 	json_t *input = json_copy(event->input);
 
@@ -28,12 +30,12 @@ static json_t *with_command(const struct ab_hook_event *event, const char *comma
 static void write_claude(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
 			 json_t *out)
 {
-	json_t *own =
-		json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse", "permissionDecision",
-			  words[answer->word], "permissionDecisionReason", answer->reason);
+	json_t *own = json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse",
+				"permissionDecision", verdict_names[answer->verdict],
+				"permissionDecisionReason", answer->reason);
 
 	if (answer->command)
-		json_object_set_new(own, "updatedInput", with_command(event, answer->command));
+		json_object_set_new(own, "updatedInput", replace_command(event, answer->command));
 	json_object_set_new(out, "hookSpecificOutput", own);
 }
 
@@ -41,9 +43,9 @@ static void write_gemini(const struct ab_hook_event *event, const struct ab_hook
 			 json_t *out)
 {
 	(void)event;
-	json_object_set_new(out, "decision", json_string(words[answer->word]));
+	json_object_set_new(out, "decision", json_string(verdict_names[answer->verdict]));
 	json_object_set_new(out, "reason", json_string(answer->reason));
-	/* What is given here is laid over the arguments. */
+	/* The agent merges this into the tool's arguments. */
 	if (answer->command)
 		json_object_set_new(out, "hookSpecificOutput",
 				    json_pack("{s:{s:s}}", "tool_input", "command",
@@ -54,7 +56,7 @@ static void write_cursor(const struct ab_hook_event *event, const struct ab_hook
 			 json_t *out)
 {
 	(void)event;
-	json_object_set_new(out, "permission", json_string(words[answer->word]));
+	json_object_set_new(out, "permission", json_string(verdict_names[answer->verdict]));
 	json_object_set_new(out, "user_message", json_string(answer->reason));
 	json_object_set_new(out, "agent_message", json_string(answer->reason));
 }
@@ -63,13 +65,12 @@ static void write_copilot(const struct ab_hook_event *event, const struct ab_hoo
 			  json_t *out)
 {
 	(void)event;
-	json_object_set_new(out, "permissionDecision", json_string(words[answer->word]));
+	json_object_set_new(out, "permissionDecision", json_string(verdict_names[answer->verdict]));
 	json_object_set_new(out, "permissionDecisionReason", json_string(answer->reason));
 }
 
-/* The member `name` of an object, made when it is not there; NULL: something
- * else is. */
-static json_t *member(json_t *object, const char *name, json_t *(*make)(void))
+/* The member `name` of an object, created if missing. */
+static json_t *get_or_add(json_t *object, const char *name, json_t *(*make)(void))
 {
 	json_t *found = json_object_get(object, name);
 	json_t *made;
@@ -81,7 +82,7 @@ static json_t *member(json_t *object, const char *name, json_t *(*make)(void))
 	return made;
 }
 
-static bool runs(json_t *hook, const char *command)
+static bool runs_command(json_t *hook, const char *command)
 {
 	const char *has = json_string_value(json_object_get(hook, "command"));
 
@@ -92,12 +93,13 @@ static bool runs(json_t *hook, const char *command)
 static bool install_matched(json_t *settings, const char *event, const char *tool,
 			    const char *command)
 {
-	json_t *list = member(member(settings, "hooks", json_object), event, json_array);
+	json_t *list = get_or_add(get_or_add(settings, "hooks", json_object), event, json_array);
 	json_t *group, *hook;
 	size_t i, j;
 
-	json_array_foreach(list, i, group) json_array_foreach(
-		json_object_get(group, "hooks"), j, hook) if (runs(hook, command)) return false;
+	json_array_foreach(list, i, group)
+		json_array_foreach(json_object_get(group, "hooks"), j,
+				   hook) if (runs_command(hook, command)) return false;
 	json_array_append_new(list, json_pack("{s:s, s:[{s:s, s:s}]}", "matcher", tool, "hooks",
 					      "type", "command", "command", command));
 	return true;
@@ -116,11 +118,11 @@ static bool install_gemini(json_t *settings, const char *command)
 /* {"version": 1, "hooks": {EVENT: [{"command"}]}} */
 static bool install_listed(json_t *settings, const char *event, const char *command)
 {
-	json_t *list = member(member(settings, "hooks", json_object), event, json_array);
+	json_t *list = get_or_add(get_or_add(settings, "hooks", json_object), event, json_array);
 	json_t *hook;
 	size_t i;
 
-	json_array_foreach(list, i, hook) if (runs(hook, command)) return false;
+	json_array_foreach(list, i, hook) if (runs_command(hook, command)) return false;
 	json_array_append_new(list, json_pack("{s:s}", "command", command));
 	return true;
 }
@@ -242,4 +244,17 @@ const struct ab_hook_dialect *ab_hook_find(const char *agent)
 		if (strcmp(ab_hook_dialects[i].agent, agent) == 0)
 			return &ab_hook_dialects[i];
 	return NULL;
+}
+
+int ab_hook_refuse_agent(const char *agent, bool install, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf names = { 0 };
+
+	for (size_t i = 0; i < ab_hook_dialect_count; i++)
+		if (!install || ab_hook_dialects[i].install)
+			ab_buf_printf(&names, "%s%s", i ? ", " : "", ab_hook_dialects[i].agent);
+	return ab_fail(err, AB_EUSAGE, 0,
+		       ab_hook_find(agent) ? "cannot install a hook for %s; supported: %s"
+					   : "unknown agent '%s'; supported: %s",
+		       agent, names.data);
 }

@@ -1,10 +1,10 @@
 #ifndef AB_SESSION_CONSENT_HOOK_DIALECTS_H
 #define AB_SESSION_CONSENT_HOOK_DIALECTS_H
 /*
- * Inside the hooks: an agent's event, read, and what it is told.
+ * How each agent writes its events and reads our answers.
  *
  * Agents differ in where an event has the command and in what an answer can
- * say; a dialect is a row of a table that knows both. Nothing here judges.
+ * express; a dialect, a row of a table, describes both. Nothing here judges.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct ab_buf;
 struct ab_error;
 
 enum ab_hook_verdict {
-	AB_HOOK_NOTHING, /* the agent goes on as if it had not asked */
+	AB_HOOK_NOTHING, /* the agent continues as if it had no hook */
 	AB_HOOK_ALLOW,
 	AB_HOOK_ASK, /* the agent asks its user */
 	AB_HOOK_DENY,
@@ -21,46 +21,48 @@ enum ab_hook_verdict {
 
 struct ab_hook_event {
 	json_t *root;
-	json_t *input;	     /* the tool's own arguments, or NULL */
-	const char *command; /* NULL: not a shell command, not our business */
-	const char *cwd;     /* "" when it does not say */
+	json_t *input;	     /* the tool's arguments, or NULL */
+	const char *command; /* NULL: not about a shell command */
+	const char *cwd;     /* "": unknown */
 	const char *session; /* likewise */
 };
 
 struct ab_hook_answer {
-	enum ab_hook_verdict word;
+	enum ab_hook_verdict verdict;
 	const char *reason;
-	const char *command; /* to run instead, or NULL */
+	const char *command; /* the rewritten command, or NULL */
 };
 
 struct ab_hook_dialect {
 	const char *agent;
-	const char *title; /* as its makers write it */
-	/* Paths into the event, with dots. */
-	const char *event, *event_name; /* which event this is */
-	const char *tool, *tools;	/* the shell's names, with blanks */
-	const char *input;		/* the tool's arguments */
+	const char *title; /* the vendor's spelling */
+	/* Paths into the event, separated by dots. */
+	const char *event, *event_name; /* where the event's name is, and the name */
+	const char *tool, *tools;	/* likewise; shell tools, separated by blanks */
+	const char *input;		/* the tool's arguments; NULL: the event */
 	bool packed;			/* they may be JSON in a string */
-	const char *command;		/* in the arguments, or in the event */
+	const char *command;		/* in the arguments */
 	const char *cwd, *session;
-	/* What an answer can say beyond a no. */
+	/* What an answer can express besides a denial. */
 	bool allows, asks, rewrites;
-	/* Adds the answer to *out. A dialect without it answers by its exit
-	 * status and a reason on standard error. */
+	/* Adds the answer to *out. NULL: the agent reads the exit status, and
+	 * the reason from standard error. */
 	void (*write)(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
 		      json_t *out);
-	/* Where its settings are: below the home folder, and below a project;
-	 * NULL: `hook install` does not know. */
+	/* Below the home folder, and below a project; NULL: `hook install` does
+	 * not support the agent. */
 	const char *settings, *project_settings;
-	/* Adds the hook to the settings; false: it is there already. */
+	/* Adds the hook to the settings; false: they have it already. */
 	bool (*install)(json_t *settings, const char *command);
 };
 
 extern const struct ab_hook_dialect ab_hook_dialects[];
 extern const size_t ab_hook_dialect_count;
 
-/* NULL: there is none of that name. */
+/* NULL: unknown agent. */
 const struct ab_hook_dialect *ab_hook_find(const char *agent);
+/* Fails with the list of supported agents; `install`: by `hook install`. */
+int ab_hook_refuse_agent(const char *agent, bool install, struct ab_error *err);
 
 /* The strings live as long as event->root: json_decref() it. */
 int ab_hook_read(const struct ab_hook_dialect *dialect, const char *text, size_t len,

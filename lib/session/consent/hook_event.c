@@ -3,8 +3,8 @@
 #include "base/data/error.h"
 #include "session/consent/hook_dialects.h"
 
-/* The member at a path with dots, or NULL. */
-static json_t *dig(json_t *value, const char *path)
+/* The member at a dotted path, or NULL. */
+static json_t *find_member(json_t *value, const char *path)
 {
 	while (value && path && *path) {
 		size_t len = strcspn(path, ".");
@@ -30,26 +30,27 @@ static bool is_listed(const char *names, const char *name)
 }
 
 /*
- * Does the event say at `path` one of these words? Where it says nothing this
- * is no event of that agent's, and silence would let the command through.
+ * Clears *about unless the event has one of these names at `path`. An event
+ * without any name there is not this agent's: it is an error, because an empty
+ * answer would let the command run.
  */
-static int is_about(json_t *root, const char *path, const char *names, bool *about,
-		    struct ab_error *err)
+static int check_name(json_t *root, const char *path, const char *names, bool *about,
+		      struct ab_error *err)
 {
 	const char *name;
 
 	if (!path)
 		return 0;
-	name = json_string_value(dig(root, path));
+	name = json_string_value(find_member(root, path));
 	if (!name)
-		return ab_fail(err, AB_EUSAGE, 0, "the event has no text at \"%s\"", path);
+		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s\"", path);
 	*about = *about && is_listed(names, name);
 	return 0;
 }
 
-static const char *text_at(json_t *root, const char *path)
+static const char *get_text(json_t *root, const char *path)
 {
-	const char *text = json_string_value(dig(root, path));
+	const char *text = json_string_value(find_member(root, path));
 
 	return text ? text : "";
 }
@@ -58,7 +59,7 @@ static const char *text_at(json_t *root, const char *path)
 static int read_input(const struct ab_hook_dialect *d, struct ab_hook_event *ret,
 		      struct ab_error *err)
 {
-	json_t *input = d->input ? dig(ret->root, d->input) : ret->root;
+	json_t *input = d->input ? find_member(ret->root, d->input) : ret->root;
 	json_error_t why;
 	json_t *unpacked;
 
@@ -68,7 +69,7 @@ static int read_input(const struct ab_hook_dialect *d, struct ab_hook_event *ret
 		if (!unpacked)
 			return ab_fail(err, AB_EUSAGE, 0, "the event's %s is not JSON: %s",
 				       d->input, why.text);
-		/* Kept by the event from here on. */
+		/* The event owns it from here on. */
 		json_object_set_new(ret->root, d->input, unpacked);
 		input = unpacked;
 	}
@@ -84,22 +85,22 @@ static int read_command(const struct ab_hook_dialect *d, struct ab_hook_event *r
 {
 	bool about = true;
 
-	if (is_about(ret->root, d->event, d->event_name, &about, err) < 0)
+	if (check_name(ret->root, d->event, d->event_name, &about, err) < 0)
 		return -1;
 	if (!about)
 		return 0;
-	if (is_about(ret->root, d->tool, d->tools, &about, err) < 0)
+	if (check_name(ret->root, d->tool, d->tools, &about, err) < 0)
 		return -1;
 	if (!about)
 		return 0;
 	if (read_input(d, ret, err) < 0)
 		return -1;
-	ret->command = json_string_value(dig(ret->input, d->command));
+	ret->command = json_string_value(find_member(ret->input, d->command));
 	if (!ret->command)
-		return ab_fail(err, AB_EUSAGE, 0, "the event has no text at \"%s%s%s\"",
+		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s%s%s\"",
 			       d->input ? d->input : "", d->input ? "." : "", d->command);
-	ret->cwd = text_at(ret->root, d->cwd);
-	ret->session = text_at(ret->root, d->session);
+	ret->cwd = get_text(ret->root, d->cwd);
+	ret->session = get_text(ret->root, d->session);
 	return 0;
 }
 

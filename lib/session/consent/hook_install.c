@@ -1,7 +1,7 @@
 /*
- * The hook in an agent's settings: read, changed in memory, shown, and only
- * then written, as a whole and in one step. What else is in the file stays as
- * it is, in its order.
+ * Adds the hook to an agent's settings. The file is read, changed in memory and
+ * shown, and only then replaced in one step. Everything else in it stays, in
+ * its order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +22,7 @@
 
 enum { SETTINGS_MAX = 4 << 20 };
 
-/* The agents whose dialect has `install`. */
-#define INSTALLABLE "claude-code, codex, cursor, gemini, windsurf"
-
-/* The text of a file; "" where there is none. */
+/* "" if the file does not exist. */
 static int read_settings(const char *path, char **ret, struct ab_error *err)
 {
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -39,18 +36,18 @@ static int read_settings(const char *path, char **ret, struct ab_error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return ab_fail(err, AB_ECONFIG, 0, "%s is not a file", path);
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a regular file", path);
 	if (ab_read_all(fd, SETTINGS_MAX, ret, &len) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
 	if (strlen(*ret) == len)
 		return 0;
 	free(*ret);
 	*ret = NULL;
-	return ab_fail(err, AB_ECONFIG, 0, "%s is not a text", path);
+	return ab_fail(err, AB_ECONFIG, 0, "%s is not a text file", path);
 }
 
-/* What the agent is to execute. */
-static char *hook_command(const struct ab_hook_request *r)
+/* The command that the agent executes. */
+static char *make_hook_command(const struct ab_hook_request *r)
 {
 	ab_autofree char *own = realpath("/proc/self/exe", NULL);
 	struct ab_buf b = { 0 };
@@ -70,8 +67,7 @@ static char *hook_command(const struct ab_hook_request *r)
 	return ab_buf_take(&b);
 }
 
-/* Everything on the way to the list is an object, and that is a list, or not
- * there yet: else the file is of a shape that we do not know. */
+/* "hooks" and its lists may be missing, but must have the shape we know. */
 static int check_shape(json_t *settings, const char *path, struct ab_error *err)
 {
 	json_t *hooks = json_object_get(settings, "hooks");
@@ -89,10 +85,10 @@ static int check_shape(json_t *settings, const char *path, struct ab_error *err)
 	return 0;
 }
 
-static int change(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
-		  struct ab_hook_plan *plan, struct ab_error *err)
+static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
+			   struct ab_hook_plan *plan, struct ab_error *err)
 {
-	ab_autofree char *command = hook_command(r);
+	ab_autofree char *command = make_hook_command(r);
 	const char *text = plan->before[0] ? plan->before : "{}";
 	json_error_t why;
 	json_t *settings;
@@ -113,8 +109,8 @@ static int change(const struct ab_hook_dialect *d, const struct ab_hook_request 
 	return result;
 }
 
-/* A project can come from anybody: its links could lead to another file of the
- * user's. Those in the home folder are the user's own. */
+/* A project can come from anybody: its links could lead to one of the user's
+ * other files. Links in the home folder are the user's own. */
 static int check_links(const char *path, const char *project, struct ab_error *err)
 {
 	ab_autofree char *at = ab_strdup(path);
@@ -125,9 +121,9 @@ static int check_links(const char *path, const char *project, struct ab_error *e
 
 		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode)) {
 			free(above);
-			ab_fail(err, AB_ECONFIG, 0, "%s is a link", at);
-			return ab_hint(err, "a project's settings are not "
-					    "changed through one");
+			ab_fail(err, AB_ECONFIG, 0, "%s is a symbolic link", at);
+			return ab_hint(err, "agentbox does not follow links to change a "
+					    "project's settings");
 		}
 		free(at);
 		at = above;
@@ -143,15 +139,13 @@ int ab_hook_plan(const struct ab_hook_request *request, bool project, struct ab_
 	struct ab_hook_plan plan = { 0 };
 
 	if (!d || !d->install)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       d ? "cannot install a hook for %s; supported: " INSTALLABLE
-				 : "unknown agent '%s'; supported: " INSTALLABLE,
-			       request->agent);
+		return ab_hook_refuse_agent(request->agent, true, err);
 	if (!top)
-		return ab_fail(err, AB_EUSAGE, 0, "the home folder is not known: set HOME");
+		return ab_fail(err, AB_EUSAGE, 0, "the home folder is unknown: set HOME");
 	plan.path = ab_path_join(top, project ? d->project_settings : d->settings);
 	if ((project && check_links(plan.path, top, err) < 0) ||
-	    read_settings(plan.path, &plan.before, err) < 0 || change(d, request, &plan, err) < 0) {
+	    read_settings(plan.path, &plan.before, err) < 0 ||
+	    change_settings(d, request, &plan, err) < 0) {
 		ab_hook_plan_fini(&plan);
 		return -1;
 	}
@@ -164,7 +158,7 @@ static int make_folder(const char *path, struct ab_error *err)
 	ab_autofree char *dir = ab_path_parent(path);
 	ab_autofree char *above = ab_path_parent(dir);
 
-	/* ".codeium/windsurf" is two levels; the agent makes no more. */
+	/* No agent's path has more levels than ".codeium/windsurf". */
 	if ((mkdir(above, 0755) < 0 && errno != EEXIST) ||
 	    (mkdir(dir, 0755) < 0 && errno != EEXIST))
 		return ab_fail(err, AB_ESYSTEM, errno, "make %s", dir);
@@ -196,11 +190,11 @@ int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err)
 	if (read_settings(plan->path, &now, err) < 0)
 		return -1;
 	if (strcmp(now, plan->before) != 0)
-		return ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile: nothing was written",
-			       plan->path);
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "%s has changed in the meantime; nothing was written", plan->path);
 	if (make_folder(plan->path, err) < 0)
 		return -1;
-	/* Settings are often links into a folder of dotfiles. */
+	/* Settings are often links into a dotfiles folder. */
 	real = realpath(plan->path, NULL);
 	if (real && stat(real, &st) == 0)
 		mode = st.st_mode & 07777;
