@@ -45,7 +45,7 @@ field()
 	grep -qx '  hosts      api.openai.com:443' <<<"$output"
 	grep -qx '  carried    bearer' <<<"$output"
 	grep -qx '  variables  OPENAI_API_KEY' <<<"$output"
-	grep -qx '  asked by   --secret' <<<"$output"
+	grep -qx '  set by     --secret' <<<"$output"
 }
 
 @test "secrets list: the same as JSON" {
@@ -74,10 +74,10 @@ field()
 	B_KEY=no OTHER_NAME=$VALUE agentbox secrets list
 	[ "$status" -eq 0 ]
 	untold
-	grep -qx '  source     variable A_KEY, not set: a run leaves it out' <<<"$output"
+	grep -qx '  source     variable A_KEY, not set: runs skip it' <<<"$output"
 	grep -qx '  source     variable OTHER_NAME, set' <<<"$output"
-	grep -qx "  source     file $HOME/key, there" <<<"$output"
-	grep -qx "  source     file $HOME/none at x.y, not there" <<<"$output"
+	grep -qx "  source     file $HOME/key, present" <<<"$output"
+	grep -qx "  source     file $HOME/none at x.y, missing" <<<"$output"
 	run "$AGENTBOX" secrets list --json
 	[ "$(field A_KEY state)" = '"unset"' ]
 	[ "$(field B_KEY state)" = '"unset"' ]
@@ -134,9 +134,9 @@ field()
 	[ "$(field C_KEY format)" = '"Key {}"' ]
 	[ "$(field GROQ_API_KEY via)" = '"gateway"' ]
 	agentbox secrets list
-	grep -qE '^  how +put in for its placeholder, inside TLS; .* refused; .* every run; misuse ends the run$' <<<"$output"
-	grep -qE '^  how +put into every request as Key \{\}, inside TLS$' <<<"$output"
-	grep -qE '^  how +put in for its placeholder, at the gateway$' <<<"$output"
+	grep -qE '^  how +replaces its placeholder, inside TLS; .* denied; .* every run; misuse ends the run$' <<<"$output"
+	grep -qE '^  how +injected into every request as Key \{\}, inside TLS$' <<<"$output"
+	grep -qE '^  how +replaces its placeholder, at the gateway$' <<<"$output"
 }
 
 @test "secrets list: says that nothing is put in where there is no door" {
@@ -145,7 +145,7 @@ field()
 	[ -z "$stderr" ]
 	agentbox_split secrets list --secret OPENAI_API_KEY --net blocked
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"no value is put in"* ]]
+	[[ "$stderr" == *"no secret is injected"* ]]
 }
 
 @test "secrets list: fits on 80 columns" {
@@ -216,7 +216,7 @@ field()
 	config '{ "secrets": { "OPENAI_API_KEY": {} } }'
 	agentbox secrets check
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" =~ ^unset\ +OPENAI_API_KEY\ .*"leaves it out"$ ]]
+	[[ "${lines[0]}" =~ ^unset\ +OPENAI_API_KEY\ .*"runs skip it"$ ]]
 	agentbox_split secrets check --json
 	[ "$(jq -r '.secrets[0].result' <<<"$output")" = unset ]
 	[ "$(jq .ok <<<"$output")" = true ]

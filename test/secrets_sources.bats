@@ -146,13 +146,13 @@ recorded()
 	[ "$output" = "(unset)" ]
 	[ -z "$stderr" ]
 	agentbox_split run -v -- true
-	[[ "$stderr" == *"OPENAI_API_KEY is left out"* ]]
+	[[ "$stderr" == *"OPENAI_API_KEY is skipped"* ]]
 }
 
 @test "secrets: an empty one is refused" {
 	OPENAI_API_KEY= agentbox run --secret OPENAI_API_KEY -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"OPENAI_API_KEY is empty"* ]]
+	[[ "$output" == *"OPENAI_API_KEY: empty value"* ]]
 }
 
 @test "secrets: a file with a key, read again when it changes" {
@@ -194,7 +194,7 @@ recorded()
 	[ "$output" != "$VALUE" ]
 	AND="eval echo locked $VALUE >&2; exit 2" agentbox run -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"the secret OPENAI_API_KEY: sh ended with status 2: locked ***"* ]]
+	[[ "$output" == *"secret OPENAI_API_KEY: sh exited with status 2: locked ***"* ]]
 	no_value_in "$output"
 }
 
@@ -241,7 +241,7 @@ recorded()
 	ln -s "$HOME/own" token
 	agentbox run -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"the box could have put the link there"* ]]
+	[[ "$output" == *"a link that the box could have created"* ]]
 	ln -sf "$PWD/real" "$HOME/token"
 	echo "$VALUE" >real
 	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "~/token" } } }'
@@ -258,7 +258,7 @@ recorded()
 	echo "echo $VALUE" >key.sh
 	agentbox run -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"would run $PWD/key.sh on the host"* ]]
+	[[ "$output" == *"would use $PWD/key.sh on the host"* ]]
 	mkdir bin
 	ln -s "$(command -v false)" bin/cat
 	echo "$VALUE" >"$HOME/key"
@@ -288,7 +288,7 @@ recorded()
 	agentbox_split run --secret OPENAI_API_KEY -- printf '%s\n' "key $VALUE"
 	[ "$status" -eq 0 ]
 	[[ "$output" == "key sk-"* ]]
-	[[ "$stderr" == *"command line held the value"* ]]
+	[[ "$stderr" == *"command line contained the value"* ]]
 	no_value_in "$output$stderr"
 }
 
@@ -373,13 +373,13 @@ recorded()
 	ln it other
 	agentbox run -- cat it
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"$PWD/it has 2 names"* ]]
+	[[ "$output" == *"$PWD/it has 2 hard links"* ]]
 	no_value_in "$output"
 	rm it
 	mkfifo it
 	agentbox run -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"$PWD/it is not a plain file"* ]]
+	[[ "$output" == *"$PWD/it is not a regular file"* ]]
 }
 
 @test "secrets: a placeholder is new in each run, or stable by choice" {

@@ -97,7 +97,7 @@ static void check_secrets(void)
 	is_news(broker, "1: " NEW, "a command is run again beside a slow one");
 	ab_broker_secret(broker, FAILING);
 	is_news(broker,
-		"2! the secret B: sh ended with status 1: no "
+		"2! secret B: sh exited with status 1: no "
 		"*****************",
 		"one that fails says why, and not the value");
 	ab_broker_secret(broker, COUNTED);

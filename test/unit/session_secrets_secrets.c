@@ -135,7 +135,7 @@ static void check_environment(void)
 	ok(strcmp(s.environ[0], "HOME=/nonexistent") == 0 && strcmp(s.environ[1], "MY_KEY=") == 0 &&
 		   strcmp(s.environ[2], "DB=") == 0 && strcmp(s.environ[3], "HEADER=") == 0,
 	   "our own block has nothing of it");
-	ok(s.notes.len == 1 && strstr(s.notes.v[0], "no value is put in"),
+	ok(s.notes.len == 1 && strstr(s.notes.v[0], "no secret is injected"),
 	   "without a door it is told that nothing is put in");
 	ok(fill(&s) == 0, "filled: %s", s.err.text);
 	is_str(ab_env_get(&s.spec.env, "MY_KEY"), placeholder(&s),

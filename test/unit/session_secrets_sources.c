@@ -49,8 +49,8 @@ static const struct {
 	{ "KEY", VALUE },
 	{ "LINE", VALUE },
 	{ "UNSET", "(none)" },
-	{ "EMPTY", "! the secret S is empty: variable EMPTY" },
-	{ "BLANK", "! the secret S is empty: variable BLANK" },
+	{ "EMPTY", "! secret S: empty value from variable EMPTY" },
+	{ "BLANK", "! secret S: empty value from variable BLANK" },
 };
 
 static void check_variables(void)
@@ -70,19 +70,19 @@ static const struct {
 	const char *text, *key, *want, *name;
 } files[] = {
 	{ VALUE "\n", NULL, VALUE, "a line" },
-	{ "", NULL, "! the secret S is empty: %/file", "an empty one" },
+	{ "", NULL, "! secret S: empty value from %/file", "an empty one" },
 	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.b", VALUE, "a key" },
-	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.c", "! the secret S: %/file has no key a.c",
+	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.c", "! secret S: %/file has no key a.c",
 	  "no such key" },
-	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a", "! the secret S: a of %/file is not a text",
+	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a", "! secret S: a in %/file is not a string",
 	  "an object" },
 	{ "{\"auths\":{\"ghcr.io\":{\"auth\":\"" VALUE "\"}}}", "auths.ghcr.io.auth", VALUE,
 	  "a name with a dot" },
 	{ "{\"a\":{\"x\":1},\"a.b\":{\"c\":\"" VALUE "\"}}", "a.b.c", VALUE, "the longer name" },
 	{ "{\"a.b\":{\"x\":1},\"a\":{\"b\":{\"c\":\"" VALUE "\"}}}", "a.b.c", VALUE,
 	  "the shorter one where that leads nowhere" },
-	{ "[\"" VALUE "\"]", "0", "! the secret S: %/file has no key 0", "a list" },
-	{ "{\"a\": " VALUE "}", "a", "! the secret S: %/file is not JSON (line 1)",
+	{ "[\"" VALUE "\"]", "0", "! secret S: %/file has no key 0", "a list" },
+	{ "{\"a\": " VALUE "}", "a", "! secret S: %/file is not JSON (line 1)",
 	  "not JSON, and no word of it is told" },
 };
 
@@ -129,10 +129,10 @@ static void check_kinds(void)
 	is_str(linked, VALUE, "through a symbolic link");
 	secret.file = fifo;
 	piped = read_it(&secret, 0);
-	ok(strstr(piped, "is not a plain file"), "a pipe is refused, at once");
+	ok(strstr(piped, "is not a regular file"), "a pipe is refused, at once");
 	secret.file = "/nonexistent/key";
 	gone = read_it(&secret, 0);
-	ok(strncmp(gone, "! the secret S: open /nonexistent/key", 37) == 0,
+	ok(strncmp(gone, "! secret S: cannot open /nonexistent/key", 40) == 0,
 	   "one that is not there");
 	write_file("large", "");
 	if (truncate(large, AB_SECRET_MAX + 100) < 0)
@@ -154,19 +154,19 @@ static const struct {
 	{ SH("echo $KEY; echo warning >&2"), VALUE,
 	  "it has the caller's environment; a warning hinders nothing" },
 	{ SH("cat; echo " VALUE), VALUE, "nothing to read" },
-	{ SH("exit 3"), "! the secret S: sh ended with status 3", "a status" },
+	{ SH("exit 3"), "! secret S: sh exited with status 3", "a status" },
 	{ SH("printf 'no \\033[1mstore\\n' >&2; exit 1"),
-	  "! the secret S: sh ended with status 1: no \\x1b[1mstore", "its complaint, escaped" },
+	  "! secret S: sh exited with status 1: no \\x1b[1mstore", "its complaint, escaped" },
 	{ SH("echo " VALUE "; echo bad key " VALUE " >&2; exit 1"),
-	  "! the secret S: sh ended with status 1: bad key **************",
+	  "! secret S: sh exited with status 1: bad key **************",
 	  "which does not tell the value" },
 	{ SH("echo " VALUE "; printf 'bad tv-Zq81m' >&2; exit 1"),
-	  "! the secret S: sh ended with status 1: bad ********", "nor the begin of it" },
-	{ SH("true"), "! the secret S is empty: sh", "nothing" },
-	{ SH("kill -9 $$"), "! the secret S: sh was ended by signal 9", "a signal" },
-	{ SH("head -c 20000 /dev/zero"), "! the secret S: sh said more than 16 KiB", "too much" },
+	  "! secret S: sh exited with status 1: bad ********", "nor the begin of it" },
+	{ SH("true"), "! secret S: empty value from sh", "nothing" },
+	{ SH("kill -9 $$"), "! secret S: sh was killed by signal 9", "a signal" },
+	{ SH("head -c 20000 /dev/zero"), "! secret S: sh printed more than 16 KiB", "too much" },
 	{ { "no-such-program-here", NULL },
-	  "! the secret S: no-such-program-here ended with status 127: "
+	  "! secret S: no-such-program-here exited with status 127: "
 	  "no-such-program-here: No such file or directory",
 	  "no such program" },
 };
@@ -199,7 +199,7 @@ static void check_time(void)
 	ab_strv_add(&secret.command, "sleep 60");
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	late = read_it(&secret, 100);
-	is_str(late, "! the secret S: sh did not end in 0.1 s", "too late");
+	is_str(late, "! secret S: sh timed out after 0.1 s", "too late");
 	free(secret.command.v[2]);
 	secret.command.v[2] = ab_strdup("sleep 60 & echo " VALUE);
 	left = read_it(&secret, 20000);

@@ -14,7 +14,7 @@
 #include "session/host/ca_store.h"
 #include "session/secrets/secrets.h"
 
-static void export_names(const struct ab_safe *safe, struct ab_strv *env)
+static void export_placeholders(const struct ab_safe *safe, struct ab_strv *env)
 {
 	for (size_t i = 0; i < ab_vault_len(safe->vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(safe->vault, i);
@@ -24,8 +24,8 @@ static void export_names(const struct ab_safe *safe, struct ab_strv *env)
 	}
 }
 
-/* Clients that take another base URL need no certificate of ours. */
-static void set_bases(const struct ab_safe *safe, struct ab_strv *env)
+/* A client with another base URL does not need our certificate. */
+static void set_base_urls(const struct ab_safe *safe, struct ab_strv *env)
 {
 	for (size_t i = 0; i < ab_vault_len(safe->vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(safe->vault, i);
@@ -39,7 +39,7 @@ static void set_bases(const struct ab_safe *safe, struct ab_strv *env)
 	}
 }
 
-/* The area of our own command line. */
+/* The memory of our own command line. */
 static bool find_argv(char **ret_from, char **ret_to)
 {
 	ab_autoclose int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ static bool find_argv(char **ret_from, char **ret_to)
 
 	if (fd < 0 || ab_read_all(fd, 65536, &text, &len) < 0)
 		return false;
-	/* The name, field 2, may hold anything; 48 and 49 are wanted. */
+	/* Field 2, the name, may contain anything; we need 48 and 49. */
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 48; field++)
 		at = strchr(at + 1, ' ');
@@ -61,7 +61,7 @@ static bool find_argv(char **ret_from, char **ret_to)
 	return true;
 }
 
-/* Whoever may look at our processes can read our command line. */
+/* Other processes of the user can read our command line. */
 static void wipe_argv(const struct ab_vault *vault)
 {
 	char *from, *to;
@@ -80,13 +80,13 @@ static void wipe_argv(const struct ab_vault *vault)
 
 static void cover_argv(const struct ab_safe *safe, struct ab_spec *spec, struct ab_strv *ret_notes)
 {
-	/* Also of what --env says. */
+	/* Also covers values given with --env. */
 	wipe_argv(safe->vault);
 	if (ab_safe_cover(safe->vault, &spec->argv) == 0)
 		return;
-	ab_strv_add(ret_notes, "the command line held the value of a secret: its "
-			       "placeholder is there now; quote the variable, so that it "
-			       "is the box's own shell that puts it in: '$NAME'");
+	ab_strv_add(ret_notes, "the command line contained the value of a secret and now has its "
+			       "placeholder; quote the variable so that the shell in the box "
+			       "expands it: '$NAME'");
 }
 
 static void add_files(const struct ab_safe *safe, struct ab_spec *spec)
@@ -103,8 +103,8 @@ static void add_files(const struct ab_safe *safe, struct ab_spec *spec)
 	}
 }
 
-/* Who sets this variable: an option, or a file. */
-static const char *who_sets(const struct ab_policy_input *input, const char *name)
+/* The option or file that sets this variable. */
+static const char *find_setter(const struct ab_policy_input *input, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -115,22 +115,21 @@ static const char *who_sets(const struct ab_policy_input *input, const char *nam
 		    strncmp(s->value, name, len) == 0 && s->value[len] == '=')
 			return s->origin;
 	}
-	return "env.set of the settings";
+	return "env.set in the settings";
 }
 
-static int refuse(const struct ab_safe *safe, const char *name, const char *what,
-		  struct ab_error *err)
+static int refuse_variable(const struct ab_safe *safe, const char *name, struct ab_error *err)
 {
-	const char *who = who_sets(safe->input, name);
+	const char *setter = find_setter(safe->input, name);
 
-	ab_fail(err, AB_EUSAGE, 0, "%s sets %s, which is %s", who, name, what);
-	ab_hint(err, "leave %s out of %s, or run without secrets", name, who);
+	ab_fail(err, AB_EUSAGE, 0, "%s sets %s, which agentbox itself sets in a run with secrets",
+		setter, name);
+	ab_hint(err, "remove %s from %s, or run without secrets", name, setter);
 	return ab_step(err, "secrets");
 }
 
-/* The values that the box's proxy variables have unless somebody says
- * otherwise. */
-static void plain_environment(const struct ab_policy *policy, struct ab_strv *ret)
+/* The environment without env.set: our own values of the proxy variables. */
+static void build_plain_environment(const struct ab_policy *policy, struct ab_strv *ret)
 {
 	struct ab_policy plain = *policy;
 
@@ -138,8 +137,8 @@ static void plain_environment(const struct ab_policy *policy, struct ab_strv *re
 	ab_environment_build(&plain, NULL, ret, NULL);
 }
 
-/* Past the door nothing is put in; a client that goes elsewhere would only
- * seem to work. */
+/* Secrets are injected only by our proxy: a client that uses another one would
+ * send its placeholder. */
 static int check_proxies(const struct ab_safe *safe, const struct ab_policy *policy,
 			 struct ab_error *err)
 {
@@ -147,7 +146,7 @@ static int check_proxies(const struct ab_safe *safe, const struct ab_policy *pol
 
 	if (policy->net.mode != AB_NET_FILTERED)
 		return 0;
-	plain_environment(policy, &plain);
+	build_plain_environment(policy, &plain);
 	for (size_t i = 0; i < policy->env.set.len; i++) {
 		const char *entry = policy->env.set.v[i];
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
@@ -155,13 +154,13 @@ static int check_proxies(const struct ab_safe *safe, const struct ab_policy *pol
 
 		if (ours && ab_name_matches("*_PROXY", name, true) &&
 		    strcmp(entry + strlen(name) + 1, ours) != 0)
-			return refuse(safe, name, "the way to the box's door", err);
+			return refuse_variable(safe, name, err);
 	}
 	return 0;
 }
 
-/* What was asked for must be what the box has. `asked` is the environment
- * from before we changed it. */
+/* The box must have the values that were asked for. `asked` is the environment
+ * before we changed it. */
 static int check_asked(const struct ab_safe *safe, const struct ab_policy *policy,
 		       const struct ab_strv *asked, const struct ab_spec *spec,
 		       struct ab_error *err)
@@ -173,7 +172,7 @@ static int check_asked(const struct ab_safe *safe, const struct ab_policy *polic
 		const char *after = ab_env_get(&spec->env, name);
 
 		if (before && after && strcmp(before, after) != 0)
-			return refuse(safe, name, "the box's own in a run with secrets", err);
+			return refuse_variable(safe, name, err);
 	}
 	return 0;
 }
@@ -205,9 +204,9 @@ int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy, str
 	}
 	ab_strv_extend(&asked, &spec->env);
 	if (safe->vault) {
-		export_names(safe, &spec->env);
+		export_placeholders(safe, &spec->env);
 		if (safe->site)
-			set_bases(safe, &spec->env);
+			set_base_urls(safe, &spec->env);
 	}
 	add_files(safe, spec);
 	if (show_authority(safe, spec, ret_notes, err) < 0)

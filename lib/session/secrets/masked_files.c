@@ -13,7 +13,7 @@
 
 enum { FILE_MAX = 4 * 1024 * 1024 };
 
-static bool is_known(const struct ab_safe *safe, const char *path)
+static bool is_masked(const struct ab_safe *safe, const char *path)
 {
 	for (size_t i = 0; i < safe->nfiles; i++)
 		if (strcmp(safe->files[i].path, path) == 0)
@@ -21,47 +21,47 @@ static bool is_known(const struct ab_safe *safe, const char *path)
 	return false;
 }
 
-/* As long as it was when it was opened; its bytes stay nowhere else. */
+/* `len` is its size when it was opened. Leaves no other copy behind. */
 static int read_whole(int fd, const char *path, char **ret, size_t len, struct ab_error *err)
 {
 	char *data;
 
 	if (len > FILE_MAX) {
-		ab_fail(err, AB_EUSAGE, 0, "%s is too large to have its secrets covered", path);
+		ab_fail(err, AB_EUSAGE, 0, "%s is too large to mask its secrets", path);
 		return ab_hint(err, "hide it instead: --deny-read %s", path);
 	}
 	data = ab_alloc(len + 1);
 	if (ab_read_full(fd, data, len) != (ssize_t)len) {
 		explicit_bzero(data, len);
 		free(data);
-		return ab_fail(err, AB_ESYSTEM, 0, "%s cannot be read whole", path);
+		return ab_fail(err, AB_ESYSTEM, 0, "cannot read all of %s", path);
 	}
 	*ret = data;
 	return 0;
 }
 
-static void keep(struct ab_safe *safe, char *path, char *data, size_t len, uint32_t mode)
+static void add_masked(struct ab_safe *safe, char *path, char *data, size_t len, uint32_t mode)
 {
 	safe->files = ab_realloc(safe->files, (safe->nfiles + 1) * sizeof(safe->files[0]));
 	safe->files[safe->nfiles++] =
 		(struct ab_safe_file){ .path = path, .data = data, .len = len, .mode = mode };
 }
 
-/* A FIFO would hand its bytes to the box as they are. */
-static int refuse_kind(const char *declared, struct ab_error *err)
+/* The box would read a FIFO's bytes unmasked. */
+static int refuse_special_file(const char *declared, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0, "%s is not a plain file, and cannot have its secrets covered",
+	ab_fail(err, AB_EUSAGE, 0, "%s is not a regular file, so its secrets cannot be masked",
 		declared);
-	ab_hint(err, "take it out of \"files\" and hide it: --deny-read %s", declared);
+	ab_hint(err, "remove it from \"files\" and hide it: --deny-read %s", declared);
 	return ab_step(err, "secrets");
 }
 
-static void tell_names(const char *path, const struct stat *st, struct ab_strv *ret_notes)
+static void note_hard_links(const char *path, const struct stat *st, struct ab_strv *ret_notes)
 {
 	if (st->st_nlink > 1)
 		ab_strv_addf(ret_notes,
-			     "%s has %ju names (hard links), and is seen as it "
-			     "is by the others; hide them with --deny-read",
+			     "%s has %ju hard links; the box sees the other names unmasked; "
+			     "hide them with --deny-read",
 			     path, (uintmax_t)st->st_nlink);
 }
 
@@ -74,23 +74,22 @@ static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv
 	struct stat st;
 	size_t len;
 
-	/* What we cannot read, the box with our identity cannot either. */
-	if (fd < 0 || fstat(fd, &st) < 0 || is_known(safe, real))
+	/* The box has our identity: it cannot read what we cannot. */
+	if (fd < 0 || fstat(fd, &st) < 0 || is_masked(safe, real))
 		return 0;
 	if (!S_ISREG(st.st_mode))
-		return refuse_kind(declared, err);
-	tell_names(declared, &st, ret_notes);
+		return refuse_special_file(declared, err);
+	note_hard_links(declared, &st, ret_notes);
 	if (read_whole(fd, declared, &data, (size_t)st.st_size, err) < 0)
 		return -1;
 	covered = ab_vault_cover(safe->vault, data, (size_t)st.st_size, &len);
 	explicit_bzero(data, (size_t)st.st_size);
 	free(data);
 	if (covered)
-		keep(safe, ab_take(real), covered, len, st.st_mode & 0555);
+		add_masked(safe, ab_take(real), covered, len, st.st_mode & 0555);
 	else
 		ab_strv_addf(ret_notes,
-			     "%s holds no value of a secret of this run, and "
-			     "is as it is without them",
+			     "%s contains none of this run's secrets, so it is shown unchanged",
 			     declared);
 	return 0;
 }
@@ -102,7 +101,7 @@ int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 		struct stat st;
 
 		if (stat(safe->sources.v[i], &st) == 0)
-			tell_names(safe->sources.v[i], &st, ret_notes);
+			note_hard_links(safe->sources.v[i], &st, ret_notes);
 	}
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_strv *files = &policy->secrets.v[i].files;
@@ -122,6 +121,6 @@ void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts)
 	for (size_t i = 0; i < safe->nfiles; i++)
 		ab_objects_add(&facts->closed, safe->files[i].path, AB_AS_FILE);
 	for (size_t i = 0; i < safe->sources.len; i++)
-		if (!is_known(safe, safe->sources.v[i]))
+		if (!is_masked(safe, safe->sources.v[i]))
 			ab_objects_add(&facts->masked, safe->sources.v[i], AB_AS_FILE);
 }

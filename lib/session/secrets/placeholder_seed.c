@@ -13,8 +13,8 @@
 
 #define NAME "placeholders.key"
 
-/* Another one's key would let him know what our placeholders are. */
-static int check_own(int fd, struct ab_error *err)
+/* A user who knows the key can compute our placeholders. */
+static int check_private(int fd, struct ab_error *err)
 {
 	struct stat st;
 
@@ -23,22 +23,22 @@ static int check_own(int fd, struct ab_error *err)
 	if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) &&
 	    st.st_size == AB_VAULT_SEED)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, 0, NAME " in the state folder is not a file of ours alone");
-	return ab_hint(err, "remove it: the next run makes a new one, and "
-			    "stable placeholders change once");
+	ab_fail(err, AB_ESYSTEM, 0, NAME " in the state folder is not a file private to you");
+	return ab_hint(err, "remove it; the next run creates a new one, which changes "
+			    "stable placeholders once");
 }
 
 static int read_seed(int fd, uint8_t ret[AB_VAULT_SEED], struct ab_error *err)
 {
-	if (check_own(fd, err) < 0)
+	if (check_private(fd, err) < 0)
 		return -1;
 	if (pread(fd, ret, AB_VAULT_SEED, 0) != AB_VAULT_SEED)
 		return ab_fail(err, AB_ESYSTEM, errno, "read " NAME);
 	return 0;
 }
 
-/* Whole under its name or not at all; of two runs that make it at the same
- * time the first one counts. */
+/* linkat makes it appear complete; if two runs create it at the same time, the
+ * first one wins. */
 static int make_seed(int state, struct ab_error *err)
 {
 	struct {
@@ -57,7 +57,7 @@ static int make_seed(int state, struct ab_error *err)
 	       (linkat(state, name, state, NAME, 0) == 0 || errno == EEXIST);
 	explicit_bzero(&random, sizeof(random));
 	if (!made)
-		ab_fail(err, AB_ESYSTEM, errno, "make " NAME " in the state folder");
+		ab_fail(err, AB_ESYSTEM, errno, "create " NAME " in the state folder");
 	if (fd >= 0)
 		unlinkat(state, name, 0);
 	return made ? 0 : -1;

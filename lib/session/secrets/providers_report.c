@@ -1,4 +1,4 @@
-/* The table of providers, for people and programs. */
+/* `agentbox secrets providers` as text and as JSON. */
 #include <string.h>
 
 #include "base/data/buf.h"
@@ -13,12 +13,12 @@ static const char *const titles[COLUMNS] = {
 	[CARRIED] = "CARRIED", [GATEWAY] = "GATEWAY",
 };
 
-/* A provider as cells, each with its lines. */
+/* A provider; each cell has one or more lines. */
 struct line {
 	struct ab_strv cells[COLUMNS];
 };
 
-/* Texts of `size` bytes each; an empty one ends them. */
+/* `v` is an array of texts of `size` bytes; an empty one ends it. */
 static void add_texts(struct ab_strv *list, const char *v, size_t size, size_t max)
 {
 	for (size_t i = 0; i < max && v[i * size]; i++)
@@ -35,7 +35,7 @@ static void add_carriers(struct ab_strv *list, const struct ab_provider *p)
 	}
 }
 
-static void line_of(const struct ab_provider *p, struct line *ret)
+static void make_line(const struct ab_provider *p, struct line *ret)
 {
 	*ret = (struct line){ 0 };
 	ab_strv_add(&ret->cells[NAME], p->name);
@@ -52,7 +52,7 @@ static void free_line(struct line *line)
 		ab_strv_fini(&line->cells[c]);
 }
 
-/* The last column is as wide as it is. */
+/* The last column is not padded. */
 static void add_cell(struct ab_buf *b, int column, const char *text, const size_t *widths)
 {
 	ab_buf_printf(b, "%s%-*s", column ? "  " : "",
@@ -83,7 +83,7 @@ static void add_line(struct ab_buf *b, const struct line *line, const size_t *wi
 	}
 }
 
-static void widen(size_t *widths, const struct line *line)
+static void widen_columns(size_t *widths, const struct line *line)
 {
 	for (int c = 0; c < COLUMNS; c++)
 		for (size_t r = 0; r < line->cells[c].len; r++) {
@@ -102,47 +102,47 @@ char *ab_secrets_report_providers_text(void)
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = strlen(titles[c]);
 	for (size_t i = 0; i < ab_nproviders; i++) {
-		line_of(&ab_providers[i], &line);
-		widen(widths, &line);
+		make_line(&ab_providers[i], &line);
+		widen_columns(widths, &line);
 		free_line(&line);
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		add_cell(&b, c, titles[c], widths);
 	end_line(&b);
 	for (size_t i = 0; i < ab_nproviders; i++) {
-		line_of(&ab_providers[i], &line);
+		make_line(&ab_providers[i], &line);
 		add_line(&b, &line, widths);
 		free_line(&line);
 	}
 	return ab_buf_take(&b);
 }
 
-static void json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
+static void add_json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
 	ab_buf_printf(b, ",\"%s\":", key);
 	ab_buf_json_list(b, list);
 }
 
-static void json_provider(struct ab_buf *b, const struct ab_provider *p)
+static void add_json_provider(struct ab_buf *b, const struct ab_provider *p)
 {
 	ab_autostrv struct ab_strv files = { 0 };
 	struct line line;
 
-	line_of(p, &line);
+	make_line(p, &line);
 	add_texts(&files, p->files[0], sizeof(p->files[0]), AB_COUNT(p->files));
 	ab_buf_puts(b, "{\"name\":");
 	ab_buf_json(b, p->name);
 	ab_buf_puts(b, ",\"title\":");
 	ab_buf_json(b, p->title);
-	json_list(b, "variables", &line.cells[VARIABLES]);
-	json_list(b, "hosts", &line.cells[HOSTS]);
-	json_list(b, "as", &line.cells[CARRIED]);
+	add_json_list(b, "variables", &line.cells[VARIABLES]);
+	add_json_list(b, "hosts", &line.cells[HOSTS]);
+	add_json_list(b, "as", &line.cells[CARRIED]);
 	ab_buf_puts(b, ",\"base\":");
 	if (p->base_variable[0])
 		ab_buf_json(b, p->base_variable);
 	else
 		ab_buf_puts(b, "null");
-	json_list(b, "files", &files);
+	add_json_list(b, "files", &files);
 	ab_buf_puts(b, "}");
 	free_line(&line);
 }
@@ -154,7 +154,7 @@ char *ab_secrets_report_providers_json(void)
 	ab_buf_puts(&b, "[");
 	for (size_t i = 0; i < ab_nproviders; i++) {
 		ab_buf_puts(&b, i ? "," : "");
-		json_provider(&b, &ab_providers[i]);
+		add_json_provider(&b, &ab_providers[i]);
 	}
 	ab_buf_puts(&b, "]\n");
 	return ab_buf_take(&b);

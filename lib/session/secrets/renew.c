@@ -16,12 +16,12 @@
 #include "session/secrets/sources.h"
 
 struct renewal {
-	pid_t reader;	/* 0: nobody reads */
-	bool fixed;	/* the box could change it: it stays what it is */
-	bool begun;	/* it was read again... */
-	int64_t at;	/* ... then; before that, when we began */
-	uint64_t stamp; /* of the file as it was read */
-	uint64_t seen;	/* as it was at the last look */
+	pid_t reader;	/* the child that reads it, or 0 */
+	bool fixed;	/* a variable, or the box could change it: never read again */
+	bool begun;	/* it was read again at least once */
+	int64_t at;	/* when it was last read, at first our start */
+	uint64_t stamp; /* of the file when it was last read */
+	uint64_t seen;	/* of the file at the last look */
 };
 
 struct ab_renewals {
@@ -54,17 +54,17 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	return r;
 }
 
-static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
+static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 {
 	const struct ab_secret *secret = &r->setup.secrets->v[i];
 	ab_autosourced struct ab_sourced value = { 0 };
 	struct ab_error err = { 0 };
 
-	/* It ends a command that it runs before it ends. */
+	/* On SIGTERM it kills the command it runs before it exits. */
 	setpgid(0, 0);
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
-	/* The broker has closed them: pipes must not take their places. */
+	/* The broker has closed 0-2: pipes must not get these numbers. */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			_exit(1);
@@ -84,14 +84,14 @@ static void read_again(struct ab_renewals *r, size_t i)
 	struct renewal *v = &r->v[i];
 	pid_t parent = getpid(), pid;
 
-	/* Before it is read: what is written meanwhile is read again. */
+	/* Taken before reading, so a write in between causes another reading. */
 	v->stamp = v->seen = ab_source_stamp(&r->setup.secrets->v[i]);
 	v->begun = true;
 	v->at = ab_now_ms();
 	pid = fork();
 	if (pid == 0)
-		be_reader(r, i, parent);
-	/* Without a process it stays as it is until it is asked for again. */
+		run_reader(r, i, parent);
+	/* If fork failed, the value stays until the next request. */
 	v->reader = pid > 0 ? pid : 0;
 }
 
@@ -101,7 +101,7 @@ void ab_renewals_ask(struct ab_renewals *r, size_t i)
 		read_again(r, i);
 }
 
-static void reap(struct renewal *v)
+static void reap_reader(struct renewal *v)
 {
 	pid_t pid = v->reader ? waitpid(v->reader, NULL, WNOHANG) : 0;
 
@@ -109,15 +109,15 @@ static void reap(struct renewal *v)
 		v->reader = 0;
 }
 
-/* A file that is being written changes from one look to the next: it is read
- * once it rests. One that is gone leaves the value as it was. */
+/* A file that is being written changes between two looks, so it is read only
+ * after two equal ones. If it is gone, the old value stays. */
 static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 {
 	uint64_t stamp = ab_source_stamp(secret);
-	bool rests = stamp == v->seen;
+	bool stable = stamp == v->seen;
 
 	v->seen = stamp;
-	return rests && stamp && stamp != v->stamp;
+	return stable && stamp && stamp != v->stamp;
 }
 
 static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
@@ -131,7 +131,7 @@ void ab_renewals_look(struct ab_renewals *r)
 		const struct ab_secret *secret = &r->setup.secrets->v[i];
 		struct renewal *v = &r->v[i];
 
-		reap(v);
+		reap_reader(v);
 		if ((has_expired(v, secret) ||
 		     (secret->from == AB_FROM_FILE && has_changed(v, secret))) &&
 		    may_read(v))

@@ -16,20 +16,19 @@ bool ab_safe_needed(const struct ab_policy *policy)
 	return policy->secrets.len > 0 || policy->net.http.len > 0;
 }
 
-static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
+static int fail_unset(const struct ab_secret *secret, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0, "the secret %s is not there: the variable %s is not set",
-		secret->name, secret->env);
+	ab_fail(err, AB_EUSAGE, 0, "secret %s: environment variable %s is not set", secret->name,
+		secret->env);
 	ab_hint(err,
-		"set it for this call, or say in the settings where it "
-		"comes from: \"secrets\": { \"%s\": { \"from\": \"file\", "
-		"... } }",
+		"set it, or name another source in your settings: "
+		"\"secrets\": { \"%s\": { \"from\": \"file\", ... } }",
 		secret->name);
 	return ab_step(err, "secrets");
 }
 
-/* The box has no use for it: its placeholder is in the environment. */
-static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
+/* The file will be hidden: the box has the placeholder in its environment. */
+static void note_source_file(struct ab_safe *safe, const struct ab_secret *secret)
 {
 	bool led;
 	char *real = secret->from == AB_FROM_FILE
@@ -45,23 +44,21 @@ static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *se
 {
 	ab_autosourced struct ab_sourced value = { 0 };
 
-	/* Before it is read: what is written meanwhile is read again. */
+	/* Taken before reading, so a write in between causes another reading. */
 	safe->stamps[i] = ab_source_stamp(secret);
 	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
-	note_file(safe, secret);
+	note_source_file(safe, secret);
 	if (value.data) {
 		if (ab_vault_set(safe->vault, i, value.data, value.len, err) == 0)
 			return 0;
-		ab_hint(err,
-			"asked for by %s; `agentbox secrets check` looks "
-			"at all of them",
+		ab_hint(err, "required by %s; to check all secrets: agentbox secrets check",
 			secret->origin);
 		return ab_step(err, "secrets");
 	}
 	if (secret->wanted)
-		return tell_missing(secret, err);
-	ab_strv_addf(&safe->details, "the secret %s is left out: the variable %s is not set",
+		return fail_unset(secret, err);
+	ab_strv_addf(&safe->details, "secret %s is skipped: environment variable %s is not set",
 		     secret->name, secret->env);
 	return 0;
 }
@@ -89,8 +86,8 @@ static int make_vault(const struct ab_secrets *secrets, int state, struct ab_vau
 	return r;
 }
 
-/* The password of the proxy that we go through ourselves is read later. */
-static bool is_used(const struct ab_policy *policy, const char *entry)
+/* We read the password of our own upstream proxy later. */
+static bool is_upstream_proxy(const struct ab_policy *policy, const char *entry)
 {
 	ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
@@ -98,10 +95,7 @@ static bool is_used(const struct ab_policy *policy, const char *entry)
 	       ab_name_matches("*_PROXY", name, true);
 }
 
-/*
- * The caller's environment for everything later: what holds a value has its
- * placeholder instead. In our own block nothing of such a variable stays.
- */
+/* A copy for all later uses; values are wiped from our own block. */
 static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, char *const *env)
 {
 	for (; env && *env; env++) {
@@ -111,7 +105,7 @@ static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, 
 
 		if (covered && value) {
 			ab_strv_give(&safe->environ, covered);
-			if (!is_used(policy, entry))
+			if (!is_upstream_proxy(policy, entry))
 				explicit_bzero(value + 1, strlen(value + 1));
 		} else {
 			free(covered);
@@ -137,7 +131,7 @@ static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy, int 
 	return 0;
 }
 
-/* Hosts that are looked into, and whether a gateway needs TLS of ours. */
+/* Fills `intercepted`; true: some host or the gateway needs our TLS. */
 static bool choose_hosts(struct ab_safe *safe, const struct ab_policy *policy)
 {
 	bool gateway = false;
@@ -170,12 +164,11 @@ static int make_site(struct ab_safe *safe, const struct ab_policy *policy, struc
 	return ab_tls_site_new(&setup, &safe->site, err);
 }
 
-static void tell_unused(const struct ab_policy *policy, struct ab_strv *ret_notes)
+static void note_unused(const struct ab_policy *policy, struct ab_strv *ret_notes)
 {
 	if (policy->secrets.len)
 		ab_strv_addf(ret_notes,
-			     "secrets are only placeholders in this run: %s, "
-			     "and no value is put in",
+			     "no secret is injected in this run: %s; it sees only placeholders",
 			     policy->net.mode == AB_NET_ALLOWED ? "the box has the host's network"
 								: "the box has no network");
 }
@@ -189,7 +182,7 @@ int ab_safe_open(const struct ab_policy *policy, const struct ab_policy_input *i
 	    ab_safe_read_files(&safe, policy, ret_notes, err) < 0)
 		goto fail;
 	if (policy->net.mode != AB_NET_FILTERED)
-		tell_unused(policy, ret_notes);
+		note_unused(policy, ret_notes);
 	else if (choose_hosts(&safe, policy) && make_site(&safe, policy, err) < 0)
 		goto fail;
 	*ret = safe;

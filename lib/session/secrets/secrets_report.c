@@ -52,7 +52,7 @@ static struct ab_secret_row *add_row(struct ab_secrets_report *report,
 	return row;
 }
 
-/* The policy and room for a row for each of its secrets. */
+/* Loads the policy and allocates a row for each of its secrets. */
 static int start_report(const struct ab_policy_input *input, struct ab_secrets_report *ret,
 			struct ab_strv *ret_notes, struct ab_error *err)
 {
@@ -78,31 +78,31 @@ int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secret
 		add_row(ret, &secrets->v[i], input->environ);
 	ab_uncovered_find(ret->policy, input->environ, NULL, &ret->uncovered);
 	if (secrets->len && ret->policy->net.mode != AB_NET_FILTERED)
-		ab_strv_add(ret_notes, "the network is not filtered: the box would have "
-				       "placeholders, and no value is put in");
+		ab_strv_add(ret_notes, "the network is not filtered: no secret is injected, "
+				       "the box sees only placeholders");
 	return 0;
 }
 
-static char *suggest(const struct ab_secret *secret)
+static char *suggest_remedy(const struct ab_secret *secret)
 {
 	switch (secret->from) {
 	case AB_FROM_ENV:
-		return ab_printf("set it, as in: export %s=...", secret->env);
+		return ab_printf("set it: export %s=...", secret->env);
 	case AB_FROM_FILE:
-		return ab_printf("look at what %s has", secret->file);
+		return ab_printf("check the content of %s", secret->file);
 	case AB_FROM_COMMAND:
 		break;
 	}
-	return ab_printf("look at what %s prints", secret->command.v[0]);
+	return ab_printf("check what %s prints", secret->command.v[0]);
 }
 
-/* The name stands in the row already. */
-static const char *without_name(const char *text, const char *name)
+/* The row already has the name. */
+static const char *skip_name(const char *text, const char *name)
 {
-	ab_autofree char *prefix = ab_printf("the secret %s: ", name);
-	size_t len = strlen(prefix);
+	ab_autofree char *prefix = ab_printf("secret %s: ", name);
+	const char *at = strstr(text, prefix);
 
-	return strncmp(text, prefix, len) == 0 ? text + len : text;
+	return at ? at + strlen(prefix) : text;
 }
 
 static void set_failure(struct ab_secret_row *row, const char *problem, const char *remedy)
@@ -110,8 +110,8 @@ static void set_failure(struct ab_secret_row *row, const char *problem, const ch
 	row->result = AB_RESULT_FAIL;
 	free(row->problem);
 	free(row->remedy);
-	row->problem = ab_strdup(without_name(problem, row->secret->name));
-	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest(row->secret);
+	row->problem = ab_strdup(skip_name(problem, row->secret->name));
+	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest_remedy(row->secret);
 }
 
 static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t index,
@@ -126,12 +126,12 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t 
 	else if (!value.data && !secret->wanted)
 		row->result = AB_RESULT_UNSET;
 	else if (!value.data)
-		set_failure(row, "the variable is not set", "");
+		set_failure(row, "the environment variable is not set", "");
 	else if (ab_vault_set(vault, index, value.data, value.len, &err) < 0)
 		set_failure(row, err.text, err.hint);
 }
 
-static bool is_asked_for(const struct ab_secret *secret, const char *const *names, size_t nnames)
+static bool is_selected(const struct ab_secret *secret, const char *const *names, size_t nnames)
 {
 	for (size_t i = 0; i < nnames; i++)
 		if (strcmp(names[i], secret->name) == 0)
@@ -142,7 +142,7 @@ static bool is_asked_for(const struct ab_secret *secret, const char *const *name
 static int check_all(struct ab_secrets_report *report, char *const *env, const char *const *names,
 		     size_t nnames, struct ab_error *err)
 {
-	/* No placeholder that is drawn here is ever used. */
+	/* Its placeholders are never used. */
 	static const uint8_t seed[AB_VAULT_SEED];
 	const struct ab_secrets *secrets = &report->policy->secrets;
 	struct ab_vault *vault;
@@ -152,7 +152,7 @@ static int check_all(struct ab_secrets_report *report, char *const *env, const c
 	for (size_t i = 0; i < secrets->len; i++) {
 		struct ab_secret_row *row;
 
-		if (!is_asked_for(&secrets->v[i], names, nnames))
+		if (!is_selected(&secrets->v[i], names, nnames))
 			continue;
 		row = add_row(report, &secrets->v[i], env);
 		check_row(row, vault, i, env);

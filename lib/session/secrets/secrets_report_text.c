@@ -1,4 +1,4 @@
-/* A report about secrets as people read it, and as JSON. */
+/* `agentbox secrets list` and `check` as text and as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +16,10 @@ static const char *const states[] = {
 
 static const char *const state_clauses[] = {
 	[AB_SOURCE_SET] = "set",
-	[AB_SOURCE_EMPTY] = "set to nothing",
+	[AB_SOURCE_EMPTY] = "set but empty",
 	[AB_SOURCE_UNSET] = "not set",
-	[AB_SOURCE_THERE] = "there",
-	[AB_SOURCE_MISSING] = "not there",
+	[AB_SOURCE_THERE] = "present",
+	[AB_SOURCE_MISSING] = "missing",
 	[AB_SOURCE_UNREADABLE] = "cannot be read",
 	[AB_SOURCE_COMMAND] = "not run for this list",
 };
@@ -54,7 +54,7 @@ static const char *const results[] = {
 	[AB_RESULT_FAIL] = "fail",
 };
 
-/* The arguments of a command may be nobody's business. */
+/* Only the program of a command: its arguments may be confidential. */
 static const char *get_source(const struct ab_secret *s)
 {
 	switch (s->from) {
@@ -68,12 +68,10 @@ static const char *get_source(const struct ab_secret *s)
 	return s->command.len ? s->command.v[0] : "";
 }
 
-/* Lists, as text and as JSON. */
-
 enum { INDENT = 13, WIDTH = 79 };
 
-/* As many on a line as fit. */
-static void add_row(struct ab_buf *b, const char *label, const struct ab_strv *list)
+/* Wraps at WIDTH. */
+static void add_list(struct ab_buf *b, const char *label, const struct ab_strv *list)
 {
 	size_t column = INDENT;
 
@@ -95,14 +93,14 @@ static void add_row(struct ab_buf *b, const char *label, const struct ab_strv *l
 	ab_buf_puts(b, "\n");
 }
 
-static void json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
+static void add_json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
 	ab_buf_printf(b, "\"%s\":", key);
 	ab_buf_json_list(b, list);
 }
 
-/* "": null. */
-static void json_text(struct ab_buf *b, const char *key, const char *text)
+/* NULL and "" become null. */
+static void add_json_text(struct ab_buf *b, const char *key, const char *text)
 {
 	ab_buf_printf(b, "\"%s\":", key);
 	if (text && text[0])
@@ -121,15 +119,13 @@ static void list_carriers(const struct ab_carrier *v, size_t len, struct ab_strv
 	}
 }
 
-static void list_also(const struct ab_secret *s, struct ab_strv *ret)
+static void list_other_places(const struct ab_secret *s, struct ab_strv *ret)
 {
 	if (s->in_path)
 		ab_strv_add(ret, "path");
 	if (s->in_body)
 		ab_strv_add(ret, "body");
 }
-
-/* What a list has. */
 
 static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 {
@@ -143,21 +139,21 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 	}
 	ab_buf_printf(b, ", %s", state_clauses[row->state]);
 	if (row->state == AB_SOURCE_UNSET && !s->wanted)
-		ab_buf_puts(b, ": a run leaves it out");
+		ab_buf_puts(b, ": runs skip it");
 	ab_buf_puts(b, "\n");
 }
 
-static void add_manner(struct ab_buf *b, const struct ab_secret *s)
+static void add_how(struct ab_buf *b, const struct ab_secret *s)
 {
 	ab_buf_printf(b, "  %-10s %s", "how",
-		      s->inject ? "put into every request" : "put in for its placeholder");
+		      s->inject ? "injected into every request" : "replaces its placeholder");
 	if (s->inject && s->format) {
 		ab_buf_puts(b, " as ");
 		ab_buf_escape(b, s->format);
 	}
 	ab_buf_printf(b, ", %s", via_words[s->via]);
 	if (s->require)
-		ab_buf_puts(b, "; requests without it are refused");
+		ab_buf_puts(b, "; requests without it are denied");
 	if (s->stable)
 		ab_buf_puts(b, "; the same placeholder in every run");
 	if (s->stop)
@@ -173,18 +169,18 @@ static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	list_carriers(s->carriers, s->ncarriers, &carriers);
 	if (!s->ncarriers)
 		ab_strv_add(&carriers, "any field or query");
-	list_also(s, &carriers);
+	list_other_places(s, &carriers);
 	ab_buf_escape(b, s->name);
 	ab_buf_printf(b, "%s%s\n", s->provider ? "     " : "",
 		      s->provider ? s->provider->title : "");
 	add_source(b, row);
-	add_row(b, "hosts", &s->hosts);
-	add_row(b, "carried", &carriers);
-	add_manner(b, s);
-	add_row(b, "variables", &s->names);
-	add_row(b, "files", &s->files);
+	add_list(b, "hosts", &s->hosts);
+	add_list(b, "carried", &carriers);
+	add_how(b, s);
+	add_list(b, "variables", &s->names);
+	add_list(b, "files", &s->files);
 	if (s->origin && s->origin[0]) {
-		ab_buf_printf(b, "  %-10s ", "asked by");
+		ab_buf_printf(b, "  %-10s ", "set by");
 		ab_buf_escape(b, s->origin);
 		ab_buf_puts(b, "\n");
 	}
@@ -195,7 +191,7 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 	struct ab_buf b = { 0 };
 
 	if (!report->len)
-		ab_buf_puts(&b, "this policy has no secrets; name one, as in:  "
+		ab_buf_puts(&b, "this policy has no secrets; to use one: "
 				"agentbox run --secret OPENAI_API_KEY -- ...\n");
 	for (size_t i = 0; i < report->len; i++) {
 		ab_buf_puts(&b, i ? "\n" : "");
@@ -211,7 +207,7 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 	return ab_buf_take(&b);
 }
 
-static void json_secret(struct ab_buf *b, const struct ab_secret_row *row)
+static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 {
 	const struct ab_secret *s = row->secret;
 	ab_autostrv struct ab_strv carriers = { 0 }, also = { 0 };
@@ -219,33 +215,33 @@ static void json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	list_carriers(s->carriers, s->ncarriers, &carriers);
 	if (!s->ncarriers)
 		ab_strv_add(&carriers, "any");
-	list_also(s, &also);
+	list_other_places(s, &also);
 	ab_buf_puts(b, "{");
-	json_text(b, "name", s->name);
+	add_json_text(b, "name", s->name);
 	ab_buf_puts(b, ",");
-	json_text(b, "provider", s->provider ? s->provider->name : NULL);
+	add_json_text(b, "provider", s->provider ? s->provider->name : NULL);
 	ab_buf_printf(b, ",\"from\":\"%s\",", froms[s->from]);
-	json_text(b, "source", get_source(s));
+	add_json_text(b, "source", get_source(s));
 	ab_buf_puts(b, ",");
-	json_text(b, "key", s->from == AB_FROM_FILE ? s->key : NULL);
+	add_json_text(b, "key", s->from == AB_FROM_FILE ? s->key : NULL);
 	ab_buf_printf(b, ",\"state\":\"%s\",\"wanted\":%s,", states[row->state],
 		      s->wanted ? "true" : "false");
-	json_list(b, "hosts", &s->hosts);
+	add_json_list(b, "hosts", &s->hosts);
 	ab_buf_puts(b, ",");
-	json_list(b, "as", &carriers);
+	add_json_list(b, "as", &carriers);
 	ab_buf_puts(b, ",");
-	json_list(b, "also", &also);
+	add_json_list(b, "also", &also);
 	ab_buf_printf(b, ",\"mode\":\"%s\",", s->inject ? "inject" : "swap");
-	json_text(b, "format", s->inject ? s->format : NULL);
+	add_json_text(b, "format", s->inject ? s->format : NULL);
 	ab_buf_printf(b,
 		      ",\"require\":%s,\"placeholder\":\"%s\","
 		      "\"via\":\"%s\",",
 		      s->require ? "true" : "false", s->stable ? "stable" : "run", vias[s->via]);
-	json_list(b, "names", &s->names);
+	add_json_list(b, "names", &s->names);
 	ab_buf_puts(b, ",");
-	json_list(b, "files", &s->files);
+	add_json_list(b, "files", &s->files);
 	ab_buf_printf(b, ",\"onTripwire\":\"%s\",", s->stop ? "stop" : "refuse");
-	json_text(b, "origin", s->origin);
+	add_json_text(b, "origin", s->origin);
 	ab_buf_puts(b, "}");
 }
 
@@ -256,15 +252,13 @@ char *ab_secrets_report_list_json(const struct ab_secrets_report *report)
 	ab_buf_puts(&b, "{\"secrets\":[");
 	for (size_t i = 0; i < report->len; i++) {
 		ab_buf_puts(&b, i ? "," : "");
-		json_secret(&b, &report->v[i]);
+		add_json_secret(&b, &report->v[i]);
 	}
 	ab_buf_puts(&b, "],");
-	json_list(&b, "uncovered", &report->uncovered);
+	add_json_list(&b, "uncovered", &report->uncovered);
 	ab_buf_puts(&b, "}\n");
 	return ab_buf_take(&b);
 }
-
-/* What a check has found. */
 
 static void add_remedy(struct ab_buf *b, int indent, const char *remedy)
 {
@@ -291,7 +285,7 @@ static void add_finding(struct ab_buf *b, const struct ab_secret_row *row, int w
 	if (row->result != AB_RESULT_FAIL)
 		ab_buf_escape(b, get_source(s));
 	if (row->result == AB_RESULT_UNSET)
-		ab_buf_puts(b, " is not set: a run leaves it out");
+		ab_buf_puts(b, " is not set: runs skip it");
 	ab_buf_puts(b, "\n");
 	add_remedy(b, width + 9, row->remedy);
 }
@@ -302,7 +296,7 @@ char *ab_secrets_report_check_text(const struct ab_secrets_report *report)
 	size_t width = 0;
 
 	if (!report->len)
-		ab_buf_puts(&b, "this policy has no secrets; to try one:  "
+		ab_buf_puts(&b, "this policy has no secrets; to check one: "
 				"agentbox secrets check OPENAI_API_KEY\n");
 	for (size_t i = 0; i < report->len; i++) {
 		size_t n = strlen(report->v[i].secret->name);
@@ -323,11 +317,11 @@ char *ab_secrets_report_check_json(const struct ab_secrets_report *report)
 		const struct ab_secret_row *row = &report->v[i];
 
 		ab_buf_puts(&b, i ? ",{" : "{");
-		json_text(&b, "name", row->secret->name);
+		add_json_text(&b, "name", row->secret->name);
 		ab_buf_printf(&b, ",\"result\":\"%s\",", results[row->result]);
-		json_text(&b, "problem", row->problem);
+		add_json_text(&b, "problem", row->problem);
 		ab_buf_puts(&b, ",");
-		json_text(&b, "remedy", row->remedy);
+		add_json_text(&b, "remedy", row->remedy);
 		ab_buf_puts(&b, "}");
 	}
 	ab_buf_printf(&b, "],\"ok\":%s}\n", report->failed ? "false" : "true");

@@ -19,28 +19,25 @@
 #include "session/host/program.h"
 #include "session/host/writable_links.h"
 
-/* Pages of its own: in no core file and in no child; locked where the limit
- * of locked memory lets it be. */
-static void *take_pages(size_t len);
-static void drop_value(void *pages, size_t len); /* wipes */
+/* In no core file and no child; locked if the memlock limit allows. */
+static void *map_pages(size_t len);
+static void wipe_pages(void *pages, size_t len);
 
-/* Without what is around it, which is no part of a value. */
 static void trim_value(const char **s, size_t *len);
 
-/* Into ret, which may have room already; `where` is for people. */
+/* Stores it in ret, which may have its pages already. `where`: for messages. */
 static int keep_value(const struct ab_secret *secret, const char *where, const char *value,
 		      size_t len, struct ab_sourced *ret, struct ab_error *err);
 
-/* Sources that are commands. */
 static int run_source_command(const struct ab_secret *secret, char *const *env, unsigned ms,
 			      struct ab_sourced *ret, struct ab_error *err);
 
 enum {
 	FILE_MAX = 1024 * 1024,
-	DEPTH = 16, /* of a key */
+	DEPTH = 16, /* objects on the path of a key */
 };
 
-static void *take_pages(size_t len)
+static void *map_pages(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -52,7 +49,7 @@ static void *take_pages(size_t len)
 	return p;
 }
 
-static void drop_value(void *p, size_t len)
+static void wipe_pages(void *p, size_t len)
 {
 	if (!p)
 		return;
@@ -62,7 +59,7 @@ static void drop_value(void *p, size_t len)
 
 void ab_sourced_fini(struct ab_sourced *s)
 {
-	drop_value(s->data, AB_SECRET_MAX + 1);
+	wipe_pages(s->data, AB_SECRET_MAX + 1);
 	*s = (struct ab_sourced){ 0 };
 }
 
@@ -81,15 +78,14 @@ static int keep_value(const struct ab_secret *secret, const char *where, const c
 {
 	trim_value(&value, &len);
 	if (len == 0) {
-		ab_fail(err, AB_EUSAGE, 0, "the secret %s is empty: %s", secret->name, where);
-		return ab_hint(err, "nothing could be put in for it; set it, "
-				    "or leave the secret out");
+		ab_fail(err, AB_EUSAGE, 0, "secret %s: empty value from %s", secret->name, where);
+		return ab_hint(err, "set it, or remove the secret");
 	}
 	if (len > AB_SECRET_MAX)
-		return ab_fail(err, AB_EUSAGE, 0, "the secret %s is longer than %d KiB: %s",
-			       secret->name, AB_SECRET_MAX / 1024, where);
+		return ab_fail(err, AB_EUSAGE, 0, "secret %s: value from %s exceeds %d KiB",
+			       secret->name, where, AB_SECRET_MAX / 1024);
 	if (!ret->data)
-		ret->data = take_pages(AB_SECRET_MAX + 1);
+		ret->data = map_pages(AB_SECRET_MAX + 1);
 	memmove(ret->data, value, len);
 	explicit_bzero(ret->data + len, AB_SECRET_MAX + 1 - len);
 	ret->len = len;
@@ -107,7 +103,7 @@ static int read_env(const struct ab_secret *secret, char *const *env, struct ab_
 	return keep_value(secret, where, value, strlen(value), ret, err);
 }
 
-/* The library keeps copies of what it reads; none of them stays behind. */
+/* The JSON library copies what it reads: wipe the copies. */
 static void free_wiped(void *p)
 {
 	if (p)
@@ -115,8 +111,8 @@ static void free_wiped(void *p)
 	free(p);
 }
 
-/* Where the key leads to, from object to object. A name may have dots itself
- * ("auths.ghcr.io.auth"), so the longest one that is there is tried first. */
+/* Follows a dotted key. A name may itself contain dots
+ * ("auths.ghcr.io.auth"), so the longest existing name is tried first. */
 static const json_t *find_key(const json_t *at, const char *key, unsigned left)
 {
 	char name[256];
@@ -149,16 +145,16 @@ static int pick_key(const struct ab_secret *secret, const char *text, size_t len
 	const json_t *found = json ? find_key(json, secret->key, DEPTH) : NULL;
 	int r;
 
-	/* Not wrong.text: that has words of the file. */
+	/* Not wrong.text: it quotes the file. */
 	if (!json)
-		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not JSON (line %d)",
-			    secret->name, secret->file, wrong.line);
+		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s is not JSON (line %d)", secret->name,
+			    secret->file, wrong.line);
 	else if (!found)
-		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s has no key %s", secret->name,
+		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s has no key %s", secret->name,
 			    secret->file, secret->key);
 	else if (!json_is_string(found))
-		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s of %s is not a text",
-			    secret->name, secret->key, secret->file);
+		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s in %s is not a string", secret->name,
+			    secret->key, secret->file);
 	else
 		r = keep_value(secret, secret->file, json_string_value(found),
 			       json_string_length(found), ret, err);
@@ -166,7 +162,7 @@ static int pick_key(const struct ab_secret *secret, const char *text, size_t len
 	return r;
 }
 
-/* One thread reads sources, so what is global may be changed meanwhile. */
+/* Changes the library's global allocator: only one thread reads sources. */
 static int pick_key_wiped(const struct ab_secret *secret, const char *text, size_t len,
 			  struct ab_sourced *ret, struct ab_error *err)
 {
@@ -184,11 +180,9 @@ static int pick_key_wiped(const struct ab_secret *secret, const char *text, size
 static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0,
-		"the secret %s: the box could have put the link there by which "
-		"%s leads elsewhere",
-		secret->name, secret->file);
-	return ab_hint(err, "name the file itself, or keep it outside of what "
-			    "the box can write");
+		"secret %s: %s goes through a link that the box could have created", secret->name,
+		secret->file);
+	return ab_hint(err, "name the target itself, or keep it where the box cannot write");
 }
 
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
@@ -202,14 +196,13 @@ static int open_file(const struct ab_secret *secret, struct ab_error *err)
 		return refuse_link(secret, err);
 	fd = real ? ab_writable_links_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s", secret->name,
+		return ab_fail(err, AB_EUSAGE, errno, "secret %s: cannot open %s", secret->name,
 			       secret->file);
 	if (S_ISREG(st.st_mode))
 		return ab_take_fd(&fd);
-	ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not a plain file", secret->name,
+	ab_fail(err, AB_EUSAGE, 0, "secret %s: %s is not a regular file", secret->name,
 		secret->file);
-	return ab_hint(err, "it is read again when it changes; for anything "
-			    "else there is \"from\": \"command\"");
+	return ab_hint(err, "for anything else use \"from\": \"command\"");
 }
 
 static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, struct ab_error *err)
@@ -222,19 +215,19 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, str
 
 	if (fd < 0)
 		return -1;
-	text = take_pages(room);
+	text = map_pages(room);
 	len = ab_read_full(fd, text, room);
 	if (len < 0)
-		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s", secret->name,
+		r = ab_fail(err, AB_EUSAGE, errno, "secret %s: cannot read %s", secret->name,
 			    secret->file);
 	else if ((size_t)len == room)
-		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is too large (over %zu KiB)",
+		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s is too large (over %zu KiB)",
 			    secret->name, secret->file, room / 1024);
 	else if (secret->key)
 		r = pick_key_wiped(secret, text, (size_t)len, ret, err);
 	else
 		r = keep_value(secret, secret->file, text, (size_t)len, ret, err);
-	drop_value(text, room);
+	wipe_pages(text, room);
 	return r;
 }
 
@@ -258,9 +251,7 @@ int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms
 	if (r < 0) {
 		ab_sourced_fini(&s);
 		if (!err->hint[0])
-			ab_hint(err,
-				"asked for by %s; the run does not begin "
-				"without it",
+			ab_hint(err, "required by %s; the run does not start without it",
 				secret->origin);
 		return ab_step(err, "secrets");
 	}
@@ -268,7 +259,7 @@ int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms
 	return 0;
 }
 
-static uint64_t mix(const struct stat *st)
+static uint64_t hash_stat(const struct stat *st)
 {
 	const uint64_t parts[] = { st->st_dev,
 				   st->st_ino,
@@ -290,17 +281,16 @@ uint64_t ab_source_stamp(const struct ab_secret *secret)
 
 	if (secret->from != AB_FROM_FILE || stat(secret->file, &st) < 0)
 		return 0;
-	return mix(&st);
+	return hash_stat(&st);
 }
 
 enum {
-	COMPLAINT = 2048, /* of a command, as much as is kept */
-	SHOWN = 300,	  /* and as much as is told */
+	STDERR_MAX = 2048,  /* bytes read of a command's standard error */
+	STDERR_SHOWN = 300, /* and bytes quoted */
 };
 
-/* What a command said, if only a part of it, is not to be told by what it
- * complained about. */
-static void cover(char *text, size_t len, const char *value, size_t value_len)
+/* A command may print the value, or part of it, on standard error too. */
+static void mask_value(char *text, size_t len, const char *value, size_t value_len)
 {
 	char *at = text;
 
@@ -308,29 +298,29 @@ static void cover(char *text, size_t len, const char *value, size_t value_len)
 		return;
 	while ((at = memmem(at, (size_t)(text + len - at), value, value_len)) != NULL)
 		memset(at, '*', value_len);
-	/* The begin of one that was cut off. */
+	/* The beginning of one that was cut off. */
 	for (size_t n = value_len - 1; n >= 4; n--)
 		if (n <= len && memcmp(text + len - n, value, n) == 0)
 			memset(text + len - n, '*', n);
 }
 
-static void cover_lines(char *text, size_t len, const char *said, size_t said_len)
+static void mask_lines(char *text, size_t len, const char *output, size_t output_len)
 {
-	const char *end = said + said_len;
+	const char *end = output + output_len;
 
-	while (said < end) {
-		const char *stop = memchr(said, '\n', (size_t)(end - said));
-		const char *line = said;
-		size_t n = (size_t)((stop ? stop : end) - said);
+	while (output < end) {
+		const char *stop = memchr(output, '\n', (size_t)(end - output));
+		const char *line = output;
+		size_t n = (size_t)((stop ? stop : end) - output);
 
-		said += n + 1;
+		output += n + 1;
 		trim_value(&line, &n);
-		cover(text, len, line, n);
+		mask_value(text, len, line, n);
 	}
 }
 
-/* ": its words", escaped and in one line; "" when it has none. */
-static char *show_complaint(const char *text, size_t len)
+/* ": TEXT", escaped and on one line, or "". */
+static char *quote_stderr(const char *text, size_t len)
 {
 	struct ab_buf b = { 0 };
 
@@ -338,48 +328,47 @@ static char *show_complaint(const char *text, size_t len)
 	if (len == 0)
 		return ab_strdup("");
 	ab_buf_puts(&b, ": ");
-	ab_buf_escape_n(&b, text, len < SHOWN ? len : SHOWN);
+	ab_buf_escape_n(&b, text, len < STDERR_SHOWN ? len : STDERR_SHOWN);
 	return ab_buf_take(&b);
 }
 
-static int tell_failure(const struct ab_secret *secret, const struct ab_ran *ran, unsigned ms,
-			const char *complaint, struct ab_error *err)
+static int fail_command(const struct ab_secret *secret, const struct ab_ran *ran, unsigned ms,
+			const char *quoted, struct ab_error *err)
 {
 	const char *name = secret->name, *program = secret->command.v[0];
 
 	switch (ran->how) {
 	case AB_RAN_FAILED:
-		return ab_fail(err, AB_EUSAGE, ran->errnum, "the secret %s: run %s", name, program);
+		return ab_fail(err, AB_EUSAGE, ran->errnum, "secret %s: cannot run %s", name,
+			       program);
 	case AB_RAN_LATE:
-		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s did not end in %g s%s", name,
-			       program, ms / 1000.0, complaint);
+		return ab_fail(err, AB_EUSAGE, 0, "secret %s: %s timed out after %g s%s", name,
+			       program, ms / 1000.0, quoted);
 	case AB_RAN_TOO_MUCH:
-		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s said more than %d KiB", name,
+		return ab_fail(err, AB_EUSAGE, 0, "secret %s: %s printed more than %d KiB", name,
 			       program, AB_SECRET_MAX / 1024);
 	case AB_RAN_INTERRUPTED:
-		return ab_fail(err, AB_EUSAGE, EINTR, "the secret %s: run %s", name, program);
+		return ab_fail(err, AB_EUSAGE, EINTR, "secret %s: cannot run %s", name, program);
 	case AB_RAN_ENDED:
 		break;
 	}
 	if (WIFSIGNALED(ran->status))
-		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s was ended by signal %d%s",
-			       name, program, WTERMSIG(ran->status), complaint);
-	return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s ended with status %d%s", name, program,
-		       WEXITSTATUS(ran->status), complaint);
+		return ab_fail(err, AB_EUSAGE, 0, "secret %s: %s was killed by signal %d%s", name,
+			       program, WTERMSIG(ran->status), quoted);
+	return ab_fail(err, AB_EUSAGE, 0, "secret %s: %s exited with status %d%s", name, program,
+		       WEXITSTATUS(ran->status), quoted);
 }
 
 static int refuse_program(const struct ab_secret *secret, const char *path, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0,
-		"the secret %s: its command would run %s on the host, which "
-		"the box can write",
+		"secret %s: its command would use %s on the host, which the box can write",
 		secret->name, path);
-	return ab_hint(err, "keep it outside of what the box can write, as in "
-			    "~/.local/bin");
+	return ab_hint(err, "keep it where the box cannot write, such as ~/.local/bin");
 }
 
-/* What is not there yet can be made by whoever can write there. */
-static bool is_boxs(const struct ab_strv *writable, const char *path)
+/* Also true for a missing file that the box could create. */
+static bool box_can_write(const struct ab_strv *writable, const char *path)
 {
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	bool led = false;
@@ -389,28 +378,28 @@ static bool is_boxs(const struct ab_strv *writable, const char *path)
 }
 
 /*
- * The command is run again whenever the box makes the server refuse the value,
- * so nothing that the box can write may be a part of it. Words that are paths
- * are looked at; what is inside of a script's text is the user's to know.
+ * The box can cause another run of the command, by making the server reject the
+ * value, so it must not be able to write any file of the command. Only words
+ * that are paths are checked; the text of a script is the user's business.
  */
 static int check_words(const struct ab_secret *secret, struct ab_error *err)
 {
 	const struct ab_strv *words = &secret->command;
 
 	if (words->v[0][0] != '/' && strchr(words->v[0], '/')) {
-		ab_fail(err, AB_EUSAGE, 0, "the secret %s: the program %s is not a whole path",
+		ab_fail(err, AB_EUSAGE, 0, "secret %s: the program %s is a relative path",
 			secret->name, words->v[0]);
-		return ab_hint(err, "its command is run in /, not in the "
-				    "workspace; write where it is");
+		return ab_hint(err, "the command runs in /, not in the workspace; use an "
+				    "absolute path");
 	}
 	for (size_t i = 0; i < words->len; i++)
-		if (words->v[i][0] == '/' && is_boxs(&secret->writable, words->v[i]))
+		if (words->v[i][0] == '/' && box_can_write(&secret->writable, words->v[i]))
 			return refuse_program(secret, words->v[i], err);
 	return 0;
 }
 
-/* Of these folders those in which nobody but the host puts programs. */
-static char *safe_path(const struct ab_strv *writable, const char *path)
+/* The folders of PATH in which the box cannot create programs. */
+static char *filter_path(const struct ab_strv *writable, const char *path)
 {
 	struct ab_buf b = { 0 };
 
@@ -429,8 +418,8 @@ static char *safe_path(const struct ab_strv *writable, const char *path)
 	}
 }
 
-/* The same entries, which hold values and are copied nowhere, but for PATH. */
-static char **safe_environ(const struct ab_strv *writable, char *const *env, char **ret_path)
+/* Entries are not copied, since they may contain values; only PATH is new. */
+static char **filter_environ(const struct ab_strv *writable, char *const *env, char **ret_path)
 {
 	size_t n = 0;
 	char **list;
@@ -444,7 +433,7 @@ static char **safe_environ(const struct ab_strv *writable, char *const *env, cha
 		list[i] = env[i];
 		if (*ret_path || strncmp(env[i], "PATH=", 5) != 0)
 			continue;
-		dirs = safe_path(writable, env[i] + 5);
+		dirs = filter_path(writable, env[i] + 5);
 		list[i] = *ret_path = ab_printf("PATH=%s", dirs);
 	}
 	return list;
@@ -453,9 +442,9 @@ static char **safe_environ(const struct ab_strv *writable, char *const *env, cha
 static int run_source_command(const struct ab_secret *secret, char *const *env, unsigned ms,
 			      struct ab_sourced *ret, struct ab_error *err)
 {
-	char complaint[COMPLAINT];
+	char errors[STDERR_MAX];
 	ab_autofree char *path = NULL;
-	ab_autofree char **list = safe_environ(&secret->writable, env, &path);
+	ab_autofree char **list = filter_environ(&secret->writable, env, &path);
 	struct ab_program program = {
 		.argv = (const char *const *)secret->command.v,
 		.env = list,
@@ -463,27 +452,27 @@ static int run_source_command(const struct ab_secret *secret, char *const *env, 
 		.in = -1,
 		.ms = ms,
 		.room = AB_SECRET_MAX,
-		.err = complaint,
-		.err_room = sizeof(complaint),
+		.err = errors,
+		.err_room = sizeof(errors),
 	};
 	struct ab_ran ran;
 	int r;
 
 	if (check_words(secret, err) < 0)
 		return -1;
-	program.out = take_pages(AB_SECRET_MAX + 1);
+	program.out = map_pages(AB_SECRET_MAX + 1);
 	ab_program_run(&program, &ran);
 	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
 		ret->data = program.out;
 		r = keep_value(secret, secret->command.v[0], program.out, ran.out_len, ret, err);
 	} else {
-		ab_autofree char *said = NULL;
+		ab_autofree char *quoted = NULL;
 
-		cover_lines(complaint, ran.err_len, program.out, ran.out_len);
-		said = show_complaint(complaint, ran.err_len);
-		r = tell_failure(secret, &ran, ms, said, err);
-		drop_value(program.out, AB_SECRET_MAX + 1);
+		mask_lines(errors, ran.err_len, program.out, ran.out_len);
+		quoted = quote_stderr(errors, ran.err_len);
+		r = fail_command(secret, &ran, ms, quoted, err);
+		wipe_pages(program.out, AB_SECRET_MAX + 1);
 	}
-	explicit_bzero(complaint, sizeof(complaint));
+	explicit_bzero(errors, sizeof(errors));
 	return r;
 }

@@ -15,10 +15,10 @@
 #include "sandbox/plan/spec.h"
 #include "workspace/tree/glob.h"
 
-/* What the box can see of the host's files. */
+/* Tells which of the host's files the box can see. */
 struct sight {
 	const struct ab_policy *policy;
-	const struct ab_spec *spec; /* or NULL, then: */
+	const struct ab_spec *spec; /* if NULL: */
 	struct ab_guard *denied;
 	size_t ndenied;
 };
@@ -49,7 +49,7 @@ static bool is_seen(const struct sight *s, const char *path)
 	return s->policy->fs.home != AB_HOME_PRIVATE || !ab_path_within(path, s->policy->home);
 }
 
-/* Is it one of those that a secret exports? */
+/* Does a secret export it? */
 static bool is_placeholder(const struct ab_policy *policy, const char *name)
 {
 	for (size_t i = 0; i < policy->secrets.len; i++)
@@ -58,8 +58,8 @@ static bool is_placeholder(const struct ab_policy *policy, const char *name)
 	return false;
 }
 
-/* The patterns that are words for secrets begin with a star; the others are
- * names of doors to the host. */
+/* Patterns for secrets begin with a star; the others name the host's sockets
+ * and agents. */
 static bool looks_secret(const struct ab_policy *policy, const char *name)
 {
 	for (size_t i = 0; i < policy->env.strip.len; i++) {
@@ -88,15 +88,15 @@ static void find_known(const struct sight *sight, const struct ab_strv *env, str
 
 		if (value && *value && !is_placeholder(sight->policy, u->variable))
 			ab_strv_addf(ret,
-				     "%s is passed, and no placeholder "
-				     "can stand for it: %s",
+				     "%s is passed to the box and cannot be replaced by a "
+				     "placeholder: %s",
 				     u->variable, u->what);
 		if (u->file)
 			path = ab_path_resolve(u->file, "/", sight->policy->home);
 		if (path && is_seen(sight, path))
 			ab_strv_addf(ret,
-				     "%s can be read, and no placeholder "
-				     "can stand for it: %s",
+				     "%s can be read and cannot be replaced by a "
+				     "placeholder: %s",
 				     path, u->what);
 	}
 }
@@ -111,10 +111,7 @@ static void find_passed(const struct ab_policy *policy, const struct ab_strv *en
 		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
 		    is_placeholder(policy, name) || is_known(name) || !looks_secret(policy, name))
 			continue;
-		ab_strv_addf(ret,
-			     "%s looks like a credential and is passed "
-			     "as it is",
-			     name);
+		ab_strv_addf(ret, "%s looks like a credential and is passed unchanged", name);
 	}
 }
 
@@ -128,8 +125,7 @@ void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
 
 	if (!spec) {
 		ab_environment_build(policy, caller, &built, NULL);
-		/* A rule that cannot be kept hides nothing, and no run begins
-		 * with it. */
+		/* With a rule that cannot be applied no run starts. */
 		if (ab_expand_deny(&policy->fs.deny_read, &sight.denied, &sight.ndenied, &err) < 0)
 			sight.ndenied = 0;
 	}
