@@ -213,7 +213,7 @@ int ab_host_prompt_open(struct ab_terminal *terminal, struct ab_host_prompt **re
 		return -1;
 	if (!terminal)
 		terminal = own;
-	if (!terminal || !ab_terminal_suits(terminal)) {
+	if (!terminal || !ab_terminal_supports_guest(terminal)) {
 		ab_terminal_close(own);
 		return 0;
 	}
@@ -300,7 +300,7 @@ void ab_host_prompt_resume(struct ab_host_prompt *p)
 
 bool ab_host_prompt_usable(const struct ab_host_prompt *p)
 {
-	return !p->gone && ab_terminal_able(p->terminal);
+	return !p->gone && ab_terminal_can_hold(p->terminal);
 }
 
 void ab_host_prompt_close(struct ab_host_prompt *p)

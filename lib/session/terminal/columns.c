@@ -33,7 +33,7 @@ static bool stands_alone(uint32_t c)
 	return false;
 }
 
-static struct cell get(const char *s, size_t left)
+static struct cell get_cell(const char *s, size_t left)
 {
 	struct cell cell = { .bytes = 1 };
 	uint32_t c = 0;
@@ -65,9 +65,9 @@ size_t ab_columns_fit(struct ab_buf *b, const char *text, size_t len, size_t roo
 {
 	size_t at = 0, cols = 0;
 
-	ab_buf_add(b, "", 0); /* a text, also when nothing fits */
+	ab_buf_add(b, "", 0); /* b->data is a string even if nothing fits */
 	while (at < len) {
-		struct cell cell = get(text + at, len - at);
+		struct cell cell = get_cell(text + at, len - at);
 
 		if (cols + cell.cols > room)
 			break;
@@ -85,7 +85,7 @@ size_t ab_columns_width(const char *text)
 	size_t cols = 0, len = strlen(text);
 
 	for (size_t at = 0; at < len;) {
-		struct cell cell = get(text + at, len - at);
+		struct cell cell = get_cell(text + at, len - at);
 
 		cols += cell.cols;
 		at += cell.bytes;
@@ -121,7 +121,7 @@ size_t ab_columns_tail(struct ab_buf *b, const char *text, size_t room)
 	if (width > room) {
 		marked = put_mark(b, room);
 		while (at < len && width > room - marked) {
-			struct cell cell = get(text + at, len - at);
+			struct cell cell = get_cell(text + at, len - at);
 
 			width -= cell.cols;
 			at += cell.bytes;

@@ -1,31 +1,31 @@
 #ifndef AB_SESSION_TERMINAL_COLUMNS_H
 #define AB_SESSION_TERMINAL_COLUMNS_H
 /*
- * Text on a screen whose lines are so many columns wide, whatever the text
- * holds: of what is not ASCII only letters are shown that stand alone and read
- * from the left, the rest is written out. Pure.
+ * Fits untrusted text into a number of columns. Of non-ASCII characters only
+ * letters that stand alone and read from left to right are shown; the rest is
+ * escaped. Pure.
  *
- * Terminals do not agree on how wide a letter is that is not ASCII: it counts
- * as two columns.
+ * Terminals disagree on the width of a non-ASCII letter: it counts as two
+ * columns.
  */
 #include <stddef.h>
 
 struct ab_buf;
 struct ab_strv;
 
-/* As much as fits into `room` columns: the bytes of the text that did.
- * ret_cols, if not NULL, is what they took. */
+/* Adds as much as fits into `room` columns; returns the bytes used of `text`.
+ * ret_cols, if not NULL, gets the columns used. */
 size_t ab_columns_fit(struct ab_buf *b, const char *text, size_t len, size_t room,
 		      size_t *ret_cols);
 size_t ab_columns_width(const char *text);
 
-/* On one line: cut at its end, or at its beginning; marked where there is room
- * for a mark. Returns the columns. */
+/* On one line, without its end or without its beginning if it is too long;
+ * "..." marks the cut if there is room. Returns the columns. */
 size_t ab_columns_head(struct ab_buf *b, const char *text, size_t room);
 size_t ab_columns_tail(struct ab_buf *b, const char *text, size_t room);
 
-/* On as many lines as it takes, the first behind `first` and the others behind
- * `rest`, which are ASCII of the same length. */
+/* Adds the lines it needs, with the prefix `first` and then `rest`: ASCII, of
+ * the same length. */
 void ab_columns_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
 		     size_t cols);
 

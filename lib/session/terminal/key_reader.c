@@ -2,14 +2,15 @@
  * Theory of operation.
  *
  *	GROUND	each byte is a key
- *	ESCAPE	after ESC: the key itself, or the beginning of what follows
- *	CSI	after ESC [: up to its final byte; only that and the first
- *		parameter say which key it is
- *	PASS	so many bytes more, whatever they are: after ESC O one, the
- *		three of an old mouse report
- *	STRING	after ESC ] and the like: up to BEL, or ESC with what follows
+ *	ESCAPE	after ESC: the key itself, or the beginning of a sequence
+ *	CSI	after ESC [, up to its final byte; that byte and the first
+ *		parameter identify the key
+ *	FINAL	after ESC O: one byte, which identifies the key
+ *	PASS	skips a number of bytes, such as the three of an X10 mouse
+ *		report
+ *	STRING	after ESC ] and the like, up to BEL or ESC
  *
- * ESC begins anew in every state, CAN and SUB end it.
+ * ESC begins a new sequence in every state; CAN and SUB end one.
  */
 #include "session/terminal/key_reader.h"
 
@@ -24,7 +25,7 @@ enum { PASTE_BEGINS = 200, PASTE_ENDS = 201 };
 
 static const struct {
 	char final;
-	uint16_t param; /* matters for '~' only */
+	uint16_t param; /* for '~' only */
 	int key;
 } special[] = {
 	{ 'A', 0, AB_KEY_UP },	    { 'B', 0, AB_KEY_DOWN },	  { 'H', 0, AB_KEY_HOME },
@@ -41,23 +42,23 @@ static int find_special(char final, uint16_t param)
 	return 0;
 }
 
-static void go(struct ab_key_reader *k, enum state state, uint8_t left)
+static void set_state(struct ab_key_reader *k, enum state state, uint8_t left)
 {
 	k->state = (uint8_t)state;
 	k->left = left;
 	k->param = 0;
 }
 
-static void after_escape(struct ab_key_reader *k, unsigned char c)
+static void take_escape_byte(struct ab_key_reader *k, unsigned char c)
 {
 	if (c == '[')
-		go(k, CSI, 0);
+		set_state(k, CSI, 0);
 	else if (c == 'O')
-		go(k, FINAL, 0);
+		set_state(k, FINAL, 0);
 	else if (strchr("]PX^_", c) && c)
-		go(k, STRING, 0);
+		set_state(k, STRING, 0);
 	else /* with Alt held */
-		go(k, GROUND, 0);
+		set_state(k, GROUND, 0);
 }
 
 static int finish_csi(struct ab_key_reader *k, unsigned char c)
@@ -65,11 +66,11 @@ static int finish_csi(struct ab_key_reader *k, unsigned char c)
 	uint16_t param = k->param;
 	bool bare = !param && !k->left;
 
-	/* ESC [ [ A: the function keys of the console. */
+	/* ESC [ [ A: a function key of the Linux console. */
 	if (bare && (c == '[' || c == 'M'))
-		go(k, PASS, c == 'M' ? 3 : 1);
+		set_state(k, PASS, c == 'M' ? 3 : 1);
 	else
-		go(k, GROUND, 0);
+		set_state(k, GROUND, 0);
 	if (c == '~' && (param == PASTE_BEGINS || param == PASTE_ENDS)) {
 		k->pasting = param == PASTE_BEGINS;
 		return 0;
@@ -77,7 +78,7 @@ static int finish_csi(struct ab_key_reader *k, unsigned char c)
 	return k->pasting ? 0 : find_special((char)c, param);
 }
 
-static int in_csi(struct ab_key_reader *k, unsigned char c)
+static int take_csi_byte(struct ab_key_reader *k, unsigned char c)
 {
 	if (c >= 0x40 && c <= 0x7e)
 		return finish_csi(k, c);
@@ -88,34 +89,34 @@ static int in_csi(struct ab_key_reader *k, unsigned char c)
 	return 0;
 }
 
-static int take(struct ab_key_reader *k, unsigned char c)
+static int take_byte(struct ab_key_reader *k, unsigned char c)
 {
 	if (c == ESC) {
-		go(k, ESCAPE, 0);
+		set_state(k, ESCAPE, 0);
 		return 0;
 	}
 	if ((c == CAN || c == SUB) && k->state != GROUND) {
-		go(k, GROUND, 0);
+		set_state(k, GROUND, 0);
 		return 0;
 	}
 	switch ((enum state)k->state) {
 	case GROUND:
 		return k->pasting ? 0 : c;
 	case ESCAPE:
-		after_escape(k, c);
+		take_escape_byte(k, c);
 		return 0;
 	case CSI:
-		return in_csi(k, c);
+		return take_csi_byte(k, c);
 	case FINAL:
-		go(k, GROUND, 0);
+		set_state(k, GROUND, 0);
 		return k->pasting ? 0 : find_special((char)c, 0);
 	case PASS:
 		if (--k->left == 0)
-			go(k, GROUND, 0);
+			set_state(k, GROUND, 0);
 		return 0;
 	case STRING:
 		if (c == BEL)
-			go(k, GROUND, 0);
+			set_state(k, GROUND, 0);
 		return 0;
 	}
 	return 0;
@@ -126,7 +127,7 @@ size_t ab_key_reader_feed(struct ab_key_reader *k, const char *data, size_t len,
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		int key = take(k, (unsigned char)data[i]);
+		int key = take_byte(k, (unsigned char)data[i]);
 
 		if (key)
 			ret[n++] = key;
@@ -143,6 +144,6 @@ bool ab_key_reader_alone(struct ab_key_reader *k)
 {
 	if (!ab_key_reader_open(k))
 		return false;
-	go(k, GROUND, 0);
+	set_state(k, GROUND, 0);
 	return true;
 }

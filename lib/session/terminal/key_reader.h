@@ -1,12 +1,11 @@
 #ifndef AB_SESSION_TERMINAL_KEY_READER_H
 #define AB_SESSION_TERMINAL_KEY_READER_H
 /*
- * Keys in what a terminal sends. A key of several bytes is one, and what the
- * terminal sends by itself (answers to questions that a program asked it, the
- * mouse, a paste) is none, however it is cut: no letter in it may pass for one
- * that somebody typed.
+ * Finds keys in the bytes that a terminal sends. A key of several bytes counts
+ * as one. Replies to a program's queries, mouse reports and pasted text are not
+ * keys, wherever the stream is cut: no letter in them may pass for a typed one.
  *
- * Pure and of fixed size; zero-initialised is the start.
+ * Pure and of fixed size; all zero is the initial state.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +13,12 @@
 
 struct ab_key_reader {
 	uint8_t state;
-	uint8_t left; /* bytes to be passed over */
+	uint8_t left; /* PASS: bytes to skip; CSI: the first parameter is over */
 	bool pasting;
 	uint16_t param;
 };
 
-/* Others are the byte itself. */
+/* Any other key is its byte. */
 enum ab_key {
 	AB_KEY_ESCAPE = 27,
 	AB_KEY_UP = 256,
@@ -30,11 +29,11 @@ enum ab_key {
 	AB_KEY_END,
 };
 
-/* At most one for each byte; how many there are. */
+/* Returns the number of keys, at most one for each byte. */
 size_t ab_key_reader_feed(struct ab_key_reader *keys, const char *data, size_t len, int *ret);
 
-/* Is there an Escape that may be the beginning of something longer? Call
- * ab_key_reader_alone when nothing came after it for AB_KEYS_MS: it was the key. */
+/* Is an Escape pending that may begin a sequence? If nothing follows it within
+ * AB_KEYS_MS, call ab_key_reader_alone: true, it was the key. */
 bool ab_key_reader_open(const struct ab_key_reader *keys);
 bool ab_key_reader_alone(struct ab_key_reader *keys);
 

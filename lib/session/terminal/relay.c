@@ -1,18 +1,17 @@
 /*
  * Theory of operation.
  *
- * Three sides: `in`, what is typed on the caller's terminal; `out`, its screen;
- * `box`, the master of the box's own. A side is watched for input only while
- * the flow from it has room, and for output only while the flow to it has
- * bytes; arm() is the one place that says so. A hang-up is reported whatever
- * is watched, and takes that side away: without `out` the output is dropped
- * (the box must not wait for a window that was closed), without `box` the
- * input.
+ * There are three sides: `in`, the keys of the caller's terminal; `out`, its
+ * screen; `box`, the master of the box's terminal. A side is watched for input
+ * only while the flow from it has room, and for output only while the flow to
+ * it has bytes; only ab_relay_arm decides that. epoll reports a hang-up in any
+ * case, which closes that side: without `out` the output is discarded (the box
+ * must not wait for a closed window), without `box` the input.
  *
- * Held, `in` and `out` are ours: the box's output stays where it is, and when
- * the flow is full the box waits.
+ * While held, `in` and `out` belong to us: the box's output stays in the flow,
+ * and the box waits when it is full.
  *
- * Should: move as much as there is at each call, at most one buffer.
+ * Should: move all available bytes at each call, at most one buffer.
  * Mustn't: block; read from the background.
  */
 #include "session/terminal/relay.h"
@@ -30,15 +29,15 @@
 
 enum {
 	ROOM = AB_RELAY_ROOM,
-	/* Where writing may block, no more than surely fits. */
+	/* Where a write may block, no more than surely fits. */
 	SMALL = 256,
-	/* How long to wait for a screen that takes nothing, which one behind a
-	 * slow line, or on a machine with much to do, may well for a while... */
+	/* How long to wait for a screen that takes nothing: the line or the
+	 * machine may be slow. */
 	SCREEN_MS = 5000,
-	/* ... and for the end of a box that is dead; only a descriptor that
-	 * went to a program outside can delay it. */
+	/* How long to wait for the end of a dead box's output; only a
+	 * descriptor that was passed to a program outside can delay it. */
 	END_MS = 100,
-	/* All that the buffers of a terminal hold, several times. */
+	/* Several times what the buffers of a terminal hold. */
 	REST = 4 * ROOM,
 };
 
@@ -47,7 +46,7 @@ static bool is_open(const struct ab_relay_end *side)
 	return side->source.fd >= 0;
 }
 
-static void drop(struct ab_relay *r, struct ab_relay_end *side)
+static void close_side(struct ab_relay *r, struct ab_relay_end *side)
 {
 	if (r->loop)
 		ab_loop_remove(r->loop, &side->source);
@@ -70,23 +69,22 @@ static bool has_own(const struct ab_relay *r)
 	return r->own_sent < r->own.len;
 }
 
-static void watch(struct ab_relay *r, struct ab_relay_end *side, bool in, bool out)
+static void watch_side(struct ab_relay *r, struct ab_relay_end *side, bool in, bool out)
 {
 	uint32_t events = (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 	struct ab_error err;
 
 	if (events && is_open(side) && !side->source.active &&
 	    ab_loop_add(r->loop, &side->source, events, &err) < 0)
-		drop(r, side);
+		close_side(r, side);
 	if (side->events == events)
 		return;
 	side->events = events;
 	ab_loop_set(r->loop, &side->source, events);
 }
 
-/* A hang-up that nothing can be done about yet is not to be told again and
- * again. */
-static void unwatch(struct ab_relay *r, struct ab_relay_end *side)
+/* Else epoll would report the same hang-up again and again. */
+static void unwatch_side(struct ab_relay *r, struct ab_relay_end *side)
 {
 	ab_loop_remove(r->loop, &side->source);
 	side->events = 0;
@@ -98,13 +96,13 @@ void ab_relay_arm(struct ab_relay *r)
 
 	if (!r->loop)
 		return;
-	watch(r, &r->in, moves && (r->held || (r->reading && has_room(&r->down))), false);
-	watch(r, &r->out, false, moves && (has_own(r) || (flows && has_bytes(&r->up))));
-	watch(r, &r->box, flows && has_room(&r->up), moves && has_bytes(&r->down));
+	watch_side(r, &r->in, moves && (r->held || (r->reading && has_room(&r->down))), false);
+	watch_side(r, &r->out, false, moves && (has_own(r) || (flows && has_bytes(&r->up))));
+	watch_side(r, &r->box, flows && has_room(&r->up), moves && has_bytes(&r->down));
 }
 
-/* One read. */
-static ssize_t fill(struct ab_relay_flow *flow, int fd)
+/* Reads once. */
+static ssize_t read_into(struct ab_relay_flow *flow, int fd)
 {
 	ssize_t n;
 
@@ -121,7 +119,7 @@ static ssize_t fill(struct ab_relay_flow *flow, int fd)
 	return n;
 }
 
-static bool again(ssize_t n)
+static bool is_retry(ssize_t n)
 {
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
@@ -133,8 +131,8 @@ static bool wait_for(int fd, short events, int ms)
 	return poll(&ready, 1, ms) > 0;
 }
 
-/* How much may be tried at once; 0: nothing now. */
-static size_t share(const struct ab_relay *r, size_t len)
+/* The most to write at once; 0: nothing now. */
+static size_t limit_write(const struct ab_relay *r, size_t len)
 {
 	if (!r->out.shared)
 		return len;
@@ -143,22 +141,22 @@ static size_t share(const struct ab_relay *r, size_t len)
 	return len < SMALL ? len : SMALL;
 }
 
-/* False: there is more of it. */
-static bool show_own(struct ab_relay *r)
+/* False: not all of it is written. */
+static bool write_own(struct ab_relay *r)
 {
 	while (has_own(r)) {
-		size_t len = share(r, r->own.len - r->own_sent);
+		size_t len = limit_write(r, r->own.len - r->own_sent);
 		ssize_t n = -1;
 
 		if (is_open(&r->out)) {
 			if (len == 0)
 				return false;
 			n = write(r->out.source.fd, r->own.data + r->own_sent, len);
-			if (again(n))
+			if (is_retry(n))
 				return false;
 		}
 		if (n <= 0)
-			drop(r, &r->out);
+			close_side(r, &r->out);
 		r->own_sent = n > 0 ? r->own_sent + (size_t)n : r->own.len;
 		if (has_own(r))
 			continue;
@@ -168,15 +166,15 @@ static bool show_own(struct ab_relay *r)
 	return true;
 }
 
-static void show(struct ab_relay *r)
+static void write_output(struct ab_relay *r)
 {
 	struct ab_relay_flow *up = &r->up;
 
-	if (!show_own(r) || (r->held && is_open(&r->out)))
+	if (!write_own(r) || (r->held && is_open(&r->out)))
 		return;
 	while (has_bytes(up) && is_open(&r->out)) {
 		const char *from = up->data + up->start;
-		size_t len = share(r, up->end - up->start);
+		size_t len = limit_write(r, up->end - up->start);
 		ssize_t n;
 		bool later;
 
@@ -184,36 +182,36 @@ static void show(struct ab_relay *r)
 			return;
 		r->writes(r->arg, from, len);
 		n = write(r->out.source.fd, from, len);
-		later = again(n);
+		later = is_retry(n);
 		r->wrote(r->arg, from, n > 0 ? (size_t)n : 0);
 		if (later)
 			return;
 		if (n > 0)
 			up->start += (size_t)n;
 		else
-			drop(r, &r->out);
+			close_side(r, &r->out);
 	}
 	up->start = up->end;
 }
 
-static size_t take_output(struct ab_relay *r)
+static size_t read_output(struct ab_relay *r)
 {
 	size_t total = 0;
 
 	while (is_open(&r->box) && has_room(&r->up)) {
-		ssize_t n = fill(&r->up, r->box.source.fd);
+		ssize_t n = read_into(&r->up, r->box.source.fd);
 
-		if (again(n))
+		if (is_retry(n))
 			break;
 		if (n > 0)
 			total += (size_t)n;
-		else /* EIO: nothing inside has it open any more */
-			drop(r, &r->box);
+		else /* EIO: no process in the box has it open */
+			close_side(r, &r->box);
 	}
 	return total;
 }
 
-static void pass_input(struct ab_relay *r)
+static void write_input(struct ab_relay *r)
 {
 	struct ab_relay_flow *down = &r->down;
 
@@ -221,7 +219,7 @@ static void pass_input(struct ab_relay *r)
 		ssize_t n =
 			write(r->box.source.fd, down->data + down->start, down->end - down->start);
 
-		if (again(n))
+		if (is_retry(n))
 			return;
 		if (n <= 0)
 			break;
@@ -235,12 +233,12 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	struct ab_relay *r = source->owner;
 
 	if (events & EPOLLOUT)
-		pass_input(r);
+		write_input(r);
 	if (events & ~(uint32_t)EPOLLOUT) {
-		take_output(r);
-		show(r);
+		read_output(r);
+		write_output(r);
 		if ((events & EPOLLHUP) && is_open(&r->box) && !has_room(&r->up))
-			unwatch(r, &r->box);
+			unwatch_side(r, &r->box);
 	}
 	ab_relay_arm(r);
 }
@@ -250,14 +248,14 @@ static void out_ready(struct ab_source *source, uint32_t events)
 	struct ab_relay *r = source->owner;
 
 	if (events & (EPOLLHUP | EPOLLERR))
-		drop(r, &r->out);
-	show(r);
+		close_side(r, &r->out);
+	write_output(r);
 	if (r->held && !is_open(&r->out))
 		r->heard(r->arg, NULL, 0);
 	ab_relay_arm(r);
 }
 
-static void listen_to(struct ab_relay *r, uint32_t events)
+static void read_keys(struct ab_relay *r, uint32_t events)
 {
 	char keys[256];
 	ssize_t n = read(r->in.source.fd, keys, sizeof(keys));
@@ -266,11 +264,11 @@ static void listen_to(struct ab_relay *r, uint32_t events)
 		r->heard(r->arg, keys, (size_t)n);
 		return;
 	}
-	if (again(n) || (n == 0 && !(events & (EPOLLHUP | EPOLLERR))))
+	if (is_retry(n) || (n == 0 && !(events & (EPOLLHUP | EPOLLERR))))
 		return;
-	/* In the background it is still there, for others. */
+	/* EIO in the background: the terminal still exists. */
 	if (n == 0 || errno != EIO || ab_tty_foreground(r->in.source.fd))
-		drop(r, &r->in);
+		close_side(r, &r->in);
 	r->heard(r->arg, NULL, 0);
 }
 
@@ -280,18 +278,18 @@ static void in_ready(struct ab_source *source, uint32_t events)
 	ssize_t n = 0;
 
 	if (r->held) {
-		listen_to(r, events);
+		read_keys(r, events);
 		ab_relay_arm(r);
 		return;
 	}
 	if ((events & EPOLLIN) && r->reading && has_room(&r->down))
-		n = fill(&r->down, source->fd);
-	/* Somebody has put us into the background; SIGCONT will tell. */
+		n = read_into(&r->down, source->fd);
+	/* We are in the background now; SIGCONT will follow. */
 	if (n < 0 && errno == EIO && !ab_tty_foreground(source->fd))
 		r->reading = false;
-	else if (n <= 0 && !again(n) && (n < 0 || (events & (EPOLLHUP | EPOLLERR))))
-		drop(r, &r->in);
-	pass_input(r);
+	else if (n <= 0 && !is_retry(n) && (n < 0 || (events & (EPOLLHUP | EPOLLERR))))
+		close_side(r, &r->in);
+	write_input(r);
 	ab_relay_arm(r);
 }
 
@@ -323,10 +321,10 @@ void ab_relay_flush(struct ab_relay *r, bool ended)
 	size_t total = 0;
 
 	while (total < REST) {
-		size_t n = take_output(r);
+		size_t n = read_output(r);
 
 		total += n;
-		show(r);
+		write_output(r);
 		if (has_own(r) || has_bytes(&r->up)) {
 			if (!wait_for(r->out.source.fd, POLLOUT, SCREEN_MS))
 				return;
@@ -344,7 +342,7 @@ void ab_relay_write(int fd, const char *data, size_t len)
 	while (len > 0 && wait_for(fd, POLLOUT, SCREEN_MS)) {
 		ssize_t n = write(fd, data, len < SMALL ? len : SMALL);
 
-		if (n <= 0 && !again(n))
+		if (n <= 0 && !is_retry(n))
 			return;
 		if (n > 0) {
 			data += n;
@@ -355,8 +353,8 @@ void ab_relay_write(int fd, const char *data, size_t len)
 
 void ab_relay_fini(struct ab_relay *r)
 {
-	drop(r, &r->in);
-	drop(r, &r->out);
-	drop(r, &r->box);
+	close_side(r, &r->in);
+	close_side(r, &r->out);
+	close_side(r, &r->box);
 	ab_buf_fini(&r->own);
 }

@@ -1,25 +1,24 @@
 /*
  * Theory of operation.
  *
- * The states are those of a terminal's own parser, as far as they decide where
- * a sequence begins and ends:
+ * The states are those of a terminal's parser that decide where a sequence
+ * begins and ends:
  *
- *	GROUND	text; only ESC matters, so it is searched for
+ *	GROUND	text; only ESC matters
  *	ESCAPE	after ESC, with the intermediate byte in `inter` if any
  *	CSI	after ESC [: marker, parameters, intermediate, final byte
- *	STRING	after ESC ] and the like: up to BEL, or ESC with what follows
- *	NUMBER	the beginning of one after ESC ]: what it is about
+ *	STRING	after ESC ] and the like: up to BEL or ESC
+ *	NUMBER	the beginning of a string after ESC ]: its subject
  *
- * ESC begins a new sequence in every state, CAN and SUB end the present one,
- * other control characters inside one do not disturb it.
+ * ESC begins a new sequence in every state, CAN and SUB end the current one;
+ * other control characters do not affect it.
  *
- * The eight-bit forms are two bytes in UTF-8, which terminals speak today, and
- * only some terminals know them (xterm, VTE and the console do, tmux and kitty
- * do not). So what such a form switches on is on, and what it switches off
- * is not off.
+ * An eight-bit control character is two bytes in UTF-8. Only some terminals
+ * know them (xterm, VTE and the console do, tmux and kitty do not), so such a
+ * sequence can switch a mode on here, but not off.
  *
- * Should: when in doubt call a mode on; undoing what is off harms nothing.
- * Mustn't: keep anything whose size the bytes decide.
+ * Should: when in doubt assume that a mode is on; undoing it does no harm.
+ * Mustn't: keep anything whose size the bytes determine.
  */
 #include "session/terminal/screen_modes.h"
 
@@ -30,28 +29,28 @@
 enum state { GROUND, ESCAPE, CSI, STRING, NUMBER };
 
 /*
- * Some terminals (tmux after ESC P, GNU screen after all that begin a string,
- * ESC k and ESC ! as well) take all that follows for a part of it, BEL and
- * other sequences as well, until ESC \; a title alone may end with BEL. What
- * is true of this one is not known, so that is kept beside the state.
+ * Some terminals (tmux after ESC P, GNU screen after everything that begins a
+ * string, also ESC k and ESC !) end a string only at ESC \, not at BEL or at
+ * another sequence; only a title may end with BEL. We do not know which
+ * terminal this is, so this is tracked besides the state.
  */
 enum device { NO_DEVICE, TITLE, TITLE_ESCAPE, DEVICE, DEVICE_ESCAPE };
 
 /*
- * Bits of `lost`. A printer that is switched on gets all that is written; a
- * VT52 knows none of our sequences, and what ends it can be hidden behind one
- * of its own: so these are never taken for over.
+ * Bits of `lost`. A printer that is switched on gets all output. A VT52 knows
+ * none of our sequences, and could take the one that ends it for a part of its
+ * own. So these bits are never cleared.
  */
 enum { PRINTS = 1, VT52 = 2 };
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
 enum { LEAD = 0xc2 }; /* in UTF-8, of 0x80 to 0xbf */
 
-/* No sequence has this marker: one that is malformed and means nothing. */
+/* Marks a malformed sequence, which means nothing. */
 enum { MALFORMED = 0xff };
 
-/* In the order of undoing. The full screens come after all that may belong to
- * them, and before what returning from them brings back. */
+/* In the order of undoing. The full screens come after every mode that may
+ * belong to them, and before those that leaving them restores. */
 enum bit {
 	SYNCHRONIZED,
 	CURSOR_KEYS,
@@ -93,17 +92,17 @@ enum bit {
 /* Either a private mode, by its number, or the two sequences in full. */
 struct ab_mode {
 	uint16_t number;
-	bool usual; /* on when nobody has touched it */
+	bool usual; /* on by default */
 	const char *undo, *redo;
 };
 extern const struct ab_mode ab_mode_table[NBITS];
 
-/* What a soft reset (DECSTR) puts back. */
+/* The modes that a soft reset (DECSTR) resets. */
 #define SOFT                                                                        \
 	(BIT(CURSOR_KEYS) | BIT(ORIGIN) | BIT(CURSOR) | BIT(KEYPAD) | BIT(REGION) | \
 	 BIT(LETTERS_G0) | BIT(LETTERS_G1) | BIT(COLOURS))
 
-static void put(struct ab_screen_modes *m, enum bit bit, bool on)
+static void set_bit(struct ab_screen_modes *m, enum bit bit, bool on)
 {
 	if (on)
 		m->on |= BIT(bit);
@@ -117,13 +116,13 @@ static void leave_screen(struct ab_screen_modes *m)
 	m->keyboards[1] = 0;
 }
 
-static void put_private(struct ab_screen_modes *m, bool set)
+static void set_private_modes(struct ab_screen_modes *m, bool set)
 {
 	for (size_t i = 0; i < m->nparams; i++)
 		for (size_t b = 0; b < NBITS; b++)
 			if (ab_mode_table[b].number == m->params[i] && m->params[i])
-				put(m, (enum bit)b, set != ab_mode_table[b].usual);
-	/* There is one full screen; whichever way, it is left. */
+				set_bit(m, (enum bit)b, set != ab_mode_table[b].usual);
+	/* There is only one full screen; each of the three modes leaves it. */
 	for (size_t i = 0; i < m->nparams && !set; i++)
 		if (m->params[i] == 47 || m->params[i] == 1047 || m->params[i] == 1049)
 			leave_screen(m);
@@ -137,7 +136,7 @@ static bool all_zero(const struct ab_screen_modes *m)
 	return true;
 }
 
-static uint16_t param(const struct ab_screen_modes *m, size_t i)
+static uint16_t get_param(const struct ab_screen_modes *m, size_t i)
 {
 	return i < m->nparams ? m->params[i] : 0;
 }
@@ -154,7 +153,7 @@ static void push_keyboard(struct ab_screen_modes *m)
 static void pop_keyboards(struct ab_screen_modes *m)
 {
 	uint8_t *depth = &m->keyboards[(m->on & SCREENS) != 0];
-	unsigned int n = param(m, 0) ? param(m, 0) : 1;
+	unsigned int n = get_param(m, 0) ? get_param(m, 0) : 1;
 
 	*depth = n < *depth ? (uint8_t)(*depth - n) : 0;
 }
@@ -170,12 +169,12 @@ static bool has_param(const struct ab_screen_modes *m, uint16_t n)
 	return false;
 }
 
-static void do_csi(struct ab_screen_modes *m, unsigned char final)
+static void apply_csi(struct ab_screen_modes *m, unsigned char final)
 {
 	switch (KEY(m->marker, m->inter, final)) {
 	case KEY('?', 0, 'h'):
 	case KEY('?', 0, 'l'):
-		put_private(m, final == 'h');
+		set_private_modes(m, final == 'h');
 		if (final == 'l' && has_param(m, 2))
 			m->lost |= VT52;
 		break;
@@ -185,21 +184,21 @@ static void do_csi(struct ab_screen_modes *m, unsigned char final)
 			m->lost |= PRINTS;
 		break;
 	case KEY(0, 0, 'm'):
-		put(m, COLOURS, !all_zero(m));
+		set_bit(m, COLOURS, !all_zero(m));
 		break;
 	case KEY(0, 0, 'r'):
-		put(m, REGION, !all_zero(m));
+		set_bit(m, REGION, !all_zero(m));
 		break;
 	case KEY(0, ' ', 'q'):
-		put(m, CURSOR_SHAPE, param(m, 0) != 0);
+		set_bit(m, CURSOR_SHAPE, get_param(m, 0) != 0);
 		break;
 	case KEY('>', 0, 'm'):
-		if (param(m, 0) == 4 || m->nparams == 0)
-			put(m, OTHER_KEYS, param(m, 1) != 0);
+		if (get_param(m, 0) == 4 || m->nparams == 0)
+			set_bit(m, OTHER_KEYS, get_param(m, 1) != 0);
 		break;
 	case KEY('>', 0, 'n'):
-		if (param(m, 0) == 4)
-			put(m, OTHER_KEYS, false);
+		if (get_param(m, 0) == 4)
+			set_bit(m, OTHER_KEYS, false);
 		break;
 	case KEY('>', 0, 'u'):
 		push_keyboard(m);
@@ -208,11 +207,11 @@ static void do_csi(struct ab_screen_modes *m, unsigned char final)
 		pop_keyboards(m);
 		break;
 	case KEY('=', 0, 'u'):
-		/* Way 1 sets the flags, 2 adds some, 3 takes some away. */
-		if (param(m, 0) != 0 && param(m, 1) != 3)
-			put(m, KEYBOARD, true);
-		else if (param(m, 1) < 2)
-			put(m, KEYBOARD, false);
+		/* The second parameter: 1 sets the flags, 2 adds, 3 removes. */
+		if (get_param(m, 0) != 0 && get_param(m, 1) != 3)
+			set_bit(m, KEYBOARD, true);
+		else if (get_param(m, 1) < 2)
+			set_bit(m, KEYBOARD, false);
 		break;
 	case KEY(0, '!', 'p'):
 		m->on &= ~SOFT;
@@ -226,7 +225,7 @@ static void finish_csi(struct ab_screen_modes *m, unsigned char final)
 {
 	struct ab_screen_modes before = *m;
 
-	do_csi(m, final);
+	apply_csi(m, final);
 	if (!m->eight)
 		return;
 	m->on |= before.on;
@@ -240,7 +239,7 @@ static void finish_escape(struct ab_screen_modes *m, unsigned char final)
 	switch (KEY(0, m->inter, final)) {
 	case KEY(0, 0, '='):
 	case KEY(0, 0, '>'):
-		put(m, KEYPAD, final == '=');
+		set_bit(m, KEYPAD, final == '=');
 		break;
 	case KEY(0, 0, 'c'): /* full reset */
 		m->on = 0;
@@ -248,14 +247,14 @@ static void finish_escape(struct ab_screen_modes *m, unsigned char final)
 		break;
 	default:
 		if (m->inter == '(')
-			put(m, LETTERS_G0, final != 'B');
+			set_bit(m, LETTERS_G0, final != 'B');
 		else if (m->inter == ')')
-			put(m, LETTERS_G1, final != 'B');
+			set_bit(m, LETTERS_G1, final != 'B');
 		break;
 	}
 }
 
-static void begin(struct ab_screen_modes *m, enum state state)
+static void begin_state(struct ab_screen_modes *m, enum state state)
 {
 	if (m->nparams)
 		memset(m->params, 0, sizeof(m->params));
@@ -263,7 +262,7 @@ static void begin(struct ab_screen_modes *m, enum state state)
 	m->marker = m->inter = m->nparams = 0;
 }
 
-static void take_escape(struct ab_screen_modes *m, unsigned char c)
+static void take_escape_byte(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c < 0x20 || c == DEL)
 		return;
@@ -274,21 +273,21 @@ static void take_escape(struct ab_screen_modes *m, unsigned char c)
 		return;
 	}
 	if (m->inter == 0 && c == '[') {
-		begin(m, CSI);
+		begin_state(m, CSI);
 		return;
 	}
 	if (m->inter == 0 && strchr("]PX^_", c)) {
 		if (c == ']' && !m->device)
 			m->device = TITLE;
-		begin(m, c == ']' ? NUMBER : STRING);
+		begin_state(m, c == ']' ? NUMBER : STRING);
 		return;
 	}
 	finish_escape(m, c);
-	begin(m, GROUND);
+	begin_state(m, GROUND);
 }
 
-/* 4 and 5 are numbered colours, 10 to 19 those of text, background and the
- * like, 21 kitty's for both; P is the console's. */
+/* 4 and 5 set numbered colours, 10 to 19 those of text, background and the
+ * like, 21 (kitty) both; P is the console's sequence. */
 static void take_number(struct ab_screen_modes *m, unsigned char c)
 {
 	uint16_t *n = &m->params[0];
@@ -301,7 +300,7 @@ static void take_number(struct ab_screen_modes *m, unsigned char c)
 	}
 	colours = *n == 4 || *n == 5 || (*n >= 10 && *n <= 19) || *n == 21;
 	m->painted |= c == 'P' || (c == ';' && colours);
-	begin(m, c == BEL ? GROUND : STRING);
+	begin_state(m, c == BEL ? GROUND : STRING);
 }
 
 static void take_param(struct ab_screen_modes *m, unsigned char c)
@@ -315,7 +314,7 @@ static void take_param(struct ab_screen_modes *m, unsigned char c)
 	if (m->nparams == 0)
 		m->nparams = 1;
 	if (c >= ':') {
-		/* One more than fits is counted, and its digits dropped. */
+		/* Count one more than fits, and discard its digits. */
 		if (m->nparams <= AB_MODES_PARAMS)
 			m->nparams++;
 		return;
@@ -326,7 +325,7 @@ static void take_param(struct ab_screen_modes *m, unsigned char c)
 	*last = *last < 6000 ? (uint16_t)(*last * 10 + (c - '0')) : UINT16_MAX;
 }
 
-static void take_csi(struct ab_screen_modes *m, unsigned char c)
+static void take_csi_byte(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c < 0x20 || c == DEL)
 		return;
@@ -341,13 +340,13 @@ static void take_csi(struct ab_screen_modes *m, unsigned char c)
 			m->nparams = AB_MODES_PARAMS;
 		if (c < DEL)
 			finish_csi(m, c);
-		begin(m, GROUND);
+		begin_state(m, GROUND);
 	}
 }
 
-/* Up to the next byte that may begin a sequence, or all; it is all the same in
- * text and in strings. */
-static size_t skip(struct ab_screen_modes *m, const unsigned char *p, size_t len)
+/* The number of bytes, of text or of a string, up to the next one that may
+ * begin a sequence. */
+static size_t skip_plain(struct ab_screen_modes *m, const unsigned char *p, size_t len)
 {
 	const unsigned char *esc = memchr(p, ESC, len), *lead;
 	size_t n = esc ? (size_t)(esc - p) : len;
@@ -380,39 +379,38 @@ static void follow_device(struct ab_screen_modes *m, unsigned char c)
 	}
 }
 
-static void take(struct ab_screen_modes *m, unsigned char c)
+static void take_byte(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c == ESC) {
-		begin(m, ESCAPE);
+		begin_state(m, ESCAPE);
 		m->eight = false;
 	} else if (c == CAN || c == SUB) {
-		begin(m, GROUND);
+		begin_state(m, GROUND);
 	} else if (m->state == ESCAPE) {
-		take_escape(m, c);
+		take_escape_byte(m, c);
 	} else if (m->state == NUMBER) {
 		take_number(m, c);
 	} else if (m->state == CSI) {
-		take_csi(m, c);
+		take_csi_byte(m, c);
 	} else if (m->state == STRING && c == BEL) {
 		m->state = GROUND;
 	}
 }
 
-/* What the last byte began is one of the control characters from 0x80, or a
- * letter. */
+/* After LEAD: an eight-bit control character, or a letter. */
 static void take_second(struct ab_screen_modes *m, unsigned char c)
 {
 	m->lead = false;
 	if (c < 0x80 || c > 0x9f) {
-		/* Of a letter that was cut off nothing comes. */
+		/* Else the letter was cut off. */
 		if (c >= 0x80)
-			take(m, LEAD);
-		take(m, c);
+			take_byte(m, LEAD);
+		take_byte(m, c);
 		return;
 	}
-	begin(m, ESCAPE);
+	begin_state(m, ESCAPE);
 	m->eight = true;
-	take_escape(m, c - 0x40);
+	take_escape_byte(m, c - 0x40);
 }
 
 void ab_screen_modes_feed(struct ab_screen_modes *m, const void *data, size_t len)
@@ -421,7 +419,7 @@ void ab_screen_modes_feed(struct ab_screen_modes *m, const void *data, size_t le
 
 	while (p < end) {
 		if ((m->state == GROUND || m->state == STRING) && !m->lead) {
-			p += skip(m, p, (size_t)(end - p));
+			p += skip_plain(m, p, (size_t)(end - p));
 			if (p == end)
 				return;
 		}
@@ -431,7 +429,7 @@ void ab_screen_modes_feed(struct ab_screen_modes *m, const void *data, size_t le
 		else if (*p == LEAD)
 			m->lead = true;
 		else
-			take(m, *p);
+			take_byte(m, *p);
 		p++;
 	}
 }
@@ -490,7 +488,7 @@ struct out {
 	size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct out *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void emit(struct out *out, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -502,96 +500,96 @@ __attribute__((format(printf, 2, 3))) static void say(struct out *out, const cha
 		out->len += (size_t)n;
 }
 
-static void say_row(struct out *out, enum bit bit, bool set)
+static void emit_mode(struct out *out, enum bit bit, bool set)
 {
 	const char *text = set ? ab_mode_table[bit].redo : ab_mode_table[bit].undo;
 
 	if (text)
-		say(out, "%s", text);
+		emit(out, "%s", text);
 	else if (ab_mode_table[bit].number && !ab_mode_table[bit].undo)
-		say(out, "\033[?%u%c", ab_mode_table[bit].number,
-		    set != ab_mode_table[bit].usual ? 'h' : 'l');
+		emit(out, "\033[?%u%c", ab_mode_table[bit].number,
+		     set != ab_mode_table[bit].usual ? 'h' : 'l');
 }
 
-/* A sequence that was cut off would swallow what comes next. Twice: the first
- * ESC may come after another one. */
-static void say_cut(struct out *out, const struct ab_screen_modes *m)
+/* An unfinished sequence would swallow what follows. ESC \ twice: the first ESC
+ * may come after another one. */
+static void emit_abort(struct out *out, const struct ab_screen_modes *m)
 {
 	if (m->device > TITLE)
-		say(out, "\033\\\033\\");
+		emit(out, "\033\\\033\\");
 	else if (m->device || m->state == STRING || m->state == NUMBER)
-		say(out, "\033\\");
+		emit(out, "\033\\");
 	else if (m->state != GROUND)
-		say(out, "%c", CAN);
+		emit(out, "%c", CAN);
 	if (m->lost & PRINTS)
-		say(out, "\033[4i");
+		emit(out, "\033[4i");
 	if (m->lost & VT52)
-		say(out, "\033<");
+		emit(out, "\033<");
 }
 
-/* And the terminal is in the middle of it again. */
-static void say_resumed(struct out *out, const struct ab_screen_modes *m)
+/* Puts the terminal back into the middle of the sequence. */
+static void emit_resumed(struct out *out, const struct ab_screen_modes *m)
 {
 	size_t n = m->nparams < AB_MODES_PARAMS ? m->nparams : AB_MODES_PARAMS;
 
 	if (m->state == GROUND)
 		return;
 	if (m->state == NUMBER) {
-		say(out, "\033]");
+		emit(out, "\033]");
 		if (m->nparams)
-			say(out, "%u", m->params[0]);
+			emit(out, "%u", m->params[0]);
 		return;
 	}
 	if (m->state == STRING) {
-		say(out, "\033]9999;");
+		emit(out, "\033]9999;");
 		return;
 	}
-	say(out, m->state == CSI ? "\033[" : "\033");
+	emit(out, m->state == CSI ? "\033[" : "\033");
 	if (m->marker && m->marker != MALFORMED)
-		say(out, "%c", m->marker);
+		emit(out, "%c", m->marker);
 	for (size_t i = 0; i < n && m->state == CSI; i++) {
-		say(out, i ? ";" : "");
+		emit(out, i ? ";" : "");
 		if (m->params[i])
-			say(out, "%u", m->params[i]);
+			emit(out, "%u", m->params[i]);
 	}
 	if (m->marker == MALFORMED)
-		say(out, "0?");
+		emit(out, "0?");
 	if (m->inter == MALFORMED)
-		say(out, "!!");
+		emit(out, "!!");
 	else if (m->inter)
-		say(out, "%c", m->inter);
+		emit(out, "%c", m->inter);
 }
 
 size_t ab_screen_modes_undo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
-	say_cut(&out, m);
+	emit_abort(&out, m);
 	if (m->keyboards[1])
-		say(&out, "\033[<%uu", m->keyboards[1]);
+		emit(&out, "\033[<%uu", m->keyboards[1]);
 	for (size_t b = 0; b < NBITS; b++) {
 		if (m->on & BIT(b))
-			say_row(&out, (enum bit)b, false);
+			emit_mode(&out, (enum bit)b, false);
 		if (b == SCREEN_1049 && m->keyboards[0])
-			say(&out, "\033[<%uu", m->keyboards[0]);
+			emit(&out, "\033[<%uu", m->keyboards[0]);
 	}
 	return out.len;
 }
 
-/* The screen first: the rest is for what is on it. */
-static void say_rows_back(struct out *out, uint32_t on)
+/* The screen first: the other modes apply to it. */
+static void emit_modes_back(struct out *out, uint32_t on)
 {
 	for (size_t b = NBITS; b-- > 0;)
 		if ((on & BIT(b)) && (ab_mode_table[b].redo || !ab_mode_table[b].undo))
-			say_row(out, (enum bit)b, true);
+			emit_mode(out, (enum bit)b, true);
 }
 
 size_t ab_screen_modes_redo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
-	say_rows_back(&out, m->on);
-	say_resumed(&out, m);
+	emit_modes_back(&out, m->on);
+	emit_resumed(&out, m);
 	return out.len;
 }
 
@@ -600,10 +598,10 @@ bool ab_screen_modes_full(const struct ab_screen_modes *m)
 	return m->on & SCREENS;
 }
 
-/* What does no harm to a screen of ours, and could not be brought back. */
+/* These modes do no harm on our screen, and could not be restored. */
 #define LEFT (SCREENS | BIT(KEYBOARD) | BIT(REGION) | BIT(CURSOR_SHAPE))
 
-/* The other screen has keyboard modes of its own. */
+/* Each screen has its own keyboard modes. */
 static bool has_keyboard(const struct ab_screen_modes *m)
 {
 	return ab_screen_modes_full(m) && (m->keyboards[1] || (m->on & BIT(KEYBOARD)));
@@ -613,21 +611,21 @@ size_t ab_screen_modes_cover(const struct ab_screen_modes *m, char ret[AB_MODES_
 {
 	struct out out = { .data = ret };
 
-	say_cut(&out, m);
-	/* Each saves the cursor with its colours and letters. */
-	say(&out, ab_screen_modes_full(m) ? "\0337" : "\033[?1049h");
+	emit_abort(&out, m);
+	/* Both save the cursor with its colours and charset. */
+	emit(&out, ab_screen_modes_full(m) ? "\0337" : "\033[?1049h");
 	if (has_keyboard(m))
-		say(&out, "\033[>0u");
+		emit(&out, "\033[>0u");
 	for (size_t b = 0; b < NBITS; b++)
 		if (m->on & ~LEFT & BIT(b))
-			say_row(&out, (enum bit)b, false);
-	/* So many ways lead to words that cannot be seen or read that these
-	 * are put right whether they seem to be wrong or not. */
-	say(&out, "\033(B\017\033[0m");
+			emit_mode(&out, (enum bit)b, false);
+	/* Many sequences can make text invisible or unreadable: always reset
+	 * charset and colours, also if they seem to be at their defaults. */
+	emit(&out, "\033(B\017\033[0m");
 	if (m->painted)
-		say(&out, "\033]104\033\\\033]105\033\\\033]110\033\\"
-			  "\033]111\033\\\033]R\033\\");
-	say(&out, "\033[?7l\033[?25l\033[H\033[2J");
+		emit(&out, "\033]104\033\\\033]105\033\\\033]110\033\\"
+			   "\033]111\033\\\033]R\033\\");
+	emit(&out, "\033[?7l\033[?25l\033[H\033[2J");
 	return out.len;
 }
 
@@ -635,11 +633,11 @@ size_t ab_screen_modes_uncover(const struct ab_screen_modes *m, char ret[AB_MODE
 {
 	struct out out = { .data = ret };
 
-	say(&out, "\033[0m\033[H\033[2J\033[?7h\033[?25h");
+	emit(&out, "\033[0m\033[H\033[2J\033[?7h\033[?25h");
 	if (has_keyboard(m))
-		say(&out, "\033[<u");
-	say_rows_back(&out, m->on & ~LEFT);
-	say(&out, ab_screen_modes_full(m) ? "\0338" : "\033[?1049l");
-	say_resumed(&out, m);
+		emit(&out, "\033[<u");
+	emit_modes_back(&out, m->on & ~LEFT);
+	emit(&out, ab_screen_modes_full(m) ? "\0338" : "\033[?1049l");
+	emit_resumed(&out, m);
 	return out.len;
 }

@@ -20,8 +20,8 @@ int ab_signal_hold_begin(struct ab_signal_hold *hold, struct ab_error *err)
 	hold->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (hold->fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
-	/* These two come from using a terminal in the background: what we do
-	 * there is to put it back, and reading it fails instead. */
+	/* Raised by using a terminal from the background. Blocked, we can still
+	 * restore it, and reading fails instead. */
 	sigaddset(&set, SIGTTOU);
 	sigaddset(&set, SIGTTIN);
 	sigprocmask(SIG_BLOCK, &set, &hold->before);

@@ -1,9 +1,10 @@
 #ifndef AB_SESSION_TERMINAL_SIGNAL_HOLD_H
 #define AB_SESSION_TERMINAL_SIGNAL_HOLD_H
 /*
- * While something must be put back (a terminal) or ended (a program that we
- * started), the signals that would end or stop us wait. `fd` is readable when
- * one does; it is not taken: it has its effect at the end of the hold.
+ * Blocks the signals that would end or stop us, while we must restore something
+ * (a terminal) or kill something (a program that we started). `fd` is readable
+ * when one is pending; do not read it: the signal takes effect when the hold
+ * ends.
  */
 #include <signal.h>
 

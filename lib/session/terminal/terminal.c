@@ -1,16 +1,16 @@
 /*
  * Theory of operation.
  *
- * The caller's terminal is in front (raw, read by us) or left alone (cooked,
- * only written). It is in front only while we are in its foreground group and
- * the command may have it: from the start when it is plainly ours, else from
- * the moment that the command asks (claim). Ctrl-C and the like are bytes to
- * us; the box's terminal makes signals of them.
+ * We either use the caller's terminal (raw, we read it) or leave it alone
+ * (cooked, we only write). We use it only while we are in its foreground group
+ * and the command may read it: from the start if only we read it, else from the
+ * moment that the command wants input (claim). Ctrl-C and the like are bytes to
+ * us; the box's terminal turns them into signals.
  *
- * What is to be undone lies in memory shared with the broker, which outlives
- * us by a moment when we are killed.
+ * What has to be undone is in memory shared with the broker, which outlives us
+ * for a moment when we are killed.
  *
- * Should: give the terminal back on every way out.
+ * Should: restore the terminal on every way out.
  * Mustn't: change a terminal that the shell has taken back.
  */
 #include "session/terminal/terminal.h"
@@ -33,28 +33,28 @@
 #include "session/terminal/tty.h"
 
 struct ab_terminal_live {
-	struct termios cooked;	      /* as the caller had it */
-	struct ab_screen_modes modes; /* of what was written to it */
-	struct ab_screen_modes next;  /* of that and what is being written */
+	struct termios cooked;	      /* the caller's settings */
+	struct ab_screen_modes modes; /* after all that was written */
+	struct ab_screen_modes next;  /* after the write in progress too */
 	bool writing;
-	bool raw;     /* we have made it so */
+	bool raw;     /* we made it raw */
 	bool shown;   /* the modes are in effect */
 	bool covered; /* by a screen of ours */
-	bool same;    /* the screen is of the same terminal */
+	bool same;    /* in and out are the same terminal */
 };
 
 struct ab_terminal {
 	struct ab_terminal_live *live;
 	struct ab_relay relay;
-	size_t attempt; /* bytes that are being written */
+	size_t attempt; /* bytes of the write in progress */
 	bool pipeline;
-	bool beside;			/* the box may write there without us */
-	bool wanted;			/* the command may have what is typed */
+	bool bypassed;			/* the command may write there without us */
+	bool wanted;			/* the command may read keys */
 	bool alike;			/* the box's terminal has the caller's settings */
 	struct ab_terminal_guest guest; /* while the relay is held */
 	bool dirty;			/* the guest has something new to draw */
 	bool lent;			/* raw only for the guest */
-	struct ab_timer nudge;		/* the box's size is to be put right */
+	struct ab_timer nudge;		/* restores the size of the box's terminal */
 };
 
 static inline int in_fd(const struct ab_terminal *t)
@@ -69,24 +69,22 @@ static inline int out_fd(const struct ab_terminal *t)
 
 static void copy_size(const struct ab_terminal *t, struct winsize *ret);
 static void make_raw(const struct ab_terminal *t, struct termios *termios);
-/* Cooked, as it was, unless somebody else has it now. */
-static void step_back(struct ab_terminal *t);
+/* Makes it cooked as before, unless we are in the background now. */
+static void return_terminal(struct ab_terminal *t);
 static void redo_modes(struct ab_terminal *t);
-/* For the relay. */
-static void hear_guest_keys(void *arg, const char *data, size_t len);
+/* Callbacks of the relay. */
+static void pass_guest_keys(void *arg, const char *data, size_t len);
 static void note_sent(void *arg);
-/* For the timer. */
-static void guest_nudged(struct ab_timer *timer);
+/* Callback of the timer. */
+static void restore_size(struct ab_timer *timer);
 
 static int any_fd(const struct ab_terminal *t)
 {
 	return in_fd(t) >= 0 ? in_fd(t) : out_fd(t);
 }
 
-/*
- * A kill may come between the write and our note of it, so that what is
- * being written is noted first, beside what was.
- */
+/* We may be killed between the write and note_output, so the state after the
+ * write is noted first, beside the state before it. */
 static void note_attempt(void *arg, const char *data, size_t len)
 {
 	struct ab_terminal *t = arg;
@@ -117,27 +115,27 @@ static void copy_size(const struct ab_terminal *t, struct winsize *ret)
 	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
 }
 
-static int make(const struct ab_tty *tty, struct ab_terminal **ret, struct ab_error *err)
+static int make_terminal(const struct ab_tty *tty, struct ab_terminal **ret, struct ab_error *err)
 {
 	struct ab_terminal_live *live;
 	struct ab_terminal *t;
 
 	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (live == MAP_FAILED)
-		return ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
+		return ab_fail(err, AB_ESYSTEM, errno, "map memory for the terminal's state");
 	t = ab_alloc(sizeof(*t));
 	t->live = live;
 	t->pipeline = tty->pipeline;
-	t->beside = tty->beside;
+	t->bypassed = tty->bypassed;
 	ab_relay_init(&t->relay, tty->in, tty->out);
 	t->relay.in.shared = tty->in_shared;
 	t->relay.out.shared = tty->out_shared;
 	t->relay.writes = note_attempt;
 	t->relay.wrote = note_output;
-	t->relay.heard = hear_guest_keys;
+	t->relay.heard = pass_guest_keys;
 	t->relay.sent = note_sent;
 	t->relay.arg = t;
-	t->nudge = (struct ab_timer){ .fire = guest_nudged, .owner = t };
+	t->nudge = (struct ab_timer){ .fire = restore_size, .owner = t };
 	live->same = tty->same || tty->in < 0;
 	tcgetattr(any_fd(t), &live->cooked);
 	*ret = t;
@@ -157,12 +155,12 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_
 		*ret_fds = 0;
 		return 0;
 	}
-	if (make(&tty, &t, err) < 0) {
+	if (make_terminal(&tty, &t, err) < 0) {
 		ab_closep(&tty.in);
 		ab_closep(&tty.out);
 		return -1;
 	}
-	/* Where nothing can be typed there is nothing to wait for. */
+	/* Without an input side there is nothing to claim. */
 	t->wanted = t->alike = tty.ours || tty.in < 0;
 	copy_size(t, &size);
 	*ret_rows = size.ws_row;
@@ -176,13 +174,13 @@ int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err)
 {
 	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC),
 			      .same = true,
-			      .beside = ab_tty_beside() };
+			      .bypassed = ab_tty_bypassed() };
 
 	*ret = NULL;
 	if (tty.in < 0)
 		return 0;
 	tty.out = fcntl(tty.in, F_DUPFD_CLOEXEC, 3);
-	if (make(&tty, ret, err) == 0)
+	if (make_terminal(&tty, ret, err) == 0)
 		return 0;
 	ab_closep(&tty.in);
 	ab_closep(&tty.out);
@@ -203,37 +201,37 @@ static void make_raw(const struct ab_terminal *t, struct termios *termios)
 {
 	termios->c_iflag &=
 		~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
-	/* What others of a pipeline print goes around us, and still needs its
-	 * line ends made; for ours, already made, it changes nothing. */
+	/* Others in a pipeline print without us and still need "\n" turned into
+	 * "\r\n"; our output, already converted, does not change. */
 	if (!t->pipeline)
 		termios->c_oflag &= ~(tcflag_t)OPOST;
 	termios->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
 	termios->c_cflag &= ~(tcflag_t)(CSIZE | PARENB);
 	termios->c_cflag |= CS8;
-	/* 0: a read with nothing there returns, also where it could block. */
+	/* 0: a read never blocks, even on a shared description. */
 	termios->c_cc[VMIN] = t->relay.in.shared ? 0 : 1;
 	termios->c_cc[VTIME] = 0;
 }
 
-/* Take what is typed, if we may. */
-static bool come_forward(struct ab_terminal *t)
+/* Makes the terminal raw and reads keys, if we may. */
+static bool take_terminal(struct ab_terminal *t)
 {
 	struct termios now;
 
 	t->relay.reading = false;
 	if (in_fd(t) < 0 || !t->wanted || !ab_tty_foreground(in_fd(t)) ||
 	    tcgetattr(in_fd(t), &now) < 0) {
-		/* The shell has it, and has made it as it wants it. */
+		/* The shell has it, with its own settings. */
 		t->live->raw = false;
 		return false;
 	}
-	/* What the user changed while we were stopped is to be kept; what a
-	 * shell put back for us (our own raw) is not. */
+	/* Keep what the user changed while we were stopped, but not our own raw
+	 * settings if a shell restored them for us. */
 	if (!t->live->raw && (now.c_lflag & ICANON))
 		t->live->cooked = now;
-	/* Not at the start: in the background they are those of a shell that
-	 * edits a line. On the master it sets the slave's; the command waits
-	 * for us, so it has set none yet. */
+	/* Not at the start: in the background they would be those of a shell
+	 * that edits a line. Setting them on the master sets the slave's; the
+	 * command is stopped until we return, so it has set none yet. */
 	if (!t->alike)
 		tcsetattr(t->relay.box.source.fd, TCSANOW, &t->live->cooked);
 	t->alike = true;
@@ -246,7 +244,7 @@ static bool come_forward(struct ab_terminal *t)
 	return true;
 }
 
-static void step_back(struct ab_terminal *t)
+static void return_terminal(struct ab_terminal *t)
 {
 	t->relay.reading = false;
 	if (t->live->raw && in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
@@ -279,7 +277,7 @@ int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
 	if (ab_relay_start(&t->relay, master, loop, err) < 0)
 		return -1;
 	ab_terminal_resize(t);
-	come_forward(t);
+	take_terminal(t);
 	ab_relay_arm(&t->relay);
 	return 0;
 }
@@ -299,7 +297,7 @@ bool ab_terminal_claim(struct ab_terminal *t)
 	bool front;
 
 	t->wanted = true;
-	front = come_forward(t);
+	front = take_terminal(t);
 	ab_relay_arm(&t->relay);
 	return front;
 }
@@ -307,17 +305,17 @@ bool ab_terminal_claim(struct ab_terminal *t)
 void ab_terminal_suspend(struct ab_terminal *t)
 {
 	ab_terminal_release(t);
-	/* A full-screen program leaves its screen before it stops. */
+	/* A full-screen program has left its screen before it stopped. */
 	ab_relay_flush(&t->relay, false);
 	undo_modes(t);
-	step_back(t);
+	return_terminal(t);
 	t->relay.quiet = true;
 	ab_relay_arm(&t->relay);
 }
 
 bool ab_terminal_resume(struct ab_terminal *t)
 {
-	bool front = come_forward(t);
+	bool front = take_terminal(t);
 
 	t->relay.quiet = false;
 	if (front)
@@ -336,7 +334,7 @@ void ab_terminal_close(struct ab_terminal *t)
 		ab_loop_timer_stop(t->relay.loop, &t->nudge);
 	ab_relay_flush(&t->relay, true);
 	undo_modes(t);
-	step_back(t);
+	return_terminal(t);
 	ab_relay_fini(&t->relay);
 	munmap(t->live, sizeof(*t->live));
 	free(t);
@@ -358,7 +356,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 
 	if (rescue->fd < 0 || !live)
 		return;
-	/* By now we are in the background, where changing it would stop us. */
+	/* We are in the background now, where a change would stop us. */
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &ttou, &before);
@@ -369,7 +367,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	modes = live->modes;
 	if (live->writing)
 		ab_screen_modes_join(&modes, &live->next);
-	/* The first byte ends a sequence of ours that was cut off. */
+	/* CAN ends a sequence of ours that was cut off. */
 	if (live->covered) {
 		ab_relay_write(rescue->fd, "\030", 1);
 		ab_relay_write(rescue->fd, text, ab_screen_modes_uncover(&modes, text));
@@ -382,14 +380,14 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 /*
  * Theory of operation.
  *
- * A screen of ours lies over the box's: on the other screen of the terminal,
- * or, where the box's program has that already, in its place. The sequences
- * that begin and end it and what is drawn in between go through the relay, in
- * front of the box's output, so that none of it waits for a slow terminal.
- * `covered` is noted before the first of these bytes and after the last.
+ * Our screen covers the box's: on the alternate screen of the terminal, or, if
+ * the box's program uses that one, in its place. The sequences that begin and
+ * end it, and everything drawn in between, go through the relay ahead of the
+ * box's output, so that we never block on a slow terminal. `covered` is set
+ * before the first of these bytes and cleared after the last.
  *
- * A program on the full screen has lost what stood there. It draws itself anew
- * when its size changes, and many only then: so it does, twice.
+ * A program on the full screen has lost its content. Many redraw only when
+ * their size changes, so we change it and restore it a moment later.
  */
 
 enum {
@@ -397,7 +395,7 @@ enum {
 	NUDGE_MS = 150,
 };
 
-/* A terminal that somebody has made raw is in use. */
+/* A terminal that another program has made raw is in use. */
 static bool is_free(const struct ab_terminal *t)
 {
 	struct termios now;
@@ -405,14 +403,14 @@ static bool is_free(const struct ab_terminal *t)
 	return t->live->raw || (tcgetattr(in_fd(t), &now) == 0 && (now.c_lflag & ICANON));
 }
 
-bool ab_terminal_suits(const struct ab_terminal *t)
+bool ab_terminal_supports_guest(const struct ab_terminal *t)
 {
-	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->beside;
+	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->bypassed;
 }
 
-bool ab_terminal_able(const struct ab_terminal *t)
+bool ab_terminal_can_hold(const struct ab_terminal *t)
 {
-	return ab_terminal_suits(t) && t->relay.loop && !t->relay.quiet &&
+	return ab_terminal_supports_guest(t) && t->relay.loop && !t->relay.quiet &&
 	       ab_tty_foreground(in_fd(t)) && is_free(t);
 }
 
@@ -427,7 +425,7 @@ void ab_terminal_redraw(struct ab_terminal *t)
 
 	if (!t->relay.held)
 		return;
-	/* One after the other: a screen that is slow sees fewer of them. */
+	/* Only one drawing at a time: a slow screen skips some. */
 	t->dirty = t->relay.own.len > 0;
 	if (t->dirty)
 		return;
@@ -461,7 +459,7 @@ static void take_keyboard(struct ab_terminal *t)
 	tcsetattr(in_fd(t), TCSANOW, &now);
 }
 
-static void cover(struct ab_terminal *t)
+static void cover_screen(struct ab_terminal *t)
 {
 	char text[AB_MODES_ROOM];
 
@@ -469,14 +467,14 @@ static void cover(struct ab_terminal *t)
 	t->live->covered = true;
 	ab_buf_add(&t->relay.own, text, ab_screen_modes_cover(&t->live->modes, text));
 	t->relay.held = true;
-	/* Drawn when these are written. */
+	/* note_sent draws once these bytes are written. */
 	t->dirty = true;
 	ab_relay_arm(&t->relay);
 }
 
 bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *guest)
 {
-	if (!ab_terminal_able(t))
+	if (!ab_terminal_can_hold(t))
 		return false;
 	t->guest = *guest;
 	take_keyboard(t);
@@ -484,11 +482,11 @@ bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *gue
 	if (t->relay.held)
 		ab_terminal_redraw(t);
 	else
-		cover(t);
+		cover_screen(t);
 	return true;
 }
 
-static void nudge(struct ab_terminal *t)
+static void nudge_program(struct ab_terminal *t)
 {
 	int box = t->relay.box.source.fd;
 	struct winsize size;
@@ -501,7 +499,7 @@ static void nudge(struct ab_terminal *t)
 	ab_loop_timer(t->relay.loop, &t->nudge, NUDGE_MS);
 }
 
-static void guest_nudged(struct ab_timer *timer)
+static void restore_size(struct ab_timer *timer)
 {
 	ab_terminal_resize(timer->owner);
 }
@@ -517,17 +515,17 @@ void ab_terminal_release(struct ab_terminal *t)
 		tcflush(in_fd(t), TCIFLUSH);
 	ab_buf_add(&t->relay.own, text, ab_screen_modes_uncover(&t->live->modes, text));
 	if (t->lent)
-		step_back(t);
+		return_terminal(t);
 	t->lent = false;
-	nudge(t);
+	nudge_program(t);
 	ab_relay_arm(&t->relay);
 }
 
-static void hear_guest_keys(void *arg, const char *data, size_t len)
+static void pass_guest_keys(void *arg, const char *data, size_t len)
 {
 	struct ab_terminal *t = arg;
 
-	if (len == 0 && ab_terminal_suits(t))
+	if (len == 0 && ab_terminal_supports_guest(t))
 		ab_terminal_release(t);
 	else
 		t->guest.keys(t->guest.arg, data, len);

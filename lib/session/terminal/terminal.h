@@ -1,15 +1,14 @@
 #ifndef AB_SESSION_TERMINAL_TERMINAL_H
 #define AB_SESSION_TERMINAL_TERMINAL_H
 /*
- * The caller's terminal on one side, the box's own on the other, and the
- * relay between them. The box never holds the caller's terminal: what it
- * writes is bytes on a screen, what it reads is what was typed for it.
+ * The caller's terminal, the box's own terminal, and the relay between them.
+ * The box never has a descriptor of the caller's terminal: it can only write
+ * bytes to its screen and read the keys typed for it.
  *
- * Expects all signals blocked (SIGTTIN and SIGTTOU would stop us in the
- * middle). While the caller's terminal is raw, a line written to it by others
- * needs "\r\n".
+ * Expects all signals blocked (SIGTTIN and SIGTTOU would stop us halfway).
+ * While the caller's terminal is raw, others must end lines with "\r\n".
  *
- * A guest is ourselves: it has the terminal while a question is on the screen.
+ * A guest is our own prompt, which uses the terminal while a question is shown.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,86 +21,84 @@ struct ab_error;
 struct ab_terminal;
 
 /*
- * Look at descriptors 0-2. ret_fds gets a bit for each that is a terminal; 0
- * and *ret NULL when none is. Changes nothing yet.
+ * Looks at descriptors 0-2. ret_fds gets a bit for each that is a terminal; if
+ * none is, it is 0 and *ret NULL. Changes nothing yet.
  */
 int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_rows,
 		     uint16_t *ret_cols, struct ab_error *err);
 
-/* The terminal that controls us, for a guest only: the command has none. *ret
- * is NULL where there is no such terminal. Attached with the master -1. */
+/* Our controlling terminal, for a guest only: the command has none. *ret is
+ * NULL if there is no such terminal. Attach it with the master -1. */
 int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err);
 
 /*
- * Must the command start in the background of its own terminal? So when the
- * caller's is not plainly ours to read: we are in the background, or others
- * of a pipeline may be reading it. A command that then wants input is stopped
- * by its terminal (SIGTTIN, SIGTTOU): call ab_terminal_claim, and let it go on
- * with the terminal if that says true; else stop, as it did.
+ * Must the command start in the background of its own terminal? Yes if we may
+ * not read the caller's: we are in the background, or others in a pipeline may
+ * read it. If the command then wants input, its terminal stops it (SIGTTIN,
+ * SIGTTOU). Call ab_terminal_claim; if true, continue it in the foreground,
+ * else stop ourselves too.
  */
 bool ab_terminal_behind(const struct ab_terminal *terminal);
-/* Otherwise these are the settings that its own terminal must begin with: set
- * later they would overwrite what the command has already changed. */
+/* If not, its terminal must start with these settings: set later, they would
+ * overwrite changes by the command. */
 const struct termios *ab_terminal_settings(const struct ab_terminal *terminal);
 bool ab_terminal_claim(struct ab_terminal *terminal);
 
-/* Relay between the caller's terminal and this master (taken over): the
- * caller's becomes raw if we are in its foreground. */
+/* Starts the relay to this master, which it takes over. The caller's terminal
+ * becomes raw if we are in its foreground. */
 int ab_terminal_attach(struct ab_terminal *terminal, int master, struct ab_loop *loop,
 		       struct ab_error *err);
 
 void ab_terminal_resize(struct ab_terminal *terminal);	/* SIGWINCH */
-void ab_terminal_suspend(struct ab_terminal *terminal); /* cooked, quiet */
-/* After SIGCONT. True: what is typed reaches the command, which may have its
- * terminal's foreground; false: it goes on in the background. */
+void ab_terminal_suspend(struct ab_terminal *terminal); /* before we stop */
+/* After SIGCONT. True: keys reach the command, which may be in its terminal's
+ * foreground; false: it continues in the background. */
 bool ab_terminal_resume(struct ab_terminal *terminal);
 
 /*
- * A guest has the screen and the keys: what the box writes waits, and nothing
- * that is typed reaches it. What was typed before is thrown away, and what is
- * left at the end too.
+ * While a guest uses the terminal, the box's output waits and no key reaches
+ * the box. Unread keys are discarded when it begins and when it ends.
  */
 struct ab_terminal_guest {
-	/* Add all that is to be on the screen; it may be of another size each
-	 * time. */
+	/* Adds the whole screen; the size may change between calls. */
 	void (*draw)(void *arg, struct ab_buf *b, size_t rows, size_t cols);
 	/* The terminal has taken all of it. */
 	void (*drawn)(void *arg);
-	/* With nothing: the terminal is gone. */
+	/* len 0: the terminal is gone. */
 	void (*keys)(void *arg, const char *keys, size_t len);
 	void *arg;
 };
 
-/* Is there somebody who can see it and type, now? Not in the background, and
- * not where others read the terminal too. */
-bool ab_terminal_able(const struct ab_terminal *terminal);
-/* Could it ever be so? */
-bool ab_terminal_suits(const struct ab_terminal *terminal);
-/* Begin, or throw away what was typed and draw anew. False: not now. Ends by
- * itself when we are stopped or pushed into the background. */
+/* Can a person see a guest and answer it now? Not in the background, and not
+ * while another program has made the terminal raw. */
+bool ab_terminal_can_hold(const struct ab_terminal *terminal);
+/* Can it ever? */
+bool ab_terminal_supports_guest(const struct ab_terminal *terminal);
+/* Begins, or discards keys and redraws. False: not possible now. Ends by itself
+ * when we are stopped or put into the background. */
 bool ab_terminal_hold(struct ab_terminal *terminal, const struct ab_terminal_guest *guest);
 bool ab_terminal_held(const struct ab_terminal *terminal);
 void ab_terminal_redraw(struct ab_terminal *terminal);
-/* The box's program is told to draw itself anew if that is needed. */
+/* Makes the box's program redraw itself if needed. */
 void ab_terminal_release(struct ab_terminal *terminal);
 
 /*
- * The box has ended: write what is left of its output, then give the caller
- * its terminal back as it was, modes that the command left switched on (full
- * screen, mouse, hidden cursor) switched off. NULL does nothing.
+ * After the end of the box: writes the rest of its output, then restores the
+ * caller's terminal and switches off modes that the command left on (full
+ * screen, mouse, hidden cursor). NULL does nothing.
  */
 void ab_terminal_close(struct ab_terminal *terminal);
 
 /*
- * What the broker needs to do the same for a supervisor that died. `live` is
- * memory that both processes see; it holds what is to be undone at any moment.
+ * Lets the broker do the same if the supervisor dies. `live` is shared memory;
+ * at any moment it says what has to be undone.
  */
 struct ab_terminal_live;
 struct ab_terminal_rescue {
 	int fd; /* the caller's terminal, or -1 */
 	const struct ab_terminal_live *live;
 };
-/* Before the fork; NULL: nothing to rescue. */
+/* Call before the fork. `terminal` may be NULL: nothing to restore. */
 void ab_terminal_rescue_get(const struct ab_terminal *terminal, struct ab_terminal_rescue *ret);
 void ab_terminal_rescue(const struct ab_terminal_rescue *rescue);
 

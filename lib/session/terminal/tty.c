@@ -14,8 +14,7 @@ bool ab_tty_foreground(int fd)
 {
 	pid_t group = tcgetpgrp(fd);
 
-	/* A terminal that does not control us has no foreground for us, and
-	 * nothing stops us there. */
+	/* ENOTTY: not our controlling terminal; using it never stops us. */
 	return group == getpgrp() || (group < 0 && errno == ENOTTY);
 }
 
@@ -30,9 +29,9 @@ static uint32_t find_terminals(void)
 	return fds;
 }
 
-/* The first in this order that is a terminal and open for what we want; else
- * the first terminal, which perhaps can be opened for it. */
-static int pick(uint32_t fds, const int order[3], int unfit)
+/* The first terminal in this order whose access mode is not `unfit`; else the
+ * first terminal, which perhaps can be opened again. */
+static int pick_descriptor(uint32_t fds, const int order[3], int unfit)
 {
 	int any = -1;
 
@@ -49,28 +48,28 @@ static int pick(uint32_t fds, const int order[3], int unfit)
 	return any;
 }
 
-static int reopen(int fd)
+static int reopen_terminal(int fd)
 {
 	const int flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 	unsigned int number;
 	char path[32];
 	int own;
 
-	/* Opening a master again would make another terminal. */
+	/* Opening a master again would create a new terminal. */
 	if (ioctl(fd, TIOCGPTN, &number) == 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	own = open(path, flags);
-	/* After su or sudo the terminal is another user's; but the one that
-	 * controls us can always be had. */
+	/* After su or sudo the terminal belongs to another user, but we can
+	 * always open our controlling one. */
 	if (own < 0 && tcgetpgrp(fd) >= 0)
 		own = open("/dev/tty", flags);
 	return own;
 }
 
-static int get(int fd, int unfit, bool *ret_shared)
+static int open_own(int fd, int unfit, bool *ret_shared)
 {
-	int own = reopen(fd), mode = fcntl(fd, F_GETFL);
+	int own = reopen_terminal(fd), mode = fcntl(fd, F_GETFL);
 
 	*ret_shared = own < 0;
 	if (own < 0 && mode >= 0 && (mode & O_ACCMODE) != unfit)
@@ -92,7 +91,7 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-bool ab_tty_beside(void)
+bool ab_tty_bypassed(void)
 {
 	return is_pipe(0) || is_pipe(1) || is_pipe(2);
 }
@@ -106,20 +105,20 @@ void ab_tty_open(struct ab_tty *ret)
 	*ret = tty;
 	if (!tty.fds)
 		return;
-	in = pick(tty.fds, in_order, O_WRONLY);
-	out = pick(tty.fds, out_order, O_RDONLY);
+	in = pick_descriptor(tty.fds, in_order, O_WRONLY);
+	out = pick_descriptor(tty.fds, out_order, O_RDONLY);
 	tty.same = same_terminal(in, out);
-	tty.in = get(in, O_WRONLY, &tty.in_shared);
+	tty.in = open_own(in, O_WRONLY, &tty.in_shared);
 	if (tty.same && tty.in >= 0 && !tty.in_shared)
 		tty.out = fcntl(tty.in, F_DUPFD_CLOEXEC, 3);
 	else
-		tty.out = get(out, O_RDONLY, &tty.out_shared);
+		tty.out = open_own(out, O_RDONLY, &tty.out_shared);
 	tty.pipeline = is_pipe(0) || is_pipe(1);
-	tty.beside = ab_tty_beside();
+	tty.bypassed = ab_tty_bypassed();
 	/*
 	 * A script without job control starts its background jobs in its own
-	 * group, which may be the foreground's, with something else on 0: so
-	 * without the terminal there it is not plainly for us.
+	 * group, which may be the foreground group, with something else on 0.
+	 * So the terminal is ours only if it is on 0.
 	 */
 	tty.ours = (tty.fds & 1) && !tty.pipeline && tcgetpgrp(tty.in) == getpgrp();
 	*ret = tty;

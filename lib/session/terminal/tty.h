@@ -1,35 +1,33 @@
 #ifndef AB_SESSION_TERMINAL_TTY_H
 #define AB_SESSION_TERMINAL_TTY_H
 /*
- * The caller's terminal among descriptors 0-2: which of them it is, and
- * descriptors of our own for it.
+ * Finds the caller's terminal among descriptors 0-2, and opens it again.
  *
- * Our own, because they must not block, and O_NONBLOCK belongs to the
- * description: set on an inherited one, the caller's shell would have it too.
+ * O_NONBLOCK belongs to the open file description: if we set it on an inherited
+ * descriptor, the caller's shell would have it too.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 struct ab_tty {
 	uint32_t fds;		    /* bits of 0-2 that are terminals */
-	int in, out;		    /* close-on-exec, or -1; for the caller of
-				 * ab_tty_open to close */
-	bool in_shared, out_shared; /* could not be had: these may block */
-	bool same;		    /* in and out are one terminal */
-	bool pipeline;		    /* others may use it beside us */
-	bool ours;		    /* plainly for us to read, from the start */
-	bool beside;		    /* of ab_tty_beside */
+	int in, out;		    /* close-on-exec, or -1; the caller closes them */
+	bool in_shared, out_shared; /* could not be opened again: may block */
+	bool same;		    /* in and out are the same terminal */
+	bool pipeline;		    /* other processes may use it too */
+	bool ours;		    /* only we read it, from the start */
+	bool bypassed;		    /* ab_tty_bypassed() */
 };
 
-/* Only looks. All closed and zero when no descriptor is a terminal. */
+/* Changes nothing. in and out are -1 if no descriptor is a terminal. */
 void ab_tty_open(struct ab_tty *ret);
 
-/* Does the environment say that nothing can be drawn on it? */
+/* TERM=dumb: nothing can be drawn on it. */
 bool ab_tty_dumb(void);
 
-/* May somebody else print there what the command writes? So when it writes
- * into a pipe: what is at the other end, and where that prints, is not known. */
-bool ab_tty_beside(void);
+/* May output of the command reach the terminal without us? So if it writes to a
+ * pipe: we do not know where the program at the other end prints. */
+bool ab_tty_bypassed(void);
 
 /* May we read this terminal and change it now? */
 bool ab_tty_foreground(int fd);
