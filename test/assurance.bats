@@ -4,7 +4,7 @@ load helpers
 @test "assurance: -v names what was proved, in one line" {
 	agentbox run -v -- true
 	[ "$status" -eq 0 ]
-	line=$(grep 'holds:' <<<"$output")
+	line=$(grep 'in force:' <<<"$output")
 	[ "$(wc -l <<<"$line")" -eq 1 ]
 	for name in user-ns pid-fence net-fence dns-fence write-fence read-deny \
 		protected-names ipc-fence syscalls no-new-privs transparent; do
@@ -23,7 +23,7 @@ load helpers
 
 @test "assurance: the record has the same properties" {
 	agentbox run -v -- true
-	line=$(sed -n 's/.*holds: //p' <<<"$output")
+	line=$(sed -n 's/.*guarantees in force: //p' <<<"$output")
 	record=$(find "$AGENTBOX_STATE/runs" -name audit.jsonl)
 	holds=$(python3 -c '
 import json, sys
@@ -62,7 +62,7 @@ for line in open(sys.argv[1]):
 @test "assurance: the host's network is reported as such" {
 	agentbox run -v --profile development -- true
 	[ "$status" -eq 0 ]
-	line=$(grep 'holds:' <<<"$output")
+	line=$(grep 'in force:' <<<"$output")
 	[[ "$line" != *net-fence* ]]
 	[[ "$line" != *dns-fence* ]]
 	[[ "$line" == *write-fence* ]]
@@ -88,7 +88,7 @@ for line in open(sys.argv[1]):
 
 @test "assurance: every property that is proved can be required" {
 	agentbox run -v -- true
-	names=$(sed -n 's/.*holds: //p' <<<"$output")
+	names=$(sed -n 's/.*guarantees in force: //p' <<<"$output")
 	[ -n "$names" ]
 	agentbox run --require "${names// /,}" -- true
 	[ "$status" -eq 0 ]

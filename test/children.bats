@@ -454,7 +454,7 @@ start_slowly()
 	SH
 	cp "$AGENTBOX" agentbox
 	agentbox run -- sh job
-	[[ "$output" == *"only the command that is started is judged"* ]]
+	[[ "$output" == *"only the command itself is judged"* ]]
 }
 
 @test "children: without a listener a strict run does not start, and --fallback warn says so" {
@@ -470,6 +470,6 @@ start_slowly()
 	run busy "$AGENTBOX" run --fallback warn -- sh job
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"what the command executes is not judged"* ]]
+	[[ "$output" == *"programs that the command starts are not judged"* ]]
 	[ -e ran-rm ]
 }

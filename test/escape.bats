@@ -379,7 +379,7 @@ reach()
 	host_peer stream "$HOME/.gnupg/s"
 	reach stream "$HOME/.gnupg/s" --allow-unix "$HOME/.gnupg/s"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"$HOME/.gnupg is denied"*"'!$HOME/.gnupg'"* ]]
+	[[ "$output" == *"$HOME/.gnupg is hidden"*"'!$HOME/.gnupg'"* ]]
 	reach stream "$HOME/.gnupg/s" --allow-unix "$HOME/.gnupg/s" --deny-read '!~/.gnupg'
 	[ "$output" = "stream: ok" ]
 }

@@ -35,7 +35,7 @@ exec_json()
 	says '.command[0] == "sh" and .decision == "allow" and .error == null'
 	says '.profile == "default" and (.assurance.holds | index("net-fence"))'
 	says '.duration_ms >= 0 and (.started | test("^20.*Z$"))'
-	[[ "$stderr" == *"agentbox: box $(field .run_id) holds:"* ]]
+	[[ "$stderr" == *"agentbox: box $(field .run_id), guarantees in force:"* ]]
 }
 
 @test "exec: a text for the shell, as run has it" {
@@ -335,7 +335,7 @@ started()
 @test "result: inside a box it is the outer run's" {
 	agentbox run -- "$AGENTBOX" run --result here -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"give it to the outer run"* ]]
+	[[ "$output" == *"pass it to the outer run"* ]]
 	agentbox run --result ../result -- "$AGENTBOX" run -- true
 	[ "$status" -eq 0 ]
 	jq -e '.exit == 0' ../result

@@ -98,7 +98,7 @@ clean_project()
 	agentbox run --profile p -- curl -fsS http://other.test/
 	[ "$status" -ne 0 ]
 	agentbox_split learn --yes --net blocked -- true
-	[[ "$stderr" == *"the policy has the network blocked; to learn from, it is filtered"* ]]
+	[[ "$stderr" == *"the policy sets the network to blocked; it is filtered while learning"* ]]
 	agentbox_split learn --yes --profile workspace-write -- true
 	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write"}' ]
 }

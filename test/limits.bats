@@ -53,7 +53,7 @@ except BlockingIOError:
 	only_root
 	agentbox run -v --processes 20 -- true
 	[ "$status" -eq 0 ]
-	if [[ "$output" == *"holds:"*" limits"* ]]; then
+	if [[ "$output" == *"in force:"*" limits"* ]]; then
 		agentbox run --processes 20 -- bash -c '
 			for i in {1..60}; do sleep 60 & done 2>/dev/null; jobs -p | wc -l'
 		[ "$status" -ne 0 ] || [ "$output" -lt 30 ]
@@ -73,7 +73,7 @@ except BlockingIOError:
 	only_user
 	agentbox run -v --require limits --processes 50 --files 100 --memory 512M -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"holds:"*limits* ]]
+	[[ "$output" == *"in force:"*limits* ]]
 }
 
 @test "limits: --files bounds open files of one process" {
@@ -181,7 +181,7 @@ except OSError as e:
 @test "limits: that memory is limited per process only is said and recorded" {
 	agentbox run -v --memory 1G -- true
 	[ "$status" -eq 0 ]
-	if [[ "$output" == *"memory limit is that of each process"* ]]; then
+	if [[ "$output" == *"memory limit applies to each process"* ]]; then
 		grep -q '"memory_limit":"process"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
 	else
 		# A machine that delegates a cgroup holds the box as a whole.

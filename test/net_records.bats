@@ -213,8 +213,8 @@ load attack/attack
 @test "records: the run says that the network is captured" {
 	agentbox_split run -v --require net-fence,dns-fence,transparent --allow origin.test -- true
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"holds: "*net-fence*dns-fence*transparent* ]]
+	[[ "$stderr" == *"in force: "*net-fence*dns-fence*transparent* ]]
 	[ "$(audit 'select(.kind == "assurance") | .holds | index("transparent") != null')" = true ]
 	agentbox_split run -v --net allowed --fallback warn -- true
-	[[ "$stderr" != *"holds:"*net-fence* ]]
+	[[ "$stderr" != *"in force:"*net-fence* ]]
 }

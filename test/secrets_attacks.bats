@@ -158,7 +158,7 @@ def whole(sock, data, enough=None):
 		END
 		[ "$status" -eq 125 ]
 		[[ "$output" == good:* ]]
-		[[ "$stderr" == *"a placeholder of OTHER_TOKEN was on its way to another host"* ]]
+		[[ "$stderr" == *"the placeholder of OTHER_TOKEN was about to be sent to another host"* ]]
 		[ "$(audit 'select(.kind == "violation") | .rule, .secret')" = secret-tripwire$'\n'OTHER_TOKEN ]
 		! since_mark origin | grep -qF "$OTHER_TOKEN" || false
 		rm -rf "$AGENTBOX_STATE"

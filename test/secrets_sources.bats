@@ -179,7 +179,7 @@ recorded()
 	wait_for 90 recorded '"kind":"secret".*"event":"failed".*not JSON'
 	let_go
 	[ "$status" -eq 0 ]
-	grep "OPENAI_API_KEY cannot be read again" "$TEST_DIR/out"
+	grep "cannot read OPENAI_API_KEY again" "$TEST_DIR/out"
 	no_value_in "$(cat "$TEST_DIR/out")"
 }
 
@@ -415,7 +415,7 @@ recorded()
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 2 ]
 	[ "${lines[0]}" = "${lines[1]}" ]
-	[[ "$stderr" == *"those of the outer run"* ]]
+	[[ "$stderr" == *"secrets and path rules of the outer run"* ]]
 }
 
 @test "secrets: --require-covered refuses what nothing covers" {

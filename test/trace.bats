@@ -87,13 +87,13 @@ traced()
 @test "trace: who asks for more is told of it when a command fails" {
 	agentbox_split run -v -- sh -c 'exit 3'
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"agentbox run --trace-denials -- ... tells which"* ]]
+	[[ "$stderr" == *"to see which files were denied: agentbox run --trace-denials"* ]]
 	agentbox_split run -v -- true
 	[[ "$stderr" != *trace-denials* ]]
 	agentbox_split run -- false
 	[ -z "$stderr" ]
 	agentbox_split run -v --trace-denials -- false
-	[[ "$stderr" != *"tells which"* ]]
+	[[ "$stderr" != *"to see which files were denied"* ]]
 }
 
 @test "trace: what is not there, and what one could not do outside, is no refusal" {
@@ -461,7 +461,7 @@ calls()
 @test "trace: inside a box it cannot be had, and that is said" {
 	cp "$AGENTBOX" agentbox
 	agentbox run -- ./agentbox run --trace-denials --fallback warn -- echo works
-	[[ "$output" == *"what is refused cannot be seen"*works* ]]
+	[[ "$output" == *"cannot trace denials inside a box"*works* ]]
 	agentbox run --trace-denials -- ./agentbox run --fallback warn -- sh -c 'echo x >/usr/x || echo works'
 	[[ "$output" == *works* ]]
 }
@@ -473,6 +473,6 @@ calls()
 	echo "$output"
 	[ "$status" -eq 3 ]
 	[[ "$output" == *held* ]]
-	[[ "$output" == *"what the box refuses is not seen"* ]]
+	[[ "$output" == *"denials are not traced"* ]]
 	record | jq -es 'any(.kind == "assurance" and .denials_traced == false)' >/dev/null
 }

@@ -193,10 +193,11 @@ void ab_trial_program(struct ab_strv *words)
 static void record_message(void *arg, enum ab_level level, const char *text)
 {
 	struct ab_trial_outcome *outcome = arg;
-	const char *holds = strstr(text, " holds: ");
+	const char *holds = strstr(text, AB_RUN_GUARANTEES);
 
 	if (level == AB_SAY_DETAIL && strncmp(text, "box ", 4) == 0 && holds)
-		snprintf(outcome->holds, sizeof(outcome->holds), "%s", holds + strlen(" holds: "));
+		snprintf(outcome->holds, sizeof(outcome->holds), "%s",
+			 holds + strlen(AB_RUN_GUARANTEES));
 	if (level == AB_SAY_WARNING)
 		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
 }

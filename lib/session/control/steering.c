@@ -32,7 +32,7 @@ enum { POINTERS = 20 };
 
 struct ab_proxy *ab_steering_proxy(const struct ab_steering *d)
 {
-	return d->hands.gate ? ab_box_network_proxy(d->hands.gate) : NULL;
+	return d->hands.box_network ? ab_box_network_proxy(d->hands.box_network) : NULL;
 }
 
 void ab_steering_say(struct ab_steering *d, bool note, const char *fmt, ...)

@@ -56,7 +56,7 @@ struct ab_steering_setup {
 /* What it has others do. */
 struct ab_steering_hands {
 	struct ab_loop *loop;
-	struct ab_box_network *gate; /* or NULL: no network of ours */
+	struct ab_box_network *box_network; /* or NULL: no network of ours */
 	void (*stop)(void *arg, uint64_t grace_ms);
 	void (*fail)(void *arg, const struct ab_error *err); /* the end */
 	void (*redraw)(void *arg);
@@ -71,7 +71,7 @@ bool ab_steering_asks(const struct ab_steering_setup *setup);
 /* Does a threshold need to know what is uploaded? */
 bool ab_steering_counts(const struct ab_policy *policy);
 
-/* From the gate, on the supervisor's thread. */
+/* From the proxy, on the supervisor's thread. */
 void ab_steering_wanted(struct ab_steering *steering, const struct ab_wanted *wanted);
 void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_settled how,
 			 uint32_t released);

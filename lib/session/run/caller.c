@@ -15,11 +15,9 @@
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 
-/*
- * The home folder from /etc/passwd, read by hand: the C library's own way
- * (NSS) loads shared objects, and a static program must not.
- */
-static char *home_from_passwd(uid_t uid)
+/* The home folder from /etc/passwd, parsed here: the C library's way (NSS) loads shared objects,
+ * which a static program must not do. */
+static char *read_passwd_home(uid_t uid)
 {
 	ab_autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
@@ -56,10 +54,10 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 
 	if (!getcwd(cwd, sizeof(cwd))) {
 		ab_fail(err, AB_EUSAGE, errno, "find the current folder");
-		return ab_hint(err, "it may have been removed: cd somewhere");
+		return ab_hint(err, "it may have been removed; cd to another folder");
 	}
 	if (!home || home[0] != '/')
-		home = passwd = home_from_passwd(getuid());
+		home = passwd = read_passwd_home(getuid());
 	input->environ = environ;
 	input->cwd = ab_strdup(cwd);
 	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;

@@ -1,14 +1,14 @@
 /*
  * Theory of operation.
  *
- * The child is the supervisor. It tells us what it has to say, and how it
- * ended, by packets (struct word); its result is in a file that both have. We
- * read what the command writes, as long as the child lives and then what is
- * left in the pipes: with the supervisor everything of the box has ended, so
- * nobody who still holds an end of them can keep us waiting.
+ * The child is the supervisor. It sends its messages and its end as packets (struct packet), and
+ * writes its result into a file that both have open. We read the command's output while the child
+ * lives, and then what is left in the pipes: the box ends with its supervisor, so another process
+ * that holds a pipe open cannot keep us waiting.
  *
- * Should: read on when there is enough, and count; pass on every signal that
- * was sent to us alone. One of the terminal's went to the child as well.
+ * Should: keep reading and counting beyond the limit; forward every signal that was sent to us
+ * alone. A signal from the terminal reached the child as well.
+ *
  * Mustn't: wait for anything but the child.
  */
 #include "session/run/in_child.h"
@@ -37,11 +37,10 @@
 
 enum { TEXT_MAX = 32 * 1024, RESULT_MAX = 64 << 20 };
 
-/* From the child. */
-enum word_kind { WORD_SAID, WORD_ENDED, WORD_FAILED };
-struct word {
+enum packet_kind { PACKET_MESSAGE, PACKET_ENDED, PACKET_FAILED };
+struct packet {
 	uint32_t kind;
-	int32_t value; /* said: the level; ended: the status */
+	int32_t value; /* message: the level; ended: the status */
 	union {
 		char text[TEXT_MAX];
 		struct ab_error error;
@@ -50,45 +49,44 @@ struct word {
 
 enum { OUT, ERR, STREAMS };
 
-struct apart {
+struct child {
 	const struct ab_request *request;
 	struct ab_child_run *ret;
 	uint64_t capture;
-	bool nested;  /* in a box already: the child becomes the
-				 * command, and has no result */
-	int result;   /* a file in memory */
-	int words[2]; /* ours, the child's */
+	bool nested;	/* already in a box: the child becomes the command and writes no result */
+	int result;	/* a file in memory */
+	int channel[2]; /* our end, the child's end */
 	int pipes[STREAMS][2];
 	int signals;
 	sigset_t before;
 	pid_t pid;
 	int pidfd;
-	bool heard; /* how it ended: */
-	struct word last;
+	bool has_last; /* `last` says how it ended */
+	struct packet last;
 	siginfo_t end;
 };
 
-static void say_by_word(void *arg, enum ab_level level, const char *text)
+static void send_message(void *arg, enum ab_level level, const char *text)
 {
-	struct apart *a = arg;
+	struct child *c = arg;
 	size_t len = strnlen(text, TEXT_MAX - 1);
-	struct word *word = ab_alloc(sizeof(*word));
+	struct packet *packet = ab_alloc(sizeof(*packet));
 
-	word->kind = WORD_SAID;
-	word->value = (int32_t)level;
-	memcpy(word->u.text, text, len);
-	send(a->words[1], word, offsetof(struct word, u) + len + 1, MSG_NOSIGNAL);
-	free(word);
+	packet->kind = PACKET_MESSAGE;
+	packet->value = (int32_t)level;
+	memcpy(packet->u.text, text, len);
+	send(c->channel[1], packet, offsetof(struct packet, u) + len + 1, MSG_NOSIGNAL);
+	free(packet);
 }
 
-/* What is not its own must not keep us waiting for its end. */
-static int arrange_stdio(const struct apart *a)
+/* With capture, the pipes replace the output, and /dev/null replaces a terminal as input. */
+static int arrange_stdio(const struct child *c)
 {
 	int null;
 
-	if (!a->capture)
+	if (!c->capture)
 		return 0;
-	if (dup2(a->pipes[OUT][1], STDOUT_FILENO) < 0 || dup2(a->pipes[ERR][1], STDERR_FILENO) < 0)
+	if (dup2(c->pipes[OUT][1], STDOUT_FILENO) < 0 || dup2(c->pipes[ERR][1], STDERR_FILENO) < 0)
 		return -1;
 	if (!isatty(STDIN_FILENO))
 		return 0;
@@ -99,34 +97,34 @@ static int arrange_stdio(const struct apart *a)
 	return 0;
 }
 
-static void close_ours(const struct apart *a)
+static void close_ours(const struct child *c)
 {
-	close(a->words[0]);
-	close(a->signals);
-	for (size_t i = 0; a->capture && i < STREAMS; i++) {
-		close(a->pipes[i][0]);
-		close(a->pipes[i][1]);
+	close(c->channel[0]);
+	close(c->signals);
+	for (size_t i = 0; c->capture && i < STREAMS; i++) {
+		close(c->pipes[i][0]);
+		close(c->pipes[i][1]);
 	}
 }
 
-static void report(const struct apart *a, int result, int status, const struct ab_error *err)
+static void report_end(const struct child *c, int result, int status, const struct ab_error *err)
 {
-	struct word *word = ab_alloc(sizeof(*word));
-	size_t len = offsetof(struct word, u);
+	struct packet *packet = ab_alloc(sizeof(*packet));
+	size_t len = offsetof(struct packet, u);
 
-	word->kind = result < 0 ? WORD_FAILED : WORD_ENDED;
-	word->value = status;
+	packet->kind = result < 0 ? PACKET_FAILED : PACKET_ENDED;
+	packet->value = status;
 	if (result < 0) {
-		word->u.error = *err;
+		packet->u.error = *err;
 		len += sizeof(*err);
 	}
-	send(a->words[1], word, len, MSG_NOSIGNAL);
-	free(word);
+	send(c->channel[1], packet, len, MSG_NOSIGNAL);
+	free(packet);
 }
 
-_Noreturn static void be_supervisor(struct apart *a, pid_t parent)
+_Noreturn static void be_supervisor(struct child *c, pid_t parent)
 {
-	struct ab_request request = *a->request;
+	struct ab_request request = *c->request;
 	struct ab_error err = { 0 };
 	char number[16];
 	int result = -1, status = 0;
@@ -134,22 +132,22 @@ _Noreturn static void be_supervisor(struct apart *a, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(125);
-	sigprocmask(SIG_SETMASK, &a->before, NULL);
-	snprintf(number, sizeof(number), "%d", a->result);
-	request.result = a->nested ? NULL : number;
-	request.say = say_by_word;
-	request.arg = a;
-	if (arrange_stdio(a) < 0) {
+	sigprocmask(SIG_SETMASK, &c->before, NULL);
+	snprintf(number, sizeof(number), "%d", c->result);
+	request.result = c->nested ? NULL : number;
+	request.say = send_message;
+	request.arg = c;
+	if (arrange_stdio(c) < 0) {
 		ab_fail(&err, AB_ESYSTEM, errno, "arrange the streams");
 	} else {
-		close_ours(a);
+		close_ours(c);
 		result = ab_run(&request, &status, &err);
 	}
-	report(a, result, status, &err);
+	report_end(c, result, status, &err);
 	_exit(result < 0 ? ab_exit_status(&err) : status);
 }
 
-/* Everything but what a mistake of our own would raise. */
+/* All signals except those that a bug of our own would raise. */
 static void choose_signals(sigset_t *ret)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
@@ -159,64 +157,64 @@ static void choose_signals(sigset_t *ret)
 		sigdelset(ret, own[i]);
 }
 
-static int open_all(struct apart *a, struct ab_error *err)
+static int open_descriptors(struct child *c, struct ab_error *err)
 {
 	sigset_t set;
 
 	choose_signals(&set);
-	if (!a->nested)
-		a->result = memfd_create("result", MFD_CLOEXEC);
-	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if ((a->result < 0 && !a->nested) || a->signals < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, a->words) < 0)
+	if (!c->nested)
+		c->result = memfd_create("result", MFD_CLOEXEC);
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if ((c->result < 0 && !c->nested) || c->signals < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->channel) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
-	for (size_t i = 0; a->capture && i < STREAMS; i++)
-		if (pipe2(a->pipes[i], O_CLOEXEC) < 0 ||
-		    fcntl(a->pipes[i][0], F_SETFL, O_NONBLOCK) < 0)
+	for (size_t i = 0; c->capture && i < STREAMS; i++)
+		if (pipe2(c->pipes[i], O_CLOEXEC) < 0 ||
+		    fcntl(c->pipes[i][0], F_SETFL, O_NONBLOCK) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
 	return 0;
 }
 
-static int start(struct apart *a, struct ab_error *err)
+static int fork_supervisor(struct child *c, struct ab_error *err)
 {
 	pid_t parent = getpid();
 	sigset_t set;
 
 	choose_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* What is buffered would be written twice. */
+	/* Buffered output would be written twice. */
 	fflush(NULL);
-	a->pid = fork();
-	if (a->pid == 0)
-		be_supervisor(a, parent);
-	if (a->pid < 0)
+	c->pid = fork();
+	if (c->pid == 0)
+		be_supervisor(c, parent);
+	if (c->pid < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
-	a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
-	if (a->pidfd < 0) {
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "watch the run");
-		kill(a->pid, SIGKILL);
-		waitid(P_PID, (id_t)a->pid, &a->end, WEXITED);
+		kill(c->pid, SIGKILL);
+		waitid(P_PID, (id_t)c->pid, &c->end, WEXITED);
 		return -1;
 	}
-	/* Ours of the child's ends would hide that it closes them. */
-	ab_closep(&a->words[1]);
-	a->words[1] = -1;
+	/* Our copies of the child's ends would hide that it closes them. */
+	ab_closep(&c->channel[1]);
+	c->channel[1] = -1;
 	for (size_t i = 0; i < STREAMS; i++) {
-		ab_closep(&a->pipes[i][1]);
-		a->pipes[i][1] = -1;
+		ab_closep(&c->pipes[i][1]);
+		c->pipes[i][1] = -1;
 	}
 	return 0;
 }
 
-/* All that there is now; false: its end. */
-static bool read_stream(const struct apart *a, size_t i)
+/* Reads what is available; false: end of the stream. */
+static bool read_stream(const struct child *c, size_t i)
 {
-	struct ab_stream *s = i == OUT ? &a->ret->out : &a->ret->err;
+	struct ab_stream *s = i == OUT ? &c->ret->out : &c->ret->err;
 	char chunk[65536];
 
 	for (;;) {
-		ssize_t n = read(a->pipes[i][0], chunk, sizeof(chunk));
-		uint64_t left = a->capture - s->len;
+		ssize_t n = read(c->pipes[i][0], chunk, sizeof(chunk));
+		uint64_t left = c->capture - s->len;
 		size_t kept;
 
 		if (n < 0 && errno == EINTR)
@@ -233,57 +231,58 @@ static bool read_stream(const struct apart *a, size_t i)
 	}
 }
 
-/* false: there will be no more of them. */
-static bool hear_words(struct apart *a)
+/* False: the child has closed the channel. */
+static bool read_packets(struct child *c)
 {
-	ab_autofree struct word *word = ab_alloc(sizeof(*word) + 1);
+	ab_autofree struct packet *packet = ab_alloc(sizeof(*packet) + 1);
 
 	for (;;) {
-		ssize_t n = recv(a->words[0], word, sizeof(*word), MSG_DONTWAIT);
+		ssize_t n = recv(c->channel[0], packet, sizeof(*packet), MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 && errno == EAGAIN;
-		((char *)word)[n] = '\0';
-		if ((size_t)n < offsetof(struct word, u))
+		((char *)packet)[n] = '\0';
+		if ((size_t)n < offsetof(struct packet, u))
 			continue;
-		if (word->kind == WORD_SAID) {
-			a->request->say(a->request->arg, (enum ab_level)word->value, word->u.text);
+		if (packet->kind == PACKET_MESSAGE) {
+			c->request->say(c->request->arg, (enum ab_level)packet->value,
+					packet->u.text);
 			continue;
 		}
-		a->last = *word;
-		a->heard = true;
+		c->last = *packet;
+		c->has_last = true;
 	}
 }
 
-static bool is_stopped(const struct apart *a)
+static bool is_stopped(const struct child *c)
 {
 	siginfo_t info = { 0 };
 
-	return waitid(P_PID, (id_t)a->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid == a->pid;
+	return waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == c->pid;
 }
 
-/* So that who waits for us sees it stopped, and can have it continued. Whoever
- * continues all of our group has done so already. */
-static void stop_with_child(const struct apart *a)
+/* So that our parent sees the stop and can continue us. If it continued the whole group, the child
+ * already runs. */
+static void stop_with_child(const struct child *c)
 {
-	if (!is_stopped(a))
+	if (!is_stopped(c))
 		return;
 	kill(getpid(), SIGSTOP);
-	if (is_stopped(a))
-		kill(a->pid, SIGCONT);
+	if (is_stopped(c))
+		kill(c->pid, SIGCONT);
 }
 
-static void take_signals(const struct apart *a)
+static void take_signals(const struct child *c)
 {
 	struct signalfd_siginfo info;
 
-	while (read(a->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(c->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		switch (info.ssi_signo) {
 		case SIGCHLD:
-			stop_with_child(a);
+			stop_with_child(c);
 			break;
 		case SIGCONT:
 		case SIGPIPE:
@@ -292,19 +291,19 @@ static void take_signals(const struct apart *a)
 			break;
 		default:
 			if (info.ssi_code != SI_KERNEL)
-				kill(a->pid, (int)info.ssi_signo);
+				kill(c->pid, (int)info.ssi_signo);
 		}
 	}
 }
 
-static void attend(struct apart *a)
+static void follow_child(struct child *c)
 {
 	struct pollfd p[] = {
-		{ .fd = a->pidfd, .events = POLLIN },
-		{ .fd = a->signals, .events = POLLIN },
-		{ .fd = a->words[0], .events = POLLIN },
-		{ .fd = a->pipes[OUT][0], .events = POLLIN },
-		{ .fd = a->pipes[ERR][0], .events = POLLIN },
+		{ .fd = c->pidfd, .events = POLLIN },
+		{ .fd = c->signals, .events = POLLIN },
+		{ .fd = c->channel[0], .events = POLLIN },
+		{ .fd = c->pipes[OUT][0], .events = POLLIN },
+		{ .fd = c->pipes[ERR][0], .events = POLLIN },
 	};
 
 	while (!p[0].revents) {
@@ -313,64 +312,63 @@ static void attend(struct apart *a)
 			continue;
 		}
 		if (p[1].revents)
-			take_signals(a);
-		if (p[2].revents && !hear_words(a))
+			take_signals(c);
+		if (p[2].revents && !read_packets(c))
 			p[2].fd = -1;
 		for (size_t i = 0; i < STREAMS; i++)
-			if (p[3 + i].revents && !read_stream(a, i))
+			if (p[3 + i].revents && !read_stream(c, i))
 				p[3 + i].fd = -1;
 	}
-	/* The child is gone, and what it and the command wrote is there. */
-	hear_words(a);
-	for (size_t i = 0; a->capture && i < STREAMS; i++)
-		read_stream(a, i);
-	while (waitid(P_PID, (id_t)a->pid, &a->end, WEXITED) < 0 && errno == EINTR)
+	/* The child is gone; all output is in the pipes. */
+	read_packets(c);
+	for (size_t i = 0; c->capture && i < STREAMS; i++)
+		read_stream(c, i);
+	while (waitid(P_PID, (id_t)c->pid, &c->end, WEXITED) < 0 && errno == EINTR)
 		;
 }
 
-/* It was killed before it could tell: so is who calls run, and the shell says
- * as much by the status. */
-static int conclude_killed(const struct apart *a, int *ret_status, struct ab_error *err)
+/* The supervisor was killed before it could report. `agentbox run` would have been killed too; use
+ * the status that a shell would show. */
+static int conclude_killed(const struct child *c, int *ret_status, struct ab_error *err)
 {
-	ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor was ended by signal %d",
-		a->end.si_status);
-	a->request->say(a->request->arg, AB_SAY_WARNING, err->text);
-	*ret_status = 128 + a->end.si_status;
+	ab_fail(err, AB_ESYSTEM, 0, "signal %d killed the run's supervisor", c->end.si_status);
+	c->request->say(c->request->arg, AB_SAY_WARNING, err->text);
+	*ret_status = 128 + c->end.si_status;
 	return 0;
 }
 
-static int conclude(const struct apart *a, int *ret_status, struct ab_error *err)
+static int conclude_run(const struct child *c, int *ret_status, struct ab_error *err)
 {
-	bool exited = a->end.si_code == CLD_EXITED;
+	bool exited = c->end.si_code == CLD_EXITED;
 
-	if (a->heard && a->last.kind == WORD_FAILED) {
-		*err = a->last.u.error;
+	if (c->has_last && c->last.kind == PACKET_FAILED) {
+		*err = c->last.u.error;
 		return -1;
 	}
-	if (a->heard) {
-		*ret_status = a->last.value;
+	if (c->has_last) {
+		*ret_status = c->last.value;
 		return 0;
 	}
-	if (a->nested) {
-		*ret_status = exited ? a->end.si_status : 128 + a->end.si_status;
+	if (c->nested) {
+		*ret_status = exited ? c->end.si_status : 128 + c->end.si_status;
 		return 0;
 	}
 	if (!exited)
-		return conclude_killed(a, ret_status, err);
-	return ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor has ended without a word");
+		return conclude_killed(c, ret_status, err);
+	return ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor ended without reporting a result");
 }
 
-/* The child could not write it, so it is what can be seen from here. */
-static char *make_result(const struct apart *a, int result, int status,
+/* The child wrote no result: describe what is visible from here. */
+static char *make_result(const struct child *c, int result, int status,
 			 const struct timespec *started, const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf json = { 0 };
 	struct ab_result what = {
-		.cwd = a->request->policy.cwd,
-		.name = a->request->name,
+		.cwd = c->request->policy.cwd,
+		.name = c->request->name,
 		.exit = result < 0 ? ab_exit_status(err) : status,
-		.ran = result == 0 && a->nested,
-		.status = a->end.si_code == CLD_EXITED ? a->end.si_status << 8 : a->end.si_status,
+		.ran = result == 0 && c->nested,
+		.status = c->end.si_code == CLD_EXITED ? c->end.si_status << 8 : c->end.si_status,
 		.error = err->code == AB_ENONE ? NULL : err,
 		.started = *started,
 	};
@@ -384,67 +382,67 @@ static char *make_result(const struct apart *a, int result, int status,
 	return ab_buf_take(&json);
 }
 
-static char *read_result(const struct apart *a)
+static char *read_result(const struct child *c)
 {
 	ab_autofree char *text = NULL;
 	size_t len;
 
-	if (a->result < 0 || lseek(a->result, 0, SEEK_SET) < 0 ||
-	    ab_read_all(a->result, RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
+	if (c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
+	    ab_read_all(c->result, RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
 		return NULL;
 	text[len - 1] = '\0';
 	return ab_take(text);
 }
 
-static void close_all(struct apart *a)
+static void close_descriptors(struct child *c)
 {
-	ab_closep(&a->result);
-	ab_closep(&a->signals);
-	ab_closep(&a->pidfd);
+	ab_closep(&c->result);
+	ab_closep(&c->signals);
+	ab_closep(&c->pidfd);
 	for (size_t i = 0; i < 2; i++) {
-		ab_closep(&a->words[i]);
-		ab_closep(&a->pipes[OUT][i]);
-		ab_closep(&a->pipes[ERR][i]);
+		ab_closep(&c->channel[i]);
+		ab_closep(&c->pipes[OUT][i]);
+		ab_closep(&c->pipes[ERR][i]);
 	}
 }
 
 int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
 		    int *ret_status, struct ab_error *err)
 {
-	struct apart *a = ab_alloc(sizeof(*a));
+	struct child *c = ab_alloc(sizeof(*c));
 	struct timespec started;
 	int result = -1;
 
 	*ret = (struct ab_child_run){ 0 };
 	*err = (struct ab_error){ 0 };
-	*a = (struct apart){ .request = request,
+	*c = (struct child){ .request = request,
 			     .ret = ret,
 			     .capture = capture,
 			     .nested = access(AB_MARKER, F_OK) == 0,
 			     .result = -1,
-			     .words = { -1, -1 },
+			     .channel = { -1, -1 },
 			     .pipes = { { -1, -1 }, { -1, -1 } },
 			     .signals = -1,
 			     .pidfd = -1 };
-	sigprocmask(SIG_SETMASK, NULL, &a->before);
+	sigprocmask(SIG_SETMASK, NULL, &c->before);
 	clock_gettime(CLOCK_REALTIME, &started);
-	if (open_all(a, err) == 0 && start(a, err) == 0) {
-		attend(a);
-		result = conclude(a, ret_status, err);
+	if (open_descriptors(c, err) == 0 && fork_supervisor(c, err) == 0) {
+		follow_child(c);
+		result = conclude_run(c, ret_status, err);
 	}
-	ret->result = read_result(a);
+	ret->result = read_result(c);
 	if (!ret->result)
-		ret->result = make_result(a, result, *ret_status, &started, err);
-	close_all(a);
-	sigprocmask(SIG_SETMASK, &a->before, NULL);
-	free(a);
+		ret->result = make_result(c, result, *ret_status, &started, err);
+	close_descriptors(c);
+	sigprocmask(SIG_SETMASK, &c->before, NULL);
+	free(c);
 	return result;
 }
 
-void ab_child_run_fini(struct ab_child_run *apart)
+void ab_child_run_fini(struct ab_child_run *child)
 {
-	free(apart->result);
-	free(apart->out.data);
-	free(apart->err.data);
-	*apart = (struct ab_child_run){ 0 };
+	free(child->result);
+	free(child->out.data);
+	free(child->err.data);
+	*child = (struct ab_child_run){ 0 };
 }

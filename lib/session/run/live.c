@@ -1,7 +1,5 @@
-/*
- * A run from `go` to its end: what is told when the command starts, the
- * supervision, and what is left to do when the box is gone.
- */
+/* A run from `go` to its end: messages when the command starts, the supervision, and what remains
+ * to be done when the box is gone. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +39,7 @@ void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_st
 		ab_run_say(r, level, "%s", lines->v[i]);
 }
 
-static char *join(const struct ab_strv *words)
+static char *join_words(const struct ab_strv *words)
 {
 	struct ab_buf b = { 0 };
 
@@ -50,7 +48,7 @@ static char *join(const struct ab_strv *words)
 	return ab_buf_take(&b);
 }
 
-/* -vv: what each step took. The plan is made beside init's first steps. */
+/* -vv: the time of each step. The plan is made during init's first steps. */
 static void say_steps(const struct run *r, const struct ab_holds *holds)
 {
 	uint64_t last = r->planned_ns;
@@ -76,40 +74,38 @@ static void say_steps(const struct run *r, const struct ab_holds *holds)
 		   (double)(last - r->begun_ns) / 1000);
 }
 
-/* A box that is gone already has said why: that is heard later. */
 int ab_run_go(struct run *r, struct ab_error *err)
 {
 	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE || errno == ECONNRESET)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "let the command start");
+	ab_fail(err, AB_ESYSTEM, errno, "start the command");
 	return ab_step(err, "go");
 }
 
-/* What was allowed for this run only is used up. */
-static void use_rules(struct run *r)
+/* Remove the rules that were granted for this run only. */
+static void use_up_rules(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
 	if (ab_next_run_use(p->state.root, time(NULL), &p->next, &err) < 0)
 		ab_run_say(r, AB_SAY_WARNING,
-			   "what you allowed for this run will hold in the "
-			   "next one as well: %s",
+			   "what you allowed for this run will apply to the next one too: %s",
 			   err.text);
 }
 
-/* The box has failed before anything of the command happened. */
+/* The box failed before the command started: keep the rules for the next run. */
 static void return_rules(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
 	if (ab_next_run_return(p->state.root, time(NULL), &p->next, &err) < 0)
-		ab_run_say(r, AB_SAY_WARNING, "what you allowed for this run is lost: %s",
+		ab_run_say(r, AB_SAY_WARNING, "cannot keep what you allowed for the next run: %s",
 			   err.text);
 }
 
-static int command_starts(void *arg, const struct ab_holds *holds, struct ab_error *err)
+static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
@@ -119,37 +115,38 @@ static int command_starts(void *arg, const struct ab_holds *holds, struct ab_err
 	ab_run_properties(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
-	/* The proof is over, the command waits for us. */
+	/* Everything is proved; the command waits for `go`. */
 	if (r->cgroup.processes &&
 	    (ab_cgroup_release(&r->cgroup, err) < 0 || ab_run_go(r, err) < 0))
 		return -1;
-	use_rules(r);
+	use_up_rules(r);
 	if (lacking)
-		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s", holds->missing);
+		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
 	if (r->children && holds->unasked)
-		ab_run_say(r, AB_SAY_WARNING, "%s: the kernel has no listener for us: %s",
-			   r->prepared->spec.children ? "what the command executes is not judged"
-						      : "what the box refuses is not seen",
+		ab_run_say(r, AB_SAY_WARNING, "%s: cannot get a seccomp listener: %s",
+			   r->prepared->spec.children
+				   ? "programs that the command starts are not judged"
+				   : "denials are not traced",
 			   strerror(holds->unasked));
 	if (r->request->verbose > 0) {
-		ab_autofree char *names = join(&held);
+		ab_autofree char *names = join_words(&held);
 
-		ab_run_say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
+		ab_run_say(r, AB_SAY_DETAIL, "box %s, " AB_RUN_GUARANTEES "%s", r->dir.id, names);
 		if (ab_run_has_upstream(r))
-			ab_run_say(r, AB_SAY_DETAIL,
-				   "what names lead to is checked by the upstream "
-				   "proxy, not here");
+			ab_run_say(
+				r, AB_SAY_DETAIL,
+				"the upstream proxy checks the addresses of hosts, not agentbox");
 		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
 			ab_run_say(r, AB_SAY_DETAIL,
-				   "the memory limit is that of each process by "
-				   "itself: no cgroup is delegated to us");
+				   "the memory limit applies to each process separately: no cgroup "
+				   "is delegated");
 	}
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
 	return 0;
 }
 
-static int status_of(const struct ab_outcome *outcome)
+static int exit_status_of(const struct ab_outcome *outcome)
 {
 	if (outcome->timed_out)
 		return 124;
@@ -157,7 +154,7 @@ static int status_of(const struct ab_outcome *outcome)
 					    : WEXITSTATUS(outcome->status);
 }
 
-/* Of several failures the first one is told. */
+/* Only the first of several failures is reported. */
 static void prefer_first(int *result, struct ab_error *err, const struct ab_error *late)
 {
 	if (*result == 0)
@@ -165,16 +162,16 @@ static void prefer_first(int *result, struct ab_error *err, const struct ab_erro
 	*result = -1;
 }
 
-/* The box is gone, and so is its listener: what the judge has left to say. */
-static int hear_last(struct run *r, struct ab_error *err)
+/* The box and its listener are gone: read the judge's last messages. */
+static int drain_judge(struct run *r, struct ab_error *err)
 {
 	struct ab_note note;
 
-	if (!r->children || r->heard)
+	if (!r->children || r->judge_drained)
 		return 0;
-	r->heard = true;
+	r->judge_drained = true;
 	ab_program_judge_dismiss(r->children);
-	/* While it is heard: it may wait for room. */
+	/* Take each message at once: the judge may be waiting for room. */
 	while (ab_program_judge_await(r->children) &&
 	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
 		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
@@ -183,23 +180,23 @@ static int hear_last(struct run *r, struct ab_error *err)
 	return 0;
 }
 
-/* What was still on its way when the box was gone. */
-static void end_network(struct run *r, int *result, struct ab_error *err)
+/* Take what the judge and the proxy sent before the box was gone. */
+static void close_network(struct run *r, int *result, struct ab_error *err)
 {
 	struct ab_error late = { 0 };
 
-	if (hear_last(r, &late) < 0)
+	if (drain_judge(r, &late) < 0)
 		prefer_first(result, err, &late);
-	if (!r->gate)
+	if (!r->box_network)
 		return;
-	r->gated = true;
-	if (ab_box_network_close(ab_take(r->gate), &r->report, &late) < 0)
+	r->had_network = true;
+	if (ab_box_network_close(ab_take(r->box_network), &r->report, &late) < 0)
 		prefer_first(result, err, &late);
 }
 
-/* The steering is closed: what nobody has seen yet is counted, and goes to the
- * hook while the broker still takes it. */
-static void take_violations(struct run *r, bool hook)
+/* The steering is closed: count the violations that are left, and pass them to the hook while the
+ * broker still takes them. */
+static void drain_violations(struct run *r, bool hook)
 {
 	char *line;
 
@@ -210,44 +207,41 @@ static void take_violations(struct run *r, bool hook)
 	}
 }
 
-/*
- * Only for who asked for more: a status other than 0 is how grep and diff say
- * no, and how every test fails that finds something.
- */
-static void say_unseen(const struct run *r, int result)
+/* Only with -v: many commands, such as grep and diff, exit with a status other than 0 without a
+ * failure. */
+static void suggest_trace(const struct run *r, int result)
 {
 	if (result == 0 && r->outcome.status != 0 && r->request->verbose > 0 &&
 	    !r->prepared->spec.traced && !r->report.lines.len && !r->refused.len)
 		ab_run_say(r, AB_SAY_DETAIL,
-			   "if a file could not be read or written: agentbox "
-			   "run --trace-denials -- ... tells which");
+			   "to see which files were denied: agentbox run --trace-denials -- ...");
 }
 
-/* After the box: what was found, the last record, the run's folder. */
-static int wind_up(struct run *r, int supervised, int *ret_status, struct ab_error *err)
+/* After the box: quarantine, the last record, the run's folder. */
+static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv moved = { 0 };
 	struct ab_error late = { 0 };
 	int result = supervised, asked;
 
-	/* The last violations are the hook's as well. */
+	/* The hook gets the last violations too. */
 	if (r->request->on_violation) {
-		end_network(r, &result, err);
-		take_violations(r, true);
+		close_network(r, &result, err);
+		drain_violations(r, true);
 	}
 	asked = ab_broker_sweep(r->broker, &late);
 	if (asked < 0)
 		prefer_first(&result, err, &late);
-	/* Beside the broker's work. */
-	end_network(r, &result, err);
-	take_violations(r, false);
-	/* A run that was not looked at stays live: the next start sweeps. */
+	/* While the broker sweeps. */
+	close_network(r, &result, err);
+	drain_violations(r, false);
+	/* A run that was not swept stays live: the next start sweeps it. */
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
-	say_unseen(r, result);
+	suggest_trace(r, result);
 	if (r->outcome.failed.code != AB_ENONE)
 		return_rules(r);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
@@ -255,25 +249,25 @@ static int wind_up(struct run *r, int supervised, int *ret_status, struct ab_err
 		result = -1;
 	}
 	if (result == 0)
-		*ret_status = status_of(&r->outcome);
+		*ret_status = exit_status_of(&r->outcome);
 	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
-	/* Beside the broker's leaving. */
+	/* While the broker ends. */
 	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;
 }
 
-static void secret_unread(void *arg, const char *name, const char *why)
+static void warn_unread_secret(void *arg, const char *name, const char *why)
 {
 	const struct run *r = arg;
 
-	ab_run_say(r, AB_SAY_WARNING, "%s cannot be read again, and stays what it was: %s", name,
+	ab_run_say(r, AB_SAY_WARNING, "cannot read %s again; the old value stays in use: %s", name,
 		   why);
 }
 
-static void desk_says(void *arg, bool note, const char *text)
+static void say_for_steering(void *arg, bool note, const char *text)
 {
 	const struct run *r = arg;
 
@@ -296,7 +290,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.violations = r->violations,
 		.approver = r->request->approver != NULL,
 		.hook = r->request->on_violation != NULL,
-		.say = desk_says,
+		.say = say_for_steering,
 		.arg = r,
 	};
 	struct ab_supervision what = {
@@ -306,15 +300,15 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.refusals = r->refusals,
 		.terminal = r->terminal,
 		.timeout_ms = r->prepared->policy->limits.timeout_ms,
-		.holds = command_starts,
+		.holds = begin_command,
 		.arg = r,
-		.gate = r->gate,
+		.box_network = r->box_network,
 		.network = &r->network,
 		.run_id = r->dir.id,
 		.log = &r->log,
 		.secrets = &r->prepared->policy->secrets,
 		.steering = &steering,
-		.unread = secret_unread,
+		.unread = warn_unread_secret,
 	};
 	int result;
 
@@ -322,5 +316,5 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	if (result < 0)
 		ab_step(err, "supervision");
 	ab_network_fini(&r->network);
-	return wind_up(r, result, ret_status, err);
+	return finish_run(r, result, ret_status, err);
 }

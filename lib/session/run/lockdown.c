@@ -12,8 +12,8 @@
 #include "landlock/landlock.h"
 #include "sandbox/seccomp/seccomp.h"
 
-/* Where the host's resolver settings really are: often not in /etc. As a
- * folder, because the file in it is replaced while we run. */
+/* The host's resolver settings are often not in /etc itself. Open the folder, because the file in
+ * it is replaced while we run. */
 static int open_resolver_folder(void)
 {
 	ab_autofree char *real = realpath("/etc/resolv.conf", NULL);
@@ -23,7 +23,7 @@ static int open_resolver_folder(void)
 		return -1;
 	*slash = '\0';
 	if (strcmp(real, "/etc") == 0)
-		return -1; /* which is open already */
+		return -1; /* already allowed */
 	return open(real, O_PATH | O_CLOEXEC);
 }
 
@@ -34,7 +34,7 @@ static int restrict_files(int state_dir, struct ab_error *err)
 	int r;
 
 	if (abi == 0)
-		return 0; /* the filter below still holds */
+		return 0; /* the filter below still applies */
 	if (abi > AB_LL_NEWEST)
 		abi = AB_LL_NEWEST;
 	ruleset = ab_landlock_open(abi, 0, err);

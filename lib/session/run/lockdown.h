@@ -1,11 +1,10 @@
 #ifndef AB_SESSION_RUN_LOCKDOWN_H
 #define AB_SESSION_RUN_LOCKDOWN_H
 /*
- * The supervisor locks itself in before the command starts: it will handle
- * bytes that come from the box. Afterwards it opens files in the state
- * directory and reads /etc, executes nothing, looks into no other process.
- * It can still kill the box, and its own death still ends it: no Landlock
- * scope for signals here, that one swallows both.
+ * The supervisor restricts itself before the command starts, because it will handle bytes from the
+ * box. Afterwards it can open files in the state directory and read /etc, but not execute anything
+ * or inspect another process. There is no Landlock scope for signals: the supervisor must still be
+ * able to kill the box, and its death must still end it.
  */
 struct ab_error;
 

@@ -20,8 +20,8 @@
 #include "session/consent/request.h"
 #include "session/run/prepare.h"
 
-/* Has the box around us a door? Its port is taken then. */
-static bool has_door(void)
+/* Does the outer run have a proxy? If so, its port is taken. */
+static bool outer_run_has_proxy(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_port = htons(AB_PORT_DOOR),
@@ -31,11 +31,8 @@ static bool has_door(void)
 	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
 }
 
-/*
- * Lists cannot be narrowed from in here: behind a door those of the outer run
- * decide. Whoever wants no network at all gets no internet sockets, and so
- * does whoever wants a filter where there is none.
- */
+/* A nested run cannot narrow the host lists: the outer run's proxy decides. It gets no internet
+ * sockets if its policy blocks the network, or filters it where the outer run does not. */
 static bool must_be_cut_off(const struct ab_policy *policy)
 {
 	switch (policy->net.mode) {
@@ -44,7 +41,7 @@ static bool must_be_cut_off(const struct ab_policy *policy)
 	case AB_NET_FILTERED:
 		return !ab_loopback_alone();
 	case AB_NET_BLOCKED:
-		return !ab_loopback_alone() || has_door();
+		return !ab_loopback_alone() || outer_run_has_proxy();
 	}
 	return false;
 }
@@ -78,23 +75,20 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 
 	spec->nested = true;
 	spec->no_sockets = must_be_cut_off(prepared->policy);
-	/* The sockets that can be seen from here are the box's own. */
+	/* The sockets visible here are the box's own. */
 	ab_strv_fini(&spec->sockets);
 	memset(spec->host_ns, 0, sizeof(spec->host_ns));
 	if (prepared->policy->limits.timeout_ms)
 		request->say(request->arg, AB_SAY_NOTE,
-			     "inside a box the time limit is that of the outer "
-			     "run");
+			     "inside a box, only the outer run's time limit applies");
 	if (prepared->policy->commands.enforce == AB_ENFORCE_CHILDREN)
 		request->say(request->arg, AB_SAY_WARNING,
-			     "inside a box only the command that is started "
-			     "is judged; what it executes is the outer run's "
-			     "matter");
+			     "inside a box, only the command itself is judged; the outer run's "
+			     "policy applies to what it executes");
 	if (request->trace_denials || request->learn)
 		request->say(request->arg, AB_SAY_WARNING,
-			     "inside a box what is refused cannot be seen: the "
-			     "kernel allows one listener, which is the outer "
-			     "run's; give --trace-denials to that");
+			     "cannot trace denials inside a box: the kernel allows one listener, "
+			     "and the outer run has it; pass --trace-denials to the outer run");
 	memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
 	target.ruleset = make_ruleset(spec, err);
 	if (target.ruleset < 0)
@@ -102,17 +96,16 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 	keep[request->nfds] = target.ruleset;
 	if (ab_close_others(keep, request->nfds + 1) < 0 || chdir(spec->cwd) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "tighten the box");
+		return ab_fail(err, AB_ESYSTEM, errno, "restrict the nested run");
 	if (ab_target_lock(&target, err) < 0)
 		return -1;
 	if (spec->require & ~holds.properties) {
 		if (spec->strict) {
-			ab_fail(err, AB_EPROPERTY, 0, "inside this box cannot be held: %s",
+			ab_fail(err, AB_EPROPERTY, 0, "cannot guarantee inside this box: %s",
 				holds.missing);
-			return ab_hint(err, "a nested run adds Landlock and a "
-					    "filter, no mounts; ask for it in "
-					    "the outer run, or --fallback "
-					    "warn");
+			return ab_hint(err,
+				       "a nested run adds Landlock and seccomp, but no mounts; "
+				       "require it in the outer run, or use --fallback warn");
 		}
 		request->say(request->arg, AB_SAY_WARNING, holds.missing);
 	}

@@ -1,9 +1,8 @@
 #ifndef AB_SESSION_RUN_NESTED_H
 #define AB_SESSION_RUN_NESTED_H
 /*
- * `agentbox run` inside a box: no new namespaces are to be had there, and
- * none are needed. It adds Landlock and filter layers and executes the
- * command in its own process, so it can only tighten.
+ * `agentbox run` inside a box: new namespaces are neither available there nor needed. It adds
+ * Landlock and seccomp layers and executes the command in its own process, so it can only tighten.
  */
 struct ab_error;
 struct ab_prepared;

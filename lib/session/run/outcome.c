@@ -42,20 +42,16 @@ int ab_run_open_result(struct run *r, struct ab_error *err)
 		return 0;
 	if (access(AB_MARKER, F_OK) == 0) {
 		ab_fail(err, AB_EUSAGE, 0,
-			"--result %s: inside a box the outer run has the "
-			"result",
-			where);
-		return ab_hint(err, "give it to the outer run");
+			"--result %s: inside a box, only the outer run has a result", where);
+		return ab_hint(err, "pass it to the outer run");
 	}
-	/* Empty until there is one: what an earlier run left must not pass for
-	 * this one's. */
+	/* Empty it now: an earlier run's result must not pass for this one's. */
 	if (ab_copy_open_as("--result", where, &r->result, err) < 0)
 		return -1;
 	return ab_copy_clear(&r->result, err);
 }
 
-/* As the record has it: without what is secret. Which words are is not known
- * before there is a policy. */
+/* As in the record, without secrets. Which words are secret is unknown before there is a policy. */
 static void get_command(const struct run *r, struct ab_strv *ret)
 {
 	const struct ab_request *request = r->request;
@@ -76,7 +72,7 @@ static void get_command(const struct run *r, struct ab_strv *ret)
 	ab_vault_free(vault);
 }
 
-static void describe(const struct run *r, struct ab_result *ret)
+static void describe_run(const struct run *r, struct ab_result *ret)
 {
 	const struct ab_prepared *p = r->prepared;
 	bool judged = r->consent.rule != NULL;
@@ -93,20 +89,20 @@ static void describe(const struct run *r, struct ab_result *ret)
 	ret->timed_out = r->outcome.timed_out;
 	ret->holds = r->held;
 	ret->missing = r->held ? p->spec.require & ~r->held : 0;
-	ret->network = r->gated ? &r->report : NULL;
+	ret->network = r->had_network ? &r->report : NULL;
 	if (r->violations) {
 		ret->violations = ab_violations_lines(r->violations);
 		ret->nviolations = ab_violations_count(r->violations);
 	}
 }
 
-/* Whole and at once. The last of several runs that share a file has it. */
+/* In one write. If several runs share a file, the last one's result remains. */
 static int write_copy(struct run *r, const struct ab_buf *line, struct ab_error *err)
 {
 	sigset_t pipe;
 
-	/* For good: that nobody reads is an error, not the end of us, and
-	 * where there was no run signals are not blocked. */
+	/* Never unblocked: a missing reader must be an error, not kill us. If there was no run,
+	 * signals are not blocked yet. */
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe, NULL);
@@ -122,10 +118,10 @@ int ab_run_write_result(struct run *r, int result, int status, const struct ab_s
 	ab_autostrv struct ab_strv command = { 0 };
 	struct ab_result what = { .findings = moved, .command = &command };
 
-	r->told = true;
+	r->result_written = true;
 	if (r->result.fd < 0)
 		return 0;
-	describe(r, &what);
+	describe_run(r, &what);
 	get_command(r, &command);
 	what.exit = result < 0 ? ab_exit_status(failed) : status;
 	what.error = result < 0 ? failed : NULL;

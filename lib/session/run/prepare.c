@@ -27,8 +27,7 @@
 #include "session/host/plan_links.h"
 #include "session/secrets/uncovered.h"
 
-/* Where the write fence is tried: wherever the plan leaves the read-only
- * root as it is. */
+/* The write fence is tested wherever the plan leaves the read-only root as it is. */
 static void choose_unwritable(struct ab_prepared *p)
 {
 	ab_autofree char *above = ab_path_parent(p->spec.cwd);
@@ -39,7 +38,7 @@ static void choose_unwritable(struct ab_prepared *p)
 			ab_strv_add(&p->spec.unwritable, tries[i]);
 }
 
-static const char *name_of(int fd, char buf[32])
+static const char *name_fd(int fd, char buf[32])
 {
 	static const char *const names[] = { "standard input", "standard output",
 					     "standard error" };
@@ -50,11 +49,8 @@ static const char *name_of(int fd, char buf[32])
 	return buf;
 }
 
-/*
- * A descriptor that the caller hands in leads past the mounts: through a
- * folder everything below it could be opened, and a protected file that is
- * open for reading could be opened again for writing.
- */
+/* A descriptor of the caller bypasses the mounts: everything below a folder could be opened through
+ * it, and a protected file that is open for reading could be reopened for writing. */
 static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 {
 	char buf[32], link[32], path[PATH_MAX];
@@ -68,10 +64,9 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 		return ab_fail(err, AB_EUSAGE, errno, "--fd %d", fd);
 	}
 	if (S_ISDIR(st.st_mode)) {
-		ab_fail(err, AB_EUSAGE, 0, "%s is a folder", name_of(fd, buf));
-		return ab_hint(err, "through it the command could open what "
-				    "the box hides; name the folder with "
-				    "--write instead");
+		ab_fail(err, AB_EUSAGE, 0, "%s is a folder", name_fd(fd, buf));
+		return ab_hint(err, "the command could open hidden files through it; pass the "
+				    "folder with --write instead");
 	}
 	if (!S_ISREG(st.st_mode) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
 		return 0;
@@ -83,7 +78,7 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 	m = ab_plan_find(&p->spec.plan, path);
 	if (!m || m->op != AB_MOUNT_CLOSE)
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s", name_of(fd, buf), path);
+	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s", name_fd(fd, buf), path);
 	return ab_hint(err,
 		       "the command could open it again for writing; "
 		       "pipe it in instead: cat %s | agentbox run ...",
@@ -103,25 +98,23 @@ static int check_fds(struct ab_prepared *p, const struct ab_request *rq, struct 
 	return 0;
 }
 
-/* What is hidden cannot be reached, also where it was asked for by name. */
+/* A hidden socket stays hidden even if the policy names it. */
 static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 {
-	for (size_t i = 0; i < p->site.open_sockets.len; i++) {
-		const char *path = p->site.open_sockets.v[i];
+	for (size_t i = 0; i < p->host.open_sockets.len; i++) {
+		const char *path = p->host.open_sockets.v[i];
 		const struct ab_mount *m = ab_plan_find(&p->spec.plan, path);
 
 		if (!m || m->op != AB_MOUNT_MASK)
 			continue;
-		ab_fail(err, AB_EUSAGE, 0,
-			"the socket %s cannot be allowed: %s is denied for "
-			"reading",
-			path, m->path);
-		return ab_hint(err, "take that back as well: --deny-read '!%s'", m->path);
+		ab_fail(err, AB_EUSAGE, 0, "cannot allow the socket %s: %s is hidden", path,
+			m->path);
+		return ab_hint(err, "show it as well: --deny-read '!%s'", m->path);
 	}
 	return 0;
 }
 
-/* The folder to start in: ours, if the box has it. */
+/* Start in our current folder, if the box has it. */
 static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 {
 	char cwd[PATH_MAX];
@@ -130,8 +123,7 @@ static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 	if (!getcwd(cwd, sizeof(cwd)))
 		return ab_fail(err, AB_ESYSTEM, errno, "find the current folder");
 	m = ab_plan_find(&p->spec.plan, cwd);
-	/* Hidden by a private folder: the workspace is what was meant, else
-	 * the private folder itself. */
+	/* Hidden by a private folder: start in the workspace, or else in the private folder. */
 	if (m && m->op == AB_MOUNT_PRIVATE && strcmp(m->path, cwd) != 0) {
 		const char *ws = p->policy->workspace;
 		const struct ab_mount *w = *ws ? ab_plan_find(&p->spec.plan, ws) : NULL;
@@ -142,7 +134,7 @@ static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-/* In a box the variables hold what the outer run has put there. */
+/* In a box the variables hold the outer run's placeholders. */
 static void pass_placeholders(struct ab_prepared *p, const struct ab_request *rq)
 {
 	for (size_t i = 0; i < p->policy->secrets.len; i++) {
@@ -162,7 +154,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	struct ab_spec *spec = &p->spec;
 	const struct ab_policy *policy = p->policy;
 
-	spec->hidden_root = p->site.hidden_root;
+	spec->hidden_root = p->host.hidden_root;
 	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
 	spec->door = policy->net.mode == AB_NET_FILTERED;
 	spec->landlock_abi = ab_landlock_abi();
@@ -177,17 +169,17 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	};
 	spec->require = policy->assurance.require;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
-	spec->protected_complete = p->site.survey.complete;
+	spec->protected_complete = p->host.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
 	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	for (size_t i = 0; i < rq->argc; i++)
 		ab_strv_add(&spec->argv, rq->argv[i]);
-	ab_strv_extend(&spec->sockets, &p->site.sockets);
-	ab_safe_guard(&p->safe, &p->site.facts);
-	ab_plan_make(&p->site.facts, &spec->plan);
-	ab_landlock_rules_make(spec, &p->site.open_sockets);
+	ab_strv_extend(&spec->sockets, &p->host.sockets);
+	ab_safe_guard(&p->safe, &p->host.facts);
+	ab_plan_make(&p->host.facts, &spec->plan);
+	ab_landlock_rules_make(spec, &p->host.open_sockets);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
 			     &p->stripped);
 	if (p->nested)
@@ -198,17 +190,17 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	}
 }
 
-/* A wish that a stronger rule overrules is worth a word. */
-static void tell_overruled(struct ab_prepared *p)
+/* Tell the user about a writable path that a stronger rule overrides. */
+static void note_overridden(struct ab_prepared *p)
 {
-	const struct ab_strv *wished = &p->policy->fs.write;
+	const struct ab_strv *writable = &p->policy->fs.write;
 
-	for (size_t i = 0; i < wished->len; i++) {
-		const struct ab_mount *m = ab_plan_find(&p->spec.plan, wished->v[i]);
+	for (size_t i = 0; i < writable->len; i++) {
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan, writable->v[i]);
 
 		if (m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_CLOSE))
-			ab_strv_addf(&p->notes, "%s stays closed: %s is %s", wished->v[i], m->path,
-				     m->op == AB_MOUNT_MASK ? "denied for reading" : "protected");
+			ab_strv_addf(&p->notes, "%s is not writable: %s is %s", writable->v[i],
+				     m->path, m->op == AB_MOUNT_MASK ? "hidden" : "protected");
 	}
 }
 
@@ -216,24 +208,20 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct
 {
 	ab_autofree char *path = NULL;
 
-	/* In a box the outer run keeps the record, out of sight. */
+	/* In a box the outer run keeps the record, hidden from us. */
 	if (p->nested || p->state.root >= 0)
 		return 0;
 	path = ab_state_dir(rq->policy.environ, rq->policy.home, rq->policy.cwd);
 	if (!path) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"there is no home folder to keep "
-			"records in");
+		ab_fail(err, AB_EUSAGE, 0, "no home folder to keep records in");
 		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
 	}
-	/* Before the plan: it must be there to be masked. */
+	/* Before the plan: the folder must exist to be masked. */
 	if (ab_state_open(path, &p->state, err) < 0)
 		return -1;
-	/* What a dead run left in a workspace must be gone before we look at
-	 * what exists there. */
+	/* Remove what a killed run left in a workspace before we look at what exists there. */
 	ab_leftovers_stale(&p->state, &p->notes);
-	/* Said again when it is given (record.c); here nothing is left of
-	 * a run that was none. */
+	/* record.c checks again when it claims the name; a failure here leaves nothing behind. */
 	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
 }
 
@@ -249,9 +237,9 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 		    st.st_dev != to->st.st_dev || st.st_ino != to->st.st_ino)
 			continue;
 		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s", to->option, to->name,
-			name_of(fd, buf));
-		ab_hint(err, "it could write its own record; choose another "
-			     "place for one of them");
+			name_fd(fd, buf));
+		ab_hint(err, "the command could write its own record; use another file for one of "
+			     "them");
 		return ab_step(err, "record");
 	}
 	return 0;
@@ -263,10 +251,8 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 		return 0;
 	if (p->nested) {
 		ab_fail(err, AB_EUSAGE, 0,
-			"--audit %s: inside a box the outer run keeps the "
-			"record",
-			rq->audit);
-		return ab_hint(err, "give it to the outer run");
+			"--audit %s: inside a box, only the outer run keeps a record", rq->audit);
+		return ab_hint(err, "pass it to the outer run");
 	}
 	if (ab_copy_open(rq->audit, &p->audit, err) < 0 || check_stdio(&p->audit, err) < 0)
 		return -1;
@@ -279,12 +265,11 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 	return 0;
 }
 
-/* The box must not change its own record. A read-only mount does not close a
- * FIFO. */
+/* The box must not change its own record. A read-only mount does not stop writes to a FIFO. */
 static void guard_record(struct ab_prepared *p)
 {
 	const struct ab_copy *const to[] = { &p->audit, p->result };
-	struct ab_facts *facts = &p->site.facts;
+	struct ab_facts *facts = &p->host.facts;
 
 	for (size_t i = 0; i < AB_COUNT(to); i++) {
 		if (to[i]->path && S_ISREG(to[i]->st.st_mode))
@@ -294,9 +279,9 @@ static void guard_record(struct ab_prepared *p)
 	}
 }
 
-/* Nor what its name means to whoever reads it afterwards. */
-static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
-		      struct ab_error *err)
+/* The box must not be able to redirect the record's name either. */
+static int check_link_paths(const struct ab_prepared *p, const struct ab_request *rq,
+			    struct ab_error *err)
 {
 	const struct ab_copy *const to[] = { &p->audit, p->result };
 
@@ -332,8 +317,8 @@ int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struc
 	if (!ab_safe_needed(p->policy))
 		return 0;
 	if (p->nested) {
-		ab_strv_add(&p->notes, "inside a box secrets and rules about "
-				       "paths are those of the outer run");
+		ab_strv_add(&p->notes,
+			    "inside a box, the secrets and path rules of the outer run apply");
 		return 0;
 	}
 	if (ab_prepare_record(rq, p, err) < 0)
@@ -341,7 +326,7 @@ int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struc
 	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe, &p->notes, err);
 }
 
-/* A credential that nothing covers, where that is not to be. */
+/* Refuse a run with visible credentials, for --require-covered. */
 static int check_covered(const struct ab_prepared *p, const struct ab_request *rq,
 			 struct ab_error *err)
 {
@@ -355,36 +340,36 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 		return 0;
 	for (size_t i = 0; i < found.len; i++)
 		ab_buf_printf(&list, "%s%s", i ? "; " : "", found.v[i]);
-	ab_fail(err, AB_EPROPERTY, 0, "not every credential is covered: %s", list.data);
-	ab_hint(err, "hide a file with --deny-read, keep a variable out with "
-		     "env.strip, or run without --require-covered");
+	ab_fail(err, AB_EPROPERTY, 0, "credentials would be visible in the box: %s", list.data);
+	ab_hint(err, "hide files with --deny-read, remove variables with env.strip, or run without "
+		     "--require-covered");
 	return ab_step(err, "secrets");
 }
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 ||
-	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->site,
+	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
 	guard_record(p);
-	ab_strv_extend(&p->notes, &p->site.notes);
-	ab_strv_extend(&p->notes, &p->site.survey.findings);
+	ab_strv_extend(&p->notes, &p->host.notes);
+	ab_strv_extend(&p->notes, &p->host.survey.findings);
 	fill_spec(p, rq);
-	tell_overruled(p);
+	note_overridden(p);
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
 		return -1;
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0 ||
-	    check_ways(p, rq, err) < 0)
+	    check_link_paths(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);
 	return 0;
 }
 
-/* With what was said for this run before it began. */
+/* Include the rules that the user granted for this run only. */
 static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 		       struct ab_error *err)
 {
@@ -406,24 +391,21 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
 		return -1;
-	/* Another box, which may write around it, can make it a link between
-	 * our looks. */
+	/* Another box that can write there could turn it into a link between our checks. */
 	p->policy->fs.write_itself = p->next.write;
 	return 0;
 }
 
-/* No setting says this: a policy that has it is never one that was loaded. */
-static int let_learn(struct ab_prepared *p, struct ab_error *err)
+/* No setting can do this, so a loaded policy never has it. */
+static int set_learning(struct ab_prepared *p, struct ab_error *err)
 {
 	if (p->nested)
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "inside a box nothing can be learned: the outer "
-			       "run decides");
+			       "cannot learn inside a box: the outer run decides");
 	if (p->policy->net.mode != AB_NET_FILTERED)
 		ab_strv_addf(&p->notes,
-			     "the policy has the network %s; to learn from, it "
-			     "is filtered",
-			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked" : "open");
+			     "the policy sets the network to %s; it is filtered while learning",
+			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked" : "allowed");
 	p->policy->net.mode = AB_NET_FILTERED;
 	p->policy->net.unknown = AB_UNKNOWN_LEARN;
 	return 0;
@@ -436,7 +418,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
 	if (load_policy(&request->policy, ret, err) < 0 ||
-	    (request->learn && let_learn(ret, err) < 0)) {
+	    (request->learn && set_learning(ret, err) < 0)) {
 		ab_prepared_fini(ret);
 		return -1;
 	}
@@ -449,7 +431,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_next_run_fini(&p->next);
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
-	ab_host_facts_fini(&p->site);
+	ab_host_facts_fini(&p->host);
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
 	ab_strv_fini(&p->stripped);

@@ -38,8 +38,7 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret)
 			ab_strv_add(ret, ab_property_names[i]);
 }
 
-/* Names and hosts; values are nowhere, and what stands for them is not to be
- * known either. */
+/* Names and hosts only: neither values nor placeholders may be in the record. */
 static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets)
 {
 	ab_autobuf struct ab_buf json = { 0 };
@@ -60,9 +59,8 @@ static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets
 	ab_record_json(line, "secrets", json.data);
 }
 
-/* Somebody may have written a value into the settings, as the word of a
- * command. */
-static char *show_policy(const struct ab_prepared *p)
+/* The user may have written a secret value into a command in the settings. */
+static char *format_policy(const struct ab_prepared *p)
 {
 	char *text = ab_policy_json(p->policy), *covered;
 	size_t len;
@@ -81,8 +79,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *policy = show_policy(p);
-	ab_autofree char *watch = ab_journal_write(&p->site.survey);
+	ab_autofree char *policy = format_policy(p);
+	ab_autofree char *watch = ab_journal_write(&p->host.survey);
 	const char *name = r->request->name;
 	ab_autoclose int naming = -1;
 
@@ -155,7 +153,7 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 	if (r->prepared->spec.traced)
 		ab_record_number(&line, "files_denied",
 				 (int64_t)ab_refused_programs_others(r->refusals));
-	if (r->gated)
+	if (r->had_network)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);
 }

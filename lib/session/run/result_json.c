@@ -85,7 +85,7 @@ static void add_network(struct ab_buf *b, const struct ab_proxy_report *n)
 	ab_record_json(b, "network", json.data);
 }
 
-/* They are JSON already, as they stand in the record. */
+/* They are JSON already, copied from the record. */
 static void add_violations(struct ab_buf *b, const struct ab_result *r)
 {
 	ab_record_json(b, "violations", "[");
@@ -123,9 +123,9 @@ void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 	ab_buf_puts(b, "}");
 }
 
-/* Is it the beginning of a character? Then one of these behind it makes it
- * whole: what may come second differs with the first byte. */
-static bool is_begun(const char *s, size_t len)
+/* Are these bytes an incomplete character? Try to complete it: the range of the second byte depends
+ * on the first. */
+static bool is_incomplete_char(const char *s, size_t len)
 {
 	static const unsigned char more[] = { 0x80, 0x90, 0xa0 };
 	uint32_t c;
@@ -142,8 +142,8 @@ static bool is_begun(const char *s, size_t len)
 	return false;
 }
 
-/* The length of the text that the bytes are; false: they are none. Where they
- * were cut off, the last character may be there only in part. */
+/* Is the stream UTF-8, and how long is the text? If output was cut off, a last incomplete character
+ * is left out. */
 static bool is_text(const struct ab_stream *s, size_t *ret_len)
 {
 	size_t at = 0;
@@ -159,7 +159,7 @@ static bool is_text(const struct ab_stream *s, size_t *ret_len)
 	*ret_len = at;
 	if (at == s->len)
 		return true;
-	return s->total > s->len && is_begun(s->data + at, s->len - at);
+	return s->total > s->len && is_incomplete_char(s->data + at, s->len - at);
 }
 
 static void add_base64(struct ab_buf *b, const struct ab_stream *s)

@@ -11,7 +11,7 @@
  *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
  *	 "violations":[],"violations_total":N,"findings":[]}
  *
- * Every key is always there; what is not known is null, or an empty list.
+ * Every key is always present; an unknown value is null or an empty list.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct ab_proxy_report;
 enum { AB_RESULT_VERSION = 1 };
 
 struct ab_result {
-	const char *run_id; /* these may be NULL: not known */
+	const char *run_id; /* these may be NULL: unknown */
 	const char *name;
 	const char *cwd;
 	const char *profile;
@@ -36,16 +36,16 @@ struct ab_result {
 	const char *approved;
 	const struct ab_strv *command;
 	int exit;   /* agentbox's own exit status */
-	bool ran;   /* the command did; else no `status` */
+	bool ran;   /* the command ran; else no `status` */
 	int status; /* of the command, as from wait() */
 	bool timed_out;
-	const struct ab_error *error; /* ours; NULL: none */
+	const struct ab_error *error; /* agentbox's own, or NULL */
 	struct timespec started;
 	uint64_t duration_ms;
 	uint32_t holds, missing;	       /* AB_PROP_BIT()s */
-	const struct ab_proxy_report *network; /* NULL: there was none */
+	const struct ab_proxy_report *network; /* or NULL: no network */
 	const struct ab_strv *violations;      /* records, or NULL */
-	uint64_t nviolations;		       /* in all */
+	uint64_t nviolations;		       /* total, also those not listed */
 	const struct ab_strv *findings;	       /* or NULL */
 };
 
@@ -60,9 +60,9 @@ struct ab_stream {
 };
 
 /*
- * Add what was captured to the object: "stdout" or, if it is not UTF-8,
- * "stdout_base64", with "stdout_truncated" and "stdout_bytes"; the same for
- * "stderr". A character that was cut in two at the end is left out.
+ * Add the captured output to the object: "stdout" or, if it is not UTF-8, "stdout_base64", with
+ * "stdout_truncated" and "stdout_bytes"; the same for "stderr". A character that was cut in two at
+ * the end is left out.
  */
 void ab_result_add_streams(struct ab_buf *object, const struct ab_stream *out,
 			   const struct ab_stream *err);

@@ -5,10 +5,9 @@
  *	lock -> go -> supervise -> sweep -> end record
  *
  * The launch comes before the consent and the plan, and the record and the
- * broker after it, because init works on its own meanwhile; nothing of the
- * command happens before `go`. Any failure on the way kills the box, which has
- * done nothing yet. What somebody is to be asked about, and what has secrets,
- * is launched afterwards.
+ * broker after it, because init works on its own meanwhile; the command does
+ * nothing before `go`. Any failure on the way kills the box. A command that
+ * needs approval or has secrets is launched after the consent.
  */
 #include "session/run/run.h"
 
@@ -43,8 +42,8 @@
 #include "session/run/supervisor.h"
 #include "session/terminal/terminal.h"
 
-/* The caller's pipes must see their end when the command closes them; our own
- * words go to standard error. */
+/* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
+ * error. */
 static void release_stdio(const struct run *r)
 {
 	int null;
@@ -57,7 +56,6 @@ static void release_stdio(const struct run *r)
 	ab_closep(&null);
 }
 
-/* The run's folder and its record. */
 static int open_record(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
@@ -85,7 +83,7 @@ static int start_judge(struct run *r, struct ab_error *err)
 	ab_autofree char *home = NULL;
 	struct ab_trace_terms trace = { .policy = p->policy,
 					.plan = &p->spec.plan,
-					.sockets = &p->site.sockets,
+					.sockets = &p->host.sockets,
 					.state = p->state.path,
 					.uid = geteuid(),
 					.judged = p->spec.children,
@@ -104,7 +102,7 @@ static bool asks_about_hosts(const struct ab_policy *policy)
 	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
 }
 
-/* A terminal of the prompt's own is to be given back as well. */
+/* A terminal that the prompt opened itself must be restored as well. */
 static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
 	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
@@ -117,9 +115,8 @@ static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_
 	return 0;
 }
 
-/* How the run can be seen and steered, and by whom it can be asked about
- * hosts. */
-static int open_desk(struct run *r, struct ab_error *err)
+/* The control socket; and without anybody to ask about hosts, unknown hosts are denied. */
+static int open_control(struct run *r, struct ab_error *err)
 {
 	struct ab_policy *policy = r->prepared->policy;
 	bool asks = asks_about_hosts(policy);
@@ -134,12 +131,12 @@ static int open_desk(struct run *r, struct ab_error *err)
 	return 0;
 }
 
-/* While the box is being built: what the run needs on the host. */
-static int settle_in(struct run *r, struct ab_error *err)
+/* Set up what the run needs on the host while init builds the box. */
+static int set_up_host(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_broker_duty duty = { .input = &r->request->policy,
-				       .survey = &p->site.survey,
+				       .survey = &p->host.survey,
 				       .run = &r->dir,
 				       .log = &r->log.setup,
 				       .init = r->box.pidfd,
@@ -156,22 +153,23 @@ static int settle_in(struct run *r, struct ab_error *err)
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;
-	/* By now init has its sockets, and it will wait for their answer. The
-	 * broker closes what it inherits. */
+	/* By now init has its sockets and will wait for the answer. The broker closes what it
+	 * inherits. */
 	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	release_stdio(r);
 	if (open_prompt(r, &duty.rescue, err) < 0 || ab_broker_start(&duty, &r->broker, err) < 0 ||
 	    start_judge(r, err) < 0)
 		return -1;
-	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->gate, err) < 0)
+	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->box_network,
+				err) < 0)
 		return -1;
-	if (open_desk(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
+	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
 	return r->cgroup.processes ? 0 : ab_run_go(r, err);
 }
 
-/* An error of the box that is already on its way says more than ours. */
+/* An error that the box has already sent says more than ours. */
 static void prefer_box_error(struct run *r, struct ab_error *err)
 {
 	struct ab_msg msg;
@@ -195,7 +193,7 @@ static int pick_id(struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-/* While init gets going: what its box is to be. */
+/* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
@@ -204,7 +202,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
-	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->host.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
@@ -222,8 +220,8 @@ static int plan_box(struct run *r, struct ab_error *err)
 	return ab_box_specify(&r->box, spec, err);
 }
 
-/* Undo a launch that will not become a run. */
-static void abandon(struct run *r, struct ab_error *err)
+/* Undo a launch that does not become a run. */
+static void abandon_box(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
 	ab_box_kill(&r->box);
@@ -231,8 +229,8 @@ static void abandon(struct run *r, struct ab_error *err)
 	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);
-	if (r->gate)
-		ab_box_network_close(r->gate, &r->report, &(struct ab_error){ 0 });
+	if (r->box_network)
+		ab_box_network_close(r->box_network, &r->report, &(struct ab_error){ 0 });
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	if (r->broker)
@@ -261,10 +259,9 @@ static int start_box(struct run *r, struct ab_error *err)
 }
 
 /*
- * The judge works beside init's first steps, which need nothing of the
- * command: so it costs no time. Where it says anything but yes, the box is
- * undone, and what is to be asked or told is so without one. Sources of
- * secrets are not read for what may be refused.
+ * The judge works while init takes its first steps, which need nothing of the command, so it costs
+ * no time. Without consent the box is discarded, and the question or the refusal comes without one.
+ * Sources of secrets are not read for a command that may be refused.
  */
 static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
@@ -286,16 +283,16 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 	return 0;
 }
 
-static int go_on(struct run *r, int *ret_status, struct ab_error *err)
+static int supervise_box(struct run *r, int *ret_status, struct ab_error *err)
 {
-	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {
-		abandon(r, err);
+	if (plan_box(r, err) < 0 || set_up_host(r, err) < 0) {
+		abandon_box(r, err);
 		return -1;
 	}
 	return ab_run_supervise(r, ret_status, err);
 }
 
-/* There was no run, but somebody wanted one: a record of one line. */
+/* Write a record of one line for a run that was refused. */
 static void record_refusal(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
@@ -307,11 +304,11 @@ static void record_refusal(struct run *r)
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)
-		ab_run_say(r, AB_SAY_WARNING, "the refusal is not on record: %s", late.text);
+		ab_run_say(r, AB_SAY_WARNING, "cannot record the refusal: %s", late.text);
 }
 
-/* One of 0-2 that the caller closed would be the next file that we open
- * ourselves, and the command would get that. */
+/* If the caller closed one of 0-2, the next file that we open would get its number, and the command
+ * would inherit it. */
 static int occupy_stdio(struct ab_error *err)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -328,19 +325,18 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	if (start_ahead(r, &started, err) < 0)
 		return -1;
 	if (started)
-		return go_on(r, ret_status, err);
+		return supervise_box(r, ret_status, err);
 	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) < 0) {
 		record_refusal(r);
 		return -1;
 	}
-	/* Before signals are blocked: a source may be a command that somebody
-	 * wants to interrupt. */
+	/* Before signals are blocked: the user may want to interrupt a command that is a source. */
 	if (ab_prepare_secrets(r->request, p, err) < 0 || start_box(r, err) < 0)
 		return -1;
-	return go_on(r, ret_status, err);
+	return supervise_box(r, ret_status, err);
 }
 
-/* In a box already: another layer, and no record of its own. */
+/* Already in a box: add a layer, keep no record. */
 static int run_nested(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
@@ -352,9 +348,9 @@ static int run_nested(struct run *r, struct ab_error *err)
 	return ab_nested_run(r->request, p, err);
 }
 
-/* It has not come to a run, or not to its end: of the two failures that one is
- * told. */
-static void tell_failure(struct run *r, const struct ab_error *err)
+/* If both the run and its result file failed, the run's failure is the error; the other is a
+ * warning. */
+static void write_failure(struct run *r, const struct ab_error *err)
 {
 	struct ab_error late = { 0 };
 
@@ -382,8 +378,8 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 		prepared.result = &r.result;
 		result = prepared.nested ? run_nested(&r, err) : run_boxed(&r, ret_status, err);
 	}
-	if (result < 0 && !r.told)
-		tell_failure(&r, err);
+	if (result < 0 && !r.result_written)
+		write_failure(&r, err);
 	ab_program_judge_free(r.children);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);

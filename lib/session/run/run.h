@@ -9,8 +9,11 @@ struct ab_request;
  * 128+n if signal n killed it, 124 if it timed out.
  */
 int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *err);
-/* The exit status to use after -1: 125 if agentbox itself failed, 126 if the command
- * was refused or is not executable, 127 if it does not exist. */
+/* The exit status after -1: 125 for a failure of agentbox itself, 126 for a refusal or a file that
+ * is not executable, 127 if the program does not exist. */
 int ab_exit_status(const struct ab_error *err);
+
+/* Precedes the names of the proved properties in a message of ab_run(); doctor looks for it. */
+#define AB_RUN_GUARANTEES "guarantees in force: "
 
 #endif

@@ -1,6 +1,6 @@
 #ifndef AB_SESSION_RUN_RUN_STATE_H
 #define AB_SESSION_RUN_RUN_STATE_H
-/* Inside one run (run.c): what it has, and the lines of its record. */
+/* Shared by the files of one run (run.c): its state and the lines of its record. */
 #include <time.h>
 
 #include "audit/write/copy.h"
@@ -20,12 +20,12 @@ struct run {
 	struct ab_consent consent;
 	struct ab_run dir;
 	struct ab_log log;
-	struct ab_copy result; /* where the caller wants it, if anywhere */
+	struct ab_copy result; /* the caller's --result file, if any */
 	struct ab_box box;
-	struct ab_network network; /* until the gate has it */
-	struct ab_box_network *gate;
-	bool gated; /* it had one */
-	bool heard; /* the judge has said its last */
+	struct ab_network network; /* until box_network takes it over */
+	struct ab_box_network *box_network;
+	bool had_network;   /* the run had a box_network */
+	bool judge_drained; /* the judge's last messages were read */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
 	struct ab_program_judge *children; /* NULL: only the start is judged */
@@ -33,18 +33,18 @@ struct run {
 	struct ab_terminal *terminal;
 	struct ab_violations *violations;
 	struct ab_control *control;
-	struct ab_host_prompt *prompt; /* or NULL: nobody is asked there */
+	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
 	struct ab_outcome outcome;
 	struct ab_strv refused;	       /* lines about programs, at the end */
-	struct ab_proxy_report report; /* of the network, at the end */
-	uint32_t held;		       /* properties that were proved */
-	bool told;		       /* the result is written */
+	struct ab_proxy_report report; /* the network's, at the end */
+	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
+	bool result_written;
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
 
 uint64_t ab_run_now_ns(void);
-/* Then the addresses behind a name are not ours to check. */
+/* If so, the upstream proxy checks the addresses of names, not we. */
 bool ab_run_has_upstream(const struct run *r);
 /* The names of these AB_PROP_BIT()s. */
 void ab_run_properties(uint32_t bits, struct ab_strv *ret);
@@ -53,24 +53,22 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 __attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
 						      const char *fmt, ...);
 void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines);
-/* Let the command start. A box that is gone already has said why: that is
- * heard later. */
+/* Let the command start. If the box is already gone, its error is read later. */
 int ab_run_go(struct run *r, struct ab_error *err);
-/* Until everything is over and on record. */
+/* Returns when everything has ended and is on record. */
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
 
-/* record.c: what began, what was proved, how it ended. */
+/* record.c: the lines for the start, the proved properties, and the end. */
 int ab_run_write_start(struct run *r, struct ab_error *err);
 int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,
 		       struct ab_error *err);
-/* Instead of all of them: it was not let run. */
+/* The only line of a run that was refused. */
 int ab_run_write_refused(struct run *r, struct ab_error *err);
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err);
 
-/* outcome.c: the result, for the caller's `result`. Opened before anything
- * else can fail. */
+/* outcome.c: the result, for --result. Open it before anything else can fail. */
 int ab_run_open_result(struct run *r, struct ab_error *err);
-/* Once: 0 with the status, or -1 with what went wrong. `moved` may be NULL. */
+/* Call once, with 0 and the status or -1 and the error. `moved` may be NULL. */
 int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,
 			const struct ab_error *failed, struct ab_error *err);
 

@@ -1,13 +1,12 @@
 /*
  * Theory of operation.
  *
- * States: starting (until HOLDS or FAILED), running, stopped (the command was
- * stopped and so are we), ending (told to end, the grace period runs), over.
+ * States: starting (until HOLDS or FAILED), running, stopped (the command was stopped and so are
+ * we), ending (SIGTERM was sent, the grace period runs), over.
  *
- * Should: forward what the caller sends, whatever the state; end the box on
- * every error of our own.
- * Mustn't: block outside epoll_wait; believe a message that the state does
- * not allow.
+ * Should: forward the caller's signals in every state; kill the box on every error of our own.
+ *
+ * Mustn't: block outside epoll_wait; accept a message that the state does not allow.
  */
 #include "session/run/supervisor.h"
 
@@ -44,32 +43,31 @@ struct supervisor {
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, judge, timer;
 	struct ab_steering *steering;
-	struct ab_timer grace; /* of a stop that was asked for */
+	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
-	bool listened;		   /* the judge has what it listens on */
-	bool asked_to_stop;	   /* SIGTSTP was passed on */
-	int64_t first_claim;	   /* when the command first wanted the terminal */
-	unsigned int claims;	   /* how often it did since then */
-	bool told[AB_SECRETS_MAX]; /* that it cannot be read again */
+	bool has_listener;	       /* the judge has its listener */
+	bool asked_to_stop;	       /* SIGTSTP was forwarded */
+	int64_t first_claim;	       /* when the command first wanted the terminal */
+	unsigned int claims;	       /* how often since then */
+	bool reported[AB_SECRETS_MAX]; /* this secret's failure was reported */
 	struct ab_error *err;
 	int result;
 };
 
-/* We cannot do our part any more: the box must not go on without us. */
+/* We can no longer supervise: the box must not run without us. */
 static void give_up(struct supervisor *s);
-/* The same; the first of several errors is told. `arg`: the supervisor. */
+/* The same; keeps the first of several errors. `arg`: the supervisor. */
 static void fail_run(void *arg, const struct ab_error *err);
 
-/* Between the network's thread, the steering and the broker
- * that reads secrets again. */
+/* Connect the proxy's thread, the steering, and the broker, which reads secrets again. */
 static int attach_network(struct supervisor *s);
 static void pass_dialled(struct supervisor *s, int errnum, int fd);
 static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
 
 enum {
-	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL, when the time is up */
-	ANSWER_MS = 5000,  /* for the last answers of proxy and broker */
-	CLAIMS_MAX = 16,   /* stops to wait for the terminal ... */
+	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL after a timeout */
+	ANSWER_MS = 5000,  /* to wait for the last answers of proxy and broker */
+	CLAIMS_MAX = 16,   /* stops for the terminal ... */
 	CLAIMS_MS = 10000, /* ... within this time */
 };
 
@@ -97,7 +95,7 @@ static void stop_with_command(struct supervisor *s)
 	kill(getpid(), SIGSTOP);
 }
 
-static void go_on(struct supervisor *s)
+static void resume_command(struct supervisor *s)
 {
 	bool front = s->what->terminal && ab_terminal_resume(s->what->terminal);
 
@@ -108,8 +106,8 @@ static void go_on(struct supervisor *s)
 }
 
 /*
- * A command that is stopped again each time it has got the terminal would keep
- * it and us busy for ever, and no key would reach it. Nobody types this fast.
+ * A command that stops again whenever it gets the terminal would keep us busy for
+ * ever, and no key would reach it. No person types this fast.
  */
 static bool claims_too_often(struct supervisor *s)
 {
@@ -122,8 +120,8 @@ static bool claims_too_often(struct supervisor *s)
 	return ++s->claims >= CLAIMS_MAX;
 }
 
-/* Stopped by its terminal because it wants to read, which we can help. */
-static bool helped(struct supervisor *s, int sig)
+/* If the command was stopped because it uses the terminal, take the terminal and resume it. */
+static bool claim_terminal(struct supervisor *s, int sig)
 {
 	if ((sig != SIGTTIN && sig != SIGTTOU) || !s->what->terminal ||
 	    !ab_terminal_claim(s->what->terminal))
@@ -132,7 +130,7 @@ static bool helped(struct supervisor *s, int sig)
 		ab_fail(s->err, AB_ESYSTEM, 0,
 			"the command was stopped %d times in a row to wait for the terminal",
 			CLAIMS_MAX);
-		ab_hint(s->err, "give it no terminal to read: agentbox run ... </dev/null");
+		ab_hint(s->err, "run it without a terminal to read: agentbox run ... </dev/null");
 		give_up(s);
 		return true;
 	}
@@ -155,12 +153,12 @@ static void take_signal(struct supervisor *s, int sig)
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
-		/* We stop when it says that it did; it may not want to. */
+		/* We stop when init reports that the command did; it may ignore the signal. */
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		s->asked_to_stop = true;
 		break;
 	case SIGCONT:
-		go_on(s);
+		resume_command(s);
 		break;
 	default:
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
@@ -177,7 +175,7 @@ static void signals_ready(struct ab_source *source, uint32_t events)
 		take_signal(s, (int)info.ssi_signo);
 }
 
-static void arm(struct supervisor *s, uint64_t ms)
+static void arm_timer(struct supervisor *s, uint64_t ms)
 {
 	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ms / 1000),
 					       .tv_nsec = (long)(ms % 1000) * 1000000 } };
@@ -185,25 +183,24 @@ static void arm(struct supervisor *s, uint64_t ms)
 	timerfd_settime(s->timer.fd, 0, &at, NULL);
 }
 
-/* Ask the command to end. */
-static void ask_to_end(struct supervisor *s)
+static void send_term(struct supervisor *s)
 {
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGTERM);
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGCONT);
 }
 
-static void grace_is_over(struct ab_timer *timer)
+static void grace_expired(struct ab_timer *timer)
 {
 	struct supervisor *s = timer->owner;
 
 	ab_box_kill(s->what->box);
 }
 
-static void stop(void *arg, uint64_t grace_ms)
+static void stop_command(void *arg, uint64_t grace_ms)
 {
 	struct supervisor *s = arg;
 
-	ask_to_end(s);
+	send_term(s);
 	ab_loop_timer(&s->loop, &s->grace, grace_ms);
 }
 
@@ -220,24 +217,24 @@ static void timer_ready(struct ab_source *source, uint32_t events)
 		return;
 	}
 	s->out.timed_out = true;
-	ask_to_end(s);
-	arm(s, GRACE_MS);
+	send_term(s);
+	arm_timer(s, GRACE_MS);
 }
 
-static void redraw(void *arg)
+static void request_redraw(void *arg)
 {
 	struct supervisor *s = arg;
 
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGWINCH);
 }
 
-static int open_desk(struct supervisor *s)
+static int open_steering(struct supervisor *s)
 {
 	struct ab_steering_hands hands = { .loop = &s->loop,
-					   .gate = s->what->gate,
-					   .stop = stop,
+					   .box_network = s->what->box_network,
+					   .stop = stop_command,
 					   .fail = fail_run,
-					   .redraw = redraw,
+					   .redraw = request_redraw,
 					   .arg = s };
 
 	return ab_steering_open(s->what->steering, &hands, &s->steering, s->err);
@@ -251,15 +248,15 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 		give_up(s);
 }
 
-/* The command waits for the judge, and that for the listener. */
+/* The command waits for the judge, and the judge for the listener. */
 static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 			 const struct ab_fds *fds)
 {
-	if (!s->what->children || s->listened || (holds && holds->unasked))
+	if (!s->what->children || s->has_listener || (holds && holds->unasked))
 		return 0;
-	s->listened = true;
+	s->has_listener = true;
 	if (fds->len != 1)
-		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent nothing to listen on");
+		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent no seccomp listener");
 	return ab_program_judge_watch(s->what->children, fds->v[0], s->err);
 }
 
@@ -271,7 +268,7 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, const
 	if (s->what->holds(s->what->arg, holds, s->err) < 0 || take_listener(s, holds, fds) < 0)
 		give_up(s);
 	else if (s->what->timeout_ms)
-		arm(s, s->what->timeout_ms);
+		arm_timer(s, s->what->timeout_ms);
 }
 
 static void take_message(struct supervisor *s, const struct ab_msg *msg, struct ab_fds *fds)
@@ -279,10 +276,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 	switch (msg->type) {
 	case AB_MSG_FAILED:
 		s->out.failed = msg->u.error;
-		/* A failure is one, whatever it says of itself. */
+		/* FAILED is a failure even without an error code. */
 		if (s->out.failed.code == AB_ENONE)
 			ab_fail(&s->out.failed, AB_ESYSTEM, 0,
-				"the box failed and did not say why");
+				"the box failed without giving a reason");
 		s->over = true;
 		break;
 	case AB_MSG_DIALED:
@@ -299,9 +296,9 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		take_holds(s, &msg->u.holds, fds);
 		break;
 	case AB_MSG_STOPPED:
-		/* Without a terminal, and not asked, nobody could continue
-		 * it through us. */
-		if (helped(s, msg->value))
+		/* Without a terminal, and if we did not forward SIGTSTP, nobody could resume the
+		 * command through us. */
+		if (claim_terminal(s, msg->value))
 			break;
 		if (s->what->terminal || s->asked_to_stop)
 			stop_with_command(s);
@@ -313,7 +310,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		s->over = true;
 		break;
 	default:
-		break; /* an answer that nobody waits for any more */
+		break; /* a late answer */
 	}
 }
 
@@ -334,11 +331,11 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	if (r < 0 && errno == EAGAIN)
 		return;
 	if (r < 0) {
-		ab_fail(s->err, AB_ESYSTEM, errno, "hear from the box");
+		ab_fail(s->err, AB_ESYSTEM, errno, "receive from the box");
 		give_up(s);
 		return;
 	}
-	/* The end without a word: init was killed, and everything with it. */
+	/* EOF without a status: init was killed, and every process with it. */
 	if (!s->over && s->started) {
 		s->out.status = SIGKILL;
 	} else if (!s->over) {
@@ -378,7 +375,7 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 		give_up(s);
 }
 
-static sigset_t before; /* what the caller blocks */
+static sigset_t before; /* the caller's signal mask */
 
 int ab_supervise_prepare(struct ab_error *err)
 {
@@ -428,9 +425,9 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return -1;
 	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
-	if (open_desk(s) < 0)
+	if (open_steering(s) < 0)
 		return -1;
-	return what->gate ? attach_network(s) : 0;
+	return what->box_network ? attach_network(s) : 0;
 }
 
 static bool hear_broker(struct supervisor *s, int ms)
@@ -443,16 +440,16 @@ static bool hear_broker(struct supervisor *s, int ms)
 	return true;
 }
 
-/* The command may have waited for nothing else, and be over before the word
- * is back that what somebody asked for has been done. */
-static void answer_the_last(struct supervisor *s)
+/* The command may end before the proxy or the broker has confirmed a client's request: wait for the
+ * reply. */
+static void wait_for_last_answers(struct supervisor *s)
 {
 	int64_t end = ab_now_ms() + ANSWER_MS, left = ANSWER_MS;
 	bool heard = true;
 
 	while (s->result == 0 && heard && left > 0) {
 		if (ab_steering_awaits_proxy(s->steering))
-			heard = ab_box_network_hear(s->what->gate, (int)left);
+			heard = ab_box_network_hear(s->what->box_network, (int)left);
 		else if (ab_steering_awaits_broker(s->steering))
 			heard = hear_broker(s, (int)left);
 		else
@@ -467,7 +464,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 				.err = err,
 				.signals = { .fd = -1 },
 				.timer = { .fd = -1 },
-				.grace = { .fire = grace_is_over },
+				.grace = { .fire = grace_expired },
 				.loop = { .epoll = -1 } };
 
 	s.grace.owner = &s;
@@ -476,10 +473,9 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		s.result = -1;
 	if (s.result < 0)
 		ab_box_kill(what->box);
-	/* With init every process of the box is gone; the terminal's last
-	 * output is complete only then. */
+	/* Every process of the box ends with init; only then is the terminal's output complete. */
 	ab_box_fini(what->box);
-	answer_the_last(&s);
+	wait_for_last_answers(&s);
 	ab_host_prompt_close(what->steering->prompt);
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);
@@ -490,7 +486,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	return s.result;
 }
 
-/* Never a value: which secret, and what became of it. */
+/* Names the secret and the event, never the value. */
 static void record_secret(struct supervisor *s, size_t i, const char *event, const char *reason)
 {
 	ab_autobuf struct ab_buf line = { 0 };
@@ -519,10 +515,9 @@ static void secret_tripped(void *arg, size_t i)
 		return;
 	record_secret(s, i, "tripped", NULL);
 	ab_fail(s->err, AB_EPROPERTY, 0,
-		"a placeholder of %s was on its way to another host: the run "
-		"was ended",
+		"the placeholder of %s was about to be sent to another host; the run was ended",
 		s->what->secrets->v[i].name);
-	ab_hint(s->err, "the run's record tells where it was sent");
+	ab_hint(s->err, "the run's record says which host");
 	give_up(s);
 }
 
@@ -533,11 +528,11 @@ static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
 	if (!s->what->secrets || i >= s->what->secrets->len)
 		return;
 	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
-	if (news->text && s->what->gate)
-		ab_box_network_secret(s->what->gate, i, news->text, news->len);
-	if (!news->text && !s->told[i])
+	if (news->text && s->what->box_network)
+		ab_box_network_secret(s->what->box_network, i, news->text, news->len);
+	if (!news->text && !s->reported[i])
 		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
-	s->told[i] = !news->text;
+	s->reported[i] = !news->text;
 }
 
 static void host_wanted(void *arg, const struct ab_wanted *wanted)
@@ -594,13 +589,13 @@ static int attach_network(struct supervisor *s)
 		.arg = s,
 	};
 
-	return ab_box_network_attach(s->what->gate, s->what->network, &watch, s->err);
+	return ab_box_network_attach(s->what->box_network, s->what->network, &watch, s->err);
 }
 
 static void pass_dialled(struct supervisor *s, int errnum, int fd)
 {
-	if (s->what->gate)
-		ab_box_network_dialled(s->what->gate, errnum, fd);
+	if (s->what->box_network)
+		ab_box_network_dialled(s->what->box_network, errnum, fd);
 	else
 		ab_closep(&fd);
 }

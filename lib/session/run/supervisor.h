@@ -23,20 +23,20 @@ struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
 	struct ab_terminal *terminal;	      /* or NULL */
-	struct ab_program_judge *children;    /* or NULL: nobody is asked */
+	struct ab_program_judge *children;    /* or NULL: children are not judged */
 	struct ab_refused_programs *refusals; /* with children */
 	uint64_t timeout_ms;		      /* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
 	void *arg;
-	struct ab_box_network *gate; /* or NULL: no network of ours */
-	struct ab_network *network;  /* of the box, for the gate; empty
-					 * when it has no door */
+	struct ab_box_network *box_network; /* or NULL: the run has no proxy */
+	/* the box's, for box_network; empty without a filtered network */
+	struct ab_network *network;
 	const char *run_id;
 	struct ab_log *log;
 	const struct ab_secrets *secrets;
 	const struct ab_steering_setup *steering;
-	/* A secret could not be read again; said once for each. */
+	/* A secret could not be read again; called once per failing secret. */
 	void (*unread)(void *arg, const char *name, const char *why);
 };
 
@@ -48,11 +48,11 @@ struct ab_outcome {
 
 /* Blocks every signal; must come before the launch. */
 int ab_supervise_prepare(struct ab_error *err);
-/* There will be no run: they are delivered again, those that came too. */
+/* There will be no run: unblock them; pending ones are delivered. */
 void ab_supervise_release(void);
 
-/* Until the command has ended and init is gone. -1: we ourselves failed; the
- * box is dead then too. */
+/* Returns when the command has ended and init is gone. -1: we failed ourselves; the box is dead
+ * then too. */
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err);
 
 #endif
