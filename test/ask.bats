@@ -56,7 +56,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
 	[ "$(audit 'select(.kind == "question") | "\(.id) \(.domain) \(.port) \(.answer) \(.by)"')" = \
 		"$id origin.test 80 once control" ]
-	grep -q "origin.test:80 waits for your word.*agentbox allow $id" "$TEST_DIR/box.err"
+	grep -q "origin.test:80 needs your approval.*agentbox allow $id" "$TEST_DIR/box.err"
 }
 
 @test "ask: who answers hears of it, though the command is over first" {
@@ -259,7 +259,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$status" -eq 0 ]
 	grep -q "'403': 1[,}]" "$TEST_DIR/box.out"
 	grep -q "'502': 999" "$TEST_DIR/box.out"
-	[ "$(grep -c 'waits for your word' "$TEST_DIR/box.err")" -le 20 ]
+	[ "$(grep -c 'needs your approval' "$TEST_DIR/box.err")" -le 20 ]
 }
 
 @test "control: the box sees nothing of it, another user is refused, garbage changes nothing" {
@@ -323,7 +323,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	rm go
 	printf "$settings" hold >"$TEST_DIR/m.json"
 	box_start run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
-	wait_for 90 grep -q 'network is held' "$TEST_DIR/box.err"
+	wait_for 90 grep -q 'network is paused' "$TEST_DIR/box.err"
 	touch go
 	waits
 	[ "$(question why)" = held ]
@@ -343,7 +343,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	for answer in run no; do
 		rm -f go
 		box_start run --trace-denials --config "$TEST_DIR/m.json" --allow origin.test -- sh job
-		wait_for 90 grep -q 'network is held' "$TEST_DIR/box.err"
+		wait_for 90 grep -q 'network is paused' "$TEST_DIR/box.err"
 		waits
 		[ "$(question why)" = held ]
 		control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"$answer\"}" | grep -q '"ok":true'

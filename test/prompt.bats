@@ -258,7 +258,7 @@ records()
 
 	find_way
 	tty_start env TERM=dumb "${WAY[@]}" "$AGENTBOX" run --unknown ask -- sh -c "$fetch"
-	tty_wait 'other.test:80 waits for your word'
+	tty_wait 'other.test:80 needs your approval'
 	alternate_screen 0
 	"$AGENTBOX" allow other.test
 	tty_end

@@ -186,7 +186,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 @test "why: a question that waits, and a no that can be taken back" {
 	mkfifo go
 	box_start run --unknown ask -- sh -c 'curl -s http://other.test/; read x <go; curl -s http://other.test/'
-	wait_for 90 grep -q 'waits for your word' "$TEST_DIR/box.err"
+	wait_for 90 grep -q 'needs your approval' "$TEST_DIR/box.err"
 	id=$(run_id)
 	agentbox why "$id-1"
 	[ "$status" -eq 0 ]

@@ -46,7 +46,7 @@ static const struct {
 	  "\"answer\":\"once\"}",
 	  "id" },
 	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\",\"answer\":\"session\"}", "once, run" },
-	{ "{\"v\":1,\"do\":\"allow\"}", "host" },
+	{ "{\"v\":1,\"do\":\"allow\"}", "missing \"entry\"" },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"x\\u0000.y\"}", "" },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"a b\"}", "" },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"x.y\",\"for_ms\":\"5\"}", "for_ms" },

@@ -21,8 +21,8 @@
 #include "sandbox/start/listening_ports.h"
 #include "session/secrets/secrets.h"
 
-/* What the proxy's thread has to tell. */
-enum tale {
+/* Notices from the proxy's thread. */
+enum notice {
 	TELL_STALE,
 	TELL_TRIPPED,
 	TELL_WANTED,
@@ -48,18 +48,19 @@ struct ab_box_network {
 	struct ab_published *published;
 	size_t npublished;
 	int own;
-	struct ab_box box;	      /* its socket is a copy: the proxy's thread may
-				 * still ask when the main thread closes it */
+	/* Its socket is a copy: the proxy's thread may still use it when the main thread closes its
+	 * own. */
+	struct ab_box box;
 	struct ab_upstream *upstream; /* or NULL */
 	struct ab_safe *safe;
-	struct ab_mailbox mail; /* from its thread, once there is one */
+	struct ab_mailbox mail; /* from the proxy's thread, once there is one */
 	struct ab_box_network_watch watch;
-	struct ab_source knock, failure, told;
+	struct ab_source first_connection, failure, notices;
 	struct ab_proxy *proxy;
-	bool closing; /* its thread talks to nobody any more */
+	bool closing; /* notices are dropped */
 };
 
-/* On the host's loopback only: to publish is not to expose. */
+/* Published ports are on the host's loopback only. */
 static int listen_on(uint16_t port, struct ab_error *err)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
@@ -71,106 +72,105 @@ static int listen_on(uint16_t port, struct ab_error *err)
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", port);
-		return ab_hint(err, "publish it under another port of the "
-				    "host: --publish HOST:PORT");
+		return ab_hint(err, "publish it on another host port: --publish HOST:PORT");
 	}
 	return ab_take_fd(&fd);
 }
 
-static int open_published(struct ab_box_network *g, struct ab_error *err)
+static int open_published(struct ab_box_network *bn, struct ab_error *err)
 {
-	size_t n = g->policy->net.publish.len;
+	size_t n = bn->policy->net.publish.len;
 
-	g->published = ab_alloc((n + 1) * sizeof(g->published[0]));
-	for (; g->npublished < n; g->npublished++) {
-		const struct ab_publish *p = &g->policy->net.publish.v[g->npublished];
+	bn->published = ab_alloc((n + 1) * sizeof(bn->published[0]));
+	for (; bn->npublished < n; bn->npublished++) {
+		const struct ab_publish *p = &bn->policy->net.publish.v[bn->npublished];
 		int fd = listen_on(p->host, err);
 
 		if (fd < 0)
 			return -1;
-		g->published[g->npublished] = (struct ab_published){ .fd = fd, .port = p->port };
+		bn->published[bn->npublished] = (struct ab_published){ .fd = fd, .port = p->port };
 	}
 	return 0;
 }
 
-static int choose_upstream(struct ab_box_network *g, char *const *env, struct ab_error *err)
+static int choose_upstream(struct ab_box_network *bn, char *const *env, struct ab_error *err)
 {
-	const char *setting = g->policy->net.upstream;
+	const char *setting = bn->policy->net.upstream;
 
 	if (strcmp(setting, "none") == 0)
 		return 0;
 	if (strcmp(setting, "env") == 0)
-		return ab_upstream_from_env(env, &g->upstream, err);
-	return ab_upstream_parse(setting, &g->upstream, err);
+		return ab_upstream_from_env(env, &bn->upstream, err);
+	return ab_upstream_parse(setting, &bn->upstream, err);
 }
 
-static void destroy(struct ab_box_network *g)
+static void free_box_network(struct ab_box_network *bn)
 {
-	for (size_t i = 0; i < g->npublished; i++)
-		ab_closep(&g->published[i].fd);
-	ab_closep(&g->own);
-	ab_closep(&g->box.sock);
-	ab_upstream_free(g->upstream);
-	if (g->told.fd >= 0) {
+	for (size_t i = 0; i < bn->npublished; i++)
+		ab_closep(&bn->published[i].fd);
+	ab_closep(&bn->own);
+	ab_closep(&bn->box.sock);
+	ab_upstream_free(bn->upstream);
+	if (bn->notices.fd >= 0) {
 		struct ab_letter *letter;
 
-		while ((letter = ab_mailbox_take(&g->mail)) != NULL) {
+		while ((letter = ab_mailbox_take(&bn->mail)) != NULL) {
 			free(letter->data);
 			free(letter);
 		}
-		ab_mailbox_fini(&g->mail);
+		ab_mailbox_fini(&bn->mail);
 	}
-	free(g->published);
-	free(g);
+	free(bn->published);
+	free(bn);
 }
 
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
 			struct ab_box_network **ret, struct ab_error *err)
 {
-	struct ab_box_network *g;
+	struct ab_box_network *bn;
 
 	*ret = NULL;
 	if (policy->net.mode != AB_NET_FILTERED && !policy->net.publish.len)
 		return 0;
-	g = ab_alloc(sizeof(*g));
-	g->policy = policy;
-	g->safe = safe;
-	g->told.fd = -1;
-	g->box.sock = -1;
-	g->own = ab_own_open(err);
-	if (g->own < 0 || open_published(g, err) < 0 || choose_upstream(g, env, err) < 0) {
-		destroy(g);
+	bn = ab_alloc(sizeof(*bn));
+	bn->policy = policy;
+	bn->safe = safe;
+	bn->notices.fd = -1;
+	bn->box.sock = -1;
+	bn->own = ab_own_open(err);
+	if (bn->own < 0 || open_published(bn, err) < 0 || choose_upstream(bn, env, err) < 0) {
+		free_box_network(bn);
 		return ab_step(err, "network");
 	}
-	*ret = g;
+	*ret = bn;
 	return 0;
 }
 
 static int dial_inside(void *arg, uint16_t port)
 {
-	struct ab_box_network *g = arg;
+	struct ab_box_network *bn = arg;
 
-	return ab_box_tell(&g->box, AB_MSG_DIAL, port);
+	return ab_box_tell(&bn->box, AB_MSG_DIAL, port);
 }
 
 static void proxy_failed(struct ab_source *source, uint32_t events)
 {
-	struct ab_box_network *g = source->owner;
+	struct ab_box_network *bn = source->owner;
 	struct ab_error err;
 
 	(void)events;
-	ab_loop_remove(g->watch.loop, source);
-	ab_proxy_failure(g->proxy, &err);
-	g->watch.failed(g->watch.arg, &err);
+	ab_loop_remove(bn->watch.loop, source);
+	ab_proxy_failure(bn->proxy, &err);
+	bn->watch.failed(bn->watch.arg, &err);
 }
 
-static void read_letter(struct ab_box_network *g, const struct ab_letter *letter)
+static void handle_notice(struct ab_box_network *bn, const struct ab_letter *letter)
 {
-	const struct ab_box_network_watch *w = &g->watch;
+	const struct ab_box_network_watch *w = &bn->watch;
 	const struct settled *settled = letter->data;
 	const struct sent *sent = letter->data;
 
-	switch ((enum tale)letter->kind) {
+	switch ((enum notice)letter->kind) {
 	case TELL_STALE:
 		w->stale(w->arg, (size_t)letter->value);
 		break;
@@ -195,29 +195,29 @@ static void read_letter(struct ab_box_network *g, const struct ab_letter *letter
 	}
 }
 
-/* Before there is a thread it is our own that tells, and hears it at once; a
- * thread that only the end has needed talks to nobody. */
-static void post(struct ab_box_network *g, enum tale kind, int value, void *data)
+/* Without a thread the caller is the main thread: handle the notice now. If the thread only started
+ * for the end, drop it. */
+static void post_notice(struct ab_box_network *bn, enum notice kind, int value, void *data)
 {
 	struct ab_letter now = { .kind = (int)kind, .value = value, .fd = -1, .data = data };
 
-	if (g->told.fd >= 0) {
-		ab_mailbox_post(&g->mail, (int)kind, value, -1, data);
+	if (bn->notices.fd >= 0) {
+		ab_mailbox_post(&bn->mail, (int)kind, value, -1, data);
 		return;
 	}
-	if (!g->closing)
-		read_letter(g, &now);
+	if (!bn->closing)
+		handle_notice(bn, &now);
 	free(data);
 }
 
 static void tell_stale(void *arg, size_t i)
 {
-	post(arg, TELL_STALE, (int)i, NULL);
+	post_notice(arg, TELL_STALE, (int)i, NULL);
 }
 
 static void tell_tripped(void *arg, size_t i)
 {
-	post(arg, TELL_TRIPPED, (int)i, NULL);
+	post_notice(arg, TELL_TRIPPED, (int)i, NULL);
 }
 
 static void tell_wanted(void *arg, const struct ab_wanted *wanted)
@@ -225,7 +225,7 @@ static void tell_wanted(void *arg, const struct ab_wanted *wanted)
 	struct ab_wanted *copy = ab_alloc(sizeof(*copy));
 
 	*copy = *wanted;
-	post(arg, TELL_WANTED, 0, copy);
+	post_notice(arg, TELL_WANTED, 0, copy);
 }
 
 static void tell_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
@@ -233,7 +233,7 @@ static void tell_settled(void *arg, uint32_t number, enum ab_settled how, uint32
 	struct settled *copy = ab_alloc(sizeof(*copy));
 
 	*copy = (struct settled){ number, how, released };
-	post(arg, TELL_SETTLED, 0, copy);
+	post_notice(arg, TELL_SETTLED, 0, copy);
 }
 
 static void tell_sent(void *arg, const char *host, uint64_t bytes)
@@ -242,75 +242,74 @@ static void tell_sent(void *arg, const char *host, uint64_t bytes)
 
 	copy->bytes = bytes;
 	memcpy(copy->host, host, strlen(host) + 1);
-	post(arg, TELL_SENT, 0, copy);
+	post_notice(arg, TELL_SENT, 0, copy);
 }
 
 static void tell_opened(void *arg, const char *host)
 {
-	post(arg, TELL_OPENED, 0, ab_strdup(host));
+	post_notice(arg, TELL_OPENED, 0, ab_strdup(host));
 }
 
 static void tell_surveyed(void *arg, char *json)
 {
-	post(arg, TELL_SURVEYED, 0, json);
+	post_notice(arg, TELL_SURVEYED, 0, json);
 }
 
-static void something_told(struct ab_source *source, uint32_t events)
+static void notices_ready(struct ab_source *source, uint32_t events)
 {
-	struct ab_box_network *g = source->owner;
+	struct ab_box_network *bn = source->owner;
 	struct ab_letter *letter;
 
 	(void)events;
-	while ((letter = ab_mailbox_take(&g->mail)) != NULL) {
-		read_letter(g, letter);
+	while ((letter = ab_mailbox_take(&bn->mail)) != NULL) {
+		handle_notice(bn, letter);
 		free(letter->data);
 		free(letter);
 	}
 }
 
-bool ab_box_network_hear(struct ab_box_network *g, int ms)
+bool ab_box_network_hear(struct ab_box_network *bn, int ms)
 {
-	struct pollfd told = { .fd = g->told.fd, .events = POLLIN };
+	struct pollfd notices = { .fd = bn->notices.fd, .events = POLLIN };
 
-	if (g->told.fd < 0 || poll(&told, 1, ms) <= 0)
+	if (bn->notices.fd < 0 || poll(&notices, 1, ms) <= 0)
 		return false;
-	something_told(&g->told, EPOLLIN);
+	notices_ready(&bn->notices, EPOLLIN);
 	return true;
 }
 
-/* Before there is a thread that could write. */
-static int open_mailbox(struct ab_box_network *g, struct ab_error *err)
+/* Before the thread starts. */
+static int open_mailbox(struct ab_box_network *bn, struct ab_error *err)
 {
-	if (ab_mailbox_init(&g->mail, err) < 0)
+	if (ab_mailbox_init(&bn->mail, err) < 0)
 		return -1;
-	g->told = (struct ab_source){ .fd = g->mail.fd, .ready = something_told, .owner = g };
+	bn->notices = (struct ab_source){ .fd = bn->mail.fd, .ready = notices_ready, .owner = bn };
 	return 0;
 }
 
-/* The thread is made here and not at the launch: most commands never use the
- * network, and the backlog holds those who come early. */
-static void somebody_knocks(struct ab_source *source, uint32_t events)
+/* The thread starts with the first connection, not at the launch: most commands never use the
+ * network, and the backlog holds early connections. */
+static void start_proxy(struct ab_source *source, uint32_t events)
 {
-	struct ab_box_network *g = source->owner;
+	struct ab_box_network *bn = source->owner;
 	struct ab_error err;
 
 	(void)events;
-	ab_loop_remove(g->watch.loop, source);
-	if (open_mailbox(g, &err) == 0 &&
-	    ab_loop_add(g->watch.loop, &g->told, EPOLLIN, &err) == 0 &&
-	    ab_proxy_start(g->proxy, &err) == 0) {
-		g->failure = (struct ab_source){ .fd = ab_proxy_failure_fd(g->proxy),
-						 .ready = proxy_failed,
-						 .owner = g };
-		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) == 0)
+	ab_loop_remove(bn->watch.loop, source);
+	if (open_mailbox(bn, &err) == 0 &&
+	    ab_loop_add(bn->watch.loop, &bn->notices, EPOLLIN, &err) == 0 &&
+	    ab_proxy_start(bn->proxy, &err) == 0) {
+		bn->failure = (struct ab_source){ .fd = ab_proxy_failure_fd(bn->proxy),
+						  .ready = proxy_failed,
+						  .owner = bn };
+		if (ab_loop_add(bn->watch.loop, &bn->failure, EPOLLIN, &err) == 0)
 			return;
 	}
-	g->watch.failed(g->watch.arg, &err);
+	bn->watch.failed(bn->watch.arg, &err);
 }
 
-/* The vault and the authority are the proxy's from here on, whether it can be
- * made or not. */
-static void hand_over(struct ab_safe *safe, struct ab_proxy_setup *setup)
+/* The proxy owns the vault and the authority from here on, even if it cannot be created. */
+static void hand_over_secrets(struct ab_safe *safe, struct ab_proxy_setup *setup)
 {
 	setup->vault = ab_take(safe->vault);
 	setup->site = ab_take(safe->site);
@@ -318,84 +317,84 @@ static void hand_over(struct ab_safe *safe, struct ab_proxy_setup *setup)
 		setup->intercepted = &safe->intercepted;
 }
 
-int ab_box_network_attach(struct ab_box_network *g, struct ab_network *network,
+int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 			  const struct ab_box_network_watch *watch, struct ab_error *err)
 {
 	struct ab_proxy_setup setup = {
 		.run_id = watch->run_id,
-		.policy = g->policy,
+		.policy = bn->policy,
 		.log = watch->log,
-		.strict = g->policy->assurance.fallback == AB_FALLBACK_STRICT,
+		.strict = bn->policy->assurance.fallback == AB_FALLBACK_STRICT,
 		.network = *network,
-		.published = g->published,
-		.npublished = g->npublished,
-		.own = g->own,
-		.upstream = g->upstream,
+		.published = bn->published,
+		.npublished = bn->npublished,
+		.own = bn->own,
+		.upstream = bn->upstream,
 		.dial_inside = dial_inside,
 		.stale = tell_stale,
 		.tripped = tell_tripped,
 		.wanted = tell_wanted,
 		.tell_who = true,
-		.ask_ms = (uint32_t)g->policy->net.wait_ms,
+		.ask_ms = (uint32_t)bn->policy->net.wait_ms,
 		.settled = tell_settled,
 		.sent = tell_sent,
 		.watch_uploads = watch->counts,
 		.opened = tell_opened,
 		.surveyed = tell_surveyed,
-		.arg = g,
+		.arg = bn,
 		.dial_host = ab_listening_ports_dial,
 	};
 
-	if (g->proxy)
-		return ab_fail(err, AB_ESYSTEM, 0, "a second network came up");
-	if (g->npublished) {
-		g->box.sock = fcntl(watch->box->sock, F_DUPFD_CLOEXEC, 3);
-		if (g->box.sock < 0)
+	if (bn->proxy)
+		return ab_fail(err, AB_ESYSTEM, 0, "the network is already attached");
+	if (bn->npublished) {
+		bn->box.sock = fcntl(watch->box->sock, F_DUPFD_CLOEXEC, 3);
+		if (bn->box.sock < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "copy the box's socket");
 	}
-	g->watch = *watch;
-	if (g->safe && g->policy->net.mode == AB_NET_FILTERED)
-		hand_over(g->safe, &setup);
+	bn->watch = *watch;
+	if (bn->safe && bn->policy->net.mode == AB_NET_FILTERED)
+		hand_over_secrets(bn->safe, &setup);
 	*network = (struct ab_network){ 0 };
-	/* The proxy's, whether it can be made or not. */
-	g->own = -1;
-	g->npublished = 0;
-	if (ab_proxy_new(&setup, &g->proxy, err) < 0)
+	/* The proxy owns them, even if it cannot be created. */
+	bn->own = -1;
+	bn->npublished = 0;
+	if (ab_proxy_new(&setup, &bn->proxy, err) < 0)
 		return -1;
-	g->knock = (struct ab_source){ .fd = ab_proxy_knock_fd(g->proxy),
-				       .ready = somebody_knocks,
-				       .owner = g };
-	return ab_loop_add(watch->loop, &g->knock, EPOLLIN, err);
+	bn->first_connection = (struct ab_source){ .fd = ab_proxy_knock_fd(bn->proxy),
+						   .ready = start_proxy,
+						   .owner = bn };
+	return ab_loop_add(watch->loop, &bn->first_connection, EPOLLIN, err);
 }
 
-struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *g)
+struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *bn)
 {
-	return g->proxy;
+	return bn->proxy;
 }
 
-void ab_box_network_secret(struct ab_box_network *g, size_t i, const char *value, size_t len)
+void ab_box_network_secret(struct ab_box_network *bn, size_t i, const char *value, size_t len)
 {
-	if (g->proxy)
-		ab_proxy_secret(g->proxy, i, value, len);
+	if (bn->proxy)
+		ab_proxy_secret(bn->proxy, i, value, len);
 }
 
-void ab_box_network_dialled(struct ab_box_network *g, int errnum, int fd)
+void ab_box_network_dialled(struct ab_box_network *bn, int errnum, int fd)
 {
-	if (g->proxy)
-		ab_proxy_dialled(g->proxy, errnum, fd);
+	if (bn->proxy)
+		ab_proxy_dialled(bn->proxy, errnum, fd);
 	else if (fd >= 0)
 		close(fd);
 }
 
-int ab_box_network_close(struct ab_box_network *g, struct ab_proxy_report *ret,
+int ab_box_network_close(struct ab_box_network *bn, struct ab_proxy_report *ret,
 			 struct ab_error *err)
 {
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
-	g->closing = true;
-	if (g->proxy)
-		r = ab_proxy_stop(g->proxy, ret, err);
-	destroy(g);
+	bn->closing = true;
+	if (bn->proxy)
+		r = ab_proxy_stop(bn->proxy, ret, err);
+	free_box_network(bn);
 	return r;
 }

@@ -1,9 +1,7 @@
 #ifndef AB_SESSION_CONTROL_BOX_NETWORK_H
 #define AB_SESSION_CONTROL_BOX_NETWORK_H
-/*
- * The supervisor's side of the network: what must be opened before the lock,
- * the proxy that is started when somebody first knocks, and its end.
- */
+/* The supervisor's side of the network: what must be opened before the lock, the proxy, which
+ * starts with the first connection, and its end. */
 #include <stddef.h>
 
 #include "base/system/loop.h"
@@ -17,17 +15,18 @@ struct ab_policy;
 struct ab_safe;
 struct ab_box_network;
 
-/* Before the lock: published ports, the host's addresses, the upstream proxy.
- * `env` is the caller's. The safe lives longer; what it has for the proxy is
- * taken out of it. *ret is NULL when the policy needs no gate. */
+/*
+ * Before the lock: published ports, the host's addresses, the upstream proxy. `env` is the
+ * caller's. The safe lives longer; its parts for the proxy are moved out of it. *ret is NULL when
+ * the policy needs no proxy.
+ */
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
 			struct ab_box_network **ret, struct ab_error *err);
 
 /*
- * From now on the box's listeners are watched (`network` is taken over; empty
- * when the box has none). Everything is called on the loop's thread: `failed`
- * when the proxy has failed, `stale` when a host has refused a secret, `tripped`
- * when a placeholder was on its way to another host and that ends the run.
+ * Watch the box's listeners (`network` is taken over; empty when the box has none). All callbacks
+ * run on the loop's thread: `failed` when the proxy has failed, `stale` when a host has rejected a
+ * secret, `tripped` when a placeholder was about to be sent to another host and that ends the run.
  */
 struct ab_box_network_watch {
 	struct ab_loop *loop;
@@ -37,29 +36,29 @@ struct ab_box_network_watch {
 	void (*failed)(void *arg, const struct ab_error *err);
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
-	/* What the proxy tells (proxy/thread/proxy.h). */
+	/* Notices of the proxy (proxy/thread/proxy.h). */
 	void (*wanted)(void *arg, const struct ab_wanted *wanted);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, const char *json);
-	bool counts; /* `sent` is wanted: uploads are counted */
+	bool counts; /* count uploads, for `sent` */
 	void *arg;
 };
-int ab_box_network_attach(struct ab_box_network *gate, struct ab_network *network,
+int ab_box_network_attach(struct ab_box_network *box_network, struct ab_network *network,
 			  const struct ab_box_network_watch *watch, struct ab_error *err);
-/* For steering it; NULL: the gate has no proxy. */
-struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *gate);
+/* To steer it; NULL: there is no proxy. */
+struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *box_network);
 /* A secret's new value; copied. */
-void ab_box_network_secret(struct ab_box_network *gate, size_t i, const char *value, size_t len);
+void ab_box_network_secret(struct ab_box_network *box_network, size_t i, const char *value,
+			   size_t len);
 /* Init's answer to a dial. */
-void ab_box_network_dialled(struct ab_box_network *gate, int errnum, int fd);
+void ab_box_network_dialled(struct ab_box_network *box_network, int errnum, int fd);
 
-/* After the loop has ended: what the proxy tells next, waited for so long;
- * false: nothing came. */
-bool ab_box_network_hear(struct ab_box_network *gate, int ms);
-/* After the box is gone. The gate is freed. */
-int ab_box_network_close(struct ab_box_network *gate, struct ab_proxy_report *ret,
+/* After the loop has ended: wait up to `ms` for the proxy's next notices; false: none came. */
+bool ab_box_network_hear(struct ab_box_network *box_network, int ms);
+/* After the box is gone. Frees it. */
+int ab_box_network_close(struct ab_box_network *box_network, struct ab_proxy_report *ret,
 			 struct ab_error *err);
 
 #endif

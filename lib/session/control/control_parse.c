@@ -17,13 +17,13 @@ struct reading {
 	struct ab_error *err;
 };
 
-static int refuse(struct reading *r, const char *what)
+static int fail_request(struct reading *r, const char *what)
 {
 	return ab_fail(r->err, AB_EUSAGE, 0, "%s", what);
 }
 
-/* The number of an id like "7kq2x-12" of this run; 0: it is none. */
-static uint32_t number_of(const char *run_id, const char *id)
+/* The number in an id like "7kq2x-12" of this run; 0: it is not one. */
+static uint32_t parse_id(const char *run_id, const char *id)
 {
 	struct ab_denial_name name;
 
@@ -33,7 +33,7 @@ static uint32_t number_of(const char *run_id, const char *id)
 		       : 0;
 }
 
-/* A whole number up to `most`; the default where there is none. */
+/* A whole number up to `most`; `otherwise` if it is absent. */
 static int read_number(struct reading *r, const char *key, uint64_t otherwise, uint64_t most,
 		       uint64_t *ret)
 {
@@ -44,7 +44,7 @@ static int read_number(struct reading *r, const char *key, uint64_t otherwise, u
 	if (!value)
 		return 0;
 	if (!json_is_integer(value) || n < 0 || (uint64_t)n > most)
-		return ab_fail(r->err, AB_EUSAGE, 0, "\"%s\" is no number that is possible", key);
+		return ab_fail(r->err, AB_EUSAGE, 0, "invalid value for \"%s\"", key);
 	*ret = (uint64_t)n;
 	return 0;
 }
@@ -71,17 +71,17 @@ static int read_answer(struct reading *r)
 	const char *answer = json_string_value(json_object_get(r->json, "answer"));
 
 	if (!id || !answer)
-		return refuse(r, "an answer needs \"id\" and \"answer\"");
-	/* The hold of the whole network is asked about by the run's name. */
+		return fail_request(r, "an answer needs \"id\" and \"answer\"");
+	/* The question about the whole network has the run's own id. */
 	if (strcmp(id, r->run_id) != 0) {
-		r->to->number = number_of(r->run_id, id);
+		r->to->number = parse_id(r->run_id, id);
 		if (!r->to->number)
-			return refuse(r, "this run has no question of that id");
+			return fail_request(r, "this run has no question with that id");
 	}
 	if (strcmp(answer, "run") == 0)
 		r->to->answer = AB_ANSWER_SESSION;
 	else if (!ab_answer_parse(answer, &r->to->answer) || r->to->answer == AB_ANSWER_SESSION)
-		return refuse(r, "an answer is once, run, always or no");
+		return fail_request(r, "invalid answer; use once, run, always or no");
 	return 0;
 }
 
@@ -92,7 +92,7 @@ static int read_grant(struct reading *r)
 	struct ab_complaint why = { 0 };
 
 	if (!json_is_string(value))
-		return refuse(r, "a host is missing");
+		return fail_request(r, "missing \"entry\"");
 	if (ab_host_entry_parse(json_string_value(value), json_string_length(value), &entry, &why) <
 	    0)
 		return ab_fail(r->err, AB_EUSAGE, 0, "%s", why.wrong);
@@ -105,7 +105,7 @@ static int read_reload(struct reading *r)
 	const json_t *cut = json_object_get(r->json, "cut");
 
 	if (cut && !json_is_boolean(cut))
-		return refuse(r, "\"cut\" is true or false");
+		return fail_request(r, "\"cut\" must be true or false");
 	r->to->cut = json_is_true(cut);
 	return 0;
 }
@@ -131,9 +131,8 @@ static int read_request(struct reading *r)
 	const json_t *version = json_object_get(r->json, "v");
 
 	if (json_integer_value(version) != AB_CONTROL_VERSION) {
-		refuse(r, "this run speaks another version");
-		return ab_hint(r->err, "it was started by another agentbox: "
-				       "use that one for it");
+		fail_request(r, "this run uses another protocol version");
+		return ab_hint(r->err, "another version of agentbox started it; use that one");
 	}
 	for (size_t i = 0; what && i < AB_DO_COUNT; i++) {
 		if (strcmp(requests[i].name, what) != 0)
@@ -141,7 +140,7 @@ static int read_request(struct reading *r)
 		r->to->what = (enum ab_control_do)i;
 		return requests[i].read(r);
 	}
-	return refuse(r, "there is no such request");
+	return fail_request(r, "unknown request");
 }
 
 int ab_control_parse(const char *run_id, const char *text, size_t len,
@@ -154,7 +153,8 @@ int ab_control_parse(const char *run_id, const char *text, size_t len,
 	int result;
 
 	*ret = (struct ab_control_request){ 0 };
-	result = json_is_object(r.json) ? read_request(&r) : refuse(&r, "that is no JSON object");
+	result = json_is_object(r.json) ? read_request(&r)
+					: fail_request(&r, "expected a JSON object");
 	json_decref(r.json);
 	return result;
 }

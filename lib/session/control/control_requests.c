@@ -1,8 +1,5 @@
-/*
- * The requests over the control socket. What the proxy is told takes effect
- * on its own thread: the answer waits until it has done it, which a survey
- * tells, for those come back in order.
- */
+/* The requests over the control socket. The proxy acts on its own thread, so the reply waits until
+ * it has acted: the client is queued for a survey, and surveys come back in order. */
 #include <string.h>
 #include <unistd.h>
 
@@ -19,17 +16,17 @@
 
 enum { PAGE = 100, PAGE_BYTES = 48 * 1024 };
 
-/* What a client waits for; in its note. */
-struct waits {
+/* What a client waits for; kept in its note. */
+struct pending_reply {
 	enum ab_control_do what;
 	uint32_t number; /* answer */
 	uint32_t ticket; /* reload */
 	bool cut;
-	bool answered; /* the question ended by a word */
+	bool answered; /* an answer ended the question */
 	uint32_t released;
 };
 
-static void refuse(struct ab_control_client *client, const char *text, const char *hint)
+static void refuse_client(struct ab_control_client *client, const char *text, const char *hint)
 {
 	struct ab_error err = { 0 };
 
@@ -38,84 +35,84 @@ static void refuse(struct ab_control_client *client, const char *text, const cha
 	ab_control_refuse(client, &err);
 }
 
-/* It is answered after what the proxy is told next, of which it is to hear:
- * then ab_proxy_survey(). false: it is refused. */
-static bool enlist(struct ab_steering *d, struct ab_control_client *client)
+/* Queue the client: it gets its reply once the proxy has acted on the next message; then call
+ * ab_proxy_survey(). False: the client was refused. */
+static bool queue_client(struct ab_steering *s, struct ab_control_client *client)
 {
-	if (d->nsurveys == AB_COUNT(d->surveys)) {
-		refuse(client, "too many ask at once", "");
+	if (s->nsurveys == AB_COUNT(s->surveys)) {
+		refuse_client(client, "too many requests at once", "");
 		return false;
 	}
-	d->surveys[d->nsurveys++] = client;
+	s->surveys[s->nsurveys++] = client;
 	return true;
 }
 
-static bool has_network(struct ab_steering *d, struct ab_control_client *client)
+static bool has_network(struct ab_steering *s, struct ab_control_client *client)
 {
-	if (ab_steering_proxy(d))
+	if (ab_steering_proxy(s))
 		return true;
-	refuse(client, "this run has no network that hosts could be allowed on",
-	       "its mode is set by network.mode, or --net");
+	refuse_client(client, "this run has no filtered network",
+		      "set it with network.mode or --net");
 	return false;
 }
 
-static json_t *describe(struct ab_steering *d, const char *network)
+static json_t *describe_run(struct ab_steering *s, const char *network)
 {
 	json_t *command = json_array();
 
-	for (size_t i = 0; i < d->setup.command->len; i++)
-		json_array_append_new(command, json_string(d->setup.command->v[i]));
-	return json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", d->setup.run_id,
-			 "name", d->setup.name, "command", command, "cwd", d->setup.cwd, "profile",
-			 d->setup.policy->profile, "pid", getpid(), "age_ms",
-			 (json_int_t)(ab_now_ms() - d->begun_ms), "pending",
-			 (json_int_t)d->questions.len, "violations",
-			 (json_int_t)ab_violations_count(d->setup.violations), "network",
+	for (size_t i = 0; i < s->setup.command->len; i++)
+		json_array_append_new(command, json_string(s->setup.command->v[i]));
+	return json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
+			 "name", s->setup.name, "command", command, "cwd", s->setup.cwd, "profile",
+			 s->setup.policy->profile, "pid", getpid(), "age_ms",
+			 (json_int_t)(ab_now_ms() - s->begun_ms), "pending",
+			 (json_int_t)s->questions.len, "violations",
+			 (json_int_t)ab_violations_count(s->setup.violations), "network",
 			 network ? json_loads(network, 0, NULL) : json_null());
 }
 
-static void do_status(struct ab_steering *d, struct ab_control_client *client,
+static void do_status(struct ab_steering *s, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	(void)request;
-	if (!ab_steering_proxy(d))
-		ab_control_reply(client, describe(d, NULL));
-	else if (enlist(d, client))
-		ab_proxy_survey(ab_steering_proxy(d));
+	if (!ab_steering_proxy(s))
+		ab_control_reply(client, describe_run(s, NULL));
+	else if (queue_client(s, client))
+		ab_proxy_survey(ab_steering_proxy(s));
 }
 
-static void do_pending(struct ab_steering *d, struct ab_control_client *client,
+static void do_pending(struct ab_steering *s, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
-	const struct ab_open_question *q = ab_open_questions_from(&d->questions, request->number);
+	const struct ab_open_question *q = ab_open_questions_from(&s->questions, request->number);
 	json_t *list = json_array();
 	size_t n = 0, bytes = 0;
 
-	for (; q; q = ab_open_questions_from(&d->questions, q->wanted.number + 1)) {
+	for (; q; q = ab_open_questions_from(&s->questions, q->wanted.number + 1)) {
 		bytes += 512 + (q->who ? strlen(q->who) : 0);
 		if (n++ == PAGE || bytes > PAGE_BYTES)
 			break;
-		json_array_append_new(list, ab_steering_question(d, q));
+		json_array_append_new(list, ab_steering_question(s, q));
 	}
 	ab_control_reply(client, json_pack("{s:o,s:I}", "pending", list, "next",
 					   (json_int_t)(q ? q->wanted.number : 0)));
 }
 
-static void do_answer(struct ab_steering *d, struct ab_control_client *client,
+static void do_answer(struct ab_steering *s, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
-	struct waits *waits = ab_control_note(client);
+	struct pending_reply *reply = ab_control_note(client);
 
-	if (!ab_open_questions_find(&d->questions, request->number)) {
-		refuse(client, "nobody waits for that answer any more",
-		       "a rule for the next time: agentbox allow HOST");
+	if (!ab_open_questions_find(&s->questions, request->number)) {
+		refuse_client(client, "this question is no longer open",
+			      "a rule for the next time: agentbox allow HOST");
 		return;
 	}
-	*waits = (struct waits){ .what = AB_DO_ANSWER, .number = request->number };
-	if (!enlist(d, client))
+	*reply = (struct pending_reply){ .what = AB_DO_ANSWER, .number = request->number };
+	if (!queue_client(s, client))
 		return;
-	ab_steering_answer(d, request->number, request->answer, "control");
-	ab_proxy_survey(ab_steering_proxy(d));
+	ab_steering_answer(s, request->number, request->answer, "control");
+	ab_proxy_survey(ab_steering_proxy(s));
 }
 
 static void refuse_range(struct ab_control_client *client, const struct ab_host_entry *entry)
@@ -124,16 +121,14 @@ static void refuse_range(struct ab_control_client *client, const struct ab_host_
 	ab_autofree char *hint = NULL;
 
 	ab_host_entry_format(entry, text);
-	hint = ab_printf("in a new run:  agentbox run --allow-private %s "
-			 "--allow %s -- ...",
-			 text, text);
-	refuse(client, "private addresses can only be allowed when a run starts", hint);
+	hint = ab_printf("agentbox run --allow-private %s --allow %s -- ...", text, text);
+	refuse_client(client, "private addresses can only be allowed when a run starts", hint);
 }
 
-/* What no grant can lift. */
-static bool is_closed(struct ab_steering *d, const char *text, struct ab_control_client *client)
+/* Refuses what a grant cannot override. */
+static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_control_client *client)
 {
-	struct ab_policy policy = *d->setup.policy;
+	struct ab_policy policy = *s->setup.policy;
 	struct ab_own none = { 0 };
 	struct ab_host_entry entry;
 	struct ab_verdict verdict;
@@ -141,66 +136,67 @@ static bool is_closed(struct ab_steering *d, const char *text, struct ab_control
 	bool closed;
 
 	if (ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
-		return false; /* it was parsed before */
-	if (d->listed) {
-		policy.net.deny = d->lists.deny;
-		policy.net.allow_private = d->lists.allow_private;
+		return false; /* it was already parsed */
+	if (s->has_lists) {
+		policy.net.deny = s->lists.deny;
+		policy.net.allow_private = s->lists.allow_private;
 	}
 	filter = ab_filter_new(&policy);
 	ab_filter_judge(filter, &none, &entry.host, entry.port ? entry.port : 443, &verdict);
 	closed = verdict.basis == AB_BASIS_DENY || verdict.basis == AB_BASIS_RANGE;
 	if (verdict.basis == AB_BASIS_DENY)
-		refuse(client, "it is on the deny list, which is stronger",
-		       "take it out of network.deny, then: agentbox config "
-		       "reload");
+		refuse_client(client, "it is on the deny list, which overrides grants",
+			      "remove it from network.deny, then: agentbox config reload");
 	else if (closed)
 		refuse_range(client, &entry);
 	ab_filter_free(filter);
 	return closed;
 }
 
-static void do_grant(struct ab_steering *d, struct ab_control_client *client,
+static void do_grant(struct ab_steering *s, struct ab_control_client *client,
 		     const struct ab_control_request *request)
 {
-	struct waits *waits = ab_control_note(client);
+	struct pending_reply *reply = ab_control_note(client);
 	struct ab_grant grant = { .deny = request->what == AB_DO_DENY, .ms = request->ms };
 
-	if (!has_network(d, client) || (!grant.deny && is_closed(d, request->entry, client)))
+	if (!has_network(s, client) || (!grant.deny && refuse_closed(s, request->entry, client)))
 		return;
 	memcpy(grant.entry, request->entry, sizeof(request->entry));
-	*waits = (struct waits){ .what = request->what };
-	if (!enlist(d, client))
+	*reply = (struct pending_reply){ .what = request->what };
+	if (!queue_client(s, client))
 		return;
-	ab_proxy_grant(ab_steering_proxy(d), &grant, "control");
-	ab_proxy_survey(ab_steering_proxy(d));
+	ab_proxy_grant(ab_steering_proxy(s), &grant, "control");
+	ab_proxy_survey(ab_steering_proxy(s));
 }
 
-static void do_reload(struct ab_steering *d, struct ab_control_client *client,
+static void do_reload(struct ab_steering *s, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
-	struct waits *waits = ab_control_note(client);
+	struct pending_reply *reply = ab_control_note(client);
 
-	if (!has_network(d, client))
+	if (!has_network(s, client))
 		return;
-	*waits = (struct waits){ .what = AB_DO_RELOAD, .ticket = ++d->ticket, .cut = request->cut };
-	if (d->nreloads == AB_COUNT(d->reloads) ||
-	    ab_broker_reload(d->setup.broker, waits->ticket) < 0)
-		refuse(client, "too many ask at once", "");
+	*reply = (struct pending_reply){ .what = AB_DO_RELOAD,
+					 .ticket = ++s->ticket,
+					 .cut = request->cut };
+	if (s->nreloads == AB_COUNT(s->reloads) ||
+	    ab_broker_reload(s->setup.broker, reply->ticket) < 0)
+		refuse_client(client, "too many requests at once", "");
 	else
-		d->reloads[d->nreloads++] = client;
+		s->reloads[s->nreloads++] = client;
 }
 
-static void do_stop(struct ab_steering *d, struct ab_control_client *client,
+static void do_stop(struct ab_steering *s, struct ab_control_client *client,
 		    const struct ab_control_request *request)
 {
 	ab_control_reply(client, json_object());
-	d->hands.stop(d->hands.arg, request->ms);
+	s->hands.stop(s->hands.arg, request->ms);
 }
 
-static void do_follow(struct ab_steering *d, struct ab_control_client *client,
+static void do_follow(struct ab_steering *s, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
-	(void)d;
+	(void)s;
 	(void)request;
 	ab_control_reply(client, json_object());
 	ab_control_follow(client);
@@ -220,49 +216,47 @@ void ab_steering_asked(void *arg, struct ab_control_client *client,
 	requests[request->what](arg, client, request);
 }
 
-void ab_steering_released(struct ab_steering *d, uint32_t number, enum ab_settled how,
+void ab_steering_released(struct ab_steering *s, uint32_t number, enum ab_settled how,
 			  uint32_t released)
 {
-	for (size_t i = 0; i < d->nsurveys; i++) {
-		struct waits *waits = ab_control_note(d->surveys[i]);
-		bool word = how == AB_SETTLED_WORD;
+	for (size_t i = 0; i < s->nsurveys; i++) {
+		struct pending_reply *reply = ab_control_note(s->surveys[i]);
+		bool by_answer = how == AB_SETTLED_WORD;
 
-		if (waits->what == AB_DO_ANSWER && waits->number == number)
-			waits->answered = word;
-		else if (waits->what != AB_DO_ALLOW && waits->what != AB_DO_DENY)
+		if (reply->what == AB_DO_ANSWER && reply->number == number)
+			reply->answered = by_answer;
+		else if (reply->what != AB_DO_ALLOW && reply->what != AB_DO_DENY)
 			continue;
-		if (word)
-			waits->released += released;
+		if (by_answer)
+			reply->released += released;
 	}
 }
 
-void ab_steering_surveyed(struct ab_steering *d, const char *json)
+void ab_steering_surveyed(struct ab_steering *s, const char *json)
 {
-	struct ab_control_client *client = d->surveys[0];
-	const struct waits *waits;
+	struct ab_control_client *client = s->surveys[0];
+	const struct pending_reply *reply;
 
-	if (!d->nsurveys)
+	if (!s->nsurveys)
 		return;
-	memmove(&d->surveys[0], &d->surveys[1], --d->nsurveys * sizeof(d->surveys[0]));
-	waits = ab_control_note(client);
-	if (waits->what == AB_DO_STATUS)
-		ab_control_reply(client, describe(d, json));
-	else if (waits->what == AB_DO_ANSWER && !waits->answered)
-		refuse(client,
-		       "the answer came too late: it was not waited for "
-		       "any more",
-		       "a rule for the next time: agentbox allow HOST");
+	memmove(&s->surveys[0], &s->surveys[1], --s->nsurveys * sizeof(s->surveys[0]));
+	reply = ab_control_note(client);
+	if (reply->what == AB_DO_STATUS)
+		ab_control_reply(client, describe_run(s, json));
+	else if (reply->what == AB_DO_ANSWER && !reply->answered)
+		refuse_client(client, "the answer came too late: the question is no longer open",
+			      "a rule for the next time: agentbox allow HOST");
 	else
 		ab_control_reply(client,
-				 json_pack("{s:I}", "released", (json_int_t)waits->released));
+				 json_pack("{s:I}", "released", (json_int_t)reply->released));
 }
 
-bool ab_steering_awaits_proxy(const struct ab_steering *d)
+bool ab_steering_awaits_proxy(const struct ab_steering *s)
 {
-	return d->nsurveys > 0;
+	return s->nsurveys > 0;
 }
 
-static json_t *list_of(const struct ab_strv *lines)
+static json_t *list_lines(const struct ab_strv *lines)
 {
 	json_t *list = json_array();
 
@@ -271,22 +265,24 @@ static json_t *list_of(const struct ab_strv *lines)
 	return list;
 }
 
-void ab_steering_reloaded(struct ab_steering *d, const struct ab_broker_news *news)
+void ab_steering_reloaded(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	ab_autostrv struct ab_strv changes = { 0 };
 	struct ab_error err = { 0 };
 	size_t i = 0;
 
-	while (i < d->nreloads &&
-	       ((struct waits *)ab_control_note(d->reloads[i]))->ticket != news->ticket)
+	while (i < s->nreloads &&
+	       ((struct pending_reply *)ab_control_note(s->reloads[i]))->ticket != news->ticket)
 		i++;
-	if (i == d->nreloads)
+	if (i == s->nreloads)
 		return;
-	if (ab_steering_use_lists(d, news, ((struct waits *)ab_control_note(d->reloads[i]))->cut,
+	if (ab_steering_use_lists(s, news,
+				  ((struct pending_reply *)ab_control_note(s->reloads[i]))->cut,
 				  &changes, &err) < 0)
-		ab_control_refuse(d->reloads[i], &err);
+		ab_control_refuse(s->reloads[i], &err);
 	else
-		ab_control_reply(d->reloads[i], json_pack("{s:o,s:o}", "changes", list_of(&changes),
-							  "notes", list_of(&d->lists.notes)));
-	d->reloads[i] = d->reloads[--d->nreloads];
+		ab_control_reply(s->reloads[i],
+				 json_pack("{s:o,s:o}", "changes", list_lines(&changes), "notes",
+					   list_lines(&s->lists.notes)));
+	s->reloads[i] = s->reloads[--s->nreloads];
 }

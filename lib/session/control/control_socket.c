@@ -1,18 +1,17 @@
 /*
  * Theory of operation.
  *
- * A client is reading (its next request is waited for), asked (its request is
- * with the run, nothing is read from it), or following (it only listens). It
- * is freed after the batch in which it left, but not while it is asked: then
- * it is marked, and goes when the answer would.
+ * A client is reading (we wait for its next request), asked (the run works on its request, nothing
+ * is read from it), or following (it only gets events). It is freed after the batch in which it
+ * left, but not while it is asked: then it is marked, and freed with the answer.
  *
- * Behind is one whose socket is full. An answer waits until there is room; of
- * events it only hears then that it has missed some. So the box, which can
- * make many at once, cannot get rid of somebody who watches it.
+ * A client is behind when its socket is full. An answer is kept until there is room; events are
+ * dropped, and the client is told later that it missed some. So the box, which can cause many
+ * events at once, cannot shake off a client.
  *
  * Should: answer each request once.
- * Mustn't: wait for a client, or keep more than one answer for it; talk to
- * another user.
+ *
+ * Mustn't: wait for a client, or keep more than one answer for it; accept another user.
  */
 #include "session/control/control_socket.h"
 
@@ -32,7 +31,7 @@
 
 enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64 };
 
-/* A run that is over by then needs no name for it: nobody could have asked. */
+/* A run that ends before this needs no name: nobody could have connected. */
 enum { NAME_MS = 50 };
 
 struct ab_control_client {
@@ -55,7 +54,7 @@ struct ab_control {
 	char packet[AB_CONTROL_MAX + 1];
 };
 
-/* The folder's path may be too long for an address. */
+/* The folder's own path may be too long for an address. */
 static void address_of(int dir, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -67,7 +66,7 @@ int ab_control_open(struct ab_control **ret, struct ab_error *err)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make the run's socket");
+		ab_fail(err, AB_ESYSTEM, errno, "create the control socket");
 		return ab_step(err, "control");
 	}
 	*ret = ab_alloc(sizeof(**ret));
@@ -75,7 +74,7 @@ int ab_control_open(struct ab_control **ret, struct ab_error *err)
 	return 0;
 }
 
-static void release(struct ab_later *later)
+static void free_client(struct ab_later *later)
 {
 	struct ab_control_client *c = later->owner;
 
@@ -87,7 +86,7 @@ static void release(struct ab_later *later)
 	free(c);
 }
 
-static void leave(struct ab_control_client *c)
+static void drop_client(struct ab_control_client *c)
 {
 	if (!c->left) {
 		c->left = true;
@@ -103,7 +102,7 @@ static bool is_behind(const struct ab_control_client *c)
 	return c->held || c->missed;
 }
 
-/* One that is asked is not read from, but for its end. */
+/* While a client is asked, only its end is noticed. */
 static void watch_client(struct ab_control_client *c)
 {
 	ab_loop_set(c->control->watch.loop, &c->source,
@@ -112,7 +111,7 @@ static void watch_client(struct ab_control_client *c)
 				 : EPOLLIN);
 }
 
-/* false: there is no room for it. */
+/* False: there is no room. */
 static bool send_text(struct ab_control_client *c, const char *text)
 {
 	ssize_t n = send(c->source.fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -120,7 +119,7 @@ static bool send_text(struct ab_control_client *c, const char *text)
 	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
 		return false;
 	if (n < 0)
-		leave(c);
+		drop_client(c);
 	return true;
 }
 
@@ -129,7 +128,7 @@ static void send_json(struct ab_control_client *c, const json_t *json, bool even
 	ab_autofree char *text = json_dumps(json, JSON_COMPACT);
 
 	if (!text || strlen(text) > AB_CONTROL_MAX) {
-		leave(c);
+		drop_client(c);
 		return;
 	}
 	if (!is_behind(c) && send_text(c, text))
@@ -154,11 +153,11 @@ static void catch_up(struct ab_control_client *c)
 	watch_client(c);
 }
 
-static void answer(struct ab_control_client *c, json_t *json)
+static void send_answer(struct ab_control_client *c, json_t *json)
 {
 	c->asked = false;
 	if (c->left)
-		leave(c);
+		drop_client(c);
 	else {
 		watch_client(c);
 		send_json(c, json, false);
@@ -169,13 +168,14 @@ static void answer(struct ab_control_client *c, json_t *json)
 void ab_control_reply(struct ab_control_client *c, json_t *json)
 {
 	json_object_set_new(json, "ok", json_true());
-	answer(c, json);
+	send_answer(c, json);
 }
 
 void ab_control_refuse(struct ab_control_client *c, const struct ab_error *err)
 {
-	answer(c, json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text, (int)strlen(err->text),
-			    "hint", err->hint, (int)strlen(err->hint)));
+	send_answer(c,
+		    json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text,
+			      (int)strlen(err->text), "hint", err->hint, (int)strlen(err->hint)));
 }
 
 void ab_control_follow(struct ab_control_client *c)
@@ -230,22 +230,22 @@ static void client_ready(struct ab_source *source, uint32_t events)
 		catch_up(c);
 		return;
 	}
-	if (c->asked) { /* only its end is told */
+	if (c->asked) { /* only its end is reported */
 		if (events & (EPOLLHUP | EPOLLERR))
-			leave(c);
+			drop_client(c);
 		return;
 	}
 	n = recv(source->fd, c->control->packet, sizeof(c->control->packet), MSG_DONTWAIT);
 	if (n < 0 && errno == EAGAIN)
 		return;
-	/* A packet that is too long is none. */
+	/* A packet that is too long is an error. */
 	if (n <= 0 || n > AB_CONTROL_MAX)
-		leave(c);
+		drop_client(c);
 	else
 		take_request(c, (size_t)n);
 }
 
-static bool is_ours(int fd)
+static bool is_same_user(int fd)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
@@ -253,7 +253,7 @@ static bool is_ours(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
 }
 
-static void somebody_comes(struct ab_source *source, uint32_t events)
+static void accept_client(struct ab_source *source, uint32_t events)
 {
 	struct ab_control *control = source->owner;
 	ab_autoclose int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -261,20 +261,20 @@ static void somebody_comes(struct ab_source *source, uint32_t events)
 	struct ab_error err;
 
 	(void)events;
-	if (fd < 0 || control->nclients == CLIENTS_MAX || !is_ours(fd))
+	if (fd < 0 || control->nclients == CLIENTS_MAX || !is_same_user(fd))
 		return;
 	c = ab_alloc(sizeof(*c));
 	*c = (struct ab_control_client){ .control = control,
 					 .next = control->clients,
 					 .link = &control->clients };
 	c->source = (struct ab_source){ .fd = ab_take_fd(&fd), .ready = client_ready, .owner = c };
-	c->later = (struct ab_later){ .run = release, .owner = c };
+	c->later = (struct ab_later){ .run = free_client, .owner = c };
 	if (c->next)
 		c->next->link = &c->next;
 	control->clients = c;
 	control->nclients++;
 	if (ab_loop_add(control->watch.loop, &c->source, EPOLLIN, &err) < 0)
-		leave(c);
+		drop_client(c);
 }
 
 int ab_control_name(struct ab_control *control, struct ab_error *err)
@@ -286,16 +286,16 @@ int ab_control_name(struct ab_control *control, struct ab_error *err)
 		return 0;
 	ab_loop_timer_stop(control->watch.loop, &control->named);
 	address_of(control->watch.dir, &at);
-	/* The mode of the socket is that of the name that bind makes. */
+	/* bind() takes the mode of the name from the socket. */
 	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    listen(fd, BACKLOG) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "open the run's socket");
+		ab_fail(err, AB_ESYSTEM, errno, "name the control socket");
 		return ab_step(err, "control");
 	}
 	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN, err);
 }
 
-static void it_lasts(struct ab_timer *timer)
+static void name_on_time(struct ab_timer *timer)
 {
 	struct ab_control *control = timer->owner;
 	struct ab_error err = { 0 };
@@ -307,9 +307,9 @@ static void it_lasts(struct ab_timer *timer)
 void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch)
 {
 	control->watch = *watch;
-	control->listener.ready = somebody_comes;
+	control->listener.ready = accept_client;
 	control->listener.owner = control;
-	control->named = (struct ab_timer){ .fire = it_lasts, .owner = control };
+	control->named = (struct ab_timer){ .fire = name_on_time, .owner = control };
 	ab_loop_timer(watch->loop, &control->named, NAME_MS);
 }
 

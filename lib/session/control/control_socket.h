@@ -1,14 +1,14 @@
 #ifndef AB_SESSION_CONTROL_CONTROL_SOCKET_H
 #define AB_SESSION_CONTROL_CONTROL_SOCKET_H
 /*
- * The control socket of a run: how another process of the same user sees and
- * steers it. live/ID/control in the state folder, 0600, SOCK_SEQPACKET; the
- * peer's uid must be ours. The box has no way to it.
+ * The control socket of a run, for other processes of the same user that watch
+ * or steer it. live/ID/control in the state folder, 0600, SOCK_SEQPACKET; the
+ * peer's uid must be ours. The box cannot reach it.
  *
  * One packet is one JSON object of at most AB_CONTROL_MAX bytes. The client
- * asks {"v":1,"do":NAME,...}; the answer is {"ok":true,...} or
- * {"ok":false,"error":"...","hint":"..."}. One request is answered before the
- * next is read.
+ * sends {"v":1,"do":NAME,...} and gets {"ok":true,...} or
+ * {"ok":false,"error":"...","hint":"..."}. A request is answered before the
+ * next one is read.
  *
  *	status		"run","name","command":[],"cwd","profile","pid","age_ms",
  *			"pending":N,"network":{...} (see ab_proxy_survey, null
@@ -18,17 +18,17 @@
  *			"left_ms","process":[{"pid","exe","argv"}]}],
  *			"next": K for the rest, or 0
  *	answer		{"id":"7kq2-1","answer":"once|run|always|no"}: "released":N
- *	allow, deny	{"entry":"x.y:443","for_ms":0}: "released":N. What no
- *			grant can lift (deny list, denied range) is an error
+ *	allow, deny	{"entry":"x.y:443","for_ms":0}: "released":N. An error if
+ *			a grant cannot override it (deny list, denied range)
  *	reload		{"cut":false}: "changes":["+ x.y allowed"],"notes":[]
  *	stop		{"grace_ms":5000}: TERM, then KILL; answered at once
- *	follow		answered with "ok", then packets as things happen:
+ *	follow		answered with "ok", then a packet for each event:
  *			{"event":"asked", as in pending},
  *			{"event":"settled","id","how":"answered|time|gone",
  *			 "released":N}, {"event":"said","text"},
- *			{"event":"missed"} (some of these, for want of room),
- *			{"event":"end","status":N}; the records themselves are
- *			in the log
+ *			{"event":"missed"} (events were dropped: no room),
+ *			{"event":"end","status":N}; the log has the records
+ *			themselves
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ enum ab_control_do {
 	AB_DO_COUNT,
 };
 
-/* A request, checked; members that it does not have are 0. */
+/* A checked request; unused members are 0. */
 struct ab_control_request {
 	enum ab_control_do what;
 	uint32_t number;		/* answer: of the question; pending: from */
@@ -65,38 +65,38 @@ struct ab_control_request {
 	bool cut;			/* reload */
 };
 
-/* control_parse.c, pure. `run_id` is the run that is asked. */
+/* control_parse.c, pure. `run_id` is the run that gets the request. */
 int ab_control_parse(const char *run_id, const char *text, size_t len,
 		     struct ab_control_request *ret, struct ab_error *err);
 
 struct ab_control;
 struct ab_control_client;
 
-/* Before the lock: a socket. It gets its name when the run has lasted a
- * moment, or when there is something to be asked: a short one pays nothing. */
+/* Before the lock: create the socket. It gets its name when the run has lasted a moment or has a
+ * question, so a short run pays nothing. */
 int ab_control_open(struct ab_control **ret, struct ab_error *err);
 struct ab_control_watch {
 	struct ab_loop *loop;
 	int dir; /* the run's folder */
 	const char *run_id;
-	/* To be answered by ab_control_reply(), now or later. */
+	/* Answer with ab_control_reply(), now or later. */
 	void (*asked)(void *arg, struct ab_control_client *client,
 		      const struct ab_control_request *request);
-	void (*failed)(void *arg, const struct ab_error *err); /* no name */
+	void (*failed)(void *arg, const struct ab_error *err); /* it cannot be named */
 	void *arg;
 };
 void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch);
-/* Now. */
+/* Name the socket now. */
 int ab_control_name(struct ab_control *control, struct ab_error *err);
-/* The answer ("ok" is put in; taken over), or a refusal. A client that has
- * left meanwhile is forgotten here. */
+/* The answer (takes it over and adds "ok"), or a refusal. Frees a client that has left
+ * meanwhile. */
 void ab_control_reply(struct ab_control_client *client, json_t *answer);
 void ab_control_refuse(struct ab_control_client *client, const struct ab_error *err);
-/* From now on it gets what is told to all. */
+/* From now on the client gets all events. */
 void ab_control_follow(struct ab_control_client *client);
 void ab_control_tell(struct ab_control *control, json_t *event);
 bool ab_control_followed(const struct ab_control *control);
-/* A client may carry what its request waits for. */
+/* Memory in the client for what its request waits for. */
 void *ab_control_note(struct ab_control_client *client);
 void ab_control_close(struct ab_control *control);
 

@@ -1,6 +1,4 @@
-/*
- * New lists of hosts for a run that goes on.
- */
+/* New lists of hosts for an active run. */
 #include <string.h>
 
 #include "audit/write/audit.h"
@@ -11,37 +9,34 @@
 #include "proxy/filter/filter.h"
 #include "session/control/steering_state.h"
 
-/* As the run began. */
-static int fill_in(struct ab_steering *d, struct ab_error *err)
+/* The lists that the run began with. */
+static int load_first_lists(struct ab_steering *s, struct ab_error *err)
 {
 	static const struct ab_strv none;
 	ab_autobuf struct ab_buf text = { 0 };
 
-	if (d->listed)
+	if (s->has_lists)
 		return 0;
-	ab_host_lists_write(&text, d->setup.policy, &none);
-	if (ab_host_lists_read(text.data, text.len, &d->lists, err) < 0)
+	ab_host_lists_write(&text, s->setup.policy, &none);
+	if (ab_host_lists_read(text.data, text.len, &s->lists, err) < 0)
 		return -1;
-	d->listed = true;
+	s->has_lists = true;
 	return 0;
 }
 
-/* What learns goes on learning; and where nobody can be asked, nobody is. */
-static enum ab_unknown unknown_now(const struct ab_steering *d, enum ab_unknown unknown)
+/* A learning run keeps learning; without anybody to ask, unknown hosts are denied. */
+static enum ab_unknown choose_unknown(const struct ab_steering *s, enum ab_unknown unknown)
 {
-	if (d->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
+	if (s->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
 		return AB_UNKNOWN_LEARN;
-	return unknown == AB_UNKNOWN_ASK && !ab_steering_asks(&d->setup) ? AB_UNKNOWN_DENY
+	return unknown == AB_UNKNOWN_ASK && !ab_steering_asks(&s->setup) ? AB_UNKNOWN_DENY
 									 : unknown;
 }
 
-/*
- * Hosts that would be looked into from now on: the box has neither the
- * certificates nor the placeholders for it, so they stay closed until a new
- * run, rather than open without what was asked for.
- */
-static void close_intercepted(const struct ab_host_lists *before, struct ab_host_lists *after,
-			      struct ab_strv *changes)
+/* Hosts that would be intercepted from now on: the box has neither the certificates nor the
+ * placeholders, so they are denied until the next run, rather than allowed without interception. */
+static void deny_intercepted(const struct ab_host_lists *before, struct ab_host_lists *after,
+			     struct ab_strv *changes)
 {
 	for (size_t i = 0; i < after->intercepted.len; i++) {
 		const char *entry = after->intercepted.v[i];
@@ -50,63 +45,64 @@ static void close_intercepted(const struct ab_host_lists *before, struct ab_host
 			continue;
 		ab_strv_add(&after->deny, entry);
 		ab_strv_addf(changes,
-			     "! %s has a secret or a rule about paths now: "
-			     "closed until a new run",
+			     "! %s now has a secret or a path rule: denied until the next run",
 			     entry);
 	}
 }
 
-static void record(struct ab_steering *d, const struct ab_strv *changes, const struct ab_error *err)
+static void record_reload(struct ab_steering *s, const struct ab_strv *changes,
+			  const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
-	ab_record_open(&line, d->setup.run_id, "reload");
+	ab_record_open(&line, s->setup.run_id, "reload");
 	ab_record_list(&line, "changes", changes);
 	if (err)
 		ab_record_text(&line, "error", err->text);
-	ab_steering_record(d, &line);
+	ab_steering_record(s, &line);
 }
 
-static void put_in_force(struct ab_steering *d, bool cut)
+static void put_in_force(struct ab_steering *s, bool cut)
 {
-	struct ab_policy policy = *d->setup.policy;
+	struct ab_policy policy = *s->setup.policy;
 
-	policy.net.allow = d->lists.allow;
-	policy.net.deny = d->lists.deny;
-	policy.net.allow_private = d->lists.allow_private;
-	policy.net.unknown = d->lists.unknown;
-	ab_proxy_replace(ab_steering_proxy(d), ab_filter_new(&policy));
+	policy.net.allow = s->lists.allow;
+	policy.net.deny = s->lists.deny;
+	policy.net.allow_private = s->lists.allow_private;
+	policy.net.unknown = s->lists.unknown;
+	ab_proxy_replace(ab_steering_proxy(s), ab_filter_new(&policy));
 	if (cut)
-		ab_proxy_cut_denied(ab_steering_proxy(d));
+		ab_proxy_cut_denied(ab_steering_proxy(s));
 }
 
-int ab_steering_use_lists(struct ab_steering *d, const struct ab_broker_news *news, bool cut,
+int ab_steering_use_lists(struct ab_steering *s, const struct ab_broker_news *news, bool cut,
 			  struct ab_strv *ret_changes, struct ab_error *err)
 {
 	struct ab_host_lists lists = { 0 };
 
-	if (!ab_steering_proxy(d))
-		return ab_fail(err, AB_ESYSTEM, 0, "there is no network");
+	if (!ab_steering_proxy(s))
+		return ab_fail(err, AB_ESYSTEM, 0, "this run has no filtered network");
 	if (!news->text) {
 		*err = news->error;
-		record(d, ret_changes, err);
+		record_reload(s, ret_changes, err);
 		return -1;
 	}
-	if (fill_in(d, err) < 0 || ab_host_lists_read(news->text, news->len, &lists, err) < 0) {
-		record(d, ret_changes, err);
+	if (load_first_lists(s, err) < 0 ||
+	    ab_host_lists_read(news->text, news->len, &lists, err) < 0) {
+		record_reload(s, ret_changes, err);
 		return -1;
 	}
-	lists.unknown = unknown_now(d, lists.unknown);
-	close_intercepted(&d->lists, &lists, ret_changes);
-	ab_host_lists_compare(&d->lists, &lists, ret_changes);
-	/* Closed ones stay so at the next change, too. */
+	lists.unknown = choose_unknown(s, lists.unknown);
+	deny_intercepted(&s->lists, &lists, ret_changes);
+	ab_host_lists_compare(&s->lists, &lists, ret_changes);
+	/* Denied ones stay denied at the next change, too. */
 	ab_strv_fini(&lists.intercepted);
-	lists.intercepted = d->lists.intercepted;
-	d->lists.intercepted = (struct ab_strv){ 0 };
-	ab_host_lists_fini(&d->lists);
-	d->lists = lists;
-	put_in_force(d, cut);
+	lists.intercepted = s->lists.intercepted;
+	s->lists.intercepted = (struct ab_strv){ 0 };
+	ab_host_lists_fini(&s->lists);
+	s->lists = lists;
+	put_in_force(s, cut);
 	if (ret_changes->len)
-		record(d, ret_changes, NULL);
+		record_reload(s, ret_changes, NULL);
 	return 0;
 }

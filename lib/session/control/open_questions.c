@@ -23,7 +23,7 @@ struct ab_open_question *ab_open_questions_add(struct ab_open_questions *qs,
 	return q;
 }
 
-static size_t index_of(const struct ab_open_questions *qs, uint32_t number)
+static size_t find_index(const struct ab_open_questions *qs, uint32_t number)
 {
 	size_t i = 0;
 
@@ -34,7 +34,7 @@ static size_t index_of(const struct ab_open_questions *qs, uint32_t number)
 
 struct ab_open_question *ab_open_questions_find(const struct ab_open_questions *qs, uint32_t number)
 {
-	size_t i = index_of(qs, number);
+	size_t i = find_index(qs, number);
 
 	return i < qs->len ? qs->v[i] : NULL;
 }
@@ -53,7 +53,7 @@ struct ab_open_question *ab_open_questions_from(const struct ab_open_questions *
 	return found;
 }
 
-static void destroy(struct ab_open_question *q)
+static void free_question(struct ab_open_question *q)
 {
 	free(q->who);
 	free(q);
@@ -61,11 +61,11 @@ static void destroy(struct ab_open_question *q)
 
 void ab_open_questions_remove(struct ab_open_questions *qs, uint32_t number)
 {
-	size_t i = index_of(qs, number);
+	size_t i = find_index(qs, number);
 
 	if (i == qs->len)
 		return;
-	destroy(qs->v[i]);
+	free_question(qs->v[i]);
 	qs->len--;
 	memmove(&qs->v[i], &qs->v[i + 1], (qs->len - i) * sizeof(qs->v[0]));
 }
@@ -73,7 +73,7 @@ void ab_open_questions_remove(struct ab_open_questions *qs, uint32_t number)
 void ab_open_questions_fini(struct ab_open_questions *qs)
 {
 	for (size_t i = 0; i < qs->len; i++)
-		destroy(qs->v[i]);
+		free_question(qs->v[i]);
 	free(qs->v);
 	*qs = (struct ab_open_questions){ 0 };
 }

@@ -1,10 +1,10 @@
 /*
  * Theory of operation.
  *
- * A question is open from `wanted` to `settled`; the proxy has its clock. In
- * between it is with the approver, if there is one, else on the terminal (the
- * oldest one), and always on the socket. The first answer that the proxy
- * accepts counts, and `settled` says so to everybody.
+ * A question is open from `wanted` to `settled`; the proxy has its timer. In between the approver
+ * has it, if there is one; else the terminal shows it (the oldest one only); and clients always see
+ * it on the socket. The first answer that the proxy accepts counts, and `settled` announces it to
+ * everybody.
  */
 #include "session/control/steering.h"
 
@@ -26,16 +26,15 @@
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
 
-/* Lines that point at questions; a box that asks about a thousand hosts is not
- * to fill the screen. */
-enum { POINTERS = 20 };
+/* Hints about questions: a box that asks for a thousand hosts must not fill the screen. */
+enum { HINTS_MAX = 20 };
 
-struct ab_proxy *ab_steering_proxy(const struct ab_steering *d)
+struct ab_proxy *ab_steering_proxy(const struct ab_steering *s)
 {
-	return d->hands.box_network ? ab_box_network_proxy(d->hands.box_network) : NULL;
+	return s->hands.box_network ? ab_box_network_proxy(s->hands.box_network) : NULL;
 }
 
-void ab_steering_say(struct ab_steering *d, bool note, const char *fmt, ...)
+void ab_steering_say(struct ab_steering *s, bool note, const char *fmt, ...)
 {
 	ab_autofree char *text = NULL;
 	va_list ap;
@@ -43,43 +42,43 @@ void ab_steering_say(struct ab_steering *d, bool note, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = ab_vprintf(fmt, ap);
 	va_end(ap);
-	/* Not onto the screen of a question. */
-	if (d->setup.prompt && ab_host_prompt_asking(d->setup.prompt))
-		ab_strv_addf(&d->unsaid, "%c%s", note ? 'n' : 'w', text);
+	/* Do not write over a question on the screen. */
+	if (s->setup.prompt && ab_host_prompt_asking(s->setup.prompt))
+		ab_strv_addf(&s->deferred, "%c%s", note ? 'n' : 'w', text);
 	else
-		d->setup.say(d->setup.arg, note, text);
+		s->setup.say(s->setup.arg, note, text);
 }
 
-static void say_unsaid(struct ab_steering *d)
+static void say_deferred(struct ab_steering *s)
 {
-	for (size_t i = 0; i < d->unsaid.len; i++)
-		d->setup.say(d->setup.arg, d->unsaid.v[i][0] == 'n', d->unsaid.v[i] + 1);
-	ab_strv_fini(&d->unsaid);
-	d->unsaid = (struct ab_strv){ 0 };
+	for (size_t i = 0; i < s->deferred.len; i++)
+		s->setup.say(s->setup.arg, s->deferred.v[i][0] == 'n', s->deferred.v[i] + 1);
+	ab_strv_fini(&s->deferred);
+	s->deferred = (struct ab_strv){ 0 };
 }
 
-void ab_steering_record(struct ab_steering *d, struct ab_buf *line)
+void ab_steering_record(struct ab_steering *s, struct ab_buf *line)
 {
-	if (ab_log_write(d->setup.log, line, &d->failure) < 0)
-		d->hands.fail(d->hands.arg, &d->failure);
+	if (ab_log_write(s->setup.log, line, &s->failure) < 0)
+		s->hands.fail(s->hands.arg, &s->failure);
 }
 
-static void id_of(const struct ab_steering *d, uint32_t number, char ret[32])
+static void format_id(const struct ab_steering *s, uint32_t number, char ret[32])
 {
-	/* The hold of everything has the run's own name. */
+	/* The pause of the whole network has the run's own id. */
 	if (number)
-		snprintf(ret, 32, "%s-%u", d->setup.run_id, number);
+		snprintf(ret, 32, "%s-%u", s->setup.run_id, number);
 	else
-		snprintf(ret, 32, "%s", d->setup.run_id);
+		snprintf(ret, 32, "%s", s->setup.run_id);
 }
 
-json_t *ab_steering_question(const struct ab_steering *d, const struct ab_open_question *q)
+json_t *ab_steering_question(const struct ab_steering *s, const struct ab_open_question *q)
 {
 	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
 	char id[32];
 
-	id_of(d, q->wanted.number, id);
+	format_id(s, q->wanted.number, id);
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:I,s:I,s:o}", "id", id, "domain", q->wanted.host,
 			 "port", q->wanted.port, "door", q->wanted.door, "why",
 			 q->wanted.why == AB_WANTED_HELD ? "held" : "unknown", "age_ms",
@@ -87,171 +86,168 @@ json_t *ab_steering_question(const struct ab_steering *d, const struct ab_open_q
 			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
 
-static void tell_asked(struct ab_steering *d, const struct ab_open_question *q)
+static void announce_question(struct ab_steering *s, const struct ab_open_question *q)
 {
 	json_t *event;
 
-	if (!ab_control_followed(d->setup.control))
+	if (!ab_control_followed(s->setup.control))
 		return;
-	event = ab_steering_question(d, q);
+	event = ab_steering_question(s, q);
 	json_object_set_new(event, "event", json_string("asked"));
-	ab_control_tell(d->setup.control, event);
+	ab_control_tell(s->setup.control, event);
 }
 
-/* The oldest one is on the terminal, where there is somebody. */
-static void show_oldest(struct ab_steering *d)
+/* The terminal, if any, shows the oldest one. */
+static void show_oldest(struct ab_steering *s)
 {
 	const struct ab_open_question *q;
 	struct ab_host_prompt_question show;
 
-	if (!d->setup.prompt || d->setup.approver)
+	if (!s->setup.prompt || s->setup.approver)
 		return;
-	if (!d->questions.len || !ab_host_prompt_usable(d->setup.prompt)) {
-		ab_host_prompt_hide(d->setup.prompt);
-		say_unsaid(d);
+	if (!s->questions.len || !ab_host_prompt_usable(s->setup.prompt)) {
+		ab_host_prompt_hide(s->setup.prompt);
+		say_deferred(s);
 		return;
 	}
-	q = d->questions.v[0];
+	q = s->questions.v[0];
 	show = (struct ab_host_prompt_question){
 		.number = q->wanted.number,
-		.run_id = d->setup.run_id,
+		.run_id = s->setup.run_id,
 		.host = q->wanted.host,
 		.port = q->wanted.port,
 		.door = q->wanted.door,
 		.held = q->wanted.why == AB_WANTED_HELD,
 		.who = q->who,
 		.left_ms = ab_question_left(q, ab_now_ms()),
-		.others = d->questions.len - 1,
+		.others = s->questions.len - 1,
 	};
-	ab_host_prompt_show(d->setup.prompt, &show);
+	ab_host_prompt_show(s->setup.prompt, &show);
 }
 
-/* Where nobody is asked face to face: how somebody else can answer. */
-static void point_at(struct ab_steering *d, struct ab_open_question *q)
+/* Without a prompt, tell the user how to answer. */
+static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 {
 	char id[32];
 
-	if (d->setup.approver || q->told ||
-	    (d->setup.prompt && ab_host_prompt_usable(d->setup.prompt)))
+	if (s->setup.approver || q->hinted ||
+	    (s->setup.prompt && ab_host_prompt_usable(s->setup.prompt)))
 		return;
-	q->told = true;
-	if (d->told == POINTERS)
-		ab_steering_say(d, true, "more hosts wait for a word: agentbox watch %s",
-				d->setup.run_id);
-	if (d->told++ >= POINTERS)
+	q->hinted = true;
+	if (s->nhints == HINTS_MAX)
+		ab_steering_say(s, true, "more hosts need your approval: agentbox watch %s",
+				s->setup.run_id);
+	if (s->nhints++ >= HINTS_MAX)
 		return;
-	id_of(d, q->wanted.number, id);
+	format_id(s, q->wanted.number, id);
 	if (q->wanted.why == AB_WANTED_HELD)
-		ab_steering_say(d, true,
-				"the network waits for your word, %u s: agentbox "
-				"watch %s",
+		ab_steering_say(s, true,
+				"the network is paused; answer within %u s: agentbox watch %s",
 				q->wanted.ms / 1000, id);
 	else
-		ab_steering_say(d, true,
-				"%s:%u waits for your word, %u s: agentbox allow "
-				"%s",
+		ab_steering_say(s, true, "%s:%u needs your approval within %u s: agentbox allow %s",
 				q->wanted.host, q->wanted.port, q->wanted.ms / 1000, id);
 }
 
-static void ask_approver(struct ab_steering *d, const struct ab_open_question *q)
+static void ask_approver(struct ab_steering *s, const struct ab_open_question *q)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	char id[32];
 
-	id_of(d, q->wanted.number, id);
+	format_id(s, q->wanted.number, id);
 	ab_buf_printf(&b,
 		      "{\"version\":1,\"kind\":\"host\",\"run\":\"%s\","
 		      "\"id\":\"%s\",\"host\":",
-		      d->setup.run_id, id);
+		      s->setup.run_id, id);
 	ab_buf_json(&b, q->wanted.host);
 	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
 		      q->wanted.door, q->who ? q->who : "[]");
-	if (ab_broker_approve(d->setup.broker, q->wanted.number, b.data, b.len) < 0)
-		ab_steering_answer(d, q->wanted.number, AB_ANSWER_NO, "approver");
+	if (ab_broker_approve(s->setup.broker, q->wanted.number, b.data, b.len) < 0)
+		ab_steering_answer(s, q->wanted.number, AB_ANSWER_NO, "approver");
 }
 
-void ab_steering_wanted(struct ab_steering *d, const struct ab_wanted *wanted)
+void ab_steering_wanted(struct ab_steering *s, const struct ab_wanted *wanted)
 {
 	struct ab_open_question *q = NULL;
 	bool asked = wanted->why != AB_WANTED_DENIED;
 
 	if (asked)
-		q = ab_open_questions_add(&d->questions, wanted, ab_now_ms());
-	/* The approver is to know who it is; people are shown it when it
-	 * comes. */
+		q = ab_open_questions_add(&s->questions, wanted, ab_now_ms());
+	/* The approver is asked once the process is known; a person sees the process when it is
+	 * found. */
 	if (wanted->why == AB_WANTED_HELD ||
-	    ab_broker_whois(d->setup.broker, wanted->number, &wanted->peer) < 0) {
-		if (ab_steering_proxy(d))
-			ab_proxy_who(ab_steering_proxy(d), wanted->number, NULL);
-		if (q && d->setup.approver)
-			ask_approver(d, q);
+	    ab_broker_whois(s->setup.broker, wanted->number, &wanted->peer) < 0) {
+		if (ab_steering_proxy(s))
+			ab_proxy_who(ab_steering_proxy(s), wanted->number, NULL);
+		if (q && s->setup.approver)
+			ask_approver(s, q);
 	}
 	if (!q)
 		return;
-	if (ab_control_name(d->setup.control, &d->failure) < 0)
-		d->hands.fail(d->hands.arg, &d->failure);
-	point_at(d, q);
-	show_oldest(d);
-	tell_asked(d, q);
+	if (ab_control_name(s->setup.control, &s->failure) < 0)
+		s->hands.fail(s->hands.arg, &s->failure);
+	hint_at_question(s, q);
+	show_oldest(s);
+	announce_question(s, q);
 }
 
-static void take_who(struct ab_steering *d, const struct ab_broker_news *news)
+static void take_processes(struct ab_steering *s, const struct ab_broker_news *news)
 {
-	struct ab_open_question *q = ab_open_questions_find(&d->questions, news->ticket);
+	struct ab_open_question *q = ab_open_questions_find(&s->questions, news->ticket);
 
-	if (ab_steering_proxy(d))
-		ab_proxy_who(ab_steering_proxy(d), news->ticket, news->text);
+	if (ab_steering_proxy(s))
+		ab_proxy_who(ab_steering_proxy(s), news->ticket, news->text);
 	if (!q)
 		return;
 	free(q->who);
 	q->who = ab_strdup(news->text);
-	if (d->setup.approver)
-		ask_approver(d, q);
-	if (q == d->questions.v[0])
-		show_oldest(d);
-	tell_asked(d, q);
+	if (s->setup.approver)
+		ask_approver(s, q);
+	if (q == s->questions.v[0])
+		show_oldest(s);
+	announce_question(s, q);
 }
 
-static void remember(struct ab_steering *d, const struct ab_open_question *q)
+static void remember_host(struct ab_steering *s, const struct ab_open_question *q)
 {
 	char entry[AB_HOST_ENTRY_TEXT];
 
 	ab_question_entry(q, entry);
 	if (!*entry)
 		return;
-	if (ab_broker_remember(d->setup.broker, q->wanted.number, entry) == 0)
-		d->remembering++;
+	if (ab_broker_remember(s->setup.broker, q->wanted.number, entry) == 0)
+		s->remembering++;
 	else
-		ab_steering_say(d, false,
-				"%s is allowed for this run, but could not be "
-				"kept: agentbox allow %s --always",
+		ab_steering_say(s, false,
+				"%s is allowed for this run, but the rule was not saved: agentbox "
+				"allow %s --always",
 				entry, entry);
 }
 
-bool ab_steering_awaits_broker(const struct ab_steering *d)
+bool ab_steering_awaits_broker(const struct ab_steering *s)
 {
-	return d->remembering > 0;
+	return s->remembering > 0;
 }
 
-void ab_steering_answer(struct ab_steering *d, uint32_t number, enum ab_answer answer,
+void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_answer answer,
 			const char *by)
 {
-	static const enum ab_host_answer words[] = {
+	static const enum ab_host_answer answers[] = {
 		[AB_ANSWER_NO] = AB_HOST_ANSWER_NO,
 		[AB_ANSWER_ONCE] = AB_HOST_ANSWER_ONCE,
 		[AB_ANSWER_SESSION] = AB_HOST_ANSWER_RUN,
 		[AB_ANSWER_ALWAYS] = AB_HOST_ANSWER_RUN,
 	};
-	const struct ab_open_question *q = ab_open_questions_find(&d->questions, number);
+	const struct ab_open_question *q = ab_open_questions_find(&s->questions, number);
 
-	if (!q || !ab_steering_proxy(d))
+	if (!q || !ab_steering_proxy(s))
 		return;
 	if (answer == AB_ANSWER_ALWAYS && q->wanted.why == AB_WANTED_UNKNOWN)
-		remember(d, q);
-	ab_proxy_answer(ab_steering_proxy(d), number, words[answer], by);
+		remember_host(s, q);
+	ab_proxy_answer(ab_steering_proxy(s), number, answers[answer], by);
 }
 
-void ab_steering_settled(struct ab_steering *d, uint32_t number, enum ab_settled how,
+void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled how,
 			 uint32_t released)
 {
 	static const char *const hows[] = {
@@ -261,105 +257,106 @@ void ab_steering_settled(struct ab_steering *d, uint32_t number, enum ab_settled
 	};
 	char id[32];
 
-	ab_open_questions_remove(&d->questions, number);
-	ab_steering_released(d, number, how, released);
-	id_of(d, number, id);
-	if (ab_control_followed(d->setup.control))
-		ab_control_tell(d->setup.control,
+	ab_open_questions_remove(&s->questions, number);
+	ab_steering_released(s, number, how, released);
+	format_id(s, number, id);
+	if (ab_control_followed(s->setup.control))
+		ab_control_tell(s->setup.control,
 				json_pack("{s:s,s:s,s:s,s:I}", "event", "settled", "id", id, "how",
 					  hows[how], "released", (json_int_t)released));
-	show_oldest(d);
+	show_oldest(s);
 }
 
-static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
+static void take_terminal_answer(void *arg, uint32_t number, enum ab_answer answer, bool said)
 {
 	(void)said;
 	ab_steering_answer(arg, number, answer, "terminal");
 }
 
-static void redraw(void *arg)
+static void request_redraw(void *arg)
 {
-	const struct ab_steering *d = arg;
+	const struct ab_steering *s = arg;
 
-	d->hands.redraw(d->hands.arg);
+	s->hands.redraw(s->hands.arg);
 }
 
-static void take_approval(struct ab_steering *d, const struct ab_broker_news *news)
+static void take_approval(struct ab_steering *s, const struct ab_broker_news *news)
 {
-	const struct ab_open_question *q = ab_open_questions_find(&d->questions, news->ticket);
+	const struct ab_open_question *q = ab_open_questions_find(&s->questions, news->ticket);
 
 	if (!news->text && q)
-		ab_steering_say(d, false, "the approver gave no answer about %s: %s",
+		ab_steering_say(s, false, "the approver gave no answer about %s: %s",
 				q->wanted.host, news->error.text);
-	ab_steering_answer(d, news->ticket,
+	ab_steering_answer(s, news->ticket,
 			   news->text ? (enum ab_answer)news->number : AB_ANSWER_NO, "approver");
 }
 
-/* Those behind the first belong to it. */
-static void say_lines(struct ab_steering *d, const char *text)
+/* Later lines continue the first one. */
+static void say_lines(struct ab_steering *s, const char *text)
 {
 	for (bool first = true; *text; first = false) {
 		size_t len = strcspn(text, "\n");
 
-		ab_steering_say(d, true, "%s%.*s", first ? "" : "          ", (int)len, text);
+		ab_steering_say(s, true, "%s%.*s", first ? "" : "          ", (int)len, text);
 		text += len + (text[len] == '\n');
 	}
 }
 
-static void take_remembered(struct ab_steering *d, const struct ab_broker_news *news)
+static void take_remembered(struct ab_steering *s, const struct ab_broker_news *news)
 {
-	d->remembering--;
+	s->remembering--;
 	if (!news->text)
-		ab_steering_say(d, false, "it is allowed for this run only: %s", news->error.text);
+		ab_steering_say(s, false, "the rule was not saved and applies to this run only: %s",
+				news->error.text);
 	else
-		say_lines(d, news->text);
+		say_lines(s, news->text);
 }
 
-/* A file has changed, and nobody waits for an answer. */
-static void take_lists(struct ab_steering *d, const struct ab_broker_news *news)
+/* A settings file has changed; no client waits. */
+static void take_lists(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	ab_autostrv struct ab_strv changes = { 0 };
 	struct ab_error err = { 0 };
 
-	if (ab_steering_use_lists(d, news, false, &changes, &err) < 0) {
-		ab_steering_say(d, false,
-				"the settings have changed and are wrong; the old "
-				"lists stay in force: %s",
+	if (ab_steering_use_lists(s, news, false, &changes, &err) < 0) {
+		ab_steering_say(s, false,
+				"the settings have changed but are invalid; the old lists stay in "
+				"force: %s",
 				err.text);
 		return;
 	}
 	for (size_t i = 0; i < changes.len; i++)
-		ab_steering_say(d, true, "%s%s",
+		ab_steering_say(s, true, "%s%s",
 				i ? "          " : "the settings have changed: ", changes.v[i]);
 }
 
-static void take_hook(struct ab_steering *d, const struct ab_broker_news *news)
+static void take_hook_failure(struct ab_steering *s, const struct ab_broker_news *news)
 {
-	if (!d->hook_failed)
-		ab_steering_say(d, false, "--on-violation: %s", news->error.text);
-	d->hook_failed = true;
+	if (!s->hook_failed)
+		ab_steering_say(s, false, "--on-violation: %s", news->error.text);
+	s->hook_failed = true;
 }
 
-void ab_steering_news(struct ab_steering *d, const struct ab_broker_news *news)
+void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	switch (news->kind) {
 	case AB_NEWS_WHO:
-		take_who(d, news);
+		take_processes(s, news);
 		break;
 	case AB_NEWS_APPROVED:
-		take_approval(d, news);
+		take_approval(s, news);
 		break;
 	case AB_NEWS_REMEMBERED:
-		take_remembered(d, news);
+		take_remembered(s, news);
 		break;
 	case AB_NEWS_LISTS:
 		if (news->ticket)
-			ab_steering_reloaded(d, news);
+			ab_steering_reloaded(s, news);
 		else
-			take_lists(d, news);
+			take_lists(s, news);
 		break;
 	case AB_NEWS_HOOK:
-		take_hook(d, news);
+		take_hook_failure(s, news);
 		break;
 	case AB_NEWS_SECRET:
 	case AB_NEWS_COUNT:
@@ -367,15 +364,15 @@ void ab_steering_news(struct ab_steering *d, const struct ab_broker_news *news)
 	}
 }
 
-void ab_steering_resumed(struct ab_steering *d)
+void ab_steering_resumed(struct ab_steering *s)
 {
-	show_oldest(d);
+	show_oldest(s);
 }
 
-void ab_steering_resized(struct ab_steering *d)
+void ab_steering_resized(struct ab_steering *s)
 {
-	if (d->setup.prompt)
-		ab_host_prompt_resize(d->setup.prompt);
+	if (s->setup.prompt)
+		ab_host_prompt_resize(s->setup.prompt);
 }
 
 bool ab_steering_asks(const struct ab_steering_setup *setup)
@@ -390,47 +387,48 @@ bool ab_steering_counts(const struct ab_policy *policy)
 
 static void control_failed(void *arg, const struct ab_error *err)
 {
-	const struct ab_steering *d = arg;
+	const struct ab_steering *s = arg;
 
-	d->hands.fail(d->hands.arg, err);
+	s->hands.fail(s->hands.arg, err);
 }
 
 int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_steering_hands *hands,
 		     struct ab_steering **ret, struct ab_error *err)
 {
-	struct ab_steering *d = ab_alloc(sizeof(*d));
+	struct ab_steering *s = ab_alloc(sizeof(*s));
 	struct ab_control_watch control = { .loop = hands->loop,
 					    .dir = setup->dir,
 					    .run_id = setup->run_id,
 					    .asked = ab_steering_asked,
 					    .failed = control_failed,
-					    .arg = d };
-	struct ab_host_prompt_watch prompt = {
-		.loop = hands->loop, .answered = answered, .redraw = redraw, .arg = d
-	};
+					    .arg = s };
+	struct ab_host_prompt_watch prompt = { .loop = hands->loop,
+					       .answered = take_terminal_answer,
+					       .redraw = request_redraw,
+					       .arg = s };
 
-	d->setup = *setup;
-	d->hands = *hands;
-	d->begun_ms = ab_now_ms();
-	d->monitor = ab_thresholds_new(setup->policy);
-	d->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
+	s->setup = *setup;
+	s->hands = *hands;
+	s->begun_ms = ab_now_ms();
+	s->thresholds = ab_thresholds_new(setup->policy);
+	s->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
 					  .ready = ab_steering_violated,
-					  .owner = d };
-	*ret = d;
+					  .owner = s };
+	*ret = s;
 	ab_control_attach(setup->control, &control);
-	if (ab_loop_add(hands->loop, &d->violated, EPOLLIN, err) < 0)
+	if (ab_loop_add(hands->loop, &s->violated, EPOLLIN, err) < 0)
 		return -1;
 	return setup->prompt ? ab_host_prompt_attach(setup->prompt, &prompt, err) : 0;
 }
 
-void ab_steering_close(struct ab_steering *d, int status)
+void ab_steering_close(struct ab_steering *s, int status)
 {
-	if (!d)
+	if (!s)
 		return;
-	ab_control_tell(d->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
-	say_unsaid(d);
-	ab_open_questions_fini(&d->questions);
-	ab_host_lists_fini(&d->lists);
-	ab_thresholds_free(d->monitor);
-	free(d);
+	ab_control_tell(s->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
+	say_deferred(s);
+	ab_open_questions_fini(&s->questions);
+	ab_host_lists_fini(&s->lists);
+	ab_thresholds_free(s->thresholds);
+	free(s);
 }

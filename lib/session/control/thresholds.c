@@ -8,9 +8,9 @@
 #include "base/text/units.h"
 
 /*
- * Hosts are counted one by one up to a number, and all others as if they were
- * one: that rings sooner, never later. The names come from the box, which may
- * choose them to meet in the table; then a search is as long as the table.
+ * The first HOSTS_MAX hosts are counted separately, and all others as one host: that raises an
+ * alarm sooner, never later. The box chooses the names and can make their hashes collide; then a
+ * search takes as long as the table.
  */
 enum { HOSTS_MAX = 4096, SLOTS = 2 * HOSTS_MAX, WINDOW_S = 60 };
 
@@ -18,23 +18,23 @@ struct host {
 	char name[256];
 	uint32_t hash;
 	uint64_t bytes;
-	bool reached, rung;
+	bool reached, alarmed;
 };
 
 struct ab_thresholds {
 	uint64_t denials, upload_host, upload_run, hosts;
 	enum ab_alarm action;
 
-	uint64_t refused[WINDOW_S]; /* in each of the last seconds */
-	uint64_t second;	    /* of the newest of them */
-	uint64_t silent_until;	    /* the second to ring again */
+	uint64_t denied[WINDOW_S]; /* denials in each of the last seconds */
+	uint64_t second;	   /* the newest of them */
+	uint64_t silent_until;	   /* no alarm before this second */
 
 	struct host *v;
 	size_t len, room;
 	uint16_t slots[SLOTS]; /* an index into v from 1; 0: free */
-	struct host others;    /* there is no room for them */
+	struct host others;    /* all hosts that do not fit */
 	uint64_t bytes, reached;
-	bool run_rung, hosts_rung;
+	bool run_alarmed, hosts_alarmed;
 };
 
 const char *const ab_alarm_names[AB_ALARM_STOP + 1] = {
@@ -64,10 +64,10 @@ void ab_thresholds_free(struct ab_thresholds *monitor)
 	free(monitor);
 }
 
-static void ring(const struct ab_thresholds *m, const char *threshold, const char *host,
-		 uint64_t value, uint64_t limit, struct ab_alarm_rung *ret)
+static void set_alarm(const struct ab_thresholds *m, const char *threshold, const char *host,
+		      uint64_t value, uint64_t limit, struct ab_threshold_alarm *ret)
 {
-	*ret = (struct ab_alarm_rung){
+	*ret = (struct ab_threshold_alarm){
 		.threshold = threshold, .value = value, .limit = limit, .action = m->action
 	};
 	snprintf(ret->host, sizeof(ret->host), "%s", host);
@@ -88,7 +88,7 @@ static struct host *find_host(struct ab_thresholds *m, const char *name)
 	uint32_t hash = hash_name(name), i = hash % SLOTS;
 	struct host *h;
 
-	/* Half of the slots are always free: this ends. */
+	/* Half of the slots are always free, so this ends. */
 	for (; m->slots[i]; i = (i + 1) % SLOTS) {
 		h = &m->v[m->slots[i] - 1];
 		if (h->hash == hash && strcmp(h->name, name) == 0)
@@ -107,77 +107,77 @@ static struct host *find_host(struct ab_thresholds *m, const char *name)
 	return h;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_capped(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Forget the seconds that are more than a minute ago. A clock that went back
- * counts as one that stood still. */
+/* Forget the seconds that are more than a minute ago. If the clock went back, it counts as
+ * stopped. */
 static void move_window(struct ab_thresholds *m, uint64_t second)
 {
 	if (second > m->second + WINDOW_S)
 		m->second = second - WINDOW_S;
 	while (m->second < second)
-		m->refused[++m->second % WINDOW_S] = 0;
+		m->denied[++m->second % WINDOW_S] = 0;
 }
 
 bool ab_thresholds_denied(struct ab_thresholds *monitor, uint64_t now_ms, uint64_t n,
-			  struct ab_alarm_rung *ret)
+			  struct ab_threshold_alarm *ret)
 {
 	uint64_t sum = 0;
 
 	if (!monitor->denials)
 		return false;
 	move_window(monitor, now_ms / 1000);
-	monitor->refused[monitor->second % WINDOW_S] =
-		add(monitor->refused[monitor->second % WINDOW_S], n);
+	monitor->denied[monitor->second % WINDOW_S] =
+		add_capped(monitor->denied[monitor->second % WINDOW_S], n);
 	for (size_t i = 0; i < WINDOW_S; i++)
-		sum = add(sum, monitor->refused[i]);
+		sum = add_capped(sum, monitor->denied[i]);
 	if (sum <= monitor->denials || monitor->second < monitor->silent_until)
 		return false;
 	monitor->silent_until = monitor->second + WINDOW_S;
-	ring(monitor, "denialsPerMinute", "", sum, monitor->denials, ret);
+	set_alarm(monitor, "denialsPerMinute", "", sum, monitor->denials, ret);
 	return true;
 }
 
-static bool sent_to_host(struct ab_thresholds *m, const char *name, uint64_t bytes,
-			 struct ab_alarm_rung *ret)
+static bool count_upload(struct ab_thresholds *m, const char *name, uint64_t bytes,
+			 struct ab_threshold_alarm *ret)
 {
 	struct host *h = find_host(m, name);
 
-	h->bytes = add(h->bytes, bytes);
-	if (h->bytes <= m->upload_host || h->rung)
+	h->bytes = add_capped(h->bytes, bytes);
+	if (h->bytes <= m->upload_host || h->alarmed)
 		return false;
-	h->rung = true;
-	ring(m, "uploadPerHost", h == &m->others ? "others" : h->name, h->bytes, m->upload_host,
-	     ret);
+	h->alarmed = true;
+	set_alarm(m, "uploadPerHost", h == &m->others ? "others" : h->name, h->bytes,
+		  m->upload_host, ret);
 	return true;
 }
 
-/* One alarm at a time: where both are crossed at once, that of the run rings
- * with what is sent next. */
+/* One alarm at a time: if both limits are crossed at once, the next upload raises the run's
+ * alarm. */
 bool ab_thresholds_sent(struct ab_thresholds *monitor, const char *host, uint64_t bytes,
-			struct ab_alarm_rung *ret)
+			struct ab_threshold_alarm *ret)
 {
-	monitor->bytes = add(monitor->bytes, bytes);
-	if (monitor->upload_host && sent_to_host(monitor, host, bytes, ret))
+	monitor->bytes = add_capped(monitor->bytes, bytes);
+	if (monitor->upload_host && count_upload(monitor, host, bytes, ret))
 		return true;
-	if (!monitor->upload_run || monitor->run_rung || monitor->bytes <= monitor->upload_run)
+	if (!monitor->upload_run || monitor->run_alarmed || monitor->bytes <= monitor->upload_run)
 		return false;
-	monitor->run_rung = true;
-	ring(monitor, "uploadPerRun", "", monitor->bytes, monitor->upload_run, ret);
+	monitor->run_alarmed = true;
+	set_alarm(monitor, "uploadPerRun", "", monitor->bytes, monitor->upload_run, ret);
 	return true;
 }
 
 bool ab_thresholds_opened(struct ab_thresholds *monitor, const char *host,
-			  struct ab_alarm_rung *ret)
+			  struct ab_threshold_alarm *ret)
 {
 	struct host *h;
 
-	if (!monitor->hosts || monitor->hosts_rung)
+	if (!monitor->hosts || monitor->hosts_alarmed)
 		return false;
 	h = find_host(monitor, host);
 	if (h->reached)
@@ -185,13 +185,13 @@ bool ab_thresholds_opened(struct ab_thresholds *monitor, const char *host,
 	h->reached = h != &monitor->others;
 	if (++monitor->reached <= monitor->hosts)
 		return false;
-	monitor->hosts_rung = true;
-	ring(monitor, "newHosts", "", monitor->reached, monitor->hosts, ret);
+	monitor->hosts_alarmed = true;
+	set_alarm(monitor, "newHosts", "", monitor->reached, monitor->hosts, ret);
 	return true;
 }
 
-/* About a size, for reading: exact ones are long. */
-static const char *about(uint64_t bytes, char buf[24])
+/* Round a size for people: exact ones are long. */
+static const char *round_size(uint64_t bytes, char buf[24])
 {
 	uint64_t unit = 1;
 
@@ -200,21 +200,22 @@ static const char *about(uint64_t bytes, char buf[24])
 	return ab_format_size(bytes - bytes % unit, buf);
 }
 
-void ab_alarm_text(const struct ab_alarm_rung *rung, char ret[400])
+void ab_alarm_text(const struct ab_threshold_alarm *alarm, char ret[400])
 {
 	char value[24], limit[24];
-	bool to_host = strcmp(rung->threshold, "uploadPerHost") == 0;
+	bool to_host = strcmp(alarm->threshold, "uploadPerHost") == 0;
 
-	if (strcmp(rung->threshold, "denialsPerMinute") == 0)
-		snprintf(ret, 400, "%llu requests were refused in a minute (monitor.%s %llu)",
-			 (unsigned long long)rung->value, rung->threshold,
-			 (unsigned long long)rung->limit);
-	else if (strcmp(rung->threshold, "newHosts") == 0)
+	if (strcmp(alarm->threshold, "denialsPerMinute") == 0)
+		snprintf(ret, 400, "%llu requests were denied in a minute (monitor.%s %llu)",
+			 (unsigned long long)alarm->value, alarm->threshold,
+			 (unsigned long long)alarm->limit);
+	else if (strcmp(alarm->threshold, "newHosts") == 0)
 		snprintf(ret, 400, "%llu different hosts were reached (monitor.%s %llu)",
-			 (unsigned long long)rung->value, rung->threshold,
-			 (unsigned long long)rung->limit);
+			 (unsigned long long)alarm->value, alarm->threshold,
+			 (unsigned long long)alarm->limit);
 	else
-		snprintf(ret, 400, "%s were sent to %s (monitor.%s %s)", about(rung->value, value),
-			 to_host ? rung->host : "all hosts together", rung->threshold,
-			 ab_format_size(rung->limit, limit));
+		snprintf(ret, 400, "%s were sent to %s (monitor.%s %s)",
+			 round_size(alarm->value, value),
+			 to_host ? alarm->host : "all hosts together", alarm->threshold,
+			 ab_format_size(alarm->limit, limit));
 }

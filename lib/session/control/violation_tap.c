@@ -38,8 +38,8 @@ void ab_violations_free(struct ab_violations *v)
 	free(v);
 }
 
-/* Our own records begin with timestamp, run and kind, in this order, and
- * nothing of these is the box's to choose. */
+/* Our records begin with timestamp, run and kind, in this order, and the box controls none of
+ * them. */
 static bool is_denial(const char *line, size_t len)
 {
 	static const char key[] = "\"kind\":\"";
