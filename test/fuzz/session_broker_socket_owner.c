@@ -21,8 +21,8 @@ static void check_argv(const char *text, size_t len)
 
 	ab_socket_owner_argv(text, len, len & 1, &b);
 	list = json_loadb(b.data, b.len, 0, NULL);
-	if (!json_is_array(list) || json_array_size(list) > AB_WHOIS_WORDS + 1 ||
-	    b.len > 6 * AB_WHOIS_ARGV + 3 * AB_WHOIS_WORDS + 16)
+	if (!json_is_array(list) || json_array_size(list) > AB_OWNER_WORDS + 1 ||
+	    b.len > 6 * AB_OWNER_ARGV + 3 * AB_OWNER_WORDS + 16)
 		abort();
 	json_decref(list);
 }

@@ -141,10 +141,10 @@ static void check_who(void)
 	begin("whois");
 	peer = connect_box();
 	open_broker();
-	ok(ab_broker_whois(broker, 7, &peer) == 0 && has_news("1 7 0 [{\"pid\":"),
+	ok(ab_broker_find_owner(broker, 7, &peer) == 0 && has_news("1 7 0 [{\"pid\":"),
 	   "the process that has the socket");
 	peer.port ^= 1;
-	ab_broker_whois(broker, 8, &peer);
+	ab_broker_find_owner(broker, 8, &peer);
 	is_news("1 8 0 []", "nobody");
 	end();
 }
@@ -297,7 +297,7 @@ static void check_project(void)
 	s.duty.reload = false;
 	open_broker();
 	ab_broker_reload(broker, 2);
-	ok(has_news("4 2 0! the network of this run has no lists"),
+	ok(has_news("4 2 0! this run has no filtered network"),
 	   "where lists are not in use nothing is read");
 	end();
 	ab_plan_fini(&s.plan);
@@ -368,7 +368,7 @@ static void check_hook_fails(void)
 		while (ab_broker_violation(broker, "x", 1) < 0)
 			is_silent(10);
 	/* An answer: everything before it was taken. */
-	ab_broker_whois(broker, 1, &(struct ab_peer){ .port = 1 });
+	ab_broker_find_owner(broker, 1, &(struct ab_peer){ .port = 1 });
 	is_news("1 1 0 []", "it serves beside a slow hook");
 	sh("touch $T/go");
 	ok(has_news("5 0 0! 4"), "how many it did not get is told");

@@ -124,7 +124,7 @@ static void is_argv(const char *text, size_t len, bool more, const char *want)
 static void check_argv(void)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	char many[2 * AB_WHOIS_WORDS + 2], large[AB_WHOIS_ARGV + 9];
+	char many[2 * AB_OWNER_WORDS + 2], large[AB_OWNER_ARGV + 9];
 	json_t *json;
 
 	is_argv("", 0, false, "[]");
@@ -136,12 +136,12 @@ static void check_argv(void)
 		many[i] = i % 2 ? '\0' : 'x';
 	ab_socket_owner_argv(many, sizeof(many), false, &b);
 	json = json_loadb(b.data, b.len, 0, NULL);
-	ok(json_array_size(json) == AB_WHOIS_WORDS + 1, "so many words at most");
+	ok(json_array_size(json) == AB_OWNER_WORDS + 1, "so many words at most");
 	json_decref(json);
 	b.len = 0;
 	memset(large, 'x', sizeof(large));
 	ab_socket_owner_argv(large, sizeof(large), false, &b);
-	ok(b.len == AB_WHOIS_ARGV + strlen("[\"\",\"...\"]"), "so many bytes at most");
+	ok(b.len == AB_OWNER_ARGV + strlen("[\"\",\"...\"]"), "so many bytes at most");
 }
 
 /* The box: a process whose child has a child that connects. Numbers of what

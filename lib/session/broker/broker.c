@@ -1,16 +1,16 @@
 /*
  * Theory of operation.
  *
- * One poll loop over the supervisor's socket, the pidfd of init and those of
- * its own workers (broker_workers.c), with a look at the watched folders, the
- * files of secrets and those of settings in between. States: watching (the box
- * lives), swept (the box is gone and everything was looked at once more).
+ * One poll loop over the supervisor's socket, the pidfd of init and those of its own workers
+ * (broker_workers.c), with regular checks of the watched folders, the files of secrets and the
+ * settings. States: watching (the box lives), swept (the box is gone and everything was checked
+ * once more).
  *
- * Should: answer each request; when the socket ends without a goodbye, do
- * alone what is left to do.
- * Mustn't: hold the caller's stdio or listeners (a pipe would wait for us),
- * answer what the table does not allow; wait for anybody while the box lives:
- * not for a supervisor that does not read, not for a program.
+ * Should: answer each request; if the socket ends without ASK_LEAVE, finish the run alone.
+ *
+ * Mustn't: hold the caller's stdio or listeners (the reader of a pipe would wait for us); answer
+ * what the table does not allow; wait while the box lives, neither for a supervisor that does not
+ * read nor for a program.
  */
 #include "session/broker/broker.h"
 
@@ -45,7 +45,7 @@
 
 enum {
 	OUTBOX_MAX = 128,
-	FINISH_MS = 5000, /* for what must be done after the box */
+	FINISH_MS = 5000, /* for jobs that must be done after the box */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -55,58 +55,58 @@ static bool send_now(struct broker *b, const void *data, size_t len, int flags)
 	do
 		n = send(b->sock, data, len, flags | MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
-	/* Whoever is gone is noticed by the loop. */
+	/* The loop notices if the peer is gone. */
 	return n >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
 
 static void flush_outbox(struct broker *b, int flags)
 {
 	while (b->outbox) {
-		struct parcel *first = b->outbox;
+		struct packet *first = b->outbox;
 
 		if (!send_now(b, first->data, first->len, flags))
 			return;
 		b->outbox = first->next;
-		b->nparcels--;
+		b->npackets--;
 		free(first);
 	}
 }
 
 void ab_broker_post(struct broker *b, const struct answer *a)
 {
-	struct parcel **end = &b->outbox, *parcel;
+	struct packet **end = &b->outbox, *packet;
 	size_t len = ANSWER_LEN(0);
 
 	if (!b->outbox && send_now(b, a, len, MSG_DONTWAIT))
 		return;
-	if (b->nparcels >= OUTBOX_MAX && a->kind < AB_NEWS_COUNT)
+	if (b->npackets >= OUTBOX_MAX && a->kind < AB_NEWS_COUNT)
 		return;
-	parcel = ab_alloc(sizeof(*parcel) + len);
-	parcel->len = len;
-	memcpy(parcel->data, a, len);
+	packet = ab_alloc(sizeof(*packet) + len);
+	packet->len = len;
+	memcpy(packet->data, a, len);
 	while (*end)
 		end = &(*end)->next;
-	*end = parcel;
-	b->nparcels++;
+	*end = packet;
+	b->npackets++;
 }
 
-/* A protected object that the host has replaced is open to the box. */
-static void check_walls(struct broker *b)
+/* The box can access a protected object that the host has replaced. */
+static void check_mounts(struct broker *b)
 {
 	static struct answer a = { .kind = AB_NEWS_COUNT };
 
-	if (!ab_mount_watch_look(b->walls) || !b->duty.strict)
+	if (!ab_mount_watch_look(b->mount_watch) || !b->duty.strict)
 		return;
 	b->duty.strict = false; /* once is enough */
-	a.result = ab_mount_watch_explain(b->walls, &a.error);
+	a.result = ab_mount_watch_explain(b->mount_watch, &a.error);
 	ab_broker_post(b, &a);
 }
 
-static void sweep(struct broker *b)
+static void sweep_workspace(struct broker *b)
 {
 	if (b->swept)
 		return;
-	check_walls(b);
+	check_mounts(b);
 	ab_quarantine_sweep(b->quarantine);
 	ab_quarantine_review(b->quarantine);
 	if (b->duty.cgroup)
@@ -114,8 +114,8 @@ static void sweep(struct broker *b)
 	b->swept = true;
 }
 
-/* The box is gone when init is: everything in its pid namespace died first. */
-static void await_box(struct broker *b)
+/* The box is gone with init: every process of its pid namespace died first. */
+static void wait_for_box(struct broker *b)
 {
 	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
 
@@ -123,12 +123,12 @@ static void await_box(struct broker *b)
 		;
 }
 
-/* What nobody waits for: not while everybody is busy with the start. */
-static void tend(struct broker *b)
+/* Not at the start of the run, when everything else is busy. */
+static void clean_up(struct broker *b)
 {
-	if (!b->tended)
+	if (!b->cleaned_up)
 		ab_hourly_cleanup(b->duty.run);
-	b->tended = true;
+	b->cleaned_up = true;
 }
 
 /* The supervisor died: finish the run in its place. */
@@ -139,27 +139,26 @@ static _Noreturn void finish_alone(struct broker *b)
 	struct ab_error err;
 	ab_autostrv struct ab_strv lines = { 0 };
 
-	/* Before a shell draws its next prompt; the box had no way to the
-	 * terminal but through the supervisor. */
+	/* Before a shell draws its next prompt; the box could reach the terminal only through the
+	 * supervisor. */
 	ab_terminal_rescue(&b->duty.rescue);
-	await_box(b);
-	sweep(b);
+	wait_for_box(b);
+	sweep_workspace(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	ab_record_open(&line, b->duty.run->id, "end");
 	ab_record_text(&line, "error", "the supervisor was killed");
 	ab_record_list(&line, "findings", &lines);
-	/* With nobody left to tell, the record is best effort. By its name:
-	 * the file that the supervisor opened first may be full by now. */
+	/* The record is best effort: nobody is left to report an error to. Opened by name: the file
+	 * that the supervisor opened first may be full by now. */
 	if (ab_log_resume(b->duty.log, &log, &err) == 0)
 		(void)ab_log_write(&log, &line, &err);
-	tend(b);
+	clean_up(b);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
 
-/* The box is gone, so there is nothing left to watch: from here on we may wait
- * for the supervisor. */
+/* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
 static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 {
 	static struct answer a = { .kind = AB_NEWS_COUNT };
@@ -168,10 +167,10 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 
 	(void)ask;
 	(void)len;
-	await_box(b);
-	sweep(b);
+	wait_for_box(b);
+	sweep_workspace(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_mount_watch_lines(b->walls, &lines);
+	ab_mount_watch_lines(b->mount_watch, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t more = strlen(lines.v[i]) + 1;
@@ -184,14 +183,13 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	flush_outbox(b, 0);
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		finish_alone(b);
-	/* Beside the supervisor's own end. */
-	tend(b);
+	/* While the supervisor ends. */
+	clean_up(b);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
 
-/* In a process that has read a source: it answers by itself, so that the
- * value is nowhere else. */
+/* Runs in the process that read the source, so that the value is nowhere else. */
 static void send_news(void *arg, size_t i, const struct ab_sourced *value,
 		      const struct ab_error *err)
 {
@@ -236,14 +234,14 @@ static const struct {
 	[ASK_SWEEP] = { 0, 0, answer_sweep },
 	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
 	[ASK_LEAVE] = { 0, 0, answer_leave },
-	[ASK_WHO] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
+	[ASK_OWNER] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
 	[ASK_APPROVE] = { 1, TEXT_ROOM, ab_jobs_add },
 	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 };
 
-static void take_ask(struct broker *b)
+static void take_request(struct broker *b)
 {
 	static struct ask ask;
 	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), NULL, NULL, 0);
@@ -257,24 +255,24 @@ static void take_ask(struct broker *b)
 	asks[ask.kind].answer(b, &ask, (size_t)n);
 }
 
-static void look(struct broker *b)
+static void check_host(struct broker *b)
 {
 	static const struct ask reload = { .kind = ASK_RELOAD };
 
-	check_walls(b);
+	check_mounts(b);
 	ab_quarantine_look(b->quarantine);
-	tend(b);
+	clean_up(b);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);
-	if (b->files && ab_broker_files_look(b->files))
+	if (b->settings && ab_settings_watch_look(b->settings))
 		ab_jobs_add(b, &reload, ASK_LEN(0));
-	b->look_at = ab_now_ms() + AB_QUARANTINE_MS;
+	b->next_check = ab_now_ms() + AB_QUARANTINE_MS;
 }
 
-/* Until something happens, or it is time for a look. */
-static void await(const struct broker *b, struct pollfd *fds)
+/* Wait for an event, or until the next check is due. */
+static void wait_for_event(const struct broker *b, struct pollfd *fds)
 {
-	int64_t until = b->swept ? INT64_MAX : b->look_at, left;
+	int64_t until = b->swept ? INT64_MAX : b->next_check, left;
 	size_t n = 2;
 
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
@@ -291,21 +289,21 @@ static void await(const struct broker *b, struct pollfd *fds)
 		_exit(1);
 }
 
-static _Noreturn void serve(struct broker *b)
+static _Noreturn void serve_requests(struct broker *b)
 {
 	for (;;) {
 		struct pollfd fds[2 + AB_JOBS_MAX];
 
-		await(b, fds);
-		/* Beside the supervisor's own wait for init's end. */
+		wait_for_event(b, fds);
+		/* While the supervisor waits for init. */
 		if (fds[1].revents)
-			sweep(b);
-		if (!b->swept && ab_now_ms() >= b->look_at)
-			look(b);
+			sweep_workspace(b);
+		if (!b->swept && ab_now_ms() >= b->next_check)
+			check_host(b);
 		flush_outbox(b, MSG_DONTWAIT);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
-			take_ask(b);
-		ab_jobs_tend(b);
+			take_request(b);
+		ab_jobs_update(b);
 	}
 }
 
@@ -321,7 +319,7 @@ static void start_renewals(struct broker *b)
 }
 
 static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
-				struct ab_broker_files *files)
+				struct ab_settings_watch *settings)
 {
 	static struct broker b;
 	static struct answer a = { .kind = AB_NEWS_COUNT };
@@ -337,8 +335,8 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 
 	b.duty = *duty;
 	b.sock = sock;
-	b.files = files;
-	b.look_at = ab_now_ms() + AB_QUARANTINE_MS;
+	b.settings = settings;
+	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	for (int fd = 0; fd < 3; fd++)
@@ -350,15 +348,15 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		ab_broker_post(&b, &a);
 		_exit(1);
 	}
-	b.walls = ab_mount_watch_open(duty->plan, duty->hidden ? duty->hidden : &none);
+	b.mount_watch = ab_mount_watch_open(duty->plan, duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
-	serve(&b);
+	serve_requests(&b);
 }
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, struct ab_error *err)
 {
-	struct ab_broker_files *files;
+	struct ab_settings_watch *settings;
 	struct ab_broker broker;
 	int pair[2];
 
@@ -366,11 +364,11 @@ int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, s
 		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
 		return ab_step(err, "broker");
 	}
-	files = duty->reload ? ab_broker_files_new(duty) : NULL;
+	settings = duty->reload ? ab_settings_watch_new(duty) : NULL;
 	broker.pid = fork();
 	if (broker.pid == 0)
-		be_broker(duty, pair[1], files);
-	ab_broker_files_free(files);
+		be_broker(duty, pair[1], settings);
+	ab_settings_watch_free(settings);
 	close(pair[1]);
 	broker.sock = pair[0];
 	if (broker.pid < 0) {

@@ -1,11 +1,10 @@
 #ifndef AB_SESSION_BROKER_BROKER_H
 #define AB_SESSION_BROKER_BROKER_H
 /*
- * The broker: a small process, forked before the supervisor locks itself in,
- * that does on the host what the locked supervisor no longer can. No byte of
- * the box's network reaches it; it takes a table of typed, bounded requests
- * over one socket. When the supervisor dies it gives the terminal back,
- * sweeps, retires the run, and leaves.
+ * The broker: a small process, forked before the supervisor locks itself in, that does on the host
+ * what the locked supervisor no longer can. It never sees bytes of the box's network; it accepts a
+ * table of typed, bounded requests over one socket. When the supervisor dies, it restores the
+ * terminal, sweeps, retires the run, and exits.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -29,35 +28,30 @@ struct ab_broker_duty {
 	struct ab_run *run;
 	const struct ab_log_setup *log; /* to write the end of the record */
 	int init;			/* pidfd of the box's init */
-	const char *cgroup;		/* to be removed after it, or NULL */
+	const char *cgroup;		/* removed after the box, or NULL */
 	const struct ab_plan *plan;	/* what the box's mounts close */
-	bool strict;			/* a wall that falls ends the run */
+	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
-	const struct ab_secrets *secrets; /* to be read again, or NULL */
+	const struct ab_secrets *secrets; /* to read again, or NULL */
 	char *const *environ;		  /* with secrets: for their commands */
 	const uint64_t *stamps;		  /* with secrets: as they were read */
 	const struct ab_strv *hidden;	  /* files that values are in, or NULL */
-	const char *approver;		  /* is asked about hosts, or NULL */
+	const char *approver;		  /* answers questions about hosts, or NULL */
 	const char *on_violation;	  /* or NULL */
-	bool reload;			  /* lists are in use: watch the files that the
-				 * policy came from */
+	bool reload;			  /* watch the settings files: the run uses host lists */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret,
 		    struct ab_error *err);
 
-/*
- * What it has to tell, unasked or in answer to one of the requests below that
- * do not wait. A ticket is the asker's own number for what was asked.
- */
+/* Messages of the broker, unasked or in answer to one of the requests below that do not wait. A
+ * ticket is the caller's own number for its request. */
 enum ab_news_kind {
 	AB_NEWS_SECRET,	    /* number: which; text: its value */
-	AB_NEWS_WHO,	    /* ticket; text: JSON array of processes */
-	AB_NEWS_APPROVED,   /* ticket; number: an enum ab_answer; text: the
-				 * reason that the program gave, or "" */
+	AB_NEWS_OWNER,	    /* ticket; text: JSON array of processes */
+	AB_NEWS_APPROVED,   /* ticket; number: enum ab_answer; text: the program's reason, or "" */
 	AB_NEWS_REMEMBERED, /* ticket; text: the change, lines to show */
-	AB_NEWS_LISTS,	    /* ticket, 0: because a file has changed; text:
-				 * the lists (session/broker/list_wire.h) */
+	AB_NEWS_LISTS,	    /* ticket, 0: a file has changed; text: the lists (list_wire.h) */
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
 	AB_NEWS_COUNT,
 };
@@ -68,49 +62,48 @@ struct ab_broker_news {
 	enum ab_news_kind kind;
 	uint32_t ticket;
 	size_t number;
-	const char *text; /* NULL: it could not be done: `error` */
-	size_t len;	  /* the text has a NUL behind it */
-	size_t mapped;	  /* it has memory of its own (forget's) */
+	const char *text; /* NULL: it failed, see `error` */
+	size_t len;	  /* without the NUL that follows */
+	size_t mapped;	  /* bytes to unmap, or 0 */
 	struct ab_error error;
 };
 
-/*
- * Readable when it has news, and when it cannot do its work any more. 0: news,
- * whose text is good until it is forgotten; -1: why it cannot.
- */
+/* Readable when it has news, or has failed. 0: news, whose text is valid until ab_broker_forget();
+ * -1: the broker has failed. */
 int ab_broker_fd(const struct ab_broker *broker);
 int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret, struct ab_error *err);
 void ab_broker_forget(struct ab_broker_news *news); /* wipes */
 
-/*
- * These do not wait; the answer is news. -1: it has no room for another one
- * now, and nothing will come.
- */
+/* These do not wait; the answer comes as news. -1: the broker has no room for the request, and no
+ * answer will come. */
 
-/* Read this secret again, if there is a point in it. */
+/* Read this secret again, if that can help. */
 void ab_broker_secret(struct ab_broker *broker, size_t i);
-/* Whose socket is it that has this end in the box's network? The process, its
- * parent, and so on up to the box's init:
- * [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...]; [] when it
- * cannot be found. pids are the box's own. */
-int ab_broker_whois(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer);
+/*
+ * Find the process whose socket has this end in the box's network, its parent, and so on up to the
+ * box's init: [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...]; [] if it is not found.
+ * The pids are the box's own.
+ */
+int ab_broker_find_owner(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer);
 /* Ask the approver program (duty->approver) with this JSON object. */
 int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len);
 /* Write this entry into network.allow of the user's own file. */
 int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry);
 /* Read all settings again. */
 int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
-/* Give this record, which has no end of line, to the --on-violation command
- * (duty->on_violation). One at a time, in order; news only of failures. */
+/* Pass this record (without a newline) to the --on-violation command (duty->on_violation). One at a
+ * time, in order; only failures are news. */
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 
-/* After the box is gone: what appeared and was moved away, as sentences. The
- * run's folder is retired then. This is the last request; the broker leaves by
- * itself. It works between the two calls, and so may the caller. */
+/*
+ * After the box is gone: sweep, and report as sentences what was moved to quarantine. Retires the
+ * run's folder. This is the last request; the broker exits by itself. It works between the two
+ * calls, and so may the caller.
+ */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err);
 
-/* Let it go and reap it. */
+/* Tell it to exit, and reap it. */
 void ab_broker_end(struct ab_broker *broker);
 
 #endif

@@ -32,9 +32,9 @@ static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd, 
 	return 0;
 }
 
-/* The answer that somebody waits for. */
-static int await_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
-			struct ab_error *err)
+/* Wait for the reply to ASK_SWEEP. */
+static int wait_for_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
+			   struct ab_error *err)
 {
 	for (;;) {
 		ab_autoclose int fd = -1;
@@ -53,7 +53,7 @@ static int await_answer(struct ab_broker *broker, struct answer *a, size_t *ret_
 	}
 }
 
-/* A text that no packet has room for. It has its NUL with it. */
+/* A text too long for a packet; its NUL comes with it. */
 static int map_text(struct ab_broker_news *news, int fd)
 {
 	struct stat st;
@@ -97,8 +97,8 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret, struct 
 		*err = a.error;
 	}
 	if (!err->hint[0])
-		ab_hint(err, "protected names were no longer watched, so the "
-			     "run was ended; run it again");
+		ab_hint(err, "the run was ended because protected files were no longer watched; "
+			     "run it again");
 	return ab_step(err, "broker");
 }
 
@@ -114,9 +114,9 @@ void ab_broker_forget(struct ab_broker_news *news)
 	news->mapped = 0;
 }
 
-/* Without waiting: -1 when there is no room. */
-static int ask_for(struct ab_broker *broker, enum kind kind, uint32_t ticket, const void *body,
-		   size_t len)
+/* Does not wait: -1 when there is no room. */
+static int send_request(struct ab_broker *broker, enum kind kind, uint32_t ticket, const void *body,
+			size_t len)
 {
 	uint32_t head[] = { kind, ticket };
 	struct iovec iov[] = {
@@ -139,37 +139,37 @@ void ab_broker_secret(struct ab_broker *broker, size_t i)
 {
 	uint32_t secret = (uint32_t)i;
 
-	(void)ask_for(broker, ASK_SECRET, 0, &secret, sizeof(secret));
+	(void)send_request(broker, ASK_SECRET, 0, &secret, sizeof(secret));
 }
 
-int ab_broker_whois(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer)
+int ab_broker_find_owner(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer)
 {
-	return ask_for(broker, ASK_WHO, ticket, peer, sizeof(*peer));
+	return send_request(broker, ASK_OWNER, ticket, peer, sizeof(*peer));
 }
 
 int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len)
 {
-	return ask_for(broker, ASK_APPROVE, ticket, request, len);
+	return send_request(broker, ASK_APPROVE, ticket, request, len);
 }
 
 int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry)
 {
 	if (!entry[0] || strlen(entry) > ENTRY_ROOM)
 		return -1;
-	return ask_for(broker, ASK_REMEMBER, ticket, entry, strlen(entry));
+	return send_request(broker, ASK_REMEMBER, ticket, entry, strlen(entry));
 }
 
 int ab_broker_reload(struct ab_broker *broker, uint32_t ticket)
 {
-	return ask_for(broker, ASK_RELOAD, ticket, "", 0);
+	return send_request(broker, ASK_RELOAD, ticket, "", 0);
 }
 
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 {
-	return ask_for(broker, ASK_VIOLATION, 0, line, len);
+	return send_request(broker, ASK_VIOLATION, 0, line, len);
 }
 
-static int ask_and_wait(struct ab_broker *broker, enum kind kind, struct ab_error *err)
+static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_error *err)
 {
 	static struct ask ask;
 
@@ -181,7 +181,7 @@ static int ask_and_wait(struct ab_broker *broker, enum kind kind, struct ab_erro
 
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 {
-	return ask_and_wait(broker, ASK_SWEEP, err);
+	return send_blocking(broker, ASK_SWEEP, err);
 }
 
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
@@ -189,7 +189,7 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_err
 	static struct answer a;
 	size_t len = 0;
 
-	if (await_answer(broker, &a, &len, err) < 0)
+	if (wait_for_answer(broker, &a, &len, err) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(ret, a.lines + i);
@@ -200,10 +200,10 @@ void ab_broker_end(struct ab_broker *broker)
 {
 	struct ab_error late;
 
-	/* One that does not hear us would never go. */
-	if (ask_and_wait(broker, ASK_LEAVE, &late) < 0)
+	/* A broker that does not get this would never exit. */
+	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
-	/* Nor would one that has something to say. */
+	/* Nor would one that blocks in send(). */
 	shutdown(broker->sock, SHUT_RD);
 	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;

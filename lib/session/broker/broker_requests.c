@@ -1,5 +1,5 @@
-/* What the broker's workers do: each in a process of its own, which tells the
- * result and ends. */
+/* The jobs of the broker's workers: each runs in a process of its own, which sends the result and
+ * exits. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #include "session/broker/socket_owner.h"
 #include "session/host/program.h"
 
-int ab_work_who(const struct broker *b, const struct job *job, struct done *ret,
-		struct ab_error *err)
+int ab_work_owner(const struct broker *b, const struct job *job, struct done *ret,
+		  struct ab_error *err)
 {
 	struct ab_peer peer;
 
@@ -35,7 +35,7 @@ int ab_work_approve(const struct broker *b, const struct job *job, struct done *
 	struct ab_approver_reply reply;
 
 	if (!b->duty.approver)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no approver");
+		return ab_fail(err, AB_EUSAGE, 0, "no approver is set");
 	ab_approver_ask(b->duty.approver, job->body, job->len, AB_APPROVER_MS, &reply);
 	if (reply.failed)
 		return ab_fail(err, AB_ESYSTEM, 0, "the approver: %s", reply.why);
@@ -49,13 +49,13 @@ static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab
 {
 	struct ab_policy_input in = *b->duty.input;
 
-	in.absent = b->files ? ab_broker_files_absent(b->files) : NULL;
+	in.absent = b->settings ? ab_settings_watch_absent(b->settings) : NULL;
 	return ab_policy_load(&in, ret, notes, err);
 }
 
-/* A list of the user's own takes the place of that of the profile: what was in
- * force is not to be lost with the first word. */
-static int list_below(const struct broker *b, struct ab_strv *ret, struct ab_error *err)
+/* The user's own list replaces the profile's: the first entry must not drop the list that was in
+ * force. */
+static int find_list_below(const struct broker *b, struct ab_strv *ret, struct ab_error *err)
 {
 	struct ab_policy *policy;
 	int r;
@@ -75,7 +75,7 @@ int ab_work_remember(const struct broker *b, const struct job *job, struct done 
 	ab_autofree char *path = ab_policy_user_file(in, err);
 	ab_autostrv struct ab_strv below = { 0 }, diff = { 0 };
 
-	if (!path || list_below(b, &below, err) < 0 ||
+	if (!path || find_list_below(b, &below, err) < 0 ||
 	    ab_edit_file_add(in, path, keys, AB_COUNT(keys), &below, job->body, &diff, err) < 0)
 		return -1;
 	if (diff.len)
@@ -93,16 +93,16 @@ int ab_work_lists(const struct broker *b, const struct job *job, struct done *re
 	struct ab_buf text = { 0 };
 
 	(void)job;
-	if (!b->files)
-		return ab_fail(err, AB_EUSAGE, 0, "the network of this run has no lists");
+	if (!b->settings)
+		return ab_fail(err, AB_EUSAGE, 0, "this run has no filtered network");
 	if (load_policy(b, &policy, &notes, err) < 0)
 		return -1;
 	ab_host_lists_write(&text, policy, &notes);
 	if (text.len > AB_BROKER_TEXT_MAX)
-		return ab_fail(err, AB_ECONFIG, EFBIG, "the lists of hosts");
-	/* Its NUL too. */
+		return ab_fail(err, AB_ECONFIG, EFBIG, "the host lists");
+	/* With its NUL. */
 	ret->fd = ab_memfd_sealed("agentbox-lists", text.data, text.len + 1);
-	return ret->fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "hand over the lists") : 0;
+	return ret->fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "send the host lists") : 0;
 }
 
 static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
@@ -113,11 +113,11 @@ static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
 	case AB_RAN_FAILED:
 		return ab_fail(err, AB_ESYSTEM, ran->errnum, "%s", who);
 	case AB_RAN_LATE:
-		return ab_fail(err, AB_ESYSTEM, 0, "%s has not ended in %d s and was killed", who,
+		return ab_fail(err, AB_ESYSTEM, 0, "%s did not end within %d s and was killed", who,
 			       HOOK_MS / 1000);
 	case AB_RAN_ENDED:
 		if (WIFSIGNALED(ran->status))
-			return ab_fail(err, AB_ESYSTEM, 0, "%s was ended by signal %d", who,
+			return ab_fail(err, AB_ESYSTEM, 0, "%s was killed by signal %d", who,
 				       WTERMSIG(ran->status));
 		if (WEXITSTATUS(ran->status) != 0)
 			return ab_fail(err, AB_ESYSTEM, 0, "%s ended with status %d", who,
@@ -134,7 +134,7 @@ int ab_work_violation(const struct broker *b, const struct job *job, struct done
 		      struct ab_error *err)
 {
 	ab_autofree char *line = ab_printf("%.*s\n", (int)job->len, job->body);
-	/* The record is a file: who does not read it hinders nobody. */
+	/* The record is a file, so a command that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation, NULL };
 	struct ab_program program = {

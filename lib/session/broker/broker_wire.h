@@ -12,7 +12,7 @@ enum kind {
 	ASK_SWEEP,
 	ASK_SECRET, /* secret */
 	ASK_LEAVE,
-	ASK_WHO,      /* peer */
+	ASK_OWNER,    /* peer */
 	ASK_APPROVE,  /* text: the question */
 	ASK_REMEMBER, /* text: the entry */
 	ASK_RELOAD,
@@ -35,14 +35,13 @@ struct ask {
 #define ASK_LEN(n) (offsetof(struct ask, text) + (n))
 
 struct answer {
-	uint32_t kind; /* an enum ab_news_kind; AB_NEWS_COUNT: the answer
-			 * that somebody waits for, or the end */
+	/* enum ab_news_kind; AB_NEWS_COUNT: the reply to ASK_SWEEP, or a fatal error */
+	uint32_t kind;
 	uint32_t ticket;
 	uint32_t number;
 	int32_t result;
 	struct ab_error error; /* when result < 0 */
-	/* ASK_SWEEP: one sentence each; news: the text, unless a memfd with
-	 * it comes along */
+	/* ASK_SWEEP: one sentence each; news: the text, unless it comes in a memfd */
 	char lines[TEXT_ROOM + 1]; /* sent without a NUL */
 };
 

@@ -1,5 +1,4 @@
-/* The processes that work for the broker: when they begin, how long they may
- * take, and that none of them is left. */
+/* The broker's worker processes: when they start, how long they may take, and that none is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,28 +19,28 @@
 #include "session/broker/broker_state.h"
 
 enum {
-	QUIET_MS = 60000, /* between two news about the hook */
-	GRACE_MS = 2000,  /* to end a program of its own */
+	QUIET_MS = 60000, /* between two reports about the hook */
+	GRACE_MS = 2000,  /* to end the program it started */
 };
 
-enum { LEFT_DONE, LEFT_UNDONE, LEFT_TOLD }; /* exit status */
+enum { LEFT_DONE, LEFT_UNDONE, LEFT_ANSWERED }; /* exit status */
 
-/* Those with `run` are jobs. A program watches its own time; `ms` is for a
- * process that hangs. */
+/* Kinds with `run` are jobs. A job limits the time of its program; `ms` is for a worker that
+ * hangs. */
 static const struct work {
 	uint32_t news;
 	unsigned at_once, waiting;
 	int ms;
-	bool last;	  /* is also done when the box is gone */
-	const char *what; /* cannot be done when too many wait */
+	bool last;	  /* also done after the box is gone */
+	const char *what; /* for the error if too many wait; NULL: no error */
 	int (*run)(const struct broker *b, const struct job *job, struct done *ret,
 		   struct ab_error *err);
 } works[ASK_COUNT] = {
-	/* Who asks for too much of it gets along without. */
-	[ASK_WHO] = { AB_NEWS_WHO, 2, 256, 1000, false, NULL, ab_work_who },
+	/* Without room, the question has no process. */
+	[ASK_OWNER] = { AB_NEWS_OWNER, 2, 256, 1000, false, NULL, ab_work_owner },
 	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS, false,
 			  "ask the approver", ab_work_approve },
-	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true, "remember it",
+	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true, "save the rule",
 			   ab_work_remember },
 	[ASK_RELOAD] = { AB_NEWS_LISTS, 1, 16, 10000, false, "read the settings again",
 			 ab_work_lists },
@@ -58,7 +57,7 @@ struct counts {
 	unsigned running[ASK_COUNT], waiting[ASK_COUNT];
 };
 
-static struct counts count(const struct broker *b)
+static struct counts count_jobs(const struct broker *b)
 {
 	struct counts c = { 0 };
 
@@ -78,7 +77,7 @@ static void post_failure(struct broker *b, enum kind kind, uint32_t ticket,
 	ab_broker_post(b, &a);
 }
 
-static void refuse(struct broker *b, const struct ask *ask)
+static void refuse_job(struct broker *b, const struct ask *ask)
 {
 	const char *what = works[ask->kind].what;
 	struct ab_error err = { 0 };
@@ -87,7 +86,7 @@ static void refuse(struct broker *b, const struct ask *ask)
 		b->hook_missed++;
 	if (!what)
 		return;
-	ab_fail(&err, AB_ESYSTEM, 0, "%s: too many others wait", what);
+	ab_fail(&err, AB_ESYSTEM, 0, "%s: too many requests are waiting", what);
 	post_failure(b, ask->kind, ask->ticket, &err);
 }
 
@@ -96,8 +95,8 @@ void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
 	size_t body = len - ASK_LEN(0);
 	struct job **end = &b->jobs, *job;
 
-	if (count(b).waiting[ask->kind] >= works[ask->kind].waiting) {
-		refuse(b, ask);
+	if (count_jobs(b).waiting[ask->kind] >= works[ask->kind].waiting) {
+		refuse_job(b, ask);
 		return;
 	}
 	job = ab_alloc(sizeof(*job) + body + 1);
@@ -111,10 +110,9 @@ void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
 	*end = job;
 }
 
-/* It runs programs, and the user's file systems may hang: it must end with
- * the broker, and has nothing of the caller's. Nor the lock of the run, which
- * would seem to live. */
-static int settle(const struct broker *b, pid_t parent)
+/* A worker runs programs, and the user's file systems may hang: it must end with the broker and
+ * keep nothing of the caller's. Nor the lock of the run, which would then look active. */
+static int isolate_worker(const struct broker *b, pid_t parent)
 {
 	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int keep[] = { b->sock, b->duty.init, null };
@@ -142,14 +140,14 @@ static _Noreturn void be_worker(struct broker *b, const struct job *job, pid_t p
 	const struct work *work = &works[job->kind];
 	struct done done = { .fd = -1 };
 
-	if (settle(b, parent) < 0)
+	if (isolate_worker(b, parent) < 0)
 		_exit(LEFT_UNDONE);
 	a.kind = work->news;
 	a.ticket = job->ticket;
 	a.result = work->run(b, job, &done, &a.error);
 	a.number = done.number;
 	if (a.result == 0 && done.text.len > TEXT_ROOM)
-		a.result = ab_fail(&a.error, AB_ESYSTEM, EFBIG, "tell it");
+		a.result = ab_fail(&a.error, AB_ESYSTEM, EFBIG, "send the answer");
 	if ((a.result == 0 && done.silent) || (a.result < 0 && job->quiet))
 		_exit(LEFT_DONE);
 	if (a.result < 0)
@@ -158,10 +156,10 @@ static _Noreturn void be_worker(struct broker *b, const struct job *job, pid_t p
 		memcpy(a.lines, done.text.data, done.text.len);
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(done.text.len), &done.fd, done.fd >= 0) < 0)
 		_exit(LEFT_UNDONE);
-	_exit(LEFT_TOLD);
+	_exit(LEFT_ANSWERED);
 }
 
-static void begin(struct broker *b, struct job *job)
+static void start_job(struct broker *b, struct job *job)
 {
 	pid_t parent = getpid(), pid;
 
@@ -169,17 +167,17 @@ static void begin(struct broker *b, struct job *job)
 	pid = fork();
 	if (pid == 0)
 		be_worker(b, job, parent);
-	/* Without a process it is tried again at the next look. */
+	/* If fork() fails, the next check tries again. */
 	if (pid < 0)
 		return;
-	setpgid(pid, pid); /* whoever comes first */
+	setpgid(pid, pid); /* in both processes: either may run first */
 	job->pid = pid;
 	job->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	job->until = ab_now_ms() + works[job->kind].ms;
 }
 
-/* It has told what it had to, or nobody will hear of it but from us. */
-static void conclude(struct broker *b, const struct job *job, int status)
+/* If the worker did not answer, report the failure. */
+static void conclude_job(struct broker *b, const struct job *job, int status)
 {
 	int left = WIFEXITED(status) ? WEXITSTATUS(status) : LEFT_UNDONE;
 	struct ab_error err = { 0 };
@@ -188,7 +186,7 @@ static void conclude(struct broker *b, const struct job *job, int status)
 		b->hook_quiet_until = ab_now_ms() + QUIET_MS;
 	if (left != LEFT_UNDONE || job->quiet)
 		return;
-	ab_fail(&err, AB_ESYSTEM, 0, "the broker's process for it has died");
+	ab_fail(&err, AB_ESYSTEM, 0, "the broker's worker has died");
 	post_failure(b, job->kind, job->ticket, &err);
 }
 
@@ -201,7 +199,7 @@ static bool has_ended(struct job *job, int *ret_status)
 	return pid > 0 || (pid < 0 && errno != EINTR);
 }
 
-static void drop(struct job **at)
+static void drop_job(struct job **at)
 {
 	struct job *job = *at;
 
@@ -210,7 +208,7 @@ static void drop(struct job **at)
 	free(job);
 }
 
-static void reap(struct broker *b, bool tell)
+static void reap_jobs(struct broker *b, bool report)
 {
 	for (struct job **at = &b->jobs; *at;) {
 		struct job *job = *at;
@@ -222,34 +220,33 @@ static void reap(struct broker *b, bool tell)
 			at = &job->next;
 			continue;
 		}
-		if (tell)
-			conclude(b, job, status);
-		drop(at);
+		if (report)
+			conclude_job(b, job, status);
+		drop_job(at);
 	}
 }
 
-static void begin_waiting(struct broker *b)
+static void start_waiting(struct broker *b)
 {
-	struct counts c = count(b);
+	struct counts c = count_jobs(b);
 
 	for (struct job *job = b->jobs; job; job = job->next)
 		if (!job->pid && c.running[job->kind] < works[job->kind].at_once) {
-			begin(b, job);
+			start_job(b, job);
 			c.running[job->kind]++;
 		}
 }
 
-/* What the hook did not get, once the rush is over. */
-static void tell_missed(struct broker *b)
+/* Report violations that the hook did not get, once the rush is over. */
+static void report_missed(struct broker *b)
 {
 	struct ab_error err = { 0 };
 
 	if (!b->hook_missed || ab_now_ms() < b->hook_quiet_until ||
-	    count(b).waiting[ASK_VIOLATION] > works[ASK_VIOLATION].waiting / 4 * 3)
+	    count_jobs(b).waiting[ASK_VIOLATION] > works[ASK_VIOLATION].waiting / 4 * 3)
 		return;
 	ab_fail(&err, AB_ESYSTEM, 0,
-		"%" PRIu64 " violations were not given to the --on-violation "
-		"command: they came faster than it works",
+		"%" PRIu64 " violations did not reach the --on-violation command: it is too slow",
 		b->hook_missed);
 	post_failure(b, ASK_VIOLATION, 0, &err);
 	b->hook_missed = 0;
@@ -271,15 +268,15 @@ size_t ab_jobs_poll(const struct broker *b, struct pollfd *ret, int64_t *until)
 	return n;
 }
 
-void ab_jobs_tend(struct broker *b)
+void ab_jobs_update(struct broker *b)
 {
-	reap(b, true);
-	begin_waiting(b);
-	tell_missed(b);
+	reap_jobs(b, true);
+	start_waiting(b);
+	report_missed(b);
 }
 
-/* Until nobody works any more, or for `ms`. */
-static void await_all(struct broker *b, int ms, bool more)
+/* Wait until no worker is left, or for `ms`. */
+static void wait_for_jobs(struct broker *b, int ms, bool start_more)
 {
 	int64_t end = ab_now_ms() + ms;
 
@@ -288,9 +285,9 @@ static void await_all(struct broker *b, int ms, bool more)
 		int64_t until = end, now;
 		size_t n;
 
-		reap(b, false);
-		if (more)
-			begin_waiting(b);
+		reap_jobs(b, false);
+		if (start_more)
+			start_waiting(b);
 		n = ab_jobs_poll(b, fds, &until);
 		now = ab_now_ms();
 		if (n == 0 || now >= end)
@@ -316,7 +313,7 @@ static void drop_waiting(struct broker *b, bool also_last)
 			continue;
 		}
 		b->hook_missed += is_hook(job);
-		drop(at);
+		drop_job(at);
 	}
 }
 
@@ -324,16 +321,16 @@ void ab_jobs_finish(struct broker *b, int ms, struct ab_strv *ret_lines)
 {
 	drop_waiting(b, ms == 0);
 	signal_all(b, SIGTERM, ms == 0);
-	await_all(b, ms, ms > 0);
+	wait_for_jobs(b, ms, ms > 0);
 	drop_waiting(b, true);
-	/* Its program is ended with it. */
+	/* A worker ends its program too. */
 	signal_all(b, SIGTERM, true);
-	await_all(b, GRACE_MS / 2, false);
+	wait_for_jobs(b, GRACE_MS / 2, false);
 	signal_all(b, SIGKILL, true);
-	await_all(b, GRACE_MS / 2, false);
+	wait_for_jobs(b, GRACE_MS / 2, false);
 	if (ret_lines && b->hook_missed)
 		ab_strv_addf(ret_lines,
-			     "%" PRIu64 " violations were not given to the "
-			     "--on-violation command, which took too long",
+			     "%" PRIu64 " violations did not reach the --on-violation command: "
+			     "it took too long",
 			     b->hook_missed);
 }

@@ -14,33 +14,33 @@ static const char *const unknown_names[] = {
 	[AB_UNKNOWN_LEARN] = "learn",
 };
 
-/* The lists by their names, in the order that they are written. */
+/* The lists by name, in the order in which they are written. */
 static const struct member {
 	const char *key;
 	size_t offset;
-	const char *came, *went; /* how a change of one is told */
+	const char *came, *went; /* describe a new and a removed entry */
 } members[] = {
 	{ "allow", offsetof(struct ab_host_lists, allow), "allowed", "no longer allowed" },
 	{ "deny", offsetof(struct ab_host_lists, deny), "denied", "no longer denied" },
 	{ "allowPrivate", offsetof(struct ab_host_lists, allow_private),
 	  "allowed as a private range", "no longer allowed as a private range" },
 	{ "intercepted", offsetof(struct ab_host_lists, intercepted),
-	  "to be looked into: from the next run on",
-	  "not to be looked into any more: from the next run on" },
+	  "intercepted from the next run on", "no longer intercepted from the next run on" },
 	{ "notes", offsetof(struct ab_host_lists, notes), NULL, NULL },
 };
 
-static struct ab_strv *list_of(struct ab_host_lists *lists, const struct member *m)
+static struct ab_strv *get_list(struct ab_host_lists *lists, const struct member *m)
 {
 	return (struct ab_strv *)(void *)((char *)lists + m->offset);
 }
 
-static const struct ab_strv *list_in(const struct ab_host_lists *lists, const struct member *m)
+static const struct ab_strv *get_const_list(const struct ab_host_lists *lists,
+					    const struct member *m)
 {
 	return (const struct ab_strv *)(const void *)((const char *)lists + m->offset);
 }
 
-static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
+static void collect_intercepted(const struct ab_policy *policy, struct ab_strv *ret)
 {
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_secret *secret = &policy->secrets.v[i];
@@ -63,7 +63,7 @@ void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
 {
 	ab_autostrv struct ab_strv intercepted = { 0 };
 
-	intercepted_by(policy, &intercepted);
+	collect_intercepted(policy, &intercepted);
 	ab_buf_puts(b, "{");
 	write_list(b, "allow", &policy->net.allow);
 	write_list(b, "deny", &policy->net.deny);
@@ -101,7 +101,7 @@ static bool read_unknown(const char *name, enum ab_unknown *ret)
 static bool read_members(const json_t *root, struct ab_host_lists *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
-		if (!read_list(json_object_get(root, members[i].key), list_of(ret, &members[i])))
+		if (!read_list(json_object_get(root, members[i].key), get_list(ret, &members[i])))
 			return false;
 	return json_object_size(root) == AB_COUNT(members) + 1 &&
 	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown);
@@ -117,7 +117,7 @@ int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
 	json_decref(root);
 	if (!good) {
 		ab_host_lists_fini(&lists);
-		return ab_fail(err, AB_ESYSTEM, 0, "the lists of hosts cannot be understood");
+		return ab_fail(err, AB_ESYSTEM, 0, "the host lists are malformed");
 	}
 	*ret = lists;
 	return 0;
@@ -126,10 +126,10 @@ int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
 void ab_host_lists_fini(struct ab_host_lists *lists)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
-		ab_strv_fini(list_of(lists, &members[i]));
+		ab_strv_fini(get_list(lists, &members[i]));
 }
 
-static struct ab_strv sorted(const struct ab_strv *list)
+static struct ab_strv sort_copy(const struct ab_strv *list)
 {
 	struct ab_strv copy = { 0 };
 
@@ -138,27 +138,27 @@ static struct ab_strv sorted(const struct ab_strv *list)
 	return copy;
 }
 
-static void tell(struct ab_strv *ret, char sign, const char *entry, const char *what)
+static void add_change(struct ab_strv *ret, char sign, const char *entry, const char *what)
 {
 	ab_autofree char *shown = ab_escape(entry);
 
 	ab_strv_addf(ret, "%c %s %s", sign, shown, what);
 }
 
-/* Both sorted, so that it takes no longer than they are. */
+/* Sorts both, to compare in linear time. */
 static void compare_list(const struct ab_strv *before, const struct ab_strv *after,
 			 const struct member *m, struct ab_strv *ret)
 {
-	ab_autostrv struct ab_strv a = sorted(before), b = sorted(after);
+	ab_autostrv struct ab_strv a = sort_copy(before), b = sort_copy(after);
 	size_t i = 0, k = 0;
 
 	while (i < a.len || k < b.len) {
 		int order = i == a.len ? 1 : k == b.len ? -1 : strcmp(a.v[i], b.v[k]);
 
 		if (order > 0)
-			tell(ret, '+', b.v[k], m->came);
+			add_change(ret, '+', b.v[k], m->came);
 		else if (order < 0)
-			tell(ret, '-', a.v[i], m->went);
+			add_change(ret, '-', a.v[i], m->went);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -169,9 +169,9 @@ void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_h
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (members[i].came)
-			compare_list(list_in(before, &members[i]), list_in(after, &members[i]),
-				     &members[i], ret);
+			compare_list(get_const_list(before, &members[i]),
+				     get_const_list(after, &members[i]), &members[i], ret);
 	if (before->unknown != after->unknown)
-		ab_strv_addf(ret, "  unknown hosts: %s, not %s any more",
-			     unknown_names[after->unknown], unknown_names[before->unknown]);
+		ab_strv_addf(ret, "  unknown hosts: %s (was %s)", unknown_names[after->unknown],
+			     unknown_names[before->unknown]);
 }

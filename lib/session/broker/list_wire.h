@@ -9,8 +9,8 @@
  *	 "intercepted":[...],"notes":[...]}
  *
  * with canonical entries. `intercepted` are the hosts of secrets and of rules
- * about methods and paths: a live run cannot start to intercept another one,
- * and says so. Writing and reading are pure.
+ * about methods and paths: an active run cannot start to intercept another
+ * host, and reports it. Writing and reading are pure.
  */
 #include <stddef.h>
 
@@ -27,12 +27,12 @@ struct ab_host_lists {
 
 void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
 			 const struct ab_strv *notes);
-/* -1: it is not what ab_host_lists_write() makes. */
+/* -1: the text is not from ab_host_lists_write(). */
 int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
 		       struct ab_error *err);
 void ab_host_lists_fini(struct ab_host_lists *lists);
 
-/* What has changed, as lines for people ("+ github.com allowed"). */
+/* The changes, as lines for people ("+ github.com allowed"). */
 void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_host_lists *after,
 			   struct ab_strv *ret);
 

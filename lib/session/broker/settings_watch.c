@@ -1,5 +1,5 @@
-/* The files that the policy came from: which of them a box could have made,
- * and whether one has changed. */
+/* The settings files of the policy: which of them a box could have created, and whether one has
+ * changed. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 
 enum { PROFILES_MAX = 256 };
 
-struct ab_broker_files {
+struct ab_settings_watch {
 	const struct ab_plan *plan;
 	struct ab_policy_paths paths;
 	struct ab_strv absent;
-	bool settled;	/* which are absent is known */
-	uint64_t stamp; /* as it was read last */
-	uint64_t seen;	/* at the last look */
+	bool absent_known; /* `absent` is filled in */
+	uint64_t stamp;	   /* of the last settings read */
+	uint64_t seen;	   /* at the last check */
 };
 
 static bool is_writable(const struct ab_plan *plan, const char *folder)
@@ -32,9 +32,9 @@ static bool is_writable(const struct ab_plan *plan, const char *folder)
 	return m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN);
 }
 
-/* Every folder above it, because the box may have made any of these, and links
- * too; the topmost that it can write is where nobody but the host has put it. */
-static bool box_writes(const struct ab_plan *plan, const char *path)
+/* Check every folder above it, because the box may have created any of them, and links too; only
+ * the host can have created the topmost one that the box can write to. */
+static bool box_can_create(const struct ab_plan *plan, const char *path)
 {
 	ab_autofree char *at = ab_path_parent(path);
 
@@ -51,7 +51,7 @@ static bool box_writes(const struct ab_plan *plan, const char *path)
 	}
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t len)
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 
 static const uint64_t nothing[5];
 
-static uint64_t mix_file(uint64_t hash, const char *path)
+static uint64_t hash_file(uint64_t hash, const char *path)
 {
 	struct stat st;
 	uint64_t facts[AB_COUNT(nothing)] = { 0 };
@@ -74,30 +74,30 @@ static uint64_t mix_file(uint64_t hash, const char *path)
 		facts[3] = (uint64_t)st.st_mtim.tv_sec;
 		facts[4] = (uint64_t)st.st_mtim.tv_nsec;
 	}
-	return mix(hash, facts, sizeof(facts));
+	return hash_bytes(hash, facts, sizeof(facts));
 }
 
-/* Whichever of them the profile builds on. */
-static uint64_t mix_folder(uint64_t hash, const char *path)
+/* All profiles: any of them may be the base of this one. */
+static uint64_t hash_folder(uint64_t hash, const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
 
-	hash = mix(hash, nothing, sizeof(nothing));
+	hash = hash_bytes(hash, nothing, sizeof(nothing));
 	for (int i = 0; dir && i < PROFILES_MAX && (e = readdir(dir)); i++) {
 		ab_autofree char *file = NULL;
 
 		if (e->d_name[0] == '.')
 			continue;
 		file = ab_path_join(path, e->d_name);
-		hash = mix_file(mix(hash, file, strlen(file)), file);
+		hash = hash_file(hash_bytes(hash, file, strlen(file)), file);
 	}
 	if (dir)
 		closedir(dir);
 	return hash;
 }
 
-static uint64_t stamp_of(const struct ab_broker_files *f)
+static uint64_t compute_stamp(const struct ab_settings_watch *f)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -105,17 +105,17 @@ static uint64_t stamp_of(const struct ab_broker_files *f)
 		const struct ab_policy_path *p = &f->paths.v[i];
 
 		if (ab_strv_has(&f->absent, p->path))
-			hash = mix(hash, nothing, sizeof(nothing));
+			hash = hash_bytes(hash, nothing, sizeof(nothing));
 		else
-			hash = strcmp(p->layer, "profiles") == 0 ? mix_folder(hash, p->path)
-								 : mix_file(hash, p->path);
+			hash = strcmp(p->layer, "profiles") == 0 ? hash_folder(hash, p->path)
+								 : hash_file(hash, p->path);
 	}
 	return hash;
 }
 
-struct ab_broker_files *ab_broker_files_new(const struct ab_broker_duty *duty)
+struct ab_settings_watch *ab_settings_watch_new(const struct ab_broker_duty *duty)
 {
-	struct ab_broker_files *f = ab_alloc(sizeof(*f));
+	struct ab_settings_watch *f = ab_alloc(sizeof(*f));
 	struct ab_error err;
 
 	if (ab_policy_paths(duty->input, &f->paths, &err) < 0) {
@@ -123,28 +123,27 @@ struct ab_broker_files *ab_broker_files_new(const struct ab_broker_duty *duty)
 		return NULL;
 	}
 	f->plan = duty->plan;
-	f->stamp = f->seen = stamp_of(f);
+	f->stamp = f->seen = compute_stamp(f);
 	return f;
 }
 
 /*
- * A file that is there is closed to the box, one that is not may be made by
- * it: a project file of its own, or the user's where all of the home folder is
- * writable. It would be moved away a moment later, but until then it must not
- * be taken for the user's word.
+ * A settings file that exists is closed to the box, but the box may create a missing one: a project
+ * file, or the user's where the whole home folder is writable. The broker moves it to quarantine a
+ * moment later; until then it must not count as the user's.
  */
-static void settle(struct ab_broker_files *f)
+static void find_absent(struct ab_settings_watch *f)
 {
-	for (size_t i = 0; !f->settled && i < f->paths.len; i++) {
+	for (size_t i = 0; !f->absent_known && i < f->paths.len; i++) {
 		const struct ab_policy_path *p = &f->paths.v[i];
 
-		if (!p->exists && box_writes(f->plan, p->path))
+		if (!p->exists && box_can_create(f->plan, p->path))
 			ab_strv_add(&f->absent, p->path);
 	}
-	f->settled = true;
+	f->absent_known = true;
 }
 
-void ab_broker_files_free(struct ab_broker_files *f)
+void ab_settings_watch_free(struct ab_settings_watch *f)
 {
 	if (!f)
 		return;
@@ -153,23 +152,23 @@ void ab_broker_files_free(struct ab_broker_files *f)
 	free(f);
 }
 
-bool ab_broker_files_look(struct ab_broker_files *f)
+bool ab_settings_watch_look(struct ab_settings_watch *f)
 {
 	uint64_t stamp;
-	bool rests;
+	bool stable;
 
-	settle(f);
-	stamp = stamp_of(f);
-	rests = stamp == f->seen;
+	find_absent(f);
+	stamp = compute_stamp(f);
+	stable = stamp == f->seen;
 	f->seen = stamp;
-	if (!rests || stamp == f->stamp)
+	if (!stable || stamp == f->stamp)
 		return false;
 	f->stamp = stamp;
 	return true;
 }
 
-const struct ab_strv *ab_broker_files_absent(struct ab_broker_files *f)
+const struct ab_strv *ab_settings_watch_absent(struct ab_settings_watch *f)
 {
-	settle(f);
+	find_absent(f);
 	return &f->absent;
 }

@@ -20,8 +20,7 @@ enum {
 	TABLE_MAX = 16 << 20,
 	STATUS_MAX = 16 << 10,
 	EXE_MAX = 3072,
-	/* Of the whole answer: a packet has room for it, whatever is escaped
-	 * in it. */
+	/* The whole answer fits into a packet, whatever is escaped in it. */
 	ANSWER_MAX = 46 << 10,
 };
 
@@ -32,7 +31,7 @@ struct search {
 	uint64_t inode;
 	pid_t *found; /* processes of the box; those before `at` are done */
 	size_t len, at;
-	bool told; /* the kernel tells who is whose child */
+	bool has_children_files; /* the kernel has /proc/PID/task/TID/children */
 };
 
 static bool is_late(const struct search *s)
@@ -94,7 +93,7 @@ static uint64_t find_inode(struct search *s, const char *table, const struct ab_
 				return socket.inode;
 			left -= len + 1;
 		}
-		/* No line of the kernel's is as long as this. */
+		/* The kernel writes no line of this length. */
 		if (left == sizeof(text))
 			return 0;
 		memmove(text, line, left);
@@ -111,7 +110,7 @@ static bool has_socket(const struct search *s, pid_t pid)
 	bool found = false;
 
 	snprintf(want, sizeof(want), "socket:[%" PRIu64 "]", s->inode);
-	for (int i = 0; i < AB_WHOIS_FDS && !found; i++) {
+	for (int i = 0; i < AB_OWNER_FDS && !found; i++) {
 		const char *fd = ab_folder_next(fds);
 		ssize_t n = fd ? readlinkat(dirfd(fds), fd, link, sizeof(link) - 1) : -1;
 
@@ -129,11 +128,11 @@ static bool has_socket(const struct search *s, pid_t pid)
 
 static void add_process(struct search *s, pid_t pid)
 {
-	if (s->len < AB_WHOIS_PROCESSES)
+	if (s->len < AB_OWNER_PROCESSES)
 		s->found[s->len++] = pid;
 }
 
-/* Those that one thread has started. */
+/* The children of one thread. */
 static void add_children(struct search *s, int tasks, const char *thread)
 {
 	char path[32], text[4096 + 1];
@@ -143,13 +142,13 @@ static void add_children(struct search *s, int tasks, const char *thread)
 
 	snprintf(path, sizeof(path), "%.10s/children", thread);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
-	s->told |= fd >= 0;
-	while (fd >= 0 && s->len < AB_WHOIS_PROCESSES &&
+	s->has_children_files |= fd >= 0;
+	while (fd >= 0 && s->len < AB_OWNER_PROCESSES &&
 	       (n = read(fd, text + have, sizeof(text) - 1 - have)) > 0) {
 		char *at = text, *end;
 
 		text[have + (size_t)n] = '\0';
-		/* Each number has a blank behind it. */
+		/* A blank follows each number. */
 		for (; (end = strchr(at, ' ')); at = end + 1)
 			add_process(s, (pid_t)strtol(at, NULL, 10));
 		have = strlen(at);
@@ -176,8 +175,8 @@ static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
 	return n > 0 && ab_socket_owner_parse_status(text, (size_t)n, ret_inner, ret_parent);
 }
 
-/* Where the kernel tells no children: everybody with init's pid namespace,
- * unless that is not the box's own. */
+/* If the kernel does not list children: all processes in init's pid namespace, unless that is the
+ * host's. */
 static void add_namespace(struct search *s)
 {
 	char own[64], want[64], link[64], path[32];
@@ -203,11 +202,11 @@ static void add_namespace(struct search *s)
 	}
 }
 
-/* Whoever made the socket comes before those who inherited it: parents first. */
+/* Parents first: the process that created the socket comes before those that inherited it. */
 static pid_t find_process(struct search *s)
 {
 	add_descendants(s, s->init);
-	if (!s->told)
+	if (!s->has_children_files)
 		add_namespace(s);
 	for (; s->at < s->len && !is_late(s); s->at++) {
 		pid_t pid = s->found[s->at];
@@ -234,14 +233,14 @@ static void write_exe(int dir, struct ab_buf *b)
 static void write_argv(int dir, struct ab_buf *b)
 {
 	ab_autoclose int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
-	char text[AB_WHOIS_ARGV + 1];
+	char text[AB_OWNER_ARGV + 1];
 	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
 
 	ab_socket_owner_argv(text, n > 0 ? (size_t)n : 0, false, b);
 }
 
-/* Its number may be that of somebody outside by now. */
-static bool is_ours(const struct search *s, pid_t pid)
+/* A process outside may have this pid by now. */
+static bool is_in_box(const struct search *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->len; i++)
 		if (s->found[i] == pid)
@@ -249,11 +248,11 @@ static bool is_ours(const struct search *s, pid_t pid)
 	return false;
 }
 
-/* One of them; its parent, or 0 when there is no more to tell. */
+/* Write one process; returns its parent, or 0 to stop. */
 static pid_t write_process(const struct search *s, pid_t pid, bool first, struct ab_buf *b)
 {
 	ab_autobuf struct ab_buf one = { 0 };
-	/* Held, so that all of it is about the same process. */
+	/* Held open, so that everything read is about the same process. */
 	ab_autoclose int dir = open_process(s, pid);
 	pid_t inner, parent;
 
@@ -270,7 +269,7 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 	return parent;
 }
 
-static pid_t find(struct search *s, const struct ab_peer *peer)
+static pid_t find_owner(struct search *s, const struct ab_peer *peer)
 {
 	static const char *const tables[] = { "net/tcp", "net/tcp6" };
 
@@ -282,14 +281,14 @@ static pid_t find(struct search *s, const struct ab_peer *peer)
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 {
 	ab_autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ab_autofree pid_t *found = ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
+	ab_autofree pid_t *found = ab_alloc(AB_OWNER_PROCESSES * sizeof(found[0]));
 	struct search s = {
-		.proc = proc, .init = init, .until = ab_now_ms() + AB_WHOIS_MS, .found = found
+		.proc = proc, .init = init, .until = ab_now_ms() + AB_OWNER_MS, .found = found
 	};
-	pid_t pid = init > 0 ? find(&s, peer) : 0;
+	pid_t pid = init > 0 ? find_owner(&s, peer) : 0;
 
 	ab_buf_puts(b, "[");
-	for (int i = 0; i < AB_WHOIS_CHAIN && is_ours(&s, pid); i++)
+	for (int i = 0; i < AB_OWNER_CHAIN && is_in_box(&s, pid); i++)
 		pid = write_process(&s, pid, i == 0, b);
 	ab_buf_puts(b, "]");
 }

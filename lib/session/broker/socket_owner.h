@@ -1,12 +1,12 @@
 #ifndef AB_SESSION_BROKER_SOCKET_OWNER_H
 #define AB_SESSION_BROKER_SOCKET_OWNER_H
 /*
- * Whose socket is it? The box's network namespace says which socket has a
- * given end, /proc which process of the box has that socket.
+ * Find the owner of a socket. The box's network namespace says which socket has a given end,
+ * /proc which process of the box has that socket.
  *
- * It is for people to read, and decides nothing: a box can hand a socket from
- * one process to another, give a process any argv, and end it while we look.
- * All of the text is hostile. What is read is bounded, in size and in time.
+ * This is for people to read, and decides nothing: a box can pass a socket from one process to
+ * another, give a process any argv, and end it while we look. All of the text is hostile. Reads are
+ * bounded in size and time.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,27 +17,23 @@ struct ab_buf;
 struct ab_peer;
 
 enum {
-	AB_WHOIS_MS = 200,
-	AB_WHOIS_PROCESSES = 4096,
-	AB_WHOIS_FDS = 1024, /* of one process */
-	AB_WHOIS_CHAIN = 32,
-	AB_WHOIS_WORDS = 64,
-	AB_WHOIS_ARGV = 4096, /* bytes of all of them */
+	AB_OWNER_MS = 200,
+	AB_OWNER_PROCESSES = 4096,
+	AB_OWNER_FDS = 1024, /* per process */
+	AB_OWNER_CHAIN = 32,
+	AB_OWNER_WORDS = 64,
+	AB_OWNER_ARGV = 4096, /* bytes of all words */
 };
 
-/*
- * [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...] into b: the
- * process, its parent, and so on up to the box's init (whose pid is given, as
- * the host has it) but without it. [] when it cannot be found.
- */
+/* [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...] into b: the process, its parent, and
+ * so on up to the box's init (given by its pid on the host), without it. [] if it is not found. */
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b);
-/* The process that a pidfd is for; 0: it is gone. */
+/* The process of a pidfd; 0: it is gone. */
 pid_t ab_socket_owner_pid(int pidfd);
 
 /* The rest is pure. */
 
-/* One line of /proc/net/tcp or tcp6. An IPv4 address in an IPv6 one becomes
- * IPv4. */
+/* One line of /proc/net/tcp or tcp6. An IPv4-mapped IPv6 address becomes IPv4. */
 struct ab_socket_owner_socket {
 	bool v6;
 	uint8_t addr[16];
@@ -54,8 +50,8 @@ bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket,
 bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner,
 				  pid_t *ret_parent);
 
-/* /proc/PID/cmdline as a JSON list; "..." is the last word of one that is cut.
- * `more`: of the file there is more than this. */
+/* /proc/PID/cmdline as a JSON list; "..." is the last word if it is cut. `more`: the file has more
+ * than this. */
 void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf *b);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/data/buf.h"
 #include "proxy/record/events.h"
 
-enum { LISTEN = 0x0a }; /* as the kernel has it */
+enum { LISTEN = 0x0a }; /* TCP_LISTEN */
 
 struct cursor {
 	const char *at, *end;
@@ -25,7 +25,7 @@ static void skip_word(struct cursor *c)
 		c->at++;
 }
 
-static bool take(struct cursor *c, char byte)
+static bool skip_byte(struct cursor *c, char byte)
 {
 	if (c->at == c->end || *c->at != byte)
 		return false;
@@ -34,7 +34,7 @@ static bool take(struct cursor *c, char byte)
 }
 
 /* Up to `most` digits, at least one; *ret_len says how many. */
-static bool number(struct cursor *c, int base, size_t most, uint64_t *ret, size_t *ret_len)
+static bool parse_number(struct cursor *c, int base, size_t most, uint64_t *ret, size_t *ret_len)
 {
 	uint64_t n = 0;
 	size_t len = 0;
@@ -54,9 +54,8 @@ static bool number(struct cursor *c, int base, size_t most, uint64_t *ret, size_
 	return len > 0;
 }
 
-/* "0100007F:1F90": words of four bytes, each printed as this machine would
- * print a number. */
-static bool address(struct cursor *c, struct ab_socket_owner_socket *ret)
+/* "0100007F:1F90": words of four bytes, each printed in this machine's byte order. */
+static bool parse_address(struct cursor *c, struct ab_socket_owner_socket *ret)
 {
 	size_t words = 0;
 	uint64_t n;
@@ -65,20 +64,20 @@ static bool address(struct cursor *c, struct ab_socket_owner_socket *ret)
 		struct cursor word = { c->at, c->at + 8 };
 		uint32_t bytes;
 
-		if (!number(&word, 16, 8, &n, NULL) || word.at != word.end)
+		if (!parse_number(&word, 16, 8, &n, NULL) || word.at != word.end)
 			return false;
 		bytes = (uint32_t)n;
 		memcpy(ret->addr + 4 * words++, &bytes, 4);
 		c->at += 8;
 	}
 	ret->v6 = words == 4;
-	if ((words != 1 && words != 4) || !take(c, ':') || !number(c, 16, 4, &n, NULL))
+	if ((words != 1 && words != 4) || !skip_byte(c, ':') || !parse_number(c, 16, 4, &n, NULL))
 		return false;
 	ret->port = (uint16_t)n;
 	return true;
 }
 
-static void unmap(struct ab_socket_owner_socket *s)
+static void unmap_ipv4(struct ab_socket_owner_socket *s)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -96,23 +95,24 @@ bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket
 	uint64_t n;
 
 	skip_blanks(&c);
-	if (!number(&c, 10, 10, &n, NULL) || !take(&c, ':'))
+	if (!parse_number(&c, 10, 10, &n, NULL) || !skip_byte(&c, ':'))
 		return false;
 	skip_blanks(&c);
-	if (!address(&c, &s))
+	if (!parse_address(&c, &s))
 		return false;
-	skip_word(&c); /* the other end */
+	skip_word(&c); /* the remote address */
 	skip_blanks(&c);
-	if (!number(&c, 16, 2, &n, NULL))
+	if (!parse_number(&c, 16, 2, &n, NULL))
 		return false;
 	s.listens = n == LISTEN;
 	/* queues, timer, retransmissions, uid, timeout */
 	for (int i = 0; i < 5; i++)
 		skip_word(&c);
 	skip_blanks(&c);
-	if (!number(&c, 10, 19, &s.inode, NULL) || (c.at < c.end && *c.at != ' ' && *c.at != '\n'))
+	if (!parse_number(&c, 10, 19, &s.inode, NULL) ||
+	    (c.at < c.end && *c.at != ' ' && *c.at != '\n'))
 		return false;
-	unmap(&s);
+	unmap_ipv4(&s);
 	*ret = s;
 	return true;
 }
@@ -122,13 +122,13 @@ bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket, const s
 	struct ab_socket_owner_socket want = { .v6 = peer->v6 };
 
 	memcpy(want.addr, peer->addr, peer->v6 ? 16 : 4);
-	unmap(&want);
+	unmap_ipv4(&want);
 	return !socket->listens && socket->inode && socket->port == peer->port &&
 	       socket->v6 == want.v6 && memcmp(socket->addr, want.addr, sizeof(want.addr)) == 0;
 }
 
-/* The last number behind "key:" at the begin of a line. */
-static bool last_number(const char *text, size_t len, const char *key, pid_t *ret)
+/* The last number after "key:" at the start of a line. */
+static bool read_last_number(const char *text, size_t len, const char *key, pid_t *ret)
 {
 	size_t n = strlen(key);
 	const char *end = text + len;
@@ -144,7 +144,7 @@ static bool last_number(const char *text, size_t len, const char *key, pid_t *re
 			continue;
 		c.at += n;
 		for (skip_blanks(&c); c.at < c.end; skip_blanks(&c)) {
-			if (!number(&c, 10, 9, &value, NULL))
+			if (!parse_number(&c, 10, 9, &value, NULL))
 				return false;
 			*ret = (pid_t)value;
 			found = true;
@@ -158,7 +158,8 @@ bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner
 {
 	pid_t inner, parent;
 
-	if (!last_number(text, len, "NSpid:", &inner) || !last_number(text, len, "PPid:", &parent))
+	if (!read_last_number(text, len, "NSpid:", &inner) ||
+	    !read_last_number(text, len, "PPid:", &parent))
 		return false;
 	*ret_inner = inner;
 	*ret_parent = parent;
@@ -170,13 +171,13 @@ void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf
 	const char *at = text, *end;
 	size_t words = 0;
 
-	if (len > AB_WHOIS_ARGV) {
-		len = AB_WHOIS_ARGV;
+	if (len > AB_OWNER_ARGV) {
+		len = AB_OWNER_ARGV;
 		more = true;
 	}
 	end = text + len;
 	ab_buf_puts(b, "[");
-	while (at < end && words < AB_WHOIS_WORDS) {
+	while (at < end && words < AB_OWNER_WORDS) {
 		const char *stop = memchr(at, '\0', (size_t)(end - at));
 
 		ab_buf_puts(b, words++ ? "," : "");

@@ -176,7 +176,7 @@ void ab_steering_wanted(struct ab_steering *s, const struct ab_wanted *wanted)
 	/* The approver is asked once the process is known; a person sees the process when it is
 	 * found. */
 	if (wanted->why == AB_WANTED_HELD ||
-	    ab_broker_whois(s->setup.broker, wanted->number, &wanted->peer) < 0) {
+	    ab_broker_find_owner(s->setup.broker, wanted->number, &wanted->peer) < 0) {
 		if (ab_steering_proxy(s))
 			ab_proxy_who(ab_steering_proxy(s), wanted->number, NULL);
 		if (q && s->setup.approver)
@@ -340,7 +340,7 @@ static void take_hook_failure(struct ab_steering *s, const struct ab_broker_news
 void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	switch (news->kind) {
-	case AB_NEWS_WHO:
+	case AB_NEWS_OWNER:
 		take_processes(s, news);
 		break;
 	case AB_NEWS_APPROVED:
