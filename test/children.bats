@@ -259,7 +259,7 @@ True
 	printf '%s\n%s\n' "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[ "$output" = after ]
-	[[ "$stderr" == *"cannot be read from its memory"* ]]
+	[[ "$stderr" == *"memory cannot be read"* ]]
 	recorded exec '.by == "unreadable" and .rule == null'
 }
 
@@ -420,7 +420,7 @@ start_slowly()
 	wait "$supervisor" || status=$?
 	cat "$TEST_DIR/out"
 	[ "$status" -eq 125 ]
-	grep -q 'the judge of what is executed has died' "$TEST_DIR/out"
+	grep -q 'the judge process has died' "$TEST_DIR/out"
 }
 
 @test "children: a supervisor that is killed takes the judge with it" {

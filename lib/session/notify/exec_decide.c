@@ -1,14 +1,13 @@
 /*
  * Theory of operation.
  *
- * A program is known by up to three names: argv[0], which a caller chooses
- * freely and by which programs like busybox choose what they are; the path;
- * and the file that this leads to. It is judged under each of them, and the
- * strictest verdict counts.
+ * A program has up to three names: argv[0], which the caller chooses freely and by which programs
+ * like busybox select their function; the path; and the file that the path leads to. It is judged
+ * under each of them, and the strictest verdict counts.
  *
- * The text of "sh -c" is judged like any other. But what it executes comes
- * here again, and then every word is known. So a part that would be escalated
- * because of what is not known yet is left until then.
+ * The text of "sh -c" is judged like any other. But the judge sees every program that it executes,
+ * and then every word is known. So a part that would be escalated only because something is unknown
+ * is left until then.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,15 +22,14 @@ static bool is_rule(const char *name, enum ab_rule_id id)
 	return strcmp(name, ab_rules[id].name) == 0;
 }
 
-/* These say only that something is not known. */
+/* Rules that only say that something is unknown. */
 static bool is_about_unknown(const char *rule)
 {
 	return is_rule(rule, AB_RULE_DYNAMIC_COMMAND) || is_rule(rule, AB_RULE_EVAL_EXEC) ||
 	       is_rule(rule, AB_RULE_UNPARSED);
 }
 
-/* These are about files that are named, perhaps by a redirection, which does
- * not come here again. */
+/* Rules about named files, perhaps in a redirection, which is not judged again. */
 static bool is_about_files(const char *rule)
 {
 	return is_rule(rule, AB_RULE_AGENT_CONFIG) || is_rule(rule, AB_RULE_CREDENTIAL_ACCESS) ||
@@ -51,21 +49,21 @@ static bool is_escalated(const struct ab_judged *part)
 	return part->decision == AB_ESCALATED && !is_about_unknown(part->rule);
 }
 
-/* The rule by which a part of it is escalated for what is known; NULL. */
-static const char *escalating_rule(const struct ab_judgement *j)
+/* The rule that escalates a part because of known words; or NULL. */
+static const char *find_escalating_rule(const struct ab_judgement *j)
 {
-	bool of_a_part = is_about_unknown(j->rule);
+	bool only_parts = is_about_unknown(j->rule);
 
 	for (const struct ab_judged *p = j->commands; p; p = p->next) {
 		if (is_escalated(p) && (!has_unknown(p) || is_about_files(p->rule)))
 			return p->rule;
-		of_a_part |= is_escalated(p) && strcmp(p->rule, j->rule) == 0;
+		only_parts |= is_escalated(p) && strcmp(p->rule, j->rule) == 0;
 	}
-	/* Else it is about all of it: how its parts are joined. */
-	return of_a_part ? NULL : j->rule;
+	/* Else the rule is about the whole text: how its parts are joined. */
+	return only_parts ? NULL : j->rule;
 }
 
-static const char *reason_of(const struct ab_judgement *j, const char *rule)
+static const char *find_reason(const struct ab_judgement *j, const char *rule)
 {
 	enum ab_rule_id id;
 
@@ -79,12 +77,12 @@ static bool is_approved(const struct ab_terms *terms, const struct ab_judgement 
 {
 	if (!terms->approved || strcmp(rule, terms->approved) != 0)
 		return false;
-	/* Of the user's own rules it must be the same one. */
+	/* For a rule of the user's own, it must be the same one. */
 	return strcmp(rule, "user") != 0 || (j->user_rule && terms->approved_user &&
 					     strcmp(j->user_rule, terms->approved_user) == 0);
 }
 
-/* Is there something against it? Then *ret says what. */
+/* True: it is refused, and *ret says why. */
 static bool is_refused(const struct ab_terms *terms, const struct ab_judgement *j,
 		       struct ab_refused *ret)
 {
@@ -97,7 +95,7 @@ static bool is_refused(const struct ab_terms *terms, const struct ab_judgement *
 	case AB_ESCALATED:
 		if (terms->yes)
 			return false;
-		rule = escalating_rule(j);
+		rule = find_escalating_rule(j);
 		if (!rule || is_approved(terms, j, rule))
 			return false;
 		break;
@@ -106,7 +104,7 @@ static bool is_refused(const struct ab_terms *terms, const struct ab_judgement *
 	}
 	*ret = (struct ab_refused){ .decision = j->decision,
 				    .rule = rule,
-				    .reason = reason_of(j, rule),
+				    .reason = find_reason(j, rule),
 				    .command = j->text };
 	return true;
 }
@@ -130,7 +128,7 @@ static int judge_as(struct ab_arena *arena, const struct ab_terms *terms, const 
 
 	a->argv[0] = name;
 	ab_judge_argv(arena, &scene, a->argv, a->argc, &j);
-	/* Its end was not looked at. */
+	/* The end of the text was not judged. */
 	if (j.text.len > AB_SHELL_TEXT_MAX)
 		return E2BIG;
 	if (is_refused(terms, &j, &found) && found.decision > ret->decision)
@@ -146,12 +144,12 @@ int ab_exec_judge(struct ab_arena *arena, const struct ab_terms *terms, const st
 	int errnum = 0;
 
 	for (size_t i = 0; i < AB_COUNT(names) && !errnum; i++) {
-		bool known = !names[i];
+		bool skip = !names[i];
 
-		/* What a rule says of a name it says of its last part. */
-		for (size_t k = 0; k < i && !known; k++)
-			known = strcmp(base_name(names[k]), base_name(names[i])) == 0;
-		if (!known)
+		/* Rules apply to the last part of a name. */
+		for (size_t k = 0; k < i && !skip; k++)
+			skip = strcmp(base_name(names[k]), base_name(names[i])) == 0;
+		if (!skip)
 			errnum = judge_as(arena, terms, a, names[i], &found);
 	}
 	a->argv[0] = names[0];

@@ -18,11 +18,11 @@
 #include "session/notify/exec_resolve.h"
 
 enum {
-	PAGE = 4096, /* the smallest: larger ones begin where it does */
+	PAGE = 4096, /* the smallest; larger pages are aligned to it */
 	PIECE = 512, /* few texts are longer */
 	WORD = 64,
 	POINTERS = 64,
-	FORKNOEXEC = 0x40, /* PF_FORKNOEXEC of the kernel */
+	FORKNOEXEC = 0x40, /* the kernel's PF_FORKNOEXEC */
 };
 
 struct reader {
@@ -31,7 +31,7 @@ struct reader {
 	struct ab_buf *bytes; /* every text, each with its NUL */
 };
 
-/* Up to `max` bytes, not beyond a page but for the first `min`; -errno. */
+/* Up to `max` bytes, within one page except for the first `min`; -errno. */
 static ssize_t peek(pid_t pid, uint64_t at, void *to, size_t min, size_t max)
 {
 	size_t left = PAGE - at % PAGE;
@@ -114,7 +114,7 @@ static int add_word(struct reader *r, uint64_t at, const char *piece, struct wor
 	return r->bytes->len > AB_EXEC_BYTES ? E2BIG : 0;
 }
 
-/* Most are short: the beginnings of all of them in one call. */
+/* Most words are short: read the beginnings of all of them in one call. */
 static int add_words(struct reader *r, const uint64_t *p, size_t n, struct words *w)
 {
 	char pieces[POINTERS][WORD];
@@ -140,7 +140,7 @@ static int add_words(struct reader *r, const uint64_t *p, size_t n, struct words
 	return errnum;
 }
 
-/* The kernel takes no vector at all for an empty one. */
+/* The kernel treats a NULL vector as an empty one. */
 static int read_words(struct reader *r, uint64_t at, struct words *w)
 {
 	while (at) {
@@ -169,8 +169,8 @@ static void find_file(const struct reader *r, int dir, const char *path, struct 
 		a->absent = errnum;
 }
 
-/* execveat: the path begins at a descriptor, or there is none but that. */
-static const char *from_descriptor(const struct reader *r, int fd, const char *path)
+/* execveat: the path is relative to a descriptor, or is the descriptor itself. */
+static const char *join_descriptor_path(const struct reader *r, int fd, const char *path)
 {
 	const char *start = ab_exec_link(r->arena, "/proc/%d/fd/%d", r->pid, fd);
 
@@ -197,7 +197,7 @@ static int read_call(struct reader *r, const struct seccomp_data *call, struct w
 		ret->argv[i] = r->bytes->data + w->v[i];
 	find_file(r, dir, ret->path, ret);
 	if (ret->path[0] != '/' && dir != AT_FDCWD)
-		ret->path = from_descriptor(r, dir, ret->path);
+		ret->path = join_descriptor_path(r, dir, ret->path);
 	ret->argc = w->len;
 	if (w->len == 0)
 		ret->argv[ret->argc++] = ret->path;
@@ -241,7 +241,7 @@ bool ab_exec_is_first(pid_t pid)
 
 	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0)
 		return false;
-	/* "2 (na)me) S 1 2 2 0 -1 FLAGS ...": the name may hold anything. */
+	/* "2 (na)me) S 1 2 2 0 -1 FLAGS ...": the name may contain anything. */
 	p = strrchr(stat, ')');
 	for (int blanks = 0; p && blanks < 7; blanks++)
 		p = strchr(p + 1, ' ');

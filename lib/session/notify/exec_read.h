@@ -1,13 +1,12 @@
 #ifndef AB_SESSION_NOTIFY_EXEC_READ_H
 #define AB_SESSION_NOTIFY_EXEC_READ_H
 /*
- * A process of the box is about to execute a program: what the kernel will be
- * told, read from the process (exec_read.c), and what is decided about it
- * (exec_decide.c, which is pure).
+ * A process of the box is about to execute a program: read the arguments of the call from the
+ * process (exec_read.c), and judge them (exec_decide.c, pure).
  *
- * The process waits meanwhile, but its other threads, and whoever shares its
- * memory, do not: what was read can be changed before the kernel reads it. So
- * a decision here only ever adds a refusal to what confinement refuses anyway.
+ * The process waits meanwhile, but its other threads, and processes that share its memory, do not:
+ * they can change what was read before the kernel reads it. So a verdict here only ever adds a
+ * refusal to what the confinement denies anyway.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,51 +25,48 @@ enum {
 };
 
 struct ab_exec {
-	const char *path;  /* as given, or of the descriptor */
+	const char *path;  /* as given, or the descriptor's */
 	const char *real;  /* the file that it leads to, or NULL */
 	const char *cwd;   /* or NULL */
 	const char **argv; /* never empty */
 	size_t argc;
-	int absent; /* errno: there is no such file */
+	int absent; /* errno: the file does not exist */
 };
 
-/*
- * Read it, into the arena. 0, or an errno that answers the call: EFAULT and
- * E2BIG as the kernel would say, EPERM when the process cannot be read.
- */
+/* Read it into the arena. 0, or an errno to answer the call with: EFAULT and E2BIG as the kernel
+ * would, EPERM when the process cannot be read. */
 int ab_exec_read(struct ab_arena *arena, pid_t pid, const struct seccomp_data *call,
 		 struct ab_exec *ret);
 
-/* A text of at most PATH_MAX bytes, or so many bytes, of its memory: 0 or an
- * errno. */
+/* Read a text of at most PATH_MAX bytes, or `len` bytes, from its memory: 0 or an errno. */
 int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at, const char **ret);
 int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len);
 
-/* Has it executed nothing since it was forked? */
+/* Has it executed no program since it was forked? */
 bool ab_exec_is_first(pid_t pid);
-/* The name of the program that it is now; "" when it is gone. */
+/* The name of its current program; "" when it is gone. */
 void ab_exec_by(pid_t pid, char ret[16]);
-/* The words that it was started with, each with its NUL, as far as there is
- * room; how many bytes. */
+/* The words that it was started with, each with its NUL, as far as there is room; returns how many
+ * bytes. */
 size_t ab_exec_words(pid_t pid, char *to, size_t room);
 
-/* What attempts are judged by. */
+/* The basis for verdicts. */
 struct ab_terms {
 	const struct ab_policy *policy;
-	const char *cwd;	   /* where one's own is not known */
-	bool yes;		   /* what is escalated is accepted */
-	const char *approved;	   /* rule whose escalation is, or NULL */
-	const char *approved_user; /* which, where it is one of the user's */
+	const char *cwd;	   /* if the process's own is unknown */
+	bool yes;		   /* escalated programs are accepted */
+	const char *approved;	   /* rule that was approved, or NULL */
+	const char *approved_user; /* which one, if it is the user's own */
 };
 
 struct ab_refused {
 	enum ab_decision decision;
-	const char *rule; /* "user": one of the user's */
+	const char *rule; /* "user": one of the user's own */
 	const char *reason;
 	struct ab_text command; /* quoted for a shell */
 };
 
-/* 0: nothing against it. Else an errno, for EPERM with *ret filled. */
+/* 0: not refused. Else an errno; with EPERM, *ret is filled in. */
 int ab_exec_judge(struct ab_arena *arena, const struct ab_terms *terms,
 		  const struct ab_exec *attempt, struct ab_refused *ret);
 

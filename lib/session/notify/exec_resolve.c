@@ -1,10 +1,9 @@
 /*
  * Theory of operation.
  *
- * A name is followed by hand, a part at a time, and links by their text. The
- * kernel would look for a link that begins with a slash from our own root,
- * and there are files that the box hides (what is answered would tell which
- * exist) and mounts that it does not have (a dead one would hold us for ever).
+ * We resolve a name ourselves, part by part, and links by their text. The kernel would resolve an
+ * absolute link from our own root. That has files that the box hides, and the answer would reveal
+ * which exist; and mounts that the box does not have, and a dead one would block us for ever.
  */
 #include "session/notify/exec_resolve.h"
 
@@ -29,8 +28,8 @@ struct walk {
 	pid_t pid;
 	struct ab_linkwalk names;
 	int at;
-	int above;     /* where it was found, or -1 */
-	bool nofollow; /* the last one */
+	int above;     /* the folder that contains it, or -1 */
+	bool nofollow; /* do not follow the last link */
 };
 
 const char *ab_exec_link(struct ab_arena *arena, const char *fmt, ...)
@@ -56,8 +55,8 @@ static int go_to(struct walk *w, int fd)
 	return 0;
 }
 
-/* To what the process itself has under this name in /proc. */
-static int jump(struct walk *w, const char *name)
+/* Go to what the process itself has under this name in /proc. */
+static int jump_to(struct walk *w, const char *name)
 {
 	char path[64];
 
@@ -65,7 +64,7 @@ static int jump(struct walk *w, const char *name)
 	return go_to(w, open(path, O_PATH | O_CLOEXEC));
 }
 
-static bool is_of_proc(int fd)
+static bool is_in_proc(int fd)
 {
 	struct statfs fs;
 
@@ -76,12 +75,11 @@ static int follow_text(struct walk *w, const char *target)
 {
 	if (ab_linkwalk_follow(&w->names, target) < 0)
 		return errno;
-	return target[0] == '/' ? jump(w, "root") : 0;
+	return target[0] == '/' ? jump_to(w, "root") : 0;
 }
 
-/* The last number of the line that begins with this: that in the namespace of
- * its own. */
-static int own_number(const char *status, const char *word)
+/* The last number of the line that starts with `word`: the one in its own namespace. */
+static int parse_last_number(const char *status, const char *word)
 {
 	const char *p = strstr(status, word), *end;
 
@@ -111,13 +109,11 @@ int ab_exec_own_pid(pid_t pid)
 {
 	char text[4096];
 
-	return read_status(pid, text, sizeof(text)) ? 0 : own_number(text, "\nNStgid:");
+	return read_status(pid, text, sizeof(text)) ? 0 : parse_last_number(text, "\nNStgid:");
 }
 
-/*
- * "self" would be us, and in the box's /proc we are not. Ours is no place to
- * go on from: it has the host's processes, and their roots.
- */
+/* "self" would mean us, and we are not in the box's /proc. Our own /proc must not be used: it has
+ * the host's processes and their roots. */
 static int follow_self(struct walk *w, bool thread)
 {
 	char text[4096], target[64];
@@ -125,10 +121,10 @@ static int follow_self(struct walk *w, bool thread)
 
 	if (errnum)
 		return errnum;
-	n = snprintf(target, sizeof(target), "%d", own_number(text, "\nNStgid:"));
+	n = snprintf(target, sizeof(target), "%d", parse_last_number(text, "\nNStgid:"));
 	if (thread)
 		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
-			 own_number(text, "\nNSpid:"));
+			 parse_last_number(text, "\nNSpid:"));
 	return follow_text(w, target);
 }
 
@@ -139,10 +135,10 @@ static int follow_link(struct walk *w, int link)
 	bool thread = strcmp(name, "thread-self") == 0;
 	ssize_t n;
 
-	if (is_of_proc(link)) {
+	if (is_in_proc(link)) {
 		if (thread || strcmp(name, "self") == 0)
 			return follow_self(w, thread);
-		/* To a thing, which may have no name any more. */
+		/* To an object that may have no name any more. */
 		if (ab_linkwalk_follow(&w->names, NULL) < 0)
 			return errno;
 		return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
@@ -154,7 +150,7 @@ static int follow_link(struct walk *w, int link)
 	return follow_text(w, target);
 }
 
-static int step(struct walk *w)
+static int walk_step(struct walk *w)
 {
 	ab_autoclose int fd = openat(w->at, w->names.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -166,26 +162,26 @@ static int step(struct walk *w)
 	return go_to(w, ab_take_fd(&fd));
 }
 
-static int begin(struct walk *w, int dir, const char *path)
+static int start_walk(struct walk *w, int dir, const char *path)
 {
 	char name[32];
 
 	if (path[0] == '/')
-		return jump(w, "root");
+		return jump_to(w, "root");
 	if (dir == AT_FDCWD)
-		return jump(w, "cwd");
+		return jump_to(w, "cwd");
 	snprintf(name, sizeof(name), "fd/%d", dir);
-	return jump(w, name);
+	return jump_to(w, name);
 }
 
-/* Leaves w->names for the caller to release. */
-static int walk(struct walk *w, int dir, const char *path)
+/* The caller must release w->names. */
+static int walk_path(struct walk *w, int dir, const char *path)
 {
-	int errnum = strlen(path) < PATH_MAX ? begin(w, dir, path) : ENAMETOOLONG;
+	int errnum = strlen(path) < PATH_MAX ? start_walk(w, dir, path) : ENAMETOOLONG;
 
 	ab_linkwalk_init(&w->names, NULL, path);
 	while (!errnum && ab_linkwalk_next(&w->names))
-		errnum = step(w);
+		errnum = walk_step(w);
 	return errnum;
 }
 
@@ -193,7 +189,7 @@ int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 		 const char **ret_real)
 {
 	struct walk w = { .pid = pid, .at = -1, .above = -1 };
-	int errnum = walk(&w, dir, path);
+	int errnum = walk_path(&w, dir, path);
 
 	if (!errnum)
 		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
@@ -203,7 +199,7 @@ int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 	return errnum;
 }
 
-/* The name that was looked for last, and what follows it. */
+/* The name that was looked up last, and what follows it. */
 static const char *join_rest(struct ab_arena *arena, const struct ab_linkwalk *names)
 {
 	const char *left = *names->left ? ab_arena_cat(arena, "/", names->left) : "";
@@ -217,7 +213,7 @@ int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, b
 	struct walk w = { .pid = pid, .at = -1, .above = -1, .nofollow = nofollow };
 	struct ab_found found = { .rest = "" };
 
-	found.errnum = walk(&w, dir, path);
+	found.errnum = walk_path(&w, dir, path);
 	found.fd = w.at;
 	found.parent = w.above;
 	if (found.errnum && w.names.name)

@@ -1,15 +1,14 @@
 /*
  * Theory of operation of the judge.
  *
- * One poll loop over the supervisor's socket and, once it came, the listener.
- * States: waiting (no listener yet), first (the command itself has not been
- * executed: its attempts, one for each folder of PATH, pass, because it was
- * judged before the run began), judging.
+ * One poll loop over the supervisor's socket and, once it has arrived, the listener. States:
+ * waiting (no listener yet), first (the command itself was not executed yet: its attempts, one for
+ * each folder of PATH, pass, because it was judged before the run), judging.
  *
- * Should: answer each attempt, and with a refusal when anything is in doubt;
- * any other call as the filter would that does not ask.
- * Mustn't: wait for the supervisor (a note that it has no room for is only
- * counted); hold the caller's stdio.
+ * Should: answer each attempt, and refuse it if anything is in doubt; answer any other call as the
+ * filter without a listener would.
+ *
+ * Mustn't: wait for the supervisor (a note without room is only counted); hold the caller's stdio.
  */
 #include "session/notify/judge_process.h"
 
@@ -42,18 +41,18 @@ struct judge {
 	struct ab_terms terms;
 	struct ab_trace *trace; /* or NULL */
 	int sock, listener;
-	pid_t first; /* who executes the command */
+	pid_t first; /* the process that executes the command */
 	bool judging;
 	struct ab_arena arena;
-	uint64_t held;	      /* programs that were refused, and not told */
-	uint64_t held_others; /* files and calls */
+	uint64_t missed;	/* refused programs without a note */
+	uint64_t missed_others; /* denied files and calls without a note */
 	uint64_t minute;
-	unsigned int notes;  /* sent in it */
-	struct ab_note last; /* and who it was about */
+	unsigned int notes;  /* sent in this minute */
+	struct ab_note last; /* the last program note, and its process */
 	pid_t last_pid;
 };
 
-static bool has_notes(struct judge *j)
+static bool may_send_note(struct judge *j)
 {
 	struct timespec now;
 	uint64_t minute;
@@ -74,37 +73,38 @@ static bool send_now(const struct judge *j, const struct ab_note *note)
 
 static void send_note(struct judge *j, struct ab_note *note)
 {
-	note->before = j->held;
-	if (!has_notes(j) || !send_now(j, note)) {
-		j->held++;
+	note->before = j->missed;
+	if (!may_send_note(j) || !send_now(j, note)) {
+		j->missed++;
 		return;
 	}
 	j->notes++;
-	j->held = 0;
+	j->missed = 0;
 }
 
-/* A file or a call. Who learns is told of all of them. */
+/* A file or a call. Without a limit while learning. */
 static void send_denied(struct judge *j, struct ab_note *note)
 {
-	note->before = j->held_others;
-	if (!note->told || (!ab_trace_terms(j->trace)->learn && !has_notes(j)) ||
+	note->before = j->missed_others;
+	if (!note->told || (!ab_trace_terms(j->trace)->learn && !may_send_note(j)) ||
 	    !send_now(j, note)) {
-		j->held_others++;
+		j->missed_others++;
 		return;
 	}
 	j->notes++;
-	j->held_others = 0;
+	j->missed_others = 0;
 	ab_trace_told(j->trace, note);
 }
 
-/* Some shells try every folder of PATH whatever they are told: that is one. */
+/* Some shells try every folder of PATH whatever the error: count them as one attempt. */
 static bool is_further_try(const struct judge *j, pid_t pid, const struct ab_note *note)
 {
 	return pid == j->last_pid && strcmp(note->rule, j->last.rule) == 0 &&
 	       strcmp(note->command, j->last.command) == 0 && strcmp(note->path, j->last.path) != 0;
 }
 
-static void tell(struct judge *j, pid_t pid, const char *path, const struct ab_refused *refused)
+static void report_program(struct judge *j, pid_t pid, const char *path,
+			   const struct ab_refused *refused)
 {
 	struct ab_note note = { .kind = AB_NOTE_EXEC, .told = 1, .decision = refused->decision };
 	size_t len = refused->command.len;
@@ -124,16 +124,16 @@ static void tell(struct judge *j, pid_t pid, const char *path, const struct ab_r
 	send_note(j, &note);
 }
 
-/* It cannot be read: a file that may be executed but not read made it. */
+/* The process runs a file that is executable but not readable, so its memory cannot be read. */
 static const struct ab_refused unreadable = {
 	.decision = AB_FORBIDDEN,
 	.rule = "",
-	.reason = "What it executes cannot be read from its memory.",
+	.reason = "The program's memory cannot be read, so what it executes cannot be judged.",
 	.command = { "", 0 },
 };
 
-/* Is it the command's own process, which has been judged? Its memory is still
- * that of the box's init. */
+/* Is it the command's own process, which was judged before? Its memory is still that of the box's
+ * init. */
 static bool is_command(struct judge *j, pid_t pid)
 {
 	if (!j->first)
@@ -143,19 +143,17 @@ static bool is_command(struct judge *j, pid_t pid)
 	return !j->judging;
 }
 
-/* Its number may be somebody else's by now: then what was read is about
- * nobody, and the answer reaches nobody. */
+/* If the pid was reused, what we read is not about the caller, and the answer reaches nobody. */
 static bool still_waits(const struct judge *j, const struct seccomp_notif *call)
 {
 	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;
 }
 
-/* Refuse it, and tell. */
-static int refuse(struct judge *j, const struct seccomp_notif *call, const char *path,
-		  const struct ab_refused *refused)
+static int refuse_program(struct judge *j, const struct seccomp_notif *call, const char *path,
+			  const struct ab_refused *refused)
 {
 	if (still_waits(j, call))
-		tell(j, (pid_t)call->pid, path, refused);
+		report_program(j, (pid_t)call->pid, path, refused);
 	return EPERM;
 }
 
@@ -167,7 +165,7 @@ static void list_program(struct judge *j, const struct ab_exec *attempt)
 		ab_trace_told(j->trace, &note);
 }
 
-/* By the rules, if it could be read. */
+/* Apply the rules, if it could be read. */
 static int judge_attempt(struct judge *j, const struct seccomp_notif *call, int unread,
 			 const struct ab_exec *attempt)
 {
@@ -177,9 +175,9 @@ static int judge_attempt(struct judge *j, const struct seccomp_notif *call, int 
 	if (unread == EFAULT || unread == E2BIG)
 		return unread;
 	if (unread)
-		return refuse(j, call, "", &unreadable);
+		return refuse_program(j, call, "", &unreadable);
 	errnum = ab_exec_judge(&j->arena, &j->terms, attempt, &refused);
-	return errnum == EPERM ? refuse(j, call, attempt->path, &refused) : errnum;
+	return errnum == EPERM ? refuse_program(j, call, attempt->path, &refused) : errnum;
 }
 
 /* 0, or the errno that the caller gets. */
@@ -203,17 +201,14 @@ static int decide_exec(struct judge *j, const struct seccomp_notif *call)
 	return passes ? 0 : errnum;
 }
 
-/*
- * What is not about programs: the answer is that of the filter without
- * questions, by what it sees itself. What is found out beyond that is only
- * told.
- */
+/* Calls other than exec: the answer is that of the filter without a listener. Further findings are
+ * only reported. */
 static int decide_other(struct judge *j, const struct seccomp_notif *call, uint32_t verdict)
 {
 	pid_t pid = (pid_t)call->pid;
 	struct ab_note note;
 
-	/* Its process proves the box before it executes the command. */
+	/* The command's process tests the box before it executes the command. */
 	if (!is_command(j, pid)) {
 		ab_arena_reset(&j->arena);
 		if (ab_trace_denied(j->trace, &j->arena, pid, &call->data, verdict, &note) &&
@@ -228,7 +223,7 @@ static int decide_other(struct judge *j, const struct seccomp_notif *call, uint3
 		       : EPERM;
 }
 
-static int decide(struct judge *j, const struct seccomp_notif *call)
+static int decide_call(struct judge *j, const struct seccomp_notif *call)
 {
 	bool exec = call->data.nr == __NR_execve || call->data.nr == __NR_execveat;
 	uint32_t verdict;
@@ -248,55 +243,55 @@ static void take_attempt(struct judge *j)
 
 	memset(&call, 0, sizeof(call));
 	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) {
-		/* It was killed meanwhile. */
+		/* The caller was killed meanwhile. */
 		if (errno == ENOENT || errno == EINTR)
 			return;
 		_exit(1);
 	}
-	errnum = decide(j, &call);
+	errnum = decide_call(j, &call);
 	answer = (struct seccomp_notif_resp){ .id = call.id };
 	if (errnum)
 		answer.error = -errnum;
 	else
 		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	/* EINTR: somebody stops us. */
+	/* EINTR: we were stopped. */
 	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
 		if (errno != EINTR)
 			_exit(1);
 }
 
-static void tell_last(const struct judge *j, const struct ab_note *note)
+static void send_last(const struct judge *j, const struct ab_note *note)
 {
 	(void)!send(j->sock, note, sizeof(*note), MSG_NOSIGNAL);
 }
 
-static _Noreturn void leave(struct judge *j)
+static _Noreturn void exit_judge(struct judge *j)
 {
-	struct ab_note last = { .kind = AB_NOTE_EXEC, .before = j->held };
+	struct ab_note last = { .kind = AB_NOTE_EXEC, .before = j->missed };
 
-	if (j->held)
-		tell_last(j, &last);
+	if (j->missed)
+		send_last(j, &last);
 	while (j->trace && ab_trace_again(j->trace, &last))
-		tell_last(j, &last);
-	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->held_others };
-	if (j->held_others)
-		tell_last(j, &last);
+		send_last(j, &last);
+	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->missed_others };
+	if (j->missed_others)
+		send_last(j, &last);
 	_exit(0);
 }
 
 static void take_listener(struct judge *j)
 {
-	uint32_t word;
+	uint32_t unused;
 	int fd = -1;
 	size_t nfds = 1;
-	ssize_t n = ab_recv_fds(j->sock, &word, sizeof(word), &fd, &nfds, 0);
+	ssize_t n = ab_recv_fds(j->sock, &unused, sizeof(unused), &fd, &nfds, 0);
 
 	if (n <= 0)
-		leave(j);
+		exit_judge(j);
 	if (j->listener >= 0 || nfds != 1)
 		_exit(1);
 	j->listener = fd;
-	/* A wish: the answer wakes the caller on this processor. */
+	/* Best effort: wake the caller on this processor. */
 	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
@@ -316,15 +311,14 @@ static _Noreturn __attribute__((noinline)) void serve_listener(struct judge *j)
 		}
 		if (fds[1].revents & POLLIN)
 			take_attempt(j);
-		else if (fds[1].revents & POLLHUP) /* nobody is left to ask */
+		else if (fds[1].revents & POLLHUP) /* no process is left */
 			close(ab_take_fd(&j->listener));
 		if (fds[0].revents)
 			take_listener(j);
 	}
 }
 
-/* It reads what is hostile, so it has no use for what the caller's environment
- * may hold. */
+/* The judge reads hostile data, so it must not have what the caller's environment may contain. */
 static void forget_environment(void)
 {
 	for (char **e = environ; *e; e++)

@@ -13,7 +13,7 @@
 #include "base/system/fd.h"
 #include "session/notify/judge_process.h"
 
-/* How long the judge may take to say its next last word. */
+/* How long the judge may take between its last notes. */
 enum { LEAVE_MS = 2000 };
 
 struct ab_program_judge {
@@ -46,19 +46,19 @@ int ab_program_judge_start(const struct ab_terms *terms, const struct ab_trace_t
 	return 0;
 }
 
-static int gone(struct ab_error *err)
+static int fail_gone(struct ab_error *err)
 {
-	ab_fail(err, AB_ESYSTEM, 0, "the judge of what is executed has died");
-	ab_hint(err, "nothing could be executed any more, so the run was "
-		     "ended; run it again");
+	ab_fail(err, AB_ESYSTEM, 0, "the judge process has died");
+	ab_hint(err,
+		"the run was ended because it could not start programs any more; run it again");
 	return ab_step(err, "enforcement");
 }
 
 int ab_program_judge_watch(struct ab_program_judge *c, int listener, struct ab_error *err)
 {
-	uint32_t word = 0;
+	uint32_t unused = 0;
 
-	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0 ? gone(err) : 0;
+	return ab_send_fds(c->sock, &unused, sizeof(unused), &listener, 1) < 0 ? fail_gone(err) : 0;
 }
 
 int ab_program_judge_fd(const struct ab_program_judge *c)
@@ -74,7 +74,7 @@ int ab_program_judge_hear(struct ab_program_judge *c, struct ab_note *ret, struc
 		return 0;
 	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN ||
 	    ret->kind >= AB_NOTE_KINDS || ret->words > sizeof(ret->command))
-		return gone(err);
+		return fail_gone(err);
 	ret->access[sizeof(ret->access) - 1] = '\0';
 	ret->call[sizeof(ret->call) - 1] = '\0';
 	ret->exe[sizeof(ret->exe) - 1] = '\0';
@@ -94,11 +94,11 @@ void ab_program_judge_dismiss(struct ab_program_judge *c)
 
 bool ab_program_judge_await(const struct ab_program_judge *c)
 {
-	struct pollfd said = { .fd = c->sock, .events = POLLIN };
+	struct pollfd notes = { .fd = c->sock, .events = POLLIN };
 	int r;
 
 	do
-		r = poll(&said, 1, LEAVE_MS);
+		r = poll(&notes, 1, LEAVE_MS);
 	while (r < 0 && errno == EINTR);
 	return r > 0;
 }
@@ -107,7 +107,7 @@ void ab_program_judge_free(struct ab_program_judge *c)
 {
 	if (!c)
 		return;
-	/* It has left, or it never will. */
+	/* It has exited, or never will. */
 	kill(c->pid, SIGKILL);
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -13,7 +13,7 @@
 #include "session/notify/program_judge.h"
 
 enum {
-	TOLD_MAX = 1024, /* a later one is only counted */
+	TOLD_MAX = 1024, /* later ones are only counted */
 	PROGRAMS_MAX = 1024,
 };
 
@@ -25,7 +25,7 @@ struct ab_trace {
 	size_t ntold, next;
 	uint64_t programs[PROGRAMS_MAX];
 	size_t nprograms;
-	uint64_t key; /* of the note that may be told now */
+	uint64_t key; /* of the note that was made last */
 };
 
 struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms)
@@ -41,8 +41,8 @@ const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace)
 	return &trace->terms;
 }
 
-/* FNV-1a. Who finds two with the same key has one record instead of two. */
-static uint64_t mix(uint64_t key, const char *text)
+/* FNV-1a. A collision only makes one record of two. */
+static uint64_t hash_text(uint64_t key, const char *text)
 {
 	do
 		key = (key ^ (unsigned char)*text) * 0x100000001b3;
@@ -50,16 +50,16 @@ static uint64_t mix(uint64_t key, const char *text)
 	return key;
 }
 
-static uint64_t key_of(const struct ab_note *note, const char *path)
+static uint64_t hash_note(const struct ab_note *note, const char *path)
 {
 	uint64_t key = 0xcbf29ce484222325 + note->kind;
 
-	key = mix(key, path);
-	key = mix(key, note->exe);
-	return mix(key, note->kind == AB_NOTE_CALL ? note->call : note->access);
+	key = hash_text(key, path);
+	key = hash_text(key, note->exe);
+	return hash_text(key, note->kind == AB_NOTE_CALL ? note->call : note->access);
 }
 
-static void copy(char *to, size_t room, const char *text)
+static void copy_text(char *to, size_t room, const char *text)
 {
 	snprintf(to, room, "%s", text);
 }
@@ -71,27 +71,26 @@ static void describe_process(pid_t pid, struct ab_note *note)
 	note->words = (uint32_t)ab_exec_words(pid, note->command, sizeof(note->command));
 }
 
-/* One that is too long is told by its end: its beginning is the name of
- * something else, which nobody asked for. */
+/* If the path is too long, keep its end: its beginning would name another file. */
 static void copy_path(char *to, size_t room, const char *path)
 {
 	size_t len = strlen(path);
 
 	if (len < room)
-		copy(to, room, path);
+		copy_text(to, room, path);
 	else
 		snprintf(to, room, "...%s", path + len - (room - 4));
 }
 
-/* The file of the program; a kernel thread has none, and none calls us. */
+/* The program's file. A kernel thread has none, but makes no calls. */
 static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note)
 {
 	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
 
-	copy(note->exe, sizeof(note->exe), exe ? exe : "");
+	copy_text(note->exe, sizeof(note->exe), exe ? exe : "");
 }
 
-/* False: it has been told. */
+/* False: it was reported before. */
 static bool is_new(struct ab_trace *trace, uint64_t key)
 {
 	for (size_t i = 0; i < trace->ntold; i++)
@@ -110,13 +109,13 @@ static bool note_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 
 	ret->kind = AB_NOTE_CALL;
 	if (name[0])
-		copy(ret->call, sizeof(ret->call), name);
+		copy_text(ret->call, sizeof(ret->call), name);
 	else
 		snprintf(ret->call, sizeof(ret->call), "%d", call->nr);
-	copy(ret->rule, sizeof(ret->rule), "syscalls");
-	copy(ret->reason, sizeof(ret->reason), "a system call that is closed in the box");
+	copy_text(ret->rule, sizeof(ret->rule), "syscalls");
+	copy_text(ret->reason, sizeof(ret->reason), "a system call that the box denies");
 	describe_exe(arena, pid, ret);
-	return is_new(trace, key_of(ret, ""));
+	return is_new(trace, hash_note(ret, ""));
 }
 
 static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
@@ -127,15 +126,15 @@ static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 	if (!ab_trace_look(arena, &trace->terms, pid, call, &denied))
 		return false;
 	ret->kind = AB_NOTE_FILE;
-	copy(ret->call, sizeof(ret->call), ab_seccomp_name(call->nr));
-	copy(ret->access, sizeof(ret->access), denied.access);
+	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(call->nr));
+	copy_text(ret->access, sizeof(ret->access), denied.access);
 	copy_path(ret->path, sizeof(ret->path), denied.path);
-	copy(ret->rule, sizeof(ret->rule), denied.rule);
-	copy(ret->reason, sizeof(ret->reason), denied.reason);
+	copy_text(ret->rule, sizeof(ret->rule), denied.rule);
+	copy_text(ret->reason, sizeof(ret->reason), denied.reason);
 	if (strlen(denied.hint) < sizeof(ret->hint))
-		copy(ret->hint, sizeof(ret->hint), denied.hint);
+		copy_text(ret->hint, sizeof(ret->hint), denied.hint);
 	describe_exe(arena, pid, ret);
-	return is_new(trace, key_of(ret, denied.path));
+	return is_new(trace, hash_note(ret, denied.path));
 }
 
 bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
@@ -156,7 +155,7 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
 {
-	uint64_t key = mix(0xcbf29ce484222325, real);
+	uint64_t key = hash_text(0xcbf29ce484222325, real);
 
 	for (size_t i = 0; i < trace->nprograms; i++)
 		if (trace->programs[i] == key)
@@ -164,7 +163,7 @@ bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *
 	if (trace->nprograms == PROGRAMS_MAX || strlen(real) >= sizeof(ret->path))
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };
-	copy(ret->path, sizeof(ret->path), real);
+	copy_text(ret->path, sizeof(ret->path), real);
 	trace->key = key;
 	return true;
 }

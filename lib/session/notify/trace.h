@@ -1,16 +1,16 @@
 #ifndef AB_SESSION_NOTIFY_TRACE_H
 #define AB_SESSION_NOTIFY_TRACE_H
 /*
- * --trace-denials: what the box refuses, seen before it happens.
+ * --trace-denials: sees what the box denies, before it happens.
  *
- * A call that may be refused waits for the judge (session/notify/program_judge.h). What the
- * filter refuses is known: the judge runs AB_FILTER_TARGET itself. What mounts
- * and Landlock will refuse is predicted: the names in the call are resolved as
- * the process sees them, and the mount they lead to is examined.
+ * A call that may be denied waits for the judge (program_judge.h). The judge
+ * runs AB_FILTER_TARGET itself, so it knows what the filter denies. It predicts
+ * what mounts and Landlock will deny: it resolves the names in the call as the
+ * process sees them, and examines the mount they lead to.
  *
- * The process may change the names meanwhile, so this only makes records and
- * never permits anything. In doubt nothing is reported: what the user could not
- * do outside the box either, or what does not exist, is not our refusal.
+ * The process may change the names meanwhile, so this only writes records and
+ * never permits anything. In doubt nothing is reported: a missing file, or one
+ * that the user cannot use outside the box either, is not our denial.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,15 +28,15 @@ struct seccomp_data;
 struct ab_trace_terms {
 	const struct ab_policy *policy;
 	const struct ab_plan *plan;
-	const struct ab_strv *sockets; /* of the host, that are kept away */
+	const struct ab_strv *sockets; /* the host's, hidden from the box */
 	const char *state;	       /* agentbox's own folder, or NULL */
 	const char *home;	       /* without links, or NULL */
-	uid_t uid;		       /* whose the run is */
+	uid_t uid;		       /* of the run */
 	bool judged;		       /* programs are judged as well */
-	bool learn;		       /* those that are executed are told */
+	bool learn;		       /* report programs that are executed */
 };
 
-/* What is refused. Texts live as long as the arena and the terms. */
+/* A denial. Texts live as long as the arena and the terms. */
 struct ab_denied {
 	const char *access; /* "read", "write", "connect" */
 	const char *path;   /* real, in the box's own view */
@@ -44,15 +44,15 @@ struct ab_denied {
 	const char *hint; /* a command that allows it, or "" */
 };
 
-/* trace_calls.c: the calls that find a file by its name. */
+/* trace_calls.c: calls that take the name of a file. */
 enum ab_touch_kind {
-	AB_TOUCH_OPEN,	/* flags: of open, in a register */
-	AB_TOUCH_OPEN2, /* flags: where they are in memory */
+	AB_TOUCH_OPEN,	/* flags are in a register */
+	AB_TOUCH_OPEN2, /* flags are in memory */
 	AB_TOUCH_CREAT,
-	AB_TOUCH_MAKE, /* a new name */
+	AB_TOUCH_MAKE, /* creates a name */
 	AB_TOUCH_REMOVE,
 	AB_TOUCH_RENAME,
-	AB_TOUCH_CHANGE,  /* of what is there */
+	AB_TOUCH_CHANGE,  /* changes an existing file */
 	AB_TOUCH_CONNECT, /* path: the address */
 	AB_TOUCH_BIND,
 };
@@ -65,14 +65,14 @@ struct ab_touch { /* numbers of arguments; -1: it has none */
 	bool nofollow;
 };
 
-/* NULL: it does not. */
+/* NULL: the call takes no name. */
 const struct ab_touch *ab_touch_find(int nr);
 
 /*
- * trace_rules.c, pure: which rule refuses it. False: none of ours.
+ * trace_rules.c, pure: which rule denies it. False: none of ours.
  *
- * write: on a file system that is read-only; `whole` when it is the folder of
- * the path that is not to be changed. unmount: the name is a mount point.
+ * write: on a read-only file system; `whole` when the folder of the path would have to be changed.
+ * unmount: the name is a mount point.
  */
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		    bool whole, struct ab_denied *ret);
@@ -83,17 +83,17 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		     struct ab_denied *ret);
 
-/* trace_predict.c: will a call that the filter permits be refused? */
+/* trace_predict.c: will the box deny a call that the filter allows? */
 bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, pid_t pid,
 		   const struct seccomp_data *call, struct ab_denied *ret);
 
 /*
- * trace.c: what was reported already, so that each denial is reported once.
+ * trace.c: remembers what was reported, so that each denial is reported once.
  *
- * denied() makes a note of a call. False: there is nothing to report, or it was
- * reported before and is only counted. A note whose `told` is 0 means that
- * there was no room to remember one more. Call told() for each note that was
- * sent. again() gives, one by one, the denials that came more than once.
+ * denied() makes a note of a call. False: there is nothing to report, or it was reported before and
+ * is only counted. A note whose `told` is 0 means that there was no room to remember one more. Call
+ * told() for each note that was sent. again() returns, one by one, the denials that happened more
+ * than once.
  */
 struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms);
 const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace);

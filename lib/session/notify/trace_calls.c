@@ -1,7 +1,5 @@
-/*
- * Which arguments of a call are names. The list of calls is that of the
- * filter (`seen` in sandbox/seccomp/target.c) but for execve.
- */
+/* Which arguments of a call are names. The list of calls is that of the filter (`seen` in
+ * sandbox/seccomp/target.c) without execve. */
 #include <stddef.h>
 #include <sys/syscall.h>
 
@@ -49,7 +47,7 @@ static const struct ab_touch touches[] = {
 #ifdef __NR_renameat
 	MOVE(renameat, 0, 1, 2, 3),
 #endif
-#ifdef __NR_open /* what newer architectures have not */
+#ifdef __NR_open /* not on newer architectures */
 	HERE(open, OPEN, 0, 1),
 	HERE(creat, CREAT, 0, -1),
 	HERE(mkdir, MAKE, 0, -1),

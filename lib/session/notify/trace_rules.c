@@ -14,18 +14,18 @@
 #include "shell/syntax/quote.h"
 #include "workspace/tree/names.h"
 
-/* The box's own, whoever the host's belong to. */
+/* The box has its own, independent of the host's. */
 static const char *const furniture[] = { "/dev", "/sys" };
 
-/* A C library asks these by itself, and does without. */
-static const char *const asked_in_vain[] = {
+/* C libraries try these on their own, and work without them. */
+static const char *const optional_sockets[] = {
 	"/run/nscd/socket",
 	"/var/run/nscd/socket",
 	"/run/systemd/userdb/*",
 	"/run/systemd/resolve/*",
 };
 
-static bool is_plain(const char *s)
+static bool is_printable(const char *s)
 {
 	size_t left = strlen(s), n;
 
@@ -36,14 +36,14 @@ static bool is_plain(const char *s)
 	return left == 0;
 }
 
-/* "agentbox run --write /x -- ..."; nothing where it could not be typed. */
-static const char *suggest(struct ab_arena *arena, const char *option, const char *mark,
-			   const char *value)
+/* "agentbox run --write /x -- ..."; "" if the value cannot be typed. */
+static const char *suggest_option(struct ab_arena *arena, const char *option, const char *mark,
+				  const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *word = ab_printf("%s%s", mark, value);
 
-	if (!is_plain(word))
+	if (!is_printable(word))
 		return "";
 	ab_buf_printf(&b, "agentbox run %s ", option);
 	ab_quote(&b, word);
@@ -51,17 +51,17 @@ static const char *suggest(struct ab_arena *arena, const char *option, const cha
 	return ab_arena_ndup(arena, b.data, b.len);
 }
 
-/* The deepest folder of the plan at or above the path; below a hidden root,
- * what is not named is as read-only as any. */
-static const struct ab_mount *deciding(const struct ab_trace_terms *terms, const char *path)
+/* The deepest folder of the plan at or above the path. Below a hidden root, unnamed paths are
+ * read-only like any other. */
+static const struct ab_mount *find_mount(const struct ab_trace_terms *terms, const char *path)
 {
 	const struct ab_mount *m = ab_plan_find(terms->plan, path);
 
 	return m && m->op == AB_MOUNT_PRIVATE && !m->path[1] ? NULL : m;
 }
 
-/* Which entry of denyWrite a closed path comes from, or NULL. */
-static const char *entry_of(const struct ab_policy *policy, const char *path)
+/* The entry of denyWrite that closes a path, or NULL. */
+static const char *find_entry(const struct ab_policy *policy, const char *path)
 {
 	for (size_t i = 0; i < policy->fs.deny_write.len; i++) {
 		const char *entry = policy->fs.deny_write.v[i];
@@ -77,7 +77,7 @@ static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *te
 			 const struct ab_mount *m, const char *path, const char *reason,
 			 struct ab_denied *ret)
 {
-	const char *entry = entry_of(terms->policy, m->path);
+	const char *entry = find_entry(terms->policy, m->path);
 
 	*ret = (struct ab_denied){ .access = "write",
 				   .path = path,
@@ -85,13 +85,13 @@ static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *te
 				   .reason = reason,
 				   .hint = "" };
 	if (entry)
-		ret->hint = suggest(arena, "--deny-write", "!", entry);
+		ret->hint = suggest_option(arena, "--deny-write", "!", entry);
 	return true;
 }
 
-/* Worth to be opened for one file: not the root, not a home as a whole, nor
- * what is protected in any folder that is writable. */
-static bool is_small(const struct ab_trace_terms *terms, const char *path)
+/* May the hint suggest it for the sake of one file? Not the root, nor a whole home, nor a name that
+ * is protected in every writable folder. */
+static bool may_suggest(const struct ab_trace_terms *terms, const char *path)
 {
 	bool holds;
 
@@ -103,7 +103,7 @@ static bool is_small(const struct ab_trace_terms *terms, const char *path)
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		    bool whole, struct ab_denied *ret)
 {
-	const struct ab_mount *m = deciding(terms, path);
+	const struct ab_mount *m = find_mount(terms, path);
 	ab_autofree char *dir = ab_path_parent(path);
 	const char *open = whole ? dir : path;
 
@@ -114,7 +114,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	if (m && m->op == AB_MOUNT_CLOSE)
 		return is_protected(arena, terms, m, path, "a protected name", ret);
-	/* What is writable in the box, and yet is not, is so outside too. */
+	/* A path that is writable in the box but fails is not writable outside either. */
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
 	*ret = (struct ab_denied){ .access = "write",
@@ -122,8 +122,8 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 				   .rule = "filesystem.write",
 				   .reason = "outside the writable folders",
 				   .hint = "" };
-	if (is_small(terms, open))
-		ret->hint = suggest(arena, "--write", "", open);
+	if (may_suggest(terms, open))
+		ret->hint = suggest_option(arena, "--write", "", open);
 	return true;
 }
 
@@ -154,18 +154,18 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 {
 	const struct ab_mount *m = ab_plan_find(terms->plan, path);
 
-	/* A socket cannot be opened anyway. */
+	/* open() fails on a socket anyway. */
 	if (!m || m->op != AB_MOUNT_MASK || ab_strv_has(terms->sockets, m->path))
 		return false;
 	*ret = (struct ab_denied){ .access = access,
 				   .path = path,
 				   .rule = "filesystem.denyRead",
-				   .reason = "denied for reading",
+				   .reason = "reading is denied",
 				   .hint = "" };
 	if (terms->state && ab_path_within(path, terms->state))
 		ret->reason = "agentbox's own records";
 	else
-		ret->hint = suggest(arena, "--deny-read", "!", m->path);
+		ret->hint = suggest_option(arena, "--deny-read", "!", m->path);
 	return true;
 }
 
@@ -174,13 +174,13 @@ bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms,
 {
 	if (!ab_strv_has(terms->sockets, path))
 		return false;
-	for (size_t i = 0; i < AB_COUNT(asked_in_vain); i++)
-		if (fnmatch(asked_in_vain[i], path, 0) == 0)
+	for (size_t i = 0; i < AB_COUNT(optional_sockets); i++)
+		if (fnmatch(optional_sockets[i], path, 0) == 0)
 			return false;
 	*ret = (struct ab_denied){ .access = "connect",
 				   .path = path,
 				   .rule = "filesystem.unix",
 				   .reason = "a socket of the host",
-				   .hint = suggest(arena, "--allow-unix", "", path) };
+				   .hint = suggest_option(arena, "--allow-unix", "", path) };
 	return true;
 }
