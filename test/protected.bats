@@ -161,7 +161,7 @@ taken()
 
 # -------------------------------------------------------- those that appear
 
-@test "a protected name that appears is moved away and reported" {
+@test "a protected file that appears is moved to quarantine and reported" {
 	make_repo
 	agentbox run -- sh -c '
 		echo evil >.envrc; mkdir .vscode .claude; echo evil >.vscode/tasks.json

@@ -239,7 +239,7 @@ static void test_policy(void)
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		struct ab_gc_rule rule = { 0 };
-		int result = ab_tend_rule(cases[i].record, &rule);
+		int result = ab_hourly_rule(cases[i].record, &rule);
 
 		ok(result == cases[i].result && (result < 0 || (rule.keep_ms == cases[i].ms &&
 								rule.keep_runs == cases[i].runs)),

@@ -45,7 +45,7 @@ static void add_ended(struct ended_list *list, int runs, const char *id)
 {
 	struct stat st;
 
-	/* What is not the folder of a run is not ours to touch. */
+	/* Leave everything alone that is not the folder of a run. */
 	if (!ab_run_id_valid(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
@@ -72,8 +72,8 @@ static bool is_late(const struct work *w)
 	return w->rule->ms && ab_now_ms() - w->begun >= (int64_t)w->rule->ms;
 }
 
-/* Those that stand there, and what somebody did not finish. */
-static void survey(const struct work *w, struct ended_list *ret)
+/* List the ended runs, and finish what an earlier gc left. */
+static void list_runs(const struct work *w, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
 	ab_autodir DIR *list = ab_folder_list(w->runs, ".");
@@ -91,15 +91,15 @@ static void survey(const struct work *w, struct ended_list *ret)
 }
 
 /* The quarantine is the run's own folder (workspace/quarantine/quarantine.h). */
-static bool holds_files(int runs, const char *id)
+static bool has_quarantine(int runs, const char *id)
 {
 	ab_autodir DIR *list = ab_folder_list(runs, id);
-	bool holds = false;
+	bool found = false;
 	const char *name;
 
-	while (!holds && (name = ab_folder_next(list)) != NULL)
-		holds = ab_quarantine_is_name(name);
-	return holds;
+	while (!found && (name = ab_folder_next(list)) != NULL)
+		found = ab_quarantine_is_name(name);
+	return found;
 }
 
 static int remove_run(int runs, const char *id)
@@ -119,17 +119,17 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };
-	survey(&work, &list);
-	/* The oldest go first: who stops in between leaves the newer ones. */
+	list_runs(&work, &list);
+	/* The oldest first: if we stop early, the newer ones remain. */
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
-		/* One that ends in the future is new. */
+		/* A run that ended in the future counts as new. */
 		bool old = rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
 			   (uint64_t)(now - run->at_ms) > rule->keep_ms;
 
 		if (!old && i < rule->keep_runs) {
 			ret->kept++;
-		} else if (!rule->quarantine && holds_files(runs, run->id)) {
+		} else if (!rule->quarantine && has_quarantine(runs, run->id)) {
 			ret->kept++;
 			ret->quarantined++;
 		} else if (ret->removed.len && is_late(&work)) {
@@ -149,13 +149,11 @@ void ab_gc_report_fini(struct ab_gc_report *report)
 	ab_strv_fini(&report->removed);
 }
 
-/*
- * What is in a quarantine was made by the box: folders as deep as it liked,
- * closed to their owner. So there is no descent: a folder in a folder is moved
- * up to the top, and the top is looked through until it is empty.
- */
-/* Only our own can be opened up; a link was told from a folder before, and
- * nobody else writes here. */
+/* The box created what is in a quarantine: folders of any depth, closed to their owner. So do not
+ * descend: move a folder inside a folder up to the top, and scan the top until it is empty. */
+
+/* chmod works only for our own folders. The caller has excluded links, and nobody else writes
+ * here. */
 static int open_folder(int dir, const char *name)
 {
 	int fd = openat(dir, name, OPEN_DIR);
@@ -170,7 +168,7 @@ static void move_up(int from, const char *name, int top, unsigned *number)
 {
 	char to[32];
 
-	/* To be moved, a folder must be writable itself. */
+	/* A folder must be writable itself to be moved. */
 	if (ab_folder_is(from, name))
 		fchmodat(from, name, 0700, 0);
 	for (int i = 0; i < 64; i++) {
@@ -180,8 +178,8 @@ static void move_up(int from, const char *name, int top, unsigned *number)
 	}
 }
 
-/* Files go, folders move to the top. */
-static void flatten(int top, const char *name, unsigned *number)
+/* Remove files, move folders to the top. */
+static void flatten_folder(int top, const char *name, unsigned *number)
 {
 	ab_autoclose int dir = open_folder(top, name);
 	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
@@ -194,8 +192,8 @@ static void flatten(int top, const char *name, unsigned *number)
 			move_up(dir, file, top, number);
 }
 
-/* How many entries of the top went or were emptied. */
-static size_t clear(int top, unsigned *number)
+/* The number of entries of the top that were removed. */
+static size_t empty_top(int top, unsigned *number)
 {
 	ab_autodir DIR *list = ab_folder_list(top, ".");
 	const char *name;
@@ -205,7 +203,7 @@ static size_t clear(int top, unsigned *number)
 		if (unlinkat(top, name, 0) == 0) {
 			n++;
 		} else if (ab_folder_is(top, name)) {
-			flatten(top, name, number);
+			flatten_folder(top, name, number);
 			n += unlinkat(top, name, AT_REMOVEDIR) == 0;
 		}
 	}
@@ -220,7 +218,7 @@ int ab_gc_remove(int runs, const char *name)
 	if (top < 0)
 		return errno == ENOENT ? 0 : -1;
 	fchmod(top, 0700);
-	while (clear(top, &number) > 0)
+	while (empty_top(top, &number) > 0)
 		;
 	if (unlinkat(runs, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return -1;

@@ -1,13 +1,13 @@
 #ifndef AB_SESSION_CLEANUP_GC_H
 #define AB_SESSION_CLEANUP_GC_H
 /*
- * Removing ended runs: runs/ID in the state folder (session/state/state.h), by age,
- * counted from the end of the run, and by number.
+ * Removes ended runs (runs/ID in the state folder, session/state/state.h) by
+ * age, counted from the end of the run, and by number.
  *
- * A run is removed in two steps, so that nobody sees half of one: its folder is
- * renamed to .gone-ID and then emptied, as are those that an earlier gc left
- * like that. Links are removed and never followed. Several processes may do it
- * at once.
+ * A run is removed in two steps, so that no reader sees half of one: its folder
+ * is renamed to .gone-ID and then emptied, as are those that an earlier gc did
+ * not finish. Links are removed and never followed. Several processes may do
+ * this at once.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,9 +22,9 @@ struct ab_state;
 #define AB_GC_ALL UINT64_MAX
 
 struct ab_gc_rule {
-	uint64_t keep_ms;   /* remove older ones; AB_GC_ALL: none is */
+	uint64_t keep_ms;   /* remove older ones; AB_GC_ALL: keep all */
 	uint64_t keep_runs; /* keep this many of the newest */
-	bool quarantine;    /* also runs whose quarantine holds something */
+	bool quarantine;    /* also runs with files in quarantine */
 	bool dry;	    /* remove nothing, only report */
 	uint64_t ms;	    /* time limit; 0: none */
 };
@@ -32,9 +32,9 @@ struct ab_gc_rule {
 struct ab_gc_report {
 	struct ab_strv removed; /* ids */
 	size_t kept;
-	size_t quarantined; /* of those, kept only for their quarantine */
+	size_t quarantined; /* of the kept ones, those kept only for their quarantine */
 	size_t failed;	    /* could not be removed */
-	bool cut;	    /* the time was up: there is more to do */
+	bool cut;	    /* stopped by the time limit */
 };
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret);

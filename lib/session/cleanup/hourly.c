@@ -13,7 +13,7 @@
 #include "session/cleanup/gc.h"
 #include "session/state/state.h"
 
-/* Its time says when old runs were looked for. */
+/* Its time is that of the last cleanup. */
 #define MARKER ".looked"
 
 /* The broker cannot watch the box while it cleans up, so it stops after 50 ms
@@ -29,7 +29,7 @@ static bool is_due(int runs)
 	       now - st.st_mtime >= HOUR_S;
 }
 
-static void mark(int runs, bool again)
+static void mark_time(int runs, bool again)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_nsec = UTIME_NOW } };
 	ab_autoclose int fd = openat(
@@ -41,7 +41,7 @@ static void mark(int runs, bool again)
 		futimens(fd, times);
 }
 
-int ab_tend_rule(const char *record, struct ab_gc_rule *ret)
+int ab_hourly_rule(const char *record, struct ab_gc_rule *ret)
 {
 	json_t *root = json_loads(record, 0, NULL);
 	const json_t *policy = json_object_get(root, "policy");
@@ -68,13 +68,13 @@ void ab_hourly_cleanup(const struct ab_run *run)
 	struct ab_gc_report report;
 	struct ab_gc_rule rule;
 
-	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 || ab_tend_rule(record, &rule) < 0)
+	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 || ab_hourly_rule(record, &rule) < 0)
 		return;
 	rule.ms = MOMENT_MS;
-	/* First: one at a time is enough. */
-	mark(runs, false);
+	/* Mark first, so that other runs do not start one too. */
+	mark_time(runs, false);
 	ab_gc(runs, &rule, &report);
 	if (report.cut)
-		mark(runs, true);
+		mark_time(runs, true);
 	ab_gc_report_fini(&report);
 }

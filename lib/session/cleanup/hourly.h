@@ -1,15 +1,12 @@
 #ifndef AB_SESSION_CLEANUP_HOURLY_H
 #define AB_SESSION_CLEANUP_HOURLY_H
-/*
- * Housekeeping that nobody waits for, done by a run's broker when it has time:
- * about once an hour, remove old records.
- */
+/* Background cleanup by a run's broker when it is idle: about once an hour, remove old records. */
 struct ab_gc_rule;
 struct ab_run;
 
 void ab_hourly_cleanup(const struct ab_run *run);
 
 /* Pure: what the policy in a start record keeps; -1: it has no policy. */
-int ab_tend_rule(const char *record, struct ab_gc_rule *ret);
+int ab_hourly_rule(const char *record, struct ab_gc_rule *ret);
 
 #endif

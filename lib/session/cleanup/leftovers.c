@@ -57,7 +57,7 @@ static int read_journal(struct ab_run *run, struct ab_survey *ret)
 	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
 }
 
-static void sweep_one(struct ab_run *run, void *arg)
+static void sweep_run(struct ab_run *run, void *arg)
 {
 	struct ab_strv *notes = arg;
 	struct ab_survey survey = { 0 };
@@ -70,8 +70,8 @@ static void sweep_one(struct ab_run *run, void *arg)
 
 	if (read_journal(run, &survey) < 0) {
 		ab_strv_addf(notes,
-			     "run %s was killed and its record cannot be read; "
-			     "what it left in its workspace was not swept",
+			     "run %s was killed and its record cannot be read; its workspace was "
+			     "not swept",
 			     run->id);
 		return;
 	}
@@ -81,13 +81,13 @@ static void sweep_one(struct ab_run *run, void *arg)
 		ab_leftovers_lines(quarantine, run, &lines);
 		ab_quarantine_close(quarantine);
 	} else {
-		ab_strv_addf(&lines, "what run %s left was not swept: %s", run->id, err.text);
+		ab_strv_addf(&lines, "cannot sweep the workspace of run %s: %s", run->id, err.text);
 	}
 	ab_strv_extend(notes, &lines);
 	ab_record_open(&line, run->id, "end");
 	ab_record_text(&line, "error", "all processes of the run were killed");
 	ab_record_list(&line, "findings", &lines);
-	/* What was found is told to the caller as well. */
+	/* Best effort: the caller gets the findings as well. */
 	if (ab_log_resume(&setup, &log, &err) == 0)
 		(void)ab_log_write(&log, &line, &err);
 	ab_log_fini(&log);
@@ -96,5 +96,5 @@ static void sweep_one(struct ab_run *run, void *arg)
 
 void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes)
 {
-	ab_state_each_stale(state, sweep_one, notes);
+	ab_state_each_stale(state, sweep_run, notes);
 }

@@ -1,9 +1,9 @@
 #ifndef AB_SESSION_CLEANUP_LEFTOVERS_H
 #define AB_SESSION_CLEANUP_LEFTOVERS_H
 /*
- * What a run left in the workspace, told to people, and the sweep for a run
- * that could not clean up behind itself: its record says which folders it
- * watched, and what appeared there is moved to its quarantine.
+ * What a run left in the workspace, as text for people, and the sweep after a run that could not
+ * clean up: its record lists the folders it watched, and protected files created there are moved to
+ * its quarantine.
  */
 struct ab_quarantine;
 struct ab_run;
@@ -14,7 +14,7 @@ struct ab_strv;
 void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
 			struct ab_strv *ret);
 
-/* Sweep for every dead run; what was found, as sentences. */
+/* Sweep for every run that was killed; *notes: the findings as sentences. */
 void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes);
 
 #endif
