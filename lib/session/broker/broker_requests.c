@@ -137,9 +137,12 @@ int ab_work_violation(const struct broker *b, const struct job *job, struct done
 	/* The record is a file, so a command that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation, NULL };
-	struct ab_program program = {
-		.argv = argv, .env = environ, .cwd = "/", .in = in, .ms = HOOK_MS, .unheard = true
-	};
+	struct ab_program program = { .argv = argv,
+				      .env = environ,
+				      .cwd = "/",
+				      .in = in,
+				      .ms = HOOK_MS,
+				      .discard_output = true };
 	struct ab_ran ran;
 
 	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)

@@ -14,9 +14,8 @@
 
 enum { BUNDLE_MAX = 16 * 1024 * 1024 };
 
-/* No path twice. Order decides which is the machine's own where it has
- * several that are not one file: the newest manner of a distribution first,
- * those that are there for compatibility last. */
+/* No path twice. The first that exists is the machine's own: the current path of each distribution
+ * comes first, compatibility paths last. */
 const char *const ab_ca_store_bundles[] = {
 	"/etc/ssl/certs/ca-certificates.crt",		     /* Debian, Alpine, Arch */
 	"/etc/pki/tls/certs/ca-bundle.crt",		     /* Fedora, RHEL */
@@ -71,7 +70,7 @@ static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
 	return 1;
 }
 
-static int add_system(char *const *env, struct ab_buf *b, struct ab_error *err)
+static int add_system_roots(char *const *env, struct ab_buf *b, struct ab_error *err)
 {
 	const char *own = ab_environ_get(env, "SSL_CERT_FILE");
 	int r = own ? add_root(own, b, err) : 0;
@@ -87,22 +86,21 @@ int ab_ca_store_roots(const struct ab_policy *policy, char *const *env, char **r
 	const struct ab_strv *more = &policy->net.roots;
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (add_system(env, &b, err) < 0)
+	if (add_system_roots(env, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < more->len; i++) {
 		int r = add_root(more->v[i], &b, err);
 
 		if (r == 0)
-			ab_fail(err, AB_ECONFIG, 0, "network.roots: %s cannot be read", more->v[i]);
+			ab_fail(err, AB_ECONFIG, 0, "network.roots: cannot read %s", more->v[i]);
 		if (r <= 0)
 			return -1;
 	}
 	if (b.len == 0) {
 		ab_fail(err, AB_ESYSTEM, 0,
-			"this machine has no certificates to check servers "
-			"against");
-		return ab_hint(err, "install the package ca-certificates, or "
-				    "name a file of them in network.roots");
+			"this machine has no CA certificates to check servers with");
+		return ab_hint(err, "install the package ca-certificates, or name a PEM file in "
+				    "network.roots");
 	}
 	*ret_len = b.len;
 	*ret_pem = ab_buf_take(&b);

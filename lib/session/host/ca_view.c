@@ -18,11 +18,8 @@ enum { JVMS_MAX = 64 };
 
 static const char *const in_java_home[] = { "lib/security/cacerts", "jre/lib/security/cacerts" };
 
-/*
- * Sorted by name. What a client reads: instead of the system's certificates,
- * or besides them. Where the caller does not set a variable, the client may
- * look at another one.
- */
+/* Sorted by name. What a client reads instead of the system's certificates, or in addition to them.
+ * If the caller does not set a variable, the client may read another one. */
 static const struct variable {
 	const char *name, *instead;
 	bool besides;
@@ -46,7 +43,7 @@ bool ab_ca_store_variable(const char *name)
 }
 
 /* Not empty, or NULL. */
-static const char *value_of(char *const *env, const char *name)
+static const char *get_variable(char *const *env, const char *name)
 {
 	const char *value = ab_environ_get(env, name);
 
@@ -59,15 +56,15 @@ static void end_line(struct ab_buf *b)
 		ab_buf_puts(b, "\n");
 }
 
-/* A file of the host's that was read, and what became of it. */
+/* A host file that was read, and its copy in the box. */
 struct source {
-	char *real;	  /* NULL: there is none */
-	size_t file;	  /* of the specification */
-	const char *name; /* in our own folder; NULL: it has none yet */
+	char *real;	  /* or NULL */
+	size_t file;	  /* index in the specification */
+	const char *name; /* in AB_TRUSTED_DIR; NULL: not there yet */
 };
 
-/* The first two are always there: nothing but the authority, and the
- * machine's bundle (the same where it has none). */
+/* The first two always exist: the authority alone, and the machine's bundle (the same if it has
+ * none). */
 enum { ALONE, SYSTEM };
 
 struct view {
@@ -80,10 +77,10 @@ struct view {
 	struct ab_strv *notes;
 	struct source *v;
 	size_t len;
-	size_t named; /* how many have a name */
+	size_t named; /* number of sources with a name */
 };
 
-static struct source *find(const struct view *v, const char *real)
+static struct source *find_source(const struct view *v, const char *real)
 {
 	for (size_t i = 0; i < v->len; i++)
 		if (v->v[i].real && strcmp(v->v[i].real, real) == 0)
@@ -98,7 +95,7 @@ static struct source *add_source(struct view *v, char *real, size_t file)
 	return &v->v[v->len++];
 }
 
-/* Where the box has the host's file, there is something to cover. */
+/* Only a file that the box shows needs to be covered. */
 static bool is_visible(const struct view *v, const char *real)
 {
 	const struct ab_mount *m = ab_plan_find(&v->spec->plan, real);
@@ -106,8 +103,8 @@ static bool is_visible(const struct view *v, const char *real)
 	return !m || (m->op != AB_MOUNT_MASK && m->op != AB_MOUNT_PRIVATE);
 }
 
-/* The bytes, then the authority: the bundle as the box sees it. */
-static char *merge(const struct view *v, const char *data, size_t len, size_t *ret_len)
+/* The bundle as the box sees it: the data, then the authority. */
+static char *append_authority(const struct view *v, const char *data, size_t len, size_t *ret_len)
 {
 	bool open = len > 0 && data[len - 1] != '\n';
 	char *merged = ab_alloc(len + open + v->pem_len + 1);
@@ -121,15 +118,14 @@ static char *merge(const struct view *v, const char *data, size_t len, size_t *r
 	return merged;
 }
 
-/* A file of the host's that is seen for the first time, and that the box sees
- * too. 1, or 0: there is nothing to do. */
+/* Read a host file that is visible in the box and not read yet. 1, or 0: nothing to do. */
 static int read_new(const struct view *v, const char *path, char **ret_real, char **ret_data,
 		    size_t *ret_len, struct ab_error *err)
 {
 	ab_autofree char *real = ab_etc_follow(path);
 	int r;
 
-	if (!real || find(v, real) || !is_visible(v, real))
+	if (!real || find_source(v, real) || !is_visible(v, real))
 		return 0;
 	r = ab_ca_store_read(real, ret_data, ret_len, err);
 	if (r > 0)
@@ -146,7 +142,7 @@ static int cover_bundle(struct view *v, const char *path, struct ab_error *err)
 
 	if (r <= 0)
 		return r;
-	merged = merge(v, data, len, &len);
+	merged = append_authority(v, data, len, &len);
 	ab_spec_add_file(v->spec, ab_strdup(real), merged, len);
 	add_source(v, real, v->spec->nfiles - 1);
 	return 0;
@@ -159,17 +155,16 @@ static char *next_name(struct view *v)
 	return ab_printf(AB_TRUSTED_DIR "/ca-bundle-%zu.pem", v->named);
 }
 
-/* Its path in our own folder: there it is whatever the box does to the rest of
- * its view. */
-static const char *name_of(struct view *v, struct source *s)
+/* Its path in AB_TRUSTED_DIR, which stays valid whatever the box does to its view. */
+static const char *share_source(struct view *v, struct source *s)
 {
 	if (!s->name)
 		s->name = ab_spec_share_file(v->spec, next_name(v), s->file)->path;
 	return s->name;
 }
 
-/* Only certificates: a file of one's own may have a key beside them, and lie
- * where the box could not read it. */
+/* Copy only certificates: the user's file may also contain a key, and be where the box cannot read
+ * it. */
 static void keep_certificates(const char *data, size_t len, struct ab_buf *ret)
 {
 	const char *end = data + len;
@@ -181,7 +176,7 @@ static void keep_certificates(const char *data, size_t len, struct ab_buf *ret)
 	}
 }
 
-static void tell_once(struct view *v, char *note)
+static void note_once(struct view *v, char *note)
 {
 	if (ab_strv_has(v->notes, note))
 		free(note);
@@ -189,11 +184,11 @@ static void tell_once(struct view *v, char *note)
 		ab_strv_give(v->notes, note);
 }
 
-/* The file that the caller's variable names; NULL: none that can be used. */
+/* The file that the caller's variable names; NULL: not usable. */
 static int find_named(struct view *v, const char *variable, struct source **ret,
 		      struct ab_error *err)
 {
-	const char *path = value_of(v->env, variable);
+	const char *path = get_variable(v->env, variable);
 	ab_autofree char *real = path ? realpath(path, NULL) : NULL;
 	const struct ab_mount *m = real ? ab_plan_find(&v->spec->plan, real) : NULL;
 	ab_autobuf struct ab_buf kept = { 0 };
@@ -202,7 +197,7 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 	size_t len;
 	int r = 0;
 
-	*ret = real ? find(v, real) : NULL;
+	*ret = real ? find_source(v, real) : NULL;
 	if (!path || *ret)
 		return 0;
 	if (real && !(m && m->op == AB_MOUNT_MASK))
@@ -210,13 +205,12 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 	if (r < 0)
 		return -1;
 	if (r == 0) {
-		tell_once(v, ab_printf("%s=%s cannot be read; the box gets the "
-				       "machine's certificates instead",
+		note_once(v, ab_printf("cannot read %s=%s; using the machine's certificates",
 				       variable, path));
 		return 0;
 	}
 	keep_certificates(data, len, &kept);
-	merged = merge(v, kept.data, kept.len, &len);
+	merged = append_authority(v, kept.data, kept.len, &len);
 	ab_spec_add_file(v->spec, next_name(v), merged, len);
 	*ret = add_source(v, ab_take(real), v->spec->nfiles - 1);
 	(*ret)->name = v->spec->files[v->spec->nfiles - 1].path;
@@ -233,11 +227,11 @@ static int set_variable(struct view *v, const struct variable *var, struct ab_er
 		return -1;
 	if (!s)
 		s = &v->v[var->besides ? ALONE : SYSTEM];
-	ab_env_set(&v->spec->env, var->name, name_of(v, s));
+	ab_env_set(&v->spec->env, var->name, share_source(v, s));
 	return 0;
 }
 
-/* Covers all that there are; the first one is the machine's. */
+/* Covers all bundles; the first one is the machine's. */
 static int cover_bundles(struct view *v, struct ab_error *err)
 {
 	struct source *alone;
@@ -251,11 +245,11 @@ static int cover_bundles(struct view *v, struct ab_error *err)
 			return -1;
 	if (v->len == SYSTEM)
 		add_source(v, NULL, v->v[ALONE].file);
-	name_of(v, &v->v[SYSTEM]);
+	share_source(v, &v->v[SYSTEM]);
 	return 0;
 }
 
-/* With one more; or, where it is of another kind, a new one in its place. */
+/* Add a certificate; or replace a keystore of an unknown format. */
 static uint8_t *make_keystore(const struct view *v, const char *data, size_t len, size_t *ret_len)
 {
 	const struct ab_file *f = &v->spec->files[v->v[SYSTEM].file];
@@ -281,11 +275,11 @@ static int cover_keystore(struct view *v, const char *path, struct ab_error *err
 	if (made)
 		ab_spec_add_file(v->spec, ab_strdup(real), (char *)made, len);
 	else
-		tell_once(v, ab_printf("the keystore %s stays as it is: Java "
-				       "will not reach hosts that have a "
-				       "secret",
-				       real));
-	/* Seen, either way. */
+		note_once(v,
+			  ab_printf("cannot extend the keystore %s: Java cannot reach hosts with "
+				    "a secret",
+				    real));
+	/* Known, either way. */
 	add_source(v, real, v->spec->nfiles - 1);
 	return 0;
 }
@@ -321,7 +315,7 @@ static int cover_installed(struct view *v, struct ab_error *err)
 
 static int cover_keystores(struct view *v, struct ab_error *err)
 {
-	const char *home = value_of(v->env, "JAVA_HOME");
+	const char *home = get_variable(v->env, "JAVA_HOME");
 
 	for (size_t i = 0; ab_ca_store_keystores[i]; i++)
 		if (cover_keystore(v, ab_ca_store_keystores[i], err) < 0)
@@ -331,7 +325,7 @@ static int cover_keystores(struct view *v, struct ab_error *err)
 	return cover_installed(v, err);
 }
 
-static int fill(struct view *v, struct ab_error *err)
+static int fill_view(struct view *v, struct ab_error *err)
 {
 	if (cover_bundles(v, err) < 0)
 		return -1;
@@ -351,7 +345,7 @@ int ab_ca_store_fill(const char *pem, const uint8_t *der, size_t der_len, char *
 			  .der_len = der_len,
 			  .env = env,
 			  .notes = ret_notes };
-	int r = fill(&v, err);
+	int r = fill_view(&v, err);
 
 	for (size_t i = 0; i < v.len; i++)
 		free(v.v[i].real);

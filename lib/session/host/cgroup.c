@@ -15,7 +15,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 
-/* Where version 2 is mounted: alone, or beside version 1. */
+/* Version 2 is mounted here, alone or next to version 1. */
 static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
 static bool is_cgroup2(const char *path)
@@ -38,7 +38,7 @@ static char *read_text(const char *dir, const char *name)
 }
 
 /* Our own cgroup, as a path in the file system; NULL without version 2. */
-static char *own_cgroup(const char **ret_mount)
+static char *find_own_cgroup(const char **ret_mount)
 {
 	ab_autofree char *text = read_text("/proc/self", "cgroup");
 	char *line = text;
@@ -66,11 +66,11 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* The nearest group at or above ours whose children we may make and limit. */
+/* The nearest group at or above ours in which we can create and limit children. */
 static char *find_parent(bool memory, bool processes)
 {
 	const char *mount = NULL;
-	char *dir = own_cgroup(&mount);
+	char *dir = find_own_cgroup(&mount);
 
 	while (dir) {
 		ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
@@ -110,8 +110,8 @@ static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_e
 int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
 		   struct ab_error *err)
 {
-	/* The kernel holds everybody but root to the number of processes
-	 * without a cgroup, and looking for one takes time. */
+	/* Except for root, the kernel limits the number of processes without a cgroup, and finding
+	 * one takes time. */
 	struct ab_cgroup cg = { .memory = memory > 0,
 				.processes = processes > 0 && geteuid() == 0,
 				.procs = -1,
@@ -132,7 +132,7 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 	}
 	if ((memory &&
 	     (write_value(cg.path, "memory.max", memory, err) < 0 ||
-	      /* Otherwise the limit only moves to the swap. */
+	      /* Otherwise the box would just use swap. */
 	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 && err->errnum != ENOENT))) ||
 	    (cg.processes && (write_value(cg.path, "pids.max", 2, err) < 0 ||
 			      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||

@@ -18,16 +18,16 @@
 
 enum { NSSWITCH_MAX = 64 * 1024 };
 
-/* EDNS0, because programs check what they ask for; two tries, because our own
- * name server does not lose questions. No search list: a name is what it is. */
+/* EDNS0, because programs check for it; two attempts, because our name server does not lose
+ * queries. No search list: names are used as they are. */
 static const char resolv[] = "nameserver 127.0.0.1\n"
 			     "options edns0 timeout:2 attempts:2\n";
 
 #define HOSTS_LINE "hosts: files dns\n"
 #define BLANK " \t"
 
-/* Only these two, in this order, with no actions between them. */
-static bool is_plain(const char *sources, size_t len)
+/* Only these two, in this order, without actions between them. */
+static bool is_files_dns(const char *sources, size_t len)
 {
 	static const char *const wanted[] = { "files", "dns" };
 	const char *end = sources + len;
@@ -55,7 +55,7 @@ char *ab_etc_nsswitch(const char *text)
 		const char *word = text + strspn(text, BLANK);
 
 		if (strncmp(word, "hosts:", 6) == 0) {
-			plain &= is_plain(word + 6, len - (size_t)(word + 6 - text));
+			plain &= is_files_dns(word + 6, len - (size_t)(word + 6 - text));
 			if (!found)
 				ab_buf_puts(&b, HOSTS_LINE);
 			found = true;
@@ -105,14 +105,14 @@ char *ab_etc_follow(const char *path)
 	return ab_path_resolve(left, NULL, NULL);
 }
 
-static void add(struct ab_spec *spec, const char *path, char *text)
+static void add_file(struct ab_spec *spec, const char *path, char *text)
 {
 	ab_autofree char *real = ab_etc_follow(path);
 	ab_autofree char *given = text;
 	const struct ab_mount *m = real ? ab_plan_find(&spec->plan, real) : NULL;
 	size_t len = strlen(text);
 
-	/* What nobody shall read stays so. */
+	/* A masked file stays hidden. */
 	if (!real || (m && m->op == AB_MOUNT_MASK))
 		return;
 	ab_spec_add_file(spec, ab_take(real), ab_take(given), len);
@@ -130,15 +130,15 @@ static void add_nsswitch(struct ab_spec *spec)
 		return;
 	ours = ab_etc_nsswitch(text);
 	if (ours)
-		add(spec, path, ours);
+		add_file(spec, path, ours);
 }
 
 void ab_etc_fill(struct ab_spec *spec)
 {
 	struct utsname name;
 
-	add(spec, "/etc/resolv.conf", ab_strdup(resolv));
+	add_file(spec, "/etc/resolv.conf", ab_strdup(resolv));
 	if (uname(&name) == 0)
-		add(spec, "/etc/hosts", ab_etc_hosts(name.nodename));
+		add_file(spec, "/etc/hosts", ab_etc_hosts(name.nodename));
 	add_nsswitch(spec);
 }

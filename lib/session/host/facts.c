@@ -18,37 +18,37 @@
 /* Private in every box. */
 static const char *const private_folders[] = { "/tmp", "/var/tmp", "/run" };
 
-/* Programs that people keep in their home folder: they stay usable when the
- * home itself is an empty one. */
+/* Programs that people keep in their home folder: they stay usable when the home is an empty
+ * one. */
 static const char *const home_tools[] = {
 	".gitconfig", ".config/git", ".local/bin", ".local/share/mise", ".cargo/bin", ".rustup",
 	".nvm",	      ".pyenv",	     ".rbenv",	   ".sdkman",		".volta",     ".bun/bin",
 	".deno/bin",  "go/bin",	     ".asdf",	   ".nix-profile",
 };
 
-/* Whoever talks to one of these is root on this machine. */
+/* Access to one of these is root access to this machine. */
 static const char *const root_sockets[] = {
 	"docker.sock", "podman.sock", "containerd.sock", "crio.sock", "lxd.socket", "unix.socket",
 };
 
-static void add_private(struct ab_host_facts *site, const char *path)
+static void add_private(struct ab_host_facts *host, const char *path)
 {
 	struct stat st;
 	char *real = path && path[0] == '/' ? realpath(path, NULL) : NULL;
 
 	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    !ab_strv_has(&site->facts.privates, real))
-		ab_strv_give(&site->facts.privates, real);
+	    !ab_strv_has(&host->facts.privates, real))
+		ab_strv_give(&host->facts.privates, real);
 	else
 		free(real);
 }
 
 /*
- * Show a path in an empty root: every link on the way is made anew, and the
- * object at the end is shown at its real place. What does not exist is left
- * out. The list comes from the user, the depth bound is for link loops.
+ * Show a path in an empty root: re-create every link on the way, and show the object at its real
+ * place. Missing paths are left out. The list comes from the user; the depth limit is for link
+ * loops.
  */
-static void show(struct ab_objects *list, const char *path, int depth)
+static void show_path(struct ab_objects *list, const char *path, int depth)
 {
 	ab_autofree char *at = ab_strdup("/");
 	const char *rest = path;
@@ -80,13 +80,13 @@ static void show(struct ab_objects *list, const char *path, int depth)
 		ab_autofree char *to = ab_path_resolve(whole, base, NULL);
 
 		if (to)
-			show(list, to, depth + 1);
+			show_path(list, to, depth + 1);
 		return;
 	}
 	ab_objects_add(list, at, S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
 }
 
-static enum ab_as as_of(enum ab_node kind)
+static enum ab_as kind_as(enum ab_node kind)
 {
 	switch (kind) {
 	case AB_NODE_DIR:
@@ -100,29 +100,29 @@ static enum ab_as as_of(enum ab_node kind)
 	return AB_AS_FILE;
 }
 
-static void take_survey(struct ab_host_facts *site)
+static void add_survey(struct ab_host_facts *host)
 {
-	const struct ab_survey *s = &site->survey;
+	const struct ab_survey *s = &host->survey;
 
 	for (size_t i = 0; i < s->write.len; i++) {
 		struct stat st;
 
 		if (stat(s->write.v[i], &st) == 0)
-			ab_objects_add(&site->facts.write, s->write.v[i],
+			ab_objects_add(&host->facts.write, s->write.v[i],
 				       S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
 	}
-	/* A read-only mount does not close a FIFO, a socket or a device. */
+	/* A read-only mount does not stop access to a FIFO, a socket or a device. */
 	for (size_t i = 0; i < s->nclosed; i++)
-		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ? &site->facts.masked
-								  : &site->facts.closed,
-			       s->closed[i].path, as_of(s->closed[i].kind));
-	/* A watched folder that can be renamed is watched no more. */
+		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ? &host->facts.masked
+								  : &host->facts.closed,
+			       s->closed[i].path, kind_as(s->closed[i].kind));
+	/* A watched folder must not be renamed: it would not be watched any more. */
 	for (size_t i = 0; i < s->nwatch; i++)
-		ab_objects_add(&site->facts.pinned, s->watch[i].dir, AB_AS_DIR);
+		ab_objects_add(&host->facts.pinned, s->watch[i].dir, AB_AS_DIR);
 }
 
-static int look_at_masks(const struct ab_policy *policy, const char *state,
-			 struct ab_host_facts *site, struct ab_error *err)
+static int add_masks(const struct ab_policy *policy, const char *state, struct ab_host_facts *host,
+		     struct ab_error *err)
 {
 	struct ab_guard *deny = NULL;
 	size_t n = 0;
@@ -130,49 +130,49 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
 	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		ab_objects_add(&site->facts.masked, deny[i].path, as_of(deny[i].kind));
+		ab_objects_add(&host->facts.masked, deny[i].path, kind_as(deny[i].kind));
 	ab_guards_free(deny, n);
 	if (state)
-		ab_objects_add(&site->facts.masked, state, AB_AS_DIR);
+		ab_objects_add(&host->facts.masked, state, AB_AS_DIR);
 	return 0;
 }
 
 /*
- * The answers of sessions (session/state/approvals.h). Usually a private folder
- * covers them. Where the box can write beside them it could make them itself,
- * so they must be there to be hidden.
+ * The remembered answers of sessions (session/state/approvals.h). Usually a private folder covers
+ * them. If the box can write next to them it could create them itself, so they must exist to be
+ * hidden.
  */
-static void look_at_answers(const char *runtime, struct ab_host_facts *site)
+static void add_answers(const char *runtime, struct ab_host_facts *host)
 {
 	ab_autofree char *real = runtime && runtime[0] == '/' ? realpath(runtime, NULL) : NULL;
 	ab_autofree char *path = NULL;
 	struct stat st;
 
-	/* One that is not ours holds none, and nothing is put there. */
+	/* Another user's folder has no answers of ours, and we never put any there. */
 	if (!real || stat(real, &st) < 0 || st.st_uid != geteuid())
 		return;
 	path = ab_path_join(real, "agentbox");
-	for (size_t i = 0; i < site->facts.write.len; i++)
-		if (ab_path_within(path, site->facts.write.v[i].path))
+	for (size_t i = 0; i < host->facts.write.len; i++)
+		if (ab_path_within(path, host->facts.write.v[i].path))
 			mkdir(path, 0700);
 	if (lstat(path, &st) == 0)
-		ab_objects_add(&site->facts.masked, path,
+		ab_objects_add(&host->facts.masked, path,
 			       S_ISDIR(st.st_mode)   ? AB_AS_DIR
 			       : S_ISLNK(st.st_mode) ? AB_AS_LINK
 						     : AB_AS_FILE);
 }
 
-static void warn_of_root(struct ab_host_facts *site, const char *path)
+static void warn_about_root(struct ab_host_facts *host, const char *path)
 {
 	for (size_t i = 0; i < AB_COUNT(root_sockets); i++)
 		if (strcmp(ab_path_name(path), root_sockets[i]) == 0)
-			ab_strv_addf(&site->notes,
-				     "%s: whoever can talk to this socket is "
-				     "root on this machine; the box can",
+			ab_strv_addf(&host->notes,
+				     "%s: the box can use this socket, which amounts to root "
+				     "access to this machine",
 				     path);
 }
 
-static void look_at_sockets(const struct ab_policy *policy, struct ab_host_facts *site)
+static void add_sockets(const struct ab_policy *policy, struct ab_host_facts *host)
 {
 	ab_autostrv struct ab_strv all = { 0 };
 
@@ -180,95 +180,93 @@ static void look_at_sockets(const struct ab_policy *policy, struct ab_host_facts
 		char *real = realpath(policy->fs.unix_allow.v[i], NULL);
 
 		if (!real) {
-			ab_strv_addf(&site->notes, "%s: no such socket; it cannot be allowed",
+			ab_strv_addf(&host->notes, "cannot allow the socket %s: it does not exist",
 				     policy->fs.unix_allow.v[i]);
 			continue;
 		}
-		warn_of_root(site, real);
-		show(&site->facts.show, policy->fs.unix_allow.v[i], 0);
-		ab_strv_give(&site->open_sockets, real);
+		warn_about_root(host, real);
+		show_path(&host->facts.show, policy->fs.unix_allow.v[i], 0);
+		ab_strv_give(&host->open_sockets, real);
 	}
 	ab_unix_sockets_list(&all);
 	for (size_t i = 0; i < all.len; i++) {
-		if (ab_strv_has(&site->open_sockets, all.v[i]))
+		if (ab_strv_has(&host->open_sockets, all.v[i]))
 			continue;
-		ab_objects_add(&site->facts.masked, all.v[i], AB_AS_FILE);
-		ab_strv_add(&site->sockets, all.v[i]);
+		ab_objects_add(&host->facts.masked, all.v[i], AB_AS_FILE);
+		ab_strv_add(&host->sockets, all.v[i]);
 	}
 }
 
-static void look_at_home(const struct ab_policy *policy, struct ab_host_facts *site)
+static void add_home(const struct ab_policy *policy, struct ab_host_facts *host)
 {
 	if (policy->fs.home != AB_HOME_PRIVATE || !policy->home)
 		return;
-	add_private(site, policy->home);
+	add_private(host, policy->home);
 	for (size_t i = 0; i < AB_COUNT(home_tools); i++) {
 		ab_autofree char *path = ab_path_join(policy->home, home_tools[i]);
 
-		show(&site->facts.show, path, 0);
+		show_path(&host->facts.show, path, 0);
 	}
 }
 
-/*
- * A command that is named by its path is meant to be run, also when a private
- * folder covers it: the file itself is shown, and nothing beside it.
- */
-static void look_at_program(struct ab_host_facts *site, const char *program)
+/* A command that is given by its path must be runnable even if a private folder covers it: show the
+ * file itself, and nothing next to it. */
+static void add_program(struct ab_host_facts *host, const char *program)
 {
 	ab_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
 	bool covered = false;
 
-	if (!real || site->hidden_root)
+	if (!real || host->hidden_root)
 		return;
-	for (size_t i = 0; i < site->facts.write.len; i++)
-		if (ab_path_within(real, site->facts.write.v[i].path))
+	for (size_t i = 0; i < host->facts.write.len; i++)
+		if (ab_path_within(real, host->facts.write.v[i].path))
 			return;
-	for (size_t i = 0; i < site->facts.privates.len; i++)
-		covered |= ab_path_within(real, site->facts.privates.v[i]);
+	for (size_t i = 0; i < host->facts.privates.len; i++)
+		covered |= ab_path_within(real, host->facts.privates.v[i]);
 	if (covered)
-		ab_objects_add(&site->facts.show, real, AB_AS_FILE);
+		ab_objects_add(&host->facts.show, real, AB_AS_FILE);
 }
 
 int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
 		       const char *program, struct ab_host_facts *ret, struct ab_error *err)
 {
-	struct ab_host_facts site = { 0 };
+	struct ab_host_facts host = { 0 };
 
-	if (ab_survey_make(policy, &site.survey, err) < 0)
+	if (ab_survey_make(policy, &host.survey, err) < 0)
 		return -1;
-	site.hidden_root = !policy->fs.read_all;
-	if (site.hidden_root) {
-		ab_strv_add(&site.facts.privates, "/");
+	host.hidden_root = !policy->fs.read_all;
+	if (host.hidden_root) {
+		ab_strv_add(&host.facts.privates, "/");
 		for (size_t i = 0; i < policy->fs.read.len; i++)
-			show(&site.facts.show, policy->fs.read.v[i], 0);
+			show_path(&host.facts.show, policy->fs.read.v[i], 0);
 	}
 	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
-		add_private(&site, private_folders[i]);
-	add_private(&site, ab_environ_get(env, "XDG_RUNTIME_DIR"));
-	look_at_home(policy, &site);
-	take_survey(&site);
-	look_at_program(&site, program);
-	look_at_sockets(policy, &site);
-	look_at_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &site);
-	if (look_at_masks(policy, state, &site, err) < 0) {
-		ab_host_facts_fini(&site);
+		add_private(&host, private_folders[i]);
+	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
+	add_home(policy, &host);
+	add_survey(&host);
+	add_program(&host, program);
+	add_sockets(policy, &host);
+	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &host);
+	if (add_masks(policy, state, &host, err) < 0) {
+		ab_host_facts_fini(&host);
 		return -1;
 	}
-	*ret = site;
+	*ret = host;
 	return 0;
 }
 
-void ab_host_facts_fini(struct ab_host_facts *site)
+void ab_host_facts_fini(struct ab_host_facts *host)
 {
-	ab_survey_fini(&site->survey);
-	ab_strv_fini(&site->facts.privates);
-	ab_objects_fini(&site->facts.write);
-	ab_objects_fini(&site->facts.show);
-	ab_objects_fini(&site->facts.closed);
-	ab_objects_fini(&site->facts.pinned);
-	ab_objects_fini(&site->facts.masked);
-	ab_strv_fini(&site->sockets);
-	ab_strv_fini(&site->open_sockets);
-	ab_strv_fini(&site->notes);
-	*site = (struct ab_host_facts){ 0 };
+	ab_survey_fini(&host->survey);
+	ab_strv_fini(&host->facts.privates);
+	ab_objects_fini(&host->facts.write);
+	ab_objects_fini(&host->facts.show);
+	ab_objects_fini(&host->facts.closed);
+	ab_objects_fini(&host->facts.pinned);
+	ab_objects_fini(&host->facts.masked);
+	ab_strv_fini(&host->sockets);
+	ab_strv_fini(&host->open_sockets);
+	ab_strv_fini(&host->notes);
+	*host = (struct ab_host_facts){ 0 };
 }

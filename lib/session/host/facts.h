@@ -1,10 +1,7 @@
 #ifndef AB_SESSION_HOST_FACTS_H
 #define AB_SESSION_HOST_FACTS_H
-/*
- * What the policy means on this host, now: real paths, what exists, which
- * sockets there are. All looking happens here; the plan that follows from it
- * (sandbox/plan/plan.h) is pure.
- */
+/* What the policy means on this host now: real paths, existing files, sockets. All lookups happen
+ * here; the resulting plan (sandbox/plan/plan.h) is pure. */
 #include <stdbool.h>
 
 #include "base/data/strv.h"
@@ -27,6 +24,6 @@ struct ab_host_facts {
  * command's name as it was given. */
 int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
 		       const char *program, struct ab_host_facts *ret, struct ab_error *err);
-void ab_host_facts_fini(struct ab_host_facts *site);
+void ab_host_facts_fini(struct ab_host_facts *facts);
 
 #endif

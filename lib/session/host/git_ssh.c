@@ -9,8 +9,7 @@
 #include "base/data/mem.h"
 #include "sandbox/plan/spec.h"
 
-/* As one word of a shell command. */
-static char *quote(const char *s)
+static char *quote_word(const char *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -45,9 +44,9 @@ static char *double_percents(const char *s)
 char *ab_git_ssh_command(const char *program)
 {
 	ab_autofree char *doubled = double_percents(program);
-	ab_autofree char *word = quote(doubled);
+	ab_autofree char *word = quote_word(doubled);
 	ab_autofree char *option = ab_printf("ProxyCommand=%s connect %%h %%p", word);
-	ab_autofree char *outer = quote(option);
+	ab_autofree char *outer = quote_word(option);
 
 	return ab_printf("ssh -o %s", outer);
 }

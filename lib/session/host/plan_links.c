@@ -21,7 +21,7 @@ bool ab_plan_links_is_open(const struct ab_plan *plan, const char *path)
 	while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
 		if (step == AB_LINKWALK_LINK && is_writable(plan, w.at))
 			return true;
-	/* The file is open already, so a name is missing only behind a link of
-	 * /proc, whose text is not a path. */
+	/* The file is already open, so a name can only be missing behind a link of /proc, whose
+	 * text is not a path. */
 	return step == AB_LINKWALK_FAILED && errno != ENOENT && errno != ENOTDIR && errno != EACCES;
 }

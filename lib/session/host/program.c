@@ -19,12 +19,12 @@
 #include "base/system/fd.h"
 #include "session/terminal/signal_hold.h"
 
-/* One of its streams, and where it goes. */
+/* One of its streams, and the buffer for it. */
 struct stream {
-	int fd; /* -1: none, or ended */
+	int fd; /* -1: none, or closed */
 	char *to;
 	size_t room, len;
-	bool cut; /* what is too much is dropped, not an error */
+	bool cut; /* drop output beyond the buffer; otherwise it is an error */
 };
 
 struct running {
@@ -33,7 +33,7 @@ struct running {
 	struct stream out, err;
 };
 
-static _Noreturn void become(const struct ab_program *p, int out, int err)
+static _Noreturn void exec_program(const struct ab_program *p, int out, int err)
 {
 	static const int defaults[] = { SIGPIPE, SIGCHLD, SIGTTOU, SIGTTIN };
 	int in = p->in >= 0 ? p->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -65,11 +65,11 @@ static int open_stream(struct stream *s, int *ret_write)
 	return fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
-static int start(struct running *r, const struct ab_program *p)
+static int start_program(struct running *r, const struct ab_program *p)
 {
 	ab_autoclose int out = -1, err = -1;
 
-	if (p->unheard)
+	if (p->discard_output)
 		out = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	else if (open_stream(&r->out, &out) < 0)
 		return -1;
@@ -79,14 +79,14 @@ static int start(struct running *r, const struct ab_program *p)
 	if (r->pid < 0)
 		return -1;
 	if (r->pid == 0)
-		become(p, out, err);
-	setpgid(r->pid, r->pid); /* whoever comes first */
+		exec_program(p, out, err);
+	setpgid(r->pid, r->pid); /* in both processes: either may run first */
 	r->pidfd = (int)syscall(SYS_pidfd_open, r->pid, 0);
 	return r->pidfd < 0 ? -1 : 0;
 }
 
-/* What is there now; false: more than we take. */
-static bool take(struct stream *s)
+/* Read what is available; false: too much. */
+static bool read_stream(struct stream *s)
 {
 	while (s->fd >= 0) {
 		char extra[512];
@@ -112,9 +112,9 @@ static bool take(struct stream *s)
 	return true;
 }
 
-/* Until it has ended; what its own children still hold open does not count. */
-static enum ab_ran_how attend(struct running *r, const struct ab_signal_hold *hold, int64_t until,
-			      int *ret_errnum)
+/* Wait for its end; its children may keep the pipes open. */
+static enum ab_ran_how wait_for_program(struct running *r, const struct ab_signal_hold *hold,
+					int64_t until, int *ret_errnum)
 {
 	for (;;) {
 		struct pollfd fds[] = { { .fd = r->pidfd, .events = POLLIN },
@@ -134,9 +134,9 @@ static enum ab_ran_how attend(struct running *r, const struct ab_signal_hold *ho
 			return AB_RAN_LATE;
 		if (fds[3].revents)
 			return AB_RAN_INTERRUPTED;
-		if (!take(&r->out))
+		if (!read_stream(&r->out))
 			return AB_RAN_TOO_MUCH;
-		take(&r->err);
+		read_stream(&r->err);
 		if (fds[0].revents)
 			return AB_RAN_ENDED;
 	}
@@ -159,12 +159,12 @@ void ab_program_run(const struct ab_program *p, struct ab_ran *ret)
 		ret->errnum = err.errnum;
 		return;
 	}
-	if (start(&r, p) < 0)
+	if (start_program(&r, p) < 0)
 		ret->errnum = errno;
 	else
-		ret->how = attend(&r, &hold, until, &ret->errnum);
+		ret->how = wait_for_program(&r, &hold, until, &ret->errnum);
 	if (r.pid > 0) {
-		/* Not reaped yet, so the group is still its own. */
+		/* It is not reaped yet, so the group is still its own. */
 		kill(-r.pid, SIGKILL);
 		while (waitpid(r.pid, &ret->status, 0) < 0 && errno == EINTR)
 			;

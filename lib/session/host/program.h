@@ -1,10 +1,9 @@
 #ifndef AB_SESSION_HOST_PROGRAM_H
 #define AB_SESSION_HOST_PROGRAM_H
 /*
- * A program of the user's own that is run on the host, outside of any box, and
- * listened to: an approver, a source of a secret. It leads a process group,
- * which is ended with it; its time and what it may say are bounded. While it
- * runs, signals that would end us wait, and end it.
+ * A program of the user that runs on the host, outside of any box, and whose output we read: an
+ * approver, a source of a secret. It leads a process group, which is killed with it; its time and
+ * output are limited. While it runs, signals that would end us are held back, and end it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,20 +14,19 @@ struct ab_program {
 	const char *cwd; /* NULL: ours */
 	int in;		 /* its standard input; -1: /dev/null */
 	unsigned ms;
-	char *out; /* what it says is put here */
+	char *out; /* buffer for its output */
 	size_t room;
-	bool unheard; /* what it says goes nowhere */
-	char *err;    /* the begin of what it complains about; NULL:
-				 * that goes where ours goes */
+	bool discard_output; /* discard its output */
+	char *err; /* buffer for the beginning of its standard error; NULL: it goes to ours */
 	size_t err_room;
 };
 
 enum ab_ran_how {
-	AB_RAN_ENDED,  /* `status` says how */
-	AB_RAN_FAILED, /* it could not be run: `errnum` */
+	AB_RAN_ENDED,  /* see `status` */
+	AB_RAN_FAILED, /* it could not be run, see `errnum` */
 	AB_RAN_LATE,
-	AB_RAN_TOO_MUCH,    /* it said more than there is room for */
-	AB_RAN_INTERRUPTED, /* a signal waits for us */
+	AB_RAN_TOO_MUCH,    /* its output exceeds the buffer */
+	AB_RAN_INTERRUPTED, /* a signal is pending for us */
 };
 
 struct ab_ran {

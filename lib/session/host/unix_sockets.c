@@ -9,10 +9,9 @@
 #include "base/system/fd.h"
 
 /*
- * "Num RefCount Protocol Flags Type St Inode Path". Every bound name counts,
- * listening or not: a datagram socket takes messages without listening. The
- * accepted ends of one listener carry its name too, hence "distinct". A name
- * with a newline can at most make us look at a path that is then no socket.
+ * "Num RefCount Protocol Flags Type St Inode Path". Every bound name counts, listening or not: a
+ * datagram socket receives without listening. Accepted sockets have the listener's name too, hence
+ * "distinct". A name with a newline can at most make us check a path that is not a socket.
  */
 void ab_unix_sockets_parse(const char *text, struct ab_strv *ret)
 {
@@ -48,7 +47,7 @@ void ab_unix_sockets_list(struct ab_strv *ret)
 
 		if (stat(names.v[i], &st) < 0 || !S_ISSOCK(st.st_mode))
 			continue;
-		/* By its real path: the mask goes onto the object. */
+		/* By its real path: the mask is mounted on the object. */
 		char *real = realpath(names.v[i], NULL);
 
 		if (real)
