@@ -172,7 +172,7 @@ nothing_planted()
 	mkdir -m 0777 "$TEST_DIR/open"
 	AGENTBOX_STATE=$TEST_DIR/open doctor_json
 	[ "$status" -eq 1 ]
-	[[ "$(row 'state folder')" == "fail $TEST_DIR/open can be written by others" ]]
+	[[ "$(row 'state folder')" == "fail others can write to $TEST_DIR/open" ]]
 	[[ "$(remedy 'state folder')" == *"chmod 700 $TEST_DIR/open"* ]]
 	[[ "$(row 'a whole box')" == "skip "* ]]
 	[[ "$(jq -r .summary <<<"$output")" == *"state folder"* ]]

@@ -136,7 +136,7 @@ open("ready-web", "w"); time.sleep(300)'
 	begin web -- sh -c 'touch ready-web; sleep 300'
 	agentbox run --name web -- touch never
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"run $(id_of web) is called web already"* ]]
+	[[ "$output" == *"run $(id_of web) is already named web"* ]]
 	[[ "$output" == *"agentbox stop $(id_of web)"* ]]
 	[ ! -e never ]
 	# A name that is the id of a run would hide that run, or be hidden.
@@ -158,7 +158,7 @@ open("ready-web", "w"); time.sleep(300)'
 	for name in '' 'a b' ../x -x "$(printf 'x%.0s' {1..33})" 'ä' $'a\nb'; do
 		agentbox run --name="$name" -- touch never
 		[ "$status" -eq 125 ]
-		[[ "$output" == *"is not a name for a run"* ]]
+		[[ "$output" == *"invalid run name"* ]]
 	done
 	[ ! -e never ]
 	agentbox run --name "A-b_c.9$(printf 'x%.0s' {1..25})" -- true

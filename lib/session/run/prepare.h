@@ -17,7 +17,7 @@ struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		      /* we are already in a box */
 	struct ab_state state;	      /* root -1 when nested */
-	struct ab_next_run next;  /* rules for this run only */
+	struct ab_next_run next;      /* rules for this run only */
 	struct ab_copy audit;	      /* copy of the record, for --audit */
 	const struct ab_copy *result; /* for --result; owned by the run */
 	struct ab_host_facts host;

@@ -76,7 +76,7 @@ void ab_approval_key(const char *kind, const char *const *words, size_t nwords, 
 	ab_autobuf struct ab_buf b = { 0 };
 	const char *const head[] = { "agentbox approval 1", kind, cwd, policy };
 
-	/* No word holds a NUL, so no two lists of words look the same. */
+	/* No word contains a NUL, so different lists of words never look the same. */
 	for (size_t i = 0; i < AB_COUNT(head); i++)
 		ab_buf_add(&b, head[i], strlen(head[i]) + 1);
 	for (size_t i = 0; i < nwords; i++)
@@ -84,7 +84,8 @@ void ab_approval_key(const char *kind, const char *const *words, size_t nwords, 
 	ab_sha256(b.data, b.len, ret_key);
 }
 
-/* Two that begin alike are revoked together: then one is asked again. */
+/* Two keys with the same beginning share an id and are revoked together; then one question is just
+ * asked again. */
 static void make_id(struct ab_approval *a)
 {
 	snprintf(a->id, sizeof(a->id), "%c%.6s", a->session ? 's' : 'a', a->key);
@@ -124,7 +125,7 @@ int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_
 	a.deny = strcmp(answer, "deny") == 0;
 	if (!is_key(key) || (!a.deny && strcmp(answer, "approve") != 0) || created < 0 ||
 	    expires < 0) {
-		snprintf(ret_why, room, "\"%.20s\": no such approval", key);
+		snprintf(ret_why, room, "\"%.20s\": invalid approval", key);
 		return -1;
 	}
 	memcpy(a.key, key, sizeof(a.key));
@@ -139,7 +140,7 @@ int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_
 	return 0;
 }
 
-static bool is_ours(int fd, mode_t type, mode_t others)
+static bool is_private(int fd, mode_t type, mode_t others)
 {
 	struct stat st;
 
@@ -153,7 +154,7 @@ int ab_approval_open(int dir, const char *name)
 {
 	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	return fd >= 0 && is_ours(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
+	return fd >= 0 && is_private(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
 }
 
 int ab_approval_folder(int dir, const char *name, bool make)
@@ -163,7 +164,7 @@ int ab_approval_folder(int dir, const char *name, bool make)
 
 	if (fd < 0 && errno == ENOENT && make && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
 		fd = openat(dir, name, flags);
-	return fd >= 0 && is_ours(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
+	return fd >= 0 && is_private(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
 }
 
 static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
@@ -269,12 +270,12 @@ int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_sessio
 
 enum {
 	ENTRY_MAX = 64 * 1024,
-	/* An agent's session has no process whose end could be seen. */
+	/* An agent's session has no process whose end we could see. */
 	AGENT_IDLE_S = 7 * 86400,
 };
 
-/* Ticks begin anew with each boot. */
-static void get_boot(char ret[9])
+/* Clock ticks start at zero with each boot. */
+static void read_boot_id(char ret[9])
 {
 	ab_autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
@@ -292,7 +293,7 @@ void ab_session_of_caller(struct ab_session_key *ret)
 	ret->name[0] = '\0';
 	if (!start)
 		return;
-	get_boot(boot);
+	read_boot_id(boot);
 	snprintf(ret->name, sizeof(ret->name), "terminal-%s-%ld-%llu", boot, sid,
 		 (unsigned long long)start);
 }
@@ -309,7 +310,7 @@ static bool is_stale(int sessions, const char *name)
 		       time(NULL) - st.st_mtime > AGENT_IDLE_S;
 	if (sscanf(name, "terminal-%8[0-9a-f]-%ld-%llu", boot, &sid, &start) != 3)
 		return false;
-	get_boot(own);
+	read_boot_id(own);
 	return strcmp(boot, own) != 0 ||
 	       (unsigned long long)ab_run_process_started((pid_t)sid) != start;
 }
@@ -325,7 +326,7 @@ static void remove_session(int sessions, const char *name)
 	unlinkat(sessions, name, AT_REMOVEDIR);
 }
 
-static void sweep(int sessions)
+static void remove_stale_sessions(int sessions)
 {
 	ab_autodir DIR *list = ab_folder_list(sessions, ".");
 	const char *name;
@@ -335,10 +336,8 @@ static void sweep(int sessions)
 			remove_session(sessions, name);
 }
 
-/*
- * The runtime folder ends with the login; it counts if it is ours alone. Under
- * sudo the variable often names that of another user.
- */
+/* The runtime folder ends with the login; it is used if it is private to us. Under sudo the
+ * variable often names another user's. */
 static int open_runtime(const struct ab_policy_input *in)
 {
 	const char *path = ab_environ_get(in->environ, "XDG_RUNTIME_DIR");
@@ -346,13 +345,13 @@ static int open_runtime(const struct ab_policy_input *in)
 	return path && path[0] == '/' ? ab_approval_folder(AT_FDCWD, path, false) : -1;
 }
 
-static int open_in(int dir, const char *name, bool make, int *ret_dir, struct ab_error *err)
+static int open_folder(int dir, const char *name, bool make, int *ret_dir, struct ab_error *err)
 {
 	*ret_dir = dir < 0 ? -1 : ab_approval_folder(dir, name, make);
 	if (dir < 0 || *ret_dir >= 0 || (errno == ENOENT && !make))
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "open the folder %s of the sessions", name);
-	return ab_hint(err, "it must be yours, and closed to others");
+	ab_fail(err, AB_ESYSTEM, errno, "open the sessions folder %s", name);
+	return ab_hint(err, "it must be private to you");
 }
 
 /* The folder of all sessions. */
@@ -362,9 +361,9 @@ static int open_sessions(const struct ab_policy_input *in, bool make, int *ret_d
 	ab_autoclose int runtime = open_runtime(in), top = -1;
 
 	if (runtime < 0 ? ab_kept_open(in, make, &top, err) < 0
-			: open_in(runtime, "agentbox", make, &top, err) < 0)
+			: open_folder(runtime, "agentbox", make, &top, err) < 0)
 		return -1;
-	return open_in(top, "sessions", make, ret_dir, err);
+	return open_folder(top, "sessions", make, ret_dir, err);
 }
 
 int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_key *session,
@@ -375,15 +374,14 @@ int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_k
 	*ret_dir = -1;
 	if (!session->name[0] && make)
 		return ab_fail(err, AB_ESYSTEM, 0,
-			       "this session cannot be told from others: its "
-			       "first process is gone");
+			       "cannot identify this session: its first process is gone");
 	if (!session->name[0])
 		return 0;
 	if (open_sessions(in, make, &sessions, err) < 0)
 		return -1;
 	if (sessions >= 0)
-		sweep(sessions);
-	return open_in(sessions, session->name, make, ret_dir, err);
+		remove_stale_sessions(sessions);
+	return open_folder(sessions, session->name, make, ret_dir, err);
 }
 
 int ab_sessions_find(int session, const char *key, struct ab_approval *ret, struct ab_error *err)
@@ -398,7 +396,7 @@ int ab_sessions_find(int session, const char *key, struct ab_approval *ret, stru
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || ab_read_all(fd, ENTRY_MAX, &text, &len) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "read an answer of this session");
+		return ab_fail(err, AB_ESYSTEM, errno, "read a remembered answer");
 	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
 	result = json ? ab_approval_read(json, ret, wrong.text, sizeof(wrong.text)) : -1;
 	json_decref(json);
@@ -406,7 +404,8 @@ int ab_sessions_find(int session, const char *key, struct ab_approval *ret, stru
 		return 1;
 	if (result == 0)
 		ab_approval_fini(ret);
-	return ab_fail(err, AB_ESYSTEM, 0, "an answer of this session is broken: %s", wrong.text);
+	return ab_fail(err, AB_ESYSTEM, 0, "a remembered answer of this session is invalid: %s",
+		       wrong.text);
 }
 
 int ab_sessions_add(int session, const struct ab_approval *a, struct ab_error *err)
@@ -422,7 +421,7 @@ int ab_sessions_add(int session, const struct ab_approval *a, struct ab_error *e
 	if (fd >= 0 && ab_write_all(fd, b.data, b.len) == 0 &&
 	    renameat(session, tmp, session, a->key) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "write the answer down");
+	ab_fail(err, AB_ESYSTEM, errno, "save the answer");
 	unlinkat(session, tmp, 0);
 	return -1;
 }
@@ -452,14 +451,14 @@ int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *
 	int result = 0;
 
 	while (result == 0 && (key = ab_folder_next(names)) != NULL) {
-		/* By name alone: a broken one can be revoked too. */
+		/* By name alone: an invalid one can be revoked too. */
 		if (key[0] == '.' ||
 		    (id && (id[0] != 's' || strlen(id) != 7 || strncmp(key, id + 1, 6) != 0)))
 			continue;
 		if (unlinkat(session, key, 0) == 0)
 			++*n;
 		else if (errno != ENOENT)
-			result = ab_fail(err, AB_ESYSTEM, errno, "forget an answer");
+			result = ab_fail(err, AB_ESYSTEM, errno, "remove a remembered answer");
 	}
 	return result;
 }
@@ -472,8 +471,7 @@ static const struct ab_json_store store = {
 	.file = FILE_NAME,
 	.list = "approvals",
 	.max = 8 << 20,
-	.hint = "it counts as empty and is left as it is; to begin anew: "
-		"agentbox approvals revoke --all",
+	.hint = "it is ignored and left unchanged; to start over: agentbox approvals revoke --all",
 };
 
 int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, struct ab_error *err)
@@ -482,7 +480,7 @@ int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, stru
 	struct ab_state state;
 
 	if (!path) {
-		ab_fail(err, AB_EUSAGE, 0, "there is no place for our state");
+		ab_fail(err, AB_EUSAGE, 0, "no folder for agentbox's state");
 		return ab_hint(err, "set HOME or AGENTBOX_STATE");
 	}
 	*ret_dir = -1;
@@ -495,7 +493,7 @@ int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, stru
 	return 0;
 }
 
-static int take_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
+static int read_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
 			struct ab_error *err)
 {
 	char wrong[JSON_ERROR_TEXT_LENGTH];
@@ -510,7 +508,7 @@ static int take_entries(const json_t *entries, int64_t now, struct ab_approval_l
 		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
 			return ab_json_store_broken(&store, wrong, err);
 		if (a.session || a.deny)
-			result = ab_json_store_broken(&store, "it holds what never ends", err);
+			result = ab_json_store_broken(&store, "an entry never expires", err);
 		if (result == 0 && a.expires > now)
 			ab_approval_list_give(list, &a);
 		ab_approval_fini(&a);
@@ -518,7 +516,7 @@ static int take_entries(const json_t *entries, int64_t now, struct ab_approval_l
 	return result;
 }
 
-/* Appends to the list; on failure nothing of it is left in there. */
+/* Appends to the list, or nothing on failure. */
 int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct ab_error *err)
 {
 	struct ab_approval_list kept = { 0 };
@@ -527,7 +525,7 @@ int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct a
 
 	if (ab_json_store_read(&store, state, &entries, err) < 0)
 		return -1;
-	result = take_entries(entries, now, &kept, err);
+	result = read_entries(entries, now, &kept, err);
 	json_decref(entries);
 	for (size_t i = 0; result == 0 && i < kept.len; i++)
 		ab_approval_list_give(list, &kept.v[i]);
@@ -547,15 +545,15 @@ static int write_file(int state, const struct ab_approval_list *list, struct ab_
 	return ab_json_store_replace(&store, state, &b, err);
 }
 
-static void drop(struct ab_approval_list *list, size_t i)
+static void drop_entry(struct ab_approval_list *list, size_t i)
 {
 	ab_approval_fini(&list->v[i]);
 	memmove(&list->v[i], &list->v[i + 1], (list->len - i - 1) * sizeof(list->v[0]));
 	list->len--;
 }
 
-static int add(int state, int64_t now, const struct ab_approval *a, struct ab_approval_list *list,
-	       struct ab_error *err)
+static int add_entry(int state, int64_t now, const struct ab_approval *a,
+		     struct ab_approval_list *list, struct ab_error *err)
 {
 	struct ab_approval copy = *a;
 
@@ -563,10 +561,10 @@ static int add(int state, int64_t now, const struct ab_approval *a, struct ab_ap
 		return -1;
 	for (size_t i = list->len; i-- > 0;)
 		if (strcmp(list->v[i].key, a->key) == 0)
-			drop(list, i);
+			drop_entry(list, i);
 	if (list->len >= ENTRIES_MAX)
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "%d approvals are kept already: agentbox "
+			       "%d approvals are already saved; remove some with agentbox "
 			       "approvals revoke",
 			       ENTRIES_MAX);
 	copy.command = ab_strdup(a->command);
@@ -580,14 +578,14 @@ int ab_kept_add(int state, int64_t now, const struct ab_approval *a, struct ab_e
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
-	int result = locked < 0 ? -1 : add(state, now, a, &list, err);
+	int result = locked < 0 ? -1 : add_entry(state, now, a, &list, err);
 
 	ab_approval_list_fini(&list);
 	return result;
 }
 
-static int remove_some(int state, int64_t now, const char *id, size_t *n,
-		       struct ab_approval_list *list, struct ab_error *err)
+static int remove_entry(int state, int64_t now, const char *id, size_t *n,
+			struct ab_approval_list *list, struct ab_error *err)
 {
 	size_t before;
 
@@ -596,12 +594,12 @@ static int remove_some(int state, int64_t now, const char *id, size_t *n,
 	before = list->len;
 	for (size_t i = list->len; i-- > 0;)
 		if (strcmp(list->v[i].id, id) == 0)
-			drop(list, i);
+			drop_entry(list, i);
 	*n += before - list->len;
 	return before == list->len ? 0 : write_file(state, list, err);
 }
 
-/* All of them, also where the file is broken. */
+/* All of them, even if the file is invalid. */
 static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 {
 	struct ab_approval_list list = { 0 };
@@ -623,7 +621,7 @@ int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_
 
 	if (locked < 0)
 		return -1;
-	result = id ? remove_some(state, now, id, n, &list, err) : remove_all(state, now, n, err);
+	result = id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
 	ab_approval_list_fini(&list);
 	return result;
 }

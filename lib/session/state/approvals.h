@@ -1,18 +1,18 @@
 #ifndef AB_SESSION_STATE_APPROVALS_H
 #define AB_SESSION_STATE_APPROVALS_H
 /*
- * Answers that are remembered: for a session, and "always".
+ * Remembered answers: for a session, and "always".
  *
- * An answer holds for one key: this very command, in this folder, under this
- * policy. It answers the question and nothing else: what is forbidden is never
- * asked, so never looked up here.
+ * An answer applies to one key: this exact command, in this folder, under this
+ * policy. It answers the question and nothing else: a forbidden command raises
+ * no question, so it is never looked up here.
  *
  *	$XDG_RUNTIME_DIR/agentbox/sessions/SESSION/KEY	approved, or denied
- *	STATE/sessions/SESSION/KEY		where there is no such folder
- *	STATE/approvals.json			always, with an end
+ *	STATE/sessions/SESSION/KEY		without a runtime folder
+ *	STATE/approvals.json			always, with an expiry date
  *
- * All of it is 0700/0600 and ours, and no box sees it. What a session left is
- * swept when the next one looks.
+ * All of it is 0700/0600 and private to the user, and no box sees it. The next
+ * session removes what an ended one left.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,22 +33,22 @@ bool ab_answer_parse(const char *name, enum ab_answer *ret);
 
 #define AB_ALWAYS_DAYS 30
 
-/* Whose session: a name that is safe as one of a folder; "": not known. */
+/* The name of a session, safe as a folder name; "": unknown. */
 struct ab_session_key {
 	char name[80];
 };
 
-/* That of the terminal: getsid(), and when its leader was started. */
+/* The terminal's session: getsid(), and the start time of its leader. */
 void ab_session_of_caller(struct ab_session_key *ret);
-/* That of an agent, which names it as it likes. */
+/* An agent's session; the agent chooses the id. */
 void ab_session_of_agent(const char *id, struct ab_session_key *ret);
 
 struct ab_approval {
 	char id[8]; /* for people: "a3f09c1" */
 	char key[65];
-	bool session; /* of this one; else kept */
+	bool session; /* for this session; else always */
 	bool deny;
-	char *command; /* as it was shown */
+	char *command; /* as shown to the user */
 	char *cwd, *rule;
 	int64_t created, expires; /* seconds; expires 0: never */
 };
@@ -61,14 +61,12 @@ struct ab_approval_list {
 void ab_approval_fini(struct ab_approval *approval);
 void ab_approval_list_fini(struct ab_approval_list *list);
 
-/*
- * The key: of a `kind` ("argv", "text"), its words, the folder, and the digest
- * of the policy.
- */
+/* The key: a hash of the kind ("argv", "text"), the words, the folder, and the digest of the
+ * policy. */
 void ab_approval_key(const char *kind, const char *const *words, size_t nwords, const char *cwd,
 		     const char *policy, char ret_key[65]);
 
-/* What is remembered for a key, by this session first. */
+/* The remembered answer for a key; this session's comes first. */
 enum ab_memory {
 	AB_MEMORY_NONE,
 	AB_MEMORY_DENIED,
@@ -76,18 +74,18 @@ enum ab_memory {
 	AB_MEMORY_ALWAYS,
 };
 
-/* `in` says where the stores are: environment, home, current folder. A store
- * that cannot be read counts as empty for *ret, and fails. */
+/* `in` locates the stores: environment, home, current folder. If a store cannot be read, this
+ * fails, and *ret is as if the store were empty. */
 int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
 		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err);
-/* By `session`: until it ends, approved or denied; else always, and `expires`
- * is set. Makes id and created. */
+/* approval->session: until the session ends, approved or denied; else always, and sets `expires`.
+ * Sets id and created. */
 int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
 		     struct ab_approval *approval, struct ab_error *err);
-/* Those of the session, and all that are kept and have not expired. */
+/* The session's, and all others that have not expired. */
 int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
 		      struct ab_approval_list *ret, struct ab_error *err);
-/* Forget; *ret_n says how many. `id`: NULL for all. */
+/* Forget answers; *ret_n: how many. `id`: NULL for all. */
 enum ab_revoke { AB_REVOKE_BOTH, AB_REVOKE_SESSION };
 int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
 			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err);

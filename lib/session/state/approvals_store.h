@@ -1,39 +1,36 @@
 #ifndef AB_SESSION_STATE_APPROVALS_STORE_H
 #define AB_SESSION_STATE_APPROVALS_STORE_H
-/*
- * The two stores behind session/state/approvals.h: a folder for each session, with a
- * file for each answer, and the one file of those that are kept.
- */
+/* The two stores behind session/state/approvals.h: a folder for each session, with a file for each
+ * answer, and one file for the "always" answers. */
 #include <jansson.h>
 
 #include "session/state/approvals.h"
 
 struct ab_buf;
 
-/* One entry as JSON, and back; -1: it is none, `ret_why` says what is wrong. */
+/* One entry as JSON, and back; -1: it is not valid, see `ret_why`. */
 void ab_approval_write(struct ab_buf *b, const struct ab_approval *approval);
 int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_t room);
-/* Hand over; the list owns it. */
+/* The list takes it over. */
 void ab_approval_list_give(struct ab_approval_list *list, struct ab_approval *approval);
-/* A regular file of ours that others cannot write. -1 with errno (EPERM when
- * it is another's). */
+/* Open a regular file of ours that others cannot write. -1 with errno (EPERM if it is another
+ * user's). */
 int ab_approval_open(int dir, const char *name);
-/* A folder of ours alone: -1 with errno. `make`: it may be missing. */
+/* Open a folder that is private to us: -1 with errno. `make`: create it if it is missing. */
 int ab_approval_folder(int dir, const char *name, bool make);
 
-/* The folder of a session; *ret_dir is -1 where there is none. `make`: then it
- * is made. */
+/* The folder of a session; *ret_dir is -1 if there is none. `make`: create it. */
 int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_key *session,
 		     bool make, int *ret_dir, struct ab_error *err);
 int ab_sessions_find(int session, const char *key, struct ab_approval *ret,
-		     struct ab_error *err); /* 1: there is one */
+		     struct ab_error *err); /* 1: found */
 int ab_sessions_add(int session, const struct ab_approval *approval, struct ab_error *err);
 int ab_sessions_list(int session, struct ab_approval_list *list, struct ab_error *err);
 int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *err);
 
-/* The state folder, in the same way. */
+/* The state folder, likewise. */
 int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, struct ab_error *err);
-/* All that have not expired at `now`. */
+/* All entries that have not expired at `now`. */
 int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct ab_error *err);
 int ab_kept_add(int state, int64_t now, const struct ab_approval *approval, struct ab_error *err);
 int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_error *err);

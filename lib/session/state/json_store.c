@@ -23,8 +23,8 @@ int ab_json_store_broken(const struct ab_json_store *store, const char *why, str
 	return ab_hint(err, "%s", store->hint);
 }
 
-/* Whoever can list the folder can have its lock, and keep it: one of us has it
- * for a moment only, and it is not waited for longer than for that. */
+/* Any process that can open the folder can hold its lock. We hold it for a moment only, so waiting
+ * longer is pointless. */
 int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_error *err)
 {
 	ab_autoclose int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -35,10 +35,8 @@ int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_e
 			return ab_fail(err, AB_ESYSTEM, errno, "lock %s", store->file);
 		if (ab_now_ms() >= until) {
 			ab_fail(err, AB_ESYSTEM, 0,
-				"the state folder is locked by another "
-				"program");
-			return ab_hint(err, "it should be yours alone: chmod "
-					    "700");
+				"another program holds the lock of the state folder");
+			return ab_hint(err, "make the folder private to you: chmod 700");
 		}
 		poll(NULL, 0, LOCK_STEP_MS);
 	}
@@ -47,7 +45,7 @@ int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_e
 	return ab_take_fd(&fd);
 }
 
-static int take_list(const struct ab_json_store *store, json_t *file, json_t **ret,
+static int read_list(const struct ab_json_store *store, json_t *file, json_t **ret,
 		     struct ab_error *err)
 {
 	json_int_t version;
@@ -58,7 +56,7 @@ static int take_list(const struct ab_json_store *store, json_t *file, json_t **r
 			   &list) < 0)
 		return ab_json_store_broken(store, wrong.text, err);
 	if (version != 1 || !json_is_array(list))
-		return ab_json_store_broken(store, "its version is not known", err);
+		return ab_json_store_broken(store, "unknown version", err);
 	*ret = json_incref(list);
 	return 0;
 }
@@ -78,11 +76,11 @@ int ab_json_store_read(const struct ab_json_store *store, int state, json_t **re
 		return 0;
 	if (fd < 0 || ab_read_all(fd, store->max, &text, &len) < 0)
 		return ab_json_store_broken(
-			store, errno == EPERM ? "others can write it" : strerror(errno), err);
+			store, errno == EPERM ? "others can write to it" : strerror(errno), err);
 	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
 	if (!file)
 		return ab_json_store_broken(store, wrong.text, err);
-	result = take_list(store, file, ret, err);
+	result = read_list(store, file, ret, err);
 	json_decref(file);
 	return result;
 }
@@ -105,7 +103,7 @@ int ab_json_store_replace(const struct ab_json_store *store, int state, struct a
 
 	ab_buf_puts(text, "\n]}\n");
 	snprintf(tmp, sizeof(tmp), ".%s", store->file);
-	/* We have the lock: what is there was left by one that was killed. */
+	/* We have the lock: an existing file was left by a process that was killed. */
 	unlinkat(state, tmp, 0);
 	fd = openat(state, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0 && ab_write_all(fd, text->data, text->len) == 0 && fsync(fd) == 0 &&

@@ -1,10 +1,7 @@
 #ifndef AB_SESSION_STATE_JSON_STORE_H
 #define AB_SESSION_STATE_JSON_STORE_H
-/*
- * A file of ours in the state folder that holds a list: {"version":1,
- * "NAME":[...]}. Readers need no lock; a change replaces the whole file at
- * once, under a lock.
- */
+/* A file in the state folder that contains a list: {"version":1, "NAME":[...]}. Readers need no
+ * lock; a change replaces the whole file at once, under a lock. */
 #include <jansson.h>
 #include <stddef.h>
 
@@ -14,16 +11,16 @@ struct ab_error;
 struct ab_json_store {
 	const char *file, *list;
 	size_t max;	  /* bytes */
-	const char *hint; /* for the error when the file is broken */
+	const char *hint; /* for the error when the file is invalid */
 };
 
-/* Take the lock; it is held until the returned descriptor is closed. */
+/* Take the lock; closing the returned descriptor releases it. */
 int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_error *err);
-/* The entries (json_decref() them); NULL: there is no file. */
+/* The entries (json_decref() them); NULL: the file does not exist. */
 int ab_json_store_read(const struct ab_json_store *store, int state, json_t **ret,
 		       struct ab_error *err);
-/* With the lock held: begin, then for each entry ab_json_store_entry() followed by
- * the caller's own JSON object, then replace. */
+/* With the lock held: begin, then for each entry ab_json_store_entry() followed by the caller's
+ * JSON object, then replace. */
 void ab_json_store_begin(const struct ab_json_store *store, struct ab_buf *text);
 void ab_json_store_entry(struct ab_buf *text); /* a separator */
 int ab_json_store_replace(const struct ab_json_store *store, int state, struct ab_buf *text,

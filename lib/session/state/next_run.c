@@ -27,7 +27,7 @@ static const struct ab_json_store store = {
 	.file = FILE_NAME,
 	.list = "next",
 	.max = 1 << 20,
-	.hint = "no rule in it is used; remove it",
+	.hint = "its rules are ignored; remove the file",
 };
 
 struct rule {
@@ -40,7 +40,7 @@ struct rules {
 	size_t len;
 };
 
-static void drop(struct rules *rules, size_t i)
+static void drop_rule(struct rules *rules, size_t i)
 {
 	free(rules->v[i].workspace);
 	free(rules->v[i].write);
@@ -50,7 +50,7 @@ static void drop(struct rules *rules, size_t i)
 static void rules_fini(struct rules *rules)
 {
 	while (rules->len)
-		drop(rules, rules->len - 1);
+		drop_rule(rules, rules->len - 1);
 }
 #define auto_rules __attribute__((cleanup(rules_fini)))
 
@@ -68,12 +68,12 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret, struct
 		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}", "workspace",
 				   &workspace, "write", &write, "at", &at) < 0)
 			return ab_json_store_broken(&store, wrong.text, err);
-		/* One from a time to come would never be forgotten; a clock
-		 * that was set back a little is no such time. */
+		/* A rule dated in the future would never expire; tolerate only small clock
+		 * steps. */
 		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
 			continue;
 		if (ret->len == AB_NEXT_MAX)
-			return ab_json_store_broken(&store, "there are too many", err);
+			return ab_json_store_broken(&store, "too many rules", err);
 		ret->v[ret->len++] = (struct rule){ .workspace = ab_strdup(workspace),
 						    .write = ab_strdup(write),
 						    .at = at };
@@ -81,8 +81,8 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret, struct
 	return 0;
 }
 
-/* Those that have not expired; none where there is no file. */
-static int load(int state, int64_t now, struct rules *ret, struct ab_error *err)
+/* The rules that have not expired; none without a file. */
+static int load_rules(int state, int64_t now, struct rules *ret, struct ab_error *err)
 {
 	json_t *list;
 	int result;
@@ -94,7 +94,7 @@ static int load(int state, int64_t now, struct rules *ret, struct ab_error *err)
 	return result;
 }
 
-static int save(int state, const struct rules *rules, struct ab_error *err)
+static int save_rules(int state, const struct rules *rules, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -117,20 +117,20 @@ static bool is_rule(const struct rule *rule, const char *workspace, const char *
 	return strcmp(rule->workspace, workspace) == 0 && strcmp(rule->write, path) == 0;
 }
 
-/* true: it was there. */
-static bool forget(struct rules *rules, const char *workspace, const char *path)
+/* True: the rule existed. */
+static bool forget_rule(struct rules *rules, const char *workspace, const char *path)
 {
 	bool had = false;
 
 	for (size_t i = rules->len; i-- > 0;)
 		if (is_rule(&rules->v[i], workspace, path)) {
-			drop(rules, i);
+			drop_rule(rules, i);
 			had = true;
 		}
 	return had;
 }
 
-/* Is it read back as it is written? Bytes that are no text are not. */
+/* Can JSON keep it? Bytes that are not UTF-8 cannot be read back. */
 static bool is_text(const char *s)
 {
 	json_t *text = json_string(s);
@@ -149,25 +149,25 @@ int ab_next_run_add(int state, int64_t now, const char *workspace, const char *p
 	if (locked < 0)
 		return -1;
 	if (!is_text(workspace) || !is_text(path))
-		return ab_fail(err, AB_EUSAGE, 0, "a name that is not UTF-8 cannot be kept");
-	if (load(state, now, &rules, err) < 0)
+		return ab_fail(err, AB_EUSAGE, 0, "cannot remember a name that is not UTF-8");
+	if (load_rules(state, now, &rules, err) < 0)
 		return -1;
-	had = forget(&rules, workspace, path);
+	had = forget_rule(&rules, workspace, path);
 	if (rules.len == AB_NEXT_MAX) {
-		ab_fail(err, AB_EUSAGE, 0, "%d rules wait for their next run already", AB_NEXT_MAX);
-		return ab_hint(err, "say it in the settings instead: --always");
+		ab_fail(err, AB_EUSAGE, 0, "%d rules already wait for a next run", AB_NEXT_MAX);
+		return ab_hint(err, "allow it in the settings instead: --always");
 	}
 	rules.v[rules.len++] = (struct rule){ .workspace = ab_strdup(workspace),
 					      .write = ab_strdup(path),
 					      .at = now };
-	if (save(state, &rules, err) < 0)
+	if (save_rules(state, &rules, err) < 0)
 		return -1;
 	*ret_had = had;
 	return 0;
 }
 
-/* As ab_policy_load() finds it. */
-static char *workspace_of(const struct ab_policy_input *in)
+/* The same workspace as in ab_policy_load(). */
+static char *find_workspace(const struct ab_policy_input *in)
 {
 	return in->workspace ? ab_path_resolve(in->workspace, in->cwd, in->home)
 			     : ab_strdup(in->cwd);
@@ -181,8 +181,8 @@ static bool is_read_only(const struct ab_policy_input *in)
 	return false;
 }
 
-/* Does nobody else have them at this moment? */
-static int claim(int state, struct ab_error *err)
+/* Lock the rules for this run, unless another run holds them. */
+static int claim_rules(int state, struct ab_error *err)
 {
 	ab_autoclose int fd =
 		openat(state, CLAIM_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -190,7 +190,7 @@ static int claim(int state, struct ab_error *err)
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return ab_take_fd(&fd);
 	if (fd >= 0 && errno == EWOULDBLOCK)
-		return ab_fail(err, AB_ESYSTEM, 0, "another run that is just starting has them");
+		return ab_fail(err, AB_ESYSTEM, 0, "another run that is starting uses them");
 	return ab_fail(err, AB_ESYSTEM, errno, "lock %s", CLAIM_NAME);
 }
 
@@ -202,8 +202,8 @@ static bool has_any(const struct rules *rules, const char *workspace)
 	return false;
 }
 
-/* It was the name of the thing itself. Another box, which may write around it,
- * can have made it a link since. */
+/* The rule named the object itself. Another box that can write there may have turned it into a link
+ * since. */
 static bool leads_elsewhere(const char *path)
 {
 	ab_autofree char *real = realpath(path, NULL);
@@ -211,30 +211,30 @@ static bool leads_elsewhere(const char *path)
 	return real && strcmp(real, path) != 0;
 }
 
-static int take_back(int state, int64_t now, const char *workspace, const char *path,
-		     struct ab_error *err)
+static int forget_stored(int state, int64_t now, const char *workspace, const char *path,
+			 struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 
-	if (locked < 0 || load(state, now, &rules, err) < 0)
+	if (locked < 0 || load_rules(state, now, &rules, err) < 0)
 		return -1;
-	forget(&rules, workspace, path);
-	return save(state, &rules, err);
+	forget_rule(&rules, workspace, path);
+	return save_rules(state, &rules, err);
 }
 
-static int take(int state, int64_t now, struct ab_next_run *next, struct ab_strv *notes,
-		struct ab_error *err)
+static int take_rules(int state, int64_t now, struct ab_next_run *next, struct ab_strv *notes,
+		      struct ab_error *err)
 {
 	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
 
-	if (load(state, now, &all, err) < 0)
+	if (load_rules(state, now, &all, err) < 0)
 		return -1;
 	if (!has_any(&all, next->workspace))
 		return 0;
-	next->claim = claim(state, err);
-	/* Read behind the lock: who had it may have used them. */
-	if (next->claim < 0 || load(state, now, &ours, err) < 0)
+	next->claim = claim_rules(state, err);
+	/* Read again under the lock: its last holder may have used them. */
+	if (next->claim < 0 || load_rules(state, now, &ours, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ours.len; i++) {
 		const char *path = ours.v[i].write;
@@ -246,10 +246,10 @@ static int take(int state, int64_t now, struct ab_next_run *next, struct ab_strv
 			continue;
 		}
 		ab_strv_addf(notes,
-			     "%s, which you allowed for the next run, leads "
-			     "elsewhere by now; that is forgotten",
+			     "%s, which you allowed for the next run, now leads elsewhere; the "
+			     "rule was dropped",
 			     path);
-		if (take_back(state, now, next->workspace, path, err) < 0)
+		if (forget_stored(state, now, next->workspace, path, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -265,14 +265,14 @@ void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_n
 	struct ab_state state;
 
 	*ret = next;
-	/* Nearly always this is all. */
+	/* The usual case. */
 	if (!file || access(file, F_OK) < 0 || is_read_only(in))
 		return;
-	next.workspace = workspace_of(in);
+	next.workspace = find_workspace(in);
 	if (!next.workspace)
 		return;
 	if (ab_state_open(path, &state, &err) == 0) {
-		take(state.root, now, &next, notes, &err);
+		take_rules(state.root, now, &next, notes, &err);
 		ab_state_fini(&state);
 	}
 	if (err.code != AB_ENONE) {
@@ -288,9 +288,9 @@ void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_n
 	*ret = next;
 }
 
-static void release(struct ab_next_run *next)
+static void release_claim(struct ab_next_run *next)
 {
-	/* Also where a process that we forked still has it. */
+	/* Even if a process that we forked still has the descriptor. */
 	if (next->claim >= 0)
 		flock(next->claim, LOCK_UN);
 	ab_closep(&next->claim);
@@ -305,13 +305,13 @@ int ab_next_run_use(int state, int64_t now, struct ab_next_run *next, struct ab_
 	if (next->claim < 0)
 		return 0;
 	locked = ab_json_store_lock(&store, state, err);
-	if (locked < 0 || load(state, now, &rules, err) < 0)
+	if (locked < 0 || load_rules(state, now, &rules, err) < 0)
 		return -1;
 	for (size_t i = 0; i < next->write.len; i++)
-		forget(&rules, next->workspace, next->write.v[i]);
-	if (save(state, &rules, err) < 0)
+		forget_rule(&rules, next->workspace, next->write.v[i]);
+	if (save_rules(state, &rules, err) < 0)
 		return -1;
-	release(next);
+	release_claim(next);
 	return 0;
 }
 
@@ -327,7 +327,7 @@ int ab_next_run_return(int state, int64_t now, const struct ab_next_run *next, s
 
 void ab_next_run_fini(struct ab_next_run *next)
 {
-	release(next);
+	release_claim(next);
 	free(next->workspace);
 	ab_strv_fini(&next->write);
 	*next = (struct ab_next_run)AB_NEXT_NONE;

@@ -15,7 +15,7 @@
 
 enum { TEXT_MAX = 16 << 20 };
 
-/* Fields of /proc/PID/stat, counted from the one behind the name. */
+/* Fields of /proc/PID/stat, counted after the name. */
 enum { FIELD_PARENT = 2, FIELD_STARTED = 20 };
 
 static int open_process(pid_t pid)
@@ -38,10 +38,10 @@ char *ab_run_process_read(int process, const char *name)
 }
 
 /* 0: it is gone. */
-static int64_t stat_field(int process, int field)
+static int64_t read_stat_field(int process, int field)
 {
 	ab_autofree char *stat = ab_run_process_read(process, "stat");
-	/* The name, which may hold anything, ends at the last bracket. */
+	/* The name, which may contain anything, ends at the last bracket. */
 	char *p = stat ? strrchr(stat, ')') : NULL;
 
 	for (int i = 0; p && i < field; i++)
@@ -53,7 +53,7 @@ int64_t ab_run_process_started(pid_t pid)
 {
 	ab_autoclose int process = open_process(pid);
 
-	return stat_field(process, FIELD_STARTED);
+	return read_stat_field(process, FIELD_STARTED);
 }
 
 void ab_run_process_note(struct ab_buf *line, pid_t init)
@@ -78,7 +78,7 @@ int ab_run_process_init(const json_t *start)
 	if (pid < 0 || since <= 0)
 		return -1;
 	process = open_process(pid);
-	if (process < 0 || stat_field(process, FIELD_STARTED) != since)
+	if (process < 0 || read_stat_field(process, FIELD_STARTED) != since)
 		return -1;
 	return ab_take_fd(&process);
 }
@@ -88,11 +88,8 @@ static int open_pidfd(pid_t pid)
 	return pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/*
- * First the handles, then the look at whose they are: what is right afterwards
- * was right when they were taken, because init has been there since before the
- * record, and its parent as long as it says so itself.
- */
+/* First open the handles, then check whose they are: if the check succeeds, they were right when
+ * they were opened, because init exists since before the record, and names its parent itself. */
 int ab_ends_open(const json_t *start, struct ab_ends *ret)
 {
 	pid_t supervisor = get_pid(start, "pid");
@@ -101,7 +98,7 @@ int ab_ends_open(const json_t *start, struct ab_ends *ret)
 	ab_autoclose int process = ab_run_process_init(start);
 
 	if (ends.init < 0 || ends.supervisor < 0 || process < 0 ||
-	    stat_field(process, FIELD_PARENT) != supervisor) {
+	    read_stat_field(process, FIELD_PARENT) != supervisor) {
 		ab_ends_fini(&ends);
 		return -1;
 	}

@@ -22,14 +22,14 @@
 #include "base/system/folder.h"
 #include "base/system/path.h"
 
-/* From making a run's folder to its first record are microseconds. */
-enum { UNBORN_S = 60 };
+/* Microseconds pass from creating a run's folder to its first record. */
+enum { UNSTARTED_S = 60 };
 
 enum { ID_TRIES = 64 };
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* Every folder up to `path`; what exists is left alone. */
+/* Create every folder up to `path`; existing ones are left alone. */
 static int make_folders(const char *path, struct ab_error *err)
 {
 	ab_autofree char *parent = NULL;
@@ -37,27 +37,27 @@ static int make_folders(const char *path, struct ab_error *err)
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
 	if (errno != ENOENT)
-		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", path);
 	parent = ab_path_parent(path);
 	if (make_folders(parent, err) < 0)
 		return -1;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", path);
 	return 0;
 }
 
-/* Ours alone: another user who could write here could forge what we sweep
- * and read what we record. */
+/* It must be private: another user who could write here could forge what we sweep and read what we
+ * record. */
 static int check_owner(int fd, const char *path, struct ab_error *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "look at %s", path);
+		return ab_fail(err, AB_ESYSTEM, errno, "check %s", path);
 	if (st.st_uid != geteuid())
 		ab_fail(err, AB_ESYSTEM, 0, "%s belongs to another user", path);
 	else if (st.st_mode & 022)
-		ab_fail(err, AB_ESYSTEM, 0, "%s can be written by others", path);
+		ab_fail(err, AB_ESYSTEM, 0, "others can write to %s", path);
 	else
 		return 0;
 	return ab_hint(err,
@@ -66,7 +66,7 @@ static int check_owner(int fd, const char *path, struct ab_error *err)
 		       path);
 }
 
-static int open_sub(const struct ab_state *state, const char *name, struct ab_error *err)
+static int open_subfolder(const struct ab_state *state, const char *name, struct ab_error *err)
 {
 	int fd = openat(state->root, name, OPEN_DIR);
 
@@ -98,10 +98,10 @@ int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err)
 	}
 	if (check_owner(state.root, path, err) < 0)
 		goto fail;
-	state.live = open_sub(&state, "live", err);
+	state.live = open_subfolder(&state, "live", err);
 	if (state.live < 0)
 		goto fail;
-	state.runs = open_sub(&state, "runs", err);
+	state.runs = open_subfolder(&state, "runs", err);
 	if (state.runs < 0)
 		goto fail;
 	*ret = state;
@@ -125,7 +125,7 @@ void ab_state_fini(struct ab_state *state)
 
 int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 {
-	/* No 0 1 l o: they are mistaken for each other. */
+	/* Without 0 1 l o, which look alike. */
 	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
 	unsigned char random[5];
 
@@ -153,7 +153,7 @@ int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_err
 		if (!is_taken(state, ret_id))
 			return 0;
 	}
-	return ab_fail(err, AB_ESYSTEM, 0, "no id is free for the run");
+	return ab_fail(err, AB_ESYSTEM, 0, "cannot find a free id for the run");
 }
 
 int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
@@ -163,7 +163,7 @@ int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *r
 
 	snprintf(run.id, sizeof(run.id), "%s", id);
 	if (mkdirat(state->live, id, 0700) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make the run's folder in %s", state->path);
+		ab_fail(err, AB_ESYSTEM, errno, "create the run's folder in %s", state->path);
 		goto fail;
 	}
 	run.dir = openat(state->live, id, OPEN_DIR);
@@ -175,18 +175,18 @@ int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *r
 	return 0;
 fail:
 	ab_run_fini(&run);
-	ab_hint(err, "a run without its record does not start; choose another "
-		     "place with AGENTBOX_STATE");
+	ab_hint(err, "a run does not start without its record; choose another place with "
+		     "AGENTBOX_STATE");
 	return ab_step(err, "record");
 }
 
 void ab_run_retire(struct ab_run *run)
 {
 	unlinkat(run->dir, AB_CONTROL_NAME, 0);
-	/* How old it is counts from here (session/cleanup/gc.h); before it is where
-	 * somebody looks for old ones. */
+	/* Its age counts from here (session/cleanup/gc.h). Set it before the run is where gc looks
+	 * for old ones. */
 	futimens(run->dir, NULL);
-	/* A failure leaves it in live/, unlocked: the next start sweeps. */
+	/* On failure it stays in live/, unlocked: the next start sweeps it. */
 	renameat(run->state->live, run->id, run->state->runs, run->id);
 }
 
@@ -196,21 +196,21 @@ void ab_run_fini(struct ab_run *run)
 	run->dir = -1;
 }
 
-/* Remove the folder of a run that never began, once no start can still be
- * at work in it. Only an empty one goes. */
-static void drop_unborn(const struct ab_run *run)
+/* Remove the folder of a run that never began, once its start must have failed. Only an empty
+ * folder is removed. */
+static void remove_unstarted(const struct ab_run *run)
 {
 	struct stat st;
 
-	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNBORN_S)
+	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNSTARTED_S)
 		return;
 	unlinkat(run->dir, AB_LOG_NAME, 0);
 	unlinkat(run->dir, AB_CONTROL_NAME, 0);
 	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
 }
 
-/* Locked by us now, hence dead; or alive and left alone. */
-static bool claim(const struct ab_state *state, const char *id, struct ab_run *ret)
+/* True: we could lock it, so the run is dead. An active run is left alone. */
+static bool claim_dead_run(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
@@ -222,10 +222,10 @@ static bool claim(const struct ab_state *state, const char *id, struct ab_run *r
 		ab_run_fini(&run);
 		return false;
 	}
-	/* No record yet: it is just being made, between two of its steps, or
-	 * was killed there. Nothing of the command has happened then. */
+	/* No record yet: the run is starting, or was killed while it did. The command has done
+	 * nothing. */
 	if (!ab_log_begun(run.dir)) {
-		drop_unborn(&run);
+		remove_unstarted(&run);
 		ab_run_fini(&run);
 		return false;
 	}
@@ -239,14 +239,14 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 	const char *id;
 	struct stat st;
 
-	/* Most file systems count folders as links: two means none. */
+	/* On most file systems a link count of two means no subfolders. */
 	if (state->live < 0 || fstat(state->live, &st) < 0 || st.st_nlink == 2)
 		return;
 	list = ab_folder_list(state->live, ".");
 	while ((id = ab_folder_next(list)) != NULL) {
 		struct ab_run run;
 
-		if (id[0] == '.' || !claim(state, id, &run))
+		if (id[0] == '.' || !claim_dead_run(state, id, &run))
 			continue;
 		fn(&run, arg);
 		ab_run_retire(&run);
@@ -254,7 +254,7 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 	}
 }
 
-/* Its processes hold the lock as long as one of them lives. */
+/* A run is active while one of its processes holds the lock. */
 static bool open_live(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
@@ -287,7 +287,7 @@ void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg)
 
 struct search {
 	const char *name;    /* NULL: any */
-	struct ab_buf found; /* the ids */
+	struct ab_buf found; /* their ids */
 	struct ab_run run;   /* the last of them */
 	size_t n;
 };
@@ -305,7 +305,7 @@ static void match_run(struct ab_run *run, void *arg)
 	run->dir = -1;
 }
 
-/* 1: there is one; 0: none. */
+/* 1: found; 0: none. */
 static int find_by_name(const struct ab_state *state, const char *name, struct ab_run *ret,
 			struct ab_error *err)
 {
@@ -371,7 +371,7 @@ static bool is_name(const char *name)
 				    "0123456789-_.";
 	size_t len = strlen(name);
 
-	/* One that begins with a dash is an option to every command. */
+	/* Every command would take a leading dash for an option. */
 	return len && len <= NAME_MAX_LEN && strspn(name, right) == len && name[0] != '-';
 }
 
@@ -380,8 +380,8 @@ struct taken {
 	char id[8];
 };
 
-/* An id is found before a name: that name could never be used. */
-static void compare(struct ab_run *run, void *arg)
+/* A name that is another run's id could never be used: ids are found first. */
+static void match_name(struct ab_run *run, void *arg)
 {
 	struct taken *t = arg;
 	ab_autofree char *name = ab_run_name(run);
@@ -395,21 +395,20 @@ int ab_state_check_name(const struct ab_state *state, const char *name, struct a
 	struct taken taken = { .name = name };
 
 	if (!is_name(name)) {
-		ab_fail(err, AB_EUSAGE, 0, "\"%s\" is not a name for a run", name);
-		return ab_hint(err, "1 to 32 letters, digits, - _ and ., "
-				    "and no - in front");
+		ab_fail(err, AB_EUSAGE, 0, "invalid run name \"%s\"", name);
+		return ab_hint(err, "use 1 to 32 letters, digits, -, _ and ., not starting with -");
 	}
-	ab_state_each_live(state, compare, &taken);
+	ab_state_each_live(state, match_name, &taken);
 	if (!taken.id[0])
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "run %s is called %s already", taken.id, name);
-	return ab_hint(err, "take another name, or end it: agentbox stop %s", taken.id);
+	ab_fail(err, AB_EUSAGE, 0, "run %s is already named %s", taken.id, name);
+	return ab_hint(err, "choose another name, or stop that run: agentbox stop %s", taken.id);
 }
 
 int ab_state_claim_name(const struct ab_state *state, const char *name, int *ret_lock,
 			struct ab_error *err)
 {
-	/* Of its own: the lock is that of the open file. */
+	/* A descriptor of its own: the lock belongs to the open file. */
 	ab_autoclose int lock = openat(state->live, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (lock < 0 || flock(lock, LOCK_EX) < 0)
