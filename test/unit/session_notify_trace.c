@@ -310,25 +310,25 @@ static void test_notes(void)
 	   "and who made it");
 	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
 	   "again, until it has been told");
-	ab_trace_told(trace, &note);
+	ab_trace_sent(trace, &note);
 	ok(!ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) &&
 		   !ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
 	   "then it is counted");
 	ok(ab_trace_denied(trace, &arena, getpid(), &bpf, no, &note) && note.number == 2,
 	   "another one is another one");
-	ab_trace_told(trace, &note);
+	ab_trace_sent(trace, &note);
 	ok(ab_trace_again(trace, &note) && note.number == 1 && note.times == 2,
 	   "at the end it is said how often");
 	ok(!ab_trace_again(trace, &note), "once");
 	ok(ab_trace_program(trace, "/bin/sh", &note) && note.kind == AB_NOTE_PROGRAM,
 	   "a program is told");
-	ab_trace_told(trace, &note);
+	ab_trace_sent(trace, &note);
 	ok(!ab_trace_program(trace, "/bin/sh", &note), "once");
 	for (int nr = 3000; nr < 6000; nr++) {
 		struct seccomp_data any = call_of(nr, 0, 0, 0);
 
 		if (ab_trace_denied(trace, &arena, getpid(), &any, no, &note) && note.told)
-			ab_trace_told(trace, &note);
+			ab_trace_sent(trace, &note);
 		ab_arena_reset(&arena);
 	}
 	ok(!note.told && note.number == 1025, "there is an end to it: %u", note.number);

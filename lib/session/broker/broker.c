@@ -226,7 +226,7 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	_exit(0);
 }
 
-/* What may be asked, how long its body is, and who sees to it. */
+/* For each request: the length of its body, and its handler. */
 static const struct {
 	size_t min, max;
 	void (*answer)(struct broker *b, const struct ask *ask, size_t len);

@@ -32,7 +32,7 @@ struct reader {
 };
 
 /* Up to `max` bytes, within one page except for the first `min`; -errno. */
-static ssize_t peek(pid_t pid, uint64_t at, void *to, size_t min, size_t max)
+static ssize_t peek_memory(pid_t pid, uint64_t at, void *to, size_t min, size_t max)
 {
 	size_t left = PAGE - at % PAGE;
 	struct iovec here = { .iov_base = to }, there;
@@ -54,7 +54,7 @@ static int read_text(struct reader *r, uint64_t at, size_t *ret_offset)
 
 	*ret_offset = r->bytes->len;
 	for (; !end; at += (size_t)n) {
-		n = peek(r->pid, at, piece, 1, sizeof(piece));
+		n = peek_memory(r->pid, at, piece, 1, sizeof(piece));
 		if (n < 0)
 			return (int)-n;
 		end = memchr(piece, '\0', (size_t)n);
@@ -67,7 +67,7 @@ static int read_text(struct reader *r, uint64_t at, size_t *ret_offset)
 
 int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len)
 {
-	ssize_t n = peek(pid, at, to, len, len);
+	ssize_t n = peek_memory(pid, at, to, len, len);
 
 	return n < 0 ? (int)-n : 0;
 }
@@ -79,7 +79,7 @@ int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at, const char **re
 
 	while (len < sizeof(text)) {
 		size_t room = sizeof(text) - len;
-		ssize_t n = peek(pid, at + len, text + len, 1, room < PIECE ? room : PIECE);
+		ssize_t n = peek_memory(pid, at + len, text + len, 1, room < PIECE ? room : PIECE);
 		const char *end;
 
 		if (n < 0)
@@ -145,7 +145,7 @@ static int read_words(struct reader *r, uint64_t at, struct words *w)
 {
 	while (at) {
 		uint64_t p[POINTERS];
-		ssize_t got = peek(r->pid, at, p, sizeof(p[0]), sizeof(p));
+		ssize_t got = peek_memory(r->pid, at, p, sizeof(p[0]), sizeof(p));
 		size_t n = (size_t)got / sizeof(p[0]), words = 0;
 		int errnum;
 

@@ -93,7 +93,7 @@ static void send_denied(struct judge *j, struct ab_note *note)
 	}
 	j->notes++;
 	j->missed_others = 0;
-	ab_trace_told(j->trace, note);
+	ab_trace_sent(j->trace, note);
 }
 
 /* Some shells try every folder of PATH whatever the error: count them as one attempt. */
@@ -162,7 +162,7 @@ static void list_program(struct judge *j, const struct ab_exec *attempt)
 	struct ab_note note;
 
 	if (attempt->real && ab_trace_program(j->trace, attempt->real, &note) && send_now(j, &note))
-		ab_trace_told(j->trace, &note);
+		ab_trace_sent(j->trace, &note);
 }
 
 /* Apply the rules, if it could be read. */

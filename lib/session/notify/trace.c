@@ -13,7 +13,7 @@
 #include "session/notify/program_judge.h"
 
 enum {
-	TOLD_MAX = 1024, /* later ones are only counted */
+	REPORTED_MAX = 1024, /* later ones are only counted */
 	PROGRAMS_MAX = 1024,
 };
 
@@ -21,8 +21,8 @@ struct ab_trace {
 	struct ab_trace_terms terms;
 	struct {
 		uint64_t key, times;
-	} told[TOLD_MAX];
-	size_t ntold, next;
+	} reported[REPORTED_MAX];
+	size_t nreported, next;
 	uint64_t programs[PROGRAMS_MAX];
 	size_t nprograms;
 	uint64_t key; /* of the note that was made last */
@@ -93,9 +93,9 @@ static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note
 /* False: it was reported before. */
 static bool is_new(struct ab_trace *trace, uint64_t key)
 {
-	for (size_t i = 0; i < trace->ntold; i++)
-		if (trace->told[i].key == key) {
-			trace->told[i].times++;
+	for (size_t i = 0; i < trace->nreported; i++)
+		if (trace->reported[i].key == key) {
+			trace->reported[i].times++;
 			return false;
 		}
 	trace->key = key;
@@ -148,8 +148,8 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 	if (!fresh)
 		return false;
 	describe_process(pid, ret);
-	ret->number = (uint32_t)trace->ntold + 1;
-	ret->told = trace->ntold < TOLD_MAX;
+	ret->number = (uint32_t)trace->nreported + 1;
+	ret->told = trace->nreported < REPORTED_MAX;
 	return true;
 }
 
@@ -168,24 +168,24 @@ bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *
 	return true;
 }
 
-void ab_trace_told(struct ab_trace *trace, const struct ab_note *note)
+void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note)
 {
 	if (note->kind == AB_NOTE_PROGRAM)
 		trace->programs[trace->nprograms++] = trace->key;
 	else
-		trace->told[trace->ntold++].key = trace->key;
+		trace->reported[trace->nreported++].key = trace->key;
 }
 
 bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret)
 {
-	while (trace->next < trace->ntold && !trace->told[trace->next].times)
+	while (trace->next < trace->nreported && !trace->reported[trace->next].times)
 		trace->next++;
-	if (trace->next == trace->ntold)
+	if (trace->next == trace->nreported)
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_AGAIN,
 				 .told = 1,
 				 .number = (uint32_t)trace->next + 1,
-				 .times = trace->told[trace->next].times };
+				 .times = trace->reported[trace->next].times };
 	trace->next++;
 	return true;
 }

@@ -92,7 +92,7 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
  *
  * denied() makes a note of a call. False: there is nothing to report, or it was reported before and
  * is only counted. A note whose `told` is 0 means that there was no room to remember one more. Call
- * told() for each note that was sent. again() returns, one by one, the denials that happened more
+ * sent() for each note that was sent. again() returns, one by one, the denials that happened more
  * than once.
  */
 struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms);
@@ -101,7 +101,7 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret);
 /* The same for a program that is executed. */
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret);
-void ab_trace_told(struct ab_trace *trace, const struct ab_note *note);
+void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note);
 bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret);
 
 #endif

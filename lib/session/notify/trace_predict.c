@@ -49,7 +49,7 @@ static int find_at(const struct prediction *l, int dir, int path, bool nofollow,
 	return find_name(l, dir < 0 ? AT_FDCWD : (int)l->call->args[dir], text, nofollow, ret);
 }
 
-static bool exists(const struct ab_found *f)
+static bool is_found(const struct ab_found *f)
 {
 	return f->errnum == 0;
 }
@@ -146,7 +146,7 @@ static bool predict_remove(const struct prediction *l, const struct ab_found *f)
 {
 	const char *path;
 
-	if (!exists(f))
+	if (!is_found(f))
 		return is_behind_mask(l, f) && report_mask(l, f, "write");
 	if (f->parent < 0)
 		return false;
@@ -162,7 +162,7 @@ static bool predict_change(const struct prediction *l, const struct ab_found *f)
 {
 	uid_t self = l->terms->uid;
 
-	if (!exists(f))
+	if (!is_found(f))
 		return is_behind_mask(l, f) && report_mask(l, f, "write");
 	if (is_masked(l, f))
 		return report_mask(l, f, "write");
@@ -176,7 +176,7 @@ static bool predict_open(const struct prediction *l, const struct ab_found *f, i
 {
 	bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
 
-	if (!exists(f)) {
+	if (!is_found(f)) {
 		if (is_behind_mask(l, f))
 			return report_mask(l, f, writes ? "write" : "read");
 		return (flags & O_CREAT) && predict_create(l, f);
@@ -210,7 +210,7 @@ static bool predict_connect(const struct prediction *l, const struct ab_found *f
 {
 	const char *path;
 
-	if (exists(f) && S_ISSOCK(f->st.st_mode))
+	if (is_found(f) && S_ISSOCK(f->st.st_mode))
 		return false;
 	path = ab_found_path(l->arena, f);
 	return path && ab_trace_socket(l->arena, l->terms, path, l->ret);
@@ -321,7 +321,7 @@ static bool predict_rename_target(const struct prediction *l, const struct ab_to
 
 	if (find_at(l, t->to_dir, t->to_path, true, &f) < 0)
 		return false;
-	if (!exists(&f))
+	if (!is_found(&f))
 		denied = predict_create(l, &f);
 	else if (S_ISDIR(f.st.st_mode) != S_ISDIR(source->st.st_mode) ||
 		 (l->call->nr == __NR_renameat2 && (l->call->args[4] & RENAME_NOREPLACE)))
@@ -349,7 +349,7 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 	    find_at(&l, t->dir, t->path, keeps_last_link(t, flags), &f) < 0)
 		return false;
 	denied = predict_kind(&l, t, &f, flags);
-	if (!denied && exists(&f) && t->kind == AB_TOUCH_RENAME)
+	if (!denied && is_found(&f) && t->kind == AB_TOUCH_RENAME)
 		denied = predict_rename_target(&l, t, &f);
 	ab_found_close(&f);
 	return denied;

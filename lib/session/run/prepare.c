@@ -225,7 +225,7 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct
 	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
 }
 
-/* Does the command get this very file (pipe, socket) as one of 0-2? */
+/* Is this file (pipe, socket) one of the command's 0-2? */
 static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 {
 	char buf[32];
