@@ -1,7 +1,7 @@
 /*
- * Should: accept as long as there are descriptors for both sides of a
- * connection; let the backlog hold the others, none is lost.
- * Mustn't: let one listener keep the rest waiting.
+ * Should: accept while there are descriptors for both sides of a connection;
+ * the others stay in the backlog, none is lost.
+ * Mustn't: let one listener starve the rest.
  */
 #include "proxy/doors/accept.h"
 
@@ -21,117 +21,118 @@
 #include "proxy/traffic/tunnel.h"
 
 enum {
-	ACCEPTS = 64,	 /* of one listener at a stretch */
+	ACCEPTS = 64,	 /* per listener and turn */
 	SPARE_FDS = 700, /* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,	 /* the same where the limit is low */
-	RETRY_MS = 100,	 /* when descriptors ran out all the same */
-	/* Each may make us hold some 64 KiB for each direction, which is not
-	 * in the box's own limit of memory. */
+	RETRY_MS = 100,	 /* after running out of descriptors */
+	/* Each connection may buffer some 64 KiB per direction, which the
+	 * box's memory limit does not include. */
 	MOST_CONNS = 16384,
-	DIALS = 64, /* that init is asked for at a time: far fewer
-				 * than the socket to it holds */
+	/* dial_inside calls without a result: far fewer than the socket to
+	 * init can queue. */
+	DIALS = 64,
 };
 
-struct ab_knocker { /* a listener in the loop */
+struct ab_acceptor_listener {
 	struct ab_source source;
 	struct ab_acceptor *acceptor;
-	/* NULL: datagrams */
-	void (*admit)(struct ab_knocker *knocker, int fd);
+	/* NULL: a datagram socket */
+	void (*admit)(struct ab_acceptor_listener *listener, int fd);
 	uint16_t port;
 };
 
-/* A published connection that waits for its socket in the box. */
-struct ab_caller {
-	struct ab_caller *next;
-	struct ab_conn *conn; /* NULL: it has gone */
+/* A connection to a published port that waits for its socket in the box. */
+struct ab_inside_dial {
+	struct ab_inside_dial *next;
+	struct ab_conn *conn; /* NULL: it was closed */
 };
 
-static void listen_to(struct ab_acceptor *k, bool on)
+static void set_listening(struct ab_acceptor *a, bool on)
 {
-	for (size_t i = 0; i < k->n; i++)
-		if (k->knockers[i].admit)
-			ab_loop_set(&k->engine->loop, &k->knockers[i].source, on ? EPOLLIN : 0);
-	k->full = !on;
+	for (size_t i = 0; i < a->nlisteners; i++)
+		if (a->listeners[i].admit)
+			ab_loop_set(&a->engine->loop, &a->listeners[i].source, on ? EPOLLIN : 0);
+	a->full = !on;
 }
 
-static void listen_again(struct ab_acceptor *k)
+static void resume_listening(struct ab_acceptor *a)
 {
-	if (k->full && k->engine->nconns < k->max_conns)
-		listen_to(k, true);
+	if (a->full && a->engine->nconns < a->max_conns)
+		set_listening(a, true);
 }
 
-static void retry(struct ab_timer *timer)
+static void retry_listening(struct ab_timer *timer)
 {
-	listen_again(timer->owner);
+	resume_listening(timer->owner);
 }
 
-void ab_acceptor_freed(struct ab_acceptor *k, const struct ab_conn *conn)
+void ab_acceptor_freed(struct ab_acceptor *a, const struct ab_conn *conn)
 {
 	if (conn->door == AB_DOOR_PUBLISH)
-		for (struct ab_caller *c = k->callers; c; c = c->next)
-			if (c->conn == conn)
-				c->conn = NULL;
-	if (!k->engine->ending)
-		listen_again(k);
+		for (struct ab_inside_dial *d = a->dials; d; d = d->next)
+			if (d->conn == conn)
+				d->conn = NULL;
+	if (!a->engine->ending)
+		resume_listening(a);
 }
 
-static void admit_explicit(struct ab_knocker *knocker, int fd)
+static void admit_explicit(struct ab_acceptor_listener *listener, int fd)
 {
-	ab_door_open_explicit(knocker->acceptor->engine, fd);
+	ab_door_open_explicit(listener->acceptor->engine, fd);
 }
 
-static void admit_transparent(struct ab_knocker *knocker, int fd)
+static void admit_transparent(struct ab_acceptor_listener *listener, int fd)
 {
-	ab_door_open_transparent(knocker->acceptor->engine, fd, knocker->acceptor->capture);
+	ab_door_open_transparent(listener->acceptor->engine, fd, listener->acceptor->capture);
 }
 
-static void admit_dns(struct ab_knocker *knocker, int fd)
+static void admit_dns(struct ab_acceptor_listener *listener, int fd)
 {
-	ab_door_open_dns(knocker->acceptor->engine, fd);
+	ab_door_open_dns(listener->acceptor->engine, fd);
 }
 
-static void admit_host_port(struct ab_knocker *knocker, int fd)
+static void admit_host_port(struct ab_acceptor_listener *listener, int fd)
 {
-	ab_door_open_host_port(knocker->acceptor->engine, fd, knocker->port);
+	ab_door_open_host_port(listener->acceptor->engine, fd, listener->port);
 }
 
-static void admit_published(struct ab_knocker *knocker, int fd)
+static void admit_published(struct ab_acceptor_listener *listener, int fd)
 {
-	struct ab_acceptor *k = knocker->acceptor;
-	struct ab_conn *conn = ab_door_open_published(k->engine, fd, knocker->port);
-	struct ab_caller *caller;
+	struct ab_acceptor *a = listener->acceptor;
+	struct ab_conn *conn = ab_door_open_published(a->engine, fd, listener->port);
+	struct ab_inside_dial *dial;
 
 	if (!conn)
 		return;
-	if (k->dial_inside(k->arg, knocker->port) < 0) {
+	if (a->dial_inside(a->arg, listener->port) < 0) {
 		ab_conn_close(conn, true);
 		return;
 	}
-	caller = ab_alloc(sizeof(*caller));
-	caller->conn = conn;
-	*k->callers_end = caller;
-	k->callers_end = &caller->next;
-	k->ncallers++;
+	dial = ab_alloc(sizeof(*dial));
+	dial->conn = conn;
+	*a->dials_end = dial;
+	a->dials_end = &dial->next;
+	a->ndials++;
 }
 
-/* Until init has answered some of those who came before. */
-static bool must_wait(const struct ab_knocker *knocker)
+/* Stop accepting until init has answered some of the dials. */
+static bool has_too_many_dials(const struct ab_acceptor_listener *listener)
 {
-	return knocker->admit == admit_published && knocker->acceptor->ncallers >= DIALS;
+	return listener->admit == admit_published && listener->acceptor->ndials >= DIALS;
 }
 
-void ab_acceptor_dialled(struct ab_acceptor *k, int errnum, int fd)
+void ab_acceptor_dialled(struct ab_acceptor *a, int errnum, int fd)
 {
-	struct ab_caller *caller = k->callers;
-	struct ab_conn *conn = caller ? caller->conn : NULL;
+	struct ab_inside_dial *dial = a->dials;
+	struct ab_conn *conn = dial ? dial->conn : NULL;
 
-	if (caller) {
-		k->callers = caller->next;
-		if (!k->callers)
-			k->callers_end = &k->callers;
-		free(caller);
-		if (k->ncallers-- == DIALS && !k->full)
-			listen_to(k, true);
+	if (dial) {
+		a->dials = dial->next;
+		if (!a->dials)
+			a->dials_end = &a->dials;
+		free(dial);
+		if (a->ndials-- == DIALS && !a->full)
+			set_listening(a, true);
 	}
 	if (!conn || conn->closed) {
 		if (fd >= 0)
@@ -144,47 +145,47 @@ void ab_acceptor_dialled(struct ab_acceptor *k, int errnum, int fd)
 		ab_tunnel_relay(conn);
 }
 
-static void somebody_knocks(struct ab_source *source, uint32_t events)
+static void accept_ready(struct ab_source *source, uint32_t events)
 {
-	struct ab_knocker *knocker = source->owner;
-	struct ab_acceptor *k = knocker->acceptor;
+	struct ab_acceptor_listener *listener = source->owner;
+	struct ab_acceptor *a = listener->acceptor;
 
 	(void)events;
-	for (int i = 0; i < ACCEPTS && !k->full; i++) {
+	for (int i = 0; i < ACCEPTS && !a->full; i++) {
 		int fd;
 
-		if (k->engine->nconns >= k->max_conns) {
-			listen_to(k, false);
+		if (a->engine->nconns >= a->max_conns) {
+			set_listening(a, false);
 			return;
 		}
-		if (must_wait(knocker)) {
-			ab_loop_set(&k->engine->loop, source, 0);
+		if (has_too_many_dials(listener)) {
+			ab_loop_set(&a->engine->loop, source, 0);
 			return;
 		}
 		fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
-			knocker->admit(knocker, fd);
+			listener->admit(listener, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-			listen_to(k, false);
-			ab_loop_timer(&k->engine->loop, &k->retry, RETRY_MS);
+			set_listening(a, false);
+			ab_loop_timer(&a->engine->loop, &a->retry, RETRY_MS);
 		}
 		return;
 	}
 }
 
-static void datagrams_came(struct ab_source *source, uint32_t events)
+static void datagrams_ready(struct ab_source *source, uint32_t events)
 {
-	struct ab_knocker *knocker = source->owner;
+	struct ab_acceptor_listener *listener = source->owner;
 
 	(void)events;
-	ab_door_dns_datagrams(knocker->acceptor->engine, source->fd);
+	ab_door_dns_datagrams(listener->acceptor->engine, source->fd);
 }
 
-/* Descriptors: two for each connection, and some to work with. The box keeps
- * the limit of the caller; this one is ours. */
-static void raise_limit(struct ab_acceptor *k)
+/* Two descriptors per connection, plus some spare ones. The box keeps the
+ * limit that the caller had. */
+static void raise_fd_limit(struct ab_acceptor *a)
 {
 	struct rlimit limit;
 	rlim_t spare;
@@ -194,43 +195,44 @@ static void raise_limit(struct ab_acceptor *k)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	spare = limit.rlim_cur >= 4 * SPARE_FDS ? SPARE_FDS : FEW_FDS;
-	k->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
-	if (k->max_conns > MOST_CONNS)
-		k->max_conns = MOST_CONNS;
-	/* Who waits for a word must not keep others out. */
-	k->engine->pending.room = k->max_conns - k->max_conns / 4;
+	a->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
+	if (a->max_conns > MOST_CONNS)
+		a->max_conns = MOST_CONNS;
+	/* A connection that waits for an answer must not use up the limit. */
+	a->engine->pending.room = a->max_conns - a->max_conns / 4;
 }
 
-void ab_acceptor_prepare(struct ab_acceptor *k)
+void ab_acceptor_prepare(struct ab_acceptor *a)
 {
 	int on = 1;
 
-	raise_limit(k);
-	/* What is accepted from a listener inherits this. */
-	for (size_t i = 0; i < k->n; i++)
-		if (k->knockers[i].admit)
-			setsockopt(k->knockers[i].source.fd, IPPROTO_TCP, TCP_NODELAY, &on,
+	raise_fd_limit(a);
+	/* Accepted sockets inherit this. */
+	for (size_t i = 0; i < a->nlisteners; i++)
+		if (a->listeners[i].admit)
+			setsockopt(a->listeners[i].source.fd, IPPROTO_TCP, TCP_NODELAY, &on,
 				   sizeof(on));
 }
 
-static int add(struct ab_acceptor *k, int fd, uint16_t port,
-	       void (*admit)(struct ab_knocker *knocker, int fd), struct ab_error *err)
+static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
+			void (*admit)(struct ab_acceptor_listener *listener, int fd),
+			struct ab_error *err)
 {
-	struct ab_knocker *knocker = &k->knockers[k->n++];
+	struct ab_acceptor_listener *listener = &a->listeners[a->nlisteners++];
 
-	*knocker = (struct ab_knocker){
+	*listener = (struct ab_acceptor_listener){
 		.source = { .fd = fd,
-			    .ready = admit ? somebody_knocks : datagrams_came,
-			    .owner = knocker },
-		.acceptor = k,
+			    .ready = admit ? accept_ready : datagrams_ready,
+			    .owner = listener },
+		.acceptor = a,
 		.admit = admit,
 		.port = port,
 	};
-	return ab_loop_add(&k->engine->loop, &knocker->source, EPOLLIN, err);
+	return ab_loop_add(&a->engine->loop, &listener->source, EPOLLIN, err);
 }
 
-/* What each listener of the box is for. */
-static void (*const admits[])(struct ab_knocker *knocker, int fd) = {
+/* By kind of listener; NULL: it takes datagrams. */
+static void (*const admits[])(struct ab_acceptor_listener *listener, int fd) = {
 	[AB_LISTENER_DOOR] = admit_explicit,
 	[AB_LISTENER_TRANSPARENT] = admit_transparent,
 	[AB_LISTENER_DNS_UDP] = NULL,
@@ -238,56 +240,57 @@ static void (*const admits[])(struct ab_knocker *knocker, int fd) = {
 	[AB_LISTENER_HOST_PORT] = admit_host_port,
 };
 
-int ab_acceptor_open(struct ab_acceptor *k, struct ab_engine *engine,
+int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 		     const struct ab_proxy_setup *setup, struct ab_error *err)
 {
 	const struct ab_network *net = &setup->network;
 	int r = 0;
 
-	*k = (struct ab_acceptor){ .engine = engine,
-				   .retry = { .fire = retry, .owner = k },
+	*a = (struct ab_acceptor){ .engine = engine,
+				   .retry = { .fire = retry_listening, .owner = a },
 				   .counters = -1,
 				   .capture = net->capture,
 				   .dial_inside = setup->dial_inside,
 				   .arg = setup->arg };
-	k->callers_end = &k->callers;
-	k->knockers = ab_alloc((net->n + setup->npublished + 1) * sizeof(k->knockers[0]));
+	a->dials_end = &a->dials;
+	a->listeners = ab_alloc((net->n + setup->npublished + 1) * sizeof(a->listeners[0]));
 	for (size_t i = 0; i < net->n; i++) {
 		const struct ab_listener *l = &net->listeners[i];
 
 		if (l->kind == AB_LISTENER_COUNTERS)
-			k->counters = l->fd;
+			a->counters = l->fd;
 		else
-			r |= add(k, l->fd, l->port, admits[l->kind], err);
+			r |= add_listener(a, l->fd, l->port, admits[l->kind], err);
 	}
 	for (size_t i = 0; i < setup->npublished; i++)
-		r |= add(k, setup->published[i].fd, setup->published[i].port, admit_published, err);
+		r |= add_listener(a, setup->published[i].fd, setup->published[i].port,
+				  admit_published, err);
 	return r;
 }
 
-void ab_acceptor_last(struct ab_acceptor *k)
+void ab_acceptor_last(struct ab_acceptor *a)
 {
-	for (size_t i = 0; i < k->n; i++) {
-		struct ab_source *source = &k->knockers[i].source;
+	for (size_t i = 0; i < a->nlisteners; i++) {
+		struct ab_source *source = &a->listeners[i].source;
 
-		if (source->active && k->knockers[i].admit != admit_published)
+		if (source->active && a->listeners[i].admit != admit_published)
 			source->ready(source, EPOLLIN);
 	}
-	ab_acceptor_close(k);
+	ab_acceptor_close(a);
 }
 
-void ab_acceptor_close(struct ab_acceptor *k)
+void ab_acceptor_close(struct ab_acceptor *a)
 {
-	for (size_t i = 0; i < k->n; i++)
-		ab_source_close(&k->knockers[i].source);
+	for (size_t i = 0; i < a->nlisteners; i++)
+		ab_source_close(&a->listeners[i].source);
 }
 
-void ab_acceptor_fini(struct ab_acceptor *k)
+void ab_acceptor_fini(struct ab_acceptor *a)
 {
-	ab_acceptor_close(k);
-	while (k->callers)
-		ab_acceptor_dialled(k, ECANCELED, -1);
-	if (k->counters >= 0)
-		close(k->counters);
-	free(k->knockers);
+	ab_acceptor_close(a);
+	while (a->dials)
+		ab_acceptor_dialled(a, ECANCELED, -1);
+	if (a->counters >= 0)
+		close(a->counters);
+	free(a->listeners);
 }

@@ -1,7 +1,7 @@
 /*
- * The box's resolver. It knows no addresses: a name that may be reached gets
- * one of ours, which means that name at every door; all others do not exist.
- * Nothing is ever forwarded.
+ * The box's DNS server. It gives each allowed name a synthetic address, which
+ * every door maps back to the name; all other names do not exist. It never
+ * forwards a query.
  */
 #include "proxy/doors/doors.h"
 
@@ -15,8 +15,8 @@
 #include "proxy/secrets/vault.h"
 
 enum {
-	DATAGRAMS = 64, /* at a stretch */
-	QUERIES = 64,	/* the same of one stream */
+	DATAGRAMS = 64, /* per turn */
+	QUERIES = 64,	/* per stream and turn */
 };
 
 static bool ends_with(const char *name, const char *tail)
@@ -26,7 +26,7 @@ static bool ends_with(const char *name, const char *tail)
 	return n >= t && strcmp(name + n - t, tail) == 0;
 }
 
-/* The other half of a tool's connection attempt; nobody is denied anything. */
+/* Tools look these up besides connecting; do not record them as denials. */
 static bool is_reverse(const char *name)
 {
 	return ends_with(name, ".in-addr.arpa") || ends_with(name, ".ip6.arpa");
@@ -37,8 +37,8 @@ static bool is_localhost(const char *name)
 	return strcmp(name, "localhost") == 0 || ends_with(name, ".localhost");
 }
 
-static int deny_about(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
-		      enum ab_fault fault, const char *secret)
+static int deny_name_with(struct ab_engine *engine, const char *name,
+			  const struct ab_verdict *verdict, enum ab_fault fault, const char *secret)
 {
 	struct ab_request_record r = { .door = AB_DOOR_DNS,
 				       .host = name,
@@ -55,14 +55,14 @@ static int deny_about(struct ab_engine *engine, const char *name, const struct a
 	return -1;
 }
 
-static int deny(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
-		enum ab_fault fault)
+static int deny_name(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		     enum ab_fault fault)
 {
-	return deny_about(engine, name, verdict, fault, NULL);
+	return deny_name_with(engine, name, verdict, fault, NULL);
 }
 
-/* Names are a way out too: whoever answers for them reads them. */
-static bool trips(struct ab_engine *engine, const char *name)
+/* A queried name can leak a secret to whoever runs its name server. */
+static bool deny_placeholder(struct ab_engine *engine, const char *name)
 {
 	const struct ab_inspection *inspection = &engine->inspection;
 	struct ab_verdict verdict = { .entry = "" };
@@ -73,8 +73,8 @@ static bool trips(struct ab_engine *engine, const char *name)
 	secret = ab_vault_seen_name(inspection->vault, name);
 	if (secret < 0)
 		return false;
-	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE,
-		   ab_inspection_secret(inspection, secret));
+	deny_name_with(engine, name, &verdict, AB_FAULT_TRIPWIRE,
+		       ab_inspection_secret(inspection, secret));
 	ab_inspection_trip(inspection, secret);
 	return true;
 }
@@ -88,7 +88,7 @@ static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
 		return ab_dns_answer(q, AB_DNS_NOERROR, v4, 4, ret);
 	case AB_DNS_AAAA:
 		return ab_dns_answer(q, AB_DNS_NOERROR, v6, 16, ret);
-	default: /* the name exists, and has none of these */
+	default: /* the name exists, without records of this type */
 		return ab_dns_answer(q, AB_DNS_NOERROR, NULL, 0, ret);
 	}
 }
@@ -103,30 +103,30 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	uint16_t number;
 
 	if (!q->is_host) {
-		deny(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
+		deny_name(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (is_localhost(q->name.text))
 		return answer_address(q, loop4, loop6, ret);
-	if (trips(engine, q->name.text))
+	if (deny_placeholder(engine, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (engine->cut) {
-		deny(engine, q->name.text, &verdict, AB_FAULT_CUT);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_CUT);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	/* What is asked about is asked by who connects. */
+	/* The question to the person is asked when the client connects. */
 	ab_conn_resolve(engine, &q->name, &verdict);
 	if (verdict.access != AB_ACCESS_ALLOW &&
 	    (verdict.access != AB_ACCESS_ASK || !engine->pending.wanted)) {
-		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	number = verdict.access == AB_ACCESS_ALLOW ? ab_synthetic_number(engine->names, &q->name)
 						   : ab_synthetic_guest(engine->names, &q->name);
 	if (!number) {
-		deny(engine, q->name.text, &verdict, AB_FAULT_NAMES);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_NAMES);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);
 	}
 	ab_synthetic_v4(number, v4);
@@ -134,9 +134,9 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	return answer_address(q, v4, v6, ret);
 }
 
-/* 0: no answer is due. */
-static size_t answer(struct ab_engine *engine, const uint8_t *msg, size_t len,
-		     uint8_t ret[AB_DNS_ANSWER_MAX])
+/* 0: send no answer. */
+static size_t answer_query(struct ab_engine *engine, const uint8_t *msg, size_t len,
+			   uint8_t ret[AB_DNS_ANSWER_MAX])
 {
 	struct ab_dns_query query;
 	enum ab_dns_code code;
@@ -162,19 +162,19 @@ void ab_door_dns_datagrams(struct ab_engine *engine, int fd)
 
 		if (n < 0)
 			return;
-		len = answer(engine, msg, (size_t)n, reply);
-		/* A client that is gone, or too slow, asks again. */
+		len = answer_query(engine, msg, (size_t)n, reply);
+		/* A client that misses the answer asks again. */
 		if (len)
 			(void)ab_dns_socket_send(fd, reply, len, &peer);
 	}
 }
 
-static void converse(struct ab_conn *conn)
+static void serve_queries(struct ab_conn *conn)
 {
 	struct ab_side *client = &conn->client;
 	int queries = 0;
 
-	/* Who sends faster than we answer would never let us go. */
+	/* A fast sender must not starve other connections. */
 	while (queries < QUERIES) {
 		uint8_t reply[2 + AB_DNS_ANSWER_MAX];
 		const uint8_t *head = ab_buf_bytes(&client->in);
@@ -198,7 +198,7 @@ static void converse(struct ab_conn *conn)
 		}
 		queries++;
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-		have = answer(conn->engine, head + 2, len, reply + 2);
+		have = answer_query(conn->engine, head + 2, len, reply + 2);
 		ab_buf_skip(&client->in, 2 + len);
 		reply[0] = (uint8_t)(have >> 8);
 		reply[1] = (uint8_t)have;
@@ -210,7 +210,7 @@ static void converse(struct ab_conn *conn)
 
 void ab_door_open_dns(struct ab_engine *engine, int fd)
 {
-	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_DNS, fd, converse);
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_DNS, fd, serve_queries);
 
 	if (conn)
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);

@@ -9,7 +9,7 @@
 #include "proxy/wire/hello.h"
 #include "proxy/wire/socks.h"
 
-static void linger(struct ab_conn *conn)
+static void flush_and_close(struct ab_conn *conn)
 {
 	enum ab_io io = ab_side_flush(&conn->client);
 
@@ -17,7 +17,7 @@ static void linger(struct ab_conn *conn)
 		ab_conn_close(conn, io == AB_IO_FAILED);
 }
 
-/* The client wanted something that has no name: tell it, and end. */
+/* The request does not name a usable target: record it, reply, close. */
 static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply)
 {
 	struct ab_request_record r = { .door = AB_DOOR_SOCKS,
@@ -33,13 +33,12 @@ static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply)
 		return;
 	ab_socks_answer(reply, answer);
 	ab_buf_add(&conn->client.out, answer, sizeof(answer));
-	conn->step = linger;
-	linger(conn);
+	conn->step = flush_and_close;
+	flush_and_close(conn);
 }
 
-/* Read on until `parse` has what it needs: false when it must wait, or when
- * the connection is over. */
-static bool more(struct ab_conn *conn)
+/* Read more from the client. false: it must wait, or it was closed. */
+static bool read_more(struct ab_conn *conn)
 {
 	switch (ab_side_read(&conn->client, AB_HELLO_MAX)) {
 	case AB_IO_DONE:
@@ -66,7 +65,7 @@ static void read_socks_request(struct ab_conn *conn)
 	}
 	do {
 		n = ab_socks_request(ab_buf_bytes(in), in->len, &request);
-	} while (n == 0 && more(conn));
+	} while (n == 0 && read_more(conn));
 	if (n == 0)
 		return;
 	if (n < 0) {
@@ -88,7 +87,7 @@ static void read_socks_greeting(struct ab_conn *conn)
 
 	do {
 		n = ab_socks_greeting(ab_buf_bytes(in), in->len, &answer[1]);
-	} while (n == 0 && more(conn));
+	} while (n == 0 && read_more(conn));
 	if (n == 0)
 		return;
 	if (n < 0) {
@@ -97,13 +96,13 @@ static void read_socks_greeting(struct ab_conn *conn)
 	}
 	ab_buf_skip(in, (size_t)n);
 	ab_buf_add(&conn->client.out, answer, sizeof(answer));
-	conn->step = answer[1] ? linger : read_socks_request;
+	conn->step = answer[1] ? flush_and_close : read_socks_request;
 	conn->step(conn);
 }
 
 static void read_first_byte(struct ab_conn *conn)
 {
-	if (!more(conn))
+	if (!read_more(conn))
 		return;
 	if (ab_buf_bytes(&conn->client.in)[0] == 5) {
 		conn->door = AB_DOOR_SOCKS;
@@ -122,7 +121,7 @@ void ab_door_open_explicit(struct ab_engine *engine, int fd)
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 }
 
-static void wait_for_nothing(struct ab_conn *conn)
+static void ignore_events(struct ab_conn *conn)
 {
 	(void)conn;
 }
@@ -138,7 +137,7 @@ void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture 
 {
 	struct ab_destination dst;
 	struct ab_host host;
-	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd, wait_for_nothing);
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd, ignore_events);
 
 	if (!conn)
 		return;
@@ -147,8 +146,8 @@ void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture 
 		return;
 	}
 	ab_host_from_addr(dst.v6, dst.addr, &host);
-	/* The box's loopback is not captured: this one came to the listener
-	 * itself, and wants nobody else. */
+	/* Loopback traffic is not captured, so this client connected to the
+	 * listener directly and has no target. */
 	if (is_loopback(&host)) {
 		ab_conn_close(conn, true);
 		return;
@@ -156,12 +155,12 @@ void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture 
 	ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, dst.port);
 }
 
-/* A tunnel between two loopbacks, which the policy names by its port. */
-static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door, int fd, uint16_t port,
-				 const char *entry)
+/* A tunnel between the loopbacks of host and box, for a port in the policy. */
+static struct ab_conn *open_port_tunnel(struct ab_engine *engine, enum ab_door door, int fd,
+					uint16_t port, const char *entry)
 {
 	static const struct ab_host localhost = { .text = "localhost" };
-	struct ab_conn *conn = ab_conn_new(engine, door, fd, wait_for_nothing);
+	struct ab_conn *conn = ab_conn_new(engine, door, fd, ignore_events);
 
 	if (!conn)
 		return NULL;
@@ -174,7 +173,8 @@ static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door, in
 
 void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 {
-	struct ab_conn *conn = open_port(engine, AB_DOOR_HOST_PORT, fd, port, "network.hostPorts");
+	struct ab_conn *conn =
+		open_port_tunnel(engine, AB_DOOR_HOST_PORT, fd, port, "network.hostPorts");
 	int host;
 
 	if (!conn)
@@ -189,7 +189,8 @@ void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 
 struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd, uint16_t port)
 {
-	struct ab_conn *conn = open_port(engine, AB_DOOR_PUBLISH, fd, port, "network.publish");
+	struct ab_conn *conn =
+		open_port_tunnel(engine, AB_DOOR_PUBLISH, fd, port, "network.publish");
 
 	if (conn && engine->cut) {
 		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
