@@ -44,9 +44,9 @@ static void test_life(void)
 
 	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
 	proxy = make(&policy, true);
-	ok(!readable(ab_proxy_knock_fd(proxy), 0), "nobody knocks");
+	ok(!readable(ab_proxy_ready_fd(proxy), 0), "nobody knocks");
 	a = knock(door);
-	ok(a >= 0 && readable(ab_proxy_knock_fd(proxy), 60000),
+	ok(a >= 0 && readable(ab_proxy_ready_fd(proxy), 60000),
 	   "somebody knocks, and is let in by the backlog");
 	ok(ab_proxy_start(proxy, &err) == 0, "the thread starts");
 

@@ -2,17 +2,15 @@
  * Theory of operation.
  *
  *	made	the listeners are in the loop's epoll set, which the main
- *		thread watches as one descriptor: somebody knocks
+ *		thread watches as one descriptor for the first connection
  *	started	the thread runs the loop
- *	failed	the loop, or under `strict` the log: the listeners are
- *		closed, the main thread is told and ends the run
- *	ending	the box is gone: what it had said is passed on, for a while
+ *	failed	the loop failed, or under `strict` the log: the listeners are
+ *		closed, the main thread gets the error and ends the run
+ *	ending	the box has ended: deliver what it sent, for a while
  *	stopped	every connection has ended and is recorded
  *
- * Between the threads are two mailboxes, and no other shared state: what the
- * thread uses is its own from start to join.
- *
- * Who is let in is proxy/doors/accept.c's affair.
+ * The threads share two mailboxes and no other state: the thread owns what it
+ * uses from start to join.
  */
 #include "proxy/thread/proxy.h"
 
@@ -38,40 +36,39 @@
 #include "proxy/traffic/tunnel.h"
 
 struct ab_proxy {
-	struct ab_engine engine; /* first: its callbacks find us by it */
+	struct ab_engine engine; /* first: proxy_of() casts it back */
 	struct ab_proxy_setup setup;
 	char *run_id;
 	struct ab_acceptor acceptor;
-	struct ab_source letters, addresses;
+	struct ab_source messages, addresses;
 	struct ab_mailbox in, out;
 	struct ab_timer end;
 	struct ab_filter *filter;
-	struct ab_error *early; /* a failure before there was a thread */
+	struct ab_error *early; /* a failure before start */
 	pthread_t thread;
-	bool tried; /* to start it */
+	bool tried; /* ab_proxy_start was called */
 	bool started;
 };
 
-/* The run has ended: pass on what is left, then stop. */
+/* The run has ended: deliver what is left, then stop. */
 static void end_thread(struct ab_proxy *proxy);
-/* The ledger is made for its first record. */
+/* Created for the first record. */
 static struct ab_ledger *make_ledger(struct ab_proxy *proxy);
 
-/* What other threads tell the proxy. */
-static void ask_for_end(struct ab_proxy *proxy);
-static int read_mail(struct ab_proxy *proxy, struct ab_error *err);
-/* The thread is gone: those that it has not read. */
-static void drop_mail(struct ab_proxy *proxy);
+static void post_stop(struct ab_proxy *proxy);
+static int open_inbox(struct ab_proxy *proxy, struct ab_error *err);
+/* After join: free the messages that the thread did not read. */
+static void drop_messages(struct ab_proxy *proxy);
 static void use_filter(struct ab_proxy *proxy, struct ab_filter *filter);
 
-enum { END_MS = 2000 }; /* for what a box that is gone has left */
+enum { END_MS = 2000 }; /* to deliver what the box has sent */
 
 static struct ab_proxy *proxy_of(struct ab_engine *engine)
 {
 	return (struct ab_proxy *)engine;
 }
 
-static void fail(struct ab_proxy *p, const struct ab_error *err)
+static void report_failure(struct ab_proxy *p, const struct ab_error *err)
 {
 	struct ab_error *copy = ab_alloc(sizeof(*copy));
 
@@ -85,33 +82,33 @@ static void fail(struct ab_proxy *p, const struct ab_error *err)
 	p->engine.loop.stop = true;
 }
 
-static void unrecorded(struct ab_engine *engine, const struct ab_error *err)
+static void handle_unrecorded(struct ab_engine *engine, const struct ab_error *err)
 {
 	if (proxy_of(engine)->setup.strict)
-		fail(proxy_of(engine), err);
+		report_failure(proxy_of(engine), err);
 }
 
-static void freed(struct ab_engine *engine, const struct ab_conn *conn)
+static void conn_freed(struct ab_engine *engine, const struct ab_conn *conn)
 {
 	ab_acceptor_freed(&proxy_of(engine)->acceptor, conn);
 	if (engine->ending && !engine->conns)
 		engine->loop.stop = true;
 }
 
-static void take_addresses(struct ab_source *source, uint32_t events)
+static void update_own_addresses(struct ab_source *source, uint32_t events)
 {
 	struct ab_proxy *p = source->owner;
 	struct ab_error err;
 
 	(void)events;
-	/* Not knowing our own addresses is no reason to go on. */
+	/* The filter needs the host's own addresses; do not continue without. */
 	if (ab_own_read(source->fd, &p->engine.own, &err) < 0)
-		fail(p, &err);
+		report_failure(p, &err);
 	else
 		ab_own_sort(&p->engine.own);
 }
 
-static void give_up(struct ab_timer *timer)
+static void end_timed_out(struct ab_timer *timer)
 {
 	struct ab_proxy *p = timer->owner;
 
@@ -119,9 +116,9 @@ static void give_up(struct ab_timer *timer)
 }
 
 /*
- * A program that sends, closes and ends may rely on the kernel for the rest;
- * here we are that. Whoever is still in the backlog has its turn, too: it is
- * judged and recorded.
+ * A program that sends, closes and exits relies on the kernel to deliver the
+ * rest; for the box, the proxy must do that. Connections still in the backlog
+ * are judged and recorded too.
  */
 static void end_thread(struct ab_proxy *p)
 {
@@ -130,7 +127,7 @@ static void end_thread(struct ab_proxy *p)
 	ab_acceptor_last(&p->acceptor);
 	e->ending = true;
 	for (struct ab_conn *conn = e->conns; conn; conn = conn->next) {
-		/* The next events would come too late. */
+		/* Do not wait for the next event; the loop may stop first. */
 		conn->client.readable = true;
 		if (!conn->closed)
 			conn->step(conn);
@@ -155,7 +152,7 @@ static struct ab_ledger *make_ledger(struct ab_proxy *p)
 	return p->engine.ledger;
 }
 
-static int prepare(struct ab_proxy *p, struct ab_error *err)
+static int prepare_engine(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_engine *e = &p->engine;
 	struct ab_dialer_setup dialer = {
@@ -168,10 +165,10 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 		use_filter(p, ab_filter_new(p->setup.policy));
 	e->names = ab_synthetic_new();
 	e->pipes = ab_pipes_new();
-	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || read_mail(p, err) < 0)
+	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || open_inbox(p, err) < 0)
 		return -1;
 	p->addresses =
-		(struct ab_source){ .fd = p->setup.own, .ready = take_addresses, .owner = p };
+		(struct ab_source){ .fd = p->setup.own, .ready = update_own_addresses, .owner = p };
 	if (ab_own_read(p->setup.own, &e->own, err) < 0 ||
 	    ab_loop_add(&e->loop, &p->addresses, EPOLLIN, err) < 0)
 		return -1;
@@ -179,18 +176,18 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 	return 0;
 }
 
-static void *serve(void *arg)
+static void *run_thread(void *arg)
 {
 	struct ab_proxy *p = arg;
 	struct ab_error err;
 
 	if (ab_loop_run(&p->engine.loop, &err) < 0)
-		fail(p, &err);
+		report_failure(p, &err);
 	ab_acceptor_close(&p->acceptor);
 	while (p->engine.conns) {
 		struct ab_conn *conn = p->engine.conns;
 
-		/* Freed by what is queued for later, at the loop's end. */
+		/* Closing only queues the free; ab_loop_settle does it. */
 		for (; conn; conn = conn->next)
 			ab_conn_close(conn, true);
 		ab_loop_settle(&p->engine.loop);
@@ -198,12 +195,12 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static void destroy(struct ab_proxy *p)
+static void free_proxy(struct ab_proxy *p)
 {
 	struct ab_engine *e = &p->engine;
 
 	if (p->started)
-		drop_mail(p);
+		drop_messages(p);
 	ab_acceptor_fini(&p->acceptor);
 	ab_dialer_free(e->dialer);
 	ab_synthetic_free(e->names);
@@ -234,9 +231,9 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 
 	p->setup = *setup;
 	p->run_id = ab_strdup(setup->run_id);
-	p->end = (struct ab_timer){ .fire = give_up, .owner = p };
-	p->engine.freed = freed;
-	p->engine.unrecorded = unrecorded;
+	p->end = (struct ab_timer){ .fire = end_timed_out, .owner = p };
+	p->engine.freed = conn_freed;
+	p->engine.unrecorded = handle_unrecorded;
 	p->engine.upstream = setup->upstream;
 	p->engine.inspection = (struct ab_inspection){ .vault = setup->vault,
 						       .site = setup->site,
@@ -250,14 +247,14 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 	ab_open_conns_init(&p->engine, setup);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
 	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {
-		destroy(p);
+		free_proxy(p);
 		return ab_step(err, "proxy");
 	}
 	*ret = p;
 	return 0;
 }
 
-int ab_proxy_knock_fd(const struct ab_proxy *proxy)
+int ab_proxy_ready_fd(const struct ab_proxy *proxy)
 {
 	return proxy->engine.loop.epoll;
 }
@@ -272,14 +269,14 @@ int ab_proxy_start(struct ab_proxy *p, struct ab_error *err)
 		*err = *p->early;
 		return ab_step(err, "proxy");
 	}
-	if (ab_mailbox_init(&p->out, err) < 0 || prepare(p, err) < 0)
+	if (ab_mailbox_init(&p->out, err) < 0 || prepare_engine(p, err) < 0)
 		return ab_step(err, "proxy");
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 512 * 1024);
-	r = pthread_create(&p->thread, &attr, serve, p);
+	r = pthread_create(&p->thread, &attr, run_thread, p);
 	pthread_attr_destroy(&attr);
 	if (r) {
-		ab_fail(err, AB_ESYSTEM, r, "make the proxy's thread");
+		ab_fail(err, AB_ESYSTEM, r, "create the proxy thread");
 		return ab_step(err, "proxy");
 	}
 	p->started = true;
@@ -293,19 +290,19 @@ int ab_proxy_failure_fd(const struct ab_proxy *proxy)
 
 void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
 {
-	struct ab_letter *letter = ab_mailbox_take(&proxy->out);
+	struct ab_letter *message = ab_mailbox_take(&proxy->out);
 
-	ab_fail(err, AB_ESYSTEM, 0, "the proxy failed and did not say why");
-	if (letter) {
-		*err = *(struct ab_error *)letter->data;
-		free(letter->data);
-		free(letter);
+	ab_fail(err, AB_ESYSTEM, 0, "the proxy failed for an unknown reason");
+	if (message) {
+		*err = *(struct ab_error *)message->data;
+		free(message->data);
+		free(message);
 	}
 	ab_step(err, "proxy");
 }
 
-/* What the kernel refused without asking anybody. */
-static int report_packets(struct ab_proxy *p, struct ab_error *err)
+/* Packets that the kernel dropped; the proxy never saw them. */
+static int record_packets(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_counters counters;
 
@@ -320,7 +317,7 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 	return 0;
 }
 
-static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
+static int fill_report(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
 {
 	struct ab_ledger_totals totals;
 	int r = ab_ledger_flush(p->engine.ledger, err);
@@ -335,12 +332,12 @@ static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret, struct
 	return r;
 }
 
-/* A command can be faster than we are. */
-static bool somebody_waits(const struct ab_proxy *p)
+/* The box may end before the main thread has seen its first connection. */
+static bool has_backlog(const struct ab_proxy *p)
 {
-	struct pollfd knock = { .fd = p->engine.loop.epoll, .events = POLLIN };
+	struct pollfd ready = { .fd = p->engine.loop.epoll, .events = POLLIN };
 
-	return poll(&knock, 1, 0) == 1;
+	return poll(&ready, 1, 0) == 1;
 }
 
 int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
@@ -348,44 +345,44 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_err
 	struct ab_error late;
 	int r;
 
-	if (!p->tried && somebody_waits(p) && ab_proxy_start(p, err) < 0) {
-		destroy(p);
+	if (!p->tried && has_backlog(p) && ab_proxy_start(p, err) < 0) {
+		free_proxy(p);
 		return -1;
 	}
 	if (p->started) {
-		ask_for_end(p);
+		post_stop(p);
 		pthread_join(p->thread, NULL);
 	}
 	*ret = (struct ab_proxy_report){ 0 };
-	r = report_packets(p, err);
+	r = record_packets(p, err);
 	if (p->early && r == 0) {
 		*err = *p->early;
 		r = -1;
 	}
-	if (p->engine.ledger && report_totals(p, ret, r < 0 ? &late : err) < 0)
+	if (p->engine.ledger && fill_report(p, ret, r < 0 ? &late : err) < 0)
 		r = -1;
-	destroy(p);
+	free_proxy(p);
 	return r < 0 ? ab_step(err, "proxy") : 0;
 }
 
 /*
- * What the thread is told. Before it is there nobody else uses what is its
- * own, and the same is done at once.
+ * Messages to the thread. Before start there is no thread to share state with,
+ * so the sender handles its message at once.
  */
 
-enum letter {
-	LETTER_STOP,
-	LETTER_DIALLED,
-	LETTER_FILTER,
-	LETTER_SECRET,
-	LETTER_ANSWER,
-	LETTER_WHO,
-	LETTER_GRANT,
-	LETTER_HOLD,
-	LETTER_CUT,
-	LETTER_CUT_DENIED,
-	LETTER_SURVEY,
-	LETTER_COUNT,
+enum message {
+	MESSAGE_STOP,
+	MESSAGE_DIALLED,
+	MESSAGE_FILTER,
+	MESSAGE_SECRET,
+	MESSAGE_ANSWER,
+	MESSAGE_WHO,
+	MESSAGE_GRANT,
+	MESSAGE_HOLD,
+	MESSAGE_CUT,
+	MESSAGE_CUT_DENIED,
+	MESSAGE_SURVEY,
+	MESSAGE_COUNT,
 };
 
 struct secret {
@@ -395,23 +392,23 @@ struct secret {
 
 struct note {
 	uint32_t number;
-	enum ab_host_answer word;
+	enum ab_host_answer answer;
 	struct ab_grant grant;
-	char *text;    /* who it was, or a reason */
-	char *nearest; /* of who it was */
+	char *text;    /* the processes, or a reason */
+	char *nearest; /* process */
 	char *by;
 };
 
-/* A dial that was refused may still have to tell by which entry: it is in the
- * queue already. */
-struct old {
+/* A denied dial whose result is still queued points to an entry of the old
+ * filter, so free that after the batch. */
+struct old_filter {
 	struct ab_later later;
 	struct ab_filter *filter;
 };
 
-static void free_old(struct ab_later *later)
+static void free_old_filter(struct ab_later *later)
 {
-	struct old *old = later->owner;
+	struct old_filter *old = later->owner;
 
 	ab_filter_free(old->filter);
 	free(old);
@@ -419,60 +416,60 @@ static void free_old(struct ab_later *later)
 
 static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
 {
-	struct old *old;
+	struct old_filter *old;
 
 	if (p->filter) {
 		old = ab_alloc(sizeof(*old));
-		*old = (struct old){ .later = { .run = free_old, .owner = old },
-				     .filter = p->filter };
+		*old = (struct old_filter){ .later = { .run = free_old_filter, .owner = old },
+					    .filter = p->filter };
 		ab_loop_later(&p->engine.loop, &old->later);
 	}
 	p->filter = filter;
 	p->engine.filter = filter;
 }
 
-static void stop(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_stop(struct ab_proxy *p, struct ab_letter *message)
 {
-	(void)letter;
+	(void)message;
 	if (!p->engine.loop.stop)
 		end_thread(p);
 }
 
-static void dialled(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_dialled(struct ab_proxy *p, struct ab_letter *message)
 {
-	ab_acceptor_dialled(&p->acceptor, letter->value, letter->fd);
+	ab_acceptor_dialled(&p->acceptor, message->value, message->fd);
 }
 
-static void take_filter(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_filter(struct ab_proxy *p, struct ab_letter *message)
 {
-	use_filter(p, ab_take(letter->data));
+	use_filter(p, ab_take(message->data));
 	ab_waiting_review(&p->engine, "reload");
 }
 
-static void use_secret(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_secret(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct secret *s = letter->data;
+	struct secret *s = message->data;
 
-	ab_inspection_renew(&p->engine.inspection, (size_t)letter->value, s->value, s->len);
+	ab_inspection_renew(&p->engine.inspection, (size_t)message->value, s->value, s->len);
 }
 
-static void answer(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_answer(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct note *note = letter->data;
+	struct note *note = message->data;
 
-	ab_waiting_answer(&p->engine, note->number, note->word, note->by);
+	ab_waiting_answer(&p->engine, note->number, note->answer, note->by);
 }
 
-static void who(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_who(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct note *note = letter->data;
+	struct note *note = message->data;
 
 	ab_waiting_who(&p->engine, note->number, note->text, note->nearest);
 }
 
-static void grant(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_grant(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct note *note = letter->data;
+	struct note *note = message->data;
 	const struct ab_grant *g = &note->grant;
 	struct ab_engine *e = &p->engine;
 	uint64_t until = g->ms ? e->loop.now + g->ms : 0;
@@ -485,29 +482,29 @@ static void grant(struct ab_proxy *p, struct ab_letter *letter)
 	ab_waiting_review(e, note->by);
 }
 
-static void hold(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_hold(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct note *note = letter->data;
+	struct note *note = message->data;
 
 	ab_waiting_hold(&p->engine, note->text);
 }
 
-static void cut(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_cut(struct ab_proxy *p, struct ab_letter *message)
 {
-	struct note *note = letter->data;
+	struct note *note = message->data;
 
 	ab_open_conns_cut(&p->engine, note->text);
 }
 
-static void cut_denied(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_cut_denied(struct ab_proxy *p, struct ab_letter *message)
 {
-	(void)letter;
+	(void)message;
 	ab_open_conns_cut_denied(&p->engine);
 }
 
-static void survey(struct ab_proxy *p, struct ab_letter *letter)
+static void handle_survey(struct ab_proxy *p, struct ab_letter *message)
 {
-	(void)letter;
+	(void)message;
 	p->setup.surveyed(p->setup.arg, ab_open_conns_survey(&p->engine));
 }
 
@@ -534,64 +531,63 @@ static void free_filter(void *data)
 	ab_filter_free(data);
 }
 
-/* How each is read, and how what is in it is freed. */
 static const struct {
-	void (*read)(struct ab_proxy *p, struct ab_letter *letter);
+	void (*handle)(struct ab_proxy *p, struct ab_letter *message);
 	void (*free)(void *data);
-} letters[LETTER_COUNT] = {
-	[LETTER_STOP] = { stop, NULL },
-	[LETTER_DIALLED] = { dialled, NULL },
-	[LETTER_FILTER] = { take_filter, free_filter },
-	[LETTER_SECRET] = { use_secret, free_secret },
-	[LETTER_ANSWER] = { answer, free_note },
-	[LETTER_WHO] = { who, free_note },
-	[LETTER_GRANT] = { grant, free_note },
-	[LETTER_HOLD] = { hold, free_note },
-	[LETTER_CUT] = { cut, free_note },
-	[LETTER_CUT_DENIED] = { cut_denied, NULL },
-	[LETTER_SURVEY] = { survey, NULL },
+} messages[MESSAGE_COUNT] = {
+	[MESSAGE_STOP] = { handle_stop, NULL },
+	[MESSAGE_DIALLED] = { handle_dialled, NULL },
+	[MESSAGE_FILTER] = { handle_filter, free_filter },
+	[MESSAGE_SECRET] = { handle_secret, free_secret },
+	[MESSAGE_ANSWER] = { handle_answer, free_note },
+	[MESSAGE_WHO] = { handle_who, free_note },
+	[MESSAGE_GRANT] = { handle_grant, free_note },
+	[MESSAGE_HOLD] = { handle_hold, free_note },
+	[MESSAGE_CUT] = { handle_cut, free_note },
+	[MESSAGE_CUT_DENIED] = { handle_cut_denied, NULL },
+	[MESSAGE_SURVEY] = { handle_survey, NULL },
 };
 
-static void discard(struct ab_letter *letter)
+static void free_message_data(struct ab_letter *message)
 {
-	if (letter->data)
-		letters[letter->kind].free(letter->data);
+	if (message->data)
+		messages[message->kind].free(message->data);
 }
 
-static void read_letters(struct ab_source *source, uint32_t events)
+static void read_messages(struct ab_source *source, uint32_t events)
 {
 	struct ab_proxy *p = source->owner;
-	struct ab_letter *letter;
+	struct ab_letter *message;
 
 	(void)events;
-	while ((letter = ab_mailbox_take(&p->in)) != NULL) {
-		letters[letter->kind].read(p, letter);
-		discard(letter);
-		free(letter);
+	while ((message = ab_mailbox_take(&p->in)) != NULL) {
+		messages[message->kind].handle(p, message);
+		free_message_data(message);
+		free(message);
 	}
 }
 
-static int read_mail(struct ab_proxy *p, struct ab_error *err)
+static int open_inbox(struct ab_proxy *p, struct ab_error *err)
 {
 	if (ab_mailbox_init(&p->in, err) < 0)
 		return -1;
-	p->letters = (struct ab_source){ .fd = p->in.fd, .ready = read_letters, .owner = p };
-	return ab_loop_add(&p->engine.loop, &p->letters, EPOLLIN, err);
+	p->messages = (struct ab_source){ .fd = p->in.fd, .ready = read_messages, .owner = p };
+	return ab_loop_add(&p->engine.loop, &p->messages, EPOLLIN, err);
 }
 
-static void drop_mail(struct ab_proxy *p)
+static void drop_messages(struct ab_proxy *p)
 {
-	struct ab_letter *letter;
+	struct ab_letter *message;
 
-	while ((letter = ab_mailbox_take(&p->in)) != NULL) {
-		if (letter->fd >= 0)
-			close(letter->fd);
-		discard(letter);
-		free(letter);
+	while ((message = ab_mailbox_take(&p->in)) != NULL) {
+		if (message->fd >= 0)
+			close(message->fd);
+		free_message_data(message);
+		free(message);
 	}
 }
 
-static void send_letter(struct ab_proxy *p, enum letter kind, int value, void *data)
+static void send_message(struct ab_proxy *p, enum message kind, int value, void *data)
 {
 	struct ab_letter now = { .kind = kind, .value = value, .fd = -1, .data = data };
 
@@ -599,34 +595,35 @@ static void send_letter(struct ab_proxy *p, enum letter kind, int value, void *d
 		ab_mailbox_post(&p->in, kind, value, -1, data);
 		return;
 	}
-	/* The loop's time stands still until it runs. */
+	/* The loop updates its time only while it runs. */
 	p->engine.loop.now = (uint64_t)ab_now_ms();
 	make_ledger(p);
-	letters[kind].read(p, &now);
-	discard(&now);
+	messages[kind].handle(p, &now);
+	free_message_data(&now);
 }
 
 void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
 {
-	ab_mailbox_post(&p->in, LETTER_DIALLED, errnum, fd, NULL);
+	ab_mailbox_post(&p->in, MESSAGE_DIALLED, errnum, fd, NULL);
 }
 
 void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter)
 {
-	send_letter(p, LETTER_FILTER, 0, filter);
+	send_message(p, MESSAGE_FILTER, 0, filter);
 }
 
 void ab_proxy_cut_denied(struct ab_proxy *p)
 {
-	send_letter(p, LETTER_CUT_DENIED, 0, NULL);
+	send_message(p, MESSAGE_CUT_DENIED, 0, NULL);
 }
 
-void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer word, const char *by)
+void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer answer,
+		     const char *by)
 {
 	struct note *note = ab_alloc(sizeof(*note));
 
-	*note = (struct note){ .number = number, .word = word, .by = ab_strdup(by) };
-	send_letter(p, LETTER_ANSWER, 0, note);
+	*note = (struct note){ .number = number, .answer = answer, .by = ab_strdup(by) };
+	send_message(p, MESSAGE_ANSWER, 0, note);
 }
 
 void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)
@@ -638,7 +635,7 @@ void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)
 		.text = who ? ab_processes_line(who) : NULL,
 		.nearest = who ? ab_processes_nearest(who) : NULL,
 	};
-	send_letter(p, LETTER_WHO, 0, note);
+	send_message(p, MESSAGE_WHO, 0, note);
 }
 
 void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char *by)
@@ -646,7 +643,7 @@ void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char
 	struct note *note = ab_alloc(sizeof(*note));
 
 	*note = (struct note){ .grant = *grant, .by = ab_strdup(by) };
-	send_letter(p, LETTER_GRANT, 0, note);
+	send_message(p, MESSAGE_GRANT, 0, note);
 }
 
 void ab_proxy_hold(struct ab_proxy *p, const char *reason)
@@ -654,7 +651,7 @@ void ab_proxy_hold(struct ab_proxy *p, const char *reason)
 	struct note *note = ab_alloc(sizeof(*note));
 
 	note->text = ab_strdup(reason);
-	send_letter(p, LETTER_HOLD, 0, note);
+	send_message(p, MESSAGE_HOLD, 0, note);
 }
 
 void ab_proxy_cut(struct ab_proxy *p, const char *reason)
@@ -662,13 +659,13 @@ void ab_proxy_cut(struct ab_proxy *p, const char *reason)
 	struct note *note = ab_alloc(sizeof(*note));
 
 	note->text = ab_strdup(reason);
-	send_letter(p, LETTER_CUT, 0, note);
+	send_message(p, MESSAGE_CUT, 0, note);
 }
 
 void ab_proxy_survey(struct ab_proxy *p)
 {
 	if (p->setup.surveyed)
-		send_letter(p, LETTER_SURVEY, 0, NULL);
+		send_message(p, MESSAGE_SURVEY, 0, NULL);
 }
 
 void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len)
@@ -677,10 +674,10 @@ void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len
 
 	s->len = len;
 	memcpy(s->value, value, len);
-	send_letter(p, LETTER_SECRET, (int)i, s);
+	send_message(p, MESSAGE_SECRET, (int)i, s);
 }
 
-static void ask_for_end(struct ab_proxy *p)
+static void post_stop(struct ab_proxy *p)
 {
-	send_letter(p, LETTER_STOP, 0, NULL);
+	send_message(p, MESSAGE_STOP, 0, NULL);
 }

@@ -1,13 +1,13 @@
 #ifndef AB_PROXY_THREAD_PROXY_H
 #define AB_PROXY_THREAD_PROXY_H
 /*
- * The door: one thread that accepts what the box connects to, on sockets that
- * were made in the box's own network namespace and handed up, and dials out
- * from ours. Nothing of it is reachable from the host.
+ * The proxy: one thread that accepts the box's connections, on sockets made in
+ * the box's network namespace, and dials out from the host's. The host cannot
+ * reach these listeners.
  *
- * Made without a thread: a run that never touches the network never has one.
- * The thread inherits the lock of the one that starts it. An error of its loop
- * closes the listeners: no network, never an open one.
+ * ab_proxy_new creates no thread: a run that does not use the network never
+ * has one. The thread inherits the restrictions of the thread that starts it.
+ * If its loop fails the listeners are closed: no network, never an open one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,48 +22,47 @@ struct ab_proxy;
 
 int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err);
 
-/* Readable when somebody knocks (before start), and when the thread has
- * failed (after it). */
-int ab_proxy_knock_fd(const struct ab_proxy *proxy);
+/* Before start: readable when a client has connected. */
+int ab_proxy_ready_fd(const struct ab_proxy *proxy);
 int ab_proxy_start(struct ab_proxy *proxy, struct ab_error *err);
+/* After start: readable when the thread has failed. */
 int ab_proxy_failure_fd(const struct ab_proxy *proxy);
 void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 
+/* The result of setup.dial_inside. */
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
-/* New lists, in force for every request from now on; taken over. */
+/* New lists, in force for every request from now on; the proxy owns them. */
 void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter);
-/* And what is open and would be denied by now is closed. */
+/* Close open connections to hosts that are now denied. */
 void ab_proxy_cut_denied(struct ab_proxy *proxy);
 
 /*
- * Words about hosts, from any thread but its own; before the thread is there
- * they take effect at once. `by` is for the record ("terminal", "control",
- * "approver"; copied); `who` is a JSON array of processes, nearest first, or
- * NULL (copied). Each answer to a question that is still open is followed by
- * `settled`; one to a question that is over changes nothing.
+ * Messages to the thread, from any other thread; before start they take effect
+ * in the call. `by` is for the record ("terminal", "control", "approver";
+ * copied). `settled` follows each answer to an open question; an answer to a
+ * question that is over changes nothing.
  */
-void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_host_answer word,
+void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_host_answer answer,
 		     const char *by);
-/* Who waits (AB_WANTED_*): for the records. One that is only denied waits for
- * this, a moment, before it hears of it. */
+/* Which process asked for a host, for the records: a JSON array of processes,
+ * nearest first, or NULL (copied). A denied connection waits a moment for this
+ * before the client gets its reply. */
 void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);
-/* Takes effect for what waits, too. The newest about a host holds. */
+/* Applies to waiting connections too. The newest grant for a host wins. */
 void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant, const char *by);
-/* The monitor: everything new waits as one question (AB_WANTED_HELD, number 0,
- * no host), which ab_proxy_answer ends: by yes, or by no and in AB_HOLD_MS as
- * a cut. Or there is no network any more: what is open is closed, what comes is
- * refused. */
+/* Make all new connections wait for one question (AB_QUESTION_HELD, number 0,
+ * no host). A yes releases them; a no, or no answer in AB_HOLD_MS, cuts. */
 void ab_proxy_hold(struct ab_proxy *proxy, const char *reason);
+/* Close all open connections and deny all new ones, for the rest of the run. */
 void ab_proxy_cut(struct ab_proxy *proxy, const char *reason);
 /*
- * Answered by `surveyed`, with
+ * Calls `surveyed` with
  *
  *	{"allowed":N,"denied":N,"failed":N,"bytes_up":N,"bytes_down":N,
  *	 "open":[{"domain":..,"port":..,"door":..,"bytes_up":..,
  *		  "bytes_down":..,"ms":..}, ...]}
  *
- * at most 64 of those that are open, the newest first. Before the thread is
- * there it is answered in the call.
+ * with at most 64 open connections, newest first.
  */
 void ab_proxy_survey(struct ab_proxy *proxy);
 
@@ -73,11 +72,11 @@ void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value, size_t
 struct ab_proxy_report {
 	uint64_t allowed, denied, failed;
 	uint64_t bytes_up, bytes_down;
-	struct ab_strv lines; /* for the user: what was denied */
+	struct ab_strv lines; /* denials, for the user */
 };
 
-/* After the box is gone: end what is still open, write the last records, join
- * the thread, free everything. */
+/* After the box has ended: close what is still open, write the last records,
+ * join the thread, free everything. */
 int ab_proxy_stop(struct ab_proxy *proxy, struct ab_proxy_report *ret, struct ab_error *err);
 
 #endif

@@ -361,7 +361,7 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 	bn->npublished = 0;
 	if (ab_proxy_new(&setup, &bn->proxy, err) < 0)
 		return -1;
-	bn->first_connection = (struct ab_source){ .fd = ab_proxy_knock_fd(bn->proxy),
+	bn->first_connection = (struct ab_source){ .fd = ab_proxy_ready_fd(bn->proxy),
 						   .ready = start_proxy,
 						   .owner = bn };
 	return ab_loop_add(watch->loop, &bn->first_connection, EPOLLIN, err);
