@@ -56,7 +56,7 @@ static void hear(struct ab_buf *ret)
 }
 
 /* Send the text in portions, moving after each; the last answer. */
-static enum ab_io pass(struct ab_body_filter *sieve, const char *text, size_t len, size_t step,
+static enum ab_io pass(struct ab_body_filter *filter, const char *text, size_t len, size_t step,
 		       bool hang_up, struct ab_buf *ret)
 {
 	enum ab_io io = AB_IO_WAIT;
@@ -68,7 +68,7 @@ static enum ab_io pass(struct ab_body_filter *sieve, const char *text, size_t le
 			abort();
 		from.readable = to.writable = true;
 		if (io == AB_IO_WAIT || io == AB_IO_YIELD)
-			io = ab_body_filter_move(sieve, &flow, &from, &to);
+			io = ab_body_filter_move(filter, &flow, &from, &to);
 		hear(ret);
 	}
 	if (hang_up) {
@@ -77,7 +77,7 @@ static enum ab_io pass(struct ab_body_filter *sieve, const char *text, size_t le
 	}
 	for (int i = 0; i < 100 && (io == AB_IO_WAIT || io == AB_IO_YIELD); i++) {
 		from.readable = to.writable = true;
-		io = ab_body_filter_move(sieve, &flow, &from, &to);
+		io = ab_body_filter_move(filter, &flow, &from, &to);
 		hear(ret);
 	}
 	return io;
@@ -134,12 +134,12 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = framing, .out = framing, .length = strlen(body)
 	};
-	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
 	enum ab_io io;
 	char name[64];
 
 	open_sides();
-	io = pass(sieve, sent, strlen(sent), step, framing == AB_HTTP_CLOSE, &heard);
+	io = pass(filter, sent, strlen(sent), step, framing == AB_HTTP_CLOSE, &heard);
 	got = framing == AB_HTTP_CHUNKED ? unchunked(heard.data ? heard.data : "")
 					 : ab_strdup(heard.data ? heard.data : "");
 	snprintf(name, sizeof(name), "framing %d, by %zu, chunks of %zu", framing, step, size);
@@ -149,7 +149,7 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 	if (framing != AB_HTTP_CLOSE)
 		ok(!from.in.len || memcmp(ab_buf_bytes(&from.in), "HTTP/1.1 200", from.in.len) == 0,
 		   "%s: what is behind it stays", name);
-	ab_body_filter_free(sieve);
+	ab_body_filter_free(filter);
 	ab_scrub_free(scrub);
 	close_sides();
 }
@@ -175,14 +175,14 @@ static void test_unbuffered(void)
 	struct ab_body_filter_setup setup = { .scrub = scrub,
 					      .in = AB_HTTP_CHUNKED,
 					      .out = AB_HTTP_CHUNKED };
-	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
-	ok(pass(sieve, "d\r\ndata: first\n\n\r\n", 18, 18, false, &heard) == AB_IO_WAIT,
+	ok(pass(filter, "d\r\ndata: first\n\n\r\n", 18, 18, false, &heard) == AB_IO_WAIT,
 	   "an event of a stream");
 	is_str(heard.data, "d\r\ndata: first\n\n\r\n", "is passed at once");
-	ab_body_filter_free(sieve);
+	ab_body_filter_free(filter);
 	ab_scrub_free(scrub);
 	close_sides();
 }
@@ -195,14 +195,14 @@ static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *t
 	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = framing, .out = framing, .length = length
 	};
-	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 	enum ab_io io;
 
 	open_sides();
-	io = pass(sieve, text, strlen(text), 4000, true, &heard);
-	*ret_malformed = ab_body_filter_malformed(sieve);
-	ab_body_filter_free(sieve);
+	io = pass(filter, text, strlen(text), 4000, true, &heard);
+	*ret_malformed = ab_body_filter_malformed(filter);
+	ab_body_filter_free(filter);
 	ab_scrub_free(scrub);
 	close_sides();
 	return io;
@@ -237,19 +237,19 @@ static void swap_once(enum ab_http_body framing, size_t step, const char *asked,
 	struct ab_body_filter_setup setup = {
 		.swap = swap, .in = framing, .out = AB_HTTP_CHUNKED, .length = strlen(body)
 	};
-	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
 	enum ab_io io;
 
 	open_sides();
-	io = pass(sieve, text, strlen(text), step, false, &heard);
+	io = pass(filter, text, strlen(text), step, false, &heard);
 	ok(io == wanted_io, "a request's body, by %zu", step);
-	ok(ab_body_filter_tripped(sieve) == (wanted_io == AB_IO_FAILED),
+	ok(ab_body_filter_tripped(filter) == (wanted_io == AB_IO_FAILED),
 	   "and whether it is a tripwire");
 	if (io == AB_IO_DONE) {
 		got = unchunked(heard.data ? heard.data : "");
 		is_str(got, want, "has the value in it");
 	}
-	ab_body_filter_free(sieve);
+	ab_body_filter_free(filter);
 	ab_swap_body_free(swap);
 	close_sides();
 }
@@ -264,16 +264,16 @@ static void test_gather(void)
 					      .in = AB_HTTP_LENGTH,
 					      .out = AB_HTTP_CHUNKED,
 					      .length = strlen(bad) + 1 };
-	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
 	ab_buf_add(&from.in, bad, strlen(bad));
-	ab_body_filter_gather(sieve, &flow, &from, &to);
-	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED && ab_body_filter_tripped(sieve) &&
-		   heard.len == 0,
+	ab_body_filter_gather(filter, &flow, &from, &to);
+	ok(pass(filter, "x", 1, 1, false, &heard) == AB_IO_FAILED &&
+		   ab_body_filter_tripped(filter) && heard.len == 0,
 	   "a tripwire in the first bytes is not forgotten");
-	ab_body_filter_free(sieve);
+	ab_body_filter_free(filter);
 	ab_swap_body_free(swap);
 	close_sides();
 }

@@ -1,15 +1,15 @@
 /*
  * Theory of operation.
  *
- * Bytes come as from->in; decode() moves what is body into `plain`, where the
- * scrub works in place or from where the swap takes it. What is final goes,
- * framed, into to->out, which is flushed before more is read: so there is
- * never more in memory than one read and what is held back.
+ * Bytes arrive in from->in; decode_body() moves the payload into `plain`, which
+ * is scrubbed in place or swapped. Final bytes go, framed, into to->out, which
+ * is flushed before more is read: memory holds at most one read plus what is
+ * held back.
  *
- * An answer without chunks, which is what big downloads are, skips all that:
- * it is scrubbed where it lies, in from->in, and written from there. So are the
- * frames of a WebSocket, one by one: what may begin a value is not held back
- * over the end of a message, for the next one may be long in coming.
+ * A response without chunks, such as a big download, is scrubbed in place in
+ * from->in and written from there. So are WebSocket frames, one by one: bytes
+ * that may begin a value are not held back past the end of a frame, because
+ * the next one may come much later.
  */
 #include "proxy/conn/body_filter.h"
 
@@ -19,18 +19,18 @@
 #include "proxy/wire/http_chunks.h"
 
 enum {
-	ROOM = 64 * 1024, /* read at once, behind what is held back */
-	SHARE = 64,	  /* turns at a stretch */
+	ROOM = 64 * 1024, /* read at once, after what is held back */
+	SHARE = 64,	  /* rounds per turn */
 };
 
 struct ab_body_filter {
 	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_buf plain;
-	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
-	size_t clean;  /* of from->in: final, to be written */
-	size_t held;   /* behind them: looked at, and not final */
-	bool ended;    /* all of the body came */
+	uint64_t left; /* bytes to come: AB_HTTP_LENGTH, or the frame */
+	size_t clean;  /* bytes of from->in that are final, to be written */
+	size_t held;   /* bytes after them: searched, not final */
+	bool ended;    /* the whole body has arrived */
 	bool over;     /* and was passed on */
 	bool malformed, tripped;
 };
@@ -65,14 +65,14 @@ bool ab_body_filter_tripped(const struct ab_body_filter *s)
 	return s->tripped;
 }
 
-/* Is the end of what is looked at together known? */
+/* Is the end of the unit that is searched known? */
 static bool is_bounded(const struct ab_body_filter *s)
 {
 	return s->setup.in == AB_HTTP_LENGTH || (s->setup.frames && !s->ended);
 }
 
-/* How much of what is there belongs to a body without chunks. */
-static size_t within(const struct ab_body_filter *s, size_t have)
+/* How many of these bytes belong to a body without chunks. */
+static size_t limit_to_body(const struct ab_body_filter *s, size_t have)
 {
 	return is_bounded(s) && have > s->left ? (size_t)s->left : have;
 }
@@ -86,8 +86,8 @@ static void count_down(struct ab_body_filter *s, size_t n)
 		s->ended = s->left == 0;
 }
 
-/* The bytes of a frame, with its head (RFC 6455, 5.2); 0: that is not all
- * there. */
+/* The length of a frame including its head (RFC 6455, 5.2); 0: the head is
+ * incomplete. */
 static uint64_t frame_length(const uint8_t *data, size_t len)
 {
 	size_t head = 2, more;
@@ -104,16 +104,16 @@ static uint64_t frame_length(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < more; i++)
 		n = n << 8 | data[head + i];
 	head += more + (data[1] & 0x80 ? 4 : 0);
-	/* One that says more than there can be has no end. */
+	/* Treat an impossible length as endless. */
 	return n < UINT64_MAX - head ? head + n : UINT64_MAX;
 }
 
-/* How much of what is there is looked at together. */
-static size_t measure(struct ab_body_filter *s, const struct ab_buf *in)
+/* How many of these bytes are searched as one unit. */
+static size_t measure_unit(struct ab_body_filter *s, const struct ab_buf *in)
 {
 	if (s->setup.frames && !s->left)
 		s->left = frame_length(ab_buf_bytes(in), in->len);
-	return within(s, in->len);
+	return limit_to_body(s, in->len);
 }
 
 static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
@@ -131,14 +131,14 @@ static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 	return true;
 }
 
-/* What is there of the body into `plain`, without framing. */
-static bool decode(struct ab_body_filter *s, struct ab_buf *in)
+/* Move the payload that has arrived into `plain`. */
+static bool decode_body(struct ab_body_filter *s, struct ab_buf *in)
 {
 	size_t n;
 
 	if (s->setup.in == AB_HTTP_CHUNKED)
 		return decode_chunks(s, in);
-	n = within(s, in->len);
+	n = limit_to_body(s, in->len);
 	if (!n)
 		return true;
 	ab_buf_add(&s->plain, ab_buf_bytes(in), n);
@@ -147,8 +147,8 @@ static bool decode(struct ab_body_filter *s, struct ab_buf *in)
 	return true;
 }
 
-static void emit(struct ab_body_filter *s, const void *data, size_t len, struct ab_flow *flow,
-		 struct ab_buf *out)
+static void emit_framed(struct ab_body_filter *s, const void *data, size_t len,
+			struct ab_flow *flow, struct ab_buf *out)
 {
 	bool chunked = s->setup.out == AB_HTTP_CHUNKED;
 	char size[24];
@@ -163,19 +163,19 @@ static void emit(struct ab_body_filter *s, const void *data, size_t len, struct 
 	flow->moved += len;
 }
 
-static void scrub(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
+static void scrub_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
 {
 	size_t n;
 
 	if (!s->plain.len)
 		return;
 	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, s->ended);
-	emit(s, ab_buf_bytes(&s->plain), n, flow, out);
+	emit_framed(s, ab_buf_bytes(&s->plain), n, flow, out);
 	if (n)
 		ab_buf_skip(&s->plain, n);
 }
 
-static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
+static bool swap_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
 {
 	struct ab_buf swapped = { .wipe = true };
 	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_buf_bytes(&s->plain),
@@ -185,7 +185,7 @@ static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *
 	s->tripped = result == AB_SWAP_TRIPWIRE;
 	if (result == AB_SWAP_NONE || result == AB_SWAP_DONE) {
 		out->wipe |= result == AB_SWAP_DONE;
-		emit(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
+		emit_framed(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
 		ab_buf_fini(&swapped);
 		return true;
 	}
@@ -193,17 +193,17 @@ static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *
 	return false;
 }
 
-/* false: it cannot go on. */
-static bool strain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
-		   struct ab_buf *out)
+/* false: the body failed. */
+static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
+			   struct ab_buf *out)
 {
-	if (!decode(s, &from->in)) {
+	if (!decode_body(s, &from->in)) {
 		s->malformed = true;
 		return false;
 	}
 	if (s->setup.scrub)
-		scrub(s, flow, out);
-	else if (!swap(s, flow, out))
+		scrub_decoded(s, flow, out);
+	else if (!swap_decoded(s, flow, out))
 		return false;
 	if (s->ended && !s->over) {
 		s->over = true;
@@ -213,9 +213,9 @@ static bool strain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_sid
 	return true;
 }
 
-/* More of the body, if it needs more. The end of the sender is an end of the
- * body only where nothing else is. */
-static enum ab_io fetch(struct ab_body_filter *s, struct ab_side *from)
+/* Read more unless the body is complete. EOF ends the body only if nothing
+ * else marks its end. */
+static enum ab_io read_body(struct ab_body_filter *s, struct ab_side *from)
 {
 	enum ab_io io;
 
@@ -229,16 +229,15 @@ static enum ab_io fetch(struct ab_body_filter *s, struct ab_side *from)
 	return io;
 }
 
-/* Without chunks on either side, and nothing that changes lengths. */
-static bool is_plain(const struct ab_body_filter *s)
+/* No chunks on either side, and the length does not change. */
+static bool is_in_place(const struct ab_body_filter *s)
 {
 	return s->setup.scrub && s->setup.out == s->setup.in && s->setup.in != AB_HTTP_CHUNKED;
 }
 
-/* Scrub what is there, where it is. */
-static void scrub_plain(struct ab_body_filter *s, struct ab_buf *in)
+static void scrub_in_place(struct ab_body_filter *s, struct ab_buf *in)
 {
-	size_t have = measure(s, in);
+	size_t have = measure_unit(s, in);
 
 	if (have)
 		s->clean = ab_scrub_take(s->setup.scrub, (uint8_t *)in->data, have,
@@ -248,8 +247,8 @@ static void scrub_plain(struct ab_body_filter *s, struct ab_buf *in)
 	s->over = s->ended;
 }
 
-static enum ab_io move_plain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
-			     struct ab_side *to)
+static enum ab_io move_in_place(struct ab_body_filter *s, struct ab_flow *flow,
+				struct ab_side *from, struct ab_side *to)
 {
 	uint64_t written;
 	enum ab_io io = ab_side_write(to, &from->in, s->clean, &written);
@@ -260,12 +259,12 @@ static enum ab_io move_plain(struct ab_body_filter *s, struct ab_flow *flow, str
 		return io;
 	if (s->over)
 		return AB_IO_DONE;
-	if (measure(s, &from->in) == s->held) {
-		io = fetch(s, from);
+	if (measure_unit(s, &from->in) == s->held) {
+		io = read_body(s, from);
 		if (io != AB_IO_DONE)
 			return io;
 	}
-	scrub_plain(s, &from->in);
+	scrub_in_place(s, &from->in);
 	return AB_IO_YIELD;
 }
 
@@ -274,13 +273,13 @@ void ab_body_filter_gather(struct ab_body_filter *s, struct ab_flow *flow, struc
 {
 	if (!from->in.len || s->over)
 		return;
-	if (!is_plain(s)) {
-		/* What is wrong with it is told when it is moved. */
-		(void)strain(s, flow, from, &to->out);
+	if (!is_in_place(s)) {
+		/* ab_body_filter_move reports a failure. */
+		(void)filter_arrived(s, flow, from, &to->out);
 		return;
 	}
-	scrub_plain(s, &from->in);
-	emit(s, ab_buf_bytes(&from->in), s->clean, flow, &to->out);
+	scrub_in_place(s, &from->in);
+	emit_framed(s, ab_buf_bytes(&from->in), s->clean, flow, &to->out);
 	if (s->clean)
 		ab_buf_skip(&from->in, s->clean);
 	s->clean = 0;
@@ -296,8 +295,8 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 			return AB_IO_FAILED;
 		if (io != AB_IO_DONE)
 			return io;
-		if (is_plain(s)) {
-			io = move_plain(s, flow, from, to);
+		if (is_in_place(s)) {
+			io = move_in_place(s, flow, from, to);
 			if (io != AB_IO_YIELD)
 				return io;
 			continue;
@@ -305,11 +304,11 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 		if (s->over)
 			return AB_IO_DONE;
 		if (!from->in.len) {
-			io = fetch(s, from);
+			io = read_body(s, from);
 			if (io != AB_IO_DONE)
 				return io;
 		}
-		if (!strain(s, flow, from, &to->out))
+		if (!filter_arrived(s, flow, from, &to->out))
 			return AB_IO_FAILED;
 	}
 	return AB_IO_YIELD;

@@ -1,11 +1,11 @@
 #ifndef AB_PROXY_CONN_BODY_FILTER_H
 #define AB_PROXY_CONN_BODY_FILTER_H
 /*
- * A body that is looked at on its way: of an answer, where values of secrets
- * become placeholders (proxy/secrets/scrub.h), or of a request, where placeholders
- * become values (proxy/secrets/swap.h). The framing is taken off and put on again, so
- * nothing hides behind the border of a chunk; chunk extensions and trailers
- * do not pass. Private to lib/proxy.
+ * Filters a body while it is forwarded: in a response, secret values become
+ * placeholders (proxy/secrets/scrub.h); in a request, placeholders become values
+ * (proxy/secrets/swap.h). The framing is removed and written anew, so a value
+ * cannot hide across a chunk border; chunk extensions and trailers are dropped.
+ * Private to lib/proxy.
  */
 #include "proxy/io/socket_side.h"
 #include "proxy/secrets/scrub.h"
@@ -15,28 +15,28 @@
 struct ab_body_filter;
 
 struct ab_body_filter_setup {
-	/* One of the two; it belongs to the caller. */
+	/* One of the two; the caller owns it. */
 	struct ab_scrub *scrub;
 	struct ab_swap_body *swap;
 	enum ab_http_body in, out; /* out: as in, or chunked */
-	bool frames;		   /* of AB_HTTP_CLOSE: a WebSocket's */
-	uint64_t length;	   /* of AB_HTTP_LENGTH */
+	bool frames;		   /* with AB_HTTP_CLOSE: WebSocket frames */
+	uint64_t length;	   /* with AB_HTTP_LENGTH */
 };
 
 struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup);
-void ab_body_filter_free(struct ab_body_filter *sieve);
+void ab_body_filter_free(struct ab_body_filter *filter);
 
-/* What is there of the body into to->out, beside the head that waits there.
- * Nothing is sent yet. */
-void ab_body_filter_gather(struct ab_body_filter *sieve, struct ab_flow *flow, struct ab_side *from,
-			   struct ab_side *to);
-/* As ab_flow_move. DONE: all of the body is delivered, and its end too. What
- * is delivered counts in flow->moved, without framing. */
-enum ab_io ab_body_filter_move(struct ab_body_filter *sieve, struct ab_flow *flow,
+/* Append what has arrived of the body to to->out, after the head that is
+ * queued there. Sends nothing. */
+void ab_body_filter_gather(struct ab_body_filter *filter, struct ab_flow *flow,
+			   struct ab_side *from, struct ab_side *to);
+/* As ab_flow_move. DONE: the whole body and its end are delivered. flow->moved
+ * counts delivered bytes without framing. */
+enum ab_io ab_body_filter_move(struct ab_body_filter *filter, struct ab_flow *flow,
 			       struct ab_side *from, struct ab_side *to);
-/* After FAILED: the framing is not what it must be; a placeholder of another
- * host's is in it. */
-bool ab_body_filter_malformed(const struct ab_body_filter *sieve);
-bool ab_body_filter_tripped(const struct ab_body_filter *sieve);
+/* After FAILED: the framing is malformed. */
+bool ab_body_filter_malformed(const struct ab_body_filter *filter);
+/* After FAILED: the body contains another host's placeholder. */
+bool ab_body_filter_tripped(const struct ab_body_filter *filter);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
 
-static void side_ready(struct ab_side *side, uint32_t events)
+static void note_readiness(struct ab_side *side, uint32_t events)
 {
 	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		side->readable = true;
@@ -24,7 +24,7 @@ static void client_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_conn *conn = source->owner;
 
-	side_ready(&conn->client, events);
+	note_readiness(&conn->client, events);
 	conn->step(conn);
 }
 
@@ -32,7 +32,7 @@ static void server_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_conn *conn = source->owner;
 
-	side_ready(&conn->server, events);
+	note_readiness(&conn->server, events);
 	conn->step(conn);
 }
 
@@ -41,7 +41,7 @@ static void deadline_passed(struct ab_timer *timer)
 	ab_conn_close(timer->owner, true);
 }
 
-static void release(struct ab_conn *conn)
+static void free_conn(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
 
@@ -62,13 +62,13 @@ static void run_later(struct ab_later *later)
 	struct ab_conn *conn = later->owner;
 
 	if (conn->closed)
-		release(conn);
+		free_conn(conn);
 	else
 		conn->step(conn);
 }
 
-static int watch(struct ab_conn *conn, struct ab_side *side, int fd,
-		 void (*ready)(struct ab_source *, uint32_t))
+static int watch_side(struct ab_conn *conn, struct ab_side *side, int fd,
+		      void (*ready)(struct ab_source *, uint32_t))
 {
 	struct ab_error err;
 
@@ -98,7 +98,7 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 		conn->next->link = &conn->next;
 	engine->conns = conn;
 	engine->nconns++;
-	if (watch(conn, &conn->client, fd, client_ready) < 0) {
+	if (watch_side(conn, &conn->client, fd, client_ready) < 0) {
 		ab_conn_close(conn, true);
 		return NULL;
 	}
@@ -142,17 +142,18 @@ void ab_conn_deadline(struct ab_conn *conn, uint64_t ms)
 
 int ab_conn_attach(struct ab_conn *conn, int fd)
 {
-	conn->server.writable = true; /* epoll would say so, a batch later */
-	return watch(conn, &conn->server, fd, server_ready);
+	conn->server.writable = true; /* epoll would report it a batch later */
+	return watch_side(conn, &conn->server, fd, server_ready);
 }
 
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret)
 {
 	const struct ab_engine *engine = conn->engine;
-	const char *name = ab_synthetic_is(host) ? ab_synthetic_find(engine->names, host) : NULL;
+	const char *name =
+		ab_synthetic_is(host) ? ab_synthetic_find(engine->synthetic, host) : NULL;
 
-	/* What the table holds was a valid name when it came in. */
+	/* The table holds valid names only. */
 	if (name) {
 		memset(host, 0, sizeof(*host));
 		host->kind = AB_HOST_NAME;
@@ -188,9 +189,9 @@ void ab_verdict_keep(struct ab_verdict *verdict, char **entry)
 
 bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	bool outside = conn->server.source.fd >= 0 || conn->dial;
+	bool has_server = conn->server.source.fd >= 0 || conn->dial;
 
-	if (conn->closed || conn->waiter || !outside || !conn->kind)
+	if (conn->closed || conn->waiter || !has_server || !conn->kind)
 		return false;
 	return conn->kind->describe(conn, ret);
 }

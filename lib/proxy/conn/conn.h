@@ -1,13 +1,13 @@
 #ifndef AB_PROXY_CONN_CONN_H
 #define AB_PROXY_CONN_CONN_H
 /*
- * One connection from the box, through whichever door, and what the parts of
- * the proxy need from each other. Private to lib/proxy.
+ * One connection through any door, and the state that all connections share.
+ * Private to lib/proxy.
  *
- * A connection is always in one state, its `step`: called when a side became
- * ready, when the dial ended, and after ab_conn_again. A step goes on until
- * it must wait. ab_conn_close may be called anywhere; the object is freed
- * after the batch, and no step is called any more.
+ * `step` is a connection's state: called when a side became ready, when the
+ * dial ended, and after ab_conn_again. A step works until it must wait.
+ * ab_conn_close may be called anywhere; it stops all steps, and the object is
+ * freed after the batch.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,22 +26,22 @@
 struct ab_synthetic;
 struct ab_exchange;
 
-/* How long a peer may take, in milliseconds. */
+/* How long a client may take, in milliseconds. */
 enum {
 	AB_HANDSHAKE_MS = 10000, /* first request, SOCKS, hello */
-	AB_HEAD_MS = 30000,	 /* a later request's head, once begun */
+	AB_HEAD_MS = 30000,	 /* the head of a later request, once begun */
 	AB_IDLE_MS = 300000,	 /* between requests of one connection */
 };
 
-struct ab_engine { /* what all connections share */
+struct ab_engine { /* shared by all connections */
 	struct ab_loop loop;
 	const struct ab_filter *filter;
 	struct ab_grants grants;
-	struct ab_waiting pending;
-	struct ab_open_conns overseer;
-	char *cut; /* why there is no network any more; NULL: there is */
+	struct ab_waiting waiting;
+	struct ab_open_conns open_conns;
+	char *cut; /* why the network was cut; NULL: it was not */
 	struct ab_own own;
-	struct ab_synthetic *names;
+	struct ab_synthetic *synthetic;
 	struct ab_pipes *pipes;
 	struct ab_dialer *dialer;
 	struct ab_ledger *ledger;
@@ -49,28 +49,28 @@ struct ab_engine { /* what all connections share */
 	struct ab_inspection inspection;
 	struct ab_conn *conns;
 	size_t nconns;
-	bool ending; /* the box is gone: only what it has said is passed on */
-	/* A socket to a port of the host's loopback; errno or 0. */
+	bool ending; /* the box has ended: only deliver what it sent */
+	/* Connect to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
-	/* A connection is gone: there may be room for another one. */
+	/* A connection is being freed: there may be room for another one. */
 	void (*freed)(struct ab_engine *engine, const struct ab_conn *conn);
 	/* A record could not be written. */
 	void (*unrecorded)(struct ab_engine *engine, const struct ab_error *err);
 };
 
 /*
- * What a connection is used for, set by what starts it: a tunnel or an
- * exchange. NULL until the target is known.
+ * What a connection is used for: a tunnel or an exchange. NULL until the target
+ * is known.
  */
 struct ab_conn_kind {
-	/* What is under way, for a record; false: nothing is. */
+	/* The request in progress, for a record; false: none. */
 	bool (*describe)(const struct ab_conn *conn, struct ab_request_record *ret);
-	/* Between two requests, whose bytes have been reported already. */
+	/* Between two requests: its bytes were reported already. */
 	bool (*is_between)(const struct ab_conn *conn);
-	/* Deny what is under way: record it, with an id, and close. */
+	/* Deny the request in progress: record it, with an id, and close. */
 	void (*break_off)(struct ab_conn *conn, enum ab_fault fault,
 			  const struct ab_verdict *verdict);
-	/* The connection ends: write the missing record, free what is the kind's own. */
+	/* The connection ends: write the missing record, free what the kind owns. */
 	void (*end)(struct ab_conn *conn);
 };
 
@@ -87,72 +87,73 @@ struct ab_conn {
 	struct ab_later later;
 	struct ab_dial *dial;
 	ab_conn_dialled_fn dialled;
-	/* Of a tunnel that is refused: what comes after the record. */
+	/* The step after the record of a denied tunnel. */
 	void (*then)(struct ab_conn *conn);
 	struct ab_exchange *http; /* while it speaks HTTP */
-	struct ab_waiter *waiter; /* while it waits for a word */
-	uint64_t told;		  /* bytes up: see open_conns.c */
+	struct ab_waiter *waiter; /* while it waits for an answer */
+	uint64_t reported;	  /* bytes up: see open_conns.c */
 	uint64_t begun;		  /* loop time */
 
-	/* The target of a tunnel; NULL as long as there is none. */
+	/* The target of a tunnel; NULL: not known yet. */
 	struct ab_host *host;
-	struct ab_verdict verdict; /* of it */
-	char *entry;		   /* the verdict's, unless it is fixed */
-	char *address;		   /* that was reached */
-	char *failure;		   /* of its TLS: what every request to it
-					 * is answered with */
-	uint64_t hello_left;	   /* of the first hello: see proxy/traffic/tunnel_first_bytes.c */
-	uint32_t denial;	   /* its number, or 0 */
+	struct ab_verdict verdict;
+	char *entry;   /* the verdict's, unless it is a constant */
+	char *address; /* that was dialled */
+	/* Why TLS with the server failed: the reply to every request. */
+	char *failure;
+	/* See proxy/traffic/tunnel_first_bytes.c: what is missing of the first
+	 * hello; bytes of client.in that the server already has. */
+	uint64_t hello_left;
+	uint16_t ahead;
 	uint16_t port;
-	uint16_t ahead;	  /* bytes of client.in that the server
-					 * has already: see proxy/traffic/tunnel_first_bytes.c */
-	uint16_t trips;	  /* 1 + the secret whose placeholder is in
-					 * the request for the tunnel */
+	uint32_t denial; /* its number, or 0 */
+	/* 1 + the secret whose placeholder is in the request for the tunnel. */
+	uint16_t trips;
 	uint8_t door;	  /* enum ab_door */
-	bool upstream;	  /* reached through that */
-	bool intercepted; /* TLS on the client's side is ours */
-	bool unrecorded;  /* its record is written, or HTTP inside
-					 * records for itself */
+	bool upstream;	  /* dialled through the upstream proxy */
+	bool intercepted; /* the proxy terminates the client's TLS */
+	/* The tunnel needs no record: it has one, or HTTP inside writes its own. */
+	bool unrecorded;
 	bool closed;
 };
 
-/* Takes the socket over and begins with `step`; NULL when it cannot be
- * watched, and then it is closed. */
+/* Takes ownership of the socket and begins with `step`. NULL: it could not be
+ * watched, and was closed. */
 struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 			    void (*step)(struct ab_conn *conn));
 void ab_conn_close(struct ab_conn *conn, bool reset);
 /* Call step again in the next batch. */
 void ab_conn_again(struct ab_conn *conn);
-/* Close it unless something else happens within ms; 0: wait for ever. */
+/* Close it after ms unless the deadline is set anew; 0: none. */
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
-/* Watch a connected socket as the server's side. -1: it is closed. */
+/* Watch a connected socket as the server's side. -1: it was closed. */
 int ab_conn_attach(struct ab_conn *conn, int fd);
 
 /* Replace a synthetic address by its name, then judge. */
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret);
 
-/* The same about a name that is to be resolved. */
+/* Judge a name that the box resolves. */
 void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name, struct ab_verdict *ret);
-/* May this address be dialled for a host that is allowed? */
+/* May this address be dialled for an allowed host? */
 bool ab_conn_reachable(const struct ab_engine *engine, const struct ab_host *addr, uint16_t port,
 		       struct ab_verdict *ret);
-/* Lists come and go: keep the words of a verdict that is remembered. */
+/* Copy the entry of a verdict that must outlive the filter's lists. */
 void ab_verdict_keep(struct ab_verdict *verdict, char **entry);
-/* What is open, or under way, now: false when nothing is. */
+/* The tunnel or request in progress; false: none. */
 bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret);
 
-/* Get a socket for conn->server; `done` is called later, with the result
- * (with OK conn->server is set up and watched). */
+/* Dial conn->server; `done` is called later with the result (after OK
+ * conn->server is watched). */
 void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t port, bool http,
 		  ab_conn_dialled_fn done);
 
 /*
- * Write the violation, number it (r->denial). -1: it could not be written; the
- * connection is closed already, do nothing more with it.
+ * Write the violation and number it (r->denial). -1: it could not be written,
+ * and the connection was closed.
  */
 int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
-/* Write the record of a request that is over. */
+/* Write the record of a request that has ended. */
 void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
 
 #endif

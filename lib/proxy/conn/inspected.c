@@ -19,7 +19,7 @@ void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *
 	for (size_t i = 0; i < intercepted->len; i++) {
 		const char *s = intercepted->v[i];
 
-		/* They were entries of the policy, so they are well-formed. */
+		/* The policy has validated these entries. */
 		if (ab_host_entry_parse(s, strlen(s), &inspection->hosts[inspection->nhosts],
 					NULL) == 0)
 			inspection->nhosts++;
@@ -27,7 +27,7 @@ void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *
 }
 
 struct ab_inspection_scrub {
-	uint64_t secrets; /* those of the host: bits */
+	uint64_t secrets; /* bit set of the host's secrets */
 	struct ab_scrub *scrub;
 };
 
@@ -106,8 +106,8 @@ void ab_inspection_trip(const struct ab_inspection *inspection, int i)
 		inspection->tripped(inspection->arg, (size_t)i);
 }
 
-/* A secret without a provider goes by its own name. */
-static bool goes_by(const struct ab_secret *secret, const char *name, size_t len)
+/* A secret without a provider has its own name as route. */
+static bool has_route_name(const struct ab_secret *secret, const char *name, size_t len)
 {
 	const char *own = secret->provider ? secret->provider->name : secret->name;
 
@@ -119,8 +119,9 @@ static bool goes_by(const struct ab_secret *secret, const char *name, size_t len
 	return true;
 }
 
-/* Where the gateway leads to: one host, so no wildcard. */
-static bool leads_to(const struct ab_secret *secret, struct ab_host *ret_host, uint16_t *ret_port)
+/* The host behind the route: the first that is not a wildcard. */
+static bool find_route_host(const struct ab_secret *secret, struct ab_host *ret_host,
+			    uint16_t *ret_port)
 {
 	const char *base = secret->provider ? secret->provider->base_host : NULL;
 	struct ab_host_entry e;
@@ -151,8 +152,8 @@ bool ab_inspection_route(const struct ab_inspection *inspection, const char *pat
 	for (size_t i = 0; i < ab_vault_len(inspection->vault); i++) {
 		const struct ab_secret *secret = ab_vault_at(inspection->vault, i)->secret;
 
-		if (secret->via == AB_VIA_TLS || !goes_by(secret, path + 1, end - 1) ||
-		    !leads_to(secret, ret_host, ret_port))
+		if (secret->via == AB_VIA_TLS || !has_route_name(secret, path + 1, end - 1) ||
+		    !find_route_host(secret, ret_host, ret_port))
 			continue;
 		*ret_skip = end;
 		return true;

@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_CONN_INSPECTED_H
 #define AB_PROXY_CONN_INSPECTED_H
 /*
- * What the proxy looks into, and with what: hosts that have a secret or a rule
- * about methods and paths, the secrets, the run's certificate authority. All
- * zero where there is nothing of the kind. Private to lib/proxy.
+ * Inspection: hosts with a secret or with a rule about methods and paths, the
+ * secrets, and the run's certificate authority. All zero if there are none.
+ * Private to lib/proxy.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,36 +23,36 @@ struct ab_inspection {
 	struct ab_http_rules rules;
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
-	struct ab_inspection_scrub *scrubs; /* made once for each set of secrets */
+	struct ab_inspection_scrub *scrubs; /* one per set of secrets */
 	size_t nscrubs;
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
 	void *arg;
 };
 
-/* The vault and the site are its own then. */
+/* The inspection owns the vault and the site afterwards. */
 void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *intercepted);
 void ab_inspection_fini(struct ab_inspection *inspection);
 
-/* Is what goes to this host and port looked into? */
+/* Is traffic to this host and port inspected? */
 bool ab_inspection_covers(const struct ab_inspection *inspection, const struct ab_host *host,
 			  uint16_t port);
 
-/* What searches the answers of this host; NULL: it has no secret. To be given
- * back by ab_scrub_free(). */
+/* The scrub for this host's responses; NULL: it has no secret. Release it with
+ * ab_scrub_free(). */
 struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
 				     uint16_t port);
-/* A secret's new value; one that the vault does not take changes nothing. */
+/* A secret's new value. If the vault rejects it, the old one stays. */
 void ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
 
-/* The name of a secret, for people; "" for none (-1). */
+/* The name of a secret; "" for none (-1). */
 const char *ab_inspection_secret(const struct ab_inspection *inspection, int i);
-/* A placeholder of secret i was on its way elsewhere. */
+/* A placeholder of secret i was sent to another host. */
 void ab_inspection_trip(const struct ab_inspection *inspection, int i);
 
 /*
- * The gateway: "/openai/v1/models" is "/v1/models" of the provider's host. Is
- * there such a way? *ret_skip: how many bytes of the path name it.
+ * The gateway: "/openai/v1/models" is "/v1/models" on the provider's host. Does
+ * the path name a route? *ret_skip: length of the path's route part.
  */
 bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
 			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip);

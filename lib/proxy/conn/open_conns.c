@@ -11,23 +11,24 @@
 #include "proxy/record/events.h"
 
 enum {
-	TELL_MS = 250,
-	SURVEYED = 64,		   /* connections */
+	REPORT_MS = 250,
+	SURVEYED = 64,		   /* connections listed */
 	SLOTS = 2 * AB_OPENED_MAX, /* a power of two */
 };
 
-static void tell(struct ab_engine *engine, struct ab_conn *conn, const struct ab_request_record *r)
+static void report_upload(struct ab_engine *engine, struct ab_conn *conn,
+			  const struct ab_request_record *r)
 {
-	struct ab_open_conns *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->open_conns;
 	uint64_t sent = r->bytes_up + r->head_up;
 
-	if (sent <= conn->told)
+	if (sent <= conn->reported)
 		return;
-	o->sent(o->arg, r->host, sent - conn->told);
-	conn->told = sent;
+	o->sent(o->arg, r->host, sent - conn->reported);
+	conn->reported = sent;
 }
 
-static void tell_all(struct ab_timer *timer)
+static void report_uploads(struct ab_timer *timer)
 {
 	struct ab_engine *engine = timer->owner;
 
@@ -35,38 +36,38 @@ static void tell_all(struct ab_timer *timer)
 		struct ab_request_record r;
 
 		if (ab_conn_describe(conn, &r) && !conn->kind->is_between(conn))
-			tell(engine, conn, &r);
+			report_upload(engine, conn, &r);
 	}
-	/* Set again by the next one that is opened. */
+	/* The next opened connection sets the timer again. */
 	if (engine->conns)
-		ab_loop_timer(&engine->loop, timer, TELL_MS);
+		ab_loop_timer(&engine->loop, timer, REPORT_MS);
 }
 
 void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
 {
-	struct ab_open_conns *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->open_conns;
 
 	*o = (struct ab_open_conns){ .sent = setup->sent,
 				     .opened = setup->opened,
 				     .arg = setup->arg,
 				     .uploads = setup->sent && setup->watch_uploads,
-				     .tell = { .fire = tell_all, .owner = engine } };
+				     .report = { .fire = report_uploads, .owner = engine } };
 }
 
 void ab_open_conns_fini(struct ab_engine *engine)
 {
-	free(engine->overseer.hosts);
+	free(engine->open_conns.hosts);
 }
 
 static void make_table(struct ab_open_conns *o)
 {
 	o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
-	/* Without it hosts can be chosen that are taken for known ones. */
+	/* Without a seed the box could choose names that collide. */
 	(void)!getrandom(&o->seed, sizeof(o->seed), GRND_NONBLOCK);
 }
 
-/* true: the first time. */
-static bool note_host(struct ab_open_conns *o, const char *host)
+/* true: the host is new. */
+static bool remember_host(struct ab_open_conns *o, const char *host)
 {
 	uint64_t h;
 	size_t slot;
@@ -91,20 +92,20 @@ static bool note_host(struct ab_open_conns *o, const char *host)
 void ab_open_conns_opened(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_open_conns *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->open_conns;
 	struct ab_request_record r;
 
-	if (o->uploads && !o->tell.slot)
-		ab_loop_timer(&engine->loop, &o->tell, TELL_MS);
-	if (o->opened && ab_conn_describe(conn, &r) && note_host(o, r.host))
+	if (o->uploads && !o->report.slot)
+		ab_loop_timer(&engine->loop, &o->report, REPORT_MS);
+	if (o->opened && ab_conn_describe(conn, &r) && remember_host(o, r.host))
 		o->opened(o->arg, r.host);
 }
 
 void ab_open_conns_recorded(struct ab_conn *conn, const struct ab_request_record *r)
 {
-	if (conn->engine->overseer.uploads)
-		tell(conn->engine, conn, r);
-	conn->told = 0;
+	if (conn->engine->open_conns.uploads)
+		report_upload(conn->engine, conn, r);
+	conn->reported = 0;
 }
 
 void ab_open_conns_cut(struct ab_engine *engine, const char *reason)
@@ -121,18 +122,18 @@ void ab_open_conns_cut(struct ab_engine *engine, const char *reason)
 		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
 			conn->kind->break_off(conn, AB_FAULT_CUT, &conn->verdict);
 		else if (conn->server.source.fd >= 0 && !conn->waiter)
-			ab_conn_close(conn, true); /* kept for nobody */
+			ab_conn_close(conn, true); /* idle */
 }
 
-/* Two loopbacks, joined by the policy. */
-static bool is_listed(const struct ab_conn *conn)
+/* The host lists do not apply to ports that the policy forwards. */
+static bool is_judged_by_lists(const struct ab_conn *conn)
 {
 	return conn->door != AB_DOOR_PUBLISH && conn->door != AB_DOOR_HOST_PORT;
 }
 
 /*
- * Would it be let through now? Whom somebody's word let through would only be
- * asked about again: that is no denial.
+ * Would this connection be denied now? A host that a person allowed would only
+ * be asked about again, so do not cut it.
  */
 static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
 		      struct ab_verdict *ret, enum ab_fault *ret_fault)
@@ -160,7 +161,7 @@ void ab_open_conns_cut_denied(struct ab_engine *engine)
 		struct ab_verdict verdict;
 		enum ab_fault fault;
 
-		if (is_listed(conn) && ab_conn_describe(conn, &r) &&
+		if (is_judged_by_lists(conn) && ab_conn_describe(conn, &r) &&
 		    is_denied(conn, &r, &verdict, &fault))
 			conn->kind->break_off(conn, fault, &verdict);
 	}

@@ -1,16 +1,16 @@
 /*
  * Theory of operation.
  *
- *	asked	AB_WANTED_UNKNOWN: on no list. Answered, or out of time, or
- *		nobody waits any more; or other lists answer it
- *	held	AB_WANTED_HELD: one question for all that is new, judged again
- *		when it is over
- *	sought	AB_WANTED_DENIED: the answer is known; who was it?
+ *	AB_WANTED_UNKNOWN	the host is on no list. Ends by an answer, a
+ *				timeout, new lists, or when no connection waits
+ *	AB_WANTED_HELD		one question for all new connections, which are
+ *				judged again when it ends
+ *	AB_WANTED_DENIED	already denied; asks only which process it was
  *
- * Everything happens on one thread, so of an answer and the end of its time
- * one comes first, and the other finds no question.
+ * Everything runs on one thread: if an answer and a timeout meet, the second
+ * finds no question.
  *
- * Should: let nobody wait for somebody who is gone.
+ * Should: end a question when no connection waits for it any more.
  */
 #include "proxy/conn/waiting.h"
 
@@ -38,41 +38,41 @@ struct ab_question {
 	enum ab_door door;
 	struct ab_timer timer;
 	struct ab_waiter *first, **end;
-	uint32_t waiting;
+	uint32_t nconns;
 	uint64_t begun;
-	char *who;    /* JSON, or NULL */
+	char *who;    /* the processes as JSON, or NULL */
 	char *reason; /* of a hold */
 };
 
 struct ab_question_end {
 	enum ab_settled how;
-	enum ab_reply reply; /* what who waits is told */
-	bool yes;	     /* neither: each is judged again */
-	bool released;	     /* so that they go on */
+	enum ab_reply reply; /* for the clients; NONE and not yes: judge again */
+	bool yes;
+	bool released; /* the connections continue */
 	const char *answer, *by;
 };
 
 static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
 					 void (*fire)(struct ab_timer *timer), uint64_t ms);
-/* Nobody finds it any more; its time does not end. */
+/* Remove it from the table and stop its timer. */
 static void close_question(struct ab_question *q);
-/* Close it, tell all who wait, free it. */
+/* Close it, resume its connections, free it. */
 static void settle_question(struct ab_question *q, const struct ab_question_end *end);
-/* `sought`: among those that only want to know who it is. */
-static struct ab_question *find_question(const struct ab_waiting *pending, uint32_t number,
-					 bool sought);
-/* What holds for a question that somebody waits for. */
+/* `identify`: among the AB_WANTED_DENIED, else among the others. */
+static struct ab_question *find_question(const struct ab_waiting *waiting, uint32_t number,
+					 bool identify);
+/* Requires a waiting connection. */
 static void judge_question(struct ab_question *q, struct ab_verdict *ret);
 static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
 			  const struct ab_request_record *r, ab_resume_fn resume);
-/* Say that somebody waits; the first to join is the one who is asked about. */
+/* Call `wanted`, with the first connection as peer. */
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms);
 
-enum { SEEK_MS = 100 };
+enum { IDENTIFY_MS = 100 };
 
-void ab_waiting_init(struct ab_waiting *pending, const struct ab_proxy_setup *setup)
+void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup)
 {
-	*pending = (struct ab_waiting){
+	*waiting = (struct ab_waiting){
 		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
 		.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS,
 		.tell_who = setup->tell_who,
@@ -82,7 +82,7 @@ void ab_waiting_init(struct ab_waiting *pending, const struct ab_proxy_setup *se
 	};
 }
 
-static bool take(struct ab_bucket *bucket, uint64_t now)
+static bool take_token(struct ab_bucket *bucket, uint64_t now)
 {
 	uint64_t more = (now - bucket->at) / AB_QUESTION_EVERY_MS;
 
@@ -98,7 +98,7 @@ static bool take(struct ab_bucket *bucket, uint64_t now)
 	return true;
 }
 
-static void nobody_answers(struct ab_timer *timer)
+static void question_timed_out(struct ab_timer *timer)
 {
 	static const struct ab_question_end late = {
 		.how = AB_SETTLED_TIME, .reply = AB_REPLY_TIME, .answer = "timeout", .by = "timeout"
@@ -107,15 +107,15 @@ static void nobody_answers(struct ab_timer *timer)
 	settle_question(timer->owner, &late);
 }
 
-static void nobody_knows(struct ab_timer *timer)
+static void identify_timed_out(struct ab_timer *timer)
 {
 	static const struct ab_question_end over = { .how = AB_SETTLED_GONE };
 
 	settle_question(timer->owner, &over);
 }
 
-static struct ab_question *find_about(const struct ab_waiting *p, const struct ab_host *host,
-				      uint16_t port)
+static struct ab_question *find_host_question(const struct ab_waiting *p,
+					      const struct ab_host *host, uint16_t port)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
 		if (q->why == AB_WANTED_UNKNOWN && q->port == port &&
@@ -124,55 +124,55 @@ static struct ab_question *find_about(const struct ab_waiting *p, const struct a
 	return NULL;
 }
 
-static enum ab_reply why_not(struct ab_engine *engine, bool is_new)
+static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 {
-	struct ab_waiting *p = &engine->pending;
+	struct ab_waiting *p = &engine->waiting;
 
-	if (p->waiting >= p->room)
+	if (p->nconns >= p->max_conns)
 		return AB_REPLY_FULL;
 	if (is_new && p->nquestions >= AB_QUESTIONS_MAX)
 		return AB_REPLY_MANY;
-	if (is_new && !take(&p->asked, engine->loop.now))
+	if (is_new && !take_token(&p->ask_rate, engine->loop.now))
 		return AB_REPLY_FAST;
 	return AB_REPLY_NONE;
 }
 
-static bool ask(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
-		ab_resume_fn resume)
+static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+			   ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_question *q = find_about(&engine->pending, host, r->port);
+	struct ab_question *q = find_host_question(&engine->waiting, host, r->port);
 	bool is_new = !q;
 
-	r->reply = conn->client.hung ? AB_REPLY_GONE : why_not(engine, is_new);
+	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(engine, is_new);
 	if (r->reply)
 		return false;
 	if (is_new) {
-		q = open_question(engine, AB_WANTED_UNKNOWN, nobody_answers,
-				  engine->pending.ask_ms);
+		q = open_question(engine, AB_WANTED_UNKNOWN, question_timed_out,
+				  engine->waiting.ask_ms);
 		q->host = *host;
 		q->port = r->port;
 		q->door = r->door;
 		q->number = ab_ledger_number(engine->ledger, r);
-		/* The question itself says who it was, in time. */
+		/* The question itself identifies the process. */
 		(void)ab_ledger_seeks(engine->ledger, q->number);
 	}
 	join_question(q, conn, host, r, resume);
 	if (is_new)
-		announce_question(q, host->text, engine->pending.ask_ms);
+		announce_question(q, host->text, engine->waiting.ask_ms);
 	return true;
 }
 
-static bool hold(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
-		 ab_resume_fn resume)
+static bool hold_conn(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		      ab_resume_fn resume)
 {
-	struct ab_waiting *p = &conn->engine->pending;
+	struct ab_waiting *p = &conn->engine->waiting;
 
 	r->fault = AB_FAULT_HELD;
 	r->why = p->hold->reason;
-	r->reply = conn->client.hung	   ? AB_REPLY_GONE
-		   : p->waiting >= p->room ? AB_REPLY_FULL
-					   : AB_REPLY_NONE;
+	r->reply = conn->client.hung	       ? AB_REPLY_GONE
+		   : p->nconns >= p->max_conns ? AB_REPLY_FULL
+					       : AB_REPLY_NONE;
 	if (r->reply)
 		return false;
 	join_question(p->hold, conn, host, r, resume);
@@ -191,22 +191,22 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 	}
 	if (r->verdict.access == AB_ACCESS_DENY || engine->ending)
 		return false;
-	if (engine->pending.hold)
-		return hold(conn, host, r, resume);
-	return r->verdict.access == AB_ACCESS_ASK && engine->pending.wanted &&
-	       ask(conn, host, r, resume);
+	if (engine->waiting.hold)
+		return hold_conn(conn, host, r, resume);
+	return r->verdict.access == AB_ACCESS_ASK && engine->waiting.wanted &&
+	       ask_about_host(conn, host, r, resume);
 }
 
 bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
 			 ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_waiting *p = &engine->pending;
+	struct ab_waiting *p = &engine->waiting;
 	struct ab_question *q;
 	uint32_t number;
 
 	if (!p->tell_who || !p->wanted || !r->port || engine->ending || r->process ||
-	    p->waiting >= p->room)
+	    p->nconns >= p->max_conns)
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	q = find_question(p, number, true);
@@ -214,21 +214,21 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 		join_question(q, conn, NULL, r, resume);
 		return true;
 	}
-	if (p->nsought >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
-	    !take(&p->sought, engine->loop.now))
+	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
+	    !take_token(&p->identify_rate, engine->loop.now))
 		return false;
-	q = open_question(engine, AB_WANTED_DENIED, nobody_knows, SEEK_MS);
+	q = open_question(engine, AB_WANTED_DENIED, identify_timed_out, IDENTIFY_MS);
 	q->number = number;
 	q->port = r->port;
 	q->door = r->door;
 	join_question(q, conn, NULL, r, resume);
-	announce_question(q, r->host, SEEK_MS);
+	announce_question(q, r->host, IDENTIFY_MS);
 	return true;
 }
 
 /*
- * A question leaves the table before those who wait for it hear of it: each of
- * them may come back at once and wait for another one.
+ * A question leaves the table before its connections resume: each may wait
+ * again at once, for another question.
  *
  * Mustn't: let a connection end without the record of its denial.
  */
@@ -239,22 +239,22 @@ struct ab_waiter {
 	struct ab_waiter *next, **link;
 	struct ab_host *host;
 	struct ab_request_record r;
-	char *entry, *sni, *error, *why; /* of r: nobody else keeps them */
+	char *entry, *sni, *error, *why; /* copies that r points to */
 	uint64_t since;
 	ab_resume_fn resume;
 };
 
-static size_t *count_of(struct ab_question *q)
+static size_t *counter_of(struct ab_question *q)
 {
-	struct ab_waiting *p = &q->engine->pending;
+	struct ab_waiting *p = &q->engine->waiting;
 
-	return q->why == AB_WANTED_DENIED ? &p->nsought : &p->nquestions;
+	return q->why == AB_WANTED_DENIED ? &p->nidentify : &p->nquestions;
 }
 
 static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
 					 void (*fire)(struct ab_timer *timer), uint64_t ms)
 {
-	struct ab_waiting *p = &engine->pending;
+	struct ab_waiting *p = &engine->waiting;
 	struct ab_question *q = ab_alloc(sizeof(*q));
 
 	q->engine = engine;
@@ -269,7 +269,7 @@ static struct ab_question *open_question(struct ab_engine *engine, enum ab_wante
 	if (q->next)
 		q->next->link = &q->next;
 	p->questions = q;
-	(*count_of(q))++;
+	(*counter_of(q))++;
 	return q;
 }
 
@@ -282,9 +282,9 @@ static void close_question(struct ab_question *q)
 	if (q->next)
 		q->next->link = q->link;
 	q->link = NULL;
-	(*count_of(q))--;
-	if (q->engine->pending.hold == q)
-		q->engine->pending.hold = NULL;
+	(*counter_of(q))--;
+	if (q->engine->waiting.hold == q)
+		q->engine->waiting.hold = NULL;
 }
 
 static void free_question(struct ab_question *q)
@@ -294,8 +294,8 @@ static void free_question(struct ab_question *q)
 	free(q);
 }
 
-/* From the question; the connection does not wait any more. */
-static struct ab_waiter *detach(struct ab_waiter *w)
+/* Remove it from its question; the connection no longer waits. */
+static struct ab_waiter *detach_waiter(struct ab_waiter *w)
 {
 	struct ab_question *q = w->question;
 
@@ -305,7 +305,7 @@ static struct ab_waiter *detach(struct ab_waiter *w)
 	else
 		q->end = w->link;
 	w->conn->waiter = NULL;
-	q->engine->pending.waiting--;
+	q->engine->waiting.nconns--;
 	w->r.process = q->who;
 	w->r.ms += q->engine->loop.now - w->since;
 	return w;
@@ -320,8 +320,8 @@ static void free_waiter(struct ab_waiter *w)
 	free(w);
 }
 
-static void tell_settled(struct ab_question *q, const struct ab_question_end *end,
-			 uint32_t released)
+static void report_settled(struct ab_question *q, const struct ab_question_end *end,
+			   uint32_t released)
 {
 	struct ab_engine *engine = q->engine;
 	struct ab_question_record record = {
@@ -331,7 +331,7 @@ static void tell_settled(struct ab_question *q, const struct ab_question_end *en
 		.door = q->door,
 		.answer = end->answer,
 		.by = end->by,
-		.waiting = q->waiting,
+		.waiting = q->nconns,
 		.ms = engine->loop.now - q->begun,
 		.process = q->who,
 	};
@@ -341,12 +341,11 @@ static void tell_settled(struct ab_question *q, const struct ab_question_end *en
 		return;
 	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
 		engine->unrecorded(engine, &err);
-	if (engine->pending.settled)
-		engine->pending.settled(engine->pending.arg, q->number, end->how, released);
+	if (engine->waiting.settled)
+		engine->waiting.settled(engine->waiting.arg, q->number, end->how, released);
 }
 
-/* What holds for one that waited, as it is told it. */
-static void hear(struct ab_waiter *w, const struct ab_question_end *end)
+static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end)
 {
 	struct ab_question *q = w->question;
 	struct ab_request_record *r = &w->r;
@@ -356,7 +355,7 @@ static void hear(struct ab_waiter *w, const struct ab_question_end *end)
 		return;
 	}
 	r->reply = end->reply;
-	r->waited = end->reply == AB_REPLY_TIME ? q->engine->pending.ask_ms : 0;
+	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 	if (end->yes)
 		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
 	if (end->yes || end->reply) {
@@ -375,10 +374,10 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 	struct ab_waiter *w;
 
 	close_question(q);
-	tell_settled(q, end, end->released ? q->waiting : 0);
+	report_settled(q, end, end->released ? q->nconns : 0);
 	while ((w = q->first) != NULL) {
-		detach(w);
-		hear(w, end);
+		detach_waiter(w);
+		resume_waiter(w, end);
 		free_waiter(w);
 	}
 	free_question(q);
@@ -388,44 +387,44 @@ static void settle_gone(struct ab_question *q)
 {
 	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
 
-	/* A hold is there whether anybody waits or not. */
+	/* A hold stays open even if no connection waits. */
 	if (q->link && q->why != AB_WANTED_HELD)
 		settle_question(q, &gone);
 }
 
-/* Its client goes, which is noticed without reading. */
-static void wait_for_word(struct ab_conn *conn)
+/* The step while it waits: only notice that the client has closed. */
+static void wait_for_answer(struct ab_conn *conn)
 {
 	struct ab_waiter *w = conn->waiter;
 	struct ab_question *q = w->question;
 
 	if (!conn->client.hung || q->why == AB_WANTED_DENIED)
 		return;
-	detach(w);
-	q->waiting--;
+	detach_waiter(w);
+	q->nconns--;
 	w->r.reply = AB_REPLY_GONE;
 	w->resume(conn, &w->r);
 	free_waiter(w);
-	if (!q->waiting)
+	if (!q->nconns)
 		settle_gone(q);
 }
 
 void ab_waiting_leave(struct ab_conn *conn)
 {
-	struct ab_waiter *w = detach(conn->waiter);
+	struct ab_waiter *w = detach_waiter(conn->waiter);
 	struct ab_question *q = w->question;
 
-	q->waiting--;
+	q->nconns--;
 	if (q->why != AB_WANTED_DENIED)
 		w->r.reply = AB_REPLY_GONE;
 	if (ab_conn_deny(conn, &w->r) == 0)
 		conn->denial = w->r.denial;
 	free_waiter(w);
-	if (!q->waiting)
+	if (!q->nconns)
 		settle_gone(q);
 }
 
-static const char *keep(char **owner, const char *text)
+static const char *keep_copy(char **owner, const char *text)
 {
 	*owner = ab_strdup(text);
 	return *owner;
@@ -443,17 +442,17 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 				 .r = *r,
 				 .since = conn->engine->loop.now,
 				 .resume = resume };
-	w->r.verdict.entry = keep(&w->entry, r->verdict.entry);
-	w->r.sni = keep(&w->sni, r->sni);
-	w->r.error = keep(&w->error, r->error);
-	w->r.why = keep(&w->why, r->why);
+	w->r.verdict.entry = keep_copy(&w->entry, r->verdict.entry);
+	w->r.sni = keep_copy(&w->sni, r->sni);
+	w->r.error = keep_copy(&w->error, r->error);
+	w->r.why = keep_copy(&w->why, r->why);
 	w->r.number = q->number;
 	*q->end = w;
 	q->end = &w->next;
-	q->waiting++;
-	q->engine->pending.waiting++;
+	q->nconns++;
+	q->engine->waiting.nconns++;
 	conn->waiter = w;
-	conn->step = wait_for_word;
+	conn->step = wait_for_answer;
 	ab_conn_deadline(conn, 0);
 }
 
@@ -477,7 +476,7 @@ static void name_peer(int fd, struct ab_peer *ret)
 
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
 {
-	struct ab_waiting *p = &q->engine->pending;
+	struct ab_waiting *p = &q->engine->waiting;
 	struct ab_wanted wanted = { .number = q->number,
 				    .why = q->why,
 				    .port = q->port,
@@ -490,10 +489,10 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	p->wanted(p->arg, &wanted);
 }
 
-static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool sought)
+static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool identify)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
-		if (q->number == number && (q->why == AB_WANTED_DENIED) == sought)
+		if (q->number == number && (q->why == AB_WANTED_DENIED) == identify)
 			return q;
 	return NULL;
 }
@@ -505,20 +504,16 @@ static void judge_question(struct ab_question *q, struct ab_verdict *ret)
 
 void ab_waiting_fini(struct ab_engine *engine)
 {
-	while (engine->pending.questions) {
-		struct ab_question *q = engine->pending.questions;
+	while (engine->waiting.questions) {
+		struct ab_question *q = engine->waiting.questions;
 
 		close_question(q);
 		free_question(q);
 	}
 }
 
-/*
- * What others say about those who wait.
- */
-
-/* The same host and port, for the rest of the run. */
-static void remember(struct ab_question *q, bool allow)
+/* For the same host and port, for the rest of the run. */
+static void remember_answer(struct ab_question *q, bool allow)
 {
 	struct ab_host_entry entry = ab_host_entry_of(&q->host, q->port);
 	char text[AB_HOST_ENTRY_TEXT];
@@ -528,60 +523,59 @@ static void remember(struct ab_question *q, bool allow)
 		      allow ? AB_GRANT_ALLOW : AB_GRANT_ANSWER, 0);
 }
 
-static const struct ab_question_end ends[] = {
+static const struct ab_question_end answer_ends[] = {
 	[AB_HOST_ANSWER_NO] = { .reply = AB_REPLY_NO, .answer = "no" },
 	[AB_HOST_ANSWER_ONCE] = { .yes = true, .released = true, .answer = "once" },
 	[AB_HOST_ANSWER_RUN] = { .yes = true, .released = true, .answer = "run" },
 };
 
-/* What it held is refused: by the time that it hears of it there is no network
- * any more. */
-static void cut_held(struct ab_question *q, const struct ab_question_end *end)
+/* Cut first, so that the held connections are denied when they resume. */
+static void cut_hold(struct ab_question *q, const struct ab_question_end *end)
 {
 	close_question(q);
 	ab_open_conns_cut(q->engine, q->reason);
 	settle_question(q, end);
 }
 
-static void hold_is_over(struct ab_timer *timer)
+static void hold_timed_out(struct ab_timer *timer)
 {
 	static const struct ab_question_end late = { .how = AB_SETTLED_TIME,
 						     .answer = "timeout",
 						     .by = "timeout" };
 
-	cut_held(timer->owner, &late);
+	cut_hold(timer->owner, &late);
 }
 
-static void answer_hold(struct ab_engine *engine, enum ab_host_answer word, const char *by)
+static void answer_hold(struct ab_engine *engine, enum ab_host_answer answer, const char *by)
 {
-	struct ab_question_end end = ends[word];
+	struct ab_question_end end = answer_ends[answer];
 
-	if (!engine->pending.hold)
+	if (!engine->waiting.hold)
 		return;
 	end.by = by;
 	end.yes = false;
 	end.reply = AB_REPLY_NONE;
-	if (word == AB_HOST_ANSWER_NO)
-		cut_held(engine->pending.hold, &end);
+	if (answer == AB_HOST_ANSWER_NO)
+		cut_hold(engine->waiting.hold, &end);
 	else
-		settle_question(engine->pending.hold, &end);
+		settle_question(engine->waiting.hold, &end);
 }
 
-void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer word,
+void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer answer,
 		       const char *by)
 {
-	struct ab_question *q = find_question(&engine->pending, number, false);
-	struct ab_question_end end = ends[word];
+	struct ab_question *q = find_question(&engine->waiting, number, false);
+	struct ab_question_end end = answer_ends[answer];
 
 	if (!number) {
-		answer_hold(engine, word, by);
+		answer_hold(engine, answer, by);
 		return;
 	}
 	if (!q)
 		return;
 	end.by = by;
-	if (word != AB_HOST_ANSWER_ONCE)
-		remember(q, word == AB_HOST_ANSWER_RUN);
+	if (answer != AB_HOST_ANSWER_ONCE)
+		remember_answer(q, answer == AB_HOST_ANSWER_RUN);
 	settle_question(q, &end);
 }
 
@@ -592,10 +586,10 @@ void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who, 
 
 	if (nearest)
 		ab_ledger_who(engine->ledger, number, nearest);
-	q = find_question(&engine->pending, number, false);
+	q = find_question(&engine->waiting, number, false);
 	if (q && number && who && !q->who)
 		q->who = ab_strdup(who);
-	q = find_question(&engine->pending, number, true);
+	q = find_question(&engine->waiting, number, true);
 	if (!q)
 		return;
 	if (who)
@@ -607,7 +601,7 @@ void ab_waiting_review(struct ab_engine *engine, const char *by)
 {
 	struct ab_question *q, *next;
 
-	for (q = engine->pending.questions; q; q = next) {
+	for (q = engine->waiting.questions; q; q = next) {
 		struct ab_verdict verdict;
 		struct ab_question_end end = { .how = AB_SETTLED_WORD, .by = by };
 
@@ -625,11 +619,11 @@ void ab_waiting_review(struct ab_engine *engine, const char *by)
 
 void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 {
-	struct ab_waiting *p = &engine->pending;
+	struct ab_waiting *p = &engine->waiting;
 
 	if (p->hold || engine->cut)
 		return;
-	p->hold = open_question(engine, AB_WANTED_HELD, hold_is_over, p->hold_ms);
+	p->hold = open_question(engine, AB_WANTED_HELD, hold_timed_out, p->hold_ms);
 	p->hold->reason = ab_strdup(reason);
 	if (p->wanted)
 		announce_question(p->hold, "", p->hold_ms);
@@ -640,7 +634,7 @@ void ab_waiting_cut(struct ab_engine *engine)
 	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE, .answer = "gone" };
 	struct ab_question *q, *next;
 
-	for (q = engine->pending.questions; q; q = next) {
+	for (q = engine->waiting.questions; q; q = next) {
 		next = q->next;
 		if (q->why != AB_WANTED_DENIED)
 			settle_question(q, &cut);

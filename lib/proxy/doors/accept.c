@@ -199,7 +199,7 @@ static void raise_fd_limit(struct ab_acceptor *a)
 	if (a->max_conns > MOST_CONNS)
 		a->max_conns = MOST_CONNS;
 	/* A connection that waits for an answer must not use up the limit. */
-	a->engine->pending.room = a->max_conns - a->max_conns / 4;
+	a->engine->waiting.max_conns = a->max_conns - a->max_conns / 4;
 }
 
 void ab_acceptor_prepare(struct ab_acceptor *a)

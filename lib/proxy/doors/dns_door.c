@@ -119,12 +119,13 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	/* The question to the person is asked when the client connects. */
 	ab_conn_resolve(engine, &q->name, &verdict);
 	if (verdict.access != AB_ACCESS_ALLOW &&
-	    (verdict.access != AB_ACCESS_ASK || !engine->pending.wanted)) {
+	    (verdict.access != AB_ACCESS_ASK || !engine->waiting.wanted)) {
 		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	number = verdict.access == AB_ACCESS_ALLOW ? ab_synthetic_number(engine->names, &q->name)
-						   : ab_synthetic_guest(engine->names, &q->name);
+	number = verdict.access == AB_ACCESS_ALLOW
+			 ? ab_synthetic_number(engine->synthetic, &q->name)
+			 : ab_synthetic_guest(engine->synthetic, &q->name);
 	if (!number) {
 		deny_name(engine, q->name.text, &verdict, AB_FAULT_NAMES);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);

@@ -1,9 +1,8 @@
 #ifndef AB_PROXY_RECORD_EVENTS_H
 #define AB_PROXY_RECORD_EVENTS_H
 /*
- * What the proxy is given when it is made, and the types with which it and the
- * supervisor talk: questions, answers, grants, and the callbacks that report
- * them. Only types: nothing here is called.
+ * The proxy's setup, and the types that it shares with the supervisor:
+ * questions, answers, grants, and the callbacks that report them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ struct ab_published {
 	uint16_t port;
 };
 
-/* One end of a connection, as the box's own network sees it. */
+/* The client's end of a connection, in the box's network namespace. */
 struct ab_peer {
 	bool v6;
 	uint8_t addr[16];
@@ -32,14 +31,14 @@ struct ab_peer {
 };
 
 /*
- * Reports that a connection waits for an answer about a host, or was denied:
- * which process is it? The number is that of the denial, or of the denial that
+ * Reports which connection asked for a host, whether it is waiting for an
+ * answer or was denied. The number is that of the denial, or of the denial that
  * it becomes if nobody answers: "7kq2-1" everywhere (ab_ledger_id).
  */
 enum ab_wanted_why {
-	AB_WANTED_UNKNOWN, /* on no list, and to be asked about */
-	AB_WANTED_HELD,	   /* the monitor holds everything */
-	AB_WANTED_DENIED,  /* not asked about: only who it is */
+	AB_WANTED_UNKNOWN, /* on no list: a person decides */
+	AB_WANTED_HELD,	   /* the monitor holds all new connections */
+	AB_WANTED_DENIED,  /* already denied: only identify the process */
 };
 struct ab_wanted {
 	uint32_t number;
@@ -47,8 +46,8 @@ struct ab_wanted {
 	char host[256]; /* canonical */
 	uint16_t port;
 	const char *door;    /* its name */
-	struct ab_peer peer; /* of the first that waits */
-	uint32_t ms;	     /* how long it may take */
+	struct ab_peer peer; /* of the first waiting connection */
+	uint32_t ms;	     /* until it times out */
 };
 
 /* How long questions stay open. */
@@ -59,15 +58,15 @@ enum ab_host_answer { AB_HOST_ANSWER_NO, AB_HOST_ANSWER_ONCE, AB_HOST_ANSWER_RUN
 /* How a question ended. */
 enum ab_settled {
 	AB_SETTLED_WORD, /* it was answered */
-	AB_SETTLED_TIME, /* nobody answered in time: no */
-	AB_SETTLED_GONE, /* nobody waits any more */
+	AB_SETTLED_TIME, /* it timed out, which means no */
+	AB_SETTLED_GONE, /* no connection waits any more */
 };
 
-/* A rule for this run, beside the lists. */
+/* A rule for this run, in addition to the lists. */
 struct ab_grant {
 	char entry[280]; /* canonical, as in network.allow */
 	bool deny;
-	uint64_t ms; /* how long; 0: as long as the run */
+	uint64_t ms; /* how long; 0: until the run ends */
 };
 
 struct ab_proxy_setup {
@@ -75,29 +74,29 @@ struct ab_proxy_setup {
 	const struct ab_policy *policy;
 	struct ab_log *log;
 	bool strict;			/* a record that cannot be written ends the run */
-	struct ab_network network;	/* the descriptors are ours then */
-	struct ab_published *published; /* so are these */
+	struct ab_network network;	/* the proxy owns its descriptors */
+	struct ab_published *published; /* and these */
 	size_t npublished;
 	int own;			    /* from ab_own_open(); -1: none */
 	const struct ab_upstream *upstream; /* or NULL */
-	struct ab_vault *vault;		    /* or NULL; ours then */
-	struct ab_tls_site *site;	    /* or NULL; ours then */
-	const struct ab_strv *intercepted;  /* entries, each with a port, that
-						 * are looked into; or NULL */
-	/* Called on the thread: a host has refused secret i, and a newer value
-	 * of it may help; a placeholder was on its way elsewhere, and its
-	 * secret says that this ends the run. */
+	struct ab_vault *vault;		    /* or NULL; the proxy owns it */
+	struct ab_tls_site *site;	    /* or NULL; the proxy owns it */
+	/* Entries, each with a port, whose TLS is inspected; or NULL. */
+	const struct ab_strv *intercepted;
+	/* Called on the thread. stale: a host has rejected secret i, and a
+	 * newer value may help. tripped: a placeholder of secret i, which
+	 * must end the run, was sent to another host. */
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
 	/*
 	 * Called on the thread; each may be NULL.
 	 *
-	 * wanted: without it nobody can be asked, and what is to be asked
-	 * about is denied. settled: that question is over; `released` says for
-	 * how many connections. sent: so many bytes more went up to this host
-	 * (told a few times a second, and only if `watch_uploads`). opened: a
-	 * host that this run had not reached before. surveyed: the answer to
-	 * ab_proxy_survey(), to be freed.
+	 * wanted: without it there are no questions, and unknown hosts are
+	 * denied. settled: that question has ended and released this many
+	 * connections. sent: this many more bytes were uploaded to the host
+	 * (a few times a second, only with `watch_uploads`). opened: the run
+	 * reached this host for the first time. surveyed: the reply to
+	 * ab_proxy_survey(); the callee frees it.
 	 */
 	void (*wanted)(void *arg, const struct ab_wanted *wanted);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
@@ -105,13 +104,13 @@ struct ab_proxy_setup {
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, char *json);
 	bool watch_uploads;
-	bool tell_who;		  /* ask who was denied, too (AB_WANTED_DENIED) */
+	bool tell_who;		  /* identify denied processes too (AB_WANTED_DENIED) */
 	uint32_t ask_ms, hold_ms; /* 0: AB_ASK_MS, AB_HOLD_MS */
-	/* Ask for a socket connected to a port of the box; the answer comes
-	 * by ab_proxy_dialled, in order. Called on the thread. */
+	/* Request a socket connected to a port of the box; ab_proxy_dialled
+	 * delivers the results in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
 	void *arg;
-	/* A socket to a port of the host's loopback; errno or 0. */
+	/* Connect to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
 };
 

@@ -163,7 +163,7 @@ static int prepare_engine(struct ab_proxy *p, struct ab_error *err)
 	make_ledger(p);
 	if (!p->filter)
 		use_filter(p, ab_filter_new(p->setup.policy));
-	e->names = ab_synthetic_new();
+	e->synthetic = ab_synthetic_new();
 	e->pipes = ab_pipes_new();
 	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || open_inbox(p, err) < 0)
 		return -1;
@@ -203,7 +203,7 @@ static void free_proxy(struct ab_proxy *p)
 		drop_messages(p);
 	ab_acceptor_fini(&p->acceptor);
 	ab_dialer_free(e->dialer);
-	ab_synthetic_free(e->names);
+	ab_synthetic_free(e->synthetic);
 	ab_pipes_free(e->pipes);
 	ab_ledger_free(e->ledger);
 	free(e->own.v);
@@ -243,7 +243,7 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 						       .arg = setup->arg };
 	ab_inspection_init(&p->engine.inspection, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
-	ab_waiting_init(&p->engine.pending, setup);
+	ab_waiting_init(&p->engine.waiting, setup);
 	ab_open_conns_init(&p->engine, setup);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
 	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {

@@ -29,9 +29,9 @@ static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from
 {
 	size_t n = from->in.len;
 
-	if (p->sieve)
-		ab_body_filter_gather(p->sieve, flow, from, to);
-	if (p->body != AB_HTTP_LENGTH || !n || p->sieve)
+	if (p->filter)
+		ab_body_filter_gather(p->filter, flow, from, to);
+	if (p->body != AB_HTTP_LENGTH || !n || p->filter)
 		return;
 	if (n > p->left)
 		n = (size_t)p->left;
@@ -79,10 +79,10 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
 		       struct ab_side *from, struct ab_side *to)
 {
-	if (p->sieve) {
-		enum ab_io io = ab_body_filter_move(p->sieve, flow, from, to);
+	if (p->filter) {
+		enum ab_io io = ab_body_filter_move(p->filter, flow, from, to);
 
-		p->malformed = ab_body_filter_malformed(p->sieve);
+		p->malformed = ab_body_filter_malformed(p->filter);
 		return io;
 	}
 	if (p->body == AB_HTTP_CHUNKED)
@@ -150,7 +150,7 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
-			if (p->sieve && ab_body_filter_tripped(p->sieve)) {
+			if (p->filter && ab_body_filter_tripped(p->filter)) {
 				ab_exchange_trip(conn);
 				return false;
 			}
@@ -218,7 +218,7 @@ static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body, 
 	};
 
 	if (rq->scrub && body != AB_HTTP_NONE)
-		rq->down.sieve = ab_body_filter_new(&setup);
+		rq->down.filter = ab_body_filter_new(&setup);
 }
 
 static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
@@ -236,7 +236,7 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	rq->raw = true;
 	rq->status = rs->status;
 	/* It was for the body of the request, and is over. */
-	ab_body_filter_free(ab_take(rq->up.sieve));
+	ab_body_filter_free(ab_take(rq->up.filter));
 	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
 	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
 	if (!tunnel) {
@@ -411,7 +411,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 			.length = head->length,
 		};
 
-		rq->up.sieve = ab_body_filter_new(&setup);
+		rq->up.filter = ab_body_filter_new(&setup);
 	}
 	if (!raw)
 		gather(&rq->up, &conn->up, &conn->client, &conn->server);

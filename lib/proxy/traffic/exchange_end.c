@@ -41,8 +41,8 @@ static void free_request(struct ab_exchange_request **rq)
 	free((*rq)->asked);
 	free((*rq)->error);
 	free((*rq)->target);
-	ab_body_filter_free((*rq)->up.sieve);
-	ab_body_filter_free((*rq)->down.sieve);
+	ab_body_filter_free((*rq)->up.filter);
+	ab_body_filter_free((*rq)->down.filter);
 	ab_scrub_free((*rq)->scrub);
 	ab_swap_body_free((*rq)->swap);
 	free(*rq);

@@ -31,7 +31,7 @@ struct ab_pass { /* one direction of one request */
 	uint64_t before; /* flow->moved when the body began */
 	uint64_t ahead;	 /* body bytes that went with the head */
 	struct ab_http_chunks chunks;
-	struct ab_body_filter *sieve; /* it is looked at; or NULL */
+	struct ab_body_filter *filter; /* it is looked at; or NULL */
 };
 
 struct ab_exchange_request {
