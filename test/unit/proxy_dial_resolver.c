@@ -373,8 +373,8 @@ static void test_many(void)
 		snprintf(name, sizeof(name), "n%d.many.test", i);
 		ask(&q[i], name);
 	}
-	run_until_asked(before + 2 * AB_RESOLVER_UNDER_WAY);
-	ok(server.asked - before == 2 * AB_RESOLVER_UNDER_WAY,
+	run_until_asked(before + 2 * AB_RESOLVER_ACTIVE);
+	ok(server.asked - before == 2 * AB_RESOLVER_ACTIVE,
 	   "%u questions are under way, others wait", server.asked - before);
 	/* Cancelling one that waits in the queue, and one that is asked. */
 	ab_resolver_cancel(&q[0].ask);

@@ -1,7 +1,7 @@
 #ifndef AB_PROXY_DIAL_ANSWER_H
 #define AB_PROXY_DIAL_ANSWER_H
 /*
- * What is known about a name.
+ * The addresses of a name.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,8 +10,8 @@
 enum { AB_ANSWER_MAX = 16 }; /* addresses of each family; more are ignored */
 
 enum ab_answer_kind {
-	AB_ANSWER_NONE,	   /* nobody could tell */
-	AB_ANSWER_NO_NAME, /* it does not exist, or has no address */
+	AB_ANSWER_NONE,	   /* no server answered */
+	AB_ANSWER_NO_NAME, /* the name does not exist, or has no address */
 	AB_ANSWER_OK,
 };
 

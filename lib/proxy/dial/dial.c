@@ -1,16 +1,15 @@
 /*
  * A dial is in one of these states:
  *
- *	resolving	ask waits
- *	connecting	attempts 0 to begun are made, `open` of them hang; pace
- *			is set while there are others to begin
- *	asking		connected to the upstream; the request is being sent,
- *			or its answer read. `winner` is the attempt
- *	over		the result stands; `later` hands it over
+ *	resolving	`ask` waits for the resolver
+ *	connecting	`begun` attempts have begun, `open` of them are still
+ *			connecting; the pace timer runs while others remain
+ *	tunnelling	connected to the upstream as `winner`; sending the
+ *			request or reading the reply
+ *	over		the result is final; `later` delivers it
  *
- * The deadline runs in all of them but the last. The result is always handed
- * over by `later`: at the end of the same batch, and never from inside
- * another function of this file.
+ * The deadline runs in all states but the last. `later` delivers the result at
+ * the end of the batch, never from inside another function of this file.
  */
 #include "proxy/dial/dial.h"
 
@@ -55,18 +54,18 @@ struct ab_dial {
 	struct ab_ask ask;
 	struct ab_timer deadline, pace;
 	struct ab_later later;
-	struct ab_upstream_tunnel *talk; /* only if a tunnel is to be asked for */
+	struct ab_upstream_tunnel *tunnel; /* or NULL */
 	struct attempt *winner;
 	bool over;
 	uint16_t port;
 	unsigned n, begun, open;
 	struct ab_dialled result;
-	char entry[AB_HOST_ENTRY_TEXT]; /* of its verdict */
+	char entry[AB_HOST_ENTRY_TEXT]; /* of the verdict */
 	struct attempt attempts[ATTEMPTS];
 };
 
-/* End everything but the dial itself. */
-static void tear_down(struct ab_dial *dial)
+/* Stop everything; keep the dial and its result. */
+static void stop_dial(struct ab_dial *dial)
 {
 	struct ab_loop *loop = dial->dialer->setup.loop;
 
@@ -76,18 +75,18 @@ static void tear_down(struct ab_dial *dial)
 	for (unsigned i = 0; i < dial->begun; i++)
 		ab_source_close(&dial->attempts[i].source);
 	dial->open = 0;
-	ab_upstream_tunnel_free(ab_take(dial->talk));
+	ab_upstream_tunnel_free(ab_take(dial->tunnel));
 }
 
-static void end(struct ab_dial *dial, enum ab_dial_result result)
+static void end_dial(struct ab_dial *dial, enum ab_dial_result result)
 {
 	dial->result.result = result;
 	dial->over = true;
-	tear_down(dial);
+	stop_dial(dial);
 	ab_loop_later(dial->dialer->setup.loop, &dial->later);
 }
 
-static void forget(struct ab_dial *dial)
+static void unlink_dial(struct ab_dial *dial)
 {
 	*dial->link = dial->next;
 	if (dial->next)
@@ -95,13 +94,13 @@ static void forget(struct ab_dial *dial)
 	dial->fn = NULL;
 }
 
-static void hand_over(struct ab_later *later)
+static void deliver_result(struct ab_later *later)
 {
 	struct ab_dial *dial = later->owner;
 	ab_dialled_fn fn = dial->fn;
 
 	if (fn) {
-		forget(dial);
+		unlink_dial(dial);
 		fn(dial->arg, &dial->result);
 	}
 	free(dial);
@@ -111,8 +110,8 @@ void ab_dial_cancel(struct ab_dial *dial)
 {
 	if (!dial->fn)
 		return;
-	forget(dial);
-	tear_down(dial);
+	unlink_dial(dial);
+	stop_dial(dial);
 	if (dial->result.fd >= 0)
 		close(dial->result.fd);
 	dial->result.fd = -1;
@@ -120,15 +119,15 @@ void ab_dial_cancel(struct ab_dial *dial)
 	ab_loop_later(dial->dialer->setup.loop, &dial->later);
 }
 
-static void out_of_time(struct ab_timer *timer)
+static void dial_timed_out(struct ab_timer *timer)
 {
 	struct ab_dial *dial = timer->owner;
 
-	end(dial, dial->ask.link ? AB_DIAL_NO_ANSWER : AB_DIAL_TIMEOUT);
+	end_dial(dial, dial->ask.link ? AB_DIAL_NO_ANSWER : AB_DIAL_TIMEOUT);
 }
 
-/* Watch for this and nothing else. 0, or why it cannot be. */
-static int watch(struct ab_dial *dial, struct ab_source *source, uint32_t events)
+/* 0 or errno. */
+static int watch_events(struct ab_dial *dial, struct ab_source *source, uint32_t events)
 {
 	struct ab_loop *loop = dial->dialer->setup.loop;
 	struct ab_error err;
@@ -141,72 +140,70 @@ static int watch(struct ab_dial *dial, struct ab_source *source, uint32_t events
 }
 
 /*
- * The host of an address as it is judged and shown. An IPv6 address that only
- * wraps an IPv4 one is that one here, but is dialled as it came: behind NAT64
- * only so it can be reached.
+ * The host to judge and to show. An IPv6 address that wraps an IPv4 address is
+ * judged as that one, but dialled as received: behind NAT64 only that works.
  */
-static void describe(const struct ab_addr *addr, struct ab_host *ret)
+static void host_of_addr(const struct ab_addr *addr, struct ab_host *ret)
 {
 	ab_host_from_addr(addr->v6, addr->addr, ret);
 }
 
-static void succeed(struct ab_dial *dial)
+static void end_connected(struct ab_dial *dial)
 {
 	ab_loop_remove(dial->dialer->setup.loop, &dial->winner->source);
 	dial->result.fd = ab_take_fd(&dial->winner->source.fd);
-	dial->result.errnum = 0; /* of an address before this one */
-	end(dial, AB_DIAL_OK);
+	dial->result.errnum = 0; /* of an earlier address */
+	end_dial(dial, AB_DIAL_OK);
 }
 
-/* The upstream is connected: get on with asking it. */
-static void talk(struct ab_dial *dial)
+static void request_tunnel(struct ab_dial *dial)
 {
 	struct ab_source *source = &dial->winner->source;
 	int status;
 
-	switch (ab_upstream_tunnel_step(dial->talk, source->fd, &status)) {
-	case AB_TALK_WRITE:
-		status = watch(dial, source, EPOLLOUT);
+	switch (ab_upstream_tunnel_step(dial->tunnel, source->fd, &status)) {
+	case AB_UPSTREAM_TUNNEL_WRITE:
+		status = watch_events(dial, source, EPOLLOUT);
 		break;
-	case AB_TALK_READ:
-		status = watch(dial, source, EPOLLIN);
+	case AB_UPSTREAM_TUNNEL_READ:
+		status = watch_events(dial, source, EPOLLIN);
 		break;
-	case AB_TALK_OPEN:
-		succeed(dial);
+	case AB_UPSTREAM_TUNNEL_OPEN:
+		end_connected(dial);
 		return;
-	case AB_TALK_REFUSED:
+	case AB_UPSTREAM_TUNNEL_REFUSED:
 		dial->result.status = status;
-		end(dial, AB_DIAL_UPSTREAM);
+		end_dial(dial, AB_DIAL_UPSTREAM);
 		return;
 	}
 	if (status) {
 		dial->result.errnum = status;
-		end(dial, AB_DIAL_FAILED);
+		end_dial(dial, AB_DIAL_FAILED);
 	}
 }
 
-static void talk_ready(struct ab_source *source, uint32_t events)
+static void tunnel_ready(struct ab_source *source, uint32_t events)
 {
 	(void)events;
-	talk(source->owner);
+	request_tunnel(source->owner);
 }
 
-static void connected(struct ab_dial *dial, struct attempt *a)
+static void use_attempt(struct ab_dial *dial, struct attempt *a)
 {
 	struct ab_loop *loop = dial->dialer->setup.loop;
 
 	dial->winner = a;
-	describe(&a->addr, &dial->result.address);
-	if (!dial->talk) {
-		succeed(dial);
+	host_of_addr(&a->addr, &dial->result.address);
+	if (!dial->tunnel) {
+		end_connected(dial);
 		return;
 	}
 	ab_loop_timer_stop(loop, &dial->pace);
 	for (unsigned i = 0; i < dial->begun; i++)
 		if (&dial->attempts[i] != a)
 			ab_source_close(&dial->attempts[i].source);
-	a->source.ready = talk_ready;
-	talk(dial);
+	a->source.ready = tunnel_ready;
+	request_tunnel(dial);
 }
 
 static void try_next(struct ab_dial *dial);
@@ -219,13 +216,13 @@ static void attempt_ready(struct ab_source *source, uint32_t events)
 	int errnum = 0;
 
 	if (!(events & (EPOLLERR | EPOLLHUP))) {
-		connected(dial, a);
+		use_attempt(dial, a);
 		return;
 	}
 	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
 		errnum = errno;
 	dial->result.errnum = errnum ? errnum : ECONNRESET;
-	describe(&a->addr, &dial->result.address);
+	host_of_addr(&a->addr, &dial->result.address);
 	ab_source_close(source);
 	dial->open--;
 	try_next(dial);
@@ -239,8 +236,8 @@ static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 
 	memcpy(&v4.sin_addr, addr->addr, 4);
 	memcpy(&v6.sin6_addr, addr->addr, 16);
-	/* Twice: a peer on this machine has answered before the first call
-	 * returns, though it says EINPROGRESS, and the second one says so. */
+	/* Twice: a peer on this machine accepts before the first call returns
+	 * EINPROGRESS, and the second call reports that. */
 	for (int i = 0; i < 2; i++) {
 		r = addr->v6 ? connect(fd, (void *)&v6, sizeof(v6))
 			     : connect(fd, (void *)&v4, sizeof(v4));
@@ -250,8 +247,8 @@ static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 	return r;
 }
 
-/* 0: connected; EINPROGRESS: under way and watched; else why not. */
-static int begin(struct ab_dial *dial, struct attempt *a)
+/* 0: connected; EINPROGRESS: connecting and watched; else the error. */
+static int begin_attempt(struct ab_dial *dial, struct attempt *a)
 {
 	int fd = socket(a->addr.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
 			0);
@@ -266,7 +263,7 @@ static int begin(struct ab_dial *dial, struct attempt *a)
 	if (errno != EALREADY && errno != EINPROGRESS && errno != EINTR)
 		r = errno;
 	else
-		r = watch(dial, &a->source, EPOLLOUT);
+		r = watch_events(dial, &a->source, EPOLLOUT);
 	if (r) {
 		ab_source_close(&a->source);
 		return r;
@@ -274,7 +271,7 @@ static int begin(struct ab_dial *dial, struct attempt *a)
 	return EINPROGRESS;
 }
 
-/* Begin attempts until one hangs; the end, if none does. */
+/* Begin attempts until one is connecting. If none is, the dial failed. */
 static void try_next(struct ab_dial *dial)
 {
 	struct ab_loop *loop = dial->dialer->setup.loop;
@@ -282,10 +279,10 @@ static void try_next(struct ab_dial *dial)
 	ab_loop_timer_stop(loop, &dial->pace);
 	while (dial->begun < dial->n) {
 		struct attempt *a = &dial->attempts[dial->begun++];
-		int r = begin(dial, a);
+		int r = begin_attempt(dial, a);
 
 		if (r == 0) {
-			connected(dial, a);
+			use_attempt(dial, a);
 			return;
 		}
 		if (r == EINPROGRESS) {
@@ -295,16 +292,16 @@ static void try_next(struct ab_dial *dial)
 			return;
 		}
 		dial->result.errnum = r;
-		describe(&a->addr, &dial->result.address);
-		/* Another address would not get a descriptor either. */
+		host_of_addr(&a->addr, &dial->result.address);
+		/* Another attempt would not get a descriptor either. */
 		if (r == EMFILE || r == ENFILE)
 			dial->n = dial->begun;
 	}
 	if (!dial->open)
-		end(dial, AB_DIAL_FAILED);
+		end_dial(dial, AB_DIAL_FAILED);
 }
 
-static void next_in_time(struct ab_timer *timer)
+static void pace_elapsed(struct ab_timer *timer)
 {
 	try_next(timer->owner);
 }
@@ -317,27 +314,27 @@ static void add_address(struct ab_dial *dial, bool v6, const uint8_t *addr)
 	memcpy(to->addr, addr, v6 ? 16 : 4);
 }
 
-static bool check(struct ab_dial *dial, const struct ab_host *host, uint16_t port)
+static bool check_host(struct ab_dial *dial, const struct ab_host *host, uint16_t port)
 {
 	const struct ab_dialer_setup *setup = &dial->dialer->setup;
 
 	if (setup->check(setup->arg, host, port, &dial->result.verdict))
 		return true;
-	/* Lists and words may be others by the time that it is told. */
+	/* The lists and grants may change before the result is delivered. */
 	snprintf(dial->entry, sizeof(dial->entry), "%s", dial->result.verdict.entry);
 	dial->result.verdict.entry = dial->entry;
 	dial->result.address = *host;
-	end(dial, AB_DIAL_FORBIDDEN);
+	end_dial(dial, AB_DIAL_FORBIDDEN);
 	return false;
 }
 
-static bool check_all(struct ab_dial *dial)
+static bool check_addresses(struct ab_dial *dial)
 {
 	for (unsigned i = 0; i < dial->n; i++) {
 		struct ab_host host;
 
-		describe(&dial->attempts[i].addr, &host);
-		if (!check(dial, &host, dial->port))
+		host_of_addr(&dial->attempts[i].addr, &host);
+		if (!check_host(dial, &host, dial->port))
 			return false;
 	}
 	return true;
@@ -346,7 +343,8 @@ static bool check_all(struct ab_dial *dial)
 static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
 {
 	if (answer->kind != AB_ANSWER_OK) {
-		end(dial, answer->kind == AB_ANSWER_NO_NAME ? AB_DIAL_NO_NAME : AB_DIAL_NO_ANSWER);
+		end_dial(dial,
+			 answer->kind == AB_ANSWER_NO_NAME ? AB_DIAL_NO_NAME : AB_DIAL_NO_ANSWER);
 		return;
 	}
 	for (unsigned i = 0; i < AB_ANSWER_MAX; i++) {
@@ -355,8 +353,8 @@ static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
 		if (i < answer->n4)
 			add_address(dial, false, answer->v4[i]);
 	}
-	/* Where the user's own proxy stands is the user's affair. */
-	if (dial->result.upstream || check_all(dial))
+	/* The user chose the upstream's address. */
+	if (dial->result.upstream || check_addresses(dial))
 		try_next(dial);
 }
 
@@ -370,13 +368,13 @@ static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_
 	const struct ab_upstream *up = dial->dialer->setup.upstream;
 	const struct ab_answer *answer;
 
-	if (host->kind != AB_HOST_NAME && !check(dial, host, port))
+	if (host->kind != AB_HOST_NAME && !check_host(dial, host, port))
 		return;
 	if (up && !ab_upstream_bypasses(up, host, port)) {
 		dial->result.upstream = true;
 		dial->port = up->port;
 		if (!http)
-			dial->talk = ab_upstream_tunnel_new(up, host, port);
+			dial->tunnel = ab_upstream_tunnel_new(up, host, port);
 		host = &up->host;
 	}
 	if (host->kind != AB_HOST_NAME) {
@@ -400,9 +398,9 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 	dial->port = port;
 	dial->result.fd = -1;
 	dial->ask = (struct ab_ask){ .fn = resolved, .owner = dial };
-	dial->deadline = (struct ab_timer){ .fire = out_of_time, .owner = dial };
-	dial->pace = (struct ab_timer){ .fire = next_in_time, .owner = dial };
-	dial->later = (struct ab_later){ .run = hand_over, .owner = dial };
+	dial->deadline = (struct ab_timer){ .fire = dial_timed_out, .owner = dial };
+	dial->pace = (struct ab_timer){ .fire = pace_elapsed, .owner = dial };
+	dial->later = (struct ab_later){ .run = deliver_result, .owner = dial };
 	dial->next = dialer->dials;
 	dial->link = &dialer->dials;
 	if (dial->next)
@@ -424,7 +422,7 @@ int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret, s
 	};
 
 	if (!setup->check)
-		return ab_fail(err, AB_EUSAGE, 0, "a dialer needs a check of addresses");
+		return ab_fail(err, AB_EUSAGE, 0, "the dialer has no address check");
 	*ret = ab_alloc(sizeof(**ret));
 	(*ret)->setup = *setup;
 	(*ret)->resolver = ab_resolver_new(&resolver);

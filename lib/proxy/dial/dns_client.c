@@ -1,11 +1,11 @@
 /*
- * c-ares gives us its sockets by sock_state and wants to be called when they
- * are ready, or now and then while it waits (tick).
+ * c-ares passes its sockets to watch_sock and must be called when they are
+ * ready, and at intervals for its timeouts (tick_channel).
  *
- * Only ares_send is used. ares_query draws its ids from a generator that
- * c-ares seeds from /dev/urandom or else from rand(), and our own lock closes
- * /dev; ids that can be guessed let others answer. ares_getaddrinfo brings
- * getservbyname into a static program, which loads NSS modules.
+ * Only ares_send is used. ares_query draws ids from a generator that c-ares
+ * seeds from /dev/urandom, else from rand(), and the proxy's sandbox has no
+ * /dev; guessable ids would let an attacker spoof answers. ares_getaddrinfo
+ * links getservbyname, which loads NSS modules in a static program.
  */
 #include "proxy/dial/dns_client.h"
 
@@ -23,14 +23,14 @@
 #include "proxy/dial/answer.h"
 
 enum {
-	/* c-ares doubles it for the second round: six seconds in all. */
+	/* c-ares doubles it for the second try: six seconds in total. */
 	TRY_MS = 2000,
 	TRIES = 2,
 	TICK_MS = 200,
 };
 
-/* A socket of c-ares. Removed from the loop it must live until the end of the
- * batch. */
+/* A socket of c-ares. After it leaves the loop it must live until the end of
+ * the batch. */
 struct sock {
 	struct ab_source source;
 	struct ab_later later;
@@ -52,7 +52,7 @@ struct ab_lookups {
 static void sock_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_lookups *l = source->owner;
-	/* An error is read from the socket like anything else. */
+	/* c-ares reads errors from the socket. */
 	bool in = events & (EPOLLIN | EPOLLERR | EPOLLHUP);
 	bool out = events & (EPOLLOUT | EPOLLERR | EPOLLHUP);
 
@@ -74,9 +74,8 @@ static void drop_sock(struct ab_lookups *l, struct sock **link)
 	ab_loop_later(l->loop, &s->later);
 }
 
-/* Called by c-ares: watch this descriptor for that. Neither: before it is
- * closed. */
-static void sock_state(void *arg, ares_socket_t fd, int in, int out)
+/* Called by c-ares with the events to watch; none: it closes the socket. */
+static void watch_sock(void *arg, ares_socket_t fd, int in, int out)
 {
 	struct ab_lookups *l = arg;
 	struct sock **link = &l->socks, *s;
@@ -96,7 +95,7 @@ static void sock_state(void *arg, ares_socket_t fd, int in, int out)
 	s->later = (struct ab_later){ .run = free_sock, .owner = s };
 	s->next = l->socks;
 	l->socks = s;
-	/* One that cannot be watched is a server that never answers. */
+	/* On failure the server looks like one that never answers. */
 	ab_loop_add(l->loop, &s->source, events, &err);
 }
 
@@ -109,7 +108,7 @@ static int open_channel(struct ab_lookups *l)
 		.udp_port = l->port,
 		.tcp_port = l->port,
 		.lookups = lookups,
-		.sock_state_cb = sock_state,
+		.sock_state_cb = watch_sock,
 		.sock_state_cb_data = l,
 		.resolvconf_path = l->path,
 	};
@@ -135,13 +134,12 @@ static void close_channel(struct ab_lookups *l)
 	ares_destroy(l->channel);
 	l->channel = NULL;
 	ares_library_cleanup();
-	/* c-ares tells of the sockets that it closes; of those that it may
-	 * have kept without a word nothing is left either. */
+	/* c-ares reports the sockets that it closes; drop any others too. */
 	while (l->socks)
 		drop_sock(l, &l->socks);
 }
 
-static void tick(struct ab_timer *timer)
+static void tick_channel(struct ab_timer *timer)
 {
 	struct ab_lookups *l = timer->owner;
 
@@ -188,7 +186,7 @@ static int parse_v6(const unsigned char *msg, int len, struct found *f)
 	return r;
 }
 
-/* Of a message that c-ares took for the answer to our question. */
+/* Parse a message that c-ares accepted as the answer. */
 static enum ab_lookup_status read_answer(const unsigned char *msg, int len, bool v6,
 					 struct found *f)
 {
@@ -207,13 +205,14 @@ static enum ab_lookup_status read_answer(const unsigned char *msg, int len, bool
 	return r == ARES_SUCCESS ? AB_LOOKUP_OK : AB_LOOKUP_FAILED;
 }
 
-static void finish(struct ab_lookup *lookup, enum ab_lookup_status status, const struct found *f)
+static void finish_lookup(struct ab_lookup *lookup, enum ab_lookup_status status,
+			  const struct found *f)
 {
 	lookup->home->pending--;
 	lookup->done(lookup, status, f->addrs, f->n, f->ttl);
 }
 
-static void answered(void *arg, int status, int timeouts, unsigned char *msg, int len)
+static void query_answered(void *arg, int status, int timeouts, unsigned char *msg, int len)
 {
 	struct ab_lookup *lookup = arg;
 	struct ab_lookups *l = lookup->home;
@@ -230,10 +229,10 @@ static void answered(void *arg, int status, int timeouts, unsigned char *msg, in
 	}
 	if (status == ARES_SUCCESS && msg)
 		result = read_answer(msg, len, lookup->v6, &f);
-	finish(lookup, result, &f);
+	finish_lookup(lookup, result, &f);
 }
 
-static void send_question(struct ab_lookups *l, struct ab_lookup *lookup)
+static void send_query(struct ab_lookups *l, struct ab_lookup *lookup)
 {
 	static const struct found nothing;
 	unsigned char *msg = NULL;
@@ -241,17 +240,18 @@ static void send_question(struct ab_lookups *l, struct ab_lookup *lookup)
 	int len, r;
 
 	if (getrandom(&id, sizeof(id), 0) != sizeof(id) || (!l->channel && open_channel(l) < 0)) {
-		finish(lookup, AB_LOOKUP_FAILED, &nothing);
+		finish_lookup(lookup, AB_LOOKUP_FAILED, &nothing);
 		return;
 	}
 	r = ares_create_query(lookup->name, ns_c_in, lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1, &msg,
 			      &len, 0);
 	if (r != ARES_SUCCESS) {
-		/* Names under .onion are not asked for (RFC 7686). */
-		finish(lookup, r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED, &nothing);
+		/* c-ares does not query names under .onion (RFC 7686). */
+		finish_lookup(lookup, r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED,
+			      &nothing);
 		return;
 	}
-	ares_send(l->channel, msg, len, answered, lookup);
+	ares_send(l->channel, msg, len, query_answered, lookup);
 	ares_free_string(msg);
 }
 
@@ -260,7 +260,7 @@ void ab_lookup_start(struct ab_lookups *l, struct ab_lookup *lookup)
 	lookup->home = l;
 	if (!l->pending++)
 		ab_loop_timer(l->loop, &l->tick, TICK_MS);
-	send_question(l, lookup);
+	send_query(l, lookup);
 }
 
 void ab_lookups_reopen(struct ab_lookups *l)
@@ -274,7 +274,7 @@ void ab_lookups_reopen(struct ab_lookups *l)
 	while (again) {
 		struct ab_lookup *next = again->next;
 
-		send_question(l, again);
+		send_query(l, again);
 		again = next;
 	}
 }
@@ -286,7 +286,7 @@ struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf,
 	l->loop = loop;
 	l->path = ab_strdup(resolv_conf);
 	l->port = port;
-	l->tick = (struct ab_timer){ .fire = tick, .owner = l };
+	l->tick = (struct ab_timer){ .fire = tick_channel, .owner = l };
 	return l;
 }
 

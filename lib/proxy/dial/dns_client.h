@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_DIAL_DNS_CLIENT_H
 #define AB_PROXY_DIAL_DNS_CLIENT_H
 /*
- * Questions to the name servers of resolv.conf: a c-ares channel on the loop.
- * It is opened at the first question, and anew after ab_lookups_reopen; what
- * was under way then is asked again. Names are absolute.
+ * Queries the name servers of resolv.conf: a c-ares channel on the loop. The
+ * first query opens it, and ab_lookups_reopen opens it again and repeats the
+ * queries in progress. Names are absolute.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,35 +14,33 @@ struct ab_loop;
 
 enum ab_lookup_status {
 	AB_LOOKUP_OK,
-	AB_LOOKUP_NONE,	  /* no such name, or none of its addresses is of
-				 * this family */
-	AB_LOOKUP_FAILED, /* no server answered this question */
+	AB_LOOKUP_NONE,	  /* no such name, or no address of this family */
+	AB_LOOKUP_FAILED, /* no server answered */
 };
 
-/* One question, embedded in its owner; both live until it is done. */
+/* One query, embedded in its owner; both must live until it is done. */
 struct ab_lookup {
 	const char *name;
 	bool v6;
 	/* addrs: n times 4 or 16 bytes, n at most AB_ANSWER_MAX; ttl in
 	 * seconds, the smallest. May be called from inside ab_lookup_start;
-	 * must not start another one. */
+	 * mustn't start another lookup. */
 	void (*done)(struct ab_lookup *lookup, enum ab_lookup_status status, const uint8_t *addrs,
 		     size_t n, unsigned ttl);
 	void *owner;
 
-	struct ab_lookups *home; /* the rest is dns_client.c's */
+	struct ab_lookups *home; /* from here on private to dns_client.c */
 	struct ab_lookup *next;
 };
 
 /* port 0: 53. */
 struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf, uint16_t port);
-/* Questions that are under way are forgotten. */
+/* Drops the queries in progress without calling `done`. */
 void ab_lookups_free(struct ab_lookups *lookups);
 
 void ab_lookup_start(struct ab_lookups *lookups, struct ab_lookup *lookup);
 
-/* resolv.conf has changed: the new one is in force from here on. Not from
- * inside `done`. */
+/* Read resolv.conf again. Mustn't be called from `done`. */
 void ab_lookups_reopen(struct ab_lookups *lookups);
 
 #endif

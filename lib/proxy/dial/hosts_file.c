@@ -21,9 +21,8 @@ static bool is_end(char c)
 	return is_space(c) || c == '\n' || c == '#';
 }
 
-/* Add the address that begins the line. Spellings like 127.1 are no address
- * here, as for libc. */
-static void add_line(const char *line, size_t len, struct ab_answer *ret)
+/* Add the address at the start of the line. As for libc, 127.1 is not one. */
+static void add_line_address(const char *line, size_t len, struct ab_answer *ret)
 {
 	char text[INET6_ADDRSTRLEN];
 	uint8_t addr[16];
@@ -58,7 +57,7 @@ bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_ans
 		/* A whole word, not the first one, and not in a comment. */
 		if (at > line && is_space(at[-1]) && (at + n == end || is_end(at[n])) &&
 		    !memchr(line, '#', (size_t)(at - line)))
-			add_line(line, (size_t)(at - line), &answer);
+			add_line_address(line, (size_t)(at - line), &answer);
 		at += n;
 	}
 	if (answer.n4 + answer.n6 == 0)

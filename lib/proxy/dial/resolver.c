@@ -1,19 +1,18 @@
 /*
- * A name that was asked for has an entry. It is in one of these states:
+ * Each requested name has an entry in one of these states:
  *
- *	queued		too many are under way; in `queue`
- *	under way	pending > 0: lookups have not come back
- *	settled		`answer` holds, and is waiting for delivery (in `done`)
- *			or delivered
- *	idle		settled, nothing pending, delivered; in `idle`, the
- *			least recently used one first
+ *	queued		too many are active; in `queue`
+ *	active		pending > 0: lookups have not finished
+ *	settled		`answer` is set, and waits for delivery (in `done`) or
+ *			was delivered
+ *	idle		settled, delivered, no lookup pending; in `idle`, least
+ *			recently used first
  *
- * An entry may be settled while a lookup is pending: when one family has
- * answered and the other is late, or when nobody answered in time. What comes
- * in then makes the answer better.
+ * An entry may be settled while a lookup is pending: when one family is late,
+ * or no server answered in time. A late result is added to the answer.
  *
- * Who waits is called from an ab_later only: not from inside c-ares, which
- * must not be closed from there, and not from inside ab_resolver_ask.
+ * Asks are called from an ab_later only: c-ares mustn't be closed from its own
+ * callback, and ab_resolver_ask mustn't call back.
  */
 #include "proxy/dial/resolver.h"
 
@@ -35,12 +34,12 @@
 enum {
 	BUCKETS = 1024,
 	HOSTS_SIZE = 16 * 1024 * 1024,
-	LOOK_MS = 3000, /* at the files, at most that often */
+	CHECK_MS = 3000, /* between checks of the files */
 	ANSWER_MS = 6000,
-	LATE_MS = 250, /* for the second family */
+	LATE_MS = 250, /* more for the second family */
 	TTL_MIN = 1,
 	TTL_MAX = 300,
-	TTL_HALF = 5, /* one family could not be asked */
+	TTL_HALF = 5, /* one family failed */
 	TTL_NO_NAME = 5,
 	TTL_NONE = 1,
 };
@@ -50,7 +49,7 @@ TAILQ_HEAD(entries, entry);
 struct entry {
 	struct ab_resolver *resolver;
 	struct entry *next;   /* in its bucket */
-	struct entries *list; /* the one that it is in, or NULL */
+	struct entries *list; /* that it is in, or NULL */
 	TAILQ_ENTRY(entry) link;
 	struct ab_ask *asks;
 	struct ab_timer timer;
@@ -74,9 +73,9 @@ struct ab_resolver {
 	struct file resolv_conf, hosts;
 	char *hosts_text;
 	size_t hosts_len;
-	uint64_t looked; /* at the files; 0: never */
+	uint64_t checked; /* the files; 0: never */
 	uint64_t seed;
-	unsigned under_way, nidle;
+	unsigned active, nidle;
 	struct entries queue, done, idle;
 	struct ab_later later;
 	bool closed;
@@ -87,14 +86,13 @@ static struct entry **bucket_of(struct ab_resolver *r, const char *name)
 {
 	uint64_t hash = r->seed ^ 0xcbf29ce484222325;
 
-	/* FNV-1a. The table is small: the worst that chosen names can do is
-	 * to make it a list of so many. */
+	/* FNV-1a. The table is small, so even colliding names cost little. */
 	for (; *name; name++)
 		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
 	return &r->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-static void move(struct entry *e, struct entries *to)
+static void move_entry(struct entry *e, struct entries *to)
 {
 	struct ab_resolver *r = e->resolver;
 
@@ -116,41 +114,41 @@ static void free_entry(struct entry *e)
 	while (*link != e)
 		link = &(*link)->next;
 	*link = e->next;
-	move(e, NULL);
+	move_entry(e, NULL);
 	ab_loop_timer_stop(e->resolver->loop, &e->timer);
 	free(e);
 }
 
-static void settle(struct entry *e, unsigned ttl)
+static void settle_entry(struct entry *e, unsigned ttl)
 {
 	struct ab_resolver *r = e->resolver;
 
 	ab_loop_timer_stop(r->loop, &e->timer);
 	e->settled = true;
 	e->expires = r->loop->now + 1000 * (uint64_t)ttl;
-	move(e, &r->done);
+	move_entry(e, &r->done);
 	ab_loop_later(r->loop, &r->later);
 }
 
-/* With what the lookups have brought so far. */
-static void conclude(struct entry *e)
+/* Settle with the results so far. */
+static void settle_with_results(struct entry *e)
 {
 	unsigned max = e->failed || e->pending ? TTL_HALF : TTL_MAX;
 
 	if (e->answer.n4 + e->answer.n6 > 0) {
 		e->answer.kind = AB_ANSWER_OK;
-		settle(e, e->ttl < TTL_MIN ? TTL_MIN : e->ttl > max ? max : e->ttl);
+		settle_entry(e, e->ttl < TTL_MIN ? TTL_MIN : e->ttl > max ? max : e->ttl);
 	} else if (e->failed || e->pending) {
 		e->answer.kind = AB_ANSWER_NONE;
-		settle(e, TTL_NONE);
+		settle_entry(e, TTL_NONE);
 	} else {
 		e->answer.kind = AB_ANSWER_NO_NAME;
-		settle(e, TTL_NO_NAME);
+		settle_entry(e, TTL_NO_NAME);
 	}
 }
 
-static void looked_up(struct ab_lookup *lookup, enum ab_lookup_status status, const uint8_t *addrs,
-		      size_t n, unsigned ttl)
+static void lookup_done(struct ab_lookup *lookup, enum ab_lookup_status status,
+			const uint8_t *addrs, size_t n, unsigned ttl)
 {
 	struct entry *e = lookup->owner;
 	size_t size = lookup->v6 ? 16 : 4;
@@ -162,45 +160,44 @@ static void looked_up(struct ab_lookup *lookup, enum ab_lookup_status status, co
 	if (n > 0 && ttl < e->ttl)
 		e->ttl = ttl;
 	if (!e->pending) {
-		e->resolver->under_way--;
-		conclude(e);
+		e->resolver->active--;
+		settle_with_results(e);
 	} else if (n > 0 && !e->settled) {
 		ab_loop_timer(e->resolver->loop, &e->timer, LATE_MS);
 	}
 }
 
-static void late(struct ab_timer *timer)
+static void entry_timed_out(struct ab_timer *timer)
 {
-	conclude(timer->owner);
+	settle_with_results(timer->owner);
 }
 
 static void send_lookups(struct entry *e)
 {
-	move(e, NULL);
+	move_entry(e, NULL);
 	ab_loop_timer(e->resolver->loop, &e->timer, ANSWER_MS);
-	e->resolver->under_way++;
+	e->resolver->active++;
 	e->pending = 2;
 	for (int i = 0; i < 2; i++)
 		ab_lookup_start(e->resolver->lookups, &e->lookups[i]);
 }
 
-/* Find out anew. */
-static void begin(struct entry *e)
+static void resolve_entry(struct entry *e)
 {
 	struct ab_resolver *r = e->resolver;
 
-	move(e, NULL);
+	move_entry(e, NULL);
 	e->answer = (struct ab_answer){ .kind = AB_ANSWER_NONE };
 	e->settled = e->failed = false;
 	e->ttl = TTL_MAX;
 	if (r->hosts_text && ab_hosts_find(r->hosts_text, r->hosts_len, e->name, &e->answer)) {
-		settle(e, TTL_MAX);
+		settle_entry(e, TTL_MAX);
 		return;
 	}
-	if (r->under_way < AB_RESOLVER_UNDER_WAY)
+	if (r->active < AB_RESOLVER_ACTIVE)
 		send_lookups(e);
 	else
-		move(e, &r->queue);
+		move_entry(e, &r->queue);
 }
 
 static struct entry *new_entry(struct ab_resolver *r, const char *name)
@@ -211,10 +208,10 @@ static struct entry *new_entry(struct ab_resolver *r, const char *name)
 
 	e->resolver = r;
 	memcpy(e->name, name, len + 1);
-	e->timer = (struct ab_timer){ .fire = late, .owner = e };
+	e->timer = (struct ab_timer){ .fire = entry_timed_out, .owner = e };
 	for (int i = 0; i < 2; i++)
 		e->lookups[i] = (struct ab_lookup){
-			.name = e->name, .v6 = i == 0, .done = looked_up, .owner = e
+			.name = e->name, .v6 = i == 0, .done = lookup_done, .owner = e
 		};
 	bucket = bucket_of(r, name);
 	e->next = *bucket;
@@ -222,7 +219,7 @@ static struct entry *new_entry(struct ab_resolver *r, const char *name)
 	return e;
 }
 
-static void forget_ask(struct ab_ask *ask)
+static void unlink_ask(struct ab_ask *ask)
 {
 	*ask->link = ask->next;
 	if (ask->next)
@@ -230,20 +227,20 @@ static void forget_ask(struct ab_ask *ask)
 	ask->link = NULL;
 }
 
-static void deliver(struct entry *e)
+static void deliver_answer(struct entry *e)
 {
 	struct ab_ask *ask;
 
-	/* Any of them may cancel any other one. */
+	/* A callback may cancel any other ask. */
 	while ((ask = e->asks)) {
-		forget_ask(ask);
+		unlink_ask(ask);
 		ask->fn(ask, &e->answer);
 	}
 	if (e->list == &e->resolver->done)
-		move(e, e->pending ? NULL : &e->resolver->idle);
+		move_entry(e, e->pending ? NULL : &e->resolver->idle);
 }
 
-static void work(struct ab_later *later)
+static void run_later(struct ab_later *later)
 {
 	struct ab_resolver *r = later->owner;
 	struct entry *e;
@@ -253,18 +250,18 @@ static void work(struct ab_later *later)
 		return;
 	}
 	while ((e = TAILQ_FIRST(&r->done)))
-		deliver(e);
+		deliver_answer(e);
 	while (r->nidle > AB_RESOLVER_NAMES)
 		free_entry(TAILQ_FIRST(&r->idle));
-	while (r->under_way < AB_RESOLVER_UNDER_WAY && (e = TAILQ_FIRST(&r->queue))) {
+	while (r->active < AB_RESOLVER_ACTIVE && (e = TAILQ_FIRST(&r->queue))) {
 		if (e->asks)
 			send_lookups(e);
 		else
-			free_entry(e); /* they have all given up */
+			free_entry(e); /* all asks were cancelled */
 	}
 }
 
-/* One that is not there is about to be replaced: keep what we have. */
+/* A missing file is probably being replaced: keep what was read. */
 static bool has_changed(struct file *f)
 {
 	struct stat now;
@@ -293,13 +290,13 @@ static void read_hosts(struct ab_resolver *r)
 	r->hosts_len = len;
 }
 
-static void look_at_files(struct ab_resolver *r)
+static void check_files(struct ab_resolver *r)
 {
 	bool changed = false;
 
-	if (r->looked && r->loop->now - r->looked < LOOK_MS)
+	if (r->checked && r->loop->now - r->checked < CHECK_MS)
 		return;
-	r->looked = r->loop->now;
+	r->checked = r->loop->now;
 	if (has_changed(&r->hosts)) {
 		read_hosts(r);
 		changed = true;
@@ -327,18 +324,18 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_h
 
 	if (ab_hosts_is_local(name))
 		return &local;
-	look_at_files(r);
+	check_files(r);
 	for (e = *bucket_of(r, name); e; e = e->next)
 		if (strcmp(e->name, name) == 0)
 			break;
 	if (!e) {
 		e = new_entry(r, name);
-		begin(e);
+		resolve_entry(e);
 	} else if (e->list == &r->idle) {
 		if (e->expires <= r->loop->now)
-			begin(e);
+			resolve_entry(e);
 		else
-			move(e, &r->idle);
+			move_entry(e, &r->idle);
 	}
 	if (e->settled)
 		return &e->answer;
@@ -353,7 +350,7 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_h
 void ab_resolver_cancel(struct ab_ask *ask)
 {
 	if (ask->link)
-		forget_ask(ask);
+		unlink_ask(ask);
 }
 
 struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
@@ -366,11 +363,11 @@ struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
 	r->hosts.path = ab_strdup(setup->hosts ? setup->hosts : "/etc/hosts");
 	r->lookups = ab_lookups_new(r->loop, r->resolv_conf.path, setup->port);
 	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
-		r->seed = (uintptr_t)r; /* speed hangs on it, nothing else */
+		r->seed = (uintptr_t)r; /* it only affects speed */
 	TAILQ_INIT(&r->queue);
 	TAILQ_INIT(&r->done);
 	TAILQ_INIT(&r->idle);
-	r->later = (struct ab_later){ .run = work, .owner = r };
+	r->later = (struct ab_later){ .run = run_later, .owner = r };
 	return r;
 }
 
@@ -382,7 +379,7 @@ void ab_resolver_free(struct ab_resolver *r)
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (r->buckets[i]) {
 			while (r->buckets[i]->asks)
-				forget_ask(r->buckets[i]->asks);
+				unlink_ask(r->buckets[i]->asks);
 			free_entry(r->buckets[i]);
 		}
 	}

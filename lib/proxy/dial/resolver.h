@@ -1,17 +1,15 @@
 #ifndef AB_PROXY_DIAL_RESOLVER_H
 #define AB_PROXY_DIAL_RESOLVER_H
 /*
- * What a name leads to: the hosts file first, then the name servers of
- * resolv.conf, both families at once. Only the dialer asks, and only for names
- * that are allowed.
+ * Resolves a name: the hosts file first, then the name servers of resolv.conf,
+ * both families at once. Only the dialer uses it, for allowed names.
  *
- * Answers are kept as long as their TTL says, between one second and five
- * minutes, and for at most AB_RESOLVER_NAMES names. Equal questions are asked
- * once; more than AB_RESOLVER_UNDER_WAY wait. Changes of the two files are
- * seen within seconds, and empty the cache.
+ * Answers are cached for their TTL, between one second and five minutes, and
+ * for at most AB_RESOLVER_NAMES names. Concurrent requests for one name share a
+ * query; at most AB_RESOLVER_ACTIVE names are queried at a time. A change of
+ * either file is noticed within seconds and empties the cache.
  *
- * localhost and the names below it are the loopback addresses, whoever says
- * otherwise (RFC 6761).
+ * localhost and names below it are always the loopback addresses (RFC 6761).
  */
 #include <stdint.h>
 
@@ -23,9 +21,9 @@ struct ab_resolver;
 
 enum {
 	AB_RESOLVER_NAMES = 1024,
-	/* Names, each with a question for either family: few enough datagrams
-	 * for the buffer of one socket. */
-	AB_RESOLVER_UNDER_WAY = 128,
+	/* Names with two queries each: few enough datagrams for the buffer of
+	 * one socket. */
+	AB_RESOLVER_ACTIVE = 128,
 };
 
 struct ab_resolver_setup {
@@ -36,21 +34,21 @@ struct ab_resolver_setup {
 };
 
 struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup);
-/* Who still waits is not called. The loop lives longer. */
+/* Waiting asks are not called. The loop must outlive it. */
 void ab_resolver_free(struct ab_resolver *resolver);
 
-/* Somebody who waits, embedded in its owner. */
+/* A request for an answer, embedded in its owner. */
 struct ab_ask {
 	void (*fn)(struct ab_ask *ask, const struct ab_answer *answer);
 	void *owner;
-	struct ab_ask *next, **link; /* link NULL: does not wait */
+	struct ab_ask *next, **link; /* link NULL: not waiting */
 };
 
-/* The answer, if it is known: to be used before the next call. NULL: ask->fn
- * is called with it later, never from inside this call. */
+/* The cached answer, valid until the next call. NULL: ask->fn is called later,
+ * never from inside this call. */
 const struct ab_answer *ab_resolver_ask(struct ab_resolver *resolver, const struct ab_host *name,
 					struct ab_ask *ask);
-/* Does nothing for one that does not wait. */
+/* Does nothing if it is not waiting. */
 void ab_resolver_cancel(struct ab_ask *ask);
 
 #endif

@@ -19,8 +19,8 @@ enum {
 	BYPASS_MAX = 64 * 1024,
 };
 
-/* Percent-decoded; false for a broken escape or a control byte. */
-static bool decode(struct ab_buf *b, const char *s, size_t len)
+/* Percent-decode; false: a broken escape or a control byte. */
+static bool percent_decode(struct ab_buf *b, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -41,8 +41,8 @@ static bool decode(struct ab_buf *b, const char *s, size_t len)
 	return true;
 }
 
-/* "user:password" as it stands in the URL. A colon in the user's name could
- * not be told from the one behind it. */
+/* From the URL's "user:password". A colon in the user name would be taken for
+ * the separator. */
 static char *make_credentials(const char *s, size_t len)
 {
 	ab_autobuf struct ab_buf login = { 0 };
@@ -53,9 +53,10 @@ static char *make_credentials(const char *s, size_t len)
 	char encoded[AB_BASE64_ROOM(LOGIN_MAX)];
 	bool good;
 
-	good = decode(&login, s, user) && login.len > 0 && !memchr(login.data, ':', login.len);
+	good = percent_decode(&login, s, user) && login.len > 0 &&
+	       !memchr(login.data, ':', login.len);
 	ab_buf_puts(&login, ":");
-	good = good && (!rest || decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
+	good = good && (!rest || percent_decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
 	if (good) {
 		ab_buf_puts(&text, "Basic ");
 		ab_buf_add(&text, encoded,
@@ -66,16 +67,16 @@ static char *make_credentials(const char *s, size_t len)
 	return good ? ab_buf_take(&text) : NULL;
 }
 
-static int bad(struct ab_error *err, const char *what)
+static int fail_upstream(struct ab_error *err, const char *what)
 {
-	ab_fail(err, AB_ECONFIG, 0, "the upstream proxy: %s", what);
+	ab_fail(err, AB_ECONFIG, 0, "upstream proxy: %s", what);
 	return ab_hint(
 		err,
-		"write http://[user:password@]host:port, and odd characters of a password as %%XX");
+		"use http://[user:password@]host:port, with special characters of the password as %%XX");
 }
 
-/* What other programs take for a proxy, and we cannot use. */
-static bool is_other_kind(const char *url)
+/* Schemes that other programs accept and agentbox does not. */
+static bool is_unsupported_scheme(const char *url)
 {
 	static const char *const schemes[] = { "https://",   "socks://",  "socks4://",
 					       "socks4a://", "socks5://", "socks5h://" };
@@ -92,14 +93,14 @@ int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_erro
 	struct ab_proxy_url url;
 	struct ab_complaint why;
 
-	if (is_other_kind(text))
-		return bad(err, "only http:// ones can be used, not https or SOCKS");
+	if (is_unsupported_scheme(text))
+		return fail_upstream(err, "only http:// proxies are supported, not https or SOCKS");
 	if (ab_proxy_url_parse(text, strlen(text), &url, &why) < 0)
-		return bad(err, why.wrong);
+		return fail_upstream(err, why.wrong);
 	if (url.user_len) {
 		credentials = make_credentials(url.user, url.user_len);
 		if (!credentials)
-			return bad(err, "its user and password cannot be sent");
+			return fail_upstream(err, "invalid user name or password");
 	}
 	*ret = ab_alloc(sizeof(**ret));
 	(*ret)->host = url.host;
@@ -119,9 +120,9 @@ void ab_upstream_free(struct ab_upstream *u)
 	free(u);
 }
 
-/* The first of these that is set and not empty. */
-static const char *first_of(char *const *env, const char *const *names, size_t n,
-			    const char **ret_name)
+/* The first of these variables that is set and not empty. */
+static const char *find_first_set(char *const *env, const char *const *names, size_t n,
+				  const char **ret_name)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(names[i]);
@@ -138,11 +139,11 @@ static const char *first_of(char *const *env, const char *const *names, size_t n
 
 int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_error *err)
 {
-	/* Nearly all that goes through is https, so its setting is first. */
+	/* Nearly all traffic is https, so its variable comes first. */
 	static const char *const names[] = { "HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
 					     "http_proxy",  "ALL_PROXY",   "all_proxy" };
 	static const char *const no[] = { "NO_PROXY", "no_proxy" };
-	const char *name, *url = first_of(env, names, AB_COUNT(names), &name);
+	const char *name, *url = find_first_set(env, names, AB_COUNT(names), &name);
 	const char *bypass;
 
 	*ret = NULL;
@@ -150,7 +151,7 @@ int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_e
 		return 0;
 	if (ab_upstream_parse(url, ret, err) < 0)
 		return ab_wrap(err, "%s", name);
-	bypass = first_of(env, no, AB_COUNT(no), &name);
+	bypass = find_first_set(env, no, AB_COUNT(no), &name);
 	if (bypass && strlen(bypass) > BYPASS_MAX) {
 		ab_upstream_free(ab_take(*ret));
 		return ab_fail(err, AB_ECONFIG, 0, "%s is too long", name);
@@ -159,8 +160,8 @@ int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_e
 	return 0;
 }
 
-/* One word of NO_PROXY. */
-static bool word_matches(const char *s, size_t len, const struct ab_host *host, uint16_t port)
+/* Does one item of NO_PROXY match? */
+static bool item_matches(const char *s, size_t len, const struct ab_host *host, uint16_t port)
 {
 	struct ab_host_entry e;
 	struct ab_cidr range;
@@ -179,13 +180,13 @@ static bool word_matches(const char *s, size_t len, const struct ab_host *host, 
 	}
 	if (ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
 		return false;
-	if (ab_host_entry_denies(&e, host, port)) /* without port: any */
+	if (ab_host_entry_denies(&e, host, port)) /* no port: any port */
 		return true;
 	e.below = e.host.kind == AB_HOST_NAME;
 	return ab_host_entry_denies(&e, host, port);
 }
 
-/* Through the upstream this would be the upstream's own machine. */
+/* The upstream would take this for its own machine. */
 static bool is_local(const struct ab_host *host)
 {
 	static const uint8_t v6[16] = { [15] = 1 };
@@ -211,7 +212,7 @@ bool ab_upstream_bypasses(const struct ab_upstream *u, const struct ab_host *hos
 	for (s += strspn(s, gaps); *s; s += strspn(s, gaps)) {
 		size_t n = strcspn(s, gaps);
 
-		if (word_matches(s, n, host, port))
+		if (item_matches(s, n, host, port))
 			return true;
 		s += n;
 	}
@@ -229,9 +230,9 @@ char *ab_upstream_request(const struct ab_upstream *u, const struct ab_host *hos
 			 u->credentials ? u->credentials : "", u->credentials ? "\r\n" : "");
 }
 
-/* The line at `s`, without its CRLF: >0 its length with CRLF, 0: no end yet,
- * <0: a byte that may not be there, or a bare LF or CR. */
-static ssize_t line_at(const char *s, size_t len)
+/* The line at `s`: >0 its length with CRLF; 0: incomplete; <0: an invalid byte,
+ * or a bare LF or CR. */
+static ssize_t measure_line(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -247,8 +248,8 @@ static ssize_t line_at(const char *s, size_t len)
 	return 0;
 }
 
-/* "HTTP/1.1 200 OK" or "HTTP/1.1 200": as many of its bytes as are there. */
-static bool status_line(const char *s, size_t len, int *ret_status)
+/* "HTTP/1.1 200 OK" or "HTTP/1.1 200", or a prefix of one. */
+static bool parse_status_line(const char *s, size_t len, int *ret_status)
 {
 	static const char form[] = "HTTP/1.x ddd ";
 	size_t n = sizeof(form) - 1;
@@ -273,8 +274,8 @@ static bool is_token(char c)
 	return ab_is_alnum(c) || memchr(marks, c, sizeof(marks) - 1);
 }
 
-/* "Name: value": a name without spaces, and no continuation of another. */
-static bool field_line(const char *s, size_t len)
+/* "Name: value"; the name has no spaces. Not a continuation line. */
+static bool is_field_line(const char *s, size_t len)
 {
 	size_t n = 0;
 
@@ -289,7 +290,7 @@ ssize_t ab_upstream_reply(const char *data, size_t len, int *ret_status)
 	int status = 0;
 
 	for (;;) {
-		ssize_t n = line_at(data + at, len - at);
+		ssize_t n = measure_line(data + at, len - at);
 
 		if (n < 0)
 			return -1;
@@ -298,16 +299,16 @@ ssize_t ab_upstream_reply(const char *data, size_t len, int *ret_status)
 
 			if (have && data[len - 1] == '\r')
 				have--;
-			/* What cannot become an answer is not waited for. */
+			/* Fail early if this cannot become a reply. */
 			if (len >= AB_UPSTREAM_HEAD ||
-			    (at == 0 && !status_line(data, have, &status)))
+			    (at == 0 && !parse_status_line(data, have, &status)))
 				return -1;
 			return 0;
 		}
 		if (at == 0 && ((size_t)n < sizeof("HTTP/1.1 200\r\n") - 1 ||
-				!status_line(data, (size_t)n - 2, &status)))
+				!parse_status_line(data, (size_t)n - 2, &status)))
 			return -1;
-		if (at > 0 && n > 2 && !field_line(data + at, (size_t)n - 2))
+		if (at > 0 && n > 2 && !is_field_line(data + at, (size_t)n - 2))
 			return -1;
 		at += (size_t)n;
 		if (at > AB_UPSTREAM_HEAD)
