@@ -9,7 +9,7 @@
 
 struct ab_filter {
 	struct ab_hostset allow, deny, lift;
-	struct ab_verdict other; /* what is on no list */
+	struct ab_verdict other; /* for hosts on no list */
 };
 
 struct ab_filter *ab_filter_new(const struct ab_policy *policy)
@@ -61,14 +61,14 @@ static bool is_own(const struct ab_own *own, const struct ab_host *host)
 	return own->len && bsearch(&key, own->v, own->len, sizeof(own->v[0]), compare_own);
 }
 
-static bool decide(struct ab_verdict *ret, enum ab_access access, enum ab_basis basis,
-		   const char *entry)
+static bool set_verdict(struct ab_verdict *ret, enum ab_access access, enum ab_basis basis,
+			const char *entry)
 {
 	*ret = (struct ab_verdict){ access, basis, entry };
 	return access != AB_ACCESS_DENY;
 }
 
-/* An entry of a list on which no port means every port. */
+/* For a list where an entry without port means every port. */
 static const char *find_any_port(const struct ab_hostset *set, const struct ab_host *host,
 				 uint16_t port)
 {
@@ -87,9 +87,9 @@ static const char *find_allowed(const struct ab_hostset *set, const struct ab_ho
 	return entry || !port ? entry : ab_hostset_find(set, host, port);
 }
 
-/* What no list can allow: false, and why. */
-static bool is_open(const struct ab_filter *filter, const struct ab_own *own,
-		    const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
+/* false: denied by a range or the deny list, whatever the allow list says. */
+static bool may_be_allowed(const struct ab_filter *filter, const struct ab_own *own,
+			   const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
 {
 	const struct ab_range *range;
 	const char *entry;
@@ -97,12 +97,13 @@ static bool is_open(const struct ab_filter *filter, const struct ab_own *own,
 	if (host->kind != AB_HOST_NAME) {
 		range = ab_range_find(host);
 		if ((range || is_own(own, host)) && !find_any_port(&filter->lift, host, port))
-			return decide(ret, AB_ACCESS_DENY, range ? AB_BASIS_RANGE : AB_BASIS_OWN,
-				      range ? range->text : "");
+			return set_verdict(ret, AB_ACCESS_DENY,
+					   range ? AB_BASIS_RANGE : AB_BASIS_OWN,
+					   range ? range->text : "");
 	}
 	entry = find_any_port(&filter->deny, host, port);
 	if (entry)
-		return decide(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
 	return true;
 }
 
@@ -111,17 +112,17 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 {
 	const char *entry;
 
-	if (!is_open(filter, own, host, port, ret))
+	if (!may_be_allowed(filter, own, host, port, ret))
 		return;
 	entry = find_allowed(&filter->allow, host, port);
 	if (entry) {
-		decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
+		set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
 		return;
 	}
 	*ret = filter->other;
 	entry = ab_hostset_any(&filter->allow, host);
 	if (entry && ret->basis == AB_BASIS_NONE)
-		decide(ret, ret->access, AB_BASIS_PORT, entry);
+		set_verdict(ret, ret->access, AB_BASIS_PORT, entry);
 }
 
 bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
@@ -130,13 +131,13 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
 	const char *entry;
 
 	if (name->kind != AB_HOST_NAME)
-		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
 	entry = ab_hostset_find(&filter->deny, name, 0);
 	if (entry)
-		return decide(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
 	entry = ab_hostset_any(&filter->allow, name);
 	if (entry)
-		return decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
+		return set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
 	*ret = filter->other;
 	return ret->access != AB_ACCESS_DENY;
 }
@@ -145,7 +146,7 @@ bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
 		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret)
 {
 	if (addr->kind == AB_HOST_NAME)
-		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
-	return is_open(filter, own, addr, port, ret) &&
-	       decide(ret, AB_ACCESS_ALLOW, AB_BASIS_NONE, "");
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
+	return may_be_allowed(filter, own, addr, port, ret) &&
+	       set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_NONE, "");
 }

@@ -20,12 +20,12 @@ void ab_grants_fini(struct ab_grants *grants)
 	*grants = (struct ab_grants){ 0 };
 }
 
-static bool is_over(const struct ab_granted *g, uint64_t now)
+static bool is_expired(const struct ab_granted *g, uint64_t now)
 {
 	return g->until && g->until <= now;
 }
 
-static void drop(struct ab_grants *grants, size_t i)
+static void drop_grant(struct ab_grants *grants, size_t i)
 {
 	free(grants->v[i]);
 	grants->len--;
@@ -36,13 +36,13 @@ static bool drop_oldest(struct ab_grants *grants, enum ab_grant_kind kind)
 {
 	for (size_t i = 0; i < grants->len; i++)
 		if (grants->v[i]->kind == kind) {
-			drop(grants, i);
+			drop_grant(grants, i);
 			return true;
 		}
 	return false;
 }
 
-/* No room: only what is then asked about, or denied, may be forgotten. */
+/* Drop only grants whose loss leads to a question or a denial. */
 static bool make_room(struct ab_grants *grants)
 {
 	return grants->len < AB_GRANTS_MAX || drop_oldest(grants, AB_GRANT_ANSWER) ||
@@ -62,8 +62,8 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 	g->kind = kind;
 	g->until = until;
 	for (size_t i = grants->len; i-- > 0;)
-		if (is_over(grants->v[i], now) || strcmp(grants->v[i]->text, g->text) == 0)
-			drop(grants, i);
+		if (is_expired(grants->v[i], now) || strcmp(grants->v[i]->text, g->text) == 0)
+			drop_grant(grants, i);
 	if (!make_room(grants)) {
 		free(g);
 		return false;
@@ -76,14 +76,14 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 	return true;
 }
 
-static bool means(const struct ab_granted *g, const struct ab_host *host, uint16_t port)
+static bool matches_host(const struct ab_granted *g, const struct ab_host *host, uint16_t port)
 {
 	return g->kind == AB_GRANT_ALLOW ? ab_host_entry_allows(&g->entry, host, port)
 					 : ab_host_entry_denies(&g->entry, host, port);
 }
 
-/* Is there a port with which it allows this name; are all denied? */
-static bool means_name(const struct ab_granted *g, const struct ab_host *name)
+/* Does it allow the name with some port, or deny it with all? */
+static bool matches_name(const struct ab_granted *g, const struct ab_host *name)
 {
 	enum { SOME_USUAL = 443 };
 	uint16_t port = g->entry.port;
@@ -93,7 +93,7 @@ static bool means_name(const struct ab_granted *g, const struct ab_host *name)
 		       : !port && ab_host_entry_denies(&g->entry, name, 0);
 }
 
-/* What no word of the moment lifts. */
+/* A grant cannot override these. */
 static bool is_fixed(const struct ab_verdict *verdict)
 {
 	switch (verdict->basis) {
@@ -111,7 +111,7 @@ static bool is_fixed(const struct ab_verdict *verdict)
 	return false;
 }
 
-static void apply(const struct ab_granted *g, struct ab_verdict *verdict)
+static void apply_grant(const struct ab_granted *g, struct ab_verdict *verdict)
 {
 	bool deny = g->kind != AB_GRANT_ALLOW;
 
@@ -128,9 +128,9 @@ void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct 
 	for (size_t i = grants->len; i-- > 0;) {
 		const struct ab_granted *g = grants->v[i];
 
-		if (is_over(g, now) || !means(g, host, port))
+		if (is_expired(g, now) || !matches_host(g, host, port))
 			continue;
-		apply(g, verdict);
+		apply_grant(g, verdict);
 		return;
 	}
 }
@@ -143,9 +143,9 @@ void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct a
 	for (size_t i = grants->len; i-- > 0;) {
 		const struct ab_granted *g = grants->v[i];
 
-		if (is_over(g, now) || !means_name(g, name))
+		if (is_expired(g, now) || !matches_name(g, name))
 			continue;
-		apply(g, verdict);
+		apply_grant(g, verdict);
 		return;
 	}
 }

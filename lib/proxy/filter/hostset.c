@@ -12,7 +12,7 @@ enum { ANY_PORT = 65536 };
 struct ab_hostkey {
 	const char *text; /* the entry */
 	uint64_t hash;
-	uint32_t port; /* 0: none; ANY_PORT: stands for all of them */
+	uint32_t port; /* 0: none; ANY_PORT: matches every port */
 	uint8_t kind;
 	uint8_t bits; /* of an address */
 	uint8_t len;  /* of a name */
@@ -23,8 +23,8 @@ struct ab_hostkey {
 };
 
 /*
- * Bytes are added from the last to the first. Walking a name in that
- * direction gives the hash of every name that it is below on the way.
+ * Bytes are added from last to first, so walking a name in that direction
+ * yields the hash of each name above it.
  */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
@@ -43,8 +43,8 @@ static uint64_t hash_bytes(const void *data, size_t len)
 	return hash;
 }
 
-/* All bits of the sum must reach the low ones, which choose the slot. */
-static uint64_t hash_end(uint64_t hash, const struct ab_hostkey *key)
+/* Mix all bits into the low ones, which choose the slot. */
+static uint64_t finish_hash(uint64_t hash, const struct ab_hostkey *key)
 {
 	hash ^= ((uint64_t)key->port << 16 | (uint64_t)key->kind << 8 | key->bits) *
 		UINT64_C(0x9e3779b97f4a7c15);
@@ -67,8 +67,7 @@ static bool same_key(const struct ab_hostkey *a, const struct ab_hostkey *b)
 	return a->len == b->len && memcmp(a->name, b->name, a->len) == 0;
 }
 
-/* The slot with this key, or the free one where it would stand. At least half
- * of them are free. */
+/* The slot with this key, or a free one for it. At least half are free. */
 static uint32_t *slot_of(const struct ab_hostset *set, const struct ab_hostkey *key)
 {
 	size_t i = key->hash & set->mask;
@@ -78,21 +77,21 @@ static uint32_t *slot_of(const struct ab_hostset *set, const struct ab_hostkey *
 	return &set->slots[i];
 }
 
-static const char *look_up(const struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
+static const char *find_key(const struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
 {
 	uint32_t number;
 
-	key->hash = hash_end(hash, key);
+	key->hash = finish_hash(hash, key);
 	number = *slot_of(set, key);
 	return number ? set->keys[number - 1].text : NULL;
 }
 
-/* Of two equal keys the first one stays. */
-static void add(struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
+/* Of two equal keys keep the first. */
+static void add_key(struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
 {
 	uint32_t *slot;
 
-	key->hash = hash_end(hash, key);
+	key->hash = finish_hash(hash, key);
 	slot = slot_of(set, key);
 	if (*slot)
 		return;
@@ -121,16 +120,16 @@ static void add_entry(struct ab_hostset *set, const struct ab_host_entry *e)
 		hash = hash_bytes(key.addr, sizeof(key.addr));
 		(v6 ? set->v6_bits : set->v4_bits)[e->bits] = true;
 	}
-	add(set, &key, hash);
+	add_key(set, &key, hash);
 	key.port = ANY_PORT;
-	add(set, &key, hash);
+	add_key(set, &key, hash);
 }
 
 void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries)
 {
 	size_t room = 4;
 
-	while (room < 4 * entries->len) /* two keys for each, half free */
+	while (room < 4 * entries->len) /* two keys per entry, half free */
 		room *= 2;
 	*set = (struct ab_hostset){
 		.keys = ab_alloc((2 * entries->len + 1) * sizeof(*set->keys)),
@@ -166,7 +165,7 @@ static const char *find_name(const struct ab_hostset *set, const char *name, uin
 		if (name[i - 1] == '.') {
 			key.name = name + i;
 			key.len = (uint8_t)(len - i);
-			text = look_up(set, &key, hash);
+			text = find_key(set, &key, hash);
 			found = text ? text : found;
 		}
 		hash = hash_byte(hash, (uint8_t)name[i - 1]);
@@ -174,7 +173,7 @@ static const char *find_name(const struct ab_hostset *set, const char *name, uin
 	key.kind = NAME;
 	key.name = name;
 	key.len = (uint8_t)len;
-	text = look_up(set, &key, hash);
+	text = find_key(set, &key, hash);
 	return text ? text : found;
 }
 
@@ -186,7 +185,7 @@ static const char *find_address(const struct ab_hostset *set, const struct ab_ho
 	struct ab_hostkey key = { .port = port, .kind = v6 ? IPV6 : IPV4 };
 
 	memcpy(key.addr, host->addr, v6 ? 16 : 4);
-	/* From all bits downwards, each step clears one more. */
+	/* From the longest prefix down, each step clears one more bit. */
 	for (int bits = v6 ? 128 : 32; bits >= 0; bits--) {
 		const char *text;
 
@@ -195,14 +194,15 @@ static const char *find_address(const struct ab_hostset *set, const struct ab_ho
 		if (!used[bits])
 			continue;
 		key.bits = (uint8_t)bits;
-		text = look_up(set, &key, hash_bytes(key.addr, sizeof(key.addr)));
+		text = find_key(set, &key, hash_bytes(key.addr, sizeof(key.addr)));
 		if (text)
 			return text;
 	}
 	return NULL;
 }
 
-static const char *find(const struct ab_hostset *set, const struct ab_host *host, uint32_t port)
+static const char *find_host(const struct ab_hostset *set, const struct ab_host *host,
+			     uint32_t port)
 {
 	if (set->len == 0)
 		return NULL;
@@ -212,19 +212,19 @@ static const char *find(const struct ab_hostset *set, const struct ab_host *host
 
 const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host, uint16_t port)
 {
-	return find(set, host, port);
+	return find_host(set, host, port);
 }
 
 const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host)
 {
-	return find(set, host, ANY_PORT);
+	return find_host(set, host, ANY_PORT);
 }
 
 size_t ab_hostset_longest(const struct ab_hostset *set)
 {
 	size_t longest = 0, run = 0;
 
-	/* Twice around: a run may go over the end. */
+	/* Twice around, because a run of slots may wrap. */
 	for (size_t i = 0; i < 2 * (set->mask + 1); i++) {
 		run = set->slots[i & set->mask] ? run + 1 : 0;
 		longest = run > longest ? run : longest;

@@ -1,12 +1,11 @@
 #ifndef AB_PROXY_FILTER_HOSTSET_H
 #define AB_PROXY_FILTER_HOSTSET_H
 /*
- * A list of host entries that is looked up without walking it: one hash
- * table, in which a host is looked for under its name, under each name that
- * it is below, or under each prefix of its address that the list uses. So a
- * look-up costs as much as the host is long, not as the list is.
+ * A list of host entries as one hash table. A look-up tries the host's name and
+ * each name above it, or each prefix length that the list uses, so its cost
+ * depends on the length of the host, not of the list.
  *
- * Immutable once made; owns its texts.
+ * Immutable; owns its texts.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,26 +21,25 @@ struct ab_hostset {
 	struct ab_arena texts;
 	struct ab_hostkey *keys;
 	size_t len;
-	uint32_t *slots; /* number of a key, counted from 1; 0: free */
+	uint32_t *slots; /* index of a key + 1; 0: free */
 	size_t mask;
-	bool v4_bits[33], v6_bits[129]; /* prefixes that are in use */
+	bool v4_bits[33], v6_bits[129]; /* prefix lengths in use */
 };
 
-/* The entries are canonical; one that is not is a bug and ends the program. */
+/* The entries must be canonical; another one is a bug and ends the program. */
 void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries);
 void ab_hostset_fini(struct ab_hostset *set);
 
 /*
- * The entry that means this host and has this port (0: has none), or NULL. Of
- * several the nearest: the name itself before those above it, the longer
- * prefix before the shorter.
+ * The entry that matches this host and has this port (0: no port), or NULL. The
+ * closest match wins: the name itself, or the longest prefix.
  */
 const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host,
 			    uint16_t port);
-/* The same, whatever its port. */
+/* The same for any port. */
 const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host);
 
-/* The most slots that are read for one key: what the table's shape costs. */
+/* For tests: the most slots read for one key. */
 size_t ab_hostset_longest(const struct ab_hostset *set);
 
 #endif

@@ -16,10 +16,10 @@
 	}
 
 /* clang-format off */
-/* A range stands before those that it lies in. */
+/* A range comes before the wider ones that contain it. */
 const struct ab_range ab_ranges[] = {
-	/* What hands out the credentials of a cloud's machine, whatever range
-	 * the cloud has put it into. */
+	/* Services that hand out a cloud machine's credentials, in whatever
+	 * range the cloud has put them. */
 	ONE(169, 254, 169, 254, "cloud metadata"),	/* nearly every cloud */
 	ONE(169, 254, 170, 2, "cloud metadata"),	/* AWS, containers */
 	ONE(169, 254, 170, 23, "cloud metadata"),	/* AWS, pods */
@@ -52,8 +52,8 @@ const struct ab_range ab_ranges[] = {
 	V6(128, "::/128 (this host)", 0),
 	V6(128, "::1/128 (loopback)", [15] = 1),
 	/*
-	 * An address that wraps an IPv4 address is judged as that one long
-	 * before it gets here. Should one come in another way, it is refused.
+	 * An address that wraps an IPv4 address is unwrapped before it gets
+	 * here. Deny it in case one arrives another way.
 	 */
 	V6(96, "::/96 (IPv4-compatible)", 0),
 	V6(96, "::ffff:0:0/96 (IPv4-mapped)", [10] = 0xff, 0xff),

@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_FILTER_RANGES_H
 #define AB_PROXY_FILTER_RANGES_H
 /*
- * Addresses that are nobody's on the internet: the machine itself, its
- * neighbours, its cloud, and ways around all of these. What leads there is
- * refused unless the policy lifts it (network.allowPrivate). Pure.
+ * Address ranges that are not public: the machine itself, its neighbours, its
+ * cloud, and other forms of these addresses. They are denied unless the policy
+ * lifts them (network.allowPrivate). Pure.
  */
 #include <stddef.h>
 

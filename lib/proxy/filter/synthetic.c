@@ -7,19 +7,19 @@
 #include "base/data/mem.h"
 
 /*
- * Names are numbered from 1 in the order of their first use, and found again
- * by an open hash table of those numbers, at most half full. The box chooses
- * the names, so the hash has a key that it cannot know: it can neither make
- * names that collide nor learn the key, since all it sees is the number.
+ * Names are numbered from 1 in order of first use, and found by an open hash
+ * table of those numbers, at most half full. The box chooses the names, so the
+ * hash is keyed: the box sees only numbers, and can neither learn the key nor
+ * make names collide.
  */
-enum { FIRST_SLOTS = 64 }; /* a power of two, as all sizes are */
+enum { FIRST_SLOTS = 64 }; /* a power of two, like all sizes */
 
 static const uint8_t v4_prefix[2] = { 198, 18 };
 static const uint8_t v6_prefix[8] = { 0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0x62, 0x6f };
 
 struct ab_synthetic {
 	uint64_t key[2];
-	uint32_t len; /* names given; the highest number */
+	uint32_t len; /* names assigned; the highest number */
 	uint32_t room;
 	struct entry {
 		uint64_t hash;
@@ -33,7 +33,7 @@ struct ab_synthetic *ab_synthetic_new(void)
 {
 	struct ab_synthetic *names = ab_alloc(sizeof(*names));
 
-	/* Cannot fail for so few bytes, except by a filter that is wrong. */
+	/* Fails for so few bytes only if a seccomp filter is wrong. */
 	if (getrandom(names->key, sizeof(names->key), 0) != (ssize_t)sizeof(names->key))
 		abort();
 	names->nslots = FIRST_SLOTS;
@@ -57,7 +57,7 @@ static uint64_t rotate(uint64_t x, unsigned bits)
 	return x << bits | x >> (64 - bits);
 }
 
-static void mix(uint64_t v[4])
+static void mix_state(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[1] = rotate(v[1], 13) ^ v[0];
@@ -72,7 +72,7 @@ static void mix(uint64_t v[4])
 }
 
 /* SipHash-2-4. */
-static uint64_t hash(const uint64_t key[2], const char *s, size_t len)
+static uint64_t hash_name(const uint64_t key[2], const char *s, size_t len)
 {
 	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
 			  key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573 };
@@ -84,17 +84,17 @@ static uint64_t hash(const uint64_t key[2], const char *s, size_t len)
 		for (size_t i = 0; i < n; i++)
 			word |= (uint64_t)(uint8_t)s[at + i] << 8 * i;
 		v[3] ^= word;
-		mix(v);
-		mix(v);
+		mix_state(v);
+		mix_state(v);
 		v[0] ^= word;
 	}
 	v[2] ^= 0xff;
 	for (int i = 0; i < 4; i++)
-		mix(v);
+		mix_state(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* The slot of a name: where it is, or where it would be put. */
+/* The slot of a name, or a free one for it. */
 static uint32_t find_slot(const struct ab_synthetic *names, uint64_t h, const char *text)
 {
 	uint32_t mask = names->nslots - 1;
@@ -110,7 +110,7 @@ static uint32_t find_slot(const struct ab_synthetic *names, uint64_t h, const ch
 	return i;
 }
 
-static void grow(struct ab_synthetic *names)
+static void make_room(struct ab_synthetic *names)
 {
 	if (names->len == names->room) {
 		names->room = names->room ? names->room * 2 : FIRST_SLOTS / 2;
@@ -128,9 +128,9 @@ static void grow(struct ab_synthetic *names)
 	}
 }
 
-static uint16_t number_of(struct ab_synthetic *names, const struct ab_host *name, uint32_t most)
+static uint16_t assign_number(struct ab_synthetic *names, const struct ab_host *name, uint32_t most)
 {
-	uint64_t h = hash(names->key, name->text, strlen(name->text));
+	uint64_t h = hash_name(names->key, name->text, strlen(name->text));
 	uint32_t slot = find_slot(names, h, name->text);
 
 	assert(name->kind == AB_HOST_NAME);
@@ -138,12 +138,12 @@ static uint16_t number_of(struct ab_synthetic *names, const struct ab_host *name
 		return names->slots[slot];
 	if (names->len >= most)
 		return 0;
-	grow(names);
+	make_room(names);
 	names->entries[names->len++] = (struct entry){
 		.hash = h,
 		.text = ab_strdup(name->text),
 	};
-	/* The table may have been made anew. */
+	/* make_room may have rebuilt the table. */
 	slot = find_slot(names, h, name->text);
 	names->slots[slot] = (uint16_t)names->len;
 	return names->slots[slot];
@@ -151,12 +151,12 @@ static uint16_t number_of(struct ab_synthetic *names, const struct ab_host *name
 
 uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name)
 {
-	return number_of(names, name, AB_SYNTHETIC_MAX);
+	return assign_number(names, name, AB_SYNTHETIC_MAX);
 }
 
 uint16_t ab_synthetic_guest(struct ab_synthetic *names, const struct ab_host *name)
 {
-	return number_of(names, name, AB_NAMES_GUESTS);
+	return assign_number(names, name, AB_NAMES_GUESTS);
 }
 
 void ab_synthetic_v4(uint16_t number, uint8_t ret[4])
@@ -180,8 +180,8 @@ bool ab_synthetic_is(const struct ab_host *addr)
 	case AB_HOST_NAME:
 		return false;
 	case AB_HOST_IPV4:
-		/* The other half of the /15 is never given, but means no
-		 * host of the world either. */
+		/* The other half of the /15 is never assigned, but is not
+		 * a public host either. */
 		return addr->addr[0] == v4_prefix[0] && (addr->addr[1] & 0xfe) == v4_prefix[1];
 	case AB_HOST_IPV6:
 		return memcmp(addr->addr, v6_prefix, sizeof(v6_prefix)) == 0;
@@ -198,7 +198,7 @@ const char *ab_synthetic_find(const struct ab_synthetic *names, const struct ab_
 
 	if (!ab_synthetic_is(addr) || number == 0 || number > names->len)
 		return NULL;
-	/* Exactly the address that was given, not one that ends like it. */
+	/* Exactly the assigned address, not one that ends like it. */
 	if (addr->kind == AB_HOST_IPV4)
 		ab_synthetic_v4(number, made);
 	else

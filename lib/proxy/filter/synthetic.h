@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_FILTER_SYNTHETIC_H
 #define AB_PROXY_FILTER_SYNTHETIC_H
 /*
- * Synthetic addresses: what our resolver answers in the box, one per name and
- * family, and the way back from address to name. An address means one name
- * for the whole run; none is used twice. At most AB_SYNTHETIC_MAX names.
+ * Synthetic addresses: the box's DNS server answers with one per name and
+ * family, and the doors map it back to the name. An address belongs to one name
+ * for the whole run. At most AB_SYNTHETIC_MAX names.
  *
  *	IPv4	198.18.0.0/16	the name's number in the last two bytes
  *	IPv6	fd61:6765:6e74:626f::/64	the same in the last two
@@ -23,18 +23,18 @@ struct ab_synthetic;
 struct ab_synthetic *ab_synthetic_new(void);
 void ab_synthetic_free(struct ab_synthetic *names);
 
-/* The number of a name, given on first use; 0 when the table is full. */
+/* The number of a name, assigned on first use; 0: the table is full. */
 uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name);
-/* The same for one that only somebody's word would let through, and of which
- * the box can make up as many as it likes: half of the table is for others. */
+/* The same for a name that only an answer could allow. The box can invent any
+ * number of these, so half of the table is kept for allowed names. */
 uint16_t ab_synthetic_guest(struct ab_synthetic *names, const struct ab_host *name);
 void ab_synthetic_v4(uint16_t number, uint8_t ret[4]);
 void ab_synthetic_v6(uint16_t number, uint8_t ret[16]);
 
-/* Is this address one that could stand for a name? */
+/* Is this address in the synthetic ranges? */
 bool ab_synthetic_is(const struct ab_host *addr);
-/* The name that it stands for; NULL when it was never given. The text lives
- * as long as the table. */
+/* The name of an address; NULL: it was never assigned. The text lives as long
+ * as the table. */
 const char *ab_synthetic_find(const struct ab_synthetic *names, const struct ab_host *addr);
 
 #endif
