@@ -208,16 +208,16 @@ static void test_failures(void)
 		{ { .result = AB_DIAL_NO_ANSWER },
 		  "504 Gateway Timeout",
 		  "no name server answered" },
-		{ { .result = AB_DIAL_TIMEOUT }, "504 Gateway Timeout", "no answer in time" },
+		{ { .result = AB_DIAL_TIMEOUT }, "504 Gateway Timeout", "the connection timed out" },
 		{ { .result = AB_DIAL_UPSTREAM, .status = 403 },
 		  "502 Bad Gateway",
-		  "the upstream proxy refused" },
+		  "the upstream proxy refused the request" },
 		{ { .result = AB_DIAL_FAILED, .errnum = ECONNREFUSED },
 		  "502 Bad Gateway",
-		  "it refused the connection" },
+		  "connection refused" },
 		{ { .result = AB_DIAL_FAILED, .errnum = ETIMEDOUT },
 		  "504 Gateway Timeout",
-		  "it did not answer in time" },
+		  "the connection timed out" },
 		{ { .result = AB_DIAL_FAILED, .errnum = EIO },
 		  "502 Bad Gateway",
 		  "the connection failed" },
@@ -234,7 +234,7 @@ static void test_failures(void)
 			 cases[i].words);
 		ok(strncmp(got, want, strlen(want)) == 0, "%s", cases[i].words);
 		snprintf(want, sizeof(want),
-			 "\r\n\r\nagentbox could not get an answer from "
+			 "\r\n\r\nagentbox could not get a response from "
 			 "a.test:80: %s.\n",
 			 cases[i].words);
 		ok(strstr(got, want), "in words");
@@ -274,7 +274,7 @@ static void test_malformed(void)
 		take(client, got, sizeof(got) - 1);
 		ok(strncmp(got + 9, cases[i].line, strlen(cases[i].line)) == 0, "%s",
 		   cases[i].line);
-		ok(strstr(got, "\r\n\r\nagentbox refused this request: ") &&
+		ok(strstr(got, "\r\n\r\nagentbox denied this request: ") &&
 			   strstr(got, "(id 7kq2-1).\n"),
 		   "in words");
 		ok(nservers == 0 && strstr(recorded(), "denied (no host):0"),
@@ -288,9 +288,7 @@ static void test_malformed(void)
 	     "POST / HTTP/1.1\r\nHost: a.test\r\n"
 	     "Transfer-Encoding: chunked\r\n\r\n",
 	     "a chunked body");
-	hear(client,
-	     "HTTP/1.1 400 Bad Request (agentbox: its chunked body is "
-	     "malformed)\r\n",
+	hear(client, "HTTP/1.1 400 Bad Request (agentbox: malformed chunked body)\r\n",
 	     "that is malformed is refused");
 	ok(end_of(servers[0]) == ENDED, "and what came before it cut off");
 }

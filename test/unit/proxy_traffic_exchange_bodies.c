@@ -258,7 +258,7 @@ static void test_client_ends(void)
 		ok(!conn && end_of(servers[0]) != OPEN, "takes its request along");
 		is_str(recorded(),
 		       "GET a.test:80/ 0 up 0 down 0 "
-		       "(the client broke the connection)\n",
+		       "(the client's connection failed)\n",
 		       "on record");
 	}
 	open_proxy();
@@ -359,9 +359,7 @@ static void test_malformed_answers(void)
 		say(client, i % 2 ? GOT : GET);
 		hear(servers[0], GOT, "a request");
 		say(servers[0], texts[i / 2]);
-		hear(client,
-		     "HTTP/1.1 502 Bad Gateway (agentbox: its answer is "
-		     "malformed: ",
+		hear(client, "HTTP/1.1 502 Bad Gateway (agentbox: malformed response: ",
 		     "a malformed answer is none");
 		ok(end_of(servers[0]) != OPEN, "and its server is left");
 	}

@@ -1,20 +1,19 @@
 /*
  * Theory of operation.
  *
- *	reading		a head from the client, by a deadline; a kept server
- *			connection is watched, and dropped when it ends or
- *			speaks without being asked
- *	waiting		proxy mode only, proxy/conn/waiting.c: for somebody's word
- *	dialling	the same; the head stays where it is, since how
- *			it is written depends on who was reached
+ *	reading		a head from the client, with a deadline; a kept server
+ *			connection is closed when it ends or sends anything
+ *	waiting		proxy mode only, conn/waiting.c: for an answer
+ *	dialling	the same; the head stays in client.in, because how it
+ *			is written depends on the server reached
  *	passing		exchange_bodies.c: request and response at once
- *	lingering	exchange_end.c: the last words are out, the client's
- *			are discarded until it closes, by a deadline
+ *	lingering	exchange_end.c: the response is sent; the client's
+ *			bytes are discarded until it closes, with a deadline
  *
- * Should: send each byte on at once; own no buffer between requests.
- * Mustn't: begin a request before the response to the one before is over;
- * send a head that was not judged; keep a connection whose framing is in
- * doubt; repeat a request that may have had an effect.
+ * Should: forward each byte at once; own no buffer between requests.
+ * Mustn't: begin a request before the previous response is complete; send a
+ * head that was not judged; keep a connection whose framing is in doubt; repeat
+ * a request that may have had an effect.
  */
 #include "proxy/traffic/exchange.h"
 
@@ -26,13 +25,14 @@
 #include "proxy/traffic/exchange_state.h"
 #include "proxy/traffic/tunnel.h"
 
-enum { /* of a path, in a record */
-       PATH_KEPT = 1024,
-       PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
+/* Maximum length of a path in a record. */
+enum {
+	PATH_MAX_RECORDED = 1024,
+	PATH_MAX_INSPECTED = 8 * 1024, /* where paths are judged */
 };
 
-/* Without its query, and with a bound. */
-static char *path_of(const struct ab_http_request *head, size_t most)
+/* Without the query. */
+static char *copy_path(const struct ab_http_request *head, size_t most)
 {
 	size_t len = 0;
 
@@ -51,13 +51,13 @@ static bool is_safe(struct ab_http_text method)
 	return false;
 }
 
-static void note_request(struct ab_conn *conn, const struct ab_http_request *head)
+static void store_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = ab_exchange_request_new(conn);
 
 	rq->method = ab_strndup(head->method.s, head->method.len);
-	rq->path = path_of(head,
-			   conn->http->mode == AB_EXCHANGE_LOOKED ? PATH_KEPT_LOOKED : PATH_KEPT);
+	rq->path = copy_path(head, conn->http->mode == AB_EXCHANGE_INSPECTED ? PATH_MAX_INSPECTED
+									     : PATH_MAX_RECORDED);
 	rq->minor = head->head.minor;
 	rq->keep = head->head.keep;
 	rq->expects = head->head.expect;
@@ -66,15 +66,15 @@ static void note_request(struct ab_conn *conn, const struct ab_http_request *hea
 	rq->repeatable = head->head.body == AB_HTTP_NONE && is_safe(head->method) && !rq->upgrade;
 }
 
-/* As it came, but for an upgrade to what nobody could judge. */
+/* Unchanged, but without an upgrade that would hide later requests. */
 static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	bool unjudged = head->head.upgrade_unjudged;
 	size_t raw = unjudged ? 0 : len;
 
-	/* The method went ahead of the rest (tunnel_first_bytes.c). */
+	/* The server already has the method (tunnel_first_bytes.c). */
 	if (conn->ahead && unjudged) {
-		ab_exchange_cut(conn, "its method came alone");
+		ab_exchange_cut(conn, "its method was sent alone, and it asks for an upgrade");
 		return;
 	}
 	if (unjudged) {
@@ -121,8 +121,8 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
-/* A kept connection may have ended by the time that the request arrives:
- * only what can be sent again is risked on one. */
+/* The server may close a kept connection before the request arrives, so use one
+ * only for requests that can be sent again. */
 static bool can_reuse(const struct ab_conn *conn)
 {
 	const struct ab_exchange *x = conn->http;
@@ -137,7 +137,7 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 {
 	struct ab_swapped swapped;
 
-	/* Nobody is dialled for what will not be sent. */
+	/* Do not dial for a request that will not be sent. */
 	if (!ab_exchange_inspect(conn, head, &swapped))
 		return;
 	ab_swapped_fini(&swapped);
@@ -149,27 +149,27 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 	ab_exchange_dial(conn);
 }
 
-static bool passes(const struct ab_request_record *r)
+static bool is_allowed(const struct ab_request_record *r)
 {
 	return r->fault == AB_FAULT_NONE && r->verdict.access == AB_ACCESS_ALLOW;
 }
 
-static void turn_away(struct ab_conn *conn, struct ab_request_record *r)
+static void deny_request(struct ab_conn *conn, struct ab_request_record *r)
 {
 	free(ab_take(conn->address));
 	conn->http->request->fault = r->fault;
-	ab_exchange_turn_away(conn, r);
+	ab_exchange_deny_record(conn, r);
 }
 
-/* It has waited for somebody's word. */
-static void go_on(struct ab_conn *conn, struct ab_request_record *r)
+/* After ab_waiting_begin. */
+static void resume_request(struct ab_conn *conn, struct ab_request_record *r)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_http_request head;
 	ssize_t len;
 
-	if (!passes(r)) {
-		turn_away(conn, r);
+	if (!is_allowed(r)) {
+		deny_request(conn, r);
 		return;
 	}
 	rq->verdict = r->verdict;
@@ -181,13 +181,15 @@ static void go_on(struct ab_conn *conn, struct ab_request_record *r)
 		ab_conn_close(conn, true);
 }
 
-static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_request *head,
+				 size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_request_record r;
 
 	if (head->form != AB_HTTP_ABSOLUTE && !ab_exchange_route(conn, head)) {
-		ab_exchange_refuse(conn, 400, "this is a proxy, to be asked for http://host/path");
+		ab_exchange_refuse(conn, 400,
+				   "this is a proxy: use absolute URLs, http://host/path");
 		return;
 	}
 	if (!rq->gateway) {
@@ -198,23 +200,23 @@ static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head, 
 	ab_verdict_keep(&rq->verdict, &rq->entry);
 	ab_exchange_describe(conn, &r);
 	r.address = NULL;
-	if (ab_waiting_begin(conn, &rq->host, &r, go_on)) {
-		/* What a kept server says meanwhile answers nothing. */
+	if (ab_waiting_begin(conn, &rq->host, &r, resume_request)) {
+		/* A kept server must not send anything meanwhile. */
 		ab_exchange_close_server(conn);
 		free(ab_take(conn->address));
-	} else if (!passes(&r)) {
-		turn_away(conn, &r);
+	} else if (!is_allowed(&r)) {
+		deny_request(conn, &r);
 	} else {
 		send_or_dial(conn, head, len);
 	}
 }
 
 /*
- * Does the request ask for what the tunnel leads to? Its port may be left
- * out: clients differ about when to name it. A tunnel to an address has no
- * name to agree with: then the name itself must be allowed.
+ * Does the request name the tunnel's target? It may omit the port: clients
+ * differ about when to name it. A tunnel to an address has no name to compare:
+ * then the requested name itself must be allowed.
  */
-static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
+static bool matches_tunnel(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_verdict verdict;
 	struct ab_host host;
@@ -234,17 +236,18 @@ static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
 	       verdict.access == AB_ACCESS_ALLOW;
 }
 
-static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_request *head,
+				  size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	if (head->form == AB_HTTP_AUTHORITY) {
-		ab_exchange_refuse(conn, 400, "a tunnel leads to no other tunnel");
+		ab_exchange_refuse(conn, 400, "CONNECT is not possible inside a tunnel");
 		return;
 	}
 	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
 		rq->asked = ab_strdup(head->host.text);
-	if (!agrees(conn, head))
+	if (!matches_tunnel(conn, head))
 		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
 	else if (conn->failure)
 		ab_exchange_fail(conn, 502, conn->failure);
@@ -278,15 +281,15 @@ static void begin_request(struct ab_conn *conn, const struct ab_http_request *he
 		open_tunnel(conn, head, len);
 		return;
 	}
-	note_request(conn, head);
+	store_request(conn, head);
 	if (proxy)
-		ask_proxy(conn, head, len);
+		handle_proxy_request(conn, head, len);
 	else
-		ask_tunnel(conn, head, len);
+		handle_tunnel_request(conn, head, len);
 }
 
-/* What a server says without being asked is the answer to nothing, and would
- * be taken for that of the next request. */
+/* Bytes that a server sends before a request would be taken for the response to
+ * the next one. */
 static bool server_is_quiet(struct ab_conn *conn)
 {
 	if (conn->server.source.fd < 0 ||
@@ -362,7 +365,7 @@ void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode)
 	conn->kind = &ab_exchange_kind;
 	conn->step = read_request;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-	/* Bytes on their way belong to no request. */
+	/* Bytes in flight belong to no request. */
 	if (conn->up.held || conn->down.held)
 		ab_conn_close(conn, true);
 	else

@@ -6,15 +6,14 @@
 
 enum {
 	CHUNKED_ROOM = 64 * 1024,
-	CHUNKED_SHARE = 64,   /* reads at a stretch */
-	TOGETHER = 16 * 1024, /* of a body, in one write with the head */
-	PEEK = 4096,	      /* of a client that may have ended */
+	CHUNKED_SHARE = 64,   /* reads per turn */
+	TOGETHER = 16 * 1024, /* body bytes in one write with the head */
+	PEEK = 4096,	      /* bytes read to notice the client's end */
 };
 
-/* A body follows the head; the first `raw` bytes of from->in are the head
- * itself. */
-static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length, size_t raw,
-		  const struct ab_flow *flow)
+/* The first `raw` bytes of from->in are the head itself. */
+static void begin_body(struct ab_pass *p, enum ab_http_body body, uint64_t length, size_t raw,
+		       const struct ab_flow *flow)
 {
 	p->ahead = ab_pass_bytes(p, flow);
 	p->state = AB_PASS_BODY;
@@ -23,9 +22,9 @@ static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length, si
 	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
 }
 
-/* What is there of a body goes with a head that was written anew. */
-static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
-		   struct ab_side *to)
+/* Send what has arrived of the body together with a rewritten head. */
+static void gather_body(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
+			struct ab_side *to)
 {
 	size_t n = from->in.len;
 
@@ -76,8 +75,8 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 	return AB_IO_YIELD;
 }
 
-static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
-		       struct ab_side *from, struct ab_side *to)
+static enum ab_io move_body(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
+			    struct ab_side *from, struct ab_side *to)
 {
 	if (p->filter) {
 		enum ab_io io = ab_body_filter_move(p->filter, flow, from, to);
@@ -90,9 +89,8 @@ static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes 
 	return ab_flow_move(flow, pipes, from, to, &p->left);
 }
 
-/* The rest of the request is lost. The server may still have something to
- * say about it; not for ever. */
-static void break_up(struct ab_conn *conn)
+/* The rest of the request is lost. Give the server a limited time to respond. */
+static void break_upload(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
@@ -104,11 +102,11 @@ static void break_up(struct ab_conn *conn)
 }
 
 /*
- * A client that has sent its request may end, and then wait for the answer,
- * or be gone: the server is told, and judges for itself. Bytes behind the
- * request are the next one's, and stay.
+ * After its request a client may half-close and wait for the response, or be
+ * gone: pass the half-close on to the server. Bytes after the request belong to
+ * the next one and stay.
  */
-static bool follow_client(struct ab_conn *conn)
+static bool pass_client_end(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	enum ab_io io;
@@ -117,7 +115,7 @@ static bool follow_client(struct ab_conn *conn)
 		return true;
 	io = ab_side_read(&conn->client, rq->head + PEEK);
 	if (io == AB_IO_FAILED) {
-		ab_exchange_cut(conn, "the client broke the connection");
+		ab_exchange_cut(conn, "the client's connection failed");
 		return false;
 	}
 	if (io == AB_IO_EOF)
@@ -125,14 +123,15 @@ static bool follow_client(struct ab_conn *conn)
 	return true;
 }
 
-/* false: the request is no more. */
+/* false: the request has ended. */
 static bool pass_up(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_pass *p = &rq->up;
 
 	if (p->state == AB_PASS_BODY) {
-		switch (move(p, &conn->up, conn->engine->pipes, &conn->client, &conn->server)) {
+		switch (move_body(p, &conn->up, conn->engine->pipes, &conn->client,
+				  &conn->server)) {
 		case AB_IO_DONE:
 			p->state = AB_PASS_OVER;
 			break;
@@ -143,7 +142,7 @@ static bool pass_up(struct ab_conn *conn)
 			break;
 		case AB_IO_EOF:
 			if (!rq->raw) {
-				break_up(conn);
+				break_upload(conn);
 				break;
 			}
 			p->state = AB_PASS_OVER;
@@ -155,30 +154,30 @@ static bool pass_up(struct ab_conn *conn)
 				return false;
 			}
 			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
-				ab_exchange_cut(conn, "the connection broke");
+				ab_exchange_cut(conn, "the connection failed");
 				return false;
 			}
 			if (p->malformed) {
-				ab_exchange_fail(conn, 400, "its chunked body is malformed");
+				ab_exchange_fail(conn, 400, "malformed chunked body");
 				return false;
 			}
-			break_up(conn);
+			break_upload(conn);
 			break;
 		}
 	}
-	return p->state != AB_PASS_OVER || rq->raw || follow_client(conn);
+	return p->state != AB_PASS_OVER || rq->raw || pass_client_end(conn);
 }
 
 static bool fail_response(struct ab_conn *conn, const char *why)
 {
-	ab_autofree char *text = ab_printf("its answer is malformed: %s", why);
+	ab_autofree char *text = ab_printf("malformed response: %s", why);
 
 	ab_exchange_fail(conn, 502, text);
 	return false;
 }
 
-/* The server ended, or broke, before it answered. */
-static bool lose_server(struct ab_conn *conn)
+/* The server closed or failed before its response. */
+static bool handle_lost_server(struct ab_conn *conn)
 {
 	struct ab_exchange *x = conn->http;
 	struct ab_exchange_request *rq = x->request;
@@ -187,14 +186,14 @@ static bool lose_server(struct ab_conn *conn)
 	if (silent && rq->reused && rq->head)
 		ab_exchange_dial(conn);
 	else if (silent && ab_exchange_fixed(x) && x->served)
-		/* A kept connection that ended: clients know what to do. */
+		/* A kept connection ended: clients repeat the request. */
 		ab_exchange_cut(conn, "the server closed the connection");
 	else
-		ab_exchange_fail(conn, 502, "it closed the connection without an answer");
+		ab_exchange_fail(conn, 502, "the server closed the connection without a response");
 	return false;
 }
 
-/* 100, 103 ...: the answer itself is still to come. */
+/* 100, 103 ...: the final response follows. */
 static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
@@ -203,15 +202,15 @@ static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs
 		rq->expects = false;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL)
 		ab_buf_add(&conn->client.out, ab_buf_bytes(&conn->server.in), len);
-	else if (rq->minor) /* HTTP/1.0 knows no such thing */
+	else if (rq->minor) /* HTTP/1.0 has none */
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
 	ab_buf_skip(&conn->server.in, len);
-	ab_conn_again(conn); /* there is no end to how many there may be */
+	ab_conn_again(conn); /* there may be any number of them */
 }
 
-/* Its body is searched for values, if there are any to be found. */
-static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
-			bool frames)
+/* Search the response's body for values if the host has secrets. */
+static void filter_response(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
+			    bool frames)
 {
 	struct ab_body_filter_setup setup = {
 		.scrub = rq->scrub, .in = body, .out = body, .frames = frames, .length = length
@@ -228,23 +227,23 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	bool frames = ab_http_upgrades_to(&rs->head, "websocket");
 
 	if (!rq->upgrade || rq->up.state != AB_PASS_OVER)
-		return fail_response(conn, "it switches protocols unasked");
-	/* A server can be brought to say any status; one that goes on with
-	 * HTTP would then get requests that nobody has judged. */
+		return fail_response(conn, "unrequested protocol switch");
+	/* A client can make some servers return any status. A server that
+	 * continues with HTTP would then get requests that were not judged. */
 	if (!rs->head.upgrade)
-		return fail_response(conn, "it does not say to what it switches");
+		return fail_response(conn, "protocol switch without an Upgrade field");
 	rq->raw = true;
 	rq->status = rs->status;
-	/* It was for the body of the request, and is over. */
+	/* It filtered the request's body, which is complete. */
 	ab_body_filter_free(ab_take(rq->up.filter));
-	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
-	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
+	begin_body(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
+	begin_body(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
 		ab_buf_skip(&conn->server.in, len);
 	}
-	sift_answer(rq, AB_HTTP_CLOSE, 0, frames);
-	/* The client may have sent something already. */
+	filter_response(rq, AB_HTTP_CLOSE, 0, frames);
+	/* The client may have sent more already. */
 	ab_conn_again(conn);
 	return true;
 }
@@ -266,39 +265,38 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 		return true;
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
-		return fail_response(conn, "HTTP/1.0 knows no chunks");
-	if (rq->carries && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
+		return fail_response(conn, "chunked, but the client uses HTTP/1.0");
+	if (rq->injected && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
 		ab_exchange_fail(conn, 502,
-				 "its answer is compressed although it was "
-				 "asked not to, and cannot be searched for "
-				 "the secret");
+				 "its response is compressed against the request, so it "
+				 "cannot be searched for the secret");
 		return false;
 	}
-	if (rs->status == 401 && rq->carries && rq->secret >= 0)
+	if (rs->status == 401 && rq->injected && rq->secret >= 0)
 		conn->engine->inspection.stale(conn->engine->inspection.arg, (size_t)rq->secret);
 	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
-		ab_exchange_fail(conn, 502, "the upstream proxy wants other credentials");
+		ab_exchange_fail(conn, 502, "the upstream proxy requires other credentials");
 		return false;
 	}
 	ab_conn_deadline(conn, 0);
 	rq->status = rs->status;
 	rq->server_keep = rs->head.keep;
-	/* An answer before the end of the request: whether the server will
-	 * read the rest is its own affair, and so the end of this. */
+	/* With a response before the end of the request, the server may not
+	 * read the rest, so the connection cannot be kept. */
 	if (rs->head.body == AB_HTTP_CLOSE || rq->up.state != AB_PASS_OVER ||
 	    (fixed && !rs->head.keep))
 		rq->keep = false;
-	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
-	sift_answer(rq, rs->head.body, rs->head.length, false);
+	begin_body(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
+	filter_response(rq, rs->head.body, rs->head.length, false);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, rq->keep, rq->minor);
 		ab_buf_skip(&conn->server.in, len);
-		gather(&rq->down, &conn->down, &conn->server, &conn->client);
+		gather_body(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
 	return true;
 }
 
-/* One head of the server's. *ret_wait: nothing more can be done now. */
+/* Read one head from the server. *ret_wait: it must wait. */
 static bool read_response(struct ab_conn *conn, bool *ret_wait)
 {
 	struct ab_exchange *x = conn->http;
@@ -308,17 +306,18 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 	ssize_t len;
 
 	if (io == AB_IO_FAILED) {
-		ab_exchange_cut(conn, "the client broke the connection");
+		ab_exchange_cut(conn, "the client's connection failed");
 		return false;
 	}
 	if (io == AB_IO_WAIT) {
 		*ret_wait = true;
 		return true;
 	}
-	len = !server->in.len ? 0
-			      : ab_http_read_response(&x->scan, ab_buf_bytes(&server->in),
-						      server->in.len, x->request->to_head, &rs);
-	/* Where it lies: the views of it see the result. */
+	len = !server->in.len
+		      ? 0
+		      : ab_http_read_response(&x->scan, ab_buf_bytes(&server->in),
+					      server->in.len, x->request->to_head, &rs);
+	/* In place, so that the views in rs see the result. */
 	if (len > 0 && x->request->scrub)
 		ab_scrub_take(x->request->scrub, (uint8_t *)server->in.data, (size_t)len, true);
 	if (len > 0) {
@@ -329,7 +328,7 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 		return fail_response(conn, x->scan.why);
 	io = ab_side_read(server, AB_HTTP_HEAD_MAX);
 	if (io == AB_IO_EOF || io == AB_IO_FAILED)
-		return lose_server(conn);
+		return handle_lost_server(conn);
 	*ret_wait = io == AB_IO_WAIT;
 	return true;
 }
@@ -339,7 +338,7 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_pass *p = &rq->down;
 
-	switch (move(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client)) {
+	switch (move_body(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client)) {
 	case AB_IO_DONE:
 		p->state = AB_PASS_OVER;
 		if (rq->raw)
@@ -359,11 +358,12 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 				ab_side_shut(&conn->client);
 			return true;
 		}
-		ab_exchange_cut(conn, "it ended in the middle of its answer");
+		ab_exchange_cut(conn,
+				"the server closed the connection in the middle of its response");
 		return false;
 	case AB_IO_FAILED:
 		ab_exchange_cut(conn,
-				p->malformed ? "its answer is malformed" : "the connection broke");
+				p->malformed ? "malformed response" : "the connection failed");
 		return false;
 	}
 	return false;
@@ -384,7 +384,7 @@ static bool pass_down(struct ab_conn *conn)
 	return true;
 }
 
-static void pass(struct ab_conn *conn)
+static void pass_bodies(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
@@ -392,7 +392,7 @@ static void pass(struct ab_conn *conn)
 		return;
 	if (rq->down.state != AB_PASS_OVER)
 		return;
-	/* A body that was never called for is not waited for. */
+	/* Do not wait for a body that the server did not call for (100). */
 	if (rq->up.state != AB_PASS_BODY || (rq->expects && !rq->raw))
 		ab_exchange_done(conn);
 }
@@ -402,7 +402,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 	struct ab_exchange_request *rq = conn->http->request;
 
 	conn->http->scan = (struct ab_http_scan){ 0 };
-	begin(&rq->up, head->body, head->length, raw, &conn->up);
+	begin_body(&rq->up, head->body, head->length, raw, &conn->up);
 	if (rq->swap) {
 		struct ab_body_filter_setup setup = {
 			.swap = rq->swap,
@@ -414,7 +414,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 		rq->up.filter = ab_body_filter_new(&setup);
 	}
 	if (!raw)
-		gather(&rq->up, &conn->up, &conn->client, &conn->server);
-	conn->step = pass;
-	pass(conn);
+		gather_body(&rq->up, &conn->up, &conn->client, &conn->server);
+	conn->step = pass_bodies;
+	pass_bodies(conn);
 }

@@ -12,8 +12,8 @@ ssize_t ab_exchange_read_again(struct ab_conn *conn, struct ab_http_request *ret
 				    ret);
 }
 
-/* The server of a gateway's request proves its name first. */
-static void shake_hands(struct ab_conn *conn)
+/* The server behind the gateway must prove its name first. */
+static void handshake_with_server(struct ab_conn *conn)
 {
 	struct ab_http_request head;
 	ssize_t len;
@@ -39,7 +39,7 @@ static void shake_hands(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 }
 
-static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
+static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result)
 {
 	struct ab_exchange *x = conn->http;
 	struct ab_exchange_request *rq = x->request;
@@ -74,22 +74,22 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		conn->server.tls =
 			ab_tls_connect(conn->engine->inspection.site, &conn->server, &rq->host);
 		if (!conn->server.tls) {
-			ab_exchange_fail(conn, 502, "there is no TLS for it");
+			ab_exchange_fail(conn, 502, "cannot set up TLS");
 			return;
 		}
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-		conn->step = shake_hands;
-		shake_hands(conn);
+		conn->step = handshake_with_server;
+		handshake_with_server(conn);
 		return;
 	}
 	len = ab_exchange_read_again(conn, &head);
-	if (len > 0) /* as it was when the dial began */
+	if (len > 0)
 		ab_exchange_send(conn, &head, (size_t)len);
 	else
 		ab_conn_close(conn, true);
 }
 
-/* Only the client's end matters now. */
+/* Only notice that the client has closed. */
 static void wait_for_dial(struct ab_conn *conn)
 {
 	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED)
@@ -104,5 +104,5 @@ void ab_exchange_dial(struct ab_conn *conn)
 	free(ab_take(conn->address));
 	rq->reused = false;
 	conn->step = wait_for_dial;
-	ab_conn_dial(conn, &rq->host, rq->port, !rq->gateway, dialled);
+	ab_conn_dial(conn, &rq->host, rq->port, !rq->gateway, server_dialled);
 }

@@ -7,9 +7,9 @@
 
 enum {
 	LINGER_MS = 10000,
-	LINGER_MAX = 64 << 20, /* discarded, of a client that sends on */
+	LINGER_MAX = 64 << 20, /* bytes discarded */
 	LINGER_ROOM = 16 * 1024,
-	LINGER_SHARE = 64, /* reads at a stretch */
+	LINGER_SHARE = 64, /* reads per turn */
 };
 
 struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
@@ -22,8 +22,8 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
 		rq->host = *conn->host;
 		rq->port = conn->port;
 		rq->verdict = conn->verdict;
-		/* Requests speak for the tunnel, unless the server spoke
-		 * before the first of them. */
+		/* The requests' records cover the tunnel, unless the server
+		 * sent something before the first one. */
 		if (!conn->http->served)
 			conn->unrecorded = conn->down.moved == 0;
 	}
@@ -49,8 +49,8 @@ static void free_request(struct ab_exchange_request **rq)
 }
 #define auto_request __attribute__((cleanup(free_request)))
 
-static void describe(const struct ab_conn *conn, const struct ab_exchange_request *rq,
-		     struct ab_request_record *ret)
+static void describe_request(const struct ab_conn *conn, const struct ab_exchange_request *rq,
+			     struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
 		.door = rq->gateway ? AB_DOOR_GATEWAY : conn->door,
@@ -59,7 +59,7 @@ static void describe(const struct ab_conn *conn, const struct ab_exchange_reques
 		.method = rq->method,
 		.path = rq->path,
 		.sni = rq->asked,
-		/* Before the target is known it would be the last one's. */
+		/* Without a target it would be the previous request's. */
 		.address = rq->port ? conn->address : NULL,
 		.secret = ab_inspection_secret(&conn->engine->inspection, rq->secret),
 		.error = rq->error,
@@ -71,7 +71,7 @@ static void describe(const struct ab_conn *conn, const struct ab_exchange_reques
 		.head_up = rq->head_up,
 		.ms = conn->engine->loop.now - rq->begun,
 		.intercepted = conn->intercepted,
-		.denial = conn->denial, /* while it waited for a word */
+		.denial = conn->denial, /* if it was denied while it waited */
 		.why = conn->engine->cut,
 	};
 }
@@ -86,11 +86,11 @@ void ab_exchange_close_server(struct ab_conn *conn)
 }
 
 /*
- * The client gets what is in client.out, and then our end. Its unread bytes
- * would turn that into a reset, and our words would be lost: so they are read,
- * to a limit, until it has closed as well.
+ * Send client.out and half-close. Closing with unread bytes would reset the
+ * connection and the client would lose the response, so read them, up to a
+ * limit, until the client has closed too.
  */
-static void linger(struct ab_conn *conn)
+static void linger_until_closed(struct ab_conn *conn)
 {
 	struct ab_exchange *x = conn->http;
 	enum ab_io io = ab_side_flush(&conn->client);
@@ -115,13 +115,13 @@ void ab_exchange_end(struct ab_conn *conn)
 {
 	ab_exchange_close_server(conn);
 	ab_buf_fini(&conn->client.in);
-	conn->step = linger;
+	conn->step = linger_until_closed;
 	ab_conn_deadline(conn, LINGER_MS);
 	ab_conn_again(conn);
 }
 
-/* Without a record there is no answer either. */
-static void answer(struct ab_conn *conn, struct ab_request_record *r, int status)
+/* Record first: without a record there is no response. */
+static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r, int status)
 {
 	r->status = status;
 	ab_conn_record(conn, r);
@@ -139,48 +139,48 @@ void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 	rq = ab_take(conn->http->request);
 	free(rq->error);
 	rq->error = ab_strdup(why);
-	describe(conn, rq, &r);
-	answer(conn, &r, status);
+	describe_request(conn, rq, &r);
+	record_and_reply(conn, &r, status);
 }
 
-/* Or later, when it is known who it was. */
-static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+/* May be called again later, once the process is identified. */
+static void deny_with_record(struct ab_conn *conn, struct ab_request_record *r)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 
-	if (ab_waiting_identify(conn, r, refuse))
+	if (ab_waiting_identify(conn, r, deny_with_record))
 		return;
 	rq = ab_take(conn->http->request);
 	if (ab_conn_deny(conn, r) < 0)
 		return;
-	answer(conn, r, rq->refusal);
+	record_and_reply(conn, r, rq->denial_status);
 }
 
-static void deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
+static void deny_with_status(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	int secret = rq->secret;
 	struct ab_request_record r;
 
 	rq->fault = fault;
-	rq->refusal = status;
-	describe(conn, rq, &r);
+	rq->denial_status = status;
+	describe_request(conn, rq, &r);
 	r.error = why;
-	refuse(conn, &r);
+	deny_with_record(conn, &r);
 	if (fault == AB_FAULT_TRIPWIRE)
 		ab_inspection_trip(&conn->engine->inspection, secret);
 }
 
-void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
+void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r)
 {
-	conn->http->request->refusal = 403;
-	refuse(conn, r);
+	conn->http->request->denial_status = 403;
+	deny_with_record(conn, r);
 }
 
 bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	if (conn->http->request)
-		describe(conn, conn->http->request, ret);
+		describe_request(conn, conn->http->request, ret);
 	else if (conn->host)
 		ab_tunnel_describe(conn, ret);
 	else
@@ -188,8 +188,8 @@ bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *
 	return true;
 }
 
-/* What a tunnel has sent by then was reported with its requests. */
-static bool is_between(const struct ab_conn *conn)
+/* A tunnel's bytes were reported with its requests. */
+static bool is_between_requests(const struct ab_conn *conn)
 {
 	return !conn->http->request;
 }
@@ -204,7 +204,7 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 		ab_tunnel_break(conn, fault, verdict);
 		return;
 	}
-	describe(conn, rq, &r);
+	describe_request(conn, rq, &r);
 	r.fault = fault;
 	r.verdict = *verdict;
 	if (ab_conn_deny(conn, &r) < 0)
@@ -215,7 +215,7 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
 {
-	deny(conn, fault, 403, NULL);
+	deny_with_status(conn, fault, 403, NULL);
 }
 
 void ab_exchange_trip(struct ab_conn *conn)
@@ -228,10 +228,10 @@ void ab_exchange_trip(struct ab_conn *conn)
 		ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
 		return;
 	}
-	/* The answer is under way, and there can be no other. */
+	/* The response has begun, so there cannot be another one. */
 	rq = ab_take(conn->http->request);
 	rq->fault = AB_FAULT_TRIPWIRE;
-	describe(conn, rq, &r);
+	describe_request(conn, rq, &r);
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	ab_conn_record(conn, &r);
@@ -241,7 +241,7 @@ void ab_exchange_trip(struct ab_conn *conn)
 
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
 {
-	deny(conn, AB_FAULT_MALFORMED, status, why);
+	deny_with_status(conn, AB_FAULT_MALFORMED, status, why);
 }
 
 void ab_exchange_cut(struct ab_conn *conn, const char *why)
@@ -262,7 +262,7 @@ void ab_exchange_done(struct ab_conn *conn)
 
 	rq = ab_take(x->request);
 	whole = rq->up.state == AB_PASS_OVER;
-	describe(conn, rq, &r);
+	describe_request(conn, rq, &r);
 	ab_conn_record(conn, &r);
 	if (conn->closed)
 		return;
@@ -291,9 +291,9 @@ void ab_exchange_free(struct ab_conn *conn)
 	free(x);
 	if (!rq)
 		return;
-	describe(conn, rq, &r);
+	describe_request(conn, rq, &r);
 	if (!r.error)
-		r.error = "it ended before it was complete";
+		r.error = "the request ended before it was complete";
 	ab_conn_record(conn, &r);
 }
 
@@ -306,7 +306,7 @@ static void end_exchange(struct ab_conn *conn)
 
 const struct ab_conn_kind ab_exchange_kind = {
 	.describe = ab_exchange_describe,
-	.is_between = is_between,
+	.is_between = is_between_requests,
 	.break_off = break_exchange,
 	.end = end_exchange,
 };

@@ -1,6 +1,6 @@
 /*
- * What stands in the head of a request: may this method and path be asked for
- * there, does it hold placeholders, and what goes out in its place?
+ * Inspects the head of a request: judges method and path, and replaces
+ * placeholders.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange_state.h"
 
-/* Only a client in the box reaches the gateway, and only by its own address:
- * a page that names it otherwise is somebody else's. */
-static bool asks_here(const struct ab_http_request *head)
+/* Accept only the gateway's own address as host: a web page that reaches it by
+ * another name (DNS rebinding) must not use it. */
+static bool names_gateway(const struct ab_http_request *head)
 {
 	return !head->has_host || strcmp(head->host.text, "127.0.0.1") == 0 ||
 	       strcmp(head->host.text, "localhost") == 0;
@@ -24,7 +24,7 @@ bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 	struct ab_exchange_request *rq = conn->http->request;
 	size_t skip;
 
-	if (head->form != AB_HTTP_ORIGIN || !asks_here(head) ||
+	if (head->form != AB_HTTP_ORIGIN || !names_gateway(head) ||
 	    !ab_inspection_route(&conn->engine->inspection, head->path.s, head->path.len, &rq->host,
 				 &rq->port, &skip))
 		return false;
@@ -38,20 +38,19 @@ bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 	return true;
 }
 
-static struct ab_http_text text(const char *s)
+static struct ab_http_text make_text(const char *s)
 {
 	return (struct ab_http_text){ s, strlen(s) };
 }
 
-/* Fields by which some servers take a request for another one than its first
- * line says. */
+/* Fields that override the request line on some servers. */
 static const char *const overrides[] = {
 	"x-http-method",  "x-http-method-override", "x-method-override",
 	"x-original-url", "x-rewrite-url",
 };
 
 /* Some servers read "_" as "-". */
-static bool is_spelled(struct ab_http_text name, const char *word)
+static bool is_field_name(struct ab_http_text name, const char *word)
 {
 	size_t i = 0;
 
@@ -64,35 +63,33 @@ static bool is_spelled(struct ab_http_text name, const char *word)
 	return i == name.len && !word[i];
 }
 
-static bool is_overridden(const struct ab_http_head *head)
+static bool has_override(const struct ab_http_head *head)
 {
 	for (size_t i = 0; i < head->nfields; i++)
 		for (size_t k = 0; k < AB_COUNT(overrides); k++)
-			if (is_spelled(head->fields[i].name, overrides[k]))
+			if (is_field_name(head->fields[i].name, overrides[k]))
 				return true;
 	return false;
 }
 
 /*
- * Judged in its normal form, and sent in that form: no server reads it as
- * anything else. false: it was refused.
+ * Judge the path in its normal form and send that form, so that no server reads
+ * it differently. false: it was denied.
  */
 static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_http_rules *rules = &conn->engine->inspection.rules;
 	struct ab_exchange_request *rq = conn->http->request;
 	const struct ab_http_rule *rule;
-	struct ab_http_text given = rq->target ? text(rq->target) : head->path;
+	struct ab_http_text given = rq->target ? make_text(rq->target) : head->path;
 	ab_autofree char *path = NULL;
 	size_t end = 0, len;
 	const char *why;
 
 	if (!ab_http_rules_bind(rules, &rq->host, rq->port))
 		return true;
-	if (is_overridden(&head->head)) {
-		ab_exchange_refuse(conn, 400,
-				   "it has a header field that means another "
-				   "method or path than its first line");
+	if (has_override(&head->head)) {
+		ab_exchange_refuse(conn, 400, "a header field overrides its method or path");
 		return false;
 	}
 	while (end < given.len && given.s[end] != '?')
@@ -122,7 +119,6 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	return true;
 }
 
-/* What a result that lets nothing through is called. */
 static enum ab_fault fault_of(enum ab_swap_result result)
 {
 	switch (result) {
@@ -154,21 +150,21 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 		return false;
 	asked = *head;
 	if (rq->target)
-		asked.path = asked.target = text(rq->target);
+		asked.path = asked.target = make_text(rq->target);
 	if (!vault) {
 		ret->request = asked;
 		return true;
 	}
-	rq->looked = conn->intercepted || rq->gateway;
-	ab_swap_request(vault, &rq->host, rq->port, rq->looked, &asked, ret);
+	rq->inspected = conn->intercepted || rq->gateway;
+	ab_swap_request(vault, &rq->host, rq->port, rq->inspected, &asked, ret);
 	rq->secret = ret->secret;
 	switch (ret->result) {
 	case AB_SWAP_NONE:
 	case AB_SWAP_DONE:
-		rq->carries = ret->carries;
+		rq->injected = ret->carries;
 		return true;
 	case AB_SWAP_TOO_LONG:
-		ab_exchange_refuse(conn, 431, "its head is too long with its secrets");
+		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");
 		return false;
 	case AB_SWAP_TRIPWIRE:
 	case AB_SWAP_MISPLACED:
@@ -180,8 +176,8 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 	return false;
 }
 
-/* A body in which lengths change has no length that could be said before. */
-static bool reframe(struct ab_http_request *rq)
+/* A body whose length changes cannot have a Content-Length. */
+static bool make_chunked(struct ab_http_request *rq)
 {
 	struct ab_http_head *head = &rq->head;
 
@@ -193,19 +189,19 @@ static bool reframe(struct ab_http_request *rq)
 		if (head->fields[i].id == AB_HTTP_CONTENT_LENGTH)
 			head->fields[i] = (struct ab_http_field){
 				.id = AB_HTTP_TRANSFER_ENCODING,
-				.name = text("Transfer-Encoding"),
-				.value = text("chunked"),
+				.name = make_text("Transfer-Encoding"),
+				.value = make_text("chunked"),
 			};
 	return true;
 }
 
-/* Its body is searched for placeholders, where that was asked for. */
-static bool sift_body(struct ab_conn *conn, struct ab_http_request *rq)
+/* Search the body for placeholders if a secret of the host wants that. */
+static bool filter_request_body(struct ab_conn *conn, struct ab_http_request *rq)
 {
 	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *r = conn->http->request;
 
-	if (rq->head.body == AB_HTTP_NONE || !r->looked ||
+	if (rq->head.body == AB_HTTP_NONE || !r->inspected ||
 	    !ab_swap_wants_body(vault, &r->host, r->port))
 		return true;
 	if (ab_http_encoded(&rq->head)) {
@@ -214,12 +210,12 @@ static bool sift_body(struct ab_conn *conn, struct ab_http_request *rq)
 	}
 	ab_swap_body_free(r->swap);
 	r->swap = ab_swap_body_new(vault, &r->host, r->port);
-	if (!ab_swap_body_keeps_length(r->swap) && !reframe(rq)) {
-		ab_exchange_refuse(conn, 400, "HTTP/1.0 knows no chunks");
+	if (!ab_swap_body_keeps_length(r->swap) && !make_chunked(rq)) {
+		ab_exchange_refuse(conn, 400, "HTTP/1.0 cannot carry a body with injected secrets");
 		return false;
 	}
-	/* Values may be in it, so the answer is searched as well. */
-	r->carries = true;
+	/* The body may contain values, so search the response too. */
+	r->injected = true;
 	return true;
 }
 
@@ -229,14 +225,14 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
 
-	if (vault && !sift_body(conn, &swapped->request)) {
+	if (vault && !filter_request_body(conn, &swapped->request)) {
 		ab_swapped_fini(swapped);
 		return false;
 	}
-	conn->server.out.wipe |= rq->carries;
+	conn->server.out.wipe |= rq->injected;
 	ab_http_write_request(&conn->server.out, &swapped->request, hop);
 	ab_swapped_fini(swapped);
-	if (rq->looked) {
+	if (rq->inspected) {
 		ab_scrub_free(rq->scrub);
 		rq->scrub = ab_inspection_scrub(&conn->engine->inspection, &rq->host, rq->port);
 	}

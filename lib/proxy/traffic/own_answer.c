@@ -11,15 +11,15 @@
 static const struct {
 	int status;
 	const char *phrase;
-	const char *begin; /* of the sentence */
+	const char *begin; /* of the text */
 } kinds[] = {
-	{ 400, "Bad Request", "agentbox refused this request" },
-	{ 414, "URI Too Long", "agentbox refused this request" },
-	{ 431, "Request Header Fields Too Large", "agentbox refused this request" },
-	{ 501, "Not Implemented", "agentbox refused this request" },
-	{ 502, "Bad Gateway", "agentbox could not get an answer" },
-	{ 504, "Gateway Timeout", "agentbox could not get an answer" },
-	{ 505, "HTTP Version Not Supported", "agentbox refused this request" },
+	{ 400, "Bad Request", "agentbox denied this request" },
+	{ 414, "URI Too Long", "agentbox denied this request" },
+	{ 431, "Request Header Fields Too Large", "agentbox denied this request" },
+	{ 501, "Not Implemented", "agentbox denied this request" },
+	{ 502, "Bad Gateway", "agentbox could not get a response" },
+	{ 504, "Gateway Timeout", "agentbox could not get a response" },
+	{ 505, "HTTP Version Not Supported", "agentbox denied this request" },
 };
 
 static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
@@ -51,7 +51,7 @@ static void explain_failure(struct ab_buf *text, const char *begin, const char *
 		ab_buf_puts(text, status < 500 ? " to " : " from ");
 		ab_words_target(text, r->host, r->port);
 	}
-	ab_buf_printf(text, ": %s", r->error ? r->error : "nothing more is known");
+	ab_buf_printf(text, ": %s", r->error ? r->error : "unknown reason");
 	if (id[0])
 		ab_buf_printf(text, " (id %s)", id);
 	ab_buf_puts(text, ".\n");
@@ -61,14 +61,14 @@ void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 			const struct ab_request_record *r, int status)
 {
 	ab_autobuf struct ab_buf head = { 0 }, text = { 0 };
-	const char *phrase = "Error", *begin = "agentbox refused this request";
+	const char *phrase = "Error", *begin = "agentbox denied this request";
 	char id[AB_DENIAL_ID] = "";
 
 	if (r->denial)
 		ab_ledger_id(ledger, r->denial, id);
 	if (status == 403) {
 		explain_denial(&text, id, r);
-		/* Some programs show no more of an answer than this. */
+		/* Some programs show only the status line. */
 		ab_buf_printf(&head, "HTTP/1.1 403 Denied by agentbox (%s)\r\n", id);
 	} else {
 		for (size_t i = 0; i < AB_COUNT(kinds); i++)
@@ -78,7 +78,7 @@ void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 			}
 		explain_failure(&text, begin, id, r, status);
 		ab_buf_printf(&head, "HTTP/1.1 %d %s (agentbox: %s)\r\n", status, phrase,
-			      r->error ? r->error : "no reason");
+			      r->error ? r->error : "unknown reason");
 	}
 	ab_buf_printf(&head,
 		      "Content-Type: text/plain; charset=utf-8\r\n"
@@ -101,18 +101,18 @@ int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)
 		[AB_DIAL_NO_NAME] = { 502, "the name does not exist" },
 		[AB_DIAL_NO_ANSWER] = { 504, "no name server answered" },
 		[AB_DIAL_FAILED] = { 502, "the connection failed" },
-		[AB_DIAL_TIMEOUT] = { 504, "no answer in time" },
-		[AB_DIAL_UPSTREAM] = { 502, "the upstream proxy refused" },
+		[AB_DIAL_TIMEOUT] = { 504, "the connection timed out" },
+		[AB_DIAL_UPSTREAM] = { 502, "the upstream proxy refused the request" },
 	};
 	static const struct {
 		int errnum;
 		const char *words;
 	} causes[] = {
-		{ ECONNREFUSED, "it refused the connection" },
-		{ ECONNRESET, "it reset the connection" },
-		{ EHOSTUNREACH, "there is no way to its address" },
-		{ ENETUNREACH, "there is no way to its network" },
-		{ ETIMEDOUT, "it did not answer in time" },
+		{ ECONNREFUSED, "connection refused" },
+		{ ECONNRESET, "connection reset" },
+		{ EHOSTUNREACH, "no route to its address" },
+		{ ENETUNREACH, "no route to its network" },
+		{ ETIMEDOUT, "the connection timed out" },
 	};
 
 	*ret_words = failures[result->result].words;

@@ -1,12 +1,12 @@
 /*
  * Theory of operation.
  *
- *	waiting		proxy/conn/waiting.c: for somebody's word
- *	dialling	the client waits; nothing of it is read but its end
- *	looking		tunnel_first_bytes.c: what does the client speak?
+ *	waiting		proxy/conn/waiting.c: for an answer
+ *	dialling	the client's first bytes are buffered
+ *	first bytes	tunnel_first_bytes.c: which protocol is it?
  *	relaying	both directions, until both have ended
  *
- * Should: keep an idle tunnel for ever.
+ * Should: keep an idle tunnel open forever.
  * Mustn't: dial before the host was judged; end without a record.
  */
 #include "proxy/traffic/tunnel.h"
@@ -21,9 +21,9 @@
 #include "proxy/wire/socks.h"
 
 enum {
-	WAITING_ROOM = 16 * 1024, /* of a client, while we dial */
-	GOODBYE_ROOM = 16 * 1024,
-	GOODBYE_SHARE = 64, /* reads at a stretch */
+	WAITING_ROOM = 16 * 1024, /* bytes buffered during the dial */
+	FINISH_ROOM = 16 * 1024,
+	FINISH_SHARE = 64, /* reads per turn */
 };
 
 void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
@@ -86,14 +86,14 @@ void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 		deny_now(conn, &r);
 }
 
-static void reset(struct ab_conn *conn)
+static void reset_conn(struct ab_conn *conn)
 {
 	ab_conn_close(conn, true);
 }
 
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name)
 {
-	ab_tunnel_deny(conn, fault, name, reset);
+	ab_tunnel_deny(conn, fault, name, reset_conn);
 }
 
 void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
@@ -135,17 +135,17 @@ void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t 
 	conn->port = port;
 }
 
-static void say_goodbye(struct ab_conn *conn)
+static void flush_and_close(struct ab_conn *conn)
 {
 	enum ab_io io = ab_side_flush(&conn->client);
 
 	if (io == AB_IO_WAIT)
 		return;
 	ab_side_shut(&conn->client);
-	/* Unread bytes would turn the end into a reset, and the client would
-	 * lose our words. */
-	for (int i = 0; io == AB_IO_DONE && i < GOODBYE_SHARE; i++) {
-		io = ab_side_read(&conn->client, GOODBYE_ROOM);
+	/* Closing with unread bytes would reset the connection, and the client
+	 * would lose the reply. */
+	for (int i = 0; io == AB_IO_DONE && i < FINISH_SHARE; i++) {
+		io = ab_side_read(&conn->client, FINISH_ROOM);
 		ab_buf_fini(&conn->client.in);
 	}
 	if (io == AB_IO_DONE)
@@ -154,18 +154,18 @@ static void say_goodbye(struct ab_conn *conn)
 		ab_conn_close(conn, false);
 }
 
-void ab_tunnel_goodbye(struct ab_conn *conn)
+void ab_tunnel_finish(struct ab_conn *conn)
 {
 	ab_buf_fini(&conn->client.in);
 	ab_side_close(&conn->server, true);
-	conn->step = say_goodbye;
+	conn->step = flush_and_close;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	ab_conn_again(conn);
 }
 
-/* An HTTP answer, a SOCKS reply, or a reset: what the door speaks. */
-static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
-			enum ab_socks_reply reply)
+/* The reply depends on the door: HTTP, SOCKS or a reset. */
+static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
+			     enum ab_socks_reply reply)
 {
 	uint8_t answer[10];
 
@@ -192,34 +192,34 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 		ab_conn_close(conn, true);
 		return;
 	}
-	ab_tunnel_goodbye(conn);
+	ab_tunnel_finish(conn);
 }
 
-static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+static void deny_tunnel(struct ab_conn *conn, struct ab_request_record *r)
 {
-	if (ab_waiting_identify(conn, r, refuse) || ab_conn_deny(conn, r) < 0)
+	if (ab_waiting_identify(conn, r, deny_tunnel) || ab_conn_deny(conn, r) < 0)
 		return;
 	conn->denial = r->denial;
 	r->status = conn->door == AB_DOOR_CONNECT ? 403 : 0;
-	tell_client(conn, r, AB_SOCKS_NOT_ALLOWED);
+	record_and_reply(conn, r, AB_SOCKS_NOT_ALLOWED);
 }
 
-/* The side that is in the box. */
-static const struct ab_side *inner(const struct ab_conn *conn)
+/* The side in the box. */
+static const struct ab_side *box_side(const struct ab_conn *conn)
 {
 	return conn->door == AB_DOOR_PUBLISH ? &conn->server : &conn->client;
 }
 
-/* Of a box that is gone nobody waits for an answer. */
-static bool is_over(const struct ab_conn *conn)
+/* After the box has ended, its side reads no more. */
+static bool is_finished(const struct ab_conn *conn)
 {
 	bool ending = conn->engine->ending;
 
-	return (conn->client.shut || (ending && &conn->client == inner(conn))) &&
-	       (conn->server.shut || (ending && &conn->server == inner(conn)));
+	return (conn->client.shut || (ending && &conn->client == box_side(conn))) &&
+	       (conn->server.shut || (ending && &conn->server == box_side(conn)));
 }
 
-static void relay(struct ab_conn *conn)
+static void relay_bytes(struct ab_conn *conn)
 {
 	struct ab_pipes *pipes = conn->engine->pipes;
 	struct {
@@ -234,7 +234,7 @@ static void relay(struct ab_conn *conn)
 		uint64_t all = AB_FLOW_ALL;
 		enum ab_io io;
 
-		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == inner(conn)))
+		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == box_side(conn)))
 			continue;
 		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
 		if (io == AB_IO_FAILED) {
@@ -246,18 +246,18 @@ static void relay(struct ab_conn *conn)
 		if (io == AB_IO_EOF)
 			ab_side_shut(ways[i].to);
 	}
-	if (is_over(conn))
+	if (is_finished(conn))
 		ab_conn_close(conn, false);
 }
 
 void ab_tunnel_relay(struct ab_conn *conn)
 {
 	ab_conn_deadline(conn, 0);
-	conn->step = relay;
+	conn->step = relay_bytes;
 	ab_conn_again(conn);
 }
 
-static void welcome(struct ab_conn *conn)
+static void confirm_tunnel(struct ab_conn *conn)
 {
 	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 	uint8_t answer[10];
@@ -268,10 +268,10 @@ static void welcome(struct ab_conn *conn)
 		ab_socks_answer(AB_SOCKS_OK, answer);
 		ab_buf_add(&conn->client.out, answer, sizeof(answer));
 	}
-	ab_tunnel_look(conn);
+	ab_tunnel_read_first(conn);
 }
 
-static enum ab_socks_reply reply_to(const struct ab_dialled *result)
+static enum ab_socks_reply socks_reply_to(const struct ab_dialled *result)
 {
 	switch (result->result) {
 	case AB_DIAL_NO_NAME:
@@ -301,39 +301,39 @@ static enum ab_socks_reply reply_to(const struct ab_dialled *result)
 	}
 }
 
-static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
+static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result)
 {
 	struct ab_request_record r;
 
 	if (result->address.text[0])
 		conn->address = ab_strdup(result->address.text);
 	if (result->result == AB_DIAL_OK) {
-		welcome(conn);
+		confirm_tunnel(conn);
 		return;
 	}
 	ab_tunnel_describe(conn, &r);
 	if (result->result == AB_DIAL_FORBIDDEN) {
 		r.verdict = result->verdict;
 		r.fault = AB_FAULT_ANSWER;
-		refuse(conn, &r);
+		deny_tunnel(conn, &r);
 		return;
 	}
 	r.status = ab_exchange_failure(result, &r.error);
 	if (conn->door != AB_DOOR_CONNECT)
-		r.status = 0; /* nothing is said in HTTP */
-	tell_client(conn, &r, reply_to(result));
+		r.status = 0; /* this door does not use HTTP */
+	record_and_reply(conn, &r, socks_reply_to(result));
 }
 
-/* While the dial is under way only the client's end matters. */
+/* Buffer the client's bytes, and notice that it failed. */
 static void wait_for_dial(struct ab_conn *conn)
 {
 	if (ab_side_read(&conn->client, WAITING_ROOM) == AB_IO_FAILED)
 		ab_conn_close(conn, true);
 }
 
-/* A placeholder in what asks for the tunnel, or in the name itself, is on its
- * way to somebody who has no business with it. */
-static bool trips(struct ab_conn *conn)
+/* A placeholder in the request for the tunnel, or in the host name, would leak
+ * to another host. */
+static bool deny_placeholder(struct ab_conn *conn)
 {
 	const struct ab_inspection *inspection = &conn->engine->inspection;
 	struct ab_request_record r;
@@ -348,22 +348,22 @@ static bool trips(struct ab_conn *conn)
 	ab_tunnel_describe(conn, &r);
 	r.fault = AB_FAULT_TRIPWIRE;
 	r.secret = ab_inspection_secret(inspection, secret);
-	refuse(conn, &r);
+	deny_tunnel(conn, &r);
 	ab_inspection_trip(inspection, secret);
 	return true;
 }
 
-/* Judged, by the lists or by somebody's word. */
-static void proceed(struct ab_conn *conn, struct ab_request_record *r)
+/* Judged by the lists, or by an answer. */
+static void dial_if_allowed(struct ab_conn *conn, struct ab_request_record *r)
 {
 	if (r->fault != AB_FAULT_NONE || r->verdict.access != AB_ACCESS_ALLOW) {
-		refuse(conn, r);
+		deny_tunnel(conn, r);
 		return;
 	}
 	conn->verdict = r->verdict;
 	ab_verdict_keep(&conn->verdict, &conn->entry);
 	conn->step = wait_for_dial;
-	ab_conn_dial(conn, conn->host, conn->port, false, dialled);
+	ab_conn_dial(conn, conn->host, conn->port, false, server_dialled);
 }
 
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
@@ -376,13 +376,13 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 	conn->verdict.entry = "";
 	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);
-	if (trips(conn))
+	if (deny_placeholder(conn))
 		return;
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);
 	ab_verdict_keep(&conn->verdict, &conn->entry);
 	ab_tunnel_describe(conn, &r);
-	if (!ab_waiting_begin(conn, conn->host, &r, proceed))
-		proceed(conn, &r);
+	if (!ab_waiting_begin(conn, conn->host, &r, dial_if_allowed))
+		dial_if_allowed(conn, &r);
 }
 
 bool ab_tunnel_remains(const struct ab_conn *conn)

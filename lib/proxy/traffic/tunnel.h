@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_TRAFFIC_TUNNEL_H
 #define AB_PROXY_TRAFFIC_TUNNEL_H
 /*
- * Tunnels: the host is judged, dialled at once, and the client's first bytes
- * are looked at before they are passed. The door says how success and failure
- * are told: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
+ * Tunnels: the host is judged and dialled, and the client's first bytes are
+ * judged before they are forwarded. The door determines the reply to the
+ * client: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
  * (transparent). Private to lib/proxy.
  */
 #include <stdbool.h>
@@ -11,33 +11,33 @@
 
 #include "proxy/conn/conn.h"
 
-/* The connection is a tunnel to this host from now on; nothing is judged or dialled. */
+/* Make the connection a tunnel to this host; neither judges nor dials. */
 void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port);
-/* Bytes of the client that are already in conn->client.in are its first. */
+/* The tunnel's first bytes may already be in conn->client.in. */
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
 		     uint16_t port);
-/* Both sides are there, and nothing is to be looked at (any more). */
+/* Both sides are connected: relay bytes without judging them. */
 void ab_tunnel_relay(struct ab_conn *conn);
-/* What is known of it so far. */
+/* Fill a record with its current state. */
 void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret);
-/* It stood, and is refused for what the client says in it, or for the name in
- * its hello (else NULL): recorded, with an id. `then` comes after that, if the
- * connection is still there. */
+/* Deny an open tunnel for what the client sent in it; `name`: from its hello,
+ * or NULL. Recorded with an id; then `then` is called, unless the connection
+ * was closed. */
 void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 		    void (*then)(struct ab_conn *conn));
-/* The same, and the client sees a broken connection. */
+/* The same, followed by a reset. */
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name);
-/* It stood, and may not any more: at once. */
+/* Deny an open tunnel that is no longer allowed; closes it at once. */
 void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict);
-/* Write the record of a tunnel that ends, unless it has one. */
+/* Write the record of an ending tunnel, unless it has one. */
 void ab_tunnel_end(struct ab_conn *conn);
-/* The box is gone (engine->ending). Is anything left of what it has said? Then
- * the tunnel passes it on and ends. */
+/* The box has ended (engine->ending). Is there anything left to deliver? Then
+ * the tunnel delivers it and closes. */
 bool ab_tunnel_remains(const struct ab_conn *conn);
-/* Let the client have what is in client.out, then end. */
-void ab_tunnel_goodbye(struct ab_conn *conn);
+/* Send client.out to the client, then close. */
+void ab_tunnel_finish(struct ab_conn *conn);
 
-/* tunnel_first_bytes.c: the connection is made; look at what the client sends. */
-void ab_tunnel_look(struct ab_conn *conn);
+/* tunnel_first_bytes.c: the server is connected; judge the first bytes. */
+void ab_tunnel_read_first(struct ab_conn *conn);
 
 #endif

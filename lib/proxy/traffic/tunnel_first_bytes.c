@@ -1,20 +1,20 @@
 /*
- * What does the client of a tunnel speak? The server's bytes pass meanwhile,
- * for in many protocols (ssh, SMTP, MySQL) it speaks first; the client's are
- * held until they are seen to be
+ * Which protocol does the client of a tunnel use? The server's bytes pass
+ * meanwhile, because in many protocols (ssh, SMTP, MySQL) it speaks first. The
+ * client's bytes are held until they are known to be
  *
  *	TLS	the name in the hello must be the tunnel's. A server may ask
- *		for a second hello and go by that one, so what follows the
- *		first is held until the server's answer is seen
+ *		for a second hello and use that one, so what follows the first
+ *		is held until the server has replied
  *	HTTP	every request is judged: proxy/traffic/exchange.h
- *	neither	nothing is to be judged in it
+ *	neither	there is nothing to judge
  *
- * A word with nothing behind it may still become an HTTP request, or be all
- * that the client wants to say. It is passed on, because no server can do
- * anything with the method of a request, and looked at again with the rest.
+ * A token with nothing after it may become an HTTP request, or be all that the
+ * client sends. It is forwarded, because a method alone has no effect on a
+ * server, and judged again with the rest.
  *
  * Should: hold no byte longer than it must.
- * Mustn't: take what is undecided for harmless.
+ * Mustn't: treat undecided bytes as harmless.
  */
 #include "proxy/traffic/tunnel.h"
 
@@ -25,29 +25,29 @@
 #include "proxy/traffic/tunnel_tls.h"
 #include "proxy/wire/hello.h"
 
-enum { ANSWER_ROOM = 16 * 1024 }; /* of the server's first bytes */
+enum { REPLY_ROOM = 16 * 1024 }; /* for the server's first bytes */
 
-/* Refused, and said by TLS's own means: the tunnel stands already. */
-static void alert(struct ab_conn *conn)
+/* The tunnel is open, so only a TLS alert can report the denial. */
+static void send_alert(struct ab_conn *conn)
 {
 	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
 
-	/* Behind other bytes of the server's it would make no sense. */
+	/* After other bytes from the server it would be garbage. */
 	if (conn->down.moved == 0)
 		ab_buf_add(&conn->client.out, access_denied, sizeof(access_denied));
-	ab_tunnel_goodbye(conn);
+	ab_tunnel_finish(conn);
 }
 
-static void refuse_hello(struct ab_conn *conn, const char *name)
+static void deny_hello(struct ab_conn *conn, const char *name)
 {
-	ab_tunnel_deny(conn, AB_FAULT_SNI, name, alert);
+	ab_tunnel_deny(conn, AB_FAULT_SNI, name, send_alert);
 }
 
 /*
- * May a hello that names `name` go through this tunnel? One to an address has
- * no name to agree with: then the name itself must be allowed.
+ * May this hello go through the tunnel? A tunnel to an address has no name to
+ * compare: then the hello's name itself must be allowed.
  */
-static bool agrees(struct ab_conn *conn, const struct ab_hello *hello)
+static bool matches_tunnel(struct ab_conn *conn, const struct ab_hello *hello)
 {
 	struct ab_host copy;
 	struct ab_verdict verdict;
@@ -56,7 +56,7 @@ static bool agrees(struct ab_conn *conn, const struct ab_hello *hello)
 		return true;
 	if (conn->host->kind == AB_HOST_NAME)
 		return strcmp(conn->host->text, hello->name.text) == 0;
-	/* By its address it would not be looked into. */
+	/* Dialled by its address, the host would escape inspection. */
 	if (ab_inspection_covers(&conn->engine->inspection, &hello->name, conn->port))
 		return false;
 	copy = hello->name;
@@ -64,7 +64,7 @@ static bool agrees(struct ab_conn *conn, const struct ab_hello *hello)
 	return verdict.access == AB_ACCESS_ALLOW;
 }
 
-/* false: the connection is closed. */
+/* false: the connection was closed. */
 static bool pass_down(struct ab_conn *conn)
 {
 	uint64_t all = AB_FLOW_ALL;
@@ -89,7 +89,7 @@ static bool pass_down(struct ab_conn *conn)
 	return true;
 }
 
-/* Read what the client has, up to the size of a hello. false: it is closed. */
+/* Read up to the size of a hello. false: the connection was closed. */
 static bool read_client(struct ab_conn *conn)
 {
 	enum ab_io io;
@@ -103,8 +103,8 @@ static bool read_client(struct ab_conn *conn)
 	return false;
 }
 
-/* The server wants another hello: that one is judged as well. */
-static void judge_second(struct ab_conn *conn)
+/* The server asked for another hello: judge that one too. */
+static void judge_second_hello(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
@@ -112,10 +112,10 @@ static void judge_second(struct ab_conn *conn)
 		return;
 	switch (ab_hello_again(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_TLS:
-		if (agrees(conn, &hello))
+		if (matches_tunnel(conn, &hello))
 			ab_tunnel_relay(conn);
 		else
-			refuse_hello(conn, hello.name.text);
+			deny_hello(conn, hello.name.text);
 		return;
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
@@ -130,8 +130,8 @@ static void judge_second(struct ab_conn *conn)
 	}
 }
 
-/* The first hello is good, and on its way. What does the server say? */
-static void await_server(struct ab_conn *conn)
+/* Send the first hello and wait for the server's reply. */
+static void wait_for_server_hello(struct ab_conn *conn)
 {
 	enum ab_io io = ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server,
 				     &conn->hello_left);
@@ -141,7 +141,7 @@ static void await_server(struct ab_conn *conn)
 		return;
 	}
 	do {
-		io = ab_side_read(&conn->server, ANSWER_ROOM);
+		io = ab_side_read(&conn->server, REPLY_ROOM);
 	} while (io == AB_IO_DONE);
 	if (io == AB_IO_FAILED) {
 		ab_conn_close(conn, true);
@@ -149,34 +149,34 @@ static void await_server(struct ab_conn *conn)
 	}
 	switch (ab_hello_retry(ab_buf_bytes(&conn->server.in), conn->server.in.len)) {
 	case AB_RETRY_MORE:
-		if (io != AB_IO_EOF && conn->server.in.len < ANSWER_ROOM)
+		if (io != AB_IO_EOF && conn->server.in.len < REPLY_ROOM)
 			return;
-		/* It will ask for nothing any more. */
+		/* It cannot ask for another hello any more. */
 		ab_tunnel_relay(conn);
 		return;
 	case AB_RETRY_NO:
 		ab_tunnel_relay(conn);
 		return;
 	case AB_RETRY_YES:
-		conn->step = judge_second;
-		judge_second(conn);
+		conn->step = judge_second_hello;
+		judge_second_hello(conn);
 		return;
 	}
 }
 
 static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
 {
-	if (!agrees(conn, hello)) {
-		refuse_hello(conn, hello->name.text);
+	if (!matches_tunnel(conn, hello)) {
+		deny_hello(conn, hello->name.text);
 		return;
 	}
 	conn->hello_left = hello->used;
 	ab_conn_deadline(conn, 0);
-	conn->step = await_server;
-	await_server(conn);
+	conn->step = wait_for_server_hello;
+	wait_for_server_hello(conn);
 }
 
-static bool is_word(const uint8_t *data, size_t len)
+static bool is_token(const uint8_t *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!isalnum(data[i]) && (!data[i] || !strchr("!#$%&'*+-.^_`|~", data[i])))
@@ -184,18 +184,18 @@ static bool is_word(const uint8_t *data, size_t len)
 	return true;
 }
 
-/* Undecided: hold it, unless it is a word. */
+/* Undecided: hold the bytes, unless they are a token. */
 static void wait_for_more(struct ab_conn *conn)
 {
 	struct ab_buf *in = &conn->client.in;
-	bool word = is_word(ab_buf_bytes(in), in->len);
+	bool token = is_token(ab_buf_bytes(in), in->len);
 
-	if (conn->client.eof && word) {
+	if (conn->client.eof && token) {
 		ab_buf_skip(in, conn->ahead);
 		ab_tunnel_relay(conn);
 	} else if (conn->client.eof) {
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
-	} else if (word) {
+	} else if (token) {
 		ab_buf_add(&conn->server.out, ab_buf_bytes(in) + conn->ahead,
 			   in->len - conn->ahead);
 		conn->up.moved += in->len - conn->ahead;
@@ -207,7 +207,7 @@ static void wait_for_more(struct ab_conn *conn)
 	}
 }
 
-static void judge_first(struct ab_conn *conn)
+static void judge_first_bytes(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
@@ -234,27 +234,27 @@ static void judge_first(struct ab_conn *conn)
 	}
 }
 
-static void look(struct ab_conn *conn)
+static void read_first_bytes(struct ab_conn *conn)
 {
 	if (!pass_down(conn) || !read_client(conn))
 		return;
 	if (ab_side_flush(&conn->server) == AB_IO_FAILED)
 		ab_conn_close(conn, true);
 	else if (conn->client.in.len > conn->ahead)
-		judge_first(conn);
+		judge_first_bytes(conn);
 	else if (conn->client.eof) {
 		ab_buf_skip(&conn->client.in, conn->ahead);
 		ab_tunnel_relay(conn);
 	}
 }
 
-void ab_tunnel_look(struct ab_conn *conn)
+void ab_tunnel_read_first(struct ab_conn *conn)
 {
-	if (ab_tunnel_tls_wants(conn)) {
+	if (ab_tunnel_tls_applies(conn)) {
 		ab_tunnel_tls_start(conn);
 		return;
 	}
 	ab_conn_deadline(conn, 0);
-	conn->step = look;
-	look(conn);
+	conn->step = read_first_bytes;
+	read_first_bytes(conn);
 }

@@ -1,13 +1,12 @@
 /*
  * Theory of operation.
  *
- *	reading		the client's first bytes; the server's wait: nothing
- *			that it says first is for anybody's eyes
- *	shaking hands	with both at once
- *	exchanging	exchange.c, requests and answers in full view
+ *	reading		the client's first bytes; the server's are not read
+ *	handshake	with both at once
+ *	exchanging	exchange.c, requests and responses decrypted
  *
- * A server whose certificate is not good is told to the client in HTTP, once
- * it has asked for something: a failed handshake would tell it nothing.
+ * If the server's certificate is bad, the client gets an HTTP response to its
+ * first request: a failed handshake would not tell it the reason.
  *
  * Mustn't: send a byte of a request to a server that has not proved its name.
  */
@@ -21,13 +20,13 @@
 #include "proxy/traffic/tunnel.h"
 #include "proxy/wire/hello.h"
 
-bool ab_tunnel_tls_wants(const struct ab_conn *conn)
+bool ab_tunnel_tls_applies(const struct ab_conn *conn)
 {
 	return ab_inspection_covers(&conn->engine->inspection, conn->host, conn->port);
 }
 
-/* It was allowed, and came to nothing. */
-static void fail(struct ab_conn *conn, const char *why)
+/* It was allowed and failed. */
+static void record_failure(struct ab_conn *conn, const char *why)
 {
 	struct ab_request_record r;
 
@@ -35,11 +34,11 @@ static void fail(struct ab_conn *conn, const char *why)
 	r.error = why;
 	conn->unrecorded = true;
 	ab_conn_record(conn, &r);
-	/* The alert that says why is on its way. */
+	/* No reset: the TLS alert must still reach the client. */
 	ab_conn_close(conn, false);
 }
 
-static void shake_hands(struct ab_conn *conn)
+static void handshake_with_both(struct ab_conn *conn)
 {
 	enum ab_tls_end client = ab_tls_handshake(conn->client.tls);
 	enum ab_tls_end server = conn->server.tls ? ab_tls_handshake(conn->server.tls) : AB_TLS_OK;
@@ -48,7 +47,7 @@ static void shake_hands(struct ab_conn *conn)
 		if (ab_tls_no_http1(conn->client.tls))
 			ab_tunnel_cut(conn, AB_FAULT_HTTP1, NULL);
 		else
-			fail(conn, ab_tls_why(conn->client.tls));
+			record_failure(conn, ab_tls_why(conn->client.tls));
 		return;
 	}
 	if (server == AB_TLS_FAILED) {
@@ -57,7 +56,7 @@ static void shake_hands(struct ab_conn *conn)
 		server = AB_TLS_OK;
 	}
 	if (client == AB_TLS_OK && server == AB_TLS_OK)
-		ab_exchange_start(conn, AB_EXCHANGE_LOOKED);
+		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
 }
 
 static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
@@ -71,15 +70,15 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 	conn->client.tls = ab_tls_accept(site, &conn->client, conn->host);
 	conn->server.tls = ab_tls_connect(site, &conn->server, conn->host);
 	if (!conn->client.tls || !conn->server.tls) {
-		fail(conn, "there is no memory for TLS");
+		record_failure(conn, "cannot set up TLS");
 		return;
 	}
 	conn->intercepted = true;
-	conn->step = shake_hands;
-	shake_hands(conn);
+	conn->step = handshake_with_both;
+	handshake_with_both(conn);
 }
 
-static void read_first(struct ab_conn *conn)
+static void read_first_bytes(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 	enum ab_io io = ab_side_flush(&conn->client);
@@ -90,7 +89,7 @@ static void read_first(struct ab_conn *conn)
 		ab_conn_close(conn, io == AB_IO_FAILED);
 		return;
 	}
-	/* The answer to CONNECT goes before anything of TLS. */
+	/* The response to CONNECT goes before any TLS. */
 	if (!conn->client.in.len || conn->client.out.len)
 		return;
 	switch (ab_hello_look(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
@@ -102,7 +101,7 @@ static void read_first(struct ab_conn *conn)
 		open_tls(conn, &hello);
 		return;
 	case AB_FIRST_HTTP:
-		ab_exchange_start(conn, AB_EXCHANGE_LOOKED);
+		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
 		return;
 	case AB_FIRST_HTTP2:
 		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
@@ -119,6 +118,6 @@ static void read_first(struct ab_conn *conn)
 void ab_tunnel_tls_start(struct ab_conn *conn)
 {
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-	conn->step = read_first;
-	read_first(conn);
+	conn->step = read_first_bytes;
+	read_first_bytes(conn);
 }
