@@ -90,7 +90,7 @@ static void check_pieces(const uint8_t *data, const struct ab_hello *whole)
 	}
 	if (len > AB_HELLO_MAX)
 		return;
-	if (look(ab_hello_look, out, len, &again) != AB_FIRST_TLS || !same(whole, &again) ||
+	if (look(ab_hello_detect, out, len, &again) != AB_FIRST_TLS || !same(whole, &again) ||
 	    again.used != len)
 		abort();
 }
@@ -98,9 +98,9 @@ static void check_pieces(const uint8_t *data, const struct ab_hello *whole)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ab_hello h, again;
-	enum ab_first r = look(ab_hello_look, data, size, &h);
+	enum ab_first r = look(ab_hello_detect, data, size, &h);
 
-	check_cuts(ab_hello_look, data, size);
+	check_cuts(ab_hello_detect, data, size);
 	check_cuts(ab_hello_read, data, size);
 	check_cuts(ab_hello_again, data, size);
 	if (r == AB_FIRST_TLS) {

@@ -254,10 +254,10 @@ static void test_malformed(void)
 		{ "OPTIONS * HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		  "400 Bad Request (agentbox: this is a proxy" },
 		{ "GET https://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
-		  "400 Bad Request (agentbox: a proxy can be asked" },
+		  "400 Bad Request (agentbox: use CONNECT for https:" },
 		{ "GET http://a.test/ HTTP/1.1\nHost", "400 Bad Request" },
 		{ "GET http://a.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n",
-		  "400 Bad Request (agentbox: its Host is not" },
+		  "400 Bad Request (agentbox: Host differs" },
 		{ "GET http://a.test/ HTTP/3.0\r\nHost: b.test\r\n\r\n",
 		  "505 HTTP Version Not Supported" },
 		{ "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"

@@ -130,7 +130,7 @@ static void test_firsts(void)
 	for (size_t i = 0; i < AB_COUNT(firsts); i++) {
 		size_t decided = firsts[i].decided ? firsts[i].decided : firsts[i].len;
 
-		ok(decides(ab_hello_look, firsts[i].data, firsts[i].len, firsts[i].want, decided),
+		ok(decides(ab_hello_detect, firsts[i].data, firsts[i].len, firsts[i].want, decided),
 		   "%s after %zu bytes: %s", first_names[firsts[i].want], decided, firsts[i].name);
 	}
 }
@@ -149,9 +149,9 @@ static void test_endless(void)
 	for (size_t i = 0; i < AB_COUNT(lines); i++) {
 		memset(data, lines[i].rest, sizeof(data));
 		memcpy(data, lines[i].begin, strlen(lines[i].begin));
-		ok(ab_hello_look(data, LONGEST - 1, &h) == AB_FIRST_MORE &&
-			   ab_hello_look(data, LONGEST, &h) == AB_FIRST_HTTP &&
-			   ab_hello_look(data, AB_HELLO_MAX, &h) == AB_FIRST_HTTP,
+		ok(ab_hello_detect(data, LONGEST - 1, &h) == AB_FIRST_MORE &&
+			   ab_hello_detect(data, LONGEST, &h) == AB_FIRST_HTTP &&
+			   ab_hello_detect(data, AB_HELLO_MAX, &h) == AB_FIRST_HTTP,
 		   "HTTP: \"%s\" and then '%c' without end", lines[i].begin,
 		   lines[i].rest == '\n' ? 'n' : lines[i].rest);
 	}

@@ -98,8 +98,8 @@ static void check_tls(const struct out *o, const char *name, bool ech, const cha
 	more.len = 0;
 	put(&more, o->data, o->len);
 	put(&more, "\24\3\3\0\1\1", 6);
-	ok(decides(ab_hello_look, more.data, more.len, AB_FIRST_TLS, o->len), "a hello: %s", what);
-	ab_hello_look(guarded(o->data, o->len), o->len, &h);
+	ok(decides(ab_hello_detect, more.data, more.len, AB_FIRST_TLS, o->len), "a hello: %s", what);
+	ab_hello_detect(guarded(o->data, o->len), o->len, &h);
 	ok(h.has_name == (name[0] != '\0') && strcmp(h.name.text, name) == 0 && h.ech == ech &&
 		   h.used == o->len,
 	   "for \"%s\"%s", h.name.text, h.ech ? ", encrypted" : "");
@@ -111,8 +111,8 @@ static void check_bad(const struct out *o, const char *what)
 	size_t tls = 0;
 
 	for (size_t n = 0; n < o->len; n++)
-		tls += ab_hello_look(guarded(o->data, n), n, &h) == AB_FIRST_TLS;
-	ok(tls == 0 && ab_hello_look(guarded(o->data, o->len), o->len, &h) == AB_FIRST_BAD,
+		tls += ab_hello_detect(guarded(o->data, n), n, &h) == AB_FIRST_TLS;
+	ok(tls == 0 && ab_hello_detect(guarded(o->data, o->len), o->len, &h) == AB_FIRST_BAD,
 	   "bad: %s", what);
 }
 
@@ -246,19 +246,19 @@ static void test_limit(void)
 	put_extension(&ext, 21, o.data, AB_HELLO_MAX - 200);
 	put_name(&ext, "a.b", 3);
 	put_hello(&o, (struct shape){ USUAL, .extensions = &ext });
-	ok(o.len < AB_HELLO_MAX && ab_hello_look(o.data, o.len, &h) == AB_FIRST_TLS && h.has_name,
+	ok(o.len < AB_HELLO_MAX && ab_hello_detect(o.data, o.len, &h) == AB_FIRST_TLS && h.has_name,
 	   "a hello of %zu bytes", o.len);
 	ext.len = o.len = 0;
 	put_extension(&ext, 21, o.data, AB_HELLO_MAX);
 	put_hello(&o, (struct shape){ USUAL, .extensions = &ext });
-	ok(ab_hello_look(o.data, 9, &h) == AB_FIRST_BAD,
+	ok(ab_hello_detect(o.data, 9, &h) == AB_FIRST_BAD,
 	   "one that cannot fit is refused by its length");
 	ext.len = o.len = 0;
 	put_extension(&ext, 21, o.data, AB_HELLO_MAX / 2);
 	put_hello(&o, (struct shape){ USUAL, .extensions = &ext, .piece = 1 });
-	ok(ab_hello_look(o.data, AB_HELLO_MAX - 1, &h) == AB_FIRST_MORE &&
-		   ab_hello_look(o.data, AB_HELLO_MAX, &h) == AB_FIRST_BAD &&
-		   ab_hello_look(o.data, o.len, &h) == AB_FIRST_BAD,
+	ok(ab_hello_detect(o.data, AB_HELLO_MAX - 1, &h) == AB_FIRST_MORE &&
+		   ab_hello_detect(o.data, AB_HELLO_MAX, &h) == AB_FIRST_BAD &&
+		   ab_hello_detect(o.data, o.len, &h) == AB_FIRST_BAD,
 	   "one of many records that does not end");
 }
 
@@ -321,7 +321,7 @@ static void test_retry(void)
 
 	read_sample("retried", &up);
 	read_sample("retry", &down);
-	ok(ab_hello_look(up.data, up.len, &first) == AB_FIRST_TLS && first.used < up.len,
+	ok(ab_hello_detect(up.data, up.len, &first) == AB_FIRST_TLS && first.used < up.len,
 	   "a hello, and more behind it");
 	for (n = 0; n < down.len; n++) {
 		retry = ab_hello_retry(guarded(down.data, n), n);

@@ -211,7 +211,7 @@ static void judge_first_bytes(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
-	switch (ab_hello_look(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
+	switch (ab_hello_detect(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_MORE:
 		wait_for_more(conn);
 		return;

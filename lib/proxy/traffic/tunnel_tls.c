@@ -92,7 +92,7 @@ static void read_first_bytes(struct ab_conn *conn)
 	/* The response to CONNECT goes before any TLS. */
 	if (!conn->client.in.len || conn->client.out.len)
 		return;
-	switch (ab_hello_look(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
+	switch (ab_hello_detect(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
 			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);

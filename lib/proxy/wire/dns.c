@@ -7,22 +7,21 @@
 
 /*
  * A query has one question, no answers, and in its additional section at most
- * one OPT record (RFC 6891) among others that are stepped over. No name in it
- * is compressed: there is nothing before the question that it could point to,
- * and a program that sends one wants to be read in two ways. What does not
- * follow this to the last byte is answered with FORMERR.
+ * one OPT record (RFC 6891); other records there are skipped. Names must not be
+ * compressed: nothing precedes the question that they could point to, and such
+ * a query could be read in two ways. Anything else gets FORMERR.
  */
 enum { HEADER = 12, NAME_MAX_WIRE = 255, LABEL_MAX = 63 };
 enum { TYPE_OPT = 41, CLASS_IN = 1, TTL = 1, UDP_LEAST = 512 };
 
-/* What we can take ourselves, without fragments on any path. */
+/* The size that the proxy accepts; it fits without fragments. */
 enum { UDP_OURS = 1232 };
 
 enum {
 	FLAG_QR = 0x8000, /* a response */
 	FLAG_OPCODE = 0x7800,
 	FLAG_RD = 0x0100,
-	FLAG_RA = 0x0080, /* without it glibc asks the next server */
+	FLAG_RA = 0x0080, /* without it glibc tries the next server */
 	FLAG_CD = 0x0010,
 };
 
@@ -42,9 +41,9 @@ static bool is_ldh(uint8_t c)
 }
 
 /*
- * Step over a name. *ret_text gets it with dots, its length in *ret_len; that
- * is 0 for the root and for a name with a byte that no host name has. A dot
- * inside a label is such a byte: "a.b" in one label is not the name a.b.
+ * Read a name with dots into *ret_text. *ret_len is 0 for the root and for a
+ * name with a byte that is invalid in host names. A dot inside a label is such a
+ * byte: "a.b" in one label is not the name a.b.
  */
 static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE], size_t *ret_len)
 {
@@ -90,7 +89,7 @@ static bool read_question(struct reader *r, struct ab_dns_query *q)
 	return true;
 }
 
-/* *ret_version: of EDNS, if the record is OPT. */
+/* *ret_version: the EDNS version of an OPT record. */
 static bool read_additional(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
 {
 	bool root = r->at < r->len && r->data[r->at] == 0;
@@ -124,15 +123,15 @@ static bool read_query(struct reader *r, struct ab_dns_query *q, uint8_t *ret_ve
 
 	if (questions != 1 || answers != 0 || authority != 0 || !read_question(r, q))
 		return false;
-	/* Each one takes bytes, so the length bounds this, not the count. */
+	/* Each record uses bytes, so the length limits the loop. */
 	for (; more > 0; more--)
 		if (!read_additional(r, q, ret_version))
 			return false;
 	return r->at == r->len;
 }
 
-static int refuse(const struct ab_dns_query *q, enum ab_dns_code code, struct ab_dns_query *ret,
-		  enum ab_dns_code *ret_code)
+static int reject_query(const struct ab_dns_query *q, enum ab_dns_code code,
+			struct ab_dns_query *ret, enum ab_dns_code *ret_code)
 {
 	*ret = *q;
 	*ret_code = code;
@@ -152,11 +151,11 @@ int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
 	bare.flags = get16(msg + 2);
 	q = bare;
 	if (bare.flags & FLAG_OPCODE)
-		return refuse(&bare, AB_DNS_NOTIMP, ret, ret_code);
+		return reject_query(&bare, AB_DNS_NOTIMP, ret, ret_code);
 	if (len > AB_DNS_MAX || !read_query(&r, &q, &version))
-		return refuse(&bare, AB_DNS_FORMERR, ret, ret_code);
+		return reject_query(&bare, AB_DNS_FORMERR, ret, ret_code);
 	if (version != 0)
-		return refuse(&q, AB_DNS_BADVERS, ret, ret_code);
+		return reject_query(&q, AB_DNS_BADVERS, ret, ret_code);
 	*ret = q;
 	return 0;
 }
@@ -170,7 +169,7 @@ static uint8_t *put16(uint8_t *p, unsigned value)
 
 static uint8_t *put_address(uint8_t *p, const uint8_t *addr, size_t len)
 {
-	p = put16(p, 0xc000 | HEADER); /* the name of the question */
+	p = put16(p, 0xc000 | HEADER); /* pointer to the question's name */
 	p = put16(p, len == 4 ? AB_DNS_A : AB_DNS_AAAA);
 	p = put16(p, CLASS_IN);
 	p = put16(p, 0);
@@ -180,7 +179,7 @@ static uint8_t *put_address(uint8_t *p, const uint8_t *addr, size_t len)
 	return p + len;
 }
 
-/* The upper bits of the code are in what is the TTL of other records. */
+/* The upper bits of the code are in the TTL field. */
 static uint8_t *put_opt(uint8_t *p, enum ab_dns_code code)
 {
 	*p++ = 0;

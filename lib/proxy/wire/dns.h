@@ -1,8 +1,8 @@
 #ifndef AB_PROXY_WIRE_DNS_H
 #define AB_PROXY_WIRE_DNS_H
 /*
- * DNS messages of the box: a query in, our answer out. Pure. Nothing is ever
- * forwarded, so a query is one question and an answer at most one record.
+ * DNS messages of the box: parses a query, writes an answer. Pure. Queries are
+ * never forwarded, so a query has one question and an answer at most one record.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,28 +26,28 @@ enum ab_dns_code {
 	AB_DNS_NXDOMAIN = 3,
 	AB_DNS_NOTIMP = 4,
 	AB_DNS_REFUSED = 5,
-	AB_DNS_BADVERS = 16, /* of EDNS; only if the query had it */
+	AB_DNS_BADVERS = 16, /* only if the query used EDNS */
 };
 
 struct ab_dns_query {
 	uint16_t id;
-	uint16_t flags; /* as they came: opcode, RD */
+	uint16_t flags; /* as received: opcode, RD */
 	uint16_t type, class;
 	bool edns;
-	uint16_t udp_size;	 /* what the client can take; 512 without EDNS */
-	const uint8_t *question; /* as it came: case is kept in the answer */
+	uint16_t udp_size;	 /* the client's maximum; 512 without EDNS */
+	const uint8_t *question; /* as received: the answer keeps its case */
 	size_t question_len;
 	bool is_host;	     /* the name is a valid host name */
-	struct ab_host name; /* if so */
+	struct ab_host name; /* if is_host */
 };
 
 /*
- * 0: a query. -1: not one that can be answered (a response, or shorter than a
- * header): drop it. 1: answer it with *ret_code (FORMERR, NOTIMP, BADVERS) and
- * no address; ret is good for ab_dns_answer.
+ * 0: a query. -1: it cannot be answered (a response, or shorter than a header):
+ * drop it. 1: answer it with *ret_code (FORMERR, NOTIMP, BADVERS) and no
+ * address; pass ret to ab_dns_answer.
  *
- * `question` points into msg. A name that is no host (_ldap._tcp.x, an
- * address, the root) is no error: is_host is false.
+ * `question` points into msg. A name that is not a host (_ldap._tcp.x, an
+ * address, the root) is not an error: is_host is false.
  */
 int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
 		 enum ab_dns_code *ret_code);

@@ -8,47 +8,44 @@
 /*
  * Theory of operation.
  *
- * The answer is a function of the bytes alone, and final: once it is not MORE
- * it stays the same whatever follows, so it does not matter how the bytes were
- * cut on their way. MORE ends at AB_HELLO_MAX at the latest, and never with
- * OTHER.
+ * The result depends on the bytes alone and is final: once it is not MORE it
+ * stays the same whatever follows, however the bytes were split. MORE ends at
+ * AB_HELLO_MAX at the latest, and never with OTHER.
  *
- * OTHER bytes are passed and not looked at again, so it must not be a way
- * around the checks on TLS and HTTP. What counts is therefore not what the
- * standards call TLS or HTTP, but what some server would take for it. Of that,
- * what is well formed is TLS or HTTP; the rest is BAD, or HTTP for the strict
- * parser to refuse.
+ * OTHER bytes pass without further checks, so OTHER must not be a way around
+ * the checks on TLS and HTTP. The question is therefore not what the standards
+ * call TLS or HTTP, but what some server accepts as such. If it is well formed
+ * it is TLS or HTTP; the rest is BAD, or HTTP for the strict parser to reject.
  *
  * TLS. The first record is a handshake, 22 3.x. But (seen in tests):
- * - Go takes a first record with any version below 16.0; NSS and Java do not
- *   look at it. OpenSSL and GnuTLS want 3.x.
+ * - Go accepts a first record with any version below 16.0; NSS and Java ignore
+ *   the version. OpenSSL and GnuTLS require 3.x.
  * - Go, Java and NSS skip a warning before the hello, NSS every alert that is
  *   not fatal; OpenSSL, Java and NSS skip empty handshake records, GnuTLS a
  *   change_cipher_spec.
  * So a first byte of 20 to 24 is TLS if a version 3.x follows, and with any
  * other version if the record is empty, an alert by its length, or begins with
  * 1: the type of a client hello, the one value of change_cipher_spec.
- * - Many servers take a hello in the form of SSL 2. It cannot have a server
- *   name, so it is as good as a hello without one: OTHER.
- * - A proxy-protocol header may stand before anything else; a server that takes
- *   one from strangers would see the hello that comes after it: BAD.
- * After the first byte of a 22 3.x record nothing is OTHER any more: records
- * that are empty, too long or of another type, another message before or
- * behind the hello, a name that is no host name, two of them: BAD.
+ * - Many servers accept a hello in SSL 2 format. It has no server name, so it
+ *   is like a hello without one: OTHER.
+ * - A proxy-protocol header may precede anything; a server that accepts one
+ *   from any client would see the hello after it: BAD.
+ * After the first byte of a 22 3.x record nothing is OTHER: records that are
+ * empty, too long or of another type, another message before or after the
+ * hello, a name that is not a host name, two names: BAD.
  *
- * HTTP. A token, a blank, and in the same line a blank and "HTTP/", any case,
- * at any place. Servers skip line ends before it (nginx, Apache, node), blanks
- * as well (Python), and take various bytes for a blank (RFC 9112, 3; Python
- * splits at all of Unicode's in Latin-1). A line without a version is a request
- * of HTTP/0.9 if it has a method and a path or URL; it matters because a URL
- * names a host. Other protocols have a line of text first as well (EHLO x, NICK
- * x, SSH-2.0-x y, RFB 003.008), which is why it is not enough to see a word and
- * a space. Their clients send whole lines, so waiting for the end of the first
- * one costs nothing; a line without end is HTTP. git's own protocol has a NUL in
- * place of the line end.
+ * HTTP. A token, a blank, and anywhere later in the line a blank and "HTTP/" in
+ * any case. Servers skip line ends before it (nginx, Apache, node), blanks too
+ * (Python), and accept various bytes as a blank (RFC 9112, 3; Python splits at
+ * every blank of Unicode in Latin-1). A line without a version is an HTTP/0.9
+ * request if it has a method and a path or URL; it matters because a URL names
+ * a host. Other protocols begin with a line of text too (EHLO x, NICK x,
+ * SSH-2.0-x y, RFB 003.008), so a word and a space are not enough. Their clients
+ * send whole lines, so waiting for the end of the line costs nothing; a line
+ * without end is HTTP. The git protocol has a NUL instead of the line end.
  *
  * TLS that begins later in a connection (STARTTLS, the SSL request of
- * databases) is part of a protocol that is not known here.
+ * databases) belongs to a protocol that is not recognized here.
  */
 
 enum {
@@ -67,8 +64,8 @@ static unsigned get16(const uint8_t *p)
 	return (unsigned)(p[0] << 8 | p[1]);
 }
 
-/* A record as no client sends it, but as some server takes it? */
-static enum ab_first look_odd_record(const uint8_t *data, size_t len)
+/* A record that no client sends, but that some server accepts? */
+static enum ab_first detect_odd_record(const uint8_t *data, size_t len)
 {
 	enum { ALERT_SIZE = 2 };
 	unsigned n;
@@ -89,7 +86,7 @@ static enum ab_first look_odd_record(const uint8_t *data, size_t len)
 	return data[RECORD_HEADER] == 1 ? AB_FIRST_BAD : AB_FIRST_OTHER;
 }
 
-/* What some server takes for a space; a carriage return is one in a line. */
+/* Some server accepts it as a space; within a line also a carriage return. */
 static bool is_blank(uint8_t c)
 {
 	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
@@ -101,7 +98,7 @@ static bool is_token(uint8_t c)
 	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Like the names of methods, as against some word. */
+/* Does the word look like a method name? */
 static bool is_method(const uint8_t *word, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -120,7 +117,7 @@ static bool is_target(const uint8_t *data, size_t len)
 	return n > 0 && (data[0] == '/' || memmem(data, n, "://", 3));
 }
 
-/* The last two: node's parser takes them for HTTP, with some methods. */
+/* node's parser accepts the last two as HTTP, with some methods. */
 static bool is_version(const uint8_t *data, size_t len)
 {
 	static const char *const names[] = { "HTTP/", "RTSP/", "ICE/" };
@@ -134,9 +131,9 @@ static bool is_version(const uint8_t *data, size_t len)
 	return false;
 }
 
-static enum ab_first look_line(const uint8_t *data, size_t len)
+static enum ab_first detect_line(const uint8_t *data, size_t len)
 {
-	/* Every byte that comes is a look at all of them: not too many. */
+	/* Each new byte means reading the line again, so limit its length. */
 	enum { LONGEST = 8192 };
 	enum ab_first undecided = len < LONGEST ? AB_FIRST_MORE : AB_FIRST_HTTP;
 	size_t word, target, i = 0;
@@ -164,14 +161,14 @@ static enum ab_first look_line(const uint8_t *data, size_t len)
 									      : AB_FIRST_OTHER;
 		if (is_blank(data[i - 1]) && is_version(data + i, len - i))
 			return AB_FIRST_HTTP;
-		/* Some servers take any byte in a path. */
+		/* Some servers accept any byte in a path. */
 		if ((data[i] < ' ' || data[i] == 0x7f) && !is_blank(data[i]))
 			return method ? AB_FIRST_HTTP : AB_FIRST_OTHER;
 	}
 	return undecided;
 }
 
-static enum ab_first look_text(const uint8_t *data, size_t len)
+static enum ab_first detect_text(const uint8_t *data, size_t len)
 {
 	static const struct {
 		const char *text;
@@ -179,8 +176,7 @@ static enum ab_first look_text(const uint8_t *data, size_t len)
 		enum ab_first is;
 	} starts[] = {
 		{ "PRI * HTTP/2.0", 14, AB_FIRST_HTTP2 },
-		/* The second form of the proxy-protocol, which goes on with
-		 * more of them; the first one is a line. */
+		/* Version 2 of the proxy protocol; version 1 is a line. */
 		{ "\r\n\r\n\0", 5, AB_FIRST_BAD },
 	};
 
@@ -190,10 +186,10 @@ static enum ab_first look_text(const uint8_t *data, size_t len)
 		if (memcmp(data, starts[i].text, n) == 0)
 			return n < starts[i].len ? AB_FIRST_MORE : starts[i].is;
 	}
-	return look_line(data, len);
+	return detect_line(data, len);
 }
 
-enum ab_first ab_hello_look(const uint8_t *data, size_t len, struct ab_hello *ret)
+enum ab_first ab_hello_detect(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
 	enum ab_first odd;
@@ -202,8 +198,8 @@ enum ab_first ab_hello_look(const uint8_t *data, size_t len, struct ab_hello *re
 		return AB_FIRST_MORE;
 	if (data[0] == RECORD_HANDSHAKE && (n == 1 || data[1] == MAJOR))
 		return ab_hello_read(data, n, ret);
-	odd = look_odd_record(data, n);
-	return odd == AB_FIRST_OTHER ? look_text(data, n) : odd;
+	odd = detect_odd_record(data, n);
+	return odd == AB_FIRST_OTHER ? detect_text(data, n) : odd;
 }
 
 enum {
@@ -219,7 +215,7 @@ enum {
 enum {
 	EXT_SERVER_NAME = 0,
 	EXT_ECH = 0xfe0d,
-	EXT_ESNI = 0xffce, /* what came before it */
+	EXT_ESNI = 0xffce, /* its predecessor */
 	NAME_TYPE_HOST = 0,
 };
 
@@ -228,7 +224,7 @@ struct view {
 	size_t len;
 };
 
-static bool take(struct view *v, size_t len, struct view *ret)
+static bool take_bytes(struct view *v, size_t len, struct view *ret)
 {
 	if (v->len < len)
 		return false;
@@ -238,22 +234,23 @@ static bool take(struct view *v, size_t len, struct view *ret)
 	return true;
 }
 
-/* What follows its own length of one or two bytes. */
+/* A block after its length of one or two bytes. */
 static bool take_block(struct view *v, size_t length_bytes, struct view *ret)
 {
 	struct view n;
 
-	return take(v, length_bytes, &n) &&
-	       take(v, length_bytes == 1 ? n.data[0] : get16(n.data), ret);
+	return take_bytes(v, length_bytes, &n) &&
+	       take_bytes(v, length_bytes == 1 ? n.data[0] : get16(n.data), ret);
 }
 
-/* One name, of a host, and nothing else. */
+/* Exactly one name, of type host. */
 static bool read_server_name(struct view v, struct ab_hello *hello)
 {
 	struct view list, type, name;
 
-	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 || !take(&list, 1, &type) ||
-	    type.data[0] != NAME_TYPE_HOST || !take_block(&list, 2, &name) || list.len != 0 ||
+	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 ||
+	    !take_bytes(&list, 1, &type) || type.data[0] != NAME_TYPE_HOST ||
+	    !take_block(&list, 2, &name) || list.len != 0 ||
 	    ab_host_parse((const char *)name.data, name.len, &hello->name, NULL) < 0 ||
 	    hello->name.kind != AB_HOST_NAME)
 		return false;
@@ -266,7 +263,7 @@ static bool read_extensions(struct view v, struct ab_hello *hello)
 	while (v.len > 0) {
 		struct view type, body;
 
-		if (!take(&v, 2, &type) || !take_block(&v, 2, &body))
+		if (!take_bytes(&v, 2, &type) || !take_block(&v, 2, &body))
 			return false;
 		switch (get16(type.data)) {
 		case EXT_SERVER_NAME:
@@ -282,23 +279,23 @@ static bool read_extensions(struct view v, struct ab_hello *hello)
 	return true;
 }
 
-/* A whole message, with its header. */
+/* A whole message with its header. */
 static bool read_message(const uint8_t *data, size_t len, struct ab_hello *hello)
 {
 	struct view v = { data + MESSAGE_HEADER, len - MESSAGE_HEADER };
 	struct view version, random, session, suites, compression, extensions;
 
-	if (!take(&v, 2, &version) || version.data[0] != MAJOR || !take(&v, RANDOM, &random) ||
-	    !take_block(&v, 1, &session) || session.len > SESSION_MAX ||
-	    !take_block(&v, 2, &suites) || suites.len == 0 || suites.len % 2 != 0 ||
-	    !take_block(&v, 1, &compression) || compression.len == 0)
+	if (!take_bytes(&v, 2, &version) || version.data[0] != MAJOR ||
+	    !take_bytes(&v, RANDOM, &random) || !take_block(&v, 1, &session) ||
+	    session.len > SESSION_MAX || !take_block(&v, 2, &suites) || suites.len == 0 ||
+	    suites.len % 2 != 0 || !take_block(&v, 1, &compression) || compression.len == 0)
 		return false;
 	if (v.len == 0)
-		return true; /* before TLS 1.3 it may end here */
+		return true; /* before TLS 1.3 extensions are optional */
 	return take_block(&v, 2, &extensions) && v.len == 0 && read_extensions(extensions, hello);
 }
 
-/* A message in several records is put together first. */
+/* Join a message from several records, then read it. */
 static bool read_split(const uint8_t *data, size_t len, struct ab_hello *hello)
 {
 	uint8_t message[AB_HELLO_MAX];
@@ -314,7 +311,7 @@ static bool read_split(const uint8_t *data, size_t len, struct ab_hello *hello)
 	return read_message(message, len, hello);
 }
 
-/* `used` bytes of records with a message of `len`. */
+/* `used` bytes of records contain a message of `len` bytes. */
 static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
 				  struct ab_hello *ret)
 {
@@ -328,7 +325,7 @@ static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
 	return AB_FIRST_TLS;
 }
 
-static enum ab_first look_records(const uint8_t *data, size_t len, struct ab_hello *ret)
+static enum ab_first detect_records(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	uint8_t header[MESSAGE_HEADER];
 	size_t want = AB_HELLO_MAX, have = 0, at = 0;
@@ -346,7 +343,7 @@ static enum ab_first look_records(const uint8_t *data, size_t len, struct ab_hel
 			return AB_FIRST_BAD;
 		if (have + seen >= sizeof(header))
 			want = sizeof(header) + ((size_t)header[1] << 16 | get16(header + 2));
-		/* A second message behind the hello is in nobody's protocol. */
+		/* No protocol has a second message after the hello. */
 		if (want > AB_HELLO_MAX || have + n > want)
 			return AB_FIRST_BAD;
 		if (seen < n)
@@ -364,7 +361,7 @@ static enum ab_first look_records(const uint8_t *data, size_t len, struct ab_hel
 enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
-	enum ab_first r = look_records(data, n, ret);
+	enum ab_first r = detect_records(data, n, ret);
 
 	return r == AB_FIRST_MORE && n == AB_HELLO_MAX ? AB_FIRST_BAD : r;
 }
@@ -387,10 +384,10 @@ enum ab_first ab_hello_again(const uint8_t *data, size_t len, struct ab_hello *r
 	return r == AB_FIRST_MORE && n == AB_HELLO_MAX ? AB_FIRST_BAD : r;
 }
 
-/* Is this byte of the server's first message that of a HelloRetryRequest? */
+/* Could this byte of the server's first message be of a HelloRetryRequest? */
 static bool is_retry(size_t at, uint8_t c)
 {
-	/* The one random number that means it (RFC 8446, 4.1.3). */
+	/* The random value that marks it (RFC 8446, 4.1.3). */
 	static const uint8_t magic[RANDOM] = {
 		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
 		0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
@@ -409,7 +406,7 @@ enum ab_retry ab_hello_retry(const uint8_t *data, size_t len)
 	while (at < len) {
 		size_t n, seen;
 
-		/* Some servers warn before they say hello. */
+		/* Some servers send a warning before the hello. */
 		if (data[at] != RECORD_HANDSHAKE && data[at] != RECORD_ALERT)
 			return AB_RETRY_NO;
 		if (len - at < RECORD_HEADER)
@@ -425,6 +422,6 @@ enum ab_retry ab_hello_retry(const uint8_t *data, size_t len)
 		}
 		at += RECORD_HEADER + n;
 	}
-	/* So many bytes are no answer to a hello: expect the worst. */
+	/* No reply to a hello is that long: assume the worst. */
 	return len < AB_HELLO_MAX ? AB_RETRY_MORE : AB_RETRY_YES;
 }

@@ -1,9 +1,9 @@
 #ifndef AB_PROXY_WIRE_HELLO_H
 #define AB_PROXY_WIRE_HELLO_H
 /*
- * What a client's first bytes are, and the name in a TLS ClientHello. Pure.
- * The hello may be split over any number of TLS records and any number of
- * reads; the bytes seen so far are given each time.
+ * Detects the protocol of a client's first bytes, and reads the name in a TLS
+ * ClientHello. Pure. The hello may be split over any number of TLS records and
+ * reads; pass all bytes received so far each time.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,37 +11,37 @@
 
 #include "policy/values/host.h"
 
-enum { AB_HELLO_MAX = 32 * 1024 }; /* more is no hello of anybody */
+enum { AB_HELLO_MAX = 32 * 1024 }; /* no client sends a longer hello */
 
 enum ab_first {
-	AB_FIRST_MORE,	/* cannot be told yet */
+	AB_FIRST_MORE,	/* undecided */
 	AB_FIRST_TLS,	/* a whole ClientHello: see ret */
-	AB_FIRST_HTTP,	/* what some server takes for HTTP/1 or 0.9 */
-	AB_FIRST_HTTP2, /* HTTP/2 in clear, by its preface */
+	AB_FIRST_HTTP,	/* some server accepts it as HTTP/1 or 0.9 */
+	AB_FIRST_HTTP2, /* the preface of HTTP/2 without TLS */
 	AB_FIRST_OTHER, /* neither */
-	AB_FIRST_BAD,	/* TLS to some server, but not as it must be */
+	AB_FIRST_BAD,	/* some server accepts it as TLS, but it is malformed */
 };
 
 struct ab_hello {
 	bool has_name;
-	bool ech;	     /* an encrypted hello is inside */
-	struct ab_host name; /* of server_name, if has_name */
-	size_t used;	     /* its bytes, with the headers of records */
+	bool ech;	     /* it contains an encrypted hello */
+	struct ab_host name; /* server_name, if has_name */
+	size_t used;	     /* its length with record headers */
 };
 
-/* The client's first bytes. MORE ends at AB_HELLO_MAX; every other answer
- * holds whatever follows. `ret` is written with TLS only. */
-enum ab_first ab_hello_look(const uint8_t *data, size_t len, struct ab_hello *ret);
-/* The same where only a hello may be: TLS, MORE or BAD. */
+/* The client's first bytes. MORE ends at AB_HELLO_MAX; every other result is
+ * final, whatever follows. Writes `ret` with TLS only. */
+enum ab_first ab_hello_detect(const uint8_t *data, size_t len, struct ab_hello *ret);
+/* The same if only a hello is valid: TLS, MORE or BAD. */
 enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *ret);
 
 /*
- * A server of TLS 1.3 may ask for a second hello (HelloRetryRequest), and then
- * servers (nginx) take the name from that one. So after the first hello, of
- * which `used` bytes are passed, the client's bytes wait until the server's
- * first bytes say NO; after YES they wait until ab_hello_again has found the
- * second hello, and its name is checked like that of the first. It skips what
- * may stand before it: change_cipher_spec and early data.
+ * A TLS 1.3 server may ask for a second hello (HelloRetryRequest), and some
+ * (nginx) then use the name in that one. So after the `used` bytes of the first
+ * hello, hold the client's bytes until ab_hello_retry says NO for the server's
+ * first bytes. After YES, hold them until ab_hello_again has found the second
+ * hello, and check its name too. It skips change_cipher_spec and early data
+ * before that hello.
  */
 enum ab_retry { AB_RETRY_MORE, AB_RETRY_NO, AB_RETRY_YES };
 enum ab_retry ab_hello_retry(const uint8_t *data, size_t len);

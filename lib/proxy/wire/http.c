@@ -8,7 +8,7 @@
 
 enum {
 	ONCE = 1,    /* a second one makes the head malformed */
-	UNNAMED = 2, /* no matter of one hop: Connection may not name it */
+	UNNAMED = 2, /* end-to-end: Connection must not name it */
 };
 
 static const struct {
@@ -32,10 +32,11 @@ static const struct {
 	{ "upgrade", AB_HTTP_UPGRADE, 0 },
 };
 
-/* Protocols behind whose back we could not look: prefixes. */
+/* Upgrades to these protocols would hide requests from the filter (matched by
+ * prefix). */
 static const char *const unjudged[] = { "h2", "http", "tls" };
 
-static bool begins(struct ab_http_text s, const char *word)
+static bool begins_with(struct ab_http_text s, const char *word)
 {
 	size_t i = 0;
 
@@ -51,7 +52,7 @@ bool ab_http_is_exactly(struct ab_http_text s, const char *word)
 
 bool ab_http_is(struct ab_http_text s, const char *word)
 {
-	return s.len == strlen(word) && begins(s, word);
+	return s.len == strlen(word) && begins_with(s, word);
 }
 
 static bool is_tchar(char c)
@@ -82,14 +83,14 @@ enum ab_http_name ab_http_name(struct ab_http_text name)
 	return i < 0 ? AB_HTTP_OTHER : known[i].id;
 }
 
-static ssize_t fail(struct ab_http_scan *scan, int status, const char *why)
+static ssize_t reject_head(struct ab_http_scan *scan, int status, const char *why)
 {
 	scan->why = why;
 	return -status;
 }
 
-/* The length of the head, by its lines alone; the bytes between are checked,
- * so that nothing after this meets a control byte. */
+/* The length of the head. It also rejects control bytes, so later code need not
+ * handle them. */
 static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data, size_t len)
 {
 	enum { FIRST_MAX = AB_HTTP_METHOD_MAX + AB_HTTP_TARGET_MAX + 16 };
@@ -103,31 +104,31 @@ static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data, size_t l
 			if (scan->at + 1 >= limit)
 				break;
 			if (data[scan->at + 1] != '\n')
-				return fail(scan, 400, "it has a CR without LF");
+				return reject_head(scan, 400, "CR without LF");
 			if (first && !scan->lines)
-				return fail(scan, 400, "it begins with an empty line");
+				return reject_head(scan, 400, "empty first line");
 			if (first)
 				return (ssize_t)scan->at + 2;
 			if (++scan->lines > AB_HTTP_FIELDS + 1)
-				return fail(scan, 431, "it has more than 128 header fields");
+				return reject_head(scan, 431, "more than 128 header fields");
 			scan->at++;
 			scan->line = scan->at + 1;
 		} else if (c == '\n') {
-			return fail(scan, 400, "a line ends without CR");
+			return reject_head(scan, 400, "line ends without CR");
 		} else if ((c < 0x20 && c != '\t') || c == 0x7f) {
-			return fail(scan, 400, "it has a control character");
+			return reject_head(scan, 400, "control character");
 		} else if (first && ab_is_blank(c)) {
-			return fail(scan, 400, "it has a folded line");
+			return reject_head(scan, 400, "folded line");
 		} else if (!scan->lines && scan->at > FIRST_MAX) {
-			return fail(scan, 414, "its first line is too long");
+			return reject_head(scan, 414, "first line too long");
 		}
 	}
 	if (len >= AB_HTTP_HEAD_MAX)
-		return fail(scan, 431, "its head is longer than 64 KiB");
+		return reject_head(scan, 431, "head longer than 64 KiB");
 	return 0;
 }
 
-/* The next line, without its end; find_end saw one. */
+/* The next line without its CRLF, which find_end has seen. */
 static struct ab_http_text take_line(struct ab_http_text *rest)
 {
 	const char *end = memchr(rest->s, '\r', rest->len);
@@ -138,7 +139,7 @@ static struct ab_http_text take_line(struct ab_http_text *rest)
 	return line;
 }
 
-/* Up to `c`, or all; it is cut off with the character behind it. */
+/* Remove and return the text up to `c`, or all of it; also remove `c`. */
 static struct ab_http_text take_until(struct ab_http_text *rest, char c)
 {
 	const char *end = rest->len ? memchr(rest->s, c, rest->len) : NULL;
@@ -155,7 +156,7 @@ static struct ab_http_text take_until(struct ab_http_text *rest, char c)
 	return part;
 }
 
-static struct ab_http_text trim(struct ab_http_text s)
+static struct ab_http_text trim_blanks(struct ab_http_text s)
 {
 	while (s.len && ab_is_blank(s.s[0])) {
 		s.s++;
@@ -166,7 +167,7 @@ static struct ab_http_text trim(struct ab_http_text s)
 	return s;
 }
 
-/* "1.0" or "1.1" behind "HTTP/". */
+/* "1.0" or "1.1" after "HTTP/". */
 static bool take_version(struct ab_http_text s, int *ret_minor)
 {
 	if (s.len != 8 || memcmp(s.s, "HTTP/1.", 7) != 0 || (s.s[7] != '0' && s.s[7] != '1'))
@@ -178,17 +179,17 @@ static bool take_version(struct ab_http_text s, int *ret_minor)
 static const char *add_options(struct ab_http_head *head, struct ab_http_text value)
 {
 	while (value.len) {
-		struct ab_http_text word = trim(take_until(&value, ','));
+		struct ab_http_text word = trim_blanks(take_until(&value, ','));
 		int i = find_known(word);
 
 		if (!word.len)
 			continue;
 		if (!ab_http_token(word))
-			return "its Connection is malformed";
+			return "malformed Connection field";
 		if (i >= 0 && known[i].flags & UNNAMED)
-			return "its Connection names a field that is not of one hop";
+			return "Connection names an end-to-end field";
 		if (head->noptions == AB_HTTP_OPTIONS)
-			return "its Connection has too many words";
+			return "too many options in Connection";
 		head->options[head->noptions++] = word;
 	}
 	return NULL;
@@ -200,20 +201,20 @@ static const char *add_field(struct ab_http_head *head, struct ab_http_text line
 	int i;
 
 	if (!memchr(line.s, ':', line.len))
-		return "a header field has no colon";
+		return "header field without a colon";
 	f->name = take_until(&line, ':');
-	f->value = trim(line);
+	f->value = trim_blanks(line);
 	if (!ab_http_token(f->name))
-		return "the name of a header field is malformed";
+		return "malformed header field name";
 	i = find_known(f->name);
 	f->id = i < 0 ? AB_HTTP_OTHER : known[i].id;
 	if (i >= 0 && known[i].flags & ONCE && *seen & 1u << f->id)
-		return "it has a header field twice that may be there once";
+		return "duplicate header field that must be unique";
 	*seen |= 1u << f->id;
 	return f->id == AB_HTTP_CONNECTION ? add_options(head, f->value) : NULL;
 }
 
-static bool same(struct ab_http_text a, struct ab_http_text b)
+static bool is_same_text(struct ab_http_text a, struct ab_http_text b)
 {
 	size_t i = 0;
 
@@ -244,7 +245,7 @@ bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol)
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 {
 	for (size_t i = 0; i < head->noptions; i++)
-		if (same(head->options[i], word))
+		if (is_same_text(head->options[i], word))
 			return true;
 	return false;
 }
@@ -257,17 +258,17 @@ static bool has_option(const struct ab_http_head *head, const char *word)
 static bool is_unjudged(struct ab_http_text protocols)
 {
 	while (protocols.len) {
-		struct ab_http_text word = trim(take_until(&protocols, ','));
+		struct ab_http_text word = trim_blanks(take_until(&protocols, ','));
 
 		for (size_t i = 0; i < AB_COUNT(unjudged); i++)
-			if (begins(word, unjudged[i]))
+			if (begins_with(word, unjudged[i]))
 				return true;
 	}
 	return false;
 }
 
-/* Header fields and what they say about the message; head->body is what it
- * has if they say nothing. */
+/* Read the header fields. On entry head->body is the default if none of them
+ * describes a body. */
 static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 			   struct ab_http_head *head)
 {
@@ -278,7 +279,7 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 		const char *why = add_field(head, take_line(&rest), &seen);
 
 		if (why)
-			return fail(scan, 400, why);
+			return reject_head(scan, 400, why);
 	}
 	head->keep = !has_option(head, "close") && (head->minor || has_option(head, "keep-alive"));
 	for (size_t i = 0; i < head->nfields; i++) {
@@ -298,17 +299,17 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 	if (head->upgrade_unjudged)
 		head->upgrade = false;
 	if (length && coding)
-		return fail(scan, 400, "it has both Content-Length and Transfer-Encoding");
+		return reject_head(scan, 400, "both Content-Length and Transfer-Encoding");
 	if (length) {
 		if (!ab_parse_digits(length->value.s, length->value.len, &head->length))
-			return fail(scan, 400, "its Content-Length is not one number");
+			return reject_head(scan, 400, "invalid Content-Length");
 		head->body = head->length ? AB_HTTP_LENGTH : AB_HTTP_NONE;
 	}
 	if (coding) {
 		if (!ab_http_is(coding->value, "chunked"))
-			return fail(scan, 501, "its Transfer-Encoding is not \"chunked\"");
+			return reject_head(scan, 501, "Transfer-Encoding other than \"chunked\"");
 		if (!head->minor)
-			return fail(scan, 400, "HTTP/1.0 has no Transfer-Encoding");
+			return reject_head(scan, 400, "Transfer-Encoding in HTTP/1.0");
 		head->body = AB_HTTP_CHUNKED;
 	}
 	return 0;
@@ -329,20 +330,20 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t
 	ret->method = take_until(&line, ' ');
 	ret->target = take_until(&line, ' ');
 	if (!ab_http_token(ret->method) || !ret->target.len || !line.len)
-		return fail(scan, 400, "its first line is no request");
+		return reject_head(scan, 400, "invalid request line");
 	if (!take_version(line, &ret->head.minor))
 		return line.len == 8 && memcmp(line.s, "HTTP/", 5) == 0
-			       ? fail(scan, 505, "it is not HTTP/1.0 or 1.1")
-			       : fail(scan, 400, "its first line is no request");
+			       ? reject_head(scan, 505, "not HTTP/1.0 or 1.1")
+			       : reject_head(scan, 400, "invalid request line");
 	if (ret->method.len > AB_HTTP_METHOD_MAX)
-		return fail(scan, 501, "its method is too long");
+		return reject_head(scan, 501, "method too long");
 	if (ret->target.len > AB_HTTP_TARGET_MAX)
-		return fail(scan, 414, "its target is longer than 16 KiB");
+		return reject_head(scan, 414, "target longer than 16 KiB");
 	r = read_fields(scan, rest, &ret->head);
 	if (r < 0)
 		return r;
 	why = ab_http_target(ret);
-	return why ? fail(scan, 400, why) : end;
+	return why ? reject_head(scan, 400, why) : end;
 }
 
 ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
@@ -353,26 +354,26 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	struct ab_http_text rest, line, status;
 
 	if (end <= 0)
-		return end ? fail(scan, 502, scan->why) : 0;
+		return end ? reject_head(scan, 502, scan->why) : 0;
 	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
 	rest = (struct ab_http_text){ data, (size_t)end };
 	line = take_line(&rest);
 	if (!take_version(take_until(&line, ' '), &head->minor))
-		return fail(scan, 502, "it is not HTTP/1.0 or 1.1");
+		return reject_head(scan, 502, "not HTTP/1.0 or 1.1");
 	status = take_until(&line, ' ');
 	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' ||
 	    !ab_is_digit(status.s[1]) || !ab_is_digit(status.s[2]))
-		return fail(scan, 502, "its first line has no status");
+		return reject_head(scan, 502, "invalid status line");
 	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 + status.s[2] - '0';
 	ret->reason = line;
 	head->body = AB_HTTP_CLOSE;
 	r = read_fields(scan, rest, head);
 	if (r < 0)
-		return fail(scan, 502, scan->why);
-	/* Some clients would believe such a length rather than the status. */
+		return reject_head(scan, 502, scan->why);
+	/* Some clients would believe the length rather than the status. */
 	if ((ret->status < 200 || ret->status == 204) &&
 	    (head->body == AB_HTTP_LENGTH || head->body == AB_HTTP_CHUNKED))
-		return fail(scan, 502, "it has a body that its status forbids");
+		return reject_head(scan, 502, "body not allowed with its status");
 	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
 		head->body = AB_HTTP_NONE;
 	if (head->body == AB_HTTP_CLOSE)

@@ -10,7 +10,7 @@ enum state {
 	DATA,
 	DATA_CR,
 	DATA_LF,
-	TRAILER, /* begin of a line behind the last chunk */
+	TRAILER, /* start of a line after the last chunk */
 	NAME,
 	VALUE,
 	VALUE_LF,
@@ -24,12 +24,12 @@ static bool is_text(uint8_t c)
 	return (c >= 0x20 && c != 0x7f) || c == '\t';
 }
 
-static enum state size_byte(struct ab_http_chunks *c, uint8_t b)
+static enum state read_size_byte(struct ab_http_chunks *c, uint8_t b)
 {
 	int digit = ab_hex(b);
 
 	if (digit >= 0) {
-		/* 15 digits cannot overflow, and are more than anyone has */
+		/* 15 digits cannot overflow */
 		if (++c->digits > 15)
 			return BAD;
 		c->left = c->left << 4 | (unsigned)digit;
@@ -41,7 +41,7 @@ static enum state size_byte(struct ab_http_chunks *c, uint8_t b)
 	return b == '\r' ? SIZE_LF : b == ';' ? EXTENSION : BAD;
 }
 
-static enum state name_byte(struct ab_http_chunks *c, uint8_t b)
+static enum state read_name_byte(struct ab_http_chunks *c, uint8_t b)
 {
 	char byte = (char)b;
 
@@ -57,7 +57,7 @@ static enum state name_byte(struct ab_http_chunks *c, uint8_t b)
 	return NAME;
 }
 
-static enum state trailer_byte(struct ab_http_chunks *c, uint8_t b)
+static enum state read_trailer_byte(struct ab_http_chunks *c, uint8_t b)
 {
 	if (++c->line > AB_HTTP_TRAILERS_MAX)
 		return BAD;
@@ -66,9 +66,9 @@ static enum state trailer_byte(struct ab_http_chunks *c, uint8_t b)
 		if (b == '\r')
 			return LAST_LF;
 		c->name_len = 0;
-		return name_byte(c, b);
+		return read_name_byte(c, b);
 	case NAME:
-		return name_byte(c, b);
+		return read_name_byte(c, b);
 	case VALUE:
 		return b == '\r' ? VALUE_LF : is_text(b) ? VALUE : BAD;
 	case VALUE_LF:
@@ -92,7 +92,7 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 {
 	switch ((enum state)c->state) {
 	case SIZE:
-		return size_byte(c, b);
+		return read_size_byte(c, b);
 	case EXTENSION:
 		if (++c->line > AB_HTTP_EXTENSION_MAX)
 			return BAD;
@@ -110,7 +110,7 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 	case VALUE:
 	case VALUE_LF:
 	case LAST_LF:
-		return trailer_byte(c, b);
+		return read_trailer_byte(c, b);
 	case DATA:
 	case OVER:
 	case BAD:

@@ -1,9 +1,10 @@
 #ifndef AB_PROXY_WIRE_HTTP_CHUNKS_H
 #define AB_PROXY_WIRE_HTTP_CHUNKS_H
 /*
- * The chunked framing of a body, followed while its bytes pass by. Pure. As strict as heads are (proxy/wire/http.h): every reader finds the same
- * end. Sizes are bare hexadecimal, extensions and trailers are bounded, and a
- * trailer is no field that says something about framing, target or hop.
+ * Follows the chunked framing of a body while its bytes pass. Pure. As strict as
+ * for heads (proxy/wire/http.h): every parser finds the same end. Sizes are
+ * plain hexadecimal, extensions and trailers are limited, and a trailer must not
+ * be a field about framing, target or hop.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,12 +12,12 @@
 #include <sys/types.h>
 
 enum {
-	AB_HTTP_EXTENSION_MAX = 1024,	  /* of one chunk */
-	AB_HTTP_TRAILERS_MAX = 16 * 1024, /* all together */
+	AB_HTTP_EXTENSION_MAX = 1024,	  /* per chunk */
+	AB_HTTP_TRAILERS_MAX = 16 * 1024, /* in total */
 	AB_HTTP_TRAILER_NAME = 64,
 };
 
-struct ab_http_chunks { /* zeroed at the begin of the body */
+struct ab_http_chunks { /* zero it before the body */
 	uint8_t state;
 	uint8_t digits; /* of the size, so far */
 	uint8_t name_len;
@@ -26,12 +27,12 @@ struct ab_http_chunks { /* zeroed at the begin of the body */
 };
 
 /*
- * How many of these bytes belong to the body: all, or fewer when it ends, and
- * then *ret_over is set. -1: malformed.
+ * How many of these bytes belong to the body: all, or fewer if it ends, and then
+ * *ret_over is set. -1: malformed.
  */
 ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len, bool *ret_over);
-/* The same up to the first bytes of the chunks' own: the last *ret_data of
- * those that were taken. */
+/* The same, but stops after the first run of payload: the last *ret_data bytes
+ * of those taken. */
 ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
 			    size_t *ret_data, bool *ret_over);
 

@@ -15,7 +15,7 @@ bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t
 	size_t n = s.len;
 	uint16_t port = 0;
 
-	/* A colon inside brackets is the address's; outside there is one. */
+	/* Ignore colons inside brackets: they belong to an IPv6 address. */
 	if (colon && (!bracket || (close && colon > close))) {
 		n = (size_t)(colon - s.s);
 		if (memchr(s.s, ':', n) && !bracket)
@@ -49,9 +49,9 @@ static const char *read_absolute(struct ab_http_request *rq)
 	       rest.s[authority.len] != '?')
 		authority.len++;
 	if (memchr(authority.s, '@', authority.len))
-		return "its target has a user name in it";
+		return "user name in the target";
 	if (!ab_http_authority(authority, &rq->host, &rq->port))
-		return "the host in its target is malformed";
+		return "malformed host in the target";
 	rq->form = AB_HTTP_ABSOLUTE;
 	rq->has_host = true;
 	rq->path = (struct ab_http_text){ rest.s + authority.len, rest.len - authority.len };
@@ -63,7 +63,7 @@ static const char *read_connect(struct ab_http_request *rq)
 	if (!ab_http_authority(rq->target, &rq->host, &rq->port) || !rq->port)
 		return "CONNECT needs host:port";
 	if (rq->head.body != AB_HTTP_NONE)
-		return "CONNECT has no body";
+		return "CONNECT with a body";
 	rq->form = AB_HTTP_AUTHORITY;
 	rq->path = (struct ab_http_text){ rq->target.s, 0 };
 	rq->has_host = true;
@@ -76,7 +76,7 @@ static const char *read_target(struct ab_http_request *rq)
 
 	for (size_t i = 0; i < t.len; i++)
 		if (t.s[i] == '\t' || t.s[i] == '#')
-			return "its target has a character that belongs into none";
+			return "invalid character in the target";
 	if (ab_http_is_exactly(rq->method, "CONNECT"))
 		return read_connect(rq);
 	rq->path = t;
@@ -86,18 +86,20 @@ static const char *read_target(struct ab_http_request *rq)
 	}
 	if (ab_http_is_exactly(t, "*")) {
 		rq->form = AB_HTTP_ASTERISK;
-		return ab_http_is_exactly(rq->method, "OPTIONS") ? NULL
-								 : "only OPTIONS may ask for *";
+		return ab_http_is_exactly(rq->method, "OPTIONS")
+			       ? NULL
+			       : "target * is valid with OPTIONS only";
 	}
 	if (t.len >= 7 && ab_http_is((struct ab_http_text){ t.s, 7 }, "http://"))
 		return read_absolute(rq);
 	if (memmem(t.s, t.len, "://", 3))
-		return "a proxy can be asked for http:// only; https:// needs CONNECT";
-	return "its target is malformed";
+		return "use CONNECT for https://; only http:// URLs can be requested";
+	return "malformed target";
 }
 
-/* The same authority; without a port of its own either side means `port`. */
-static bool agree(const struct ab_http_request *rq, const struct ab_host *host, uint16_t port)
+/* Is it the same authority? A missing port means the default. */
+static bool is_same_authority(const struct ab_http_request *rq, const struct ab_host *host,
+			      uint16_t port)
 {
 	uint16_t usual = rq->form == AB_HTTP_AUTHORITY ? rq->port : 80;
 
@@ -114,14 +116,14 @@ const char *ab_http_target(struct ab_http_request *rq)
 
 	if (why)
 		return why;
-	/* The target of a CONNECT is all that matters, and it goes nowhere
-	 * else; every other request needs a Host from 1.1 on. */
+	/* CONNECT is not forwarded and needs only its target; from 1.1 on every
+	 * other request needs a Host. */
 	if (!f)
-		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "it has no Host" : NULL;
+		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "no Host field" : NULL;
 	if (!ab_http_authority(f->value, &host, &port))
-		return "its Host is malformed";
+		return "malformed Host field";
 	if (rq->has_host)
-		return agree(rq, &host, port) ? NULL : "its Host is not the host of its target";
+		return is_same_authority(rq, &host, port) ? NULL : "Host differs from the target";
 	rq->has_host = true;
 	rq->host = host;
 	rq->port = port;

@@ -19,7 +19,7 @@ static void put_field(struct ab_buf *out, const struct ab_http_field *f)
 	ab_buf_puts(out, "\r\n");
 }
 
-/* "Connection: a, b" if there is anything to say. */
+/* "Connection: a, b", unless n is 0. */
 static void put_connection(struct ab_buf *out, const char *const *words, size_t n)
 {
 	bool begun = false;
@@ -68,7 +68,7 @@ static void put_request_line(struct ab_buf *out, const struct ab_http_request *r
 		ab_buf_puts(out, "http://");
 		put_authority(out, hop);
 	}
-	/* An empty path asks about the server itself (RFC 9112, 3.2.4). */
+	/* OPTIONS with an empty path is about the server (RFC 9112, 3.2.4). */
 	if (star)
 		ab_buf_puts(out, hop->upstream ? "" : "*");
 	else if (!rq->path.len || rq->path.s[0] == '?')
@@ -77,8 +77,9 @@ static void put_request_line(struct ab_buf *out, const struct ab_http_request *r
 	ab_buf_puts(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
 }
 
-/* Does it go further than this hop? */
-static bool travels(const struct ab_http_head *head, const struct ab_http_field *f, bool upgrade)
+/* Is this an end-to-end field? */
+static bool is_forwarded(const struct ab_http_head *head, const struct ab_http_field *f,
+			 bool upgrade)
 {
 	switch (f->id) {
 	case AB_HTTP_CONNECTION:
@@ -110,8 +111,8 @@ void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 	ab_buf_puts(out, "Host: ");
 	put_authority(out, hop);
 	ab_buf_puts(out, "\r\n");
-	/* The answer to TRACE is the request as it came in, and with
-	 * Max-Forwards it is the upstream's own. */
+	/* The response to TRACE returns the request, and with Max-Forwards the
+	 * upstream itself sends it: keep the credentials out of it. */
 	if (hop->upstream && hop->credentials && !has_method(rq, "TRACE")) {
 		ab_buf_puts(out, "Proxy-Authorization: ");
 		ab_buf_puts(out, hop->credentials);
@@ -120,11 +121,11 @@ void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 	for (size_t i = 0; i < head->nfields; i++) {
 		const struct ab_http_field *f = &head->fields[i];
 
-		/* All that TE can ask for between us: trailers pass. */
+		/* Trailers are the only TE option that is forwarded. */
 		if (f->id == AB_HTTP_TE && ab_http_is(f->value, "trailers") && !words[1]) {
 			words[1] = "TE";
 			put_field(out, f);
-		} else if (f->id != AB_HTTP_HOST && travels(head, f, head->upgrade)) {
+		} else if (f->id != AB_HTTP_HOST && is_forwarded(head, f, head->upgrade)) {
 			put_field(out, f);
 		}
 	}
@@ -169,7 +170,7 @@ void ab_http_write_response(struct ab_buf *out, const struct ab_http_response *r
 			    int minor)
 {
 	const struct ab_http_head *head = &rs->head;
-	/* 426 names what the server would rather speak. */
+	/* 426 names the protocol that the server requires. */
 	bool upgrade = rs->status == 101 || rs->status == 426;
 	const char *word = NULL;
 	char line[32];
@@ -179,7 +180,7 @@ void ab_http_write_response(struct ab_buf *out, const struct ab_http_response *r
 	put_text(out, rs->reason);
 	ab_buf_puts(out, "\r\n");
 	for (size_t i = 0; i < head->nfields; i++)
-		if (travels(head, &head->fields[i], upgrade))
+		if (is_forwarded(head, &head->fields[i], upgrade))
 			put_field(out, &head->fields[i]);
 	if (rs->status == 101)
 		word = "Upgrade";

@@ -20,7 +20,7 @@ ssize_t ab_socks_greeting(const uint8_t *data, size_t len, uint8_t *ret_method)
 	return (ssize_t)(2 + methods);
 }
 
-/* The size of the address of a request, 0: not known yet, -1: no such type. */
+/* The size of a request's address; 0: not known yet; -1: unknown type. */
 static ssize_t address_size(const uint8_t *data, size_t len)
 {
 	switch (data[3]) {
@@ -35,8 +35,8 @@ static ssize_t address_size(const uint8_t *data, size_t len)
 	}
 }
 
-/* A name is taken by its length, as a whole: one with a byte that no name has
- * is no host, whatever stands before that byte. */
+/* Use the name's full length, so that a name with an invalid byte (NUL) is
+ * rejected as a whole. */
 static bool read_host(const uint8_t *data, struct ab_host *ret)
 {
 	if (data[3] == TYPE_NAME)
@@ -57,7 +57,7 @@ ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_reques
 		return 0;
 	size = address_size(data, len);
 	if (size < 0) {
-		/* Where the request ends is not known: it is the last one. */
+		/* The request's end is unknown, so nothing can follow it. */
 		r.reply = AB_SOCKS_BAD_ADDRESS;
 		*ret = r;
 		return 4;
@@ -66,7 +66,7 @@ ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_reques
 		return 0;
 	port = data + 4 + size;
 	r.port = (uint16_t)(port[0] << 8 | port[1]);
-	/* The address of BIND and UDP is often all zero: command first. */
+	/* BIND and UDP often have an all-zero address: check the command first. */
 	if (data[1] != CONNECT)
 		r.reply = AB_SOCKS_NOT_SUPPORTED;
 	else if (!read_host(data, &r.host) || r.port == 0)

@@ -22,17 +22,17 @@ enum ab_socks_reply {
 	AB_SOCKS_BAD_ADDRESS = 8,   /* address type */
 };
 
-/* >0: consumed bytes; 0: more is needed; <0: malformed, close. */
+/* >0: consumed bytes; 0: incomplete; <0: malformed, close. */
 ssize_t ab_socks_greeting(const uint8_t *data, size_t len, uint8_t *ret_method /* 0 or 0xff */);
 
 struct ab_socks_request {
-	enum ab_socks_reply reply; /* OK, or what to answer at once */
+	enum ab_socks_reply reply; /* OK, or the error to reply with */
 	struct ab_host host;	   /* valid with OK */
 	uint16_t port;
 };
 ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_request *ret);
 
-/* The answer: 10 bytes, bound address all zero. */
+/* The reply: 10 bytes, bound address all zero. */
 void ab_socks_answer(enum ab_socks_reply reply, uint8_t ret[10]);
 
 #endif
