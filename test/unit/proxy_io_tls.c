@@ -91,8 +91,8 @@ static void servers(void)
 	       "an address");
 	server(&(struct cert_spec){ good, .self_signed = true }, "its certificate is self-signed",
 	       "self-signed");
-	server(&(struct cert_spec){ good, .weak = true },
-	       "its certificate has a key that is too weak", "a weak key");
+	server(&(struct cert_spec){ good, .weak = true }, "its certificate has a weak key",
+	       "a weak key");
 	server(&(struct cert_spec){ good, .usage = "clientAuth" },
 	       "its certificate is not for servers", "a client's");
 }
@@ -133,9 +133,9 @@ static void bundles(void)
 	       "its certificate is from an authority that this machine does "
 	       "not trust",
 	       "others");
-	bundle("", "this machine has no root certificates to check it against", "none");
+	bundle("", "this machine has no root certificates to verify it with", "none");
 	bundle("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-	       "this machine has no root certificates to check it against", "only bad blocks");
+	       "this machine has no root certificates to verify it with", "only bad blocks");
 	free_cert(&other);
 }
 
@@ -184,7 +184,7 @@ static void no_tls(void)
 	if (write(far.source.fd, "HTTP/1.1 400 Bad\r\n\r\n", 20) != 20)
 		abort();
 	ok(ab_tls_handshake(tls) == AB_TLS_FAILED, "plain text is no TLS");
-	is_str(ab_tls_why(tls), "it does not speak TLS", "and that is why");
+	is_str(ab_tls_why(tls), "the server does not use TLS", "and that is why");
 	ab_tls_free(tls);
 	close_pair();
 
@@ -195,7 +195,8 @@ static void no_tls(void)
 	shutdown(far.source.fd, SHUT_RDWR);
 	for (i = 0; i < 3 && ab_tls_handshake(tls) == AB_TLS_WAIT; i++)
 		wake();
-	is_str(ab_tls_why(tls), "it ended the connection in the handshake", "a peer that hangs up");
+	is_str(ab_tls_why(tls), "the server closed the connection during the handshake",
+	       "a peer that hangs up");
 	ab_tls_free(tls);
 	close_pair();
 }
@@ -255,8 +256,8 @@ static void clients(void)
 {
 	const char *own = "api.example.com";
 	const char *h2 = "\x02h2", *both = "\x02h2\x08http/1.1";
-	const char *another = "the client asks for another host";
-	const char *h2_only = "the client speaks no HTTP/1.1";
+	const char *another = "the client asked for another host";
+	const char *h2_only = "the client does not support HTTP/1.1";
 
 	client(&(struct client){ own, both, 0, true }, "", "usual");
 	client(&(struct client){ own, NULL, 0, true }, "", "no ALPN");
@@ -265,7 +266,7 @@ static void clients(void)
 	client(&(struct client){ own, h2, TLS1_2_VERSION, true }, h2_only,
 	       "TLS 1.2 and only HTTP/2");
 	client(&(struct client){ own, both, TLS1_1_VERSION, true },
-	       "the client speaks no TLS 1.2 or later", "TLS 1.1");
+	       "the client does not support TLS 1.2 or later", "TLS 1.1");
 	client(&(struct client){ own, both, 0, false },
 	       "the client does not trust the box's certificate authority",
 	       "without our authority");
@@ -388,7 +389,8 @@ int main(void)
 	bundles();
 	talks(0, NULL, "", "a server without ALPN");
 	talks(TLS1_2_VERSION, "http/1.1", "", "a server of TLS 1.2");
-	talks(TLS1_1_VERSION, NULL, "it speaks no TLS 1.2 or later", "a server of TLS 1.1");
+	talks(TLS1_1_VERSION, NULL, "the server does not support TLS 1.2 or later",
+	      "a server of TLS 1.1");
 	talks(0, "h2", "the handshake failed: bad extension", "a server that chooses HTTP/2");
 	no_tls();
 #ifndef __SANITIZE_ADDRESS__

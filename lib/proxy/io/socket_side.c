@@ -10,10 +10,10 @@
 #include "proxy/io/tls.h"
 
 enum {
-	READ_ROOM = 16 * 1024, /* at once; as much as a TLS record has */
-	PIPE_ROOM = 1 << 20,   /* what a pipe holds */
-	COPY_ROOM = 64 * 1024, /* the same where no pipe is to be had */
-	SHARE = 4 << 20,       /* moved at a stretch, so that all get on */
+	READ_ROOM = 16 * 1024, /* per read; the size of a TLS record */
+	PIPE_ROOM = 1 << 20,   /* capacity of a pipe */
+	COPY_ROOM = 64 * 1024, /* the same without a pipe */
+	SHARE = 4 << 20,       /* bytes per turn, so that no flow starves others */
 	PIPES_MAX = 256,
 };
 
@@ -23,7 +23,7 @@ struct ab_pipes {
 	uint8_t copy[COPY_ROOM];
 };
 
-static ssize_t receive(struct ab_side *side, void *data, size_t len)
+static ssize_t receive_bytes(struct ab_side *side, void *data, size_t len)
 {
 	ssize_t n;
 
@@ -35,7 +35,7 @@ static ssize_t receive(struct ab_side *side, void *data, size_t len)
 	return n;
 }
 
-static ssize_t transmit(struct ab_side *side, const void *data, size_t len)
+static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len)
 {
 	ssize_t n;
 
@@ -58,7 +58,7 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 		return AB_IO_EOF;
 	if (!want || (!side->readable && !(side->tls && ab_tls_pending(side->tls))))
 		return AB_IO_WAIT;
-	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
+	n = receive_bytes(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0) {
 		ab_buf_add(&side->in, chunk, (size_t)n);
 		return AB_IO_DONE;
@@ -81,7 +81,7 @@ enum ab_io ab_side_write(struct ab_side *side, struct ab_buf *b, uint64_t len,
 
 		if (!side->writable)
 			return AB_IO_WAIT;
-		n = transmit(side, ab_buf_bytes(b), (size_t)(len - *ret_written));
+		n = transmit_bytes(side, ab_buf_bytes(b), (size_t)(len - *ret_written));
 		if (n < 0 && errno == EAGAIN)
 			return AB_IO_WAIT;
 		if (n < 0)
@@ -153,13 +153,12 @@ static bool hold_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 		flow->pipe[1] = pipes->free[pipes->nfree][1];
 		return true;
 	}
-	/* A few slow peers must not take every descriptor: beyond these the
-	 * bytes are copied. */
+	/* Slow peers must not use up all descriptors: beyond the limit, copy. */
 	if (pipes->nmade == PIPES_MAX || pipe2(flow->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
 		flow->pipe[0] = flow->pipe[1] = -1;
 		return false;
 	}
-	/* Users have a budget of pipe pages; a small pipe works as well. */
+	/* May fail: users have a limit on pipe pages. A small pipe works too. */
 	(void)fcntl(flow->pipe[0], F_SETPIPE_SZ, PIPE_ROOM);
 	pipes->nmade++;
 	return true;
@@ -169,7 +168,7 @@ static void release_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 {
 	if (flow->pipe[0] < 0)
 		return;
-	if (flow->held) { /* of a broken connection: not empty */
+	if (flow->held) { /* the connection failed: not empty */
 		close(flow->pipe[0]);
 		close(flow->pipe[1]);
 		pipes->nmade--;
@@ -187,15 +186,14 @@ void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes)
 	release_pipe(flow, pipes);
 }
 
-static void count(struct ab_flow *flow, uint64_t *left, uint64_t n)
+static void count_moved(struct ab_flow *flow, uint64_t *left, uint64_t n)
 {
 	flow->moved += n;
 	if (*left != AB_FLOW_ALL)
 		*left -= n;
 }
 
-/* From the socket into the pipe. */
-static enum ab_io fill(struct ab_flow *flow, struct ab_side *from, uint64_t want)
+static enum ab_io fill_pipe(struct ab_flow *flow, struct ab_side *from, uint64_t want)
 {
 	ssize_t n = splice(from->source.fd, NULL, flow->pipe[1], NULL,
 			   want < PIPE_ROOM ? (size_t)want : PIPE_ROOM,
@@ -208,14 +206,13 @@ static enum ab_io fill(struct ab_flow *flow, struct ab_side *from, uint64_t want
 	else if (errno != EAGAIN)
 		return AB_IO_FAILED;
 	else if (!flow->held)
-		/* With bytes in it, it may be the pipe that is full: it has
-		 * a slot for each packet, however small. */
+		/* If the pipe is not empty, it may be full instead: each
+		 * packet, however small, takes a slot. */
 		from->readable = false;
 	return AB_IO_DONE;
 }
 
-/* From the pipe into the socket. */
-static enum ab_io drain(struct ab_flow *flow, struct ab_side *to, uint64_t *left)
+static enum ab_io drain_pipe(struct ab_flow *flow, struct ab_side *to, uint64_t *left)
 {
 	ssize_t n;
 
@@ -225,7 +222,7 @@ static enum ab_io drain(struct ab_flow *flow, struct ab_side *to, uint64_t *left
 		   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (n > 0) {
 		flow->held -= (uint32_t)n;
-		count(flow, left, (uint64_t)n);
+		count_moved(flow, left, (uint64_t)n);
 		return AB_IO_DONE;
 	}
 	if (n < 0 && errno == EAGAIN) {
@@ -236,15 +233,15 @@ static enum ab_io drain(struct ab_flow *flow, struct ab_side *to, uint64_t *left
 }
 
 /*
- * Without a pipe, or with TLS: once around through memory; what is not taken
- * waits in to->out, and counts as moved. A read that is told to wait may do so
- * for room to write, with `readable` as it was: it is not tried again here.
+ * Without a pipe, or with TLS: read and write once through memory. What could
+ * not be written goes to to->out and counts as moved. A TLS read may wait for
+ * room to write while `readable` is still set, so do not retry on EAGAIN.
  */
-static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
-		       struct ab_side *to, uint64_t *left)
+static enum ab_io copy_bytes(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
+			     struct ab_side *to, uint64_t *left)
 {
 	size_t want = *left < COPY_ROOM ? (size_t)*left : COPY_ROOM;
-	ssize_t n = receive(from, pipes->copy, want), sent = 0;
+	ssize_t n = receive_bytes(from, pipes->copy, want), sent = 0;
 
 	if (n < 0)
 		return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
@@ -252,9 +249,9 @@ static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_s
 		from->eof = true;
 		return AB_IO_DONE;
 	}
-	count(flow, left, (uint64_t)n);
+	count_moved(flow, left, (uint64_t)n);
 	if (to->writable)
-		sent = transmit(to, pipes->copy, (size_t)n);
+		sent = transmit_bytes(to, pipes->copy, (size_t)n);
 	if (sent < 0 && errno != EAGAIN)
 		return AB_IO_FAILED;
 	if (sent < 0)
@@ -273,7 +270,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 
 	if (io == AB_IO_DONE && from->in.len) {
 		io = ab_side_write(to, &from->in, *left, &written);
-		count(flow, left, written);
+		count_moved(flow, left, written);
 	}
 	while (io == AB_IO_DONE) {
 		uint64_t want = *left == AB_FLOW_ALL ? PIPE_ROOM : *left - flow->held;
@@ -286,15 +283,15 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 			return AB_IO_YIELD;
 		if (want && from->readable && !from->eof && flow->held < PIPE_ROOM / 2) {
 			if (from->tls || to->tls || !hold_pipe(flow, pipes)) {
-				io = copy(flow, pipes, from, to, left);
+				io = copy_bytes(flow, pipes, from, to, left);
 				continue;
 			}
-			io = fill(flow, from, want);
+			io = fill_pipe(flow, from, want);
 			if (io != AB_IO_DONE)
 				break;
 		}
 		if (flow->held) {
-			io = drain(flow, to, left);
+			io = drain_pipe(flow, to, left);
 			continue;
 		}
 		if (!from->eof && from->readable)

@@ -1,12 +1,11 @@
 /*
  * One end of one connection.
  *
- * The library reads as much as the socket gives and holds what it has not
- * decrypted yet, so a read may have data while the socket has none:
- * ab_tls_pending() tells. A read that is told to wait may wait for room to
- * write (an answer to a key update), and a write for bytes; whichever it is,
- * its flag of the side is false, and the event that sets it again is the one
- * at which to call again.
+ * The library reads all that the socket has and keeps what it has not decrypted
+ * yet, so there may be data when the socket has none: ab_tls_pending(). A
+ * blocked read may wait for room to write (a reply to a key update), and a
+ * write for bytes. Either way the side's flag is false, and the event that sets
+ * it again is the one at which to call again.
  */
 #include "proxy/io/tls.h"
 
@@ -18,7 +17,7 @@
 #include "base/data/mem.h"
 #include "proxy/io/tls_state.h"
 
-/* Records without data in a row: tickets, key updates. More are an attack. */
+/* Consecutive records without data: tickets, key updates. More are an attack. */
 enum { IDLE_RECORDS = 64 };
 
 static struct ab_tls *new_end(struct ab_tls_site *site, struct ab_side *side,
@@ -35,15 +34,15 @@ static struct ab_tls *new_end(struct ab_tls_site *site, struct ab_side *side,
 	return tls;
 }
 
-/* Gives up with a clause. */
-static void refuse(struct ab_tls *tls, const char *why)
+/* Make every handshake fail with this reason. */
+static void set_failed(struct ab_tls *tls, const char *why)
 {
 	SSL_free(tls->ssl);
 	tls->ssl = NULL;
 	tls->why = ab_strdup(why);
 }
 
-static bool attach(struct ab_tls *tls, SSL_CTX *ctx)
+static bool attach_library(struct ab_tls *tls, SSL_CTX *ctx)
 {
 	BIO *bio = BIO_new(tls->site->bio);
 
@@ -58,8 +57,8 @@ static bool attach(struct ab_tls *tls, SSL_CTX *ctx)
 	return true;
 }
 
-/* A ticket of one name is none for another: the session's context, which the
- * library compares, is the digest of the name. */
+/* Bind tickets to the name: the library compares the session id context, which
+ * is the name's digest. */
 static bool bind_sessions(SSL *ssl, const struct ab_host *name)
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
@@ -76,10 +75,10 @@ struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
 	SSL_CTX *ctx = ab_tls_site_server(site);
 	X509 *leaf = ab_tls_site_leaf(site, name);
 
-	if (!ctx || !leaf || !attach(tls, ctx) || !bind_sessions(tls->ssl, name) ||
+	if (!ctx || !leaf || !attach_library(tls, ctx) || !bind_sessions(tls->ssl, name) ||
 	    SSL_use_certificate(tls->ssl, leaf) != 1 ||
 	    SSL_use_PrivateKey(tls->ssl, site->leaf_key) != 1)
-		refuse(tls, "no certificate could be made for it");
+		set_failed(tls, "cannot create a certificate for it");
 	else
 		SSL_set_accept_state(tls->ssl);
 	return tls;
@@ -107,9 +106,9 @@ struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
 	SSL_SESSION *session = ab_tls_site_session(site, name);
 
 	tls->client = true;
-	if (!ctx || !attach(tls, ctx) || !expect_name(tls->ssl, name) ||
+	if (!ctx || !attach_library(tls, ctx) || !expect_name(tls->ssl, name) ||
 	    (session && SSL_set_session(tls->ssl, session) != 1))
-		refuse(tls, why);
+		set_failed(tls, why);
 	else
 		SSL_set_connect_state(tls->ssl);
 	return tls;
@@ -119,8 +118,8 @@ void ab_tls_free(struct ab_tls *tls)
 {
 	if (!tls)
 		return;
-	/* An end without goodbye is usual, and no reason to give up the
-	 * session. Where something was wrong, the library has done so. */
+	/* Many peers end without close_notify; keep the session then. After an
+	 * error the library has dropped it already. */
 	if (tls->ssl && SSL_is_init_finished(tls->ssl))
 		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
@@ -140,9 +139,8 @@ bool ab_tls_no_http1(const struct ab_tls *tls)
 	return tls->no_http1;
 }
 
-/* What was agreed on, now that it is: a server may choose what it was not
- * offered. */
-static bool speaks_http1(struct ab_tls *tls)
+/* Check the negotiated protocol: a server may select one that was not offered. */
+static bool uses_http1(struct ab_tls *tls)
 {
 	const unsigned char *protocol;
 	unsigned int len;
@@ -172,7 +170,7 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 		if (wants_socket(error) && tls->blocked)
 			return AB_TLS_WAIT;
 	}
-	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && speaks_http1(tls))
+	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && uses_http1(tls))
 		return AB_TLS_OK;
 	tls->why = ab_tls_explain(tls);
 	if (tls->client)
@@ -180,8 +178,8 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 	return AB_TLS_FAILED;
 }
 
-/* How a connection ends that did not end properly. */
-static int broken(struct ab_tls *tls, int error)
+/* The errno for a connection that did not end properly. */
+static int errno_of_failure(struct ab_tls *tls, int error)
 {
 	unsigned long code = ERR_peek_error();
 
@@ -194,7 +192,7 @@ static int broken(struct ab_tls *tls, int error)
 	return EPROTO;
 }
 
-/* One record. 1: data; 0: wait; -1: over, see tls->errnum. */
+/* One record. 1: data; 0: wait; -1: ended, see tls->errnum. */
 static int read_record(struct ab_tls *tls, void *data, size_t len, size_t *got)
 {
 	for (int idle = 0; idle < IDLE_RECORDS; idle++) {
@@ -208,7 +206,7 @@ static int read_record(struct ab_tls *tls, void *data, size_t len, size_t *got)
 		if (error == SSL_ERROR_ZERO_RETURN)
 			return -1;
 		if (!wants_socket(error)) {
-			tls->errnum = broken(tls, error);
+			tls->errnum = errno_of_failure(tls, error);
 			return -1;
 		}
 		if (tls->blocked)
@@ -253,11 +251,11 @@ ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len)
 			continue;
 		}
 		if (done)
-			break; /* it says so again when there is nothing else */
+			break; /* the next call gets the error again */
 		error = SSL_get_error(tls->ssl, 0);
 		errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE
 				? EAGAIN
-				: broken(tls, error);
+				: errno_of_failure(tls, error);
 		return -1;
 	}
 	return (ssize_t)done;
@@ -278,7 +276,7 @@ bool ab_tls_shut(struct ab_tls *tls)
 		return true;
 	begun = SSL_get_shutdown(tls->ssl) & SSL_SENT_SHUTDOWN;
 	if (begun && !tls->shutting)
-		return true; /* to call on would wait for the peer's */
+		return true; /* another call would wait for the peer's */
 	tls->blocked = false;
 	ERR_clear_error();
 	tls->shutting = SSL_shutdown(tls->ssl) < 0 && tls->blocked;

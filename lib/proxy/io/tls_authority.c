@@ -1,10 +1,10 @@
 /*
- * The certificates of a run: its authority, and one leaf for each name.
+ * The certificates of a run: its authority, and one leaf per name.
  *
- * The name constraint is a second fence for verifiers that apply it to their
- * roots; no promise rests on it. A DNS constraint means the name and all that
- * is below it: the standard has no other form. (The one with a leading dot,
- * which leaves the name itself out, is only known to many.)
+ * The name constraint is a second line of defence for verifiers that apply it
+ * to roots; no guarantee depends on it. A DNS constraint means the name and all
+ * names below it: the standard has no other form. (Not every verifier knows the
+ * form with a leading dot, which excludes the name itself.)
  */
 #include <string.h>
 #include <time.h>
@@ -16,7 +16,7 @@
 
 enum {
 	DAY = 24 * 60 * 60,
-	LIFE = 30 * DAY, /* the key is gone with the run, long before */
+	LIFE = 30 * DAY, /* the key is lost with the run, long before */
 	KEYID = 20,
 	SERIAL = 16,
 	COMMON_NAME_MAX = 64,
@@ -30,7 +30,7 @@ static bool set_serial(X509 *cert)
 
 	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
 		return false;
-	bytes[0] = (bytes[0] & 0x7f) | 0x40; /* positive, and never short */
+	bytes[0] = (bytes[0] & 0x7f) | 0x40; /* positive, and always full length */
 	number = BN_bin2bn(bytes, sizeof(bytes), NULL);
 	done = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert));
 	BN_free(number);
@@ -43,7 +43,7 @@ static bool set_subject(X509 *cert, const char *text)
 					  (const unsigned char *)text, -1, -1, 0) == 1;
 }
 
-/* Takes `value` over: what the library could not make is NULL here. */
+/* Takes ownership of `value`; NULL: the library could not create it. */
 static bool add_extension(X509 *cert, int nid, bool critical, const ASN1_ITEM *item, void *value)
 {
 	bool done = value && X509_add1_ext_i2d(cert, nid, value, critical, 0) == 1;
@@ -79,7 +79,7 @@ static bool add_usage(X509 *cert, int bit)
 	return add_extension(cert, NID_key_usage, true, ASN1_ITEM_rptr(ASN1_BIT_STRING), bits);
 }
 
-static ASN1_OCTET_STRING *key_id(const X509 *cert)
+static ASN1_OCTET_STRING *make_key_id(const X509 *cert)
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	ASN1_OCTET_STRING *id = ASN1_OCTET_STRING_new();
@@ -97,13 +97,13 @@ static bool add_key_ids(X509 *cert, const X509 *issuer)
 	AUTHORITY_KEYID *of_issuer;
 
 	if (!add_extension(cert, NID_subject_key_identifier, false,
-			   ASN1_ITEM_rptr(ASN1_OCTET_STRING), key_id(cert)))
+			   ASN1_ITEM_rptr(ASN1_OCTET_STRING), make_key_id(cert)))
 		return false;
 	if (!issuer)
 		return true;
 	of_issuer = AUTHORITY_KEYID_new();
 	if (of_issuer)
-		of_issuer->keyid = key_id(issuer);
+		of_issuer->keyid = make_key_id(issuer);
 	if (of_issuer && !of_issuer->keyid) {
 		AUTHORITY_KEYID_free(of_issuer);
 		return false;
@@ -113,7 +113,7 @@ static bool add_key_ids(X509 *cert, const X509 *issuer)
 }
 
 /* The bytes of an address; in a constraint its mask follows. */
-static ASN1_OCTET_STRING *address(const uint8_t *addr, size_t len, const uint8_t *mask)
+static ASN1_OCTET_STRING *make_address(const uint8_t *addr, size_t len, const uint8_t *mask)
 {
 	ASN1_OCTET_STRING *bytes = ASN1_OCTET_STRING_new();
 	uint8_t both[32];
@@ -133,7 +133,7 @@ static size_t address_len(const struct ab_host *host)
 	return host->kind == AB_HOST_IPV4 ? 4 : 16;
 }
 
-static GENERAL_NAME *general_name(int type, ASN1_STRING *value)
+static GENERAL_NAME *make_general_name(int type, ASN1_STRING *value)
 {
 	GENERAL_NAME *name = value ? GENERAL_NAME_new() : NULL;
 
@@ -144,7 +144,7 @@ static GENERAL_NAME *general_name(int type, ASN1_STRING *value)
 	return name;
 }
 
-static GENERAL_NAME *dns_name(const char *text)
+static GENERAL_NAME *make_dns_name(const char *text)
 {
 	ASN1_IA5STRING *value = ASN1_IA5STRING_new();
 
@@ -152,26 +152,26 @@ static GENERAL_NAME *dns_name(const char *text)
 		ASN1_IA5STRING_free(value);
 		return NULL;
 	}
-	return general_name(GEN_DNS, value);
+	return make_general_name(GEN_DNS, value);
 }
 
-static GENERAL_NAME *host_name(const struct ab_host *host)
+static GENERAL_NAME *make_host_name(const struct ab_host *host)
 {
 	if (host->kind == AB_HOST_NAME)
-		return dns_name(host->text);
-	return general_name(GEN_IPADD, address(host->addr, address_len(host), NULL));
+		return make_dns_name(host->text);
+	return make_general_name(GEN_IPADD, make_address(host->addr, address_len(host), NULL));
 }
 
-static GENERAL_NAME *address_range(const uint8_t *addr, size_t len, unsigned bits)
+static GENERAL_NAME *make_address_range(const uint8_t *addr, size_t len, unsigned bits)
 {
 	uint8_t mask[16] = { 0 };
 
 	for (unsigned i = 0; i < bits; i++)
 		mask[i / 8] |= (uint8_t)(0x80 >> i % 8);
-	return general_name(GEN_IPADD, address(addr, len, mask));
+	return make_general_name(GEN_IPADD, make_address(addr, len, mask));
 }
 
-/* Takes `base` over. */
+/* Takes ownership of `base`. */
 static bool add_subtree(STACK_OF(GENERAL_SUBTREE) * *trees, GENERAL_NAME *base)
 {
 	GENERAL_SUBTREE *tree = base ? GENERAL_SUBTREE_new() : NULL;
@@ -192,8 +192,8 @@ static bool add_subtree(STACK_OF(GENERAL_SUBTREE) * *trees, GENERAL_NAME *base)
 }
 
 /*
- * A list of permitted names of one type says nothing of the other type, so
- * each type of which there is none is excluded as a whole.
+ * Permitted names of one type do not restrict the other type, so a type without
+ * permitted names is excluded as a whole.
  */
 static bool fill_constraints(NAME_CONSTRAINTS *nc, const struct ab_strv *hosts)
 {
@@ -208,16 +208,16 @@ static bool fill_constraints(NAME_CONSTRAINTS *nc, const struct ab_strv *hosts)
 			return false;
 		seen[e.host.kind] = true;
 		base = e.host.kind == AB_HOST_NAME
-			       ? dns_name(e.host.text)
-			       : address_range(e.host.addr, address_len(&e.host), e.bits);
+			       ? make_dns_name(e.host.text)
+			       : make_address_range(e.host.addr, address_len(&e.host), e.bits);
 		done = done && add_subtree(&nc->permittedSubtrees, base);
 	}
 	if (!seen[AB_HOST_NAME])
-		done = done && add_subtree(&nc->excludedSubtrees, dns_name(""));
+		done = done && add_subtree(&nc->excludedSubtrees, make_dns_name(""));
 	if (!seen[AB_HOST_IPV4])
-		done = done && add_subtree(&nc->excludedSubtrees, address_range(zero, 4, 0));
+		done = done && add_subtree(&nc->excludedSubtrees, make_address_range(zero, 4, 0));
 	if (!seen[AB_HOST_IPV6])
-		done = done && add_subtree(&nc->excludedSubtrees, address_range(zero, 16, 0));
+		done = done && add_subtree(&nc->excludedSubtrees, make_address_range(zero, 16, 0));
 	return done;
 }
 
@@ -236,7 +236,7 @@ static bool add_constraints(X509 *cert, const struct ab_strv *hosts)
 static bool add_alternative(X509 *cert, const struct ab_host *host)
 {
 	GENERAL_NAMES *names = GENERAL_NAMES_new();
-	GENERAL_NAME *name = host_name(host);
+	GENERAL_NAME *name = make_host_name(host);
 
 	if (!names || !name || sk_GENERAL_NAME_push(names, name) <= 0) {
 		GENERAL_NAME_free(name);
@@ -260,9 +260,9 @@ static bool add_purpose(X509 *cert)
 }
 
 /*
- * The key as bytes. The library's own way decodes what it has encoded, and
- * looks for a decoder first: a third of what the start of a run takes. A leaf
- * needs the decoded one, the authority does not.
+ * Set the key from its bytes. The library's function decodes what it has just
+ * encoded, and first looks for a decoder: a third of a run's start time. A leaf
+ * needs the decoded key, the authority does not.
  */
 static bool set_raw_key(X509 *cert, EVP_PKEY *key)
 {
@@ -277,15 +277,15 @@ static bool set_raw_key(X509 *cert, EVP_PKEY *key)
 	return false;
 }
 
-/* What both kinds have. A day back, for clocks that go after ours. */
-static bool begin(X509 *cert, const char *subject)
+/* The common fields. Valid from yesterday, in case another clock is behind. */
+static bool begin_certificate(X509 *cert, const char *subject)
 {
 	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
 	       set_subject(cert, subject) && X509_gmtime_adj(X509_getm_notBefore(cert), -DAY) &&
 	       X509_gmtime_adj(X509_getm_notAfter(cert), LIFE);
 }
 
-static X509 *finish(X509 *cert, bool good, EVP_PKEY *signer)
+static X509 *sign_certificate(X509 *cert, bool good, EVP_PKEY *signer)
 {
 	if (good && X509_sign(cert, signer, EVP_sha256()) > 0)
 		return cert;
@@ -296,24 +296,26 @@ static X509 *finish(X509 *cert, bool good, EVP_PKEY *signer)
 X509 *ab_tls_authority_make(EVP_PKEY *key, const struct ab_strv *hosts)
 {
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, "agentbox run authority") && set_raw_key(cert, key) &&
+	bool good = cert && begin_certificate(cert, "agentbox run authority") &&
+		    set_raw_key(cert, key) &&
 		    X509_set_issuer_name(cert, X509_get_subject_name(cert)) && add_basic(cert) &&
 		    add_usage(cert, 5 /* keyCertSign */) && add_constraints(cert, hosts) &&
 		    add_key_ids(cert, NULL);
 
-	return finish(cert, good, key);
+	return sign_certificate(cert, good, key);
 }
 
 X509 *ab_tls_leaf_make(const struct ab_tls_site *site, const struct ab_host *name)
 {
-	/* Verifiers take an address here for a name outside the constraint. */
+	/* Verifiers treat an address here as a name outside the constraint. */
 	bool fits = name->kind == AB_HOST_NAME && strlen(name->text) <= COMMON_NAME_MAX;
 	const char *subject = fits ? name->text : "a host of this run";
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, subject) && X509_set_pubkey(cert, site->leaf_key) == 1 &&
+	bool good = cert && begin_certificate(cert, subject) &&
+		    X509_set_pubkey(cert, site->leaf_key) == 1 &&
 		    X509_set_issuer_name(cert, X509_get_subject_name(site->authority)) &&
 		    add_alternative(cert, name) && add_purpose(cert) &&
 		    add_usage(cert, 0 /* digitalSignature */) && add_key_ids(cert, site->authority);
 
-	return finish(cert, good, site->authority_key);
+	return sign_certificate(cert, good, site->authority_key);
 }

@@ -1,4 +1,4 @@
-/* The library's view of a side: raw bytes from and to its socket. */
+/* The library's BIO for a side: ciphertext from and to its socket. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,7 +72,7 @@ static int write_socket(BIO *bio, const char *data, int len)
 	return -1;
 }
 
-static long control(BIO *bio, int cmd, long num, void *ptr)
+static long control_bio(BIO *bio, int cmd, long num, void *ptr)
 {
 	struct ab_tls *tls = BIO_get_data(bio);
 
@@ -85,7 +85,7 @@ static long control(BIO *bio, int cmd, long num, void *ptr)
 	return 0;
 }
 
-static int create(BIO *bio)
+static int create_bio(BIO *bio)
 {
 	BIO_set_init(bio, 1);
 	return 1;
@@ -97,7 +97,8 @@ BIO_METHOD *ab_tls_bio_method(void)
 
 	if (method && BIO_meth_set_read(method, read_socket) == 1 &&
 	    BIO_meth_set_write(method, write_socket) == 1 &&
-	    BIO_meth_set_ctrl(method, control) == 1 && BIO_meth_set_create(method, create) == 1)
+	    BIO_meth_set_ctrl(method, control_bio) == 1 &&
+	    BIO_meth_set_create(method, create_bio) == 1)
 		return method;
 	BIO_meth_free(method);
 	return NULL;

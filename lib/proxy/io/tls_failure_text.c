@@ -1,6 +1,6 @@
 /*
- * Why a handshake failed, as a clause for people. What a peer wrote into its
- * certificate goes into it only where it is a host.
+ * Why a handshake failed, for people. Text from a peer's certificate is shown
+ * only if it is a host name.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct clause {
 	const char *text;
 };
 
-static const char *find(const struct clause *clauses, size_t len, int code)
+static const char *find_clause(const struct clause *clauses, size_t len, int code)
 {
 	for (size_t i = 0; i < len; i++)
 		if (clauses[i].code == code)
@@ -23,7 +23,7 @@ static const char *find(const struct clause *clauses, size_t len, int code)
 }
 
 #define UNKNOWN "its certificate is from an authority that this machine does not trust"
-#define WEAK_KEY "its certificate has a key that is too weak"
+#define WEAK_KEY "its certificate has a weak key"
 #define OUTSIDE "its certificate has a name that its authority may not certify"
 
 /* Each code once. */
@@ -33,33 +33,33 @@ static const struct clause certificates[] = {
 	{ X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, UNKNOWN },
 	{ X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, UNKNOWN },
 	{ X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, "its certificate is self-signed" },
-	{ X509_V_ERR_CERT_SIGNATURE_FAILURE, "its certificate has a wrong signature" },
+	{ X509_V_ERR_CERT_SIGNATURE_FAILURE, "its certificate has an invalid signature" },
 	{ X509_V_ERR_CERT_NOT_YET_VALID, "its certificate is not valid yet" },
 	{ X509_V_ERR_CERT_HAS_EXPIRED, "its certificate has expired" },
 	{ X509_V_ERR_INVALID_PURPOSE, "its certificate is not for servers" },
-	{ X509_V_ERR_INVALID_CA, "its certificate was signed by one that is no authority's" },
+	{ X509_V_ERR_INVALID_CA, "its certificate was not signed by a certificate authority" },
 	{ X509_V_ERR_PERMITTED_VIOLATION, OUTSIDE },
 	{ X509_V_ERR_EXCLUDED_VIOLATION, OUTSIDE },
 	{ X509_V_ERR_EE_KEY_TOO_SMALL, WEAK_KEY },
 	{ X509_V_ERR_CA_KEY_TOO_SMALL, WEAK_KEY },
-	{ X509_V_ERR_CA_MD_TOO_WEAK, "its certificate is signed with a digest that is too weak" },
+	{ X509_V_ERR_CA_MD_TOO_WEAK, "its certificate is signed with a weak digest" },
 };
 
-/* What is said of either end. Each code once. */
+/* About either end. Each code once. */
 static const struct clause protocols[] = {
-	{ SSL_R_UNSUPPORTED_PROTOCOL, "speaks no TLS 1.2 or later" },
-	{ SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "speaks no TLS 1.2 or later" },
-	{ SSL_R_VERSION_TOO_LOW, "speaks no TLS 1.2 or later" },
-	{ SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS" },
-	{ SSL_R_HTTP_REQUEST, "does not speak TLS" },
-	{ SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS" },
-	{ SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, "speaks no HTTP/1.1" },
-	{ SSL_R_NO_SHARED_CIPHER, "has no cipher that is strong enough" },
-	{ SSL_R_DH_KEY_TOO_SMALL, "has a key exchange that is too weak" },
-	{ SSL_R_UNEXPECTED_EOF_WHILE_READING, "ended the connection in the handshake" },
+	{ SSL_R_UNSUPPORTED_PROTOCOL, "does not support TLS 1.2 or later" },
+	{ SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "does not support TLS 1.2 or later" },
+	{ SSL_R_VERSION_TOO_LOW, "does not support TLS 1.2 or later" },
+	{ SSL_R_WRONG_VERSION_NUMBER, "does not use TLS" },
+	{ SSL_R_HTTP_REQUEST, "does not use TLS" },
+	{ SSL_R_PACKET_LENGTH_TOO_LONG, "does not use TLS" },
+	{ SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, "does not support HTTP/1.1" },
+	{ SSL_R_NO_SHARED_CIPHER, "supports no strong cipher" },
+	{ SSL_R_DH_KEY_TOO_SMALL, "uses a weak key exchange" },
+	{ SSL_R_UNEXPECTED_EOF_WHILE_READING, "closed the connection during the handshake" },
 };
 
-/* Alerts by which clients say it. Each code once. */
+/* Alerts from a client that does not trust the authority. Each code once. */
 static const struct clause distrust[] = {
 	{ SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "" },
 	{ SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, "" },
@@ -67,8 +67,8 @@ static const struct clause distrust[] = {
 	{ SSL_R_TLSV1_ALERT_UNKNOWN_CA, "" },
 };
 
-/* The first of its names that is one; with how many others there are. */
-static char *names_of(const X509 *cert, int *ret_others)
+/* Its first valid host name, and the number of other names. */
+static char *find_first_name(const X509 *cert, int *ret_others)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
 	char *first = NULL;
@@ -95,10 +95,10 @@ static char *names_of(const X509 *cert, int *ret_others)
 	return first;
 }
 
-static char *wrong_name(const X509 *cert, const struct ab_host *want)
+static char *explain_mismatch(const X509 *cert, const struct ab_host *want)
 {
 	int others;
-	ab_autofree char *name = names_of(cert, &others);
+	ab_autofree char *name = find_first_name(cert, &others);
 
 	if (!name)
 		return ab_printf("its certificate is not for %s", want->text);
@@ -116,40 +116,40 @@ int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx)
 
 	if (!good && !tls->mismatch &&
 	    (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH))
-		tls->mismatch = wrong_name(X509_STORE_CTX_get0_cert(ctx), &tls->name);
+		tls->mismatch = explain_mismatch(X509_STORE_CTX_get0_cert(ctx), &tls->name);
 	return good;
 }
 
 static char *explain_certificate(const struct ab_tls *tls, long result)
 {
-	const char *text = find(certificates, AB_COUNT(certificates), (int)result);
+	const char *text = find_clause(certificates, AB_COUNT(certificates), (int)result);
 
 	if (text)
 		return ab_strdup(text);
 	if (tls->mismatch)
 		return ab_strdup(tls->mismatch);
-	return ab_printf("its certificate is refused: %s", X509_verify_cert_error_string(result));
+	return ab_printf("its certificate was rejected: %s", X509_verify_cert_error_string(result));
 }
 
 static char *explain_protocol(const struct ab_tls *tls)
 {
-	const char *who = tls->client ? "it" : "the client", *text;
+	const char *who = tls->client ? "the server" : "the client", *text;
 	unsigned long code = ERR_peek_error();
 	int reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
 
-	if (!tls->client && find(distrust, AB_COUNT(distrust), reason))
+	if (!tls->client && find_clause(distrust, AB_COUNT(distrust), reason))
 		return ab_strdup("the client does not trust the box's "
 				 "certificate authority");
-	text = find(protocols, AB_COUNT(protocols), reason);
+	text = find_clause(protocols, AB_COUNT(protocols), reason);
 	if (text)
 		return ab_printf("%s %s", who, text);
 	if (tls->errnum)
-		return ab_printf("%s broke off the handshake: %s", who, strerror(tls->errnum));
+		return ab_printf("%s aborted the handshake: %s", who, strerror(tls->errnum));
 	if (reason > SSL_AD_REASON_OFFSET)
-		return ab_printf("%s broke off the handshake: %s", who,
+		return ab_printf("%s aborted the handshake: %s", who,
 				 SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET));
 	text = ERR_reason_error_string(code);
-	return ab_printf("the handshake failed: %s", text ? text : "no reason");
+	return ab_printf("the handshake failed: %s", text ? text : "unknown reason");
 }
 
 char *ab_tls_explain(const struct ab_tls *tls)
@@ -157,9 +157,10 @@ char *ab_tls_explain(const struct ab_tls *tls)
 	long result = SSL_get_verify_result(tls->ssl);
 
 	if (tls->wrong_name)
-		return ab_strdup("the client asks for another host");
+		return ab_strdup("the client asked for another host");
 	if (tls->no_http1)
-		return ab_printf("%s speaks no HTTP/1.1", tls->client ? "it" : "the client");
+		return ab_printf("%s does not support HTTP/1.1",
+				 tls->client ? "the server" : "the client");
 	if (result != X509_V_OK)
 		return explain_certificate(tls, result);
 	return explain_protocol(tls);

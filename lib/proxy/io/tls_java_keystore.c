@@ -1,16 +1,15 @@
 /*
  * JKS: magic, version 2, a count, that many entries, and a SHA-1 over the
- * password in UTF-16, "Mighty Aphrodite", and all that. Numbers are
- * big-endian, strings have their length in two bytes before them.
+ * password in UTF-16, "Mighty Aphrodite", and all of these bytes. Numbers are
+ * big-endian; two bytes with its length precede a string.
  *
  *	entry: tag, alias, time (8)
  *		tag 2 (trusted): certificate
  *		tag 1 (key): length (4) and bytes, a count (4), certificates
  *	certificate: its type, length (4), DER
  *
- * Java takes a keystore for what its first bytes say, whatever type it was
- * asked for (keystore.type.compat), so that one of this kind can stand in
- * for one in PKCS #12.
+ * Java detects the type of a keystore from its first bytes, whatever type was
+ * requested (keystore.type.compat), so a JKS file can replace a PKCS #12 one.
  */
 #include "proxy/io/tls_java_keystore.h"
 
@@ -33,8 +32,8 @@ enum {
 };
 
 #define CERTIFICATE_TYPE "X.509"
-/* The password that everybody uses, because a keystore of public certificates
- * needs none: most programs open it without one. */
+/* The customary password: a keystore of public certificates needs none, and most
+ * programs open it without one. */
 #define PASSWORD "changeit"
 
 struct reader {
@@ -42,7 +41,7 @@ struct reader {
 	bool broken;
 };
 
-static const uint8_t *take(struct reader *r, size_t n)
+static const uint8_t *take_bytes(struct reader *r, size_t n)
 {
 	const uint8_t *p = r->at;
 
@@ -54,9 +53,9 @@ static const uint8_t *take(struct reader *r, size_t n)
 	return p;
 }
 
-static uint32_t number(struct reader *r, size_t bytes)
+static uint32_t take_number(struct reader *r, size_t bytes)
 {
-	const uint8_t *p = take(r, bytes);
+	const uint8_t *p = take_bytes(r, bytes);
 	uint32_t n = 0;
 
 	for (size_t i = 0; p && i < bytes; i++)
@@ -66,23 +65,23 @@ static uint32_t number(struct reader *r, size_t bytes)
 
 static void skip_certificate(struct reader *r)
 {
-	take(r, number(r, 2));
-	take(r, number(r, 4));
+	take_bytes(r, take_number(r, 2));
+	take_bytes(r, take_number(r, 4));
 }
 
 static void skip_entry(struct reader *r)
 {
-	uint32_t tag = number(r, 4);
+	uint32_t tag = take_number(r, 4);
 
-	take(r, number(r, 2));
-	take(r, 8);
+	take_bytes(r, take_number(r, 2));
+	take_bytes(r, 8);
 	if (tag == TAG_TRUSTED) {
 		skip_certificate(r);
 	} else if (tag == TAG_KEY) {
 		uint32_t n;
 
-		take(r, number(r, 4));
-		n = number(r, 4);
+		take_bytes(r, take_number(r, 4));
+		n = take_number(r, 4);
 		for (uint32_t i = 0; i < n && !r->broken; i++)
 			skip_certificate(r);
 	} else {
@@ -90,12 +89,12 @@ static void skip_entry(struct reader *r)
 	}
 }
 
-/* Is it whole, with nothing behind it but a digest? */
+/* Is it complete, with nothing after it but a digest? */
 static bool is_keystore(const uint8_t *data, size_t len, uint32_t *ret_count)
 {
 	struct reader r = { .at = data, .end = data + len };
-	uint32_t magic = number(&r, 4), version = number(&r, 4);
-	uint32_t n = number(&r, 4);
+	uint32_t magic = take_number(&r, 4), version = take_number(&r, 4);
+	uint32_t n = take_number(&r, 4);
 
 	if (r.broken || magic != MAGIC || version != VERSION || n == UINT32_MAX)
 		return false;
@@ -105,7 +104,7 @@ static bool is_keystore(const uint8_t *data, size_t len, uint32_t *ret_count)
 	return !r.broken && (size_t)(r.end - r.at) == DIGEST;
 }
 
-static void put(struct ab_buf *b, uint64_t n, size_t bytes)
+static void put_number(struct ab_buf *b, uint64_t n, size_t bytes)
 {
 	for (size_t i = bytes; i-- > 0;) {
 		uint8_t byte = (uint8_t)(n >> (8 * i));
@@ -116,31 +115,30 @@ static void put(struct ab_buf *b, uint64_t n, size_t bytes)
 
 static void put_string(struct ab_buf *b, const char *s)
 {
-	put(b, strlen(s), 2);
+	put_number(b, strlen(s), 2);
 	ab_buf_puts(b, s);
 }
 
 static void put_head(struct ab_buf *b, uint32_t count)
 {
-	put(b, MAGIC, 4);
-	put(b, VERSION, 4);
-	put(b, count, 4);
+	put_number(b, MAGIC, 4);
+	put_number(b, VERSION, 4);
+	put_number(b, count, 4);
 }
 
-/* The time is that of the epoch: it says when somebody added it, and has no
- * effect. */
+/* The time of addition has no effect; write the epoch. */
 static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der, size_t len)
 {
-	put(b, TAG_TRUSTED, 4);
+	put_number(b, TAG_TRUSTED, 4);
 	put_string(b, alias);
-	put(b, 0, 8);
+	put_number(b, 0, 8);
 	put_string(b, CERTIFICATE_TYPE);
-	put(b, len, 4);
+	put_number(b, len, 4);
 	ab_buf_add(b, der, len);
 }
 
-/* The digest behind it; NULL: the library has none (a FIPS build). */
-static uint8_t *finish(struct ab_buf *b, size_t *ret_len)
+/* Append the digest; NULL: the library has no SHA-1 (a FIPS build). */
+static uint8_t *append_digest(struct ab_buf *b, size_t *ret_len)
 {
 	static const char salt[] = "Mighty Aphrodite";
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
@@ -174,11 +172,11 @@ uint8_t *ab_keystore_add(const uint8_t *data, size_t len, const char *alias, con
 	put_head(&b, count + 1);
 	ab_buf_add(&b, data + HEAD, len - HEAD - DIGEST);
 	put_entry(&b, alias, der, der_len);
-	return finish(&b, ret_len);
+	return append_digest(&b, ret_len);
 }
 
-/* Behind `word`, which is looked for before `end`; NULL: it is not there. */
-static const char *behind(const char *at, const char *end, const char *word)
+/* The position after the next `word`; NULL: not found. */
+static const char *find_after(const char *at, const char *end, const char *word)
 {
 	size_t n = strlen(word);
 	const char *p = memmem(at, (size_t)(end - at), word, n);
@@ -186,7 +184,7 @@ static const char *behind(const char *at, const char *end, const char *word)
 	return p ? p + n : NULL;
 }
 
-static bool begins(const char *at, const char *end, const char *word)
+static bool begins_with(const char *at, const char *end, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -199,31 +197,31 @@ bool ab_pem_next(const char **text, const char *end, struct ab_pem *ret)
 					      "TRUSTED CERTIFICATE-----" };
 	const char *begin;
 
-	while ((begin = behind(*text, end, "-----BEGIN "))) {
+	while ((begin = find_after(*text, end, "-----BEGIN "))) {
 		const char *body = NULL, *last;
 
 		*text = begin;
 		for (size_t i = 0; !body && i < AB_COUNT(labels); i++)
-			if (begins(begin, end, labels[i]))
+			if (begins_with(begin, end, labels[i]))
 				body = begin + strlen(labels[i]);
 		if (!body)
 			continue;
-		last = behind(body, end, "-----");
+		last = find_after(body, end, "-----");
 		if (!last)
 			return false;
 		*text = last - 5;
-		if (!begins(last, end, "END "))
+		if (!begins_with(last, end, "END "))
 			continue;
 		*ret = (struct ab_pem){
 			.block = begin - strlen("-----BEGIN "),
 			.base64 = body,
 			.base64_len = (size_t)(last - 5 - body),
-			.trusted = begins(begin, end, "TRUSTED"),
+			.trusted = begins_with(begin, end, "TRUSTED"),
 		};
-		last = behind(last, end, "-----");
+		last = find_after(last, end, "-----");
 		if (!last)
 			return false;
-		last += begins(last, end, "\n");
+		last += begins_with(last, end, "\n");
 		ret->block_len = (size_t)(last - ret->block);
 		*text = last;
 		return true;
@@ -231,22 +229,21 @@ bool ab_pem_next(const char **text, const char *end, struct ab_pem *ret)
 	return false;
 }
 
-/* Bytes that a DER sequence at the beginning of these says it has; 0: it is
- * none. */
-static size_t span_of(const uint8_t *der, size_t len)
+/* The length of the DER sequence at the start; 0: there is none. */
+static size_t measure_sequence(const uint8_t *der, size_t len)
 {
 	struct reader r = { .at = der, .end = der + len };
-	uint32_t tag = number(&r, 1), n = number(&r, 1);
+	uint32_t tag = take_number(&r, 1), n = take_number(&r, 1);
 
 	if (n > 0x80 && n <= 0x84)
-		n = number(&r, n - 0x80);
+		n = take_number(&r, n - 0x80);
 	else if (n >= 0x80)
 		r.broken = true;
-	return tag == 0x30 && take(&r, n) ? (size_t)(r.at - der) : 0;
+	return tag == 0x30 && take_bytes(&r, n) ? (size_t)(r.at - der) : 0;
 }
 
-/* `out` has room for three bytes of each four, and a line more. */
-static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem, uint8_t *out)
+/* `out` must hold three bytes for every four, plus a line. */
+static size_t decode_pem(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem, uint8_t *out)
 {
 	int n = 0, more = 0;
 
@@ -258,9 +255,9 @@ static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem, uint8_t *out
 	return (size_t)(n + more);
 }
 
-/* What Java could not read would cost it all the others, so only what is one
- * whole sequence goes in. */
-static void put_all(struct ab_buf *b, const char *pem, size_t len, uint32_t *count)
+/* Java rejects the whole file for one unreadable certificate, so add only those
+ * that are exactly one sequence. */
+static void put_certificates(struct ab_buf *b, const char *pem, size_t len, uint32_t *count)
 {
 	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
 	ab_autofree uint8_t *der = ab_alloc(CERTIFICATE_MAX);
@@ -273,8 +270,8 @@ static void put_all(struct ab_buf *b, const char *pem, size_t len, uint32_t *cou
 
 		if (found.trusted || found.base64_len > CERTIFICATE_MAX - 64)
 			continue;
-		n = decode(ctx, &found, der);
-		if (n == 0 || span_of(der, n) != n)
+		n = decode_pem(ctx, &found, der);
+		if (n == 0 || measure_sequence(der, n) != n)
 			continue;
 		snprintf(name, sizeof(name), "system-%u", ++*count);
 		put_entry(b, name, der, n);
@@ -291,8 +288,8 @@ uint8_t *ab_keystore_new(const char *pem, size_t len, const char *alias, const u
 
 	put_head(&b, 0);
 	put_entry(&b, alias, der, der_len);
-	put_all(&b, pem, len, &count);
+	put_certificates(&b, pem, len, &count);
 	put_head(&head, count);
 	memcpy(b.data, head.data, HEAD);
-	return finish(&b, ret_len);
+	return append_digest(&b, ret_len);
 }

@@ -28,7 +28,7 @@ struct ab_tls_memo *ab_tls_memo_new(size_t sets, void (*drop)(void *value))
 	return memo;
 }
 
-static void forget(struct ab_tls_memo *memo, struct kept *kept)
+static void drop_kept(struct ab_tls_memo *memo, struct kept *kept)
 {
 	if (kept->value)
 		memo->drop(kept->value);
@@ -42,12 +42,12 @@ void ab_tls_memo_free(struct ab_tls_memo *memo)
 		return;
 	for (size_t i = 0; i < memo->sets; i++)
 		for (size_t j = 0; j < WAYS; j++)
-			forget(memo, &memo->kept[i][j]);
+			drop_kept(memo, &memo->kept[i][j]);
 	free(memo);
 }
 
-/* The box may choose names that share a set: it then makes its own
- * connections slower, and nothing else. */
+/* The box may choose names that share a set; that only slows down its own
+ * connections. */
 static struct kept *set_of(struct ab_tls_memo *memo, const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -57,7 +57,7 @@ static struct kept *set_of(struct ab_tls_memo *memo, const char *name)
 	return memo->kept[(hash ^ hash >> 16) & (memo->sets - 1)];
 }
 
-static struct kept *find(struct ab_tls_memo *memo, const char *name)
+static struct kept *find_kept(struct ab_tls_memo *memo, const char *name)
 {
 	struct kept *set = set_of(memo, name);
 
@@ -69,7 +69,7 @@ static struct kept *find(struct ab_tls_memo *memo, const char *name)
 
 void *ab_tls_memo_get(struct ab_tls_memo *memo, const char *name)
 {
-	struct kept *kept = find(memo, name);
+	struct kept *kept = find_kept(memo, name);
 
 	if (!kept)
 		return NULL;
@@ -77,7 +77,7 @@ void *ab_tls_memo_get(struct ab_tls_memo *memo, const char *name)
 	return kept->value;
 }
 
-static struct kept *least_used(struct ab_tls_memo *memo, const char *name)
+static struct kept *find_least_used(struct ab_tls_memo *memo, const char *name)
 {
 	struct kept *set = set_of(memo, name), *least = set;
 
@@ -89,13 +89,13 @@ static struct kept *least_used(struct ab_tls_memo *memo, const char *name)
 
 void ab_tls_memo_put(struct ab_tls_memo *memo, const char *name, void *value)
 {
-	struct kept *kept = find(memo, name);
+	struct kept *kept = find_kept(memo, name);
 
 	if (!kept && !value)
 		return;
 	if (!kept)
-		kept = least_used(memo, name);
-	forget(memo, kept);
+		kept = find_least_used(memo, name);
+	drop_kept(memo, kept);
 	if (value)
 		*kept = (struct kept){ .name = ab_strdup(name),
 				       .value = value,

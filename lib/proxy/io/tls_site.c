@@ -1,10 +1,10 @@
 /*
- * What all connections of a run share: the authority, the leaves made so far,
- * the roots, and the library's two contexts.
+ * Shared by all TLS connections of a run: the authority, the leaves, the roots,
+ * and the library's two contexts.
  *
- * The library reads no configuration file and no folder of certificates: after
- * the supervisor is locked in, it opens nothing. Chance comes from the kernel
- * by getrandom().
+ * The library reads no configuration file and no certificate folder: the
+ * supervisor's sandbox does not allow it to open files. Random numbers come
+ * from getrandom().
  */
 #include <errno.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 #include "proxy/io/tls_state.h"
 
 enum {
-	LEAF_SETS = 256, /* of four: wildcards can make many */
+	LEAF_SETS = 256, /* of four: wildcards can need many */
 	SESSION_SETS = 64,
-	/* Several records at a stretch. */
+	/* Several records at once. */
 	READ_ROOM = 4 * (SSL3_RT_MAX_PLAIN_LENGTH + 256),
 };
 
@@ -31,36 +31,36 @@ unsigned ab_tls_initialised(void)
 	return initialised;
 }
 
-static int fail(struct ab_error *err, const char *what)
+static int fail_with_queue(struct ab_error *err, const char *what)
 {
 	const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
 	return ab_fail(err, AB_ESYSTEM, 0, "%s: %s", what, why ? why : "the TLS library failed");
 }
 
-static int initialise(struct ab_error *err)
+static int initialise_library(struct ab_error *err)
 {
 	if (initialised)
 		return 0;
 	if (ab_late_relocate(err) < 0)
 		return -1;
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
-		return fail(err, "TLS");
+		return fail_with_queue(err, "TLS");
 	initialised++;
 	return 0;
 }
 
-static void drop_leaf(void *leaf)
+static void free_leaf(void *leaf)
 {
 	X509_free(leaf);
 }
 
-static void drop_session(void *session)
+static void free_session(void *session)
 {
 	SSL_SESSION_free(session);
 }
 
-static bool write_out(struct ab_tls_site *site)
+static bool encode_authority(struct ab_tls_site *site)
 {
 	BIO *text = BIO_new(BIO_s_mem());
 	int der_len = i2d_X509(site->authority, &site->der);
@@ -82,12 +82,12 @@ int ab_tls_site_new(const struct ab_tls_setup *setup, struct ab_tls_site **ret,
 {
 	struct ab_tls_site *site;
 
-	if (initialise(err) < 0)
+	if (initialise_library(err) < 0)
 		return -1;
 	ERR_clear_error();
 	site = ab_alloc(sizeof(*site));
-	site->leaves = ab_tls_memo_new(LEAF_SETS, drop_leaf);
-	site->sessions = ab_tls_memo_new(SESSION_SETS, drop_session);
+	site->leaves = ab_tls_memo_new(LEAF_SETS, free_leaf);
+	site->sessions = ab_tls_memo_new(SESSION_SETS, free_session);
 	site->roots = ab_strndup(setup->roots, setup->roots_len);
 	site->roots_len = setup->roots_len;
 	site->bio = ab_tls_bio_method();
@@ -95,8 +95,8 @@ int ab_tls_site_new(const struct ab_tls_setup *setup, struct ab_tls_site **ret,
 	site->leaf_key = EVP_EC_gen("P-256");
 	if (site->authority_key)
 		site->authority = ab_tls_authority_make(site->authority_key, setup->hosts);
-	if (!site->bio || !site->leaf_key || !site->authority || !write_out(site)) {
-		fail(err, "the run's certificate authority");
+	if (!site->bio || !site->leaf_key || !site->authority || !encode_authority(site)) {
+		fail_with_queue(err, "create the run's certificate authority");
 		ab_tls_site_free(site);
 		return -1;
 	}
@@ -146,8 +146,8 @@ X509 *ab_tls_site_leaf(struct ab_tls_site *site, const struct ab_host *name)
 }
 
 /*
- * Of the ciphers that all speak, the one that costs least comes first: AES
- * with 128 bits. A client that prefers ChaCha20 has no instructions for AES.
+ * The cheapest of the common ciphers comes first: AES with 128 bits. A client
+ * that prefers ChaCha20 has no AES instructions.
  */
 static SSL_CTX *new_context(const SSL_METHOD *method)
 {
@@ -161,7 +161,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 					 SSL_OP_PRIORITIZE_CHACHA);
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				      SSL_MODE_RELEASE_BUFFERS);
-	/* A peer that sends nothing but key updates must not keep us. */
+	/* A peer that sends only key updates must not block the thread. */
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	SSL_CTX_set_default_read_buffer_len(ctx, READ_ROOM);
@@ -174,7 +174,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	return NULL;
 }
 
-/* The only protocol that both sides are offered. */
+/* The only protocol offered, on both sides. */
 static const uint8_t http1[] = "\x08http/1.1";
 
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -195,7 +195,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* The name in the extension; false: not as it must be. */
+/* The name in the extension; false: malformed. */
 static bool read_name(const uint8_t *ext, size_t len, struct ab_host *ret)
 {
 	size_t name_len;
@@ -209,8 +209,8 @@ static bool read_name(const uint8_t *ext, size_t len, struct ab_host *ret)
 }
 
 /*
- * Each hello, also the second of a handshake: a name that is not ours would
- * mean a request for another host behind a decision about this one.
+ * Called for each hello, also the second of a handshake. Another name would
+ * mean a request to a host that was not judged.
  */
 static int check_hello(SSL *ssl, int *alert, void *arg)
 {
@@ -230,8 +230,8 @@ static int check_hello(SSL *ssl, int *alert, void *arg)
 	return SSL_CLIENT_HELLO_ERROR;
 }
 
-/* Tickets are sealed with a key of this context's own and bound to the name
- * by the session's context: see ab_tls_accept. */
+/* Tickets are encrypted with this context's own key and bound to the name by
+ * the session id context (bind_sessions). */
 SSL_CTX *ab_tls_site_server(struct ab_tls_site *site)
 {
 	SSL_CTX *ctx = site->server;
@@ -243,7 +243,7 @@ SSL_CTX *ab_tls_site_server(struct ab_tls_site *site)
 		return NULL;
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_num_tickets(ctx, 1);
-	/* Everybody has one of them, and the others cost far more. */
+	/* Every client supports one of them, and the others cost far more. */
 	if (SSL_CTX_set1_groups_list(ctx, "X25519:P-256") != 1) {
 		SSL_CTX_free(ctx);
 		return NULL;
@@ -254,7 +254,7 @@ SSL_CTX *ab_tls_site_server(struct ab_tls_site *site)
 	return ctx;
 }
 
-/* Blocks that are no certificate are skipped, as other programs do. */
+/* Skip blocks that are not certificates, as other programs do. */
 static bool load_roots(const struct ab_tls_site *site, X509_STORE *store)
 {
 	BIO *text = BIO_new_mem_buf(site->roots, (int)site->roots_len);
@@ -272,8 +272,8 @@ static bool load_roots(const struct ab_tls_site *site, X509_STORE *store)
 	return any;
 }
 
-/* A session that can be gone on with: kept under the name for which its
- * server's certificate was checked. */
+/* Keep a resumable session under the name that its server's certificate was
+ * verified for. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct ab_tls *tls = SSL_get_app_data(ssl);
@@ -281,7 +281,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 	if (SSL_get_verify_result(ssl) != X509_V_OK)
 		return 0;
 	ab_tls_memo_put(tls->site->sessions, tls->name.text, session);
-	return 1; /* the reference is ours now */
+	return 1; /* takes the reference */
 }
 
 SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site, const struct ab_host *name)
@@ -289,8 +289,8 @@ SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site, const struct ab_host 
 	SSL_SESSION *session = ab_tls_memo_get(site->sessions, name->text);
 	X509 *cert = session ? SSL_SESSION_get0_peer(session) : NULL;
 
-	/* No certificate will be sent, so what would be said of it now is
-	 * said of the one that was. */
+	/* A resumed session sends no certificate, so check the expiry of the
+	 * one that was sent. */
 	if (cert && SSL_SESSION_is_resumable(session) &&
 	    X509_cmp_current_time(X509_get0_notAfter(cert)) > 0)
 		return session;
@@ -308,7 +308,7 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 	ctx = new_context(TLS_client_method());
 	if (!ctx)
 		return NULL;
-	/* What a server sends may have a secret in it. */
+	/* A response may contain a secret. */
 	SSL_CTX_set_options(ctx, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, ab_tls_note_certificate);
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
@@ -319,7 +319,7 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 		return NULL;
 	}
 	if (!load_roots(site, SSL_CTX_get_cert_store(ctx))) {
-		*ret_why = "this machine has no root certificates to check it against";
+		*ret_why = "this machine has no root certificates to verify it with";
 		SSL_CTX_free(ctx);
 		return NULL;
 	}

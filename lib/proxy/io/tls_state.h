@@ -1,8 +1,7 @@
 #ifndef AB_PROXY_IO_TLS_STATE_H
 #define AB_PROXY_IO_TLS_STATE_H
 /*
- * What the files of the TLS corner share: the library's headers are seen
- * nowhere else.
+ * Shared by tls*.c, the only files that include the library's headers.
  */
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -12,20 +11,20 @@
 #include "proxy/io/tls.h"
 
 /*
- * Things kept by host name: bounded, and whoever comes later pushes out what
- * was not used for long. Owns what it holds.
+ * A cache by host name: bounded, a new value replaces the least recently used
+ * one. Owns its values.
  */
 struct ab_tls_memo;
 
 struct ab_tls_memo *ab_tls_memo_new(size_t sets, void (*drop)(void *value));
 void ab_tls_memo_free(struct ab_tls_memo *memo);
 void *ab_tls_memo_get(struct ab_tls_memo *memo, const char *name);
-/* Replaces what the name has; NULL forgets it. */
+/* Replaces the name's value; NULL removes it. */
 void ab_tls_memo_put(struct ab_tls_memo *memo, const char *name, void *value);
 
 struct ab_tls_site {
 	EVP_PKEY *authority_key;
-	EVP_PKEY *leaf_key; /* of all leaves: they only differ in the name */
+	EVP_PKEY *leaf_key; /* shared by all leaves: they differ in name only */
 	X509 *authority;
 	char *pem;
 	uint8_t *der;
@@ -33,7 +32,7 @@ struct ab_tls_site {
 	char *roots;
 	size_t roots_len;
 	BIO_METHOD *bio;
-	SSL_CTX *server, *client;     /* each made when first needed */
+	SSL_CTX *server, *client;     /* created on first use */
 	struct ab_tls_memo *leaves;   /* X509 */
 	struct ab_tls_memo *sessions; /* SSL_SESSION, of servers */
 };
@@ -41,41 +40,42 @@ struct ab_tls_site {
 struct ab_tls {
 	struct ab_tls_site *site;
 	struct ab_side *side;
-	SSL *ssl;	   /* NULL: it could not be made, see why */
-	struct ab_buf raw; /* came before us: the first that is read */
+	SSL *ssl;	     /* NULL: creating it failed, see why */
+	struct ab_buf raw; /* ciphertext read earlier: consumed first */
 	struct ab_host name;
-	bool client; /* our part: towards a host */
+	bool client; /* the end towards a host */
 	bool no_http1;
 	bool wrong_name; /* a hello asked for another host */
-	bool blocked;	 /* the socket said EAGAIN in the present call */
-	bool dry;	 /* what is held gives no data without the socket */
-	bool shutting;	 /* a part of close_notify is to be written yet */
-	bool eof;	 /* of the socket, which is not yet one of TLS */
-	bool ended;	 /* reading is over, see errnum: 0 is a proper end */
-	int errnum;	 /* of the socket, or what stands for it */
-	char *mismatch;	 /* what is said of a certificate for others */
+	bool blocked;	 /* the socket returned EAGAIN in this call */
+	bool dry;	 /* buffered bytes give no data without the socket */
+	bool shutting;	 /* close_notify is partly written */
+	bool eof;	 /* of the socket, not of TLS */
+	bool ended;	 /* reading has ended, see errnum: 0 is a proper end */
+	int errnum;	 /* of the socket, or its equivalent */
+	char *mismatch;	 /* explains a certificate for another name */
 	char *why;
 };
 
-/* The authority, self-signed, and constrained to these entries. NULL: the
- * library's queue of errors says why. */
+/* The authority, self-signed and constrained to these entries. NULL: see the
+ * library's error queue. */
 X509 *ab_tls_authority_make(EVP_PKEY *key, const struct ab_strv *hosts);
 X509 *ab_tls_leaf_make(const struct ab_tls_site *site, const struct ab_host *name);
 
-/* The certificate for a name, made once; not a reference of the caller's. */
+/* The certificate for a name, created once; the site keeps the reference. */
 X509 *ab_tls_site_leaf(struct ab_tls_site *site, const struct ab_host *name);
 SSL_CTX *ab_tls_site_server(struct ab_tls_site *site);
-/* NULL with *ret_why: no root in the machine's bundle. */
+/* NULL with *ret_why, for example if the machine has no roots. */
 SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why);
-/* A session of an earlier connection that this one may go on with, or NULL;
- * not a reference of the caller's. */
+/* A session of an earlier connection to resume, or NULL; the site keeps the
+ * reference. */
 SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site, const struct ab_host *name);
 
 BIO_METHOD *ab_tls_bio_method(void);
 
-/* Looks at a server's certificate, which is forgotten when it is refused. */
+/* Verify callback: notes the names of a certificate for another host, because
+ * the library drops a rejected certificate. */
 int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx);
-/* The clause for a failed handshake, from the queue of errors; never NULL. */
+/* Explains a failed handshake from the error queue; never NULL. */
 char *ab_tls_explain(const struct ab_tls *tls);
 
 #endif
