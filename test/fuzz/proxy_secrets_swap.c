@@ -114,14 +114,14 @@ static void check_request(const uint8_t *s, size_t len, const char *name, bool t
 		return;
 	ab_swap_request(vault, &host, 443, tls, &rq, &swapped);
 	if (swapped.result != AB_SWAP_DONE && swapped.result != AB_SWAP_NONE) {
-		check(!swapped.scratch.data && !swapped.carries && swapped.secret >= 0);
+		check(!swapped.scratch.data && !swapped.injected && swapped.secret >= 0);
 		return;
 	}
-	check(swapped.carries || swapped.result == AB_SWAP_NONE);
+	check(swapped.injected || swapped.result == AB_SWAP_NONE);
 	write_head(&swapped.request, &out);
 	if (swapped.result == AB_SWAP_NONE && !has_value(s, (size_t)n))
 		check(!has_value(ab_buf_bytes(&out), out.len));
-	check(ab_vault_seen(vault, ab_buf_bytes(&out), out.len) == -1);
+	check(ab_vault_find(vault, ab_buf_bytes(&out), out.len) == -1);
 	/* Written anew it may be a little longer. */
 	if (out.len < AB_HTTP_HEAD_MAX)
 		check_again(&swapped.request, &out);

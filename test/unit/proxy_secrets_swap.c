@@ -168,7 +168,7 @@ static void check_case(const struct ab_vault *vault, const char *name, const cha
 	read_request(vault, host, text, &r);
 	ab_swap_request(vault, &h, 443, true, &r.rq, &s);
 	ok(s.result == result && s.secret == secret, "%s: %d of %d", name, s.result, s.secret);
-	ok(s.carries == (result == AB_SWAP_DONE), "it is said whether it carries");
+	ok(s.injected == (result == AB_SWAP_DONE), "it is said whether it carries");
 	if (out && s.result == result) {
 		got = written(&s.request);
 		want = help_fill(vault, out);
@@ -212,7 +212,7 @@ static void test_plain(void)
 		was = written(&r.rq);
 		got = written(&s.request);
 		ok(s.result == (any ? AB_SWAP_TRIPWIRE : AB_SWAP_NONE) &&
-			   (any || strcmp(was, got) == 0) && !s.carries,
+			   (any || strcmp(was, got) == 0) && !s.injected,
 		   "without TLS: %s", cases[i].name);
 		free(was);
 		free(got);
@@ -366,7 +366,7 @@ static void test_require(void)
 		   AB_SWAP_MISSING, 2, NULL);
 	read_request(vault, "any.test", "POST /a\nContent-Length: 5\r\n", &r);
 	ab_swap_request(vault, &host, 443, true, &r.rq, &s);
-	ok(s.result == AB_SWAP_NONE && s.carries,
+	ok(s.result == AB_SWAP_NONE && s.injected,
 	   "it may be in a body, and then the answer is searched");
 	ab_swapped_fini(&s);
 	free(r.head);

@@ -185,7 +185,7 @@ static char *escaped(const char *s, int every, const char *format)
 
 static int seen(const struct ab_vault *vault, const char *s)
 {
-	return ab_vault_seen(vault, guarded(s, strlen(s)), strlen(s));
+	return ab_vault_find(vault, guarded(s, strlen(s)), strlen(s));
 }
 
 static void test_seen(void)
@@ -202,7 +202,7 @@ static void test_seen(void)
 	s = ab_strndup(p, strlen(p) - 1);
 	ok(seen(vault, s) == -1, "not without its last");
 	free(s);
-	ok(ab_vault_seen(vault, NULL, 0) == -1, "not in nothing");
+	ok(ab_vault_find(vault, NULL, 0) == -1, "not in nothing");
 	for (unsigned i = 0; i < 8; i++) {
 		s = in_base64(p, i % 4, i / 4);
 		ok(seen(vault, s) == HELP_OTHER, "seen in base64, %s", s);
@@ -228,13 +228,13 @@ static void test_names(void)
 	const char *p = ab_vault_at(vault, HELP_ANY)->placeholder;
 	char *s = ab_printf("a.%.5s.%.4s.%s.evil.test", p, p + 5, p + 9);
 
-	ok(ab_vault_seen_name(vault, s) == HELP_ANY, "seen in a host's labels");
+	ok(ab_vault_find_in_name(vault, s) == HELP_ANY, "seen in a host's labels");
 	for (char *c = s; *c; c++)
 		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
-	ok(ab_vault_seen_name(vault, s) == HELP_ANY, "in lower case");
-	ok(ab_vault_seen_name(vault, "a.b.evil.test") == -1, "else not");
+	ok(ab_vault_find_in_name(vault, s) == HELP_ANY, "in lower case");
+	ok(ab_vault_find_in_name(vault, "a.b.evil.test") == -1, "else not");
 	s[strlen(s) - 11] = '-';
-	ok(ab_vault_seen_name(vault, s) == -1, "not with one other byte");
+	ok(ab_vault_find_in_name(vault, s) == -1, "not with one other byte");
 	free(s);
 	ab_vault_free(vault);
 }

@@ -70,7 +70,7 @@ static bool deny_placeholder(struct ab_engine *engine, const char *name)
 
 	if (!inspection->vault)
 		return false;
-	secret = ab_vault_seen_name(inspection->vault, name);
+	secret = ab_vault_find_in_name(inspection->vault, name);
 	if (secret < 0)
 		return false;
 	deny_name_with(engine, name, &verdict, AB_FAULT_TRIPWIRE,

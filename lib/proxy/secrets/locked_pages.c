@@ -9,12 +9,11 @@ void *ab_pages_new(size_t size, bool *ret_locked)
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		abort(); /* out of memory, as everywhere */
-	/* A child that has them could be read, or dump them. */
+		abort(); /* out of memory aborts everywhere */
+	/* Keep them out of core files and children. */
 	if (madvise(p, size, MADV_DONTDUMP) < 0 || madvise(p, size, MADV_DONTFORK) < 0)
 		abort();
-	/* RLIMIT_MEMLOCK may be small; what is swapped out is still root's
-	 * alone. */
+	/* RLIMIT_MEMLOCK may be too small; only root can read swapped pages. */
 	*ret_locked = mlock(p, size) == 0;
 	return p;
 }

@@ -1,8 +1,8 @@
 #ifndef AB_PROXY_SECRETS_LOCKED_PAGES_H
 #define AB_PROXY_SECRETS_LOCKED_PAGES_H
 /*
- * Memory for what must not get out: whole pages, zeroed, locked where the
- * limit permits it, not in core files, not in children. Freed, it is wiped.
+ * Memory for secrets: whole pages, zeroed, locked if the limit permits it, not
+ * in core files, not in children. Freeing wipes it.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,13 +10,13 @@
 struct ab_scrub {
 	struct ab_finder *finder;
 	const struct ab_needle *needles;
-	char **covers; /* what stands for each needle, as long as it */
+	char **covers; /* the replacement of each needle, of equal length */
 	size_t n;
 	unsigned holders;
 };
 
-/* The placeholder, cut or filled up with 'x'. */
-static void fit(const struct ab_vault_entry *e, char *ret, size_t len)
+/* The placeholder, cut or padded with 'x'. */
+static void fit_placeholder(const struct ab_vault_entry *e, char *ret, size_t len)
 {
 	size_t n = e->placeholder_len < len ? e->placeholder_len : len;
 
@@ -24,7 +24,7 @@ static void fit(const struct ab_vault_entry *e, char *ret, size_t len)
 	memset(ret + n, 'x', len - n);
 }
 
-/* `len`: of the value that the needle is a form of. */
+/* `len`: of the needle's value. */
 static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
 {
 	ab_autofree char *fitted = NULL;
@@ -32,16 +32,16 @@ static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct
 	size_t group;
 
 	if (!needle->base64) {
-		fit(e, cover, needle->len);
+		fit_placeholder(e, cover, needle->len);
 		return cover;
 	}
 	fitted = ab_alloc(len);
-	fit(e, fitted, len);
+	fit_placeholder(e, fitted, len);
 	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover, &group);
 	return cover;
 }
 
-/* The values of one secret, present and former: how many. */
+/* Add the current and former values of a secret; returns their number. */
 static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_text *ret)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
@@ -60,7 +60,7 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host
 {
 	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER) };
 	struct ab_find_text texts[MAX];
-	size_t secrets[MAX]; /* whose each of them is */
+	size_t secrets[MAX]; /* the secret of each text */
 	struct ab_scrub *scrub;
 	size_t n = 0;
 
@@ -108,9 +108,9 @@ void ab_scrub_free(struct ab_scrub *scrub)
 	free(scrub);
 }
 
-static void replace(const struct ab_scrub *scrub, uint8_t *data, const struct ab_found *found)
+static void replace_found(const struct ab_scrub *scrub, uint8_t *data, const struct ab_found *found)
 {
-	size_t n = found->needle->len; /* with escapes there are more */
+	size_t n = found->needle->len; /* found->len is longer if there are escapes */
 
 	memcpy(data + found->at, scrub->covers[found->needle - scrub->needles], n);
 	memset(data + found->at + n, 'x', found->len - n);
@@ -118,16 +118,16 @@ static void replace(const struct ab_scrub *scrub, uint8_t *data, const struct ab
 
 size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 
-	ab_look_init(&look, scrub->finder, data, len);
+	ab_search_init(&look, scrub->finder, data, len);
 	if (!end)
-		look.to = ab_look_hold(&look);
-	while (ab_look_next(&look, &found)) {
-		replace(scrub, data, &found);
+		look.to = ab_search_hold(&look);
+	while (ab_search_next(&look, &found)) {
+		replace_found(scrub, data, &found);
 		if (look.to < look.from)
-			look.to = ab_look_hold(&look);
+			look.to = ab_search_hold(&look);
 	}
 	return look.to;
 }

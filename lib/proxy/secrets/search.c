@@ -7,24 +7,23 @@
 
 enum {
 	AB_FIND_HASHES = 4096,
-	AB_FIND_SPREAD = 6, /* bytes of the longest escape */
-	AB_FIND_HEAD = 5,   /* and of its tail, without the mark */
+	AB_FIND_SPREAD = 6, /* length of the longest escape */
+	AB_FIND_HEAD = 5,   /* the same without its mark */
 };
 
-/* Needles without their first `skip` bytes; all have `min` more. */
+/* Needles without their first `skip` bytes; each has at least `min` more. */
 struct ab_find_table {
 	size_t skip, min;
-	uint8_t pairs[65536 / 8];      /* which two bytes one has; bits */
-	uint8_t shift[AB_FIND_HASHES]; /* how far on none can end behind such
-					 * a pair */
+	uint8_t pairs[65536 / 8];      /* bit set: pairs that a needle contains */
+	uint8_t shift[AB_FIND_HASHES]; /* by pair: how far the window may move */
 };
 
 struct ab_finder {
 	size_t size; /* of the pages, this struct included */
 	size_t n;
 	size_t min, max;  /* lengths of needles */
-	bool first[256];  /* with which one may begin */
-	bool within[256]; /* that one has */
+	bool first[256];  /* bytes that begin a needle */
+	bool within[256]; /* bytes in a needle */
 	struct ab_find_table whole, cores;
 	struct ab_needle v[];
 };
@@ -42,15 +41,14 @@ static inline bool is_known(const struct ab_find_table *t, const uint8_t *s)
 	return t->pairs[pair / 8] >> pair % 8 & 1;
 }
 
-/* Could a needle be where the table's window ends with this pair? */
+/* Could the needle match if the table's window ends with this pair? */
 static inline bool may_end_with(const struct ab_find_table *t, const struct ab_needle *needle,
 				unsigned h)
 {
 	return hash_pair(needle->s + t->skip + t->min - 2) == h;
 }
 
-/* The other one if it is to be found rather than *best, which may be none (of
- * no length). */
+/* Replace *best (length 0: none) if the other match is better. */
 static inline void keep_better(struct ab_found *best, struct ab_found other)
 {
 	bool better = !best->len || other.at < best->at;
@@ -62,32 +60,31 @@ static inline void keep_better(struct ab_found *best, struct ab_found other)
 		*best = other;
 }
 
-/* The escape at `s`: its length, and what it stands for; 0: there is none. */
+/* The escape at `s`: its length and its character; 0: there is none. */
 static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret);
 
-/* The first escape within [from, to) of a byte that is looked for; `to` if
- * there is none. */
-static size_t next_escape(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to);
+/* The first escape within [from, to) of a byte in a needle; `to`: none. */
+static size_t next_escape(const struct ab_search *l, enum ab_escape escape, size_t from, size_t to);
 
-/* The best of those with escapes that begin within [from, to), and *best. */
-static void find_escaped(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to,
+/* Find matches with escapes that begin within [from, to); keep the best. */
+static void find_escaped(const struct ab_search *l, enum ab_escape escape, size_t from, size_t to,
 			 struct ab_found *best);
 
-/* As ab_look_hold(), for those with escapes alone. */
-static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape);
+/* As ab_search_hold(), but only for matches with escapes. */
+static size_t hold_escaped(const struct ab_search *l, enum ab_escape escape);
 
 enum {
 	FORMS = 1 + 3 * 2,
-	/* Bytes that are searched for all kinds before the next ones are: what
-	 * is found soon costs little. */
+	/* Each block is searched for all forms before the next, so an early
+	 * match is cheap. */
 	BLOCK_MIN = 64,
 	BLOCK_MAX = 2048,
-	/* Of a text with escapes so much is decoded to see that it is none. */
+	/* At most so many characters are decoded to rule out a match. */
 	CORE_MAX = 64,
 };
 
-/* The same digits in both alphabets are one needle. */
-static bool is_there(const struct ab_finder *f, const struct ab_needle *n)
+/* Equal digits in both alphabets are one needle. */
+static bool has_needle(const struct ab_finder *f, const struct ab_needle *n)
 {
 	for (size_t i = f->n > FORMS ? f->n - FORMS : 0; i < f->n; i++)
 		if (f->v[i].owner == n->owner && f->v[i].len == n->len &&
@@ -96,11 +93,11 @@ static bool is_there(const struct ab_finder *f, const struct ab_needle *n)
 	return false;
 }
 
-/* Its bytes are at *store already. */
+/* Its bytes are already at *store. */
 static void add_needle(struct ab_finder *f, uint8_t **store, struct ab_needle needle)
 {
 	needle.s = *store;
-	if (is_there(f, &needle))
+	if (has_needle(f, &needle))
 		return;
 	*store += needle.len;
 	if (!f->n || needle.len < f->min)
@@ -185,8 +182,8 @@ const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret
 	return f->v;
 }
 
-/* The longest that is at `at`, as it is. */
-static bool match_plain(const struct ab_look *l, size_t at, unsigned h, struct ab_found *best)
+/* The longest unescaped match at `at`. */
+static bool match_plain(const struct ab_search *l, size_t at, unsigned h, struct ab_found *best)
 {
 	const struct ab_finder *f = l->f;
 
@@ -201,7 +198,7 @@ static bool match_plain(const struct ab_look *l, size_t at, unsigned h, struct a
 	return best->len;
 }
 
-/* Any byte of the eight that is this one? */
+/* Is one of the eight bytes `c`? */
 static bool has_byte(uint64_t eight, uint8_t c)
 {
 	uint64_t v = eight ^ c * 0x0101010101010101u;
@@ -209,8 +206,8 @@ static bool has_byte(uint64_t eight, uint8_t c)
 	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
 }
 
-/* Is the pair at `at` within an escape of something, or beside it? */
-static bool is_escape(const struct ab_look *l, size_t at)
+/* Is the pair at `at` in or next to an escape of a byte in a needle? */
+static bool is_near_escape(const struct ab_search *l, size_t at)
 {
 	size_t p = at - AB_FIND_SPREAD;
 	uint64_t eight;
@@ -228,9 +225,9 @@ static bool is_escape(const struct ab_look *l, size_t at)
 	return false;
 }
 
-/* The first that begins within [from, to) and has no escapes. Those that have
- * begin within [*ret_from, *ret_to). */
-static void find_plain(const struct ab_look *l, size_t from, size_t to, struct ab_found *best,
+/* The first match without escapes that begins within [from, to). Matches with
+ * escapes begin within [*ret_from, *ret_to). */
+static void find_plain(const struct ab_search *l, size_t from, size_t to, struct ab_found *best,
 		       size_t *ret_from, size_t *ret_to)
 {
 	const struct ab_find_table *t = &l->f->whole;
@@ -242,9 +239,9 @@ static void find_plain(const struct ab_look *l, size_t from, size_t to, struct a
 		bool known = is_known(t, l->s + at);
 		unsigned h;
 
-		/* A step that depends on no memory: the next pair is looked at
-		 * before this one is known. */
-		if (!known && !is_escape(l, at)) {
+		/* This step reads no memory, so the CPU can load the next pair
+		 * before it knows this one. */
+		if (!known && !is_near_escape(l, at)) {
 			i += t->min - 1;
 			continue;
 		}
@@ -260,12 +257,12 @@ static void find_plain(const struct ab_look *l, size_t from, size_t to, struct a
 		*ret_to = best->at + 1;
 }
 
-void ab_look_init(struct ab_look *l, const struct ab_finder *f, const void *data, size_t len)
+void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len)
 {
-	*l = (struct ab_look){ .f = f, .s = data, .len = len, .to = len };
+	*l = (struct ab_search){ .f = f, .s = data, .len = len, .to = len };
 }
 
-bool ab_look_next(struct ab_look *l, struct ab_found *ret)
+bool ab_search_next(struct ab_search *l, struct ab_found *ret)
 {
 	size_t size = BLOCK_MIN, from = l->from, to, first, last;
 	struct ab_found best = { 0 };
@@ -285,8 +282,8 @@ bool ab_look_next(struct ab_look *l, struct ab_found *ret)
 	return true;
 }
 
-/* Where the bytes end with the begin of one, as it is. */
-static size_t hold_plain(const struct ab_look *l)
+/* The start of an incomplete match without escapes at the end. */
+static size_t hold_plain(const struct ab_search *l)
 {
 	const struct ab_finder *f = l->f;
 	size_t left = l->len - l->from;
@@ -304,7 +301,7 @@ static size_t hold_plain(const struct ab_look *l)
 	return l->len;
 }
 
-size_t ab_look_hold(const struct ab_look *l)
+size_t ab_search_hold(const struct ab_search *l)
 {
 	size_t hold = hold_plain(l);
 
@@ -318,32 +315,32 @@ size_t ab_look_hold(const struct ab_look *l)
 }
 
 /*
- * Texts with escapes. A stretch of the data is decoded once, as far as it is
- * needed, and searched as bytes without escapes are.
+ * Texts with escapes. A stretch of the data is decoded once, as far as needed,
+ * and searched like bytes without escapes.
  *
- * A text may begin within what is decoded as an escape: the digits of it, or
- * the second of two backslashes. Its first AB_FIND_HEAD characters are longer
- * than that, so behind them it is in step with the stretch: the rest of it,
- * its core, is searched for there, and the head is compared with the data.
+ * A text may begin inside something that decodes as an escape: in its digits, or
+ * at the second of two backslashes. Its first AB_FIND_HEAD characters are longer
+ * than that, so after them the text is in step with the stretch: the rest, its
+ * core, is searched there, and the head is compared with the data.
  */
 
 enum {
-	STEP = 1024, /* bytes in which texts of one stretch begin */
-	/* Characters that are decoded ahead: first few, as it may be found. */
+	STEP = 1024, /* matches of one stretch begin within so many bytes */
+	/* Characters decoded ahead: few at first, as a match may come soon. */
 	AHEAD_MIN = 16,
 	AHEAD_MAX = 256,
 };
 
 struct stretch {
-	const struct ab_look *l;
+	const struct ab_search *l;
 	enum ab_escape escape;
-	size_t base, next; /* what of the data is decoded */
+	size_t base, next; /* the decoded part of the data */
 	size_t len, room;
 	uint8_t *s;
-	uint32_t *at; /* where each begins, from base on; one more */
+	uint32_t *at; /* where each character begins, relative to base; one more */
 };
 
-/* What each digit stands for, and one more. */
+/* The value of each hexadecimal digit, plus one. */
 static const uint8_t digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -351,7 +348,7 @@ static const uint8_t digits[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-static int hex(uint8_t c)
+static int hex_value(uint8_t c)
 {
 	return digits[c] - 1;
 }
@@ -361,8 +358,8 @@ static uint8_t mark_of(enum ab_escape escape)
 	return escape == AB_ESCAPE_URL ? '%' : '\\';
 }
 
-/* Characters of the stretch in which a head is: as in JSON its first one may
- * begin with the second of two backslashes, and then be six of them. */
+/* The most characters of the stretch that a head may cover: in JSON its first
+ * one may begin at the second of two backslashes and so cover six. */
 static size_t head_of(enum ab_escape escape)
 {
 	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD : AB_FIND_HEAD + AB_FIND_SPREAD;
@@ -391,16 +388,16 @@ static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape
 	}
 	if (left < n + 2)
 		return 0;
-	high = hex(s[n]);
-	low = hex(s[n + 1]);
+	high = hex_value(s[n]);
+	low = hex_value(s[n + 1]);
 	if (high < 0 || low < 0)
 		return 0;
 	*ret = (uint8_t)(high << 4 | low);
 	return n + 2;
 }
 
-/* Is what is here cut off, and the begin of an escape of `c`? Or of another one,
- * and `c` is the mark: then it is not known yet whether that is here. */
+/* Is this a cut-off escape that may be of `c`? Or of any character, if `c` is
+ * the mark: whether the mark itself is meant is not known yet. */
 static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
 {
 	const char *zeros = escape == AB_ESCAPE_URL ? "" : "u00";
@@ -410,11 +407,11 @@ static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t
 		return false;
 	if (memcmp(s + 1, zeros, (left < n ? left : n) - 1) != 0)
 		return false;
-	return left <= n || hex(s[n]) == c >> 4 || (c == s[0] && hex(s[n]) >= 0);
+	return left <= n || hex_value(s[n]) == c >> 4 || (c == s[0] && hex_value(s[n]) >= 0);
 }
 
-/* The character `c` here, escaped or not: its length; 0: with more bytes it
- * may be; -1: no. */
+/* The length of `c` here, escaped or not; 0: more bytes are needed; -1: it is
+ * another character. */
 static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
 {
 	uint8_t got;
@@ -427,7 +424,7 @@ static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint
 	return s[0] == c ? 1 : -1;
 }
 
-static size_t next_escape(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to)
+static size_t next_escape(const struct ab_search *l, enum ab_escape escape, size_t from, size_t to)
 {
 	uint8_t c;
 
@@ -444,7 +441,7 @@ static size_t next_escape(const struct ab_look *l, enum ab_escape escape, size_t
 	return to;
 }
 
-static void wipe(struct stretch *st)
+static void free_stretch(struct stretch *st)
 {
 	if (st->s) {
 		explicit_bzero(st->s, st->len);
@@ -454,7 +451,7 @@ static void wipe(struct stretch *st)
 	free(st->at);
 }
 
-static void widen(struct stretch *st)
+static void grow_stretch(struct stretch *st)
 {
 	struct stretch more = *st;
 
@@ -465,12 +462,12 @@ static void widen(struct stretch *st)
 		memcpy(more.s, st->s, st->len);
 		memcpy(more.at, st->at, (st->len + 1) * sizeof(more.at[0]));
 	}
-	wipe(st);
+	free_stretch(st);
 	*st = more;
 }
 
-/* Has it so many characters? */
-static bool decode(struct stretch *st, size_t want)
+/* Decode up to `want` characters; false: there are fewer. */
+static bool decode_stretch(struct stretch *st, size_t want)
 {
 	const uint8_t *s = st->l->s;
 	size_t end = st->l->len, ahead = st->len, stop;
@@ -482,7 +479,7 @@ static bool decode(struct stretch *st, size_t want)
 		ahead = AHEAD_MIN;
 	stop = want + (ahead < AHEAD_MAX ? ahead : AHEAD_MAX);
 	while (stop > st->room)
-		widen(st);
+		grow_stretch(st);
 	while (st->len < stop && st->next < end) {
 		uint8_t c = s[st->next];
 		unsigned n = 0;
@@ -505,7 +502,7 @@ static bool match_core(struct stretch *st, size_t j, const struct ab_needle *nee
 	while (k < needle->len) {
 		size_t n = needle->len - k;
 
-		if (!decode(st, j + 1))
+		if (!decode_stretch(st, j + 1))
 			return false;
 		if (n > st->len - j)
 			n = st->len - j;
@@ -517,8 +514,8 @@ static bool match_core(struct stretch *st, size_t j, const struct ab_needle *nee
 	return true;
 }
 
-/* Does the needle's head lead from `p` to `end`? */
-static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p, size_t end,
+/* Does the needle's head match exactly from `p` to `end`? */
+static bool match_head(const struct ab_search *l, enum ab_escape escape, size_t p, size_t end,
 		       const struct ab_needle *needle)
 {
 	for (size_t k = 0; k < AB_FIND_HEAD; k++) {
@@ -531,7 +528,7 @@ static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p,
 	return p == end;
 }
 
-/* A needle whose core is at character j, and that begins before `to`. */
+/* Try a needle whose core may be at character j and that begins before `to`. */
 static void try_needle(struct stretch *st, size_t j, size_t to, const struct ab_needle *needle,
 		       struct ab_found *best)
 {
@@ -545,7 +542,7 @@ static void try_needle(struct stretch *st, size_t j, size_t to, const struct ab_
 		p += st->at[j - head];
 	while (p < core && p < to && !match_head(st->l, st->escape, p, core, needle))
 		p++;
-	/* As long as it is itself: it has no escapes. */
+	/* If it has the needle's length, it has no escapes. */
 	if (p < core && p < to && end - p > needle->len)
 		keep_better(best, (struct ab_found){ .at = p,
 						     .len = end - p,
@@ -553,15 +550,15 @@ static void try_needle(struct stretch *st, size_t j, size_t to, const struct ab_
 						     .escape = st->escape });
 }
 
-/* The best of those that begin between base and `to`; of no length: none. */
-static struct ab_found search(struct stretch *st, size_t to)
+/* The best match that begins between base and `to`; length 0: none. */
+static struct ab_found search_stretch(struct stretch *st, size_t to)
 {
 	struct ab_found best = { 0 };
 	const struct ab_finder *f = st->l->f;
 	const struct ab_find_table *t = &f->cores;
 	size_t j = 0, last = SIZE_MAX, head = head_of(st->escape);
 
-	while (j <= last && decode(st, j + t->min)) {
+	while (j <= last && decode_stretch(st, j + t->min)) {
 		const uint8_t *pair = st->s + j + t->min - 2;
 		unsigned h;
 
@@ -579,7 +576,7 @@ static struct ab_found search(struct stretch *st, size_t to)
 		for (size_t i = 0; i < f->n; i++)
 			if (may_end_with(t, &f->v[i], h))
 				try_needle(st, j, to, &f->v[i], &best);
-		/* Another may begin before it and have its core behind. */
+		/* Another match may begin earlier and have a later core. */
 		if (best.len && last == SIZE_MAX)
 			last = j + head;
 		j++;
@@ -587,7 +584,7 @@ static struct ab_found search(struct stretch *st, size_t to)
 	return best;
 }
 
-static void find_escaped(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to,
+static void find_escaped(const struct ab_search *l, enum ab_escape escape, size_t from, size_t to,
 			 struct ab_found *best)
 {
 	struct stretch st = { .l = l, .escape = escape };
@@ -604,20 +601,20 @@ static void find_escaped(const struct ab_look *l, enum ab_escape escape, size_t 
 		next = p < to && to - p > STEP ? p + STEP : to;
 		st.base = st.next = from;
 		st.len = 0;
-		found = search(&st, next);
+		found = search_stretch(&st, next);
 		from = next;
 	}
 	if (found.len)
 		keep_better(best, found);
-	wipe(&st);
+	free_stretch(&st);
 }
 
-/* Could the needle, were there more bytes, begin at `p`? Character j is the
- * first from there on, `cut` the one that may be of a cut escape. */
-static bool begins(const struct stretch *st, size_t p, size_t j, size_t cut,
-		   const struct ab_needle *needle)
+/* Could the needle begin at `p` if more bytes followed? Character j is the first
+ * from there on; `cut` may be part of a cut-off escape. */
+static bool may_match_later(const struct stretch *st, size_t p, size_t j, size_t cut,
+			    const struct ab_needle *needle)
 {
-	const struct ab_look *l = st->l;
+	const struct ab_search *l = st->l;
 	size_t k = 0, n;
 
 	for (; k < AB_FIND_HEAD && p < l->len; k++) {
@@ -644,20 +641,20 @@ static bool begins(const struct stretch *st, size_t p, size_t j, size_t cut,
 	       memcmp(st->s + j, needle->s + k, n) == 0;
 }
 
-static bool may_begin(const struct ab_look *l, size_t p, enum ab_escape escape)
+static bool may_begin(const struct ab_search *l, size_t p, enum ab_escape escape)
 {
 	uint8_t c = l->s[p];
 
 	if (l->f->first[c])
 		return true;
-	/* A cut one may be of anything. */
+	/* A cut-off escape may be of any character. */
 	return c == mark_of(escape) &&
 	       (!read_escape(l->s + p, l->len - p, escape, &c) || l->f->first[c]);
 }
 
-static size_t first_begin(const struct stretch *st)
+static size_t find_incomplete(const struct stretch *st)
 {
-	const struct ab_look *l = st->l;
+	const struct ab_search *l = st->l;
 	const struct ab_finder *f = l->f;
 	size_t cut = st->len, j = 0;
 
@@ -673,19 +670,19 @@ static size_t first_begin(const struct stretch *st)
 		while (st->base + st->at[j] < p)
 			j++;
 		for (size_t i = 0; i < f->n; i++)
-			if (begins(st, p, j, cut, &f->v[i]))
+			if (may_match_later(st, p, j, cut, &f->v[i]))
 				return p;
 	}
 	return l->len;
 }
 
-/* May a text have this byte, or an escape? */
-static bool is_of_text(const struct ab_finder *f, uint8_t c)
+/* May this byte be part of a text or an escape? */
+static bool may_be_in_text(const struct ab_finder *f, uint8_t c)
 {
-	return f->within[c] || hex(c) >= 0 || c == 'u' || c == '%' || is_short(c);
+	return f->within[c] || hex_value(c) >= 0 || c == 'u' || c == '%' || is_short(c);
 }
 
-static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape)
+static size_t hold_escaped(const struct ab_search *l, enum ab_escape escape)
 {
 	struct stretch st = { .l = l, .escape = escape };
 	size_t left = l->len - l->from, max = l->f->max, from = l->len, hold;
@@ -693,7 +690,7 @@ static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape)
 
 	if (left > max * AB_FIND_SPREAD)
 		left = max * AB_FIND_SPREAD;
-	while (left && is_of_text(l->f, l->s[from - 1])) {
+	while (left && may_be_in_text(l->f, l->s[from - 1])) {
 		left--;
 		from--;
 	}
@@ -703,8 +700,8 @@ static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape)
 	if ((size_t)(p - l->s) - from > max)
 		from = (size_t)(p - l->s) - max;
 	st.base = st.next = from;
-	decode(&st, l->len - from);
-	hold = first_begin(&st);
-	wipe(&st);
+	decode_stretch(&st, l->len - from);
+	hold = find_incomplete(&st);
+	free_stretch(&st);
 	return hold;
 }

@@ -1,26 +1,26 @@
 #ifndef AB_PROXY_SECRETS_SEARCH_H
 #define AB_PROXY_SECRETS_SEARCH_H
 /*
- * Texts in bytes, in every form that they take on the way: as they are, in
- * base64 (three alignments, two alphabets; the digits that depend on them
- * alone), and each of these with any of its characters escaped as in URLs
- * (%41) or as in JSON (\u0041, \/).
+ * Searches bytes for texts in several forms: as they are, in base64 (three
+ * alignments, two alphabets; only the digits that depend on the text alone), and
+ * each of these with any characters escaped as in URLs (%41) or as in JSON
+ * (\u0041, \/).
  *
- * The leftmost is found, of those the longest, of those the first that was
- * given; so it does not matter how the bytes are cut as long as what
- * ab_look_hold() names is looked at again.
+ * The leftmost match wins, then the longest, then the text that was given first.
+ * So it does not matter how the bytes are split, as long as those from
+ * ab_search_hold() on are searched again.
  *
- * A text that itself has what reads as an escape (a%41b) is found as it is, and
- * with that escaped (a%2541b); not with other characters escaped and that left.
+ * A text that itself contains an escape (a%41b) is found as it is, and with that
+ * escape escaped (a%2541b), but not with only other characters escaped.
  *
- * Theory of operation. Of the bytes every so many are looked at, two at a
- * time, as many apart as the shortest text permits; so whatever is there, two
- * of its bytes are met. If no text has such two (Wu and Manber), and they are
- * not of an escape, the next ones are. Else what could end there is compared;
- * and if there are escapes nearby, that stretch of the bytes is decoded, for
- * each kind of escapes once, and searched in the same way. So the time is that
- * of the bytes, however long the texts are. It is done in blocks that grow, so
- * that many findings cost no more than few.
+ * Theory of operation. The search samples pairs of bytes, as far apart as the
+ * shortest text permits, so that every match contains a sampled pair. If no text
+ * contains the pair (Wu and Manber) and it is not part of an escape, the search
+ * goes to the next pair. Else the texts that could end there are compared; and
+ * if there are escapes nearby, that stretch is decoded, once per kind of escape,
+ * and searched in the same way. So the time depends on the number of bytes, not
+ * on the length of the texts. The blocks grow, so many matches cost no more than
+ * few.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,9 +42,9 @@ struct ab_needle {
 	size_t len;
 	size_t owner;
 	bool base64;
-	unsigned align; /* of base64: see ab_base64_core() */
+	unsigned align; /* with base64: see ab_base64_core() */
 	enum ab_base64 alphabet;
-	size_t group; /* place of its first digit in a group */
+	size_t group; /* position of its first digit in a group of four */
 };
 
 enum ab_escape { AB_ESCAPE_NONE, AB_ESCAPE_URL, AB_ESCAPE_JSON };
@@ -61,29 +61,28 @@ void ab_finder_free(struct ab_finder *f); /* wipes */
 /* All forms of all texts. */
 const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
 
-struct ab_look {
+struct ab_search {
 	const struct ab_finder *f;
 	const uint8_t *s;
 	size_t len;
-	size_t from; /* bytes before are done with; may be set */
-	size_t to;   /* none is found that begins here or behind;
-				 * may be set */
+	size_t from; /* where to continue; may be set */
+	size_t to;   /* matches must begin before this; may be set */
 };
 
-void ab_look_init(struct ab_look *l, const struct ab_finder *f, const void *data, size_t len);
-/* The next one; l->from is then behind it. */
-bool ab_look_next(struct ab_look *l, struct ab_found *ret);
-/* Where, from l->from on, one begins that the bytes do not suffice for; their
- * end if there is none. */
-size_t ab_look_hold(const struct ab_look *l);
+void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len);
+/* The next match; moves l->from past it. */
+bool ab_search_next(struct ab_search *l, struct ab_found *ret);
+/* Where, from l->from on, an incomplete match may begin; the end of the bytes
+ * if there is none. */
+size_t ab_search_hold(const struct ab_search *l);
 
-/* Is the whole text what this form stands for? Its plain form. */
+/* Was the text found as it is, neither escaped nor in base64? */
 static inline bool ab_found_plain(const struct ab_found *f)
 {
 	return !f->needle->base64 && f->escape == AB_ESCAPE_NONE;
 }
 
-/* The placeholders that were drawn; NULL: none was. */
+/* All placeholders drawn so far; NULL: none. */
 const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault);
 
 #endif

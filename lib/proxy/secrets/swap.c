@@ -24,15 +24,14 @@ void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece)
 	piece->set = true;
 }
 
-/* Fields that say how the message travels, or from where it was asked for:
- * whatever is in them, no value. */
-static bool is_closed(const struct ab_http_head *head, const struct ab_http_field *f)
+/* Fields about routing or origin never get a value. */
+static bool is_closed_field(const struct ab_http_head *head, const struct ab_http_field *f)
 {
 	return f->id != AB_HTTP_OTHER || ab_http_option(head, f->name) ||
 	       ab_http_is(f->name, "origin") || ab_http_is(f->name, "referer");
 }
 
-static bool carries(const struct ab_secret *secret, const struct ab_http_field *f, bool base64)
+static bool may_carry(const struct ab_secret *secret, const struct ab_http_field *f, bool base64)
 {
 	bool login = ab_http_is(f->name, "authorization");
 
@@ -60,40 +59,39 @@ static bool carries(const struct ab_secret *secret, const struct ab_http_field *
 	return !secret->ncarriers;
 }
 
-/* May it be put in here? Else the result is kept. */
-static bool permit(struct ab_swap *sw, const struct ab_http_field *f, size_t i, bool base64)
+/* May it be injected here? Else set the result. */
+static bool check_place(struct ab_swap *sw, const struct ab_http_field *f, size_t i, bool base64)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
-	if (is_closed(&sw->rq->head, f) || !carries(e->secret, f, base64))
+	if (is_closed_field(&sw->rq->head, f) || !may_carry(e->secret, f, base64))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (!e->value)
 		return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
 	return true;
 }
 
-/* The text with values. Every placeholder in it is a plain one, or the result
- * is kept. */
+/* Write the text with values. Fails if a placeholder is not plain. */
 static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct ab_http_text text,
 		      bool base64, struct ab_buf *out)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	size_t done = 0;
 
-	ab_look_init(&look, sw->finder, text.s, text.len);
-	while (ab_look_next(&look, &found)) {
+	ab_search_init(&look, sw->finder, text.s, text.len);
+	while (ab_search_next(&look, &found)) {
 		size_t i = found.needle->owner;
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		if (!ab_found_plain(&found))
 			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
-		if (!permit(sw, f, i, base64))
+		if (!check_place(sw, f, i, base64))
 			return false;
 		ab_buf_add(out, text.s + done, found.at - done);
 		ab_buf_add(out, e->value, e->value_len);
 		done = found.at + found.len;
-		sw->put[i] = true;
+		sw->injected[i] = true;
 	}
 	ab_buf_add(out, text.s + done, text.len - done);
 	return true;
@@ -110,8 +108,8 @@ void ab_swap_put_base64(struct ab_buf *out, const struct ab_buf *text)
 	free(encoded);
 }
 
-/* "Basic dXNlcjpwYXNz": what it says, with values, encoded again. `i` was seen
- * in it, and must be found now. */
+/* "Basic dXNlcjpwYXNz": decode, replace, encode. `i` was found in the encoded
+ * text, so it must be found in the decoded one. */
 static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
 {
 	struct ab_buf *out = &sw->ret->scratch;
@@ -131,7 +129,7 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t
 	if (!ab_base64_decode(s.s, s.len, text, &n))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	good = swap_text(sw, f, (struct ab_http_text){ text, n }, true, &swapped);
-	if (good && !sw->put[i])
+	if (good && !sw->injected[i])
 		good = ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
 		ab_buf_add(out, "Basic ", 6);
@@ -145,15 +143,15 @@ static bool swap_field(struct ab_swap *sw, size_t k)
 {
 	const struct ab_http_field *f = &sw->ret->request.head.fields[k];
 	struct ab_swap_piece *piece = &sw->values[k];
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	bool good;
 
-	ab_look_init(&look, sw->finder, f->name.s, f->name.len);
-	if (ab_look_next(&look, &found))
+	ab_search_init(&look, sw->finder, f->name.s, f->name.len);
+	if (ab_search_next(&look, &found))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
-	ab_look_init(&look, sw->finder, f->value.s, f->value.len);
-	if (!ab_look_next(&look, &found))
+	ab_search_init(&look, sw->finder, f->value.s, f->value.len);
+	if (!ab_search_next(&look, &found))
 		return true;
 	ab_swap_begin(sw, piece);
 	if (found.needle->base64 && ab_http_is(f->name, "authorization"))
@@ -164,26 +162,26 @@ static bool swap_field(struct ab_swap *sw, size_t k)
 	return good;
 }
 
-/* A placeholder that is not of this host's; its index, or -1. With `all` any
- * is. */
+/* The secret of a placeholder that is not bound to this host, or -1. `all`: any
+ * placeholder counts. */
 static int find_foreign(const struct ab_swap *sw, struct ab_http_text text, bool all, bool *any)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 
-	ab_look_init(&look, sw->finder, text.s, text.len);
-	while (ab_look_next(&look, &found)) {
+	ab_search_init(&look, sw->finder, text.s, text.len);
+	while (ab_search_next(&look, &found)) {
 		if (all || !sw->bound[found.needle->owner])
 			return (int)found.needle->owner;
 		*any = true;
-		/* Another may begin within it. */
+		/* Another one may begin inside it. */
 		look.from = found.at + 1;
 	}
 	return -1;
 }
 
-/* false: there is a tripwire; *ret_any: there is some placeholder. */
-static bool look_everywhere(struct ab_swap *sw, bool tls, bool *ret_any)
+/* false: there is a tripwire; *ret_any: there is any placeholder. */
+static bool check_tripwires(struct ab_swap *sw, bool tls, bool *ret_any)
 {
 	const struct ab_http_request *rq = sw->rq;
 	const struct ab_http_text line[] = { rq->method, rq->target, rq->path };
@@ -203,13 +201,13 @@ static bool look_everywhere(struct ab_swap *sw, bool tls, bool *ret_any)
 	return i < 0 || ab_swap_fail(sw, AB_SWAP_TRIPWIRE, i);
 }
 
-static bool swap_all(struct ab_swap *sw)
+static bool swap_head(struct ab_swap *sw)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 
-	ab_look_init(&look, sw->finder, sw->rq->method.s, sw->rq->method.len);
-	if (ab_look_next(&look, &found))
+	ab_search_init(&look, sw->finder, sw->rq->method.s, sw->rq->method.len);
+	if (ab_search_next(&look, &found))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	for (size_t k = 0; k < sw->rq->head.nfields; k++)
 		if (!swap_field(sw, k))
@@ -217,26 +215,26 @@ static bool swap_all(struct ab_swap *sw)
 	return ab_swap_target(sw);
 }
 
-/* What is put in although nobody asked for it, and what must be in. */
-static bool complete(struct ab_swap *sw)
+/* Inject secrets that the client did not name; check required ones. */
+static bool inject_and_check(struct ab_swap *sw)
 {
 	for (size_t i = 0; i < ab_vault_len(sw->vault); i++) {
 		const struct ab_secret *s = ab_vault_at(sw->vault, i)->secret;
-		/* It may be in the body, which nobody has seen yet. */
+		/* It may be in the body, which was not read yet. */
 		bool later = s->in_body && sw->rq->head.body != AB_HTTP_NONE;
 
-		if (!sw->bound[i] || sw->put[i])
+		if (!sw->bound[i] || sw->injected[i])
 			continue;
 		if (s->inject && !ab_swap_inject(sw, i))
 			return false;
-		if (s->require && !sw->put[i] && !later)
+		if (s->require && !sw->injected[i] && !later)
 			return ab_swap_fail(sw, AB_SWAP_MISSING, (int)i);
 	}
 	return true;
 }
 
-/* Offsets to pointers. false: it is longer than a head may be. */
-static bool point(struct ab_swap *sw)
+/* Turn offsets into pointers. false: the head is too long. */
+static bool resolve_offsets(struct ab_swap *sw)
 {
 	struct ab_http_request *rq = &sw->ret->request;
 	const char *scratch = (const char *)sw->ret->scratch.data;
@@ -273,11 +271,11 @@ static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t 
 	*ret_body &= sw->rq->head.body != AB_HTTP_NONE;
 }
 
-/* The first secret whose value was put in; -1: none was. */
-static int first_put(const struct ab_swap *sw)
+/* The first secret that was injected; -1: none. */
+static int find_injected(const struct ab_swap *sw)
 {
 	for (int i = 0; i < AB_SECRETS_MAX; i++)
-		if (sw->put[i])
+		if (sw->injected[i])
 			return i;
 	return -1;
 }
@@ -289,19 +287,19 @@ static bool swap_request(struct ab_swap *sw, const struct ab_host *host, uint16_
 
 	if (tls)
 		find_bound(sw, host, port, &values, &body);
-	if (sw->finder && !look_everywhere(sw, tls, &any))
+	if (sw->finder && !check_tripwires(sw, tls, &any))
 		return false;
 	if (!tls)
 		return true;
-	if ((any && !swap_all(sw)) || !complete(sw))
+	if ((any && !swap_head(sw)) || !inject_and_check(sw))
 		return false;
-	ret->secret = first_put(sw);
+	ret->secret = find_injected(sw);
 	if (ret->secret >= 0)
 		ret->result = AB_SWAP_DONE;
-	ret->carries = ret->secret >= 0 || body;
-	if (values && !ab_swap_quiet(sw))
+	ret->injected = ret->secret >= 0 || body;
+	if (values && !ab_swap_keep_searchable(sw))
 		return false;
-	return point(sw) || ret->result == AB_SWAP_NONE ||
+	return resolve_offsets(sw) || ret->result == AB_SWAP_NONE ||
 	       ab_swap_fail(sw, AB_SWAP_TOO_LONG, ret->secret);
 }
 
@@ -315,7 +313,7 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 	*ret = (struct ab_swapped){ .secret = -1, .request = *rq, .scratch = { .wipe = true } };
 	if (!swap_request(&sw, host, port, tls)) {
 		ab_buf_fini(&ret->scratch);
-		ret->carries = false;
+		ret->injected = false;
 	}
 }
 

@@ -6,23 +6,23 @@
 #include "proxy/secrets/swap.h"
 
 /*
- * The values are those of the body's begin: one that changes meanwhile could
- * have another length than the head said.
+ * Uses the values from the start of the body: a new value could have another
+ * length than the head announced.
  */
 struct ab_swap_body {
 	const struct ab_vault *vault;
-	struct ab_buf held; /* the begin of a placeholder, perhaps */
+	struct ab_buf held; /* may be the start of a placeholder */
 	bool bound[AB_SECRETS_MAX];
-	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: it stays */
+	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: do not replace */
 	size_t lens[AB_SECRETS_MAX];
 	bool keeps_length;
-	int foreign; /* found in it, and not of this host's; or -1 */
+	int foreign; /* secret of another host found in the body; or -1 */
 	char *pages;
 	size_t size;
 };
 
-static bool is_for_bodies(const struct ab_vault *vault, size_t i, const struct ab_host *host,
-			  uint16_t port)
+static bool applies_to_body(const struct ab_vault *vault, size_t i, const struct ab_host *host,
+			    uint16_t port)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
@@ -32,7 +32,7 @@ static bool is_for_bodies(const struct ab_vault *vault, size_t i, const struct a
 bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
 	for (size_t i = 0; i < ab_vault_len(vault); i++)
-		if (is_for_bodies(vault, i, host, port))
+		if (applies_to_body(vault, i, host, port))
 			return true;
 	return false;
 }
@@ -49,7 +49,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	body->foreign = -1;
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		body->bound[i] = ab_vault_bound(vault, i, host, port);
-		if (is_for_bodies(vault, i, host, port))
+		if (applies_to_body(vault, i, host, port))
 			body->size += ab_vault_at(vault, i)->value_len;
 	}
 	if (!body->size)
@@ -58,7 +58,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
-		if (!is_for_bodies(vault, i, host, port))
+		if (!applies_to_body(vault, i, host, port))
 			continue;
 		memcpy(body->pages + used, e->value, e->value_len);
 		body->values[i] = body->pages + used;
@@ -88,21 +88,21 @@ bool ab_swap_body_keeps_length(const struct ab_swap_body *body)
 	return body->keeps_length;
 }
 
-/* *ret_done: how many bytes are dealt with. */
+/* *ret_done: how many bytes were consumed. */
 static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *s, size_t len,
 				      bool end, struct ab_buf *out, size_t *ret_done)
 {
 	const struct ab_finder *finder = ab_vault_placeholders(body->vault);
 	enum ab_swap_result result = AB_SWAP_NONE;
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	size_t done = 0, hold = len;
 
 	if (finder) {
-		ab_look_init(&look, finder, s, len);
-		hold = end ? len : ab_look_hold(&look);
+		ab_search_init(&look, finder, s, len);
+		hold = end ? len : ab_search_hold(&look);
 	}
-	while (finder && ab_look_next(&look, &found) && found.at < hold) {
+	while (finder && ab_search_next(&look, &found) && found.at < hold) {
 		size_t i = found.needle->owner;
 
 		if (!body->bound[i]) {
@@ -116,7 +116,7 @@ static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *
 			result = AB_SWAP_DONE;
 		}
 		if (hold < look.from)
-			hold = ab_look_hold(&look);
+			hold = ab_search_hold(&look);
 	}
 	ab_buf_add(out, s + done, hold - done);
 	*ret_done = hold;

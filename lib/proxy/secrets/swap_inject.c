@@ -1,4 +1,4 @@
-/* Fields that a request gets, or loses, without its client. */
+/* Adds and removes fields that the client did not ask for. */
 #include <string.h>
 
 #include "base/data/mem.h"
@@ -22,7 +22,7 @@ static void remove_named(struct ab_swap *sw, const char *name)
 			remove_field(sw, k);
 }
 
-/* Connection could have it dropped on the way. */
+/* A field that Connection names would be dropped by the next hop. */
 static void remove_option(struct ab_http_head *head, const char *name)
 {
 	for (size_t k = head->noptions; k-- > 0;)
@@ -31,8 +31,8 @@ static void remove_option(struct ab_http_head *head, const char *name)
 				(--head->noptions - k) * sizeof(head->options[0]));
 }
 
-/* An empty field, in place of all of that name; NULL: there are too many. */
-static struct ab_http_field *place_field(struct ab_swap *sw, const char *name)
+/* Replace all fields of that name by an empty one; NULL: too many fields. */
+static struct ab_http_field *replace_fields(struct ab_swap *sw, const char *name)
 {
 	struct ab_http_head *head = &sw->ret->request.head;
 	struct ab_http_field *f;
@@ -57,8 +57,8 @@ static bool has_value(const struct ab_swap *sw, const char *name)
 	return false;
 }
 
-/* What stands for the field's value where the policy has no format. The whole
- * of it; for Basic what is encoded, GitHub's way. */
+/* Default formats of the whole field; for Basic, of the text to encode (as
+ * GitHub expects it). */
 static const char *const formats[] = {
 	[AB_CARRY_BEARER] = "Bearer {}",
 	[AB_CARRY_TOKEN] = "token {}",
@@ -87,10 +87,10 @@ static bool inject_field(struct ab_swap *sw, size_t i, const struct ab_carrier *
 	const char *name = c->kind == AB_CARRY_HEADER ? c->name : "authorization";
 	struct ab_swap_piece *piece;
 
-	/* The client named another secret there: that is what it wants. */
+	/* Keep another secret that the client chose there. */
 	if (has_value(sw, name))
 		return true;
-	if (!place_field(sw, name))
+	if (!replace_fields(sw, name))
 		return ab_swap_fail(sw, AB_SWAP_TOO_LONG, (int)i);
 	piece = &sw->values[sw->ret->request.head.nfields - 1];
 	ab_swap_begin(sw, piece);
@@ -99,7 +99,7 @@ static bool inject_field(struct ab_swap *sw, size_t i, const struct ab_carrier *
 	else
 		ab_swap_put_formatted(out, format, e, false);
 	ab_swap_end(sw, piece);
-	sw->put[i] = true;
+	sw->injected[i] = true;
 	return true;
 }
 
@@ -116,17 +116,17 @@ bool ab_swap_inject(struct ab_swap *sw, size_t i)
 					 : inject_field(sw, i, c, format);
 }
 
-bool ab_swap_quiet(struct ab_swap *sw)
+bool ab_swap_keep_searchable(struct ab_swap *sw)
 {
-	/* Bytes that come in pieces, or where nobody looks. */
+	/* They lead to partial responses, or to trailers, which are not searched. */
 	static const char *const unwanted[] = { "range", "if-range", "te", "trailer" };
 	struct ab_http_field *f;
 
-	if (sw->ret->carries)
+	if (sw->ret->injected)
 		for (size_t i = 0; i < AB_COUNT(unwanted); i++)
 			remove_named(sw, unwanted[i]);
 	remove_named(sw, "sec-websocket-extensions");
-	f = place_field(sw, "accept-encoding");
+	f = replace_fields(sw, "accept-encoding");
 	if (!f)
 		return ab_swap_fail(sw, AB_SWAP_TOO_LONG, sw->ret->secret);
 	f->value = (struct ab_http_text){ "identity", 8 };

@@ -1,11 +1,11 @@
-/* The path and the query: values go in percent-encoded. */
+/* Path and query: values are percent-encoded. */
 #include <string.h>
 
 #include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "proxy/secrets/swap_state.h"
 
-/* Is the parameter's name, in whatever escapes, this one? */
+/* Is this the parameter's name, escaped or not? */
 static bool is_named(struct ab_http_text s, const char *name)
 {
 	size_t i = 0;
@@ -26,7 +26,7 @@ static bool is_named(struct ab_http_text s, const char *name)
 static void put_escaped(struct ab_buf *out, const char *s, size_t len, bool query)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	/* What stands for itself in a path; in a query some would divide it. */
+	/* Unescaped in a path; in a query some of them are separators. */
 	const char *marks = query ? "-._~" : "-._~!$&'()*+,;=:@";
 
 	for (size_t i = 0; i < len; i++) {
@@ -56,10 +56,10 @@ void ab_swap_put_formatted(struct ab_buf *out, const char *format, const struct 
 		ab_buf_add(out, hole + 2, strlen(hole + 2));
 }
 
-/* The parameter around the byte at `at`, and where its value begins; its end
- * if it has none. */
-static struct ab_http_text parameter_at(struct ab_http_text path, size_t query, size_t at,
-					size_t *ret_value)
+/* The parameter around the byte at `at`, and where its value begins (without a
+ * value: its end). */
+static struct ab_http_text find_parameter(struct ab_http_text path, size_t query, size_t at,
+					  size_t *ret_value)
 {
 	struct ab_http_text p = { path.s + query + 1, 0 };
 	const char *end = path.s + path.len;
@@ -81,7 +81,7 @@ static struct ab_http_text name_of(struct ab_http_text parameter, size_t value)
 	return (struct ab_http_text){ parameter.s, value };
 }
 
-/* Where the query's "?" is; path.len: there is none. */
+/* The position of the query's "?"; path.len: none. */
 static size_t find_query(struct ab_http_text path)
 {
 	const char *q = path.len ? memchr(path.s, '?', path.len) : NULL;
@@ -89,8 +89,8 @@ static size_t find_query(struct ab_http_text path)
 	return q ? (size_t)(q - path.s) : path.len;
 }
 
-static bool permits(const struct ab_secret *secret, struct ab_http_text path, size_t query,
-		    const struct ab_found *found)
+static bool is_permitted(const struct ab_secret *secret, struct ab_http_text path, size_t query,
+			 const struct ab_found *found)
 {
 	struct ab_http_text p;
 	size_t value;
@@ -101,7 +101,7 @@ static bool permits(const struct ab_secret *secret, struct ab_http_text path, si
 		return secret->in_path;
 	if (!secret->ncarriers)
 		return true;
-	p = parameter_at(path, query, found->at, &value);
+	p = find_parameter(path, query, found->at, &value);
 	if (found->at < (size_t)(p.s - path.s) + value)
 		return false;
 	for (size_t i = 0; i < secret->ncarriers; i++)
@@ -111,7 +111,7 @@ static bool permits(const struct ab_secret *secret, struct ab_http_text path, si
 	return false;
 }
 
-/* The bytes of target before the path. */
+/* The length of the target before the path. */
 static size_t prefix_of(const struct ab_http_request *rq)
 {
 	return rq->form == AB_HTTP_ABSOLUTE && rq->target.len >= rq->path.len
@@ -132,14 +132,14 @@ bool ab_swap_target(struct ab_swap *sw)
 	struct ab_buf *out = &sw->ret->scratch;
 	size_t query = find_query(path), done = 0;
 	struct ab_swap_piece piece;
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 
-	ab_look_init(&look, sw->finder, path.s, path.len);
-	if (!ab_look_next(&look, &found)) {
-		/* What is in the target alone is in its authority. */
-		ab_look_init(&look, sw->finder, sw->rq->target.s, sw->rq->target.len);
-		return !ab_look_next(&look, &found) ||
+	ab_search_init(&look, sw->finder, path.s, path.len);
+	if (!ab_search_next(&look, &found)) {
+		/* In the target but not in the path: in its authority. */
+		ab_search_init(&look, sw->finder, sw->rq->target.s, sw->rq->target.len);
+		return !ab_search_next(&look, &found) ||
 		       ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	}
 	begin_target(sw, &piece);
@@ -147,29 +147,29 @@ bool ab_swap_target(struct ab_swap *sw)
 		size_t i = found.needle->owner;
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
-		if (!permits(e->secret, path, query, &found))
+		if (!is_permitted(e->secret, path, query, &found))
 			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!e->value)
 			return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
 		ab_buf_add(out, path.s + done, found.at - done);
 		put_escaped(out, e->value, e->value_len, found.at > query);
 		done = found.at + found.len;
-		sw->put[i] = true;
-	} while (ab_look_next(&look, &found));
+		sw->injected[i] = true;
+	} while (ab_search_next(&look, &found));
 	ab_buf_add(out, path.s + done, path.len - done);
 	ab_swap_end(sw, &piece);
 	sw->target = piece;
 	return true;
 }
 
-/* The query without parameters of that name; each with "?" or "&" before. */
-static bool put_others(struct ab_buf *out, struct ab_http_text path, const char *name)
+/* Write the parameters of other names, each after "?" or "&". */
+static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, const char *name)
 {
 	size_t query = find_query(path), value;
 	bool begun = false;
 
 	while (query < path.len) {
-		struct ab_http_text p = parameter_at(path, query, query + 1, &value);
+		struct ab_http_text p = find_parameter(path, query, query + 1, &value);
 
 		query = (size_t)(p.s - path.s) + p.len;
 		if (!p.len || is_named(name_of(p, value), name))
@@ -191,7 +191,7 @@ bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const 
 
 	if (sw->rq->form != AB_HTTP_ORIGIN && sw->rq->form != AB_HTTP_ABSOLUTE)
 		return true;
-	/* Where another value is in it already, scratch may move under it. */
+	/* The target already has a value: copy it, because scratch may move. */
 	if (sw->target.set) {
 		ab_buf_add(&now, out->data + sw->target.at + sw->prefix,
 			   sw->target.len - sw->prefix);
@@ -199,13 +199,13 @@ bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const 
 	}
 	begin_target(sw, &sw->target);
 	ab_buf_add(out, path.s, find_query(path));
-	begun = put_others(out, path, name);
+	begun = put_other_parameters(out, path, name);
 	ab_buf_add(out, begun ? "&" : "?", 1);
 	put_escaped(out, name, strlen(name), true);
 	ab_buf_add(out, "=", 1);
 	ab_swap_put_formatted(out, format, e, true);
 	ab_swap_end(sw, &sw->target);
 	ab_buf_fini(&now);
-	sw->put[i] = true;
+	sw->injected[i] = true;
 	return true;
 }

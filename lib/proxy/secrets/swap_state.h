@@ -1,9 +1,8 @@
 #ifndef AB_PROXY_SECRETS_SWAP_STATE_H
 #define AB_PROXY_SECRETS_SWAP_STATE_H
 /*
- * A request while its placeholders are being swapped. Texts that hold values
- * are written one behind the other into ret->scratch, which may move; so what
- * points there is an offset until all is done.
+ * A request while its placeholders are replaced. Texts with values are appended
+ * to ret->scratch, which may move; so they are offsets until the end.
  */
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/swap.h"
@@ -17,34 +16,34 @@ struct ab_swap {
 	const struct ab_vault *vault;
 	const struct ab_finder *finder;
 	const struct ab_http_request *rq;
-	struct ab_swapped *ret; /* request: what is to be written */
+	struct ab_swapped *ret; /* ret->request: to be sent */
 	bool bound[AB_SECRETS_MAX];
-	bool put[AB_SECRETS_MAX];		     /* its value is in */
-	struct ab_swap_piece values[AB_HTTP_FIELDS]; /* beside the fields */
+	bool injected[AB_SECRETS_MAX];		     /* its value was inserted */
+	struct ab_swap_piece values[AB_HTTP_FIELDS]; /* parallel to the fields */
 	struct ab_swap_piece target;
 	size_t prefix; /* bytes of target before the path */
 };
 
-/* Keeps the result; returns false. */
+/* Sets the result; returns false. */
 bool ab_swap_fail(struct ab_swap *sw, enum ab_swap_result result, int i);
-/* Begin and end of a piece. */
+/* Begin and end a piece. */
 void ab_swap_begin(struct ab_swap *sw, struct ab_swap_piece *ret);
 void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece);
 
-/* The placeholders in path and query. */
+/* Replace the placeholders in path and query. */
 bool ab_swap_target(struct ab_swap *sw);
-/* One more parameter, in place of any of that name. */
+/* Add a parameter, replacing any of that name. */
 bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const char *format);
 
-/* The value in its format, escaped as in a query or not, into scratch. */
+/* Append the value in its format, escaped as in a query or not. */
 void ab_swap_put_formatted(struct ab_buf *out, const char *format, const struct ab_vault_entry *e,
 			   bool query);
 
 void ab_swap_put_base64(struct ab_buf *out, const struct ab_buf *text);
 
-/* The value of a secret that the client did not name, if there is a place. */
+/* Inject a secret that the client did not name, if there is a place. */
 bool ab_swap_inject(struct ab_swap *sw, size_t i);
-/* What an answer that is to be searched must not be: compressed, cut. */
-bool ab_swap_quiet(struct ab_swap *sw);
+/* Ask for a response that can be searched: neither compressed nor partial. */
+bool ab_swap_keep_searchable(struct ab_swap *sw);
 
 #endif

@@ -13,7 +13,7 @@
 #include "proxy/secrets/search.h"
 
 enum {
-	CHANCE = 22, /* characters of 62: 130 bits */
+	CHANCE = 22, /* characters out of 62: 130 bits */
 };
 
 struct former {
@@ -24,7 +24,7 @@ struct former {
 struct slot {
 	struct ab_vault_entry entry;
 	struct former former[AB_VAULT_FORMER];
-	char *pages; /* what entry.value points to */
+	char *pages; /* of entry.value */
 	bool locked;
 	struct ab_host_entry *hosts;
 	size_t nhosts;
@@ -46,7 +46,7 @@ static int read_hosts(struct slot *slot, struct ab_error *err)
 	for (size_t i = 0; i < hosts->len; i++)
 		if (ab_host_entry_parse(hosts->v[i], strlen(hosts->v[i]),
 					&slot->hosts[slot->nhosts++], NULL) < 0)
-			return ab_fail(err, AB_ECONFIG, 0, "the secret %s: \"%s\" is not a host",
+			return ab_fail(err, AB_ECONFIG, 0, "secret %s: \"%s\" is not a host",
 				       slot->entry.secret->name, hosts->v[i]);
 	return 0;
 }
@@ -75,7 +75,7 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 	return 0;
 }
 
-static void forget(struct former *former)
+static void drop_former(struct former *former)
 {
 	ab_pages_free(former->pages, former->len);
 	*former = (struct former){ 0 };
@@ -85,7 +85,7 @@ static void retire_value(struct slot *slot)
 {
 	if (!slot->pages)
 		return;
-	forget(&slot->former[AB_VAULT_FORMER - 1]);
+	drop_former(&slot->former[AB_VAULT_FORMER - 1]);
 	memmove(&slot->former[1], &slot->former[0],
 		(AB_VAULT_FORMER - 1) * sizeof(slot->former[0]));
 	slot->former[0] = (struct former){ slot->pages, slot->entry.value_len };
@@ -101,7 +101,7 @@ void ab_vault_free(struct ab_vault *vault)
 	for (size_t i = 0; i < vault->len; i++) {
 		retire_value(&vault->slots[i]);
 		for (size_t k = 0; k < AB_VAULT_FORMER; k++)
-			forget(&vault->slots[i].former[k]);
+			drop_former(&vault->slots[i].former[k]);
 		free(vault->slots[i].hosts);
 		free((char *)vault->slots[i].entry.placeholder);
 	}
@@ -111,8 +111,8 @@ void ab_vault_free(struct ab_vault *vault)
 	free(vault);
 }
 
-/* The longest of the provider's that the value has, if it is made of what may
- * stand anywhere. */
+/* The longest prefix of the provider that the value has and that consists of
+ * characters which are safe everywhere. */
 static size_t find_prefix(const struct ab_provider *p, const char *value, size_t len)
 {
 	size_t best = 0;
@@ -133,14 +133,14 @@ static size_t find_prefix(const struct ab_provider *p, const char *value, size_t
 
 enum { BLOCK = 32 };
 
-static int random_block(uint8_t ret[BLOCK], struct ab_error *err)
+static int draw_random_block(uint8_t ret[BLOCK], struct ab_error *err)
 {
 	ssize_t n;
 
 	do
 		n = getrandom(ret, BLOCK, 0);
 	while (n < 0 && errno == EINTR);
-	/* Up to 256 bytes come whole, or not at all. */
+	/* Up to 256 bytes are never returned in part. */
 	return n == BLOCK ? 0 : ab_fail(err, AB_ESYSTEM, errno, "getrandom");
 }
 
@@ -153,8 +153,8 @@ static uint8_t hex_byte(const char *s)
 	return (uint8_t)n;
 }
 
-static void derived_block(const struct ab_vault *vault, const char *name, unsigned number,
-			  uint8_t ret[BLOCK])
+static void derive_block(const struct ab_vault *vault, const char *name, unsigned number,
+			 uint8_t ret[BLOCK])
 {
 	size_t len = AB_VAULT_SEED + 4 + strlen(name);
 	uint8_t *text = ab_alloc(len);
@@ -171,8 +171,8 @@ static void derived_block(const struct ab_vault *vault, const char *name, unsign
 	free(text);
 }
 
-static int draw(const struct ab_vault *vault, const struct ab_secret *secret, char *ret, size_t len,
-		struct ab_error *err)
+static int draw_letters(const struct ab_vault *vault, const struct ab_secret *secret, char *ret,
+			size_t len, struct ab_error *err)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -180,14 +180,14 @@ static int draw(const struct ab_vault *vault, const struct ab_secret *secret, ch
 	size_t n = 0;
 
 	if (secret->stable && !vault->has_seed)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "the secret %s: a stable placeholder needs a key", secret->name);
+		return ab_fail(err, AB_ECONFIG, 0, "secret %s: a stable placeholder needs a key",
+			       secret->name);
 	for (unsigned number = 0; n < len; number++) {
 		if (secret->stable)
-			derived_block(vault, secret->name, number, block);
-		else if (random_block(block, err) < 0)
+			derive_block(vault, secret->name, number, block);
+		else if (draw_random_block(block, err) < 0)
 			return -1;
-		/* 248 is a multiple of 62: each letter is as likely. */
+		/* 248 is a multiple of 62: all letters are equally likely. */
 		for (size_t i = 0; i < BLOCK && n < len; i++)
 			if (block[i] < 248)
 				ret[n++] = letters[block[i] % 62];
@@ -219,7 +219,7 @@ static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const cha
 	ab_autofree char *text = ab_alloc(total + 1);
 
 	memcpy(text, value, prefix);
-	if (draw(vault, secret, text + prefix, total - prefix, err) < 0)
+	if (draw_letters(vault, secret, text + prefix, total - prefix, err) < 0)
 		return -1;
 	slot->entry.placeholder = ab_take(text);
 	slot->entry.placeholder_len = total;
@@ -227,13 +227,13 @@ static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const cha
 	return 0;
 }
 
-/* NULL, or why it can be no value: a clause. */
+/* NULL, or why it cannot be a value. */
 static const char *judge_value(const char *s, size_t len)
 {
 	if (!len)
 		return "is empty";
 	if (len < AB_SECRET_MIN)
-		return "is shorter than 8 bytes: it could not be told from other text";
+		return "is shorter than 8 bytes: it cannot be told from other text";
 	if (len > AB_SECRET_MAX)
 		return "is longer than 16 KiB";
 	for (size_t i = 0; i < len; i++) {
@@ -242,9 +242,9 @@ static const char *judge_value(const char *s, size_t len)
 		if (c == '\n' || c == '\r')
 			return "has more than one line";
 		if (c < 0x20 || c == 0x7f)
-			return "has a control character";
+			return "contains a control character";
 		if (c >= 0x80)
-			return "has characters that are not ASCII";
+			return "contains non-ASCII characters";
 	}
 	return NULL;
 }
@@ -273,8 +273,8 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len
 		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name, why);
 	if (!slot->entry.placeholder && draw_placeholder(vault, slot, value, len, err) < 0)
 		return -1;
-	if (ab_vault_seen(vault, value, len) >= 0)
-		return ab_fail(err, AB_ECONFIG, 0, "the value of %s has a placeholder in it", name);
+	if (ab_vault_find(vault, value, len) >= 0)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s contains a placeholder", name);
 	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
 		return 0;
 	pages = ab_pages_new(len, &locked);
@@ -331,18 +331,18 @@ const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)
 	return vault->placeholders;
 }
 
-int ab_vault_seen(const struct ab_vault *vault, const void *data, size_t len)
+int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 
 	if (!vault->placeholders)
 		return -1;
-	ab_look_init(&look, vault->placeholders, data, len);
-	return ab_look_next(&look, &found) ? (int)found.needle->owner : -1;
+	ab_search_init(&look, vault->placeholders, data, len);
+	return ab_search_next(&look, &found) ? (int)found.needle->owner : -1;
 }
 
-static bool begins_name(const char *name, const char *placeholder)
+static bool begins_with_placeholder(const char *name, const char *placeholder)
 {
 	for (; *placeholder; name++) {
 		if (*name == '.')
@@ -353,13 +353,13 @@ static bool begins_name(const char *name, const char *placeholder)
 	return true;
 }
 
-int ab_vault_seen_name(const struct ab_vault *vault, const char *name)
+int ab_vault_find_in_name(const struct ab_vault *vault, const char *name)
 {
 	for (; *name; name++)
 		for (size_t i = 0; i < vault->len; i++) {
 			const char *p = vault->slots[i].entry.placeholder;
 
-			if (p && begins_name(name, p))
+			if (p && begins_with_placeholder(name, p))
 				return (int)i;
 		}
 	return -1;

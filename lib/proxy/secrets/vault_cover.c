@@ -1,7 +1,7 @@
 /*
- * Values to placeholders in a text that the box is shown. What is in base64
- * ("user:token" of a login) is written anew from the first whole group on, so
- * that whoever decodes it finds the whole placeholder.
+ * Replaces values by placeholders in a text that is shown to the box. Base64
+ * (the "user:token" of a login) is encoded again from the first whole group on,
+ * so that decoding it yields the whole placeholder.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/vault.h"
 
-static struct ab_finder *find_values(const struct ab_vault *vault)
+static struct ab_finder *new_value_finder(const struct ab_vault *vault)
 {
 	struct ab_find_text texts[AB_SECRETS_MAX];
 	size_t n = 0;
@@ -25,7 +25,7 @@ static struct ab_finder *find_values(const struct ab_vault *vault)
 	return ab_finder_new(texts, n);
 }
 
-/* The base64 around it: whole groups before, all digits and padding behind. */
+/* The base64 around a match: whole groups before, all digits and padding after. */
 static void find_run(const char *s, size_t len, size_t done, const struct ab_found *found,
 		     size_t *ret_at, size_t *ret_len)
 {
@@ -51,24 +51,24 @@ static void find_run(const char *s, size_t len, size_t done, const struct ab_fou
 	*ret_len = end - at;
 }
 
-static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
-		  size_t len, bool decoded, struct ab_buf *out);
+static void cover_values(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
+			 size_t len, bool decoded, struct ab_buf *out);
 
-/* Decoded, covered, encoded; false: there is no value in it. */
+/* Decode, cover, encode; false: it contains no value. */
 static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
 		      size_t len, enum ab_base64 alphabet, struct ab_buf *out)
 {
 	struct ab_buf covered = { .wipe = true };
 	size_t room = len / 4 * 3 + 3, n = 0;
 	char *text = ab_alloc(room), *encoded;
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	bool good = ab_base64_decode(s, len, text, &n);
 
-	ab_look_init(&look, f, text, n);
-	good = good && ab_look_next(&look, &found);
+	ab_search_init(&look, f, text, n);
+	good = good && ab_search_next(&look, &found);
 	if (good) {
-		cover(vault, f, text, n, true, &covered);
+		cover_values(vault, f, text, n, true, &covered);
 		n = covered.len;
 		encoded = ab_alloc(AB_BASE64_ROOM(n));
 		n = ab_base64_encode(ab_buf_bytes(&covered), n, alphabet, encoded);
@@ -83,17 +83,16 @@ static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, c
 	return good;
 }
 
-/* `decoded`: it was in base64, and what is in base64 again is too odd to be
- * kept readable. */
-static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
-		  size_t len, bool decoded, struct ab_buf *out)
+/* `decoded`: the text was in base64; base64 inside it is not encoded again. */
+static void cover_values(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
+			 size_t len, bool decoded, struct ab_buf *out)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	size_t done = 0;
 
-	ab_look_init(&look, f, s, len);
-	while (ab_look_next(&look, &found)) {
+	ab_search_init(&look, f, s, len);
+	while (ab_search_next(&look, &found)) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, found.needle->owner);
 		size_t at = found.at, n = found.len;
 		bool run = found.needle->base64 && !found.escape && !decoded;
@@ -113,14 +112,14 @@ static void cover(const struct ab_vault *vault, const struct ab_finder *f, const
 	ab_buf_add(out, s + done, len - done);
 }
 
-static bool blank(const struct ab_finder *f, char with, char *text, size_t len)
+static bool overwrite_values(const struct ab_finder *f, char with, char *text, size_t len)
 {
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	bool any = false;
 
-	ab_look_init(&look, f, text, len);
-	while (ab_look_next(&look, &found)) {
+	ab_search_init(&look, f, text, len);
+	while (ab_search_next(&look, &found)) {
 		memset(text + found.at, with, found.len);
 		any = true;
 	}
@@ -129,8 +128,8 @@ static bool blank(const struct ab_finder *f, char with, char *text, size_t len)
 
 bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len)
 {
-	struct ab_finder *f = find_values(vault);
-	bool any = f && blank(f, '*', text, len);
+	struct ab_finder *f = new_value_finder(vault);
+	bool any = f && overwrite_values(f, '*', text, len);
 
 	ab_finder_free(f);
 	return any;
@@ -138,22 +137,22 @@ bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len)
 
 char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len, size_t *ret_len)
 {
-	struct ab_finder *f = find_values(vault);
+	struct ab_finder *f = new_value_finder(vault);
 	struct ab_buf out = { .wipe = true };
-	struct ab_look look;
+	struct ab_search look;
 	struct ab_found found;
 	char *copy = NULL;
 
 	if (!f)
 		return NULL;
-	ab_look_init(&look, f, text, len);
-	if (ab_look_next(&look, &found)) {
-		cover(vault, f, text, len, false, &out);
+	ab_search_init(&look, f, text, len);
+	if (ab_search_next(&look, &found)) {
+		cover_values(vault, f, text, len, false, &out);
 		*ret_len = out.len;
 		copy = ab_alloc(*ret_len + 1);
 		memcpy(copy, ab_buf_bytes(&out), *ret_len);
-		/* What only came to be by putting it together. */
-		blank(f, 'x', copy, *ret_len);
+		/* The replacements may have formed a value. */
+		overwrite_values(f, 'x', copy, *ret_len);
 	}
 	ab_buf_fini(&out);
 	ab_finder_free(f);

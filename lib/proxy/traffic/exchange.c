@@ -261,7 +261,7 @@ static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head
 
 	if (vault)
 		conn->trips =
-			(uint16_t)(1 + ab_vault_seen(vault, ab_buf_bytes(&conn->client.in), len));
+			(uint16_t)(1 + ab_vault_find(vault, ab_buf_bytes(&conn->client.in), len));
 	ab_buf_skip(&conn->client.in, len);
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));

@@ -161,7 +161,7 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 	switch (ret->result) {
 	case AB_SWAP_NONE:
 	case AB_SWAP_DONE:
-		rq->injected = ret->carries;
+		rq->injected = ret->injected;
 		return true;
 	case AB_SWAP_TOO_LONG:
 		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");

@@ -342,7 +342,7 @@ static bool deny_placeholder(struct ab_conn *conn)
 	if (!inspection->vault)
 		return false;
 	secret = conn->trips ? conn->trips - 1
-			     : ab_vault_seen_name(inspection->vault, conn->host->text);
+			     : ab_vault_find_in_name(inspection->vault, conn->host->text);
 	if (secret < 0)
 		return false;
 	ab_tunnel_describe(conn, &r);
