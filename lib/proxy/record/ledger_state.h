@@ -1,7 +1,7 @@
 #ifndef AB_PROXY_RECORD_LEDGER_STATE_H
 #define AB_PROXY_RECORD_LEDGER_STATE_H
 /*
- * What a ledger knows. Private to ledger*.c.
+ * The state of a ledger. Private to ledger*.c.
  */
 #include "base/data/buf.h"
 #include "proxy/record/ledger.h"
@@ -14,18 +14,18 @@ enum {
 struct ab_denial {
 	uint64_t hash;
 	char *host, *reason, *hint;
-	char *asked; /* the name in it, where that is the fault */
+	char *asked; /* the requested name, if that is the fault */
 	char *entry; /* of the deny list, or NULL */
 	char *who;   /* the nearest process, or NULL */
 	const char *rule;
 	enum ab_basis basis;
 	enum ab_fault fault;
 	enum ab_reply reply;
-	bool sought;	   /* who it was */
+	bool sought;	   /* its process was asked for */
 	enum ab_door door; /* AB_DOOR_COUNT: packets */
 	uint16_t port;
-	uint64_t count; /* in all; 0: it was only asked about */
-	uint64_t held;	/* of these not written yet */
+	uint64_t count; /* in total; 0: it was only asked about */
+	uint64_t held;	/* of these, not written yet */
 	uint64_t minute;
 	unsigned int lines; /* written in it */
 };
@@ -33,15 +33,15 @@ struct ab_denial {
 struct ab_ledger {
 	char run_id[8];
 	struct ab_log *log;
-	struct ab_buf line; /* used again and again */
+	struct ab_buf line; /* reused for each record */
 	struct ab_denial *v;
 	size_t len, room;
 	uint16_t slots[AB_LEDGER_SLOTS]; /* numbers; 0: empty */
-	struct ab_denial others;	 /* all that are not remembered */
+	struct ab_denial others;	 /* all denials that are not remembered */
 	uint64_t minute;
 	unsigned int lines; /* written in it, of all denials */
 	uint32_t last;	    /* number */
-	uint32_t strangers; /* denied, and not remembered */
+	uint32_t strangers; /* number of those denials */
 	uint64_t seed;
 	uint64_t packets;
 	struct ab_ledger_totals totals;
