@@ -73,8 +73,8 @@ static void test_answers(void)
 	setup = setup_of(&policy);
 	proxy = start_proxy(&setup);
 	a = ask_for("127.0.0.1", origin);
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_UNKNOWN && told.wanted[0].port == origin &&
-		   told.wanted[0].ms == AB_ASK_MS,
+	ok(wanted(1) && told.wanted[0].why == AB_QUESTION_UNKNOWN &&
+		   told.wanted[0].port == origin && told.wanted[0].ms == AB_ASK_MS,
 	   "somebody is asked");
 	is_str(told.wanted[0].host, "127.0.0.1", "about the host");
 	is_str(told.wanted[0].door, "connect", "at the door");
@@ -90,7 +90,7 @@ static void test_answers(void)
 	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_ONCE, "terminal");
 	is_through(a);
 	is_through(b);
-	ok(is_settled(0, number, AB_SETTLED_WORD, 2), "both by one word");
+	ok(is_settled(0, number, AB_SETTLED_ANSWERED, 2), "both by one word");
 	ok(has_record("question", "\"answer\":\"once\",\"by\":\"terminal\","
 				  "\"waiting\":2") &&
 		   has_record("question", "\"process\":[{\"pid\":3,"),
@@ -115,7 +115,7 @@ static void test_answers(void)
 				 "no) (rule network.allow, id 7kq2x-"),
 	   "and says so");
 	close(a);
-	ok(is_settled(2, number, AB_SETTLED_WORD, 0), "nobody is released");
+	ok(is_settled(2, number, AB_SETTLED_ANSWERED, 0), "nobody is released");
 	a = ask_for("evil.test", 443);
 	is_str(hear(a, 12), NO_403, "no more is asked about it");
 	ok(strstr(hear(a, 4000), "denied for this run (evil.test:443)"), "for this run");
@@ -267,7 +267,7 @@ static void test_race(void)
 		if (!settled(i + 1))
 			break;
 		by_word += through;
-		wrong += told.settled[i].how != (through ? AB_SETTLED_WORD : AB_SETTLED_TIME);
+		wrong += told.settled[i].how != (through ? AB_SETTLED_ANSWERED : AB_SETTLED_TIME);
 		wrong += told.settled[i].released != through;
 		close(fd);
 		if (through)
@@ -431,7 +431,7 @@ static void test_grants(void)
 	snprintf(grant.entry, sizeof(grant.entry), "%s", entry);
 	ab_proxy_grant(proxy, &grant, "control");
 	is_through(a);
-	ok(is_settled(0, number_of("127.0.0.1"), AB_SETTLED_WORD, 1),
+	ok(is_settled(0, number_of("127.0.0.1"), AB_SETTLED_ANSWERED, 1),
 	   "a word about one of them releases it");
 	ok(!readable(b, 50), "and no other");
 	grant.deny = true;
@@ -439,7 +439,7 @@ static void test_grants(void)
 	ab_proxy_grant(proxy, &grant, "control");
 	is_str(hear(b, 12), NO_403, "a denying one ends it");
 	close(b);
-	ok(is_settled(1, number_of("127.0.0.2"), AB_SETTLED_WORD, 0), "and is told so");
+	ok(is_settled(1, number_of("127.0.0.2"), AB_SETTLED_ANSWERED, 0), "and is told so");
 
 	snprintf(grant.entry, sizeof(grant.entry), "x.test");
 	ab_proxy_grant(proxy, &grant, "control");
@@ -502,7 +502,7 @@ static void test_hold(void)
 	hear(a, 27);
 	at_origin = accept(origin_fd, NULL, NULL);
 	ab_proxy_hold(proxy, "too much");
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_HELD && told.wanted[0].number == 0 &&
+	ok(wanted(1) && told.wanted[0].why == AB_QUESTION_HELD && told.wanted[0].number == 0 &&
 		   told.wanted[0].ms == AB_HOLD_MS,
 	   "a hold is a question");
 	b = ask_for("127.0.0.1", origin);
@@ -511,7 +511,7 @@ static void test_hold(void)
 	is_str(hear(at_origin, 1), "\1", "what was open goes on");
 	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "terminal");
 	is_through(b);
-	ok(is_settled(0, 0, AB_SETTLED_WORD, 1), "a yes releases them");
+	ok(is_settled(0, 0, AB_SETTLED_ANSWERED, 1), "a yes releases them");
 	ab_proxy_hold(proxy, "too much again");
 	ok(wanted(2), "another hold");
 	b = ask_for("127.0.0.1", origin);
@@ -522,7 +522,7 @@ static void test_hold(void)
 	close(b);
 	is_str(hear(at_origin, 1), "", "what was open is closed");
 	ok(has_record("violation", "\"rule\":\"monitor\""), "that is recorded");
-	ok(is_settled(1, 0, AB_SETTLED_WORD, 0), "and settled");
+	ok(is_settled(1, 0, AB_SETTLED_ANSWERED, 0), "and settled");
 	b = ask_for("127.0.0.1", origin);
 	is_str(hear(b, 12), NO_403, "what comes is refused");
 	close(a);
@@ -595,7 +595,7 @@ static void test_dns(void)
 		ab_strv_add(&policy.net.deny, "bad.test");
 		setup = setup_of(&policy);
 		if (!cases[i].asked)
-			setup.wanted = NULL;
+			setup.asked = NULL;
 		proxy = start_proxy(&setup);
 		is_str(resolve("new.test"), cases[i].says, "a name that is on no list");
 		is_str(resolve("fine.test"), "code 0, 1", "one that is allowed");
@@ -647,10 +647,10 @@ static void test_who(void)
 
 	fill_policy(&policy, "fine.test", AB_UNKNOWN_DENY);
 	setup = setup_of(&policy);
-	setup.tell_who = true;
+	setup.identify_denied = true;
 	proxy = start_proxy(&setup);
 	a = ask_for("who.test", 443);
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_DENIED && told.wanted[0].peer.port,
+	ok(wanted(1) && told.wanted[0].why == AB_QUESTION_IDENTIFY && told.wanted[0].peer.port,
 	   "who was denied?");
 	ab_proxy_who(proxy, told.wanted[0].number, who);
 	is_str(hear(a, 12), NO_403, "it hears of it");

@@ -27,7 +27,7 @@ enum { TOLD_MAX = 4096 };
 /* What the thread said, for who asks in another one. */
 static struct {
 	pthread_mutex_t lock;
-	struct ab_wanted wanted[TOLD_MAX];
+	struct ab_host_question wanted[TOLD_MAX];
 	size_t nwanted;
 	struct {
 		uint32_t number;
@@ -116,7 +116,7 @@ static inline int ask_for(const char *host, uint16_t port)
 	return fd;
 }
 
-static inline void note_wanted(void *arg, const struct ab_wanted *wanted)
+static inline void note_wanted(void *arg, const struct ab_host_question *wanted)
 {
 	(void)arg;
 	pthread_mutex_lock(&told.lock);
@@ -232,7 +232,7 @@ static inline struct ab_proxy_setup setup_of(const struct ab_policy *policy)
 					.policy = policy,
 					.log = &log_file,
 					.strict = true,
-					.wanted = note_wanted,
+					.asked = note_wanted,
 					.settled = note_settled,
 					.sent = note_sent,
 					.opened = note_opened,

@@ -14,7 +14,7 @@ int main(void)
 
 	ok(!ab_open_questions_from(&qs, 0), "there is none");
 	for (size_t i = 0; i < 6; i++) {
-		struct ab_wanted wanted = { .number = came[i] };
+		struct ab_host_question wanted = { .number = came[i] };
 
 		ab_open_questions_add(&qs, &wanted, 0);
 	}

@@ -1,11 +1,11 @@
 /*
  * Theory of operation.
  *
- *	AB_WANTED_UNKNOWN	the host is on no list. Ends by an answer, a
+ *	AB_QUESTION_UNKNOWN	the host is on no list. Ends by an answer, a
  *				timeout, new lists, or when no connection waits
- *	AB_WANTED_HELD		one question for all new connections, which are
+ *	AB_QUESTION_HELD	one question for all new connections, which are
  *				judged again when it ends
- *	AB_WANTED_DENIED	already denied; asks only which process it was
+ *	AB_QUESTION_IDENTIFY	already denied; asks only which process it was
  *
  * Everything runs on one thread: if an answer and a timeout meet, the second
  * finds no question.
@@ -31,7 +31,7 @@ struct ab_waiter;
 struct ab_question {
 	struct ab_engine *engine;
 	struct ab_question *next, **link;
-	enum ab_wanted_why why;
+	enum ab_host_question_why why;
 	uint32_t number;
 	struct ab_host host;
 	uint16_t port;
@@ -52,20 +52,20 @@ struct ab_question_end {
 	const char *answer, *by;
 };
 
-static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
+static struct ab_question *open_question(struct ab_engine *engine, enum ab_host_question_why why,
 					 void (*fire)(struct ab_timer *timer), uint64_t ms);
 /* Remove it from the table and stop its timer. */
 static void close_question(struct ab_question *q);
 /* Close it, resume its connections, free it. */
 static void settle_question(struct ab_question *q, const struct ab_question_end *end);
-/* `identify`: among the AB_WANTED_DENIED, else among the others. */
+/* `identify`: among the AB_QUESTION_IDENTIFY, else among the others. */
 static struct ab_question *find_question(const struct ab_waiting *waiting, uint32_t number,
 					 bool identify);
 /* Requires a waiting connection. */
 static void judge_question(struct ab_question *q, struct ab_verdict *ret);
 static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
 			  const struct ab_request_record *r, ab_resume_fn resume);
-/* Call `wanted`, with the first connection as peer. */
+/* Call `asked`, with the first connection as peer. */
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms);
 
 enum { IDENTIFY_MS = 100 };
@@ -75,8 +75,8 @@ void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *se
 	*waiting = (struct ab_waiting){
 		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
 		.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS,
-		.tell_who = setup->tell_who,
-		.wanted = setup->wanted,
+		.identify_denied = setup->identify_denied,
+		.asked = setup->asked,
 		.settled = setup->settled,
 		.arg = setup->arg,
 	};
@@ -118,7 +118,7 @@ static struct ab_question *find_host_question(const struct ab_waiting *p,
 					      const struct ab_host *host, uint16_t port)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
-		if (q->why == AB_WANTED_UNKNOWN && q->port == port &&
+		if (q->why == AB_QUESTION_UNKNOWN && q->port == port &&
 		    strcmp(q->host.text, host->text) == 0)
 			return q;
 	return NULL;
@@ -148,7 +148,7 @@ static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab
 	if (r->reply)
 		return false;
 	if (is_new) {
-		q = open_question(engine, AB_WANTED_UNKNOWN, question_timed_out,
+		q = open_question(engine, AB_QUESTION_UNKNOWN, question_timed_out,
 				  engine->waiting.ask_ms);
 		q->host = *host;
 		q->port = r->port;
@@ -193,7 +193,7 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 		return false;
 	if (engine->waiting.hold)
 		return hold_conn(conn, host, r, resume);
-	return r->verdict.access == AB_ACCESS_ASK && engine->waiting.wanted &&
+	return r->verdict.access == AB_ACCESS_ASK && engine->waiting.asked &&
 	       ask_about_host(conn, host, r, resume);
 }
 
@@ -205,7 +205,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	struct ab_question *q;
 	uint32_t number;
 
-	if (!p->tell_who || !p->wanted || !r->port || engine->ending || r->process ||
+	if (!p->identify_denied || !p->asked || !r->port || engine->ending || r->process ||
 	    p->nconns >= p->max_conns)
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
@@ -217,7 +217,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
 	    !take_token(&p->identify_rate, engine->loop.now))
 		return false;
-	q = open_question(engine, AB_WANTED_DENIED, identify_timed_out, IDENTIFY_MS);
+	q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out, IDENTIFY_MS);
 	q->number = number;
 	q->port = r->port;
 	q->door = r->door;
@@ -248,10 +248,10 @@ static size_t *counter_of(struct ab_question *q)
 {
 	struct ab_waiting *p = &q->engine->waiting;
 
-	return q->why == AB_WANTED_DENIED ? &p->nidentify : &p->nquestions;
+	return q->why == AB_QUESTION_IDENTIFY ? &p->nidentify : &p->nquestions;
 }
 
-static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
+static struct ab_question *open_question(struct ab_engine *engine, enum ab_host_question_why why,
 					 void (*fire)(struct ab_timer *timer), uint64_t ms)
 {
 	struct ab_waiting *p = &engine->waiting;
@@ -337,7 +337,7 @@ static void report_settled(struct ab_question *q, const struct ab_question_end *
 	};
 	struct ab_error err;
 
-	if (q->why == AB_WANTED_DENIED)
+	if (q->why == AB_QUESTION_IDENTIFY)
 		return;
 	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
 		engine->unrecorded(engine, &err);
@@ -350,7 +350,7 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 	struct ab_question *q = w->question;
 	struct ab_request_record *r = &w->r;
 
-	if (q->why == AB_WANTED_DENIED) {
+	if (q->why == AB_QUESTION_IDENTIFY) {
 		w->resume(w->conn, r);
 		return;
 	}
@@ -388,7 +388,7 @@ static void settle_gone(struct ab_question *q)
 	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
 
 	/* A hold stays open even if no connection waits. */
-	if (q->link && q->why != AB_WANTED_HELD)
+	if (q->link && q->why != AB_QUESTION_HELD)
 		settle_question(q, &gone);
 }
 
@@ -398,7 +398,7 @@ static void wait_for_answer(struct ab_conn *conn)
 	struct ab_waiter *w = conn->waiter;
 	struct ab_question *q = w->question;
 
-	if (!conn->client.hung || q->why == AB_WANTED_DENIED)
+	if (!conn->client.hung || q->why == AB_QUESTION_IDENTIFY)
 		return;
 	detach_waiter(w);
 	q->nconns--;
@@ -415,7 +415,7 @@ void ab_waiting_leave(struct ab_conn *conn)
 	struct ab_question *q = w->question;
 
 	q->nconns--;
-	if (q->why != AB_WANTED_DENIED)
+	if (q->why != AB_QUESTION_IDENTIFY)
 		w->r.reply = AB_REPLY_GONE;
 	if (ab_conn_deny(conn, &w->r) == 0)
 		conn->denial = w->r.denial;
@@ -477,22 +477,24 @@ static void name_peer(int fd, struct ab_peer *ret)
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
 {
 	struct ab_waiting *p = &q->engine->waiting;
-	struct ab_wanted wanted = { .number = q->number,
-				    .why = q->why,
-				    .port = q->port,
-				    .door = q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : "",
-				    .ms = ms };
+	struct ab_host_question question = { .number = q->number,
+					     .why = q->why,
+					     .port = q->port,
+					     .door = q->door < AB_DOOR_COUNT
+							     ? ab_door_names[q->door]
+							     : "",
+					     .ms = ms };
 
-	snprintf(wanted.host, sizeof(wanted.host), "%s", host);
+	snprintf(question.host, sizeof(question.host), "%s", host);
 	if (q->first)
-		name_peer(q->first->conn->client.source.fd, &wanted.peer);
-	p->wanted(p->arg, &wanted);
+		name_peer(q->first->conn->client.source.fd, &question.peer);
+	p->asked(p->arg, &question);
 }
 
 static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool identify)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
-		if (q->number == number && (q->why == AB_WANTED_DENIED) == identify)
+		if (q->number == number && (q->why == AB_QUESTION_IDENTIFY) == identify)
 			return q;
 	return NULL;
 }
@@ -581,7 +583,7 @@ void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_a
 
 void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)
 {
-	static const struct ab_question_end known = { .how = AB_SETTLED_WORD };
+	static const struct ab_question_end known = { .how = AB_SETTLED_ANSWERED };
 	struct ab_question *q;
 
 	if (nearest)
@@ -603,10 +605,10 @@ void ab_waiting_review(struct ab_engine *engine, const char *by)
 
 	for (q = engine->waiting.questions; q; q = next) {
 		struct ab_verdict verdict;
-		struct ab_question_end end = { .how = AB_SETTLED_WORD, .by = by };
+		struct ab_question_end end = { .how = AB_SETTLED_ANSWERED, .by = by };
 
 		next = q->next;
-		if (q->why != AB_WANTED_UNKNOWN)
+		if (q->why != AB_QUESTION_UNKNOWN)
 			continue;
 		judge_question(q, &verdict);
 		if (verdict.access == AB_ACCESS_ASK)
@@ -623,9 +625,9 @@ void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 
 	if (p->hold || engine->cut)
 		return;
-	p->hold = open_question(engine, AB_WANTED_HELD, hold_timed_out, p->hold_ms);
+	p->hold = open_question(engine, AB_QUESTION_HELD, hold_timed_out, p->hold_ms);
 	p->hold->reason = ab_strdup(reason);
-	if (p->wanted)
+	if (p->asked)
 		announce_question(p->hold, "", p->hold_ms);
 }
 
@@ -636,7 +638,7 @@ void ab_waiting_cut(struct ab_engine *engine)
 
 	for (q = engine->waiting.questions; q; q = next) {
 		next = q->next;
-		if (q->why != AB_WANTED_DENIED)
+		if (q->why != AB_QUESTION_IDENTIFY)
 			settle_question(q, &cut);
 	}
 }

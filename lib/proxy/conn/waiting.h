@@ -42,8 +42,8 @@ struct ab_waiting {
 	size_t max_conns;
 	struct ab_bucket ask_rate, identify_rate;
 	uint32_t ask_ms, hold_ms;
-	bool tell_who;
-	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	bool identify_denied;
+	void (*asked)(void *arg, const struct ab_host_question *question);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void *arg;
 };

@@ -1,7 +1,7 @@
 #ifndef AB_PROXY_FILTER_GRANTS_H
 #define AB_PROXY_FILTER_GRANTS_H
 /*
- * Grants: what somebody allowed or denied in this run while it is live, in
+ * Grants: what a person allowed or denied while the run is active, in
  * addition to the lists. Pure; the caller passes the time in.
  *
  * If several match a host and port, the newest counts. One that denies

@@ -35,14 +35,14 @@ struct ab_peer {
  * answer or was denied. The number is that of the denial, or of the denial that
  * it becomes if nobody answers: "7kq2-1" everywhere (ab_ledger_id).
  */
-enum ab_wanted_why {
-	AB_WANTED_UNKNOWN, /* on no list: a person decides */
-	AB_WANTED_HELD,	   /* the monitor holds all new connections */
-	AB_WANTED_DENIED,  /* already denied: only identify the process */
+enum ab_host_question_why {
+	AB_QUESTION_UNKNOWN,  /* on no list: a person decides */
+	AB_QUESTION_HELD,     /* the monitor holds all new connections */
+	AB_QUESTION_IDENTIFY, /* already denied: only identify the process */
 };
-struct ab_wanted {
+struct ab_host_question {
 	uint32_t number;
-	enum ab_wanted_why why;
+	enum ab_host_question_why why;
 	char host[256]; /* canonical */
 	uint16_t port;
 	const char *door;    /* its name */
@@ -57,9 +57,9 @@ enum ab_host_answer { AB_HOST_ANSWER_NO, AB_HOST_ANSWER_ONCE, AB_HOST_ANSWER_RUN
 
 /* How a question ended. */
 enum ab_settled {
-	AB_SETTLED_WORD, /* it was answered */
-	AB_SETTLED_TIME, /* it timed out, which means no */
-	AB_SETTLED_GONE, /* no connection waits any more */
+	AB_SETTLED_ANSWERED, /* it was answered */
+	AB_SETTLED_TIME,     /* it timed out, which means no */
+	AB_SETTLED_GONE,     /* no connection waits any more */
 };
 
 /* A rule for this run, in addition to the lists. */
@@ -91,20 +91,20 @@ struct ab_proxy_setup {
 	/*
 	 * Called on the thread; each may be NULL.
 	 *
-	 * wanted: without it there are no questions, and unknown hosts are
+	 * asked: without it there are no questions, and unknown hosts are
 	 * denied. settled: that question has ended and released this many
 	 * connections. sent: this many more bytes were uploaded to the host
 	 * (a few times a second, only with `watch_uploads`). opened: the run
 	 * reached this host for the first time. surveyed: the reply to
 	 * ab_proxy_survey(); the callee frees it.
 	 */
-	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	void (*asked)(void *arg, const struct ab_host_question *question);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, char *json);
 	bool watch_uploads;
-	bool tell_who;		  /* identify denied processes too (AB_WANTED_DENIED) */
+	bool identify_denied;	  /* identify denied processes too (AB_QUESTION_IDENTIFY) */
 	uint32_t ask_ms, hold_ms; /* 0: AB_ASK_MS, AB_HOLD_MS */
 	/* Request a socket connected to a port of the box; ab_proxy_dialled
 	 * delivers the results in order. Called on the thread. */

@@ -220,9 +220,9 @@ static void tell_tripped(void *arg, size_t i)
 	post_notice(arg, TELL_TRIPPED, (int)i, NULL);
 }
 
-static void tell_wanted(void *arg, const struct ab_wanted *wanted)
+static void tell_wanted(void *arg, const struct ab_host_question *wanted)
 {
-	struct ab_wanted *copy = ab_alloc(sizeof(*copy));
+	struct ab_host_question *copy = ab_alloc(sizeof(*copy));
 
 	*copy = *wanted;
 	post_notice(arg, TELL_WANTED, 0, copy);
@@ -333,8 +333,8 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 		.dial_inside = dial_inside,
 		.stale = tell_stale,
 		.tripped = tell_tripped,
-		.wanted = tell_wanted,
-		.tell_who = true,
+		.asked = tell_wanted,
+		.identify_denied = true,
 		.ask_ms = (uint32_t)bn->policy->net.wait_ms,
 		.settled = tell_settled,
 		.sent = tell_sent,

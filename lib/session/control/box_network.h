@@ -37,7 +37,7 @@ struct ab_box_network_watch {
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
 	/* Notices of the proxy (proxy/thread/proxy.h). */
-	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	void (*wanted)(void *arg, const struct ab_host_question *wanted);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);

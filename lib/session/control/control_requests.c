@@ -221,7 +221,7 @@ void ab_steering_released(struct ab_steering *s, uint32_t number, enum ab_settle
 {
 	for (size_t i = 0; i < s->nsurveys; i++) {
 		struct pending_reply *reply = ab_control_note(s->surveys[i]);
-		bool by_answer = how == AB_SETTLED_WORD;
+		bool by_answer = how == AB_SETTLED_ANSWERED;
 
 		if (reply->what == AB_DO_ANSWER && reply->number == number)
 			reply->answered = by_answer;

@@ -6,7 +6,8 @@
 #include "base/data/mem.h"
 
 struct ab_open_question *ab_open_questions_add(struct ab_open_questions *qs,
-					       const struct ab_wanted *wanted, uint64_t now_ms)
+					       const struct ab_host_question *wanted,
+					       uint64_t now_ms)
 {
 	struct ab_open_question *q;
 

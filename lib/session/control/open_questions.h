@@ -15,7 +15,7 @@
 enum { AB_OPEN_QUESTIONS_MAX = 2048 };
 
 struct ab_open_question {
-	struct ab_wanted wanted;
+	struct ab_host_question wanted;
 	char *who;	   /* JSON, or NULL: not known yet */
 	uint64_t asked_ms; /* time by the caller's clock */
 	bool hinted;	   /* the user was told how to answer it */
@@ -28,7 +28,8 @@ struct ab_open_questions {
 
 /* NULL: there are too many to show; the proxy lets this one time out. */
 struct ab_open_question *ab_open_questions_add(struct ab_open_questions *questions,
-					       const struct ab_wanted *wanted, uint64_t now_ms);
+					       const struct ab_host_question *wanted,
+					       uint64_t now_ms);
 struct ab_open_question *ab_open_questions_find(const struct ab_open_questions *questions,
 						uint32_t number);
 /* The question with the lowest number that is at least `number`, or NULL. A number belongs to a

@@ -81,7 +81,7 @@ json_t *ab_steering_question(const struct ab_steering *s, const struct ab_open_q
 	format_id(s, q->wanted.number, id);
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:I,s:I,s:o}", "id", id, "domain", q->wanted.host,
 			 "port", q->wanted.port, "door", q->wanted.door, "why",
-			 q->wanted.why == AB_WANTED_HELD ? "held" : "unknown", "age_ms",
+			 q->wanted.why == AB_QUESTION_HELD ? "held" : "unknown", "age_ms",
 			 (json_int_t)(now - q->asked_ms), "left_ms",
 			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
@@ -117,7 +117,7 @@ static void show_oldest(struct ab_steering *s)
 		.host = q->wanted.host,
 		.port = q->wanted.port,
 		.door = q->wanted.door,
-		.held = q->wanted.why == AB_WANTED_HELD,
+		.held = q->wanted.why == AB_QUESTION_HELD,
 		.who = q->who,
 		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = s->questions.len - 1,
@@ -140,7 +140,7 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 	if (s->nhints++ >= HINTS_MAX)
 		return;
 	format_id(s, q->wanted.number, id);
-	if (q->wanted.why == AB_WANTED_HELD)
+	if (q->wanted.why == AB_QUESTION_HELD)
 		ab_steering_say(s, true,
 				"the network is paused; answer within %u s: agentbox watch %s",
 				q->wanted.ms / 1000, id);
@@ -166,16 +166,16 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 		ab_steering_answer(s, q->wanted.number, AB_ANSWER_NO, "approver");
 }
 
-void ab_steering_wanted(struct ab_steering *s, const struct ab_wanted *wanted)
+void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wanted)
 {
 	struct ab_open_question *q = NULL;
-	bool asked = wanted->why != AB_WANTED_DENIED;
+	bool asked = wanted->why != AB_QUESTION_IDENTIFY;
 
 	if (asked)
 		q = ab_open_questions_add(&s->questions, wanted, ab_now_ms());
 	/* The approver is asked once the process is known; a person sees the process when it is
 	 * found. */
-	if (wanted->why == AB_WANTED_HELD ||
+	if (wanted->why == AB_QUESTION_HELD ||
 	    ab_broker_find_owner(s->setup.broker, wanted->number, &wanted->peer) < 0) {
 		if (ab_steering_proxy(s))
 			ab_proxy_who(ab_steering_proxy(s), wanted->number, NULL);
@@ -242,7 +242,7 @@ void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_answer a
 
 	if (!q || !ab_steering_proxy(s))
 		return;
-	if (answer == AB_ANSWER_ALWAYS && q->wanted.why == AB_WANTED_UNKNOWN)
+	if (answer == AB_ANSWER_ALWAYS && q->wanted.why == AB_QUESTION_UNKNOWN)
 		remember_host(s, q);
 	ab_proxy_answer(ab_steering_proxy(s), number, answers[answer], by);
 }
@@ -251,7 +251,7 @@ void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled
 			 uint32_t released)
 {
 	static const char *const hows[] = {
-		[AB_SETTLED_WORD] = "answered",
+		[AB_SETTLED_ANSWERED] = "answered",
 		[AB_SETTLED_TIME] = "time",
 		[AB_SETTLED_GONE] = "gone",
 	};

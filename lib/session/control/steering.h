@@ -72,7 +72,7 @@ bool ab_steering_asks(const struct ab_steering_setup *setup);
 bool ab_steering_counts(const struct ab_policy *policy);
 
 /* From the proxy, on the supervisor's thread. */
-void ab_steering_wanted(struct ab_steering *steering, const struct ab_wanted *wanted);
+void ab_steering_wanted(struct ab_steering *steering, const struct ab_host_question *wanted);
 void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_settled how,
 			 uint32_t released);
 void ab_steering_sent(struct ab_steering *steering, const char *host, uint64_t bytes);

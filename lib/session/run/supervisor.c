@@ -535,7 +535,7 @@ static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
 	s->reported[i] = !news->text;
 }
 
-static void host_wanted(void *arg, const struct ab_wanted *wanted)
+static void host_wanted(void *arg, const struct ab_host_question *wanted)
 {
 	struct supervisor *s = arg;
 
