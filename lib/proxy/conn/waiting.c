@@ -477,14 +477,12 @@ static void name_peer(int fd, struct ab_peer *ret)
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
 {
 	struct ab_waiting *p = &q->engine->waiting;
-	struct ab_host_question question = { .number = q->number,
-					     .why = q->why,
-					     .port = q->port,
-					     .door = q->door < AB_DOOR_COUNT
-							     ? ab_door_names[q->door]
-							     : "",
-					     .ms = ms };
+	struct ab_host_question question = {
+		.number = q->number, .why = q->why, .port = q->port, .door = "", .ms = ms
+	};
 
+	if (q->door < AB_DOOR_COUNT)
+		question.door = ab_door_names[q->door];
 	snprintf(question.host, sizeof(question.host), "%s", host);
 	if (q->first)
 		name_peer(q->first->conn->client.source.fd, &question.peer);

@@ -358,7 +358,7 @@ static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
 		try_next(dial);
 }
 
-static void resolved(struct ab_ask *ask, const struct ab_answer *answer)
+static void name_resolved(struct ab_ask *ask, const struct ab_answer *answer)
 {
 	use_answer(ask->owner, answer);
 }
@@ -397,7 +397,7 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 	dial->arg = arg;
 	dial->port = port;
 	dial->result.fd = -1;
-	dial->ask = (struct ab_ask){ .fn = resolved, .owner = dial };
+	dial->ask = (struct ab_ask){ .fn = name_resolved, .owner = dial };
 	dial->deadline = (struct ab_timer){ .fire = dial_timed_out, .owner = dial };
 	dial->pace = (struct ab_timer){ .fire = pace_elapsed, .owner = dial };
 	dial->later = (struct ab_later){ .run = deliver_result, .owner = dial };

@@ -3,7 +3,7 @@
  * ready, and at intervals for its timeouts (tick_channel).
  *
  * Only ares_send is used. ares_query draws ids from a generator that c-ares
- * seeds from /dev/urandom, else from rand(), and the proxy's sandbox has no
+ * seeds from /dev/urandom, else from rand(), and the supervisor has given up
  * /dev; guessable ids would let an attacker spoof answers. ares_getaddrinfo
  * links getservbyname, which loads NSS modules in a static program.
  */

@@ -86,7 +86,7 @@ static const char *find_key(const struct ab_hostset *set, struct ab_hostkey *key
 	return number ? set->keys[number - 1].text : NULL;
 }
 
-/* Of two equal keys keep the first. */
+/* If two keys are equal, the first one stays. */
 static void add_key(struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
 {
 	uint32_t *slot;

@@ -233,8 +233,8 @@ static enum ab_io drain_pipe(struct ab_flow *flow, struct ab_side *to, uint64_t 
 }
 
 /*
- * Without a pipe, or with TLS: read and write once through memory. What could
- * not be written goes to to->out and counts as moved. A TLS read may wait for
+ * Without a pipe, or with TLS: read and write once through memory. Bytes that
+ * could not be written go to to->out and count as moved. A TLS read may wait for
  * room to write while `readable` is still set, so do not retry on EAGAIN.
  */
 static enum ab_io copy_bytes(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,

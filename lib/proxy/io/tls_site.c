@@ -2,9 +2,9 @@
  * Shared by all TLS connections of a run: the authority, the leaves, the roots,
  * and the library's two contexts.
  *
- * The library reads no configuration file and no certificate folder: the
- * supervisor's sandbox does not allow it to open files. Random numbers come
- * from getrandom().
+ * The library reads no configuration file and no certificate folder: once the
+ * supervisor has restricted itself, the library opens nothing. Random numbers
+ * come from getrandom().
  */
 #include <errno.h>
 #include <string.h>

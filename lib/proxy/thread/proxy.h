@@ -22,7 +22,7 @@ struct ab_proxy;
 
 int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err);
 
-/* Before start: readable when a client has connected. */
+/* Before start: readable when a client has connected or sent a DNS query. */
 int ab_proxy_ready_fd(const struct ab_proxy *proxy);
 int ab_proxy_start(struct ab_proxy *proxy, struct ab_error *err);
 /* After start: readable when the thread has failed. */

@@ -39,9 +39,9 @@ void ab_exchange_free(struct ab_conn *conn);
 
 /* Append the proxy's own response to a denial or a failure (`r`) to `out`, with
  * "Connection: close". Status: 403, 400, 431, 502, 504 ... */
-void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
-			const struct ab_request_record *r, int status);
+void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
+		       const struct ab_request_record *r, int status);
 /* The status and the reason for a failed (not forbidden) dial. */
-int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words);
+int ab_exchange_failure(const struct ab_dialled *result, const char **ret_why);
 
 #endif

@@ -127,7 +127,7 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r, 
 	ab_conn_record(conn, r);
 	if (conn->closed)
 		return;
-	ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, status);
+	ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, status);
 	ab_exchange_end(conn);
 }
 

@@ -57,8 +57,8 @@ static void explain_failure(struct ab_buf *text, const char *begin, const char *
 	ab_buf_puts(text, ".\n");
 }
 
-void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
-			const struct ab_request_record *r, int status)
+void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
+		       const struct ab_request_record *r, int status)
 {
 	ab_autobuf struct ab_buf head = { 0 }, text = { 0 };
 	const char *phrase = "Error", *begin = "agentbox denied this request";
@@ -92,11 +92,11 @@ void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 		ab_buf_add(out, text.data, text.len);
 }
 
-int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)
+int ab_exchange_failure(const struct ab_dialled *result, const char **ret_why)
 {
 	static const struct {
 		int status;
-		const char *words;
+		const char *why;
 	} failures[] = {
 		[AB_DIAL_NO_NAME] = { 502, "the name does not exist" },
 		[AB_DIAL_NO_ANSWER] = { 504, "no name server answered" },
@@ -106,7 +106,7 @@ int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)
 	};
 	static const struct {
 		int errnum;
-		const char *words;
+		const char *why;
 	} causes[] = {
 		{ ECONNREFUSED, "connection refused" },
 		{ ECONNRESET, "connection reset" },
@@ -115,11 +115,11 @@ int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)
 		{ ETIMEDOUT, "the connection timed out" },
 	};
 
-	*ret_words = failures[result->result].words;
+	*ret_why = failures[result->result].why;
 	if (result->result != AB_DIAL_FAILED)
 		return failures[result->result].status;
 	for (size_t i = 0; i < AB_COUNT(causes); i++)
 		if (causes[i].errnum == result->errnum)
-			*ret_words = causes[i].words;
+			*ret_why = causes[i].why;
 	return result->errnum == ETIMEDOUT ? 504 : 502;
 }

@@ -176,7 +176,7 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 		return;
 	switch ((enum ab_door)conn->door) {
 	case AB_DOOR_CONNECT:
-		ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, r->status);
+		ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, r->status);
 		break;
 	case AB_DOOR_SOCKS:
 		ab_socks_answer(reply, answer);
