@@ -98,7 +98,8 @@ static void check_tls(const struct out *o, const char *name, bool ech, const cha
 	more.len = 0;
 	put(&more, o->data, o->len);
 	put(&more, "\24\3\3\0\1\1", 6);
-	ok(decides(ab_hello_detect, more.data, more.len, AB_FIRST_TLS, o->len), "a hello: %s", what);
+	ok(decides(ab_hello_detect, more.data, more.len, AB_FIRST_TLS, o->len), "a hello: %s",
+	   what);
 	ab_hello_detect(guarded(o->data, o->len), o->len, &h);
 	ok(h.has_name == (name[0] != '\0') && strcmp(h.name.text, name) == 0 && h.ech == ech &&
 		   h.used == o->len,

@@ -27,9 +27,9 @@ struct ab_side {
 	struct ab_source source; /* fd -1: not open */
 	struct ab_tls *tls;	 /* NULL: no TLS */
 	bool readable, writable;
-	bool eof;	     /* the peer will send no more */
-	bool shut;	     /* the proxy will send no more */
-	bool hung;	     /* epoll reported its end; it may not be read yet */
+	bool eof;	   /* the peer will send no more */
+	bool shut;	   /* the proxy will send no more */
+	bool hung;	   /* epoll reported its end; it may not be read yet */
 	struct ab_buf in;  /* read, not consumed yet */
 	struct ab_buf out; /* sent before anything else */
 };

@@ -40,7 +40,7 @@ struct ab_tls_site {
 struct ab_tls {
 	struct ab_tls_site *site;
 	struct ab_side *side;
-	SSL *ssl;	     /* NULL: creating it failed, see why */
+	SSL *ssl;	   /* NULL: creating it failed, see why */
 	struct ab_buf raw; /* ciphertext read earlier: consumed first */
 	struct ab_host name;
 	bool client; /* the end towards a host */

@@ -39,7 +39,7 @@ struct ab_swapped {
 	 * bytes of `rq` or into `scratch`. */
 	struct ab_http_request request;
 	struct ab_buf scratch; /* contains values: `wipe` is set */
-	bool injected;		 /* a value is in the head, or may be in the body */
+	bool injected;	       /* a value is in the head, or may be in the body */
 };
 
 /*

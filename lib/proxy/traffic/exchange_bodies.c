@@ -313,10 +313,9 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 		*ret_wait = true;
 		return true;
 	}
-	len = !server->in.len
-		      ? 0
-		      : ab_http_read_response(&x->scan, ab_buf_bytes(&server->in),
-					      server->in.len, x->request->to_head, &rs);
+	len = !server->in.len ? 0
+			      : ab_http_read_response(&x->scan, ab_buf_bytes(&server->in),
+						      server->in.len, x->request->to_head, &rs);
 	/* In place, so that the views in rs see the result. */
 	if (len > 0 && x->request->scrub)
 		ab_scrub_take(x->request->scrub, (uint8_t *)server->in.data, (size_t)len, true);

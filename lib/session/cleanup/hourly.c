@@ -68,7 +68,8 @@ void ab_hourly_cleanup(const struct ab_run *run)
 	struct ab_gc_report report;
 	struct ab_gc_rule rule;
 
-	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 || ab_hourly_rule(record, &rule) < 0)
+	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 ||
+	    ab_hourly_rule(record, &rule) < 0)
 		return;
 	rule.ms = MOMENT_MS;
 	/* Mark first, so that other runs do not start one too. */
