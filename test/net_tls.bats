@@ -56,7 +56,7 @@ def first(sock, data=None):
 		" 3 evil.test; 3 other.test;" ]
 	# Each is told by its own name.
 	[ "$(audit 'select(.kind == "violation") | .sni as $sni | .reason | contains($sni)' | sort -u)" = true ]
-	[[ "$stderr" == *"asks for other.test, 3 times"*"asks for evil.test, 3 times"* ]]
+	[[ "$stderr" == *"asks for other.test "*", 3 times"*"asks for evil.test "*", 3 times"* ]]
 }
 
 @test "tls: hellos in pieces, without a name, and none at all" {

@@ -245,7 +245,7 @@ servant_end()
 	settings '{ "network": { "allow": ["https://v4.test"] } }'
 	beside config reload
 	[ "$status" -eq 1 ]
-	[[ "${lines[0]}" == *'config.json:1:27: network.allow[0]: "https://v4.test" is not a host; write "v4.test"' ]]
+	[[ "${lines[0]}" == *'config.json:1:26: network.allow[0]: "https://v4.test" is not a host; write "v4.test"' ]]
 	[ "${lines[1]}" = "$id: the previous lists stay in force" ]
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
