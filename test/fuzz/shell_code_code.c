@@ -8,6 +8,7 @@
 
 #include "base/data/arena.h"
 #include "shell/code/code.h"
+#include "shell/wrap/wrap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
