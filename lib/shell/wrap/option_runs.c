@@ -1,15 +1,12 @@
-/*
- * Programs that are no wrappers, but have an option, a setting or a language
- * of their own that runs a command.
- */
+/* Programs that run a command through an option, a setting or their own language. */
 #include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/command/sed.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
-/* The bytes [from, to). Only they are looked at: a long text has many lines. */
-static struct ab_field slice(const struct ab_field *f, uint32_t from, uint32_t to)
+/* The bytes [from, to). Scans only these: a long text has many lines. */
+static struct ab_field get_slice(const struct ab_field *f, uint32_t from, uint32_t to)
 {
 	struct ab_field part = *f;
 
@@ -27,7 +24,7 @@ static bool starts_with_case(struct ab_text t, const char *s)
 	return t.len > len && strncasecmp(t.s, s, len) == 0;
 }
 
-/* ssh -o ProxyCommand=CMD, -o "ProxyCommand CMD": on this side. */
+/* ssh -o ProxyCommand=CMD, -o "ProxyCommand CMD": runs locally. */
 static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 {
 	static const char settings[][18] = { "proxycommand", "localcommand", "knownhostscommand" };
@@ -87,9 +84,9 @@ static bool is_word(char c)
 }
 
 /*
- * One command of an editor: ":!CMD", "silent !CMD", "w !CMD", "%!CMD". What
- * stands before the "!" is a range and at most two words; "q!" and "w! FILE"
- * have none before it.
+ * One command of an editor: ":!CMD", "silent !CMD", "w !CMD", "%!CMD". A range
+ * and at most two words precede the "!". In "q!" and "w! FILE" the "!" directly
+ * follows a word and runs nothing.
  */
 static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
 			     uint32_t to)
@@ -110,7 +107,7 @@ static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like,
 	}
 	if (i + 1 >= to || s[i] != '!')
 		return;
-	script = slice(like, i + 1, to);
+	script = get_slice(like, i + 1, to);
 	ab_wrap_script(w, &script);
 }
 
@@ -127,7 +124,7 @@ static void read_editor_lines(struct ab_wrapping *w, const struct ab_field *text
 	}
 }
 
-/* vim -c CMD +CMD --cmd CMD; ed, ex and vim -es read them. */
+/* vim -c CMD +CMD --cmd CMD; ed, ex and vim -es read commands from stdin. */
 void ab_wrap_editor(struct ab_wrapping *w)
 {
 	const struct ab_data *in = &w->command->in;
@@ -165,13 +162,13 @@ void ab_wrap_pager(struct ab_wrapping *w)
 	}
 }
 
-/* One line of a makefile: the recipe behind a tab or "x:;", $(shell CMD). What
- * make itself puts in is not known, so such a recipe is left alone. */
+/* One line of a makefile: the recipe after a tab or "x:;", $(shell CMD). Skips a
+ * recipe with other make variables: their values are unknown. */
 static void read_make_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
 			   uint32_t to)
 {
 	static const char shell[] = "$(shell ";
-	struct ab_field line = slice(like, from, to), script;
+	struct ab_field line = get_slice(like, from, to), script;
 	const char *at;
 
 	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
@@ -231,8 +228,8 @@ void ab_wrap_make(struct ab_wrapping *w)
 	}
 }
 
-/* "\/" and "\n" of a replacement; what it takes from the line is not known. */
-static struct ab_field unescaped(struct ab_wrapping *w, const struct ab_field *f)
+/* Resolve "\/" and "\n" of a replacement; text taken from the line is unknown. */
+static struct ab_field unescape_replacement(struct ab_wrapping *w, const struct ab_field *f)
 {
 	char *text = ab_arena_alloc(w->arena, f->text.len + 1), *p = text;
 
@@ -253,7 +250,7 @@ static struct ab_field unescaped(struct ab_wrapping *w, const struct ab_field *f
 	return ab_wrap_field(f, (struct ab_text){ text, (uint32_t)(p - text) });
 }
 
-static void add_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+static void add_sed_command(void *arg, enum ab_sed what, const struct ab_field *text)
 {
 	struct ab_wrapping *w = arg;
 	struct ab_field script = *text;
@@ -261,13 +258,13 @@ static void add_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 	if (what == AB_SED_WRITES || !text->text.len)
 		return;
 	if (what == AB_SED_RUNS_LINE)
-		script = unescaped(w, text);
+		script = unescape_replacement(w, text);
 	ab_wrap_script(w, &script);
 }
 
 void ab_wrap_sed(struct ab_wrapping *w)
 {
-	ab_sed_each(w->command, add_sed, w);
+	ab_sed_each(w->command, add_sed_command, w);
 }
 
 /* gdb -ex 'shell CMD', -ex '!CMD' */

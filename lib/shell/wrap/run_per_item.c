@@ -1,10 +1,10 @@
-/* Commands that are run for items: xargs, parallel, find -exec, fd -x. */
+/* Commands that run once per item: xargs, parallel, find -exec, fd -x. */
 #include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/wrap/wrapper.h"
 
-/* One command for each item, up to so many and so many bytes in all; beyond
- * that the item is not known. */
+/* One command per item, up to this many items and total bytes; beyond that the
+ * item is unknown. */
 enum { ITEMS_MAX = 64, BYTES_MAX = 1 << 18 };
 
 static const struct ab_text braces = { "{}", 2 };
@@ -23,14 +23,14 @@ static void add_item(struct ab_arena *arena, struct ab_fields *list, struct ab_f
 	list->v[list->len++] = item;
 }
 
-static struct ab_field item_of(const struct ab_data *in, const char *s, size_t len)
+static struct ab_field make_item(const struct ab_data *in, const char *s, size_t len)
 {
 	struct ab_field like = { .taint = in->taint, .range = in->range };
 	struct ab_field item = ab_wrap_field(&like, (struct ab_text){ s, (uint32_t)len });
 
 	if (in->verbatim != AB_NOT_VERBATIM)
 		item.verbatim = in->verbatim + (uint32_t)(s - in->text.s);
-	/* An unquoted stretch of a word may hold blanks of its own. */
+	/* The unknown part may contain blanks. */
 	item.splits = item.unknown;
 	return item;
 }
@@ -45,7 +45,7 @@ static bool is_quote(char c)
 	return c == '\'' || c == '"' || c == '\\';
 }
 
-/* One word as xargs reads it: quotes and backslashes are taken away. */
+/* Read one word as xargs does, without its quotes and backslashes. */
 static const char *take_word(struct ab_arena *arena, const struct ab_data *in, const char *s,
 			     struct ab_fields *list)
 {
@@ -55,7 +55,7 @@ static const char *take_word(struct ab_arena *arena, const struct ab_data *in, c
 	while (s < end && !is_blank(*s) && !is_quote(*s))
 		s++;
 	if (s == end || is_blank(*s)) {
-		add_item(arena, list, item_of(in, from, (size_t)(s - from)));
+		add_item(arena, list, make_item(in, from, (size_t)(s - from)));
 		return s;
 	}
 	for (s = from; s < end && (quote || !is_blank(*s)); s++) {
@@ -73,7 +73,7 @@ static const char *take_word(struct ab_arena *arena, const struct ab_data *in, c
 		else
 			*p++ = *q;
 	}
-	add_item(arena, list, item_of(in, text, (size_t)(p - text)));
+	add_item(arena, list, make_item(in, text, (size_t)(p - text)));
 	list->v[list->len - 1].verbatim = AB_NOT_VERBATIM;
 	return s;
 }
@@ -104,13 +104,12 @@ static void split_at(struct ab_arena *arena, const struct ab_data *in, char sepa
 			while (s < to && is_blank(*s))
 				s++;
 		if (to > s)
-			add_item(arena, list, item_of(in, s, (size_t)(to - s)));
+			add_item(arena, list, make_item(in, s, (size_t)(to - s)));
 		s = to + 1;
 	}
 }
 
-/* The items in what is read. A NUL in it may also be what is not known: it
- * is never a place to split at. */
+/* Split the input into items. Never split at NUL: it may also mark unknown text. */
 static void read_items(struct ab_wrapping *w, const struct ab_data *in, char separator,
 		       struct ab_fields *list)
 {
@@ -126,8 +125,8 @@ static void read_items(struct ab_wrapping *w, const struct ab_data *in, char sep
 	}
 }
 
-/* The words with the mark replaced, as a command of its own. True: there was
- * one to replace. */
+/* Add the words as a command, with the mark replaced. Returns whether the words
+ * contain the mark. */
 static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t n,
 			 struct ab_text mark, const struct ab_field *item, bool append)
 {
@@ -157,7 +156,7 @@ static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t
 	return found;
 }
 
-/* One command for each item; parallel gives the words to a shell. */
+/* Add one command per item. */
 static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark, struct ab_fields *items,
 		     bool append)
 {
@@ -181,7 +180,7 @@ static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark, stru
 	}
 }
 
-/* Without -I the items follow the words. */
+/* Without -I, xargs appends the items to the words. */
 static void add_appended(struct ab_wrapping *w, size_t at, const struct ab_fields *items)
 {
 	size_t n = w->argc - at;
@@ -202,7 +201,7 @@ static void add_appended(struct ab_wrapping *w, size_t at, const struct ab_field
 	inner->in = (struct ab_data){ .none = true };
 }
 
-static char separator_of(const struct ab_field *value)
+static char parse_separator(const struct ab_field *value)
 {
 	struct ab_text t = value->text;
 
@@ -234,7 +233,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 		else if (ab_opt_is(&walk, what, 'i', NULL))
 			mark = braces;
 		else if (ab_opt_is(&walk, what, 'd', "delimiter"))
-			whole = !(separator = separator_of(&walk.value));
+			whole = !(separator = parse_separator(&walk.value));
 		else if (ab_opt_is(&walk, what, '0', "null"))
 			whole = true;
 		else if (ab_opt_is(&walk, what, 'a', "arg-file") && walk.value.text.s)
@@ -249,7 +248,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 				       .range = w->command->range,
 				       .verbatim = AB_NOT_VERBATIM };
 	if (whole && !in.none && in.text.len)
-		add_item(w->arena, &items, item_of(&in, in.text.s, in.text.len));
+		add_item(w->arena, &items, make_item(&in, in.text.s, in.text.len));
 	else
 		read_items(w, &in, mark.len && !separator ? '\n' : separator, &items);
 	if (mark.len && items.len)
@@ -260,7 +259,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 		add_appended(w, at + 1, &items);
 }
 
-/* The words of each command are text for a shell. */
+/* parallel passes the joined words of each command to a shell. */
 static void join_inners(struct ab_wrapping *w, struct ab_inner *inner)
 {
 	for (; inner; inner = inner->next) {
@@ -309,10 +308,9 @@ void ab_wrap_parallel(struct ab_wrapping *w)
 	join_inners(w, *from);
 }
 
-/* What find puts in place of {}: something below a start path, which may have
- * to have a certain name. */
-static struct ab_field below(struct ab_arena *arena, const struct ab_field *top,
-			     struct ab_span range, const struct ab_field *name)
+/* The value of {} in find: a path below a start path, ending in `name` if given. */
+static struct ab_field make_path_below(struct ab_arena *arena, const struct ab_field *top,
+				       struct ab_span range, const struct ab_field *name)
 {
 	uint32_t len = top->text.len, more = name ? name->text.len + 1 : 0;
 	char *text = ab_arena_alloc(arena, len + more + 3);
@@ -338,7 +336,7 @@ static const struct ab_field here = { .text = { ".", 1 }, .verbatim = AB_NOT_VER
 
 enum { TOPS_MAX = 16 };
 
-/* The command in argv[from..to), once for each start path. */
+/* Add the command in argv[from..to) once per start path. */
 static void add_below(struct ab_wrapping *w, size_t from, size_t to, const struct ab_field *tops,
 		      size_t ntops, const struct ab_field *name, bool append)
 {
@@ -348,7 +346,7 @@ static void add_below(struct ab_wrapping *w, size_t from, size_t to, const struc
 		return;
 	range = w->argv[from].range;
 	for (size_t i = 0; i < ntops && i < TOPS_MAX; i++) {
-		struct ab_field item = below(w->arena, &tops[i], range, name);
+		struct ab_field item = make_path_below(w->arena, &tops[i], range, name);
 
 		if (!add_replaced(w, w->argv + from, to - from, braces, &item, append))
 			return;
@@ -372,8 +370,8 @@ static bool is_expression(const struct ab_field *f)
 	       (f->text.s[0] == '-' || f->text.s[0] == '(' || f->text.s[0] == '!');
 }
 
-/* The name that all must have; NULL: there is none, or not one only. */
-static const struct ab_field *only_name(const struct ab_wrapping *w)
+/* The name that every match must have; NULL unless there is exactly one. */
+static const struct ab_field *find_only_name(const struct ab_wrapping *w)
 {
 	const struct ab_field *name = NULL;
 
@@ -391,7 +389,7 @@ static const struct ab_field *only_name(const struct ab_wrapping *w)
 
 void ab_wrap_find(struct ab_wrapping *w)
 {
-	const struct ab_field *tops, *name = only_name(w);
+	const struct ab_field *tops, *name = find_only_name(w);
 	size_t i = 1, ntops;
 
 	while (i < w->argc && (ab_field_is(&w->argv[i], "-H") || ab_field_is(&w->argv[i], "-L") ||

@@ -6,7 +6,7 @@
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
-/* How far behind a word that is not known a command is looked for. */
+/* How many words after an unknown one may start the command. */
 enum { GUESSES = 4 };
 
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind)
@@ -44,8 +44,7 @@ struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *sc
 	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_SCRIPT);
 
 	inner->script = *script;
-	/* What cannot be read, or is somebody else's, is more than its
-	 * commands. */
+	/* Unreadable or foreign text needs a verdict of its own. */
 	if (script->unknown || script->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
 		w->transparent = false;
 	return inner;
@@ -114,7 +113,7 @@ struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, s
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0) {
 			*p++ = ' ';
-			/* One blank was between them: the same places. */
+			/* Offsets still match the source if one blank separated them. */
 			if (v[i].verbatim == AB_NOT_VERBATIM ||
 			    v[i].verbatim != joined.verbatim + (p - text))
 				joined.verbatim = AB_NOT_VERBATIM;
@@ -198,7 +197,7 @@ static void read_row(struct ab_wrapping *w)
 	readers[w->row->read](w);
 }
 
-/* Options of the program's own, then the word that says what it does. */
+/* The program's options, then its subcommand. */
 void ab_wrap_sub(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;

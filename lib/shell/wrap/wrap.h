@@ -2,8 +2,8 @@
 #define AB_SHELL_WRAP_WRAP_H
 /*
  * Commands that run other commands: sudo, env, timeout, xargs, find -exec,
- * sh -c, eval, ssh, python -c ... One call looks through one wrapper; the
- * caller goes on with what it got, so nesting needs no care here.
+ * sh -c, eval, ssh, python -c ... One call unwraps one wrapper; the caller
+ * unwraps the result again, which handles nesting.
  *
  * Pure; memory from the arena.
  */
@@ -13,13 +13,13 @@
 struct ab_arena;
 
 struct ab_unwrapped {
-	struct ab_inner *inners; /* NULL: not a wrapper, or alone */
-	/* The command is nothing but its inner ones (env, timeout, sh -c): it
-	 * has no verdict of its own. */
+	struct ab_inner *inners; /* NULL: not a wrapper, or it runs nothing */
+	/* The command only runs its inner ones (env, timeout, sh -c) and gets no
+	 * verdict of its own. */
 	bool transparent;
 };
 
-/* Also what a shell reads from its standard input or a here-document. */
+/* Includes scripts that a shell reads from standard input or a here-document. */
 void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct ab_unwrapped *ret);
 
 #endif

@@ -1,18 +1,18 @@
 /*
  * Wrappers with options, some operands, then the command: sudo, timeout, ssh,
- * docker exec. What a row says is enough for them.
+ * docker exec. Their table row describes them completely.
  */
 #include "base/data/arena.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
-/* What was seen on the way to the command. */
-struct way {
+/* State collected from the words before the command. */
+struct prefix {
 	const struct ab_wrapper *row;
 	bool alone, joined, plain, shell, scripted;
 	const char *dir;
 	unsigned operands;
-	unsigned unknown; /* of them, or they may be the value of an option */
+	unsigned unknown; /* operands that are unknown or may be the value of an option */
 	struct ab_binding *bindings;
 	size_t nbindings;
 };
@@ -29,13 +29,13 @@ static bool has_letter(const char *letters, char letter)
 	return letter && letters[0] && strchr(letters, letter);
 }
 
-static bool always(const char *letters)
+static bool applies_always(const char *letters)
 {
 	return letters[0] == '*';
 }
 
-/* NULL where it is not known: better the command's own than none. */
-static const char *folder(struct ab_wrapping *w, const struct ab_field *dir)
+/* NULL if unknown: the caller then keeps the command's own folder. */
+static const char *resolve_folder(struct ab_wrapping *w, const struct ab_field *dir)
 {
 	struct ab_text cwd = w->command->cwd;
 	const char *name;
@@ -52,85 +52,84 @@ static const char *folder(struct ab_wrapping *w, const struct ab_field *dir)
 			    name);
 }
 
-static void see_option(struct ab_wrapping *w, struct way *way, const struct ab_opt_walk *walk,
-		       enum ab_opt what)
+static void read_option(struct ab_wrapping *w, struct prefix *prefix,
+			const struct ab_opt_walk *walk, enum ab_opt what)
 {
-	const struct ab_wrapper *row = way->row;
+	const struct ab_wrapper *row = prefix->row;
 	char c = what == AB_OPT_LETTER ? walk->letter : 0;
 
-	way->alone |= has_letter(row->alone, c);
-	way->joined |= has_letter(row->joined, c);
-	way->plain |= has_letter(row->plain, c);
-	way->shell |= has_letter(row->shell, c);
+	prefix->alone |= has_letter(row->alone, c);
+	prefix->joined |= has_letter(row->joined, c);
+	prefix->plain |= has_letter(row->plain, c);
+	prefix->shell |= has_letter(row->shell, c);
 	if (!walk->value.text.s)
 		return;
 	if (has_letter(row->script, c) ||
 	    (what == AB_OPT_LONG && ab_listed(row->script_long, walk->name))) {
 		ab_wrap_script(w, &walk->value);
-		way->scripted = true;
+		prefix->scripted = true;
 	}
 	if (has_letter(row->dir, c) || ab_opt_is(walk, what, 0, row->dir_long))
-		way->dir = folder(w, &walk->value);
+		prefix->dir = resolve_folder(w, &walk->value);
 }
 
-static bool take_assignment(struct ab_wrapping *w, struct way *way, const struct ab_field *f)
+static bool take_assignment(struct ab_wrapping *w, struct prefix *prefix, const struct ab_field *f)
 {
 	const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
 	uint32_t len;
 
 	if (!equals || equals == f->text.s)
 		return false;
-	if (!way->bindings)
-		way->bindings = ab_arena_alloc(w->arena, w->argc * sizeof(*way->bindings));
+	if (!prefix->bindings)
+		prefix->bindings = ab_arena_alloc(w->arena, w->argc * sizeof(*prefix->bindings));
 	len = (uint32_t)(equals - f->text.s);
-	way->bindings[way->nbindings++] = (struct ab_binding){
+	prefix->bindings[prefix->nbindings++] = (struct ab_binding){
 		.name = { f->text.s, len },
 		.value = ab_wrap_rest(f, len + 1),
 	};
 	return true;
 }
 
-/* True: this operand is not yet the command. */
-static bool pass_operand(struct ab_wrapping *w, struct way *way, const struct ab_field *f)
+/* Returns true if this operand precedes the command. */
+static bool pass_operand(struct ab_wrapping *w, struct prefix *prefix, const struct ab_field *f)
 {
-	if (ab_field_is(f, "-") && way->operands == 0)
+	if (ab_field_is(f, "-") && prefix->operands == 0)
 		return true;
-	if (way->row->assigns && take_assignment(w, way, f))
+	if (prefix->row->assigns && take_assignment(w, prefix, f))
 		return true;
-	if (way->operands == way->row->operands)
+	if (prefix->operands == prefix->row->operands)
 		return false;
-	way->operands++;
-	way->unknown += ab_field_opens_unknown(f);
+	prefix->operands++;
+	prefix->unknown += ab_field_opens_unknown(f);
 	return true;
 }
 
-static void finish(struct ab_wrapping *w, struct way *way, struct ab_inner **from)
+static void finish_inners(struct ab_wrapping *w, struct prefix *prefix, struct ab_inner **from)
 {
 	for (struct ab_inner *i = *from; i; i = i->next) {
-		i->bindings = way->bindings;
-		i->nbindings = way->nbindings;
-		i->cwd = way->dir;
+		i->bindings = prefix->bindings;
+		i->nbindings = prefix->nbindings;
+		i->cwd = prefix->dir;
 	}
-	/* With a folder of its own it is still nothing by itself. */
-	w->transparent = w->transparent && !way->alone;
+	w->transparent = w->transparent && !prefix->alone;
 }
 
-/* The command starts here; behind operands that may be none or several it may
- * also start later. */
-static void take_command(struct ab_wrapping *w, struct way *way, size_t at)
+/* The command starts at `at`, or later if operands before it are unknown: each may
+ * be several words or none. */
+static void take_command(struct ab_wrapping *w, struct prefix *prefix, size_t at)
 {
-	if ((way->joined || always(way->row->joined)) && !way->plain) {
+	if ((prefix->joined || applies_always(prefix->row->joined)) && !prefix->plain) {
 		struct ab_field script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
 
 		ab_wrap_script(w, &script);
 		return;
 	}
 	ab_wrap_argv(w, at);
-	for (size_t i = 0; i < way->unknown && at + i + 1 < w->argc && i < 4; i++)
+	for (size_t i = 0; i < prefix->unknown && at + i + 1 < w->argc && i < 4; i++)
 		ab_wrap_argv(w, at + i + 1);
 }
 
-static size_t after_word(const struct ab_wrapping *w)
+static size_t find_after_word(const struct ab_wrapping *w)
 {
 	for (size_t i = 1; w->row->after[0] && i < w->argc; i++)
 		if (ab_field_is(&w->argv[i], w->row->after))
@@ -141,35 +140,35 @@ static size_t after_word(const struct ab_wrapping *w)
 void ab_wrap_plain(struct ab_wrapping *w)
 {
 	struct ab_inner **from = w->tail;
-	struct way way = { .row = w->row };
-	size_t after = after_word(w), at = w->argc;
+	struct prefix prefix = { .row = w->row };
+	size_t after = find_after_word(w), at = w->argc;
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
 	ab_opt_begin(&walk, &w->opts, w->argv, after ? after : w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
-			see_option(w, &way, &walk, what);
+			read_option(w, &prefix, &walk, what);
 			continue;
 		}
-		way.unknown += walk.maybe_value == AB_UNKNOWN_LONG;
-		if (!after && !pass_operand(w, &way, &walk.value)) {
+		prefix.unknown += walk.maybe_value == AB_UNKNOWN_LONG;
+		if (!after && !pass_operand(w, &prefix, &walk.value)) {
 			at = walk.index;
 			break;
 		}
 	}
 	if (after)
 		at = after;
-	if (way.alone)
+	if (prefix.alone)
 		*(w->tail = from) = NULL;
 	else if (at < w->argc)
-		take_command(w, &way, at);
-	else if (!way.scripted && (way.shell || always(w->row->shell)))
+		take_command(w, &prefix, at);
+	else if (!prefix.scripted && (prefix.shell || applies_always(w->row->shell)))
 		ab_wrap_stdin(w);
-	finish(w, &way, from);
+	finish_inners(w, &prefix, from);
 }
 
-/* env -S 'cmd args': the words in the text, then the others. */
+/* env -S 'cmd args': the words of the text, then the remaining words. */
 void ab_wrap_env(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;
@@ -193,7 +192,7 @@ void ab_wrap_env(struct ab_wrapping *w)
 	ab_wrap_plain(w);
 }
 
-/* runuser -u USER CMD, else it is as su. */
+/* runuser -u USER CMD; without -u it works like su. */
 void ab_wrap_runuser(struct ab_wrapping *w)
 {
 	struct ab_wrapper row = *w->row;

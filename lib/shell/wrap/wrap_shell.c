@@ -1,14 +1,14 @@
-/* Shells, and the shell's own ways to read text as commands. */
+/* Shells, and shell builtins that run text as commands. */
 #include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/wrap/wrapper.h"
 
-/* How a shell was called. */
+/* The options of a shell invocation. */
 struct call {
 	bool command;	  /* -c */
 	bool input;	  /* -s */
-	bool dry;	  /* -n: it is read, nothing is run */
-	bool interactive; /* -i: then -n does not matter */
+	bool dry;	  /* -n: reads the script without running it */
+	bool interactive; /* -i: disables -n */
 	size_t at;	  /* the first operand */
 };
 
@@ -23,7 +23,8 @@ static bool takes_value(const struct ab_field *f)
 	       ab_field_is(f, "--init-command");
 }
 
-/* The letters of a bundle; -o, -O and fish's -C take the next word each. */
+/* Read bundled letters; returns how many words follow as values: -o, -O and fish's
+ * -C take one each. */
 static size_t read_letters(const struct ab_field *f, struct call *call)
 {
 	size_t values = 0;
@@ -68,7 +69,7 @@ static void read_call(const struct ab_wrapping *w, struct call *call)
 	call->at = i < w->argc ? i : w->argc;
 }
 
-static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
+static const struct ab_fields *copy_positional(struct ab_wrapping *w, size_t from)
 {
 	struct ab_fields *fields = ab_arena_alloc(w->arena, sizeof(*fields));
 
@@ -79,17 +80,17 @@ static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
 	return fields;
 }
 
-static void run_data(struct ab_wrapping *w, const struct ab_data *data, size_t args)
+static void add_data_script(struct ab_wrapping *w, const struct ab_data *data, size_t args)
 {
 	struct ab_field script = ab_data_field(data);
 
 	if (!ab_data_unread(data))
 		ab_wrap_script(w, &script)->positional =
-			args <= w->argc ? positional(w, args) : NULL;
+			args <= w->argc ? copy_positional(w, args) : NULL;
 }
 
-/* A file's name that stands for a stream, or of what was written before: what
- * is in it is read. The words behind it are the script's. */
+/* Read a script from a stream or from a file whose content is known. The words
+ * after it are the script's arguments. */
 static void read_file(struct ab_wrapping *w, size_t at)
 {
 	const struct ab_field *file = &w->argv[at];
@@ -100,10 +101,10 @@ static void read_file(struct ab_wrapping *w, size_t at)
 	    ab_field_is(file, "/proc/self/fd/0")) {
 		ab_wrap_stdin(w);
 	} else if (file->stream) {
-		run_data(w, file->stream, at);
+		add_data_script(w, file->stream, at);
 	} else if ((known = ab_files_next(w->command, file, NULL))) {
 		for (; known; known = ab_files_next(w->command, file, known))
-			run_data(w, &known->data, at);
+			add_data_script(w, &known->data, at);
 	} else if (file->unknown && file->text.len == 1 &&
 		   file->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED)) {
 		script = ab_wrap_unknown(file->range, file->taint);
@@ -111,7 +112,7 @@ static void read_file(struct ab_wrapping *w, size_t at)
 	}
 }
 
-/* The program that "#!" names is a shell, or there is no such line. */
+/* The "#!" line names a shell or is missing. */
 static bool is_for_shell(struct ab_text text)
 {
 	const char *end = memchr(text.s, '\n', text.len);
@@ -120,8 +121,8 @@ static bool is_for_shell(struct ab_text text)
 	return !ab_text_starts(text, "#!") || memmem(text.s, len, "sh", 2);
 }
 
-/* ./FILE, of what was written before. What was downloaded may as well be a
- * program: only a name tells. */
+/* ./FILE, where an earlier command wrote FILE. A download may be a binary: only a
+ * name ending in .sh marks it as a script. */
 void ab_wrap_file(struct ab_wrapping *w)
 {
 	const struct ab_file *known = NULL;
@@ -131,7 +132,7 @@ void ab_wrap_file(struct ab_wrapping *w)
 		if (known->data.text.len > 1
 			    ? is_for_shell(known->data.text)
 			    : name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0)
-			run_data(w, &known->data, 0);
+			add_data_script(w, &known->data, 0);
 }
 
 void ab_wrap_sh(struct ab_wrapping *w)
@@ -144,9 +145,9 @@ void ab_wrap_sh(struct ab_wrapping *w)
 	if (call.command && call.at < w->argc) {
 		size_t at = call.at;
 
-		/* Words that may be none: the text may be the next. */
+		/* A word that splits may be empty: the script may be the next one. */
 		for (; at < w->argc; at++) {
-			ab_wrap_script(w, &w->argv[at])->positional = positional(w, at + 1);
+			ab_wrap_script(w, &w->argv[at])->positional = copy_positional(w, at + 1);
 			if (!w->argv[at].splits || at > call.at + 2)
 				break;
 		}
@@ -208,7 +209,7 @@ void ab_wrap_source(struct ab_wrapping *w)
 		read_file(w, 1);
 }
 
-/* at TIME and batch read from standard input, unless it is a list or -f. */
+/* at TIME and batch read standard input, except with -f or to list or edit jobs. */
 void ab_wrap_at(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;

@@ -1,11 +1,11 @@
 /*
- * Which commands run others, and how they are called; grammar.c has their
- * options. A command that does nothing by itself is transparent; one that does
+ * Commands that run other commands, and their syntax; their options are in
+ * grammar.c. A wrapper that only runs its command is transparent; one that does
  * more (as root, elsewhere, later) keeps a verdict of its own.
  */
 #include "shell/wrap/wrapper.h"
 
-/* Sorted by name, no name twice. */
+/* Sorted by name, without duplicates. */
 const struct ab_wrapper ab_wrappers[] = {
 	{ .name = ".", .read = AB_WRAP_SOURCE },
 	{ .name = "adb", .read = AB_WRAP_SUB },
@@ -34,7 +34,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "chronic", .transparent = true },
 	{ .name = "chroot", .operands = 1, .shell = "*" },
 	{ .name = "chrt", .operands = 1, .alone = "mp", .transparent = true },
-	/* What it does not know it refuses: all but -p. */
+	/* -v and -V run nothing, other letters except -p are errors. */
 	{ .name = "command", .alone = "^p", .transparent = true },
 	{ .name = "concurrently", .read = AB_WRAP_EACH },
 	{ .name = "conda", .read = AB_WRAP_SUB },

@@ -1,10 +1,10 @@
-/* Tools that are more than a wrapper, with a grammar of their own. */
+/* Tools that do more than wrap a command and have a syntax of their own. */
 #include "base/data/arena.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
-/* Settings of git whose value it runs, as `section.` or in full. Alias and
- * credential.helper only run what begins with "!". */
+/* Settings whose value git runs. `alias.*` and `credential.*` run only values that
+ * begin with "!". */
 static const char run_settings[][23] = {
 	"core.askpass",		  "core.editor",     "core.fsmonitor",
 	"core.gitproxy",	  "core.pager",	     "core.sshcommand",
@@ -12,7 +12,7 @@ static const char run_settings[][23] = {
 	"interactive.difffilter", "sequence.editor",
 };
 
-static bool same_setting(struct ab_text key, const char *name)
+static bool is_setting(struct ab_text key, const char *name)
 {
 	return key.len == strlen(name) && strncasecmp(key.s, name, key.len) == 0;
 }
@@ -20,19 +20,18 @@ static bool same_setting(struct ab_text key, const char *name)
 static bool runs_value(struct ab_text key)
 {
 	for (size_t i = 0; i < sizeof(run_settings) / sizeof(*run_settings); i++)
-		if (same_setting(key, run_settings[i]))
+		if (is_setting(key, run_settings[i]))
 			return true;
 	return key.len > 6 && strncasecmp(key.s, "pager.", 6) == 0;
 }
 
-static void set_value(struct ab_wrapping *w, struct ab_text key, struct ab_field value)
+static void add_setting_command(struct ab_wrapping *w, struct ab_text key, struct ab_field value)
 {
 	if (value.text.len > 1 && value.text.s[0] == '!' &&
 	    (ab_text_starts(key, "alias.") || ab_text_starts(key, "credential."))) {
 		value = ab_wrap_rest(&value, 1);
 		ab_wrap_script(w, &value);
-	} else if (value.text.len > 0 && runs_value(key) &&
-		   !same_setting(key, "credential.helper")) {
+	} else if (value.text.len > 0 && runs_value(key) && !is_setting(key, "credential.helper")) {
 		ab_wrap_script(w, &value);
 	}
 }
@@ -46,7 +45,7 @@ static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 	if (!equals)
 		return;
 	key = (struct ab_text){ f->text.s, (uint32_t)(equals - f->text.s) };
-	set_value(w, key, ab_wrap_rest(f, key.len + 1));
+	add_setting_command(w, key, ab_wrap_rest(f, key.len + 1));
 }
 
 /* git config KEY VALUE */
@@ -62,7 +61,7 @@ static void read_config(struct ab_wrapping *w, size_t at)
 		if (what != AB_OPT_OPERAND || ab_field_is(&walk.value, "set"))
 			continue;
 		if (key) {
-			set_value(w, key->text, walk.value);
+			add_setting_command(w, key->text, walk.value);
 			return;
 		}
 		key = &w->argv[at + walk.index];
@@ -87,7 +86,7 @@ static void read_options(struct ab_wrapping *w, size_t at, const char *script, c
 	}
 }
 
-/* The program on the other side, and "ext::CMD" for this one. */
+/* Options that name the remote program, and "ext::CMD", which runs locally. */
 static void read_remote(struct ab_wrapping *w, size_t at)
 {
 	const struct ab_opts opts = ab_grammar_sub("git", w->argv[at].text);
@@ -115,8 +114,8 @@ static void read_remote(struct ab_wrapping *w, size_t at)
 	}
 }
 
-/* The words behind `git submodule foreach`, `git bisect run`. */
-static size_t words_after(const struct ab_wrapping *w, size_t at, const char *word)
+/* The words after `git submodule foreach`, `git bisect run`. */
+static size_t skip_to_words_after(const struct ab_wrapping *w, size_t at, const char *word)
 {
 	while (at < w->argc && !ab_field_is(&w->argv[at], word))
 		at++;
@@ -142,11 +141,11 @@ static void read_git(struct ab_wrapping *w, size_t at)
 	} else if (ab_field_is(sub, "filter-branch")) {
 		read_options(w, at, "", "-filter");
 	} else if (ab_field_is(sub, "bisect")) {
-		from = words_after(w, at + 1, "run");
+		from = skip_to_words_after(w, at + 1, "run");
 		if (from < w->argc)
 			ab_wrap_argv(w, from);
 	} else if (ab_field_is(sub, "submodule")) {
-		from = words_after(w, at + 1, "foreach");
+		from = skip_to_words_after(w, at + 1, "foreach");
 		if (from >= w->argc)
 			return;
 		script = ab_wrap_join(w->arena, w->argv + from, w->argc - from);
@@ -170,8 +169,8 @@ void ab_wrap_git(struct ab_wrapping *w)
 	}
 }
 
-/* The name of a key: what it types, or "" for nothing. NULL: text. */
-static const char *key_text(const struct ab_field *f)
+/* The text that a named key types, "" if none; NULL: not a key name. */
+static const char *get_key_text(const struct ab_field *f)
 {
 	struct ab_text t = f->text;
 
@@ -187,7 +186,7 @@ static const char *key_text(const struct ab_field *f)
 	return NULL;
 }
 
-/* tmux send-keys TEXT Enter: what is typed is put together. */
+/* tmux send-keys TEXT Enter: join what the keys type. */
 void ab_wrap_keys(struct ab_wrapping *w)
 {
 	struct ab_field script = { 0 };
@@ -205,7 +204,7 @@ void ab_wrap_keys(struct ab_wrapping *w)
 
 		if (what != AB_OPT_OPERAND)
 			continue;
-		key = key_text(&walk.value);
+		key = get_key_text(&walk.value);
 		if (key) {
 			p = (char *)mempcpy(p, key, strlen(key));
 			continue;
@@ -234,8 +233,8 @@ void ab_wrap_each(struct ab_wrapping *w)
 			ab_wrap_script(w, &walk.value);
 }
 
-/* Words that an option of bwrap takes; most take one. */
-static size_t bwrap_values(struct ab_text option)
+/* The number of values of an option of bwrap; most take one. */
+static size_t count_bwrap_values(struct ab_text option)
 {
 	static const char none[][25] = {
 		"--unshare",  "--share-net", "--die-with-parent", "--new-sess",
@@ -265,7 +264,7 @@ void ab_wrap_bwrap(struct ab_wrapping *w)
 			i++;
 			break;
 		}
-		i += 1 + bwrap_values(w->argv[i].text);
+		i += 1 + count_bwrap_values(w->argv[i].text);
 	}
 	if (i < w->argc)
 		ab_wrap_argv(w, i);

@@ -1,8 +1,8 @@
 #ifndef AB_SHELL_WRAP_WRAPPER_H
 #define AB_SHELL_WRAP_WRAPPER_H
 /*
- * How wrappers are read: one row each, most of them by ab_wrap_plain() from
- * what the row says, the others by a function of their own. For wrap*.c only.
+ * How wrappers are read: each has a table row. ab_wrap_plain() reads most of them
+ * from the row alone, the others have their own reader. Private to shell/wrap.
  */
 #include "shell/command/grammar.h"
 #include "shell/wrap/wrap.h"
@@ -10,7 +10,7 @@
 struct ab_wrapping;
 typedef void ab_wrap_reader(struct ab_wrapping *w);
 
-/* The readers, for the table: see readers[] in wrap.c. */
+/* Index of readers[] in wrap.c. */
 enum ab_wrap_read {
 	AB_WRAP_PLAIN,
 	AB_WRAP_SUB,
@@ -43,39 +43,39 @@ enum ab_wrap_read {
 };
 
 struct ab_wrapper {
-	char name[24]; /* "sudo"; of a subcommand "docker exec" */
+	char name[24]; /* "sudo"; with a subcommand "docker exec" */
 	enum ab_wrap_read read;
-	char same[24];	   /* or: read as the row of this name */
-	unsigned operands; /* so many stand before the command */
-	char after[8];	   /* the command follows this word, if it is there */
-	/* Options by letters, or by long names; "*": in any case. */
-	char script[4], script_long[76]; /* the value is for a shell */
+	char same[24];	   /* use the row of this name instead */
+	unsigned operands; /* how many precede the command */
+	char after[8];	   /* the command follows this word, if present */
+	/* Options as letters or long names; "*": always. */
+	char script[4], script_long[76]; /* the value is a shell script */
 	char dir[4], dir_long[20];	 /* the value is its working directory */
-	char alone[8];			 /* with one of these it runs nothing; "^p": with
-				 * any letter or digit but these */
-	char joined[4];			 /* the words, joined, are for a shell */
-	char plain[4];			 /* they are not after all */
-	char shell[4];			 /* without a command it is a shell */
-	bool assigns;			 /* X=1 may stand before the command */
+	/* With one of these it runs nothing; "^p": any letter or digit except these. */
+	char alone[8];
+	char joined[4]; /* the joined words are a shell script */
+	char plain[4];	/* overrides `joined` */
+	char shell[4];	/* without a command it starts a shell */
+	bool assigns;	/* X=1 may precede the command */
 	bool transparent;
 	unsigned flags; /* enum ab_simple_flag */
 };
 
-enum { AB_WRAP_NEVER = 1000 }; /* operands: there is no command word */
+enum { AB_WRAP_NEVER = 1000 }; /* operands: no word is a command */
 
-/* One reading of a command. */
+/* State while one command is read. */
 struct ab_wrapping {
 	struct ab_arena *arena;
 	const struct ab_simple *command;
 	const struct ab_wrapper *row;
 	struct ab_opts opts;	     /* the grammar of the row's name */
-	const struct ab_field *argv; /* a subcommand's: from its name on */
+	const struct ab_field *argv; /* starts at the subcommand, if any */
 	size_t argc;
 	struct ab_inner **tail;
 	bool transparent;
 };
 
-/* Sorted by name, no name twice. */
+/* Sorted by name, without duplicates. */
 extern const struct ab_wrapper ab_wrappers[];
 extern const size_t ab_nwrappers;
 
@@ -85,28 +85,28 @@ ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval, ab_wrap_tra
 	ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip, ab_wrap_editor, ab_wrap_pager,
 	ab_wrap_make, ab_wrap_sed, ab_wrap_gdb, ab_wrap_sqlite;
 
-/* One more, with the row's flags and the command's standard input. */
+/* Add an inner command with the row's flags and the command's standard input. */
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
-/* The command in the words from `from` on; nothing where there are none. What
- * is not known may be no word or several: then also what follows it. */
+/* Add the command that starts at word `from`, if any. An unknown word may be empty
+ * or several words: then also add the commands that may start after it. */
 void ab_wrap_argv(struct ab_wrapping *w, size_t from);
 struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script);
-/* What comes from standard input, for a shell: nothing at a terminal, and
- * nothing where it is a file of which nothing is known. */
+/* Add standard input as a script, unless there is none or it is a file with unknown
+ * content. */
 void ab_wrap_stdin(struct ab_wrapping *w);
-/* The words with a blank between them, as one field. */
+/* Join the words with blanks into one field. */
 struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n);
-/* The bytes from `from` on of a field. */
+/* The field without its first `from` bytes. */
 struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from);
-/* A field of these bytes, for what another one stands. */
+/* A field with this text, and with the taint and range of `like`. */
 struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text);
-/* Nothing of it is known. */
+/* A field with unknown content. */
 struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint);
-/* The text with each `mark` replaced; NULL when it has none. */
+/* The text with each `mark` replaced; NULL if it contains none. */
 const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab_text mark,
 			    struct ab_text by, uint32_t *ret_len);
 
-/* Where one begins with what is not known it may be anything. */
+/* A field that begins with unknown text may be anything. */
 static inline bool ab_field_opens_unknown(const struct ab_field *f)
 {
 	return f->unknown && f->text.len > 0 && f->text.s[0] == AB_UNKNOWN;
