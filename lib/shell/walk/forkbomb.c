@@ -2,25 +2,25 @@
 
 #include "shell/syntax/field.h"
 
-static bool same(struct ab_text a, struct ab_text b)
+static bool is_same_text(struct ab_text a, struct ab_text b)
 {
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-static bool spells(const struct ab_shell_word *word, struct ab_text name)
+static bool is_word(const struct ab_shell_word *word, struct ab_text name)
 {
 	const struct ab_part *p = word ? word->parts : NULL;
 
-	return p && !p->next && p->kind == AB_PART_TEXT && same(p->text, name);
+	return p && !p->next && p->kind == AB_PART_TEXT && is_same_text(p->text, name);
 }
 
-/* The command of an element, through groups and subshells of one. */
-static bool calls(const struct ab_shell_node *node, struct ab_text name)
+/* Looks through groups and subshells that contain one command. */
+static bool calls_function(const struct ab_shell_node *node, struct ab_text name)
 {
 	while (node && (node->kind == AB_NODE_SUBSHELL || node->kind == AB_NODE_GROUP ||
 			(node->kind == AB_NODE_LIST && node->first && !node->first->next)))
 		node = node->first;
-	return node && node->kind == AB_NODE_SIMPLE && spells(node->simple.words, name);
+	return node && node->kind == AB_NODE_SIMPLE && is_word(node->simple.words, name);
 }
 
 static bool pipes_itself(const struct ab_shell_node *node, struct ab_text name)
@@ -28,16 +28,16 @@ static bool pipes_itself(const struct ab_shell_node *node, struct ab_text name)
 	size_t n = 0;
 
 	for (node = node->first; node; node = node->next)
-		n += calls(node, name);
+		n += calls_function(node, name);
 	return n >= 2;
 }
 
-static bool multiplies(const struct ab_shell_node *node, struct ab_text name, bool background);
+static bool node_multiplies(const struct ab_shell_node *node, struct ab_text name, bool background);
 
 static bool any_multiplies(const struct ab_shell_node *node, struct ab_text name, bool background)
 {
 	for (; node; node = node->next)
-		if (multiplies(node, name, background))
+		if (node_multiplies(node, name, background))
 			return true;
 	return false;
 }
@@ -45,17 +45,17 @@ static bool any_multiplies(const struct ab_shell_node *node, struct ab_text name
 static bool arm_multiplies(const struct ab_case_item *item, struct ab_text name, bool background)
 {
 	for (; item; item = item->next)
-		if (item->body && multiplies(item->body, name, background))
+		if (item->body && node_multiplies(item->body, name, background))
 			return true;
 	return false;
 }
 
-static bool multiplies(const struct ab_shell_node *node, struct ab_text name, bool background)
+static bool node_multiplies(const struct ab_shell_node *node, struct ab_text name, bool background)
 {
 	background = background || node->background;
 	switch (node->kind) {
 	case AB_NODE_SIMPLE:
-		return background && spells(node->simple.words, name);
+		return background && is_word(node->simple.words, name);
 	case AB_NODE_PIPELINE:
 		return pipes_itself(node, name) || any_multiplies(node->first, name, background);
 	case AB_NODE_COPROC:
@@ -67,16 +67,16 @@ static bool multiplies(const struct ab_shell_node *node, struct ab_text name, bo
 		return any_multiplies(node->first, name, background);
 	case AB_NODE_IF:
 	case AB_NODE_WHILE:
-		return multiplies(node->branch.body, name, background) ||
+		return node_multiplies(node->branch.body, name, background) ||
 		       (node->branch.otherwise &&
-			multiplies(node->branch.otherwise, name, background));
+			node_multiplies(node->branch.otherwise, name, background));
 	case AB_NODE_FOR:
-		return node->loop.body && multiplies(node->loop.body, name, background);
+		return node->loop.body && node_multiplies(node->loop.body, name, background);
 	case AB_NODE_FOR_ARITH:
-		return node->expr.body && multiplies(node->expr.body, name, background);
+		return node->expr.body && node_multiplies(node->expr.body, name, background);
 	case AB_NODE_CASE:
 		return arm_multiplies(node->cases.items, name, background);
-	case AB_NODE_FUNCTION: /* looked at by itself */
+	case AB_NODE_FUNCTION: /* checked separately */
 	case AB_NODE_TEST:
 	case AB_NODE_ARITH:
 		break;
@@ -87,7 +87,7 @@ static bool multiplies(const struct ab_shell_node *node, struct ab_text name, bo
 bool ab_forkbomb_function(const struct ab_shell_node *function)
 {
 	return function->function.body &&
-	       multiplies(function->function.body, function->function.name, false);
+	       node_multiplies(function->function.body, function->function.name, false);
 }
 
 /* $0, "$0", ./$0 */

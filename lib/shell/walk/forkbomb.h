@@ -1,9 +1,9 @@
 #ifndef AB_SHELL_WALK_FORKBOMB_H
 #define AB_SHELL_WALK_FORKBOMB_H
 /*
- * Code that multiplies itself: a function that calls itself in a pipeline with
- * itself or in the background, a script that does so with $0. A function that
- * recurses otherwise is none.
+ * Detect code that multiplies itself: a function that calls itself twice in a
+ * pipeline or in the background, or a script that pipes $0 to itself. Ordinary
+ * recursion does not count.
  */
 #include <stdbool.h>
 

@@ -1,7 +1,6 @@
 /*
- * Control flow. Every part of the tree is walked once, in source order; a loop
- * that changes variables twice, because its second turn sees what the first
- * one set.
+ * Control flow. Walks every part of the tree once, in source order, but a loop
+ * that sets variables twice: its second turn sees the values of the first.
  */
 #include "shell/walk/walk.h"
 
@@ -9,7 +8,7 @@
 #include "shell/walk/forkbomb.h"
 #include "shell/walk/walk_state.h"
 
-/* Loops in each other that get a second turn: each doubles the work. */
+/* Nested loops that get a second turn: each level doubles the work. */
 enum { SECOND_TURNS = 2 };
 
 struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range)
@@ -37,7 +36,7 @@ void ab_walk_unread(struct ab_walk *w, const struct ab_script *script)
 		at = len ? len - 1 : 0;
 	hit.range = ab_walk_map(w, (struct ab_span){ at, len });
 	hit.reason = ab_arena_cat(
-		w->arena, ab_arena_cat(w->arena, "This cannot be read: ", script->error), ".");
+		w->arena, ab_arena_cat(w->arena, "Cannot parse this: ", script->error), ".");
 	w->events->hit(w->events->arg, &hit);
 }
 
@@ -93,8 +92,8 @@ static void walk_pipeline(struct ab_walk *w, const struct ab_shell_node *node)
 }
 
 /*
- * What stands behind && runs only where all before it succeeded, so it sees
- * what they set; an || after it may come from any of them.
+ * A command after && runs only if all before it succeeded, so it sees the
+ * variables they set; one after || may follow a failure of any of them.
  */
 static void walk_andor(struct ab_walk *w, const struct ab_shell_node *node)
 {
@@ -194,7 +193,7 @@ static void walk_loop(struct ab_walk *w, const struct ab_shell_node *test,
 	w->maybes--;
 }
 
-/* What a `for` goes through: each word is one of the values. */
+/* Each word of a `for` is a possible value of its variable. */
 static void set_loop_variable(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_choices choices = { 0 };
@@ -304,8 +303,7 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 	if (w->over)
 		return;
 	if (++w->depth > AB_WALK_DEPTH_MAX) {
-		ab_walk_stop(w, ab_walk_map(w, node->range),
-			     "This is nested too deeply to be followed.");
+		ab_walk_stop(w, ab_walk_map(w, node->range), "Nested too deeply to analyse.");
 		w->depth--;
 		return;
 	}

@@ -1,6 +1,5 @@
 /*
- * What builtins change in the shell itself: its folder, its variables, its
- * descriptors.
+ * Changes by builtins to the shell itself: its folder, variables and descriptors.
  */
 #include "base/data/arena.h"
 #include "shell/command/grammar.h"
@@ -11,7 +10,7 @@
 
 static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
 
-/* "a/../b" below a clean folder; no ".." leads above "/". */
+/* Join and normalize, as in "a/../b"; ".." stops at "/". */
 static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct ab_text path)
 {
 	char *out = ab_arena_alloc(w->arena, (size_t)base.len + path.len + 2);
@@ -99,8 +98,9 @@ bool ab_walk_is_name(struct ab_text t)
 	return t.len > 0;
 }
 
-/* NAME=VALUE and NAME; false: something else. */
-static bool cut(const struct ab_field *f, struct ab_text *ret_name, struct ab_field *ret_value)
+/* Split NAME=VALUE or NAME; returns false for anything else. */
+static bool split_assignment(const struct ab_field *f, struct ab_text *ret_name,
+			     struct ab_field *ret_value)
 {
 	const char *equals = memchr(f->text.s, '=', f->text.len);
 
@@ -118,7 +118,7 @@ static bool cut(const struct ab_field *f, struct ab_text *ret_name, struct ab_fi
 	return ab_walk_is_name(*ret_name);
 }
 
-/* declare -n: the name of a variable, not a value. */
+/* declare -n: the value is the name of a variable. */
 static bool is_reference(const struct ab_simple *command)
 {
 	static const struct ab_opts none = { .ends = 1 };
@@ -132,7 +132,7 @@ static bool is_reference(const struct ab_simple *command)
 	return false;
 }
 
-static void set_all(struct ab_walk *w, const struct ab_simple *command, bool local)
+static void set_variables(struct ab_walk *w, const struct ab_simple *command, bool local)
 {
 	bool reference = local && is_reference(command);
 
@@ -141,7 +141,7 @@ static void set_all(struct ab_walk *w, const struct ab_simple *command, bool loc
 		struct ab_text name;
 		struct ab_field value;
 
-		if (!cut(&command->argv[i], &name, &value))
+		if (!split_assignment(&command->argv[i], &name, &value))
 			continue;
 		if (local && w->calls) {
 			l = ab_arena_alloc(w->arena, sizeof(*l));
@@ -160,41 +160,41 @@ static void set_all(struct ab_walk *w, const struct ab_simple *command, bool loc
 	}
 }
 
-static void declare(struct ab_walk *w, const struct ab_simple *command)
+static void declare_variables(struct ab_walk *w, const struct ab_simple *command)
 {
-	set_all(w, command, true);
+	set_variables(w, command, true);
 }
 
-static void export(struct ab_walk *w, const struct ab_simple *command)
+static void export_variables(struct ab_walk *w, const struct ab_simple *command)
 {
-	set_all(w, command, false);
+	set_variables(w, command, false);
 }
 
-static void see_subscripts(struct ab_walk *w, const struct ab_simple *command)
+static void walk_subscripts(struct ab_walk *w, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++)
 		ab_walk_subscript(w, &command->argv[i]);
 }
 
-static void unset(struct ab_walk *w, const struct ab_simple *command)
+static void unset_variables(struct ab_walk *w, const struct ab_simple *command)
 {
 	static const struct ab_var empty = { .text = { "", 0 } };
 
-	see_subscripts(w, command);
+	walk_subscripts(w, command);
 	for (size_t i = 1; i < command->argc; i++)
 		if (ab_walk_is_name(command->argv[i].text))
 			ab_walk_set(w, command->argv[i].text, &empty);
 }
 
-static void forget(struct ab_walk *w, const struct ab_simple *command)
+static void forget_variables(struct ab_walk *w, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++)
 		if (ab_walk_is_name(command->argv[i].text))
 			ab_walk_set(w, command->argv[i].text, NULL);
 }
 
-/* What printf would print without its -v. */
-static const struct ab_var *printed(struct ab_walk *w, const struct ab_simple *command)
+/* The text that `printf -v NAME` assigns. */
+static const struct ab_var *format_printed(struct ab_walk *w, const struct ab_simple *command)
 {
 	struct ab_simple bare = *command;
 	struct ab_field value;
@@ -215,7 +215,7 @@ static void set_printed(struct ab_walk *w, const struct ab_simple *command)
 		ab_walk_subscript(w, &command->argv[2]);
 	if (command->argc > 3 && ab_field_is(&command->argv[1], "-v") &&
 	    ab_walk_is_name(command->argv[2].text))
-		ab_walk_set(w, command->argv[2].text, printed(w, command));
+		ab_walk_set(w, command->argv[2].text, format_printed(w, command));
 }
 
 /* `set -- a b`, `set a b`: "$1" and "$2". -o takes the next word. */
@@ -232,7 +232,7 @@ static void set_positional(struct ab_walk *w, const struct ab_simple *command)
 	ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i], command->argc - i));
 }
 
-/* By one, where it is known that it is done once. */
+/* Shift by one if it certainly happens once; else the arguments become unknown. */
 static void shift_positional(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct ab_fields *args = ab_vars_args(w->vars);
@@ -257,13 +257,13 @@ static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
 		struct ab_text name;
 		struct ab_field value;
 
-		cut(&command->argv[i], &name, &value);
+		split_assignment(&command->argv[i], &name, &value);
 		if (value.text.s && name.len)
 			ab_walk_alias(w, name, value.text);
 	}
 }
 
-/* `exec < file`: from here on. */
+/* `exec < file` redirects the rest of the script. */
 static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 {
 	if (command->argc > 1)
@@ -272,14 +272,13 @@ static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 	w->files = command->files;
 }
 
-/* Variables that are read: `read`, `mapfile`. */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* The value of the n-th name of `read` in one line; the last gets the rest. */
-static struct ab_text pick(struct ab_text line, size_t n, bool last)
+static struct ab_text pick_word(struct ab_text line, size_t n, bool last)
 {
 	uint32_t i = 0, from;
 
@@ -301,9 +300,9 @@ static struct ab_text pick(struct ab_text line, size_t n, bool last)
 	return (struct ab_text){ line.s + from, i - from };
 }
 
-/* Each line of what is read may be the one. */
-static const struct ab_var *from_lines(struct ab_walk *w, const struct ab_data *in, size_t n,
-				       bool last)
+/* Any line of the input may be the one that is read. */
+static const struct ab_var *read_line_values(struct ab_walk *w, const struct ab_data *in, size_t n,
+					     bool last)
 {
 	const struct ab_var *all = NULL;
 	uint32_t at = 0;
@@ -317,7 +316,7 @@ static const struct ab_var *from_lines(struct ab_walk *w, const struct ab_data *
 
 		if (lines == AB_VALUES_MAX)
 			return ab_walk_either(w, all, NULL);
-		f.text = pick((struct ab_text){ start, len }, n, last);
+		f.text = pick_word((struct ab_text){ start, len }, n, last);
 		f.unknown = memchr(f.text.s, AB_UNKNOWN, f.text.len);
 		v = ab_walk_value(w, &f);
 		all = all ? ab_walk_either(w, all, v) : v;
@@ -326,8 +325,8 @@ static const struct ab_var *from_lines(struct ab_walk *w, const struct ab_data *
 	return all;
 }
 
-/* An array of the words of the first line, or of all lines; bounded. */
-static const struct ab_var *from_words(struct ab_walk *w, const struct ab_data *in, bool lines)
+/* An array of all lines, or of the words of the first line; bounded. */
+static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *in, bool lines)
 {
 	enum { ITEMS_MAX = 256 };
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
@@ -379,7 +378,7 @@ static void read_lines(struct ab_walk *w, const struct ab_simple *command)
 			plain &= o.letter == 't';
 	}
 	if (ab_walk_is_name(name))
-		ab_walk_set(w, name, plain ? from_words(w, &command->in, true) : NULL);
+		ab_walk_set(w, name, plain ? read_array(w, &command->in, true) : NULL);
 }
 
 static void read_names(struct ab_walk *w, const struct ab_simple *command)
@@ -398,7 +397,7 @@ static void read_names(struct ab_walk *w, const struct ab_simple *command)
 				names[n++] = o.value.text;
 		} else if (what == AB_OPT_LETTER && o.letter == 'a') {
 			if (ab_walk_is_name(o.value.text))
-				ab_walk_set(w, o.value.text, from_words(w, &command->in, false));
+				ab_walk_set(w, o.value.text, read_array(w, &command->in, false));
 			array = true;
 		} else if (what == AB_OPT_LETTER && o.letter != 'r') {
 			plain = false;
@@ -410,8 +409,9 @@ static void read_names(struct ab_walk *w, const struct ab_simple *command)
 		names[n++] = (struct ab_text){ "REPLY", 5 };
 	for (size_t i = 0; i < n; i++)
 		ab_walk_set(w, names[i],
-			    plain && !command->in.none ? from_lines(w, &command->in, i, i + 1 == n)
-						       : NULL);
+			    plain && !command->in.none
+				    ? read_line_values(w, &command->in, i, i + 1 == n)
+				    : NULL);
 }
 
 /* Sorted by name. */
@@ -419,17 +419,17 @@ static const struct builtin {
 	char name[12];
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } builtins[] = {
-	{ "[", see_subscripts },       { "alias", add_aliases },
-	{ "cd", change_folder },       { "chdir", change_folder },
-	{ "declare", declare },	       { "exec", redirect_here },
-	{ "export", export },	       { "getopts", forget },
-	{ "let", see_subscripts },     { "local", declare },
-	{ "mapfile", read_lines },     { "popd", forget_folder },
-	{ "printf", set_printed },     { "pushd", change_folder },
-	{ "read", read_names },	       { "readarray", read_lines },
-	{ "readonly", export },	       { "set", set_positional },
-	{ "shift", shift_positional }, { "test", see_subscripts },
-	{ "typeset", declare },	       { "unset", unset },
+	{ "[", walk_subscripts },	  { "alias", add_aliases },
+	{ "cd", change_folder },	  { "chdir", change_folder },
+	{ "declare", declare_variables }, { "exec", redirect_here },
+	{ "export", export_variables },	  { "getopts", forget_variables },
+	{ "let", walk_subscripts },	  { "local", declare_variables },
+	{ "mapfile", read_lines },	  { "popd", forget_folder },
+	{ "printf", set_printed },	  { "pushd", change_folder },
+	{ "read", read_names },		  { "readarray", read_lines },
+	{ "readonly", export_variables }, { "set", set_positional },
+	{ "shift", shift_positional },	  { "test", walk_subscripts },
+	{ "typeset", declare_variables }, { "unset", unset_variables },
 };
 
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)

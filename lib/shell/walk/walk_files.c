@@ -1,6 +1,6 @@
 /*
  * Files that a command line writes and reads again: `cat > x.sh <<E`, then
- * `sh x.sh`. By name only, and bounded; others are just not known.
+ * `sh x.sh`. Tracked by name and bounded; other files are unknown.
  */
 #include "base/data/arena.h"
 #include "shell/command/grammar.h"
@@ -20,15 +20,14 @@ static void add_file(struct ab_walk *w, struct ab_text name, const struct ab_dat
 				  .maybe = w->maybes > 0,
 				  .older = w->files ? w->files->older + 1 : 0,
 				  .next = w->files };
-	/* Who made it is not known either, and it is not asked about. */
+	/* With unknown content, treat it like any other file. */
 	if (data->unknown && data->text.len <= 1)
 		file->data.taint |= AB_TAINT_FILE;
 	w->files = file;
 }
 
-/* Behind what is in it. */
-static struct ab_data appended(struct ab_walk *w, const struct ab_data *former,
-			       const struct ab_data *data)
+static struct ab_data append_data(struct ab_walk *w, const struct ab_data *former,
+				  const struct ab_data *data)
 {
 	struct ab_outlet *out = w->out;
 	struct ab_outlet both = { .data = *former, .any = true, .maybes = w->maybes };
@@ -40,8 +39,8 @@ static struct ab_data appended(struct ab_walk *w, const struct ab_data *former,
 	return both.data;
 }
 
-static void remember(struct ab_walk *w, const struct ab_simple *command,
-		     const struct ab_field *name, const struct ab_data *data, bool append)
+static void remember_file(struct ab_walk *w, const struct ab_simple *command,
+			  const struct ab_field *name, const struct ab_data *data, bool append)
 {
 	const struct ab_simple now = { .files = w->files, .cwd = command->cwd };
 	const struct ab_file *former = NULL;
@@ -54,7 +53,7 @@ static void remember(struct ab_walk *w, const struct ab_simple *command,
 	if (append)
 		former = ab_files_next(&now, name, NULL);
 	if (former && !ab_data_unread(&former->data))
-		all = appended(w, &former->data, data);
+		all = append_data(w, &former->data, data);
 	add_file(w, (struct ab_text){ ab_arena_ndup(w->arena, clean, len), len }, &all);
 }
 
@@ -65,11 +64,11 @@ void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 
 	if (!printed->any)
 		data = (struct ab_data){ .none = true, .text = { "", 0 } };
-	remember(w, command, &to->file, &data,
-		 to->op == AB_REDIR_APPEND || to->op == AB_REDIR_BOTH_APPEND);
+	remember_file(w, command, &to->file, &data,
+		      to->op == AB_REDIR_APPEND || to->op == AB_REDIR_BOTH_APPEND);
 }
 
-static void tee(struct ab_walk *w, const struct ab_simple *command)
+static void remember_tee(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct ab_opts opts = ab_grammar_of("tee");
 	struct ab_opt_walk o;
@@ -80,12 +79,12 @@ static void tee(struct ab_walk *w, const struct ab_simple *command)
 	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
 		append |= ab_opt_is(&o, what, 'a', "append");
 		if (what == AB_OPT_OPERAND)
-			remember(w, command, &command->argv[o.index], &command->in, append);
+			remember_file(w, command, &command->argv[o.index], &command->in, append);
 	}
 }
 
-/* cp FROM TO; more than two are copied into a folder. */
-static void copy(struct ab_walk *w, const struct ab_simple *command)
+/* cp FROM TO; with more operands the target is a folder. */
+static void remember_copy(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct ab_opts opts = ab_grammar(command->name);
 	const struct ab_field *v[2] = { 0 };
@@ -102,11 +101,11 @@ static void copy(struct ab_walk *w, const struct ab_simple *command)
 		return;
 	known = ab_files_read(command, v[0]);
 	if (known)
-		remember(w, command, v[1], known, false);
+		remember_file(w, command, v[1], known, false);
 }
 
 /* "https://host/a/b.sh?x": b.sh */
-static struct ab_field last_name(const struct ab_field *url)
+static struct ab_field cut_url_name(const struct ab_field *url)
 {
 	struct ab_field name = *url;
 	const char *end = memchr(name.text.s, '?', name.text.len), *slash;
@@ -121,9 +120,9 @@ static struct ab_field last_name(const struct ab_field *url)
 	return name;
 }
 
-/* Under a name that is given, or that the address has. */
-static void fetch(struct ab_walk *w, const struct ab_simple *command, char letter, const char *name,
-		  bool by_address)
+/* The file gets the given name, or the last part of the URL. */
+static void remember_download(struct ab_walk *w, const struct ab_simple *command, char letter,
+			      const char *name, bool by_address)
 {
 	const struct ab_opts opts = ab_grammar(command->name);
 	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
@@ -136,7 +135,7 @@ static void fetch(struct ab_walk *w, const struct ab_simple *command, char lette
 		by_address |= ab_opt_is(&o, what, 'O', "remote-name") && letter != 'O';
 		if (ab_opt_is(&o, what, letter, name) && o.value.text.s) {
 			named = true;
-			remember(w, command, &o.value, &data, false);
+			remember_file(w, command, &o.value, &data, false);
 		}
 	}
 	if (named || !by_address)
@@ -147,19 +146,19 @@ static void fetch(struct ab_walk *w, const struct ab_simple *command, char lette
 
 		if (what != AB_OPT_OPERAND || !o.value.text.len)
 			continue;
-		file = last_name(&o.value);
-		remember(w, command, &file, &data, false);
+		file = cut_url_name(&o.value);
+		remember_file(w, command, &file, &data, false);
 	}
 }
 
-static void curl(struct ab_walk *w, const struct ab_simple *command)
+static void remember_curl(struct ab_walk *w, const struct ab_simple *command)
 {
-	fetch(w, command, 'o', "output", false);
+	remember_download(w, command, 'o', "output", false);
 }
 
-static void wget(struct ab_walk *w, const struct ab_simple *command)
+static void remember_wget(struct ab_walk *w, const struct ab_simple *command)
 {
-	fetch(w, command, 'O', "output-document", true);
+	remember_download(w, command, 'O', "output-document", true);
 }
 
 /* Sorted by name. */
@@ -167,8 +166,8 @@ static const struct {
 	const char *name;
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } writers[] = {
-	{ "cp", copy }, { "curl", curl }, { "install", copy },
-	{ "mv", copy }, { "tee", tee },	  { "wget", wget },
+	{ "cp", remember_copy }, { "curl", remember_curl }, { "install", remember_copy },
+	{ "mv", remember_copy }, { "tee", remember_tee },   { "wget", remember_wget },
 };
 
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)

@@ -19,7 +19,7 @@ struct ab_data ab_data_unknown(unsigned taint, struct ab_span range)
 				 .verbatim = AB_NOT_VERBATIM };
 }
 
-static void append(struct ab_arena *arena, struct ab_outlet *out, const struct ab_data *data)
+static void append_output(struct ab_arena *arena, struct ab_outlet *out, const struct ab_data *data)
 {
 	size_t len = (size_t)out->data.text.len + data->text.len;
 	char *text = (char *)out->data.text.s;
@@ -41,8 +41,8 @@ static void append(struct ab_arena *arena, struct ab_outlet *out, const struct a
 }
 
 /*
- * One after the other is one text. Where one of several may have written, the
- * text is not known; a single one is taken to have.
+ * Concatenate outputs. If a second write is uncertain, the text becomes unknown; a
+ * single write always counts.
  */
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
 {
@@ -57,11 +57,11 @@ void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
 		out->data = ab_data_unknown(out->data.taint | data->taint, out->data.range);
 		out->room = 0;
 	} else {
-		append(w->arena, out, data);
+		append_output(w->arena, out, data);
 	}
 }
 
-static struct ab_data of_file(const struct ab_simple *command, const struct ab_field *file)
+static struct ab_data get_file_data(const struct ab_simple *command, const struct ab_field *file)
 {
 	unsigned taint = AB_TAINT_FILE | file->taint;
 	const struct ab_data *known;
@@ -80,7 +80,7 @@ static struct ab_data of_file(const struct ab_simple *command, const struct ab_f
 	return ab_data_unknown(taint, file->range);
 }
 
-static struct ab_data of_text(const struct ab_field *body)
+static struct ab_data make_text_data(const struct ab_field *body)
 {
 	return (struct ab_data){ .text = body->text,
 				 .unknown = body->unknown,
@@ -89,7 +89,7 @@ static struct ab_data of_text(const struct ab_field *body)
 				 .verbatim = body->verbatim };
 }
 
-static struct ab_text descriptor(struct ab_arena *arena, struct ab_text number)
+static struct ab_text name_descriptor(struct ab_arena *arena, struct ab_text number)
 {
 	static const char folder[] = "/dev/fd/";
 	char *name = ab_arena_alloc(arena, sizeof(folder) + number.len);
@@ -99,10 +99,10 @@ static struct ab_text descriptor(struct ab_arena *arena, struct ab_text number)
 	return (struct ab_text){ name, (uint32_t)sizeof(folder) - 1 + number.len };
 }
 
-static struct ab_data of_descriptor(struct ab_walk *w, const struct ab_simple *command,
-				    const struct ab_field *number)
+static struct ab_data get_descriptor_data(struct ab_walk *w, const struct ab_simple *command,
+					  const struct ab_field *number)
 {
-	const struct ab_field name = { .text = descriptor(w->arena, number->text) };
+	const struct ab_field name = { .text = name_descriptor(w->arena, number->text) };
 	const struct ab_data *known = ab_files_read(command, &name);
 
 	if (ab_field_is(number, "-"))
@@ -110,21 +110,21 @@ static struct ab_data of_descriptor(struct ab_walk *w, const struct ab_simple *c
 	return known ? *known : ab_data_unknown(0, number->range);
 }
 
-/* False: nothing is read there. */
-static bool what_is_read(struct ab_walk *w, const struct ab_simple *command,
-			 const struct ab_redirect *r, struct ab_data *ret)
+/* Returns false if the redirection is not an input. */
+static bool read_redirect(struct ab_walk *w, const struct ab_simple *command,
+			  const struct ab_redirect *r, struct ab_data *ret)
 {
 	switch (r->op) {
 	case AB_REDIR_IN:
 	case AB_REDIR_READ_WRITE:
-		*ret = of_file(command, &r->file);
+		*ret = get_file_data(command, &r->file);
 		return true;
 	case AB_REDIR_HEREDOC:
 	case AB_REDIR_HERESTRING:
-		*ret = of_text(&r->file);
+		*ret = make_text_data(&r->file);
 		return true;
 	case AB_REDIR_DUP_IN:
-		*ret = of_descriptor(w, command, &r->file);
+		*ret = get_descriptor_data(w, command, &r->file);
 		return true;
 	case AB_REDIR_OUT:
 	case AB_REDIR_APPEND:
@@ -149,7 +149,7 @@ static void open_descriptor(struct ab_walk *w, struct ab_simple *command, int fd
 		return;
 	file = ab_arena_alloc(w->arena, sizeof(*file));
 	file->older = older;
-	file->name = descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
+	file->name = name_descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
 	file->data = *data;
 	file->next = command->files;
 	command->files = file;
@@ -174,7 +174,7 @@ void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_pr
 		if (both || r->fd == 1) {
 			*ret_prints = is_own_output(r);
 			*ret_to = *ret_prints || r->op == AB_REDIR_DUP_OUT ? NULL : r;
-		} else if (r->fd >= 0 && what_is_read(w, command, r, &data)) {
+		} else if (r->fd >= 0 && read_redirect(w, command, r, &data)) {
 			if (r->fd == 0)
 				command->in = data;
 			else

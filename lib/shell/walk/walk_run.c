@@ -1,14 +1,11 @@
-/*
- * What a command starts: the commands of wrappers, scripts, functions and
- * aliases.
- */
+/* Commands that a command starts through wrappers, scripts, functions and aliases. */
 #include "base/data/arena.h"
 #include "shell/code/code.h"
 #include "shell/output/printed.h"
 #include "shell/walk/walk_state.h"
 #include "shell/wrap/wrap.h"
 
-/* A byte that is read as a script costs as much as so many that are copied. */
+/* Parsing a byte of a script costs as much as copying this many. */
 enum { READING = 8 };
 
 static bool same_text(struct ab_text a, struct ab_text b)
@@ -37,7 +34,7 @@ static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name,
 	return NULL;
 }
 
-/* `former`: of the same name and kind, no longer found; or NULL. */
+/* `former`: the older entry of this name and kind that the new one hides, or NULL. */
 static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct ab_named *former)
 {
 	struct ab_named *n = ab_arena_alloc(w->arena, sizeof(*n)), **link;
@@ -52,7 +49,7 @@ static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct
 				.flags = w->flags,
 				.via = w->via,
 				.chain = former ? former->chain : *link };
-	/* Beyond the bound it is not found by its calls, but still walked. */
+	/* Beyond the limit, calls do not find it, but ab_walk_uncalled() walks it. */
 	if (former || w->nnamed++ < AB_NAMED_MAX)
 		*link = n;
 	*w->last_named = n;
@@ -79,7 +76,7 @@ void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text)
 	n->alias = text;
 }
 
-/* A text in the place of `field` is read as a script. */
+/* Parse the field as a script and walk it. */
 static void walk_script(struct ab_walk *w, const struct ab_field *field)
 {
 	const struct ab_walk_text at = w->at;
@@ -88,7 +85,7 @@ static void walk_script(struct ab_walk *w, const struct ab_field *field)
 
 	w->nested += (size_t)READING * field->text.len;
 	if (w->nested > AB_WALK_NESTED_MAX || w->levels >= AB_WALK_LEVELS_MAX) {
-		ab_walk_stop(w, field->range, "This is nested too deeply to be followed.");
+		ab_walk_stop(w, field->range, "Nested too deeply to analyse.");
 		return;
 	}
 	ab_parse(w->arena, field->text, &script);
@@ -114,12 +111,12 @@ void ab_walk_text(struct ab_walk *w, const struct ab_field *script)
 	ab_walk_leave(w, &saved);
 }
 
-static const char *name_of(struct ab_walk *w, const struct ab_simple *command)
+static const char *copy_name(struct ab_walk *w, const struct ab_simple *command)
 {
 	return ab_arena_ndup(w->arena, command->name.s, command->name.len);
 }
 
-/* Those whose script runs in this shell: what it sets stays set. */
+/* Builtins whose script runs in this shell and keeps its variables. */
 static bool runs_here(struct ab_text name)
 {
 	static const char here[][7] = { ".", "eval", "source" };
@@ -137,21 +134,21 @@ static void set_folder(struct ab_walk *w, const char *folder)
 	ab_walk_set(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
 }
 
-static void bind_all(struct ab_walk *w, const struct ab_binding *b, size_t n)
+static void set_bindings(struct ab_walk *w, const struct ab_binding *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		ab_walk_set(w, b[i].name, ab_walk_value(w, &b[i].value));
 }
 
-/* In a shell of its own. */
-static void walk_apart(struct ab_walk *w, const struct ab_simple *command,
-		       const struct ab_inner *inner)
+/* Walk the script in a separate shell. */
+static void walk_separately(struct ab_walk *w, const struct ab_simple *command,
+			    const struct ab_inner *inner)
 {
 	const struct ab_fields *former;
 	size_t mark = ab_vars_mark(w->vars);
 
-	bind_all(w, command->bindings, command->nbindings);
-	bind_all(w, inner->bindings, inner->nbindings);
+	set_bindings(w, command->bindings, command->nbindings);
+	set_bindings(w, inner->bindings, inner->nbindings);
 	if (inner->cwd)
 		set_folder(w, inner->cwd);
 	former = ab_vars_positional(w->vars, inner->positional);
@@ -175,11 +172,11 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	}
 	w->in = inner->in;
 	w->flags = command->flags | inner->flags;
-	w->via = name_of(w, command);
+	w->via = copy_name(w, command);
 	if (runs_here(command->name))
 		walk_script(w, &inner->script);
 	else
-		walk_apart(w, command, inner);
+		walk_separately(w, command, inner);
 	w->via = via;
 	w->flags = flags;
 	w->in = in;
@@ -215,7 +212,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .cwd = command->cwd,
 				    .files = command->files,
 				    .flags = command->flags | inner->flags,
-				    .via = name_of(w, command),
+				    .via = copy_name(w, command),
 				    .range = command->range };
 	ab_walk_name(next);
 	if (inner->argc && inner->argv[0].range.to > inner->argv[0].range.from)
@@ -224,7 +221,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 		next->range = command->range;
 	if (inner->cwd)
 		next->cwd = (struct ab_text){ inner->cwd, (uint32_t)strlen(inner->cwd) };
-	/* The descriptors of this side are not those of the other. */
+	/* A remote command does not share local descriptors. */
 	if (!(inner->flags & AB_SIMPLE_REMOTE)) {
 		next->redirects = command->redirects;
 		next->nredirects = command->nredirects;
@@ -236,15 +233,15 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 	w->levels--;
 }
 
-static void follow(struct ab_walk *w, const struct ab_simple *command, const struct ab_inner *inner)
+static void follow_inners(struct ab_walk *w, const struct ab_simple *command,
+			  const struct ab_inner *inner)
 {
 	for (; inner && !w->over; inner = inner->next) {
 		for (size_t i = 0; i < inner->nbindings; i++)
 			ab_walk_setting(w, inner->bindings[i].name, &inner->bindings[i].value);
 		if (w->levels >= AB_WALK_LEVELS_MAX || w->nested > AB_WALK_NESTED_MAX ||
 		    w->commands++ > AB_WALK_COMMANDS_MAX) {
-			ab_walk_stop(w, command->range,
-				     "This is nested too deeply to be followed.");
+			ab_walk_stop(w, command->range, "Nested too deeply to analyse.");
 			return;
 		}
 		if (inner->kind == AB_INNER_ARGV)
@@ -254,7 +251,7 @@ static void follow(struct ab_walk *w, const struct ab_simple *command, const str
 	}
 }
 
-static void put_back_locals(struct ab_walk *w, struct ab_walk_local *outer)
+static void restore_locals(struct ab_walk *w, struct ab_walk_local *outer)
 {
 	for (; w->locals != outer; w->locals = w->locals->next)
 		ab_walk_set(w, w->locals->name, w->locals->former);
@@ -280,11 +277,11 @@ static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fie
 	f->running--;
 	w->via = via;
 	w->at = at;
-	put_back_locals(w, locals);
+	restore_locals(w, locals);
 	ab_vars_positional(w->vars, former);
 }
 
-static bool call(struct ab_walk *w, const struct ab_simple *command)
+static bool call_function(struct ab_walk *w, const struct ab_simple *command)
 {
 	struct ab_named *f = find_named(w, command->name, false);
 	const struct ab_fields *given;
@@ -292,7 +289,7 @@ static bool call(struct ab_walk *w, const struct ab_simple *command)
 
 	if (!f || command->argv[0].text.len != command->name.len)
 		return false;
-	/* A second turn sees what the first one set; a third adds nothing. */
+	/* A second nested call sees variables set by the first; a third adds nothing. */
 	if (w->calls >= AB_WALK_CALLS_MAX || f->running >= 2)
 		return true;
 	given = ab_walk_given(w, command->argv, command->argc);
@@ -313,7 +310,7 @@ void ab_walk_uncalled(struct ab_walk *w)
 	}
 }
 
-/* The words behind the alias are taken as they stand in the text. */
+/* The words after the alias are copied from the text unchanged. */
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	const struct ab_shell_word *first = node->simple.words;
@@ -339,7 +336,8 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	alias->running--;
 }
 
-static void print(struct ab_walk *w, const struct ab_simple *command, const struct ab_unwrapped *u)
+static void print_output(struct ab_walk *w, const struct ab_simple *command,
+			 const struct ab_unwrapped *u)
 {
 	struct ab_simple bare = *command;
 	enum ab_language language;
@@ -347,7 +345,7 @@ static void print(struct ab_walk *w, const struct ab_simple *command, const stru
 
 	if (!w->out)
 		return;
-	/* Where it goes was decided before; here is what it is. */
+	/* The caller has already applied the redirections. */
 	bare.nredirects = 0;
 	if (!u->inners)
 		ab_printed_output(w->arena, &bare, &data);
@@ -365,13 +363,13 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 
 	if (command->argc)
 		ab_unwrap(w->arena, command, &u);
-	follow(w, command, u.inners);
+	follow_inners(w, command, u.inners);
 	w->events->command(w->events->arg, command, u.inners && u.transparent, place);
 	if (w->named && command->name.len)
-		called = call(w, command);
+		called = call_function(w, command);
 	if (!called)
-		print(w, command, &u);
-	/* A program that a wrapper starts changes nothing in this shell. */
+		print_output(w, command, &u);
+	/* A program started by a wrapper does not change this shell. */
 	if (!command->via || command->via == w->via || strcmp(command->via, "command") == 0 ||
 	    strcmp(command->via, "builtin") == 0)
 		ab_walk_builtin(w, command);

@@ -1,7 +1,6 @@
 /*
- * Text that is run although it does not stand where a command does: variables
- * that name one for a program or the shell, and the expansions in prompts and
- * in what is read as arithmetic.
+ * Text that runs although it is not written as a command: variables that name a
+ * command for a program or the shell, and expansions in prompts and arithmetic.
  */
 #include "base/data/arena.h"
 #include "shell/command/known_files.h"
@@ -10,8 +9,8 @@
 
 enum kind {
 	COMMAND,
-	PROMPT,	  /* its expansions only */
-	START_UP, /* a file that a shell reads first */
+	PROMPT,	  /* only its expansions run */
+	START_UP, /* a file that a shell runs at start */
 };
 
 /* Sorted by name. */
@@ -53,7 +52,7 @@ static bool has_command(struct ab_text t)
 	return t.len && (memmem(t.s, t.len, "$(", 2) || memchr(t.s, '`', t.len));
 }
 
-/* As in a here-document: quotes in it are only bytes. */
+/* Walk it as a here-document, where quotes have no meaning. */
 void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text)
 {
 	static const char before[] = ": <<END_OF_TEXT\n";
@@ -112,7 +111,7 @@ void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_fie
 	}
 }
 
-/* x[$(cmd)] is run where a variable is asked for, quoted or not. */
+/* Where a variable name is expected, x[$(cmd)] runs cmd even if quoted. */
 void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text)
 {
 	if (text->text.len && memchr(text->text.s, '[', text->text.len))

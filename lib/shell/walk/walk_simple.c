@@ -1,11 +1,11 @@
 /*
- * From words to commands: what stands in them is walked first, then they are
- * evaluated, once for each combination of values that they may have.
+ * From words to commands: walk the expansions in the words, then evaluate the
+ * words once per combination of possible values.
  */
 #include "base/data/arena.h"
 #include "shell/walk/walk_state.h"
 
-/* One combination. */
+/* The command for one combination. */
 struct built {
 	struct ab_simple command;
 	bool prints;		      /* to the shell's own output */
@@ -13,8 +13,8 @@ struct built {
 	struct built *next;
 };
 
-/* Commands in $( ) and <( ), and what they print. */
-static void substitute(struct ab_walk *w, struct ab_part *part)
+/* Walk the commands in $( ) and <( ) and keep their output. */
+static void walk_substitution(struct ab_walk *w, struct ab_part *part)
 {
 	struct ab_outlet *outlet = ab_arena_alloc(w->arena, sizeof(*outlet));
 	struct ab_walk_saved saved;
@@ -31,7 +31,7 @@ static void substitute(struct ab_walk *w, struct ab_part *part)
 	part->command.output = &outlet->data;
 }
 
-/* ${x:=word} sets x, where it had no value. */
+/* ${x:=word} sets x if it has no value. */
 static void assign_default(struct ab_walk *w, const struct ab_part *part)
 {
 	struct ab_choices choices = { 0 };
@@ -60,9 +60,9 @@ void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
 			break;
 		case AB_PART_COMMAND:
 		case AB_PART_PROCESS_IN:
-			substitute(w, part);
+			walk_substitution(w, part);
 			break;
-		case AB_PART_PROCESS_OUT: /* after the command */
+		case AB_PART_PROCESS_OUT: /* walked after the command */
 			break;
 		case AB_PART_ARITH:
 			ab_walk_parts(w, part->arith);
@@ -76,7 +76,7 @@ void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *word)
 		ab_walk_parts(w, word->parts);
 }
 
-static int number_of(const struct ab_redir *r)
+static int get_descriptor(const struct ab_redir *r)
 {
 	if (r->fd != -1)
 		return r->fd;
@@ -114,7 +114,7 @@ static void build_redirects(struct ab_walk *w, const struct ab_eval *e,
 	b->command.nredirects = n;
 	for (const struct ab_redir *r = redirs; r; r = r->next, out++) {
 		out->op = r->op;
-		out->fd = number_of(r);
+		out->fd = get_descriptor(r);
 		out->file.text = (struct ab_text){ "", 0 };
 		if (r->target)
 			ab_eval_single(e, r->target, &out->file);
@@ -175,7 +175,7 @@ void ab_walk_name(struct ab_simple *command)
 	command->name = name;
 }
 
-/* A longer one is not known: every command would be held against it. */
+/* A longer folder counts as unknown: every command is checked against it. */
 enum { FOLDER_MAX = 1024 };
 
 struct ab_text ab_walk_folder(const struct ab_walk *w)
@@ -205,10 +205,10 @@ static struct ab_text current_folder(const struct ab_eval *e)
 	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : field.text;
 }
 
-/* What was put in counts, or a short text of long variables costs without
+/* Count expanded bytes: a short text with long variables must not cost without
  * bound. */
-static void charge(struct ab_walk *w, const struct ab_simple *command,
-		   const struct ab_shell_node *node)
+static void charge_command(struct ab_walk *w, const struct ab_simple *command,
+			   const struct ab_shell_node *node)
 {
 	size_t len = 0, own = node->range.to - node->range.from;
 
@@ -218,11 +218,11 @@ static void charge(struct ab_walk *w, const struct ab_simple *command,
 		w->nested += len - own;
 	w->commands++;
 	if (w->nested > AB_WALK_NESTED_MAX || w->commands > AB_WALK_COMMANDS_MAX)
-		ab_walk_stop(w, command->range, "This does too much to be followed to its end.");
+		ab_walk_stop(w, command->range, "Too complex to analyse completely.");
 }
 
-static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
-			   struct ab_choices *choices)
+static struct built *build_command(struct ab_walk *w, const struct ab_shell_node *node,
+				   struct ab_choices *choices)
 {
 	const struct ab_eval e = { w->arena, w->vars, w->at.source, choices };
 	struct built *b = ab_arena_alloc(w->arena, sizeof(*b));
@@ -240,19 +240,19 @@ static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
 	}
 	build_redirects(w, &e, node->redirs, b);
 	ab_walk_name(c);
-	charge(w, c, node);
+	charge_command(w, c, node);
 	return b;
 }
 
-/* First all, then they are run: what one of them sets would change what the
- * next one's words are. */
+/* Build all before any is run: variables set by one would change the words of the
+ * next. */
 static struct built *build_all(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_choices choices = { 0 };
 	struct built *first = NULL, **tail = &first;
 
 	do {
-		*tail = build(w, node, &choices);
+		*tail = build_command(w, node, &choices);
 		tail = &(*tail)->next;
 		choices.spent |= choices.len && w->rounds++ > AB_WALK_ROUNDS_MAX;
 	} while (!w->over && ab_choices_next(&choices));
@@ -280,7 +280,7 @@ static bool has_process_out(const struct ab_shell_node *node)
 	return false;
 }
 
-/* >( ) reads what the command prints. */
+/* >( ) reads the output of the command. */
 static void walk_process_out(struct ab_walk *w, const struct ab_shell_word *word,
 			     const struct ab_outlet *printed)
 {
@@ -343,7 +343,7 @@ static void run_all(struct ab_walk *w, const struct ab_shell_node *node, const s
 	w->maybes -= several;
 }
 
-static void walk_inside(struct ab_walk *w, const struct ab_shell_node *node)
+static void walk_expansions(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	for (const struct ab_redir *r = node->redirs; r; r = r->next)
 		ab_walk_words(w, r->target);
@@ -373,7 +373,7 @@ struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell
 	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
 	struct built *b;
 
-	walk_inside(w, node);
+	walk_expansions(w, node);
 	b = build_all(w, node);
 	run_all(w, node, b, place);
 	w->in = b->command.in;
@@ -396,7 +396,7 @@ static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)
 		ab_walk_assign(w, a);
 		if (++w->commands > AB_WALK_COMMANDS_MAX)
 			ab_walk_stop(w, ab_walk_map(w, a->range),
-				     "This does too much to be followed to its end.");
+				     "Too complex to analyse completely.");
 	}
 }
 
@@ -409,7 +409,7 @@ void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node)
 		return;
 	}
 	place = w->again ? NULL : w->events->reserve(w->events->arg);
-	walk_inside(w, node);
+	walk_expansions(w, node);
 	if (w->over)
 		return;
 	if (!node->simple.words)

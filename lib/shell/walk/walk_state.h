@@ -1,23 +1,22 @@
 #ifndef AB_SHELL_WALK_WALK_STATE_H
 #define AB_SHELL_WALK_WALK_STATE_H
 /*
- * What the files of the walk share.
- *
- * The state has what a shell process has: variables, standard input and
- * output, functions. Whoever enters a subshell saves it and puts it back.
+ * State shared by the files of the walk: that of a shell process, with variables,
+ * standard input and output, and functions. Code that enters a subshell saves it
+ * and restores it afterwards.
  */
 #include "shell/expand/expand.h"
 #include "shell/walk/walk.h"
 
-/* What commands print, for one who reads it. */
+/* Collects what commands print, for the reader of their output. */
 struct ab_outlet {
 	struct ab_data data;
-	size_t room;	 /* of a text of our own; 0: a view */
-	bool any;	 /* somebody wrote */
-	unsigned maybes; /* as the walk's, when it was made */
+	size_t room;	 /* of a private copy of the text; 0: not a copy */
+	bool any;	 /* something was written */
+	unsigned maybes; /* the walk's value at creation */
 };
 
-/* A text that is being walked. */
+/* The text being walked. */
 struct ab_walk_text {
 	struct ab_text text;
 	const struct ab_nesting *source;
@@ -32,8 +31,8 @@ struct ab_named {
 	unsigned flags;
 	const char *via;
 	bool called;
-	unsigned running;	/* calls of it in each other */
-	struct ab_named *chain; /* of the bucket, newest first */
+	unsigned running;	/* nested calls of it */
+	struct ab_named *chain; /* next in the bucket, newest first */
 	struct ab_named *next;	/* in the order of definition */
 };
 
@@ -53,15 +52,15 @@ struct ab_walk {
 	struct ab_vars *vars;
 	struct ab_walk_text at;
 	struct ab_data in;
-	struct ab_outlet *out; /* NULL: nobody reads it */
-	unsigned flags;	       /* enum ab_simple_flag, of all commands here */
+	struct ab_outlet *out; /* NULL: output is discarded */
+	unsigned flags;	       /* enum ab_simple_flag, for every command here */
 	const char *via;
 
-	unsigned maybes; /* branches and loops around this place */
-	unsigned loops;	 /* that are walked a second time, likewise */
-	unsigned again;	 /* second turns: nothing is listed */
+	unsigned maybes; /* enclosing branches and loops */
+	unsigned loops;	 /* enclosing loops */
+	unsigned again;	 /* nonzero: a repeated visit, do not list commands */
 	unsigned depth, levels, calls;
-	size_t commands, nested, rounds; /* spent */
+	size_t commands, nested, rounds; /* used so far */
 	bool over;			 /* a limit was reached */
 
 	struct ab_named **named; /* buckets; NULL: none yet */
@@ -72,13 +71,13 @@ struct ab_walk {
 	size_t nfiles;
 
 	size_t sets; /* how often a variable was set */
-	/* Names that were set, in order, for those who join branches. */
+	/* Names set since the outermost open join, in order. */
 	struct ab_text *names;
 	size_t nnames, names_room;
 	unsigned joining;
 };
 
-/* What a subshell gives back. */
+/* State to restore after a subshell. */
 struct ab_walk_saved {
 	struct ab_data in;
 	struct ab_outlet *out;
@@ -94,68 +93,68 @@ void ab_walk_stop(struct ab_walk *w, struct ab_span range, const char *why);
 void ab_walk_unread(struct ab_walk *w, const struct ab_script *script);
 struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range);
 
-/* walk_simple.c: words to commands */
+/* walk_simple.c: from words to commands */
 void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *words);
 void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
-/* Where commands run; not known where it may be one of several. */
+/* The working directory; unknown if there are several candidates. */
 struct ab_text ab_walk_folder(const struct ab_walk *w);
-/* The command's name, by its first word. */
+/* Set the command's name from its first word. */
 void ab_walk_name(struct ab_simple *command);
-/* The redirections of a compound command; its input and output from here on.
- * Where that is a file: what is to be said when it has ended. */
+/* Apply the redirections of a compound command to w->in and w->out. If the output is
+ * a file, returns a handle for ab_walk_redirected() after the command; else NULL. */
 struct ab_walk_output;
 struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
 
-/* walk_run.c: what a command starts */
+/* walk_run.c: commands started by a command */
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place);
 void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function);
 void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
-/* A command word that is an alias. */
+/* Walk the command again with its alias expanded, if its name is one. */
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_uncalled(struct ab_walk *w);
 
-/* A script that runs some time, in a shell of its own; its commands are not
- * those of this text, and not listed. */
+/* Walk a script that may run later in a separate shell. Its commands are not part of
+ * this text, so they are not listed. */
 void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
 
-/* walk_settings.c: text that is run although it is no command */
+/* walk_settings.c: text that runs although it is not a command */
 void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_field *value);
 void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text);
 void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text);
 /* The operands of [[ ]]. */
 void ab_walk_test(struct ab_walk *w, const struct ab_shell_word *words);
 
-/* walk_builtin.c: what a builtin changes in the shell itself */
+/* walk_builtin.c: changes by builtins to the shell itself */
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command);
 
-/* Of a variable. */
+/* Is it a valid variable name? */
 bool ab_walk_is_name(struct ab_text t);
 
 /* walk_vars.c */
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
 const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field);
-/* Positional parameters from a command's words, of which it has one. */
+/* Positional parameters from a command's words; argc >= 1. */
 const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc);
-/* Either of the two (NULL: not known), bounded. */
+/* Merge the possible values of both (NULL: unknown), bounded. */
 const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 				    const struct ab_var *b);
-/* Branches of which one is taken: begin, then each followed by next, end. */
+/* Alternative branches: call begin, next after each branch, then end. */
 struct ab_walk_join;
 void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret);
 void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join);
 void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaustive);
 
-/* walk_pipes.c: bytes that flow */
+/* walk_pipes.c: data in pipes and redirections */
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data);
 struct ab_data ab_data_unknown(unsigned taint, struct ab_span range);
-/* What the command reads and where it prints, by its redirections. */
+/* Apply the command's redirections: its input, and where it prints. */
 void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_prints,
 		      const struct ab_redirect **ret_to);
 
-/* walk_files.c: files that are written here */
+/* walk_files.c: files written by the text itself */
 void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 		     const struct ab_redirect *to, const struct ab_outlet *printed);
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command);

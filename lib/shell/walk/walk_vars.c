@@ -46,8 +46,8 @@ const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *fie
 	return v;
 }
 
-/* The words behind the first are "$1" and so on; "$0" is the shell's name,
- * whatever was called. */
+/* The words after the first become "$1" and so on; "$0" remains the name of the
+ * shell, which is unknown. */
 const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc)
 {
 	struct ab_fields *given = ab_arena_alloc(w->arena, sizeof(*given));
@@ -92,7 +92,7 @@ const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 			if (has_value(list, v))
 				continue;
 			*tail = ab_arena_alloc(w->arena, sizeof(**tail));
-			/* The last place says that there are more. */
+			/* An unknown value in the last place stands for the rest. */
 			**tail = ++n < AB_VALUES_MAX ? *v : not_known;
 			(*tail)->next = NULL;
 			tail = (struct ab_var **)&(*tail)->next;
@@ -102,9 +102,9 @@ const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 	return list;
 }
 
-/* Appending copies: bounded in all, or a loop of it is quadratic. */
-static const struct ab_var *appended(struct ab_walk *w, const struct ab_var *former,
-				     const struct ab_var *value)
+/* Appending copies, so the total is bounded: a loop would be quadratic. */
+static const struct ab_var *append_value(struct ab_walk *w, const struct ab_var *former,
+					 const struct ab_var *value)
 {
 	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
 	size_t len = (size_t)former->text.len + value->text.len;
@@ -133,17 +133,17 @@ static const struct ab_var *append_each(struct ab_walk *w, struct ab_text name,
 	const struct ab_var *former = ab_vars_get(w->vars, name), *all = NULL;
 
 	if (!former)
-		return appended(w, &not_known, value);
+		return append_value(w, &not_known, value);
 	for (; former; former = former->next) {
-		const struct ab_var *v = appended(w, former, value);
+		const struct ab_var *v = append_value(w, former, value);
 
 		all = all ? ab_walk_either(w, all, v) : v;
 	}
 	return all;
 }
 
-static const struct ab_var *array_value(struct ab_walk *w, const struct ab_eval *e,
-					const struct ab_assign *assign)
+static const struct ab_var *evaluate_array(struct ab_walk *w, const struct ab_eval *e,
+					   const struct ab_assign *assign)
 {
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
 	const struct ab_var *former;
@@ -166,8 +166,8 @@ static const struct ab_var *array_value(struct ab_walk *w, const struct ab_eval 
 	return v;
 }
 
-static const struct ab_var *scalar_value(struct ab_walk *w, const struct ab_eval *e,
-					 const struct ab_assign *assign)
+static const struct ab_var *evaluate_scalar(struct ab_walk *w, const struct ab_eval *e,
+					    const struct ab_assign *assign)
 {
 	struct ab_field field = { .text = { "", 0 } };
 	const struct ab_var *v;
@@ -190,8 +190,8 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 		return;
 	}
 	do {
-		const struct ab_var *v =
-			assign->array ? array_value(w, &e, assign) : scalar_value(w, &e, assign);
+		const struct ab_var *v = assign->array ? evaluate_array(w, &e, assign)
+						       : evaluate_scalar(w, &e, assign);
 
 		all = first ? v : ab_walk_either(w, all, v);
 		first = false;
@@ -212,9 +212,9 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 }
 
 /*
- * One of several branches is taken. What each of them sets is collected and
- * undone, so that none sees the others; in the end a variable may have what
- * any branch gave it, and what it had before only where not all gave it one.
+ * Only one of several branches runs. The variables set by each are collected and
+ * undone, so that no branch sees another's. In the end a variable may have any of
+ * these values, and its old value only if some branch does not set it.
  */
 struct joined {
 	struct ab_text name;
@@ -237,8 +237,8 @@ void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret)
 	w->maybes++;
 }
 
-/* Among the newest only: a variable that is found twice has more values than
- * it could have, never fewer. */
+/* Searches only the newest: a variable that is missed and added again gets more
+ * possible values, never fewer. */
 static struct joined *find_joined(struct ab_walk_join *join, struct ab_text name)
 {
 	struct joined *j = join->vars;
@@ -249,7 +249,7 @@ static struct joined *find_joined(struct ab_walk_join *join, struct ab_text name
 	return NULL;
 }
 
-static void collect(struct ab_walk *w, struct ab_walk_join *join, struct ab_text name)
+static void collect_variable(struct ab_walk *w, struct ab_walk_join *join, struct ab_text name)
 {
 	const struct ab_var *value = ab_vars_get(w->vars, name);
 	struct joined *j = find_joined(join, name);
@@ -274,7 +274,7 @@ void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join)
 	w->commands += (w->nnames - join->names) / 8;
 	if (w->commands <= AB_WALK_COMMANDS_MAX)
 		for (size_t i = join->names; i < w->nnames; i++)
-			collect(w, join, w->names[i]);
+			collect_variable(w, join, w->names[i]);
 	w->nnames = join->names;
 	ab_vars_undo(w->vars, join->mark);
 	join->mark = ab_vars_mark(w->vars);
