@@ -385,7 +385,7 @@ judged()
 	[[ "$output" != *Safe* ]]
 	agentbox check "make x"
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"The project's file says: Slow."* ]]
+	[[ "$output" == *"The project file says: Slow."* ]]
 	agentbox check "npm x"
-	[[ "$output" == *"A rule of the project's file says so."* ]]
+	[[ "$output" == *"A rule in the project file matches."* ]]
 }

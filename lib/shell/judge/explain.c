@@ -9,10 +9,10 @@
 #include "shell/syntax/quote.h"
 
 /*
- * The tree as people read it: one line for each command, in the order in which
- * it was written, behind the operator that joins it to the one before. What
- * stands in something else is indented below it. Commands that a wrapper runs
- * are not in the tree: they stand below the innermost command that holds them.
+ * The tree for people: one line per command, in source order, after the operator
+ * that joins it to the previous one. Nested commands are indented below their
+ * parent. Commands that a wrapper runs are not in the tree: they follow the
+ * innermost command that contains them.
  */
 
 struct entry {
@@ -23,13 +23,13 @@ struct entry {
 
 struct tree {
 	const struct ab_judgement *j;
-	struct entry *v; /* by range.from, then as they came */
+	struct entry *v; /* sorted by range.from, then by order */
 	size_t len;
 	const struct ab_judged *decided; /* NULL: no single command */
 	struct ab_rows rows;
 };
 
-static int by_place(const void *x, const void *y)
+static int compare_place(const void *x, const void *y)
 {
 	const struct entry *a = x, *b = y;
 	uint32_t i = a->judged->range.from, k = b->judged->range.from;
@@ -44,13 +44,13 @@ static bool is_within(struct ab_span in, struct ab_span out)
 	return in.from >= out.from && in.to <= out.to;
 }
 
-static uint32_t length(struct ab_span range)
+static uint32_t get_length(struct ab_span range)
 {
 	return range.to - range.from;
 }
 
-/* The command that the verdict is about: the smallest around the part that
- * decided, of those that were decided so. */
+/* The command that the verdict is about: the smallest one around the decisive part
+ * that has the same verdict and rule. */
 static const struct ab_judged *find_decided(const struct ab_judgement *j)
 {
 	const struct ab_judged *found = NULL;
@@ -58,12 +58,13 @@ static const struct ab_judged *find_decided(const struct ab_judgement *j)
 	for (const struct ab_judged *c = j->commands; c; c = c->next)
 		if (c->decision == j->decision && strcmp(c->rule, j->rule) == 0 &&
 		    (is_within(j->range, c->range) || is_within(c->range, j->range)) &&
-		    (!found || length(c->range) < length(found->range) || (c->via && !found->via)))
+		    (!found || get_length(c->range) < get_length(found->range) ||
+		     (c->via && !found->via)))
 			found = c;
 	return found;
 }
 
-static struct ab_text slice(const struct tree *t, struct ab_span range)
+static struct ab_text get_text(const struct tree *t, struct ab_span range)
 {
 	uint32_t len = t->j->text.len;
 	uint32_t to = range.to < len ? range.to : len;
@@ -72,8 +73,8 @@ static struct ab_text slice(const struct tree *t, struct ab_span range)
 	return (struct ab_text){ t->j->text.s + from, to - from };
 }
 
-/* The first entry that does not begin before `from`. */
-static size_t first_at(const struct tree *t, uint32_t from)
+/* The first entry that begins at or after `from`. */
+static size_t find_first_at(const struct tree *t, uint32_t from)
 {
 	size_t low = 0, high = t->len;
 
@@ -89,16 +90,17 @@ static size_t first_at(const struct tree *t, uint32_t from)
 }
 
 /*
- * The verdict on what has exactly this range and no wrapper around it. What is
- * judged several times (a loop, a function) counts as its strictest. A wrapper
- * that is nothing but what it runs has none.
+ * The verdict on the command with exactly this range and no wrapper around it; the
+ * strictest if it was judged several times (a loop, a function). NULL for a
+ * transparent wrapper.
  */
-static const struct ab_judged *take_own(struct tree *t, struct ab_span range, bool *ret_decided)
+static const struct ab_judged *take_own_verdict(struct tree *t, struct ab_span range,
+						bool *ret_decided)
 {
 	const struct ab_judged *strictest = NULL;
 
 	*ret_decided = false;
-	for (size_t i = first_at(t, range.from);
+	for (size_t i = find_first_at(t, range.from);
 	     i < t->len && t->v[i].judged->range.from == range.from; i++) {
 		const struct ab_judged *c = t->v[i].judged;
 
@@ -113,28 +115,28 @@ static const struct ab_judged *take_own(struct tree *t, struct ab_span range, bo
 										   : strictest;
 }
 
-/* A line that is no simple command: "if", "for x in a b". */
+/* A line that is not a simple command: "if", "for x in a b". */
 static void add_label(struct tree *t, size_t depth, const char *lead, const char *words,
 		      struct ab_span rest, struct ab_span node)
 {
 	const struct ab_judged *own = NULL;
 	bool decided = false;
 
-	if (length(node) > 0)
-		own = take_own(t, node, &decided);
-	if (!t->decided && length(node) > 0)
+	if (get_length(node) > 0)
+		own = take_own_verdict(t, node, &decided);
+	if (!t->decided && get_length(node) > 0)
 		decided = node.from == t->j->range.from && node.to == t->j->range.to;
 	ab_row_begin(&t->rows, depth, lead);
 	ab_row_words(&t->rows, words);
-	if (length(rest) > 0) {
+	if (get_length(rest) > 0) {
 		ab_row_words(&t->rows, words[0] ? " " : "");
-		ab_row_text(&t->rows, slice(t, rest));
+		ab_row_text(&t->rows, get_text(t, rest));
 	}
 	ab_row_end(&t->rows, own, decided);
 }
 
-/* As far as it is known; in quotes where it would look like several words or
- * none. A pattern in quotes would look like a name. */
+/* The known text, quoted if it would look like several words or none. A pattern is
+ * not quoted: it would look like a name. */
 static void add_field(struct ab_buf *b, const struct ab_field *f)
 {
 	ab_autobuf struct ab_buf word = { 0 };
@@ -162,10 +164,10 @@ static void add_argv(struct tree *t, const struct ab_judged *c)
 	ab_row_text(&t->rows, (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
 }
 
-/* What a wrapper runs, below the command in which it stands. */
+/* Show the commands of wrappers below the command that contains them. */
 static void show_inner(struct tree *t, struct ab_span range, size_t depth)
 {
-	for (size_t i = first_at(t, range.from);
+	for (size_t i = find_first_at(t, range.from);
 	     i < t->len && t->v[i].judged->range.from < range.to; i++) {
 		const struct ab_judged *c = t->v[i].judged;
 
@@ -232,10 +234,10 @@ static void show_simple(struct tree *t, const struct ab_shell_node *node, size_t
 			const char *lead)
 {
 	bool decided;
-	const struct ab_judged *own = take_own(t, node->range, &decided);
+	const struct ab_judged *own = take_own_verdict(t, node->range, &decided);
 
 	ab_row_begin(&t->rows, depth, lead);
-	ab_row_text(&t->rows, slice(t, node->range));
+	ab_row_text(&t->rows, get_text(t, node->range));
 	if (node->background)
 		ab_row_words(&t->rows, " &");
 	ab_row_end(&t->rows, own, decided);
@@ -246,7 +248,7 @@ static void show_simple(struct tree *t, const struct ab_shell_node *node, size_t
 	show_inner(t, node->range, depth + 1);
 }
 
-/* Children side by side: the first stands where their parent would. */
+/* Show children at the same depth: the first takes the place of the parent. */
 static void show_row(struct tree *t, const struct ab_shell_node *node, size_t depth,
 		     const char *lead)
 {
@@ -277,7 +279,7 @@ static void show_branch(struct tree *t, const struct ab_shell_node *node, size_t
 	show_node(t, node->branch.otherwise, depth + 1, "");
 }
 
-static struct ab_span words_range(const struct ab_shell_word *word)
+static struct ab_span get_words_range(const struct ab_shell_word *word)
 {
 	struct ab_span range = { 0, 0 };
 
@@ -294,7 +296,7 @@ static void show_for(struct tree *t, const struct ab_shell_node *node, size_t de
 	ab_autofree char *name = ab_strndup(node->loop.name.s, node->loop.name.len);
 	ab_autofree char *words = ab_printf("for %s%s", name, node->loop.in ? " in" : "");
 
-	add_label(t, depth, lead, words, words_range(node->loop.words), node->range);
+	add_label(t, depth, lead, words, get_words_range(node->loop.words), node->range);
 	show_word(t, node->loop.words, depth + 1);
 	show_node(t, node->loop.body, depth + 1, "");
 }
@@ -304,10 +306,10 @@ static void show_case(struct tree *t, const struct ab_shell_node *node, size_t d
 {
 	static const struct ab_span none = { 0, 0 };
 
-	add_label(t, depth, lead, "case", words_range(node->cases.word), node->range);
+	add_label(t, depth, lead, "case", get_words_range(node->cases.word), node->range);
 	show_word(t, node->cases.word, depth + 1);
 	for (const struct ab_case_item *i = node->cases.items; i; i = i->next) {
-		add_label(t, depth, "", "in", words_range(i->patterns), none);
+		add_label(t, depth, "", "in", get_words_range(i->patterns), none);
 		show_word(t, i->patterns, depth + 1);
 		show_node(t, i->body, depth + 1, "");
 	}
@@ -324,7 +326,7 @@ static void show_function(struct tree *t, const struct ab_shell_node *node, size
 	show_node(t, node->function.body, depth + 1, "");
 }
 
-/* "( )", "{ }", "coproc": one list in it. */
+/* "( )", "{ }", "coproc". */
 static void show_block(struct tree *t, const struct ab_shell_node *node, const char *words,
 		       size_t depth, const char *lead)
 {
@@ -402,7 +404,7 @@ static void sort_commands(struct tree *t)
 	for (const struct ab_judged *c = t->j->commands; c && i < t->j->ncommands; c = c->next, i++)
 		t->v[i] = (struct entry){ .judged = c, .order = i };
 	t->len = i;
-	qsort(t->v, t->len, sizeof(*t->v), by_place);
+	qsort(t->v, t->len, sizeof(*t->v), compare_place);
 }
 
 void ab_judgement_explain(const struct ab_judgement *j, struct ab_buf *b)

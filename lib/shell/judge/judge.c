@@ -14,20 +14,20 @@ struct judge {
 	bool any; /* a part has decided */
 };
 
-/* What is decided for one command or one hit. */
+/* The verdict on one command or one hit. */
 struct finding {
 	enum ab_decision decision;
 	const char *rule, *reason, *instead, *user_rule;
 	struct ab_span range;
-	int telling;	 /* of two as strict the more telling is named */
-	bool tells_more; /* than what the command's inner ones are */
+	int weight;	     /* of equally strict findings, the heavier is named */
+	bool replaces_inner; /* also replaces an equally strict inner command */
 };
 
 static const char in_the_box[] = "Runs in the box.";
 
-/* Many commands are these too, beside what they are above all; and what is
- * hidden behind a trick is named after the trick. */
-static int how_telling(enum ab_rule_id rule)
+/* Rules that often match in addition to a more specific one weigh less; an evasion
+ * trick weighs more than what it hides. */
+static int get_weight(enum ab_rule_id rule)
 {
 	if (rule == AB_RULE_GIT_PUBLISH || rule == AB_RULE_SYSTEM_WRITE ||
 	    rule == AB_RULE_CREDENTIAL_ACCESS)
@@ -35,9 +35,10 @@ static int how_telling(enum ab_rule_id rule)
 	return rule == AB_RULE_IFS_BYPASS ? 2 : 1;
 }
 
-/* The range is that of the whole command: "/" alone would tell nobody what is
- * wrong with "rm -rf /". */
-static struct finding of_hit(const struct judge *j, const struct ab_hit *hit, struct ab_span whole)
+/* Use the range of the whole command: "/" alone does not explain what is wrong with
+ * "rm -rf /". */
+static struct finding make_finding(const struct judge *j, const struct ab_hit *hit,
+				   struct ab_span whole)
 {
 	const struct ab_rule *rule = &ab_rules[hit->rule];
 	struct finding f = {
@@ -46,9 +47,9 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit, st
 		.reason = rule->reason,
 		.instead = rule->instead,
 		.range = whole,
-		.telling = how_telling(hit->rule),
-		.tells_more = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
-			      hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
+		.weight = get_weight(hit->rule),
+		.replaces_inner = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
+				  hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
 	};
 
 	if (hit->mild && rule->mild_reason)
@@ -58,13 +59,13 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit, st
 	return f;
 }
 
-/* A part that comes later decides only by being stricter, so of two that are
- * as strict an inner command goes before its wrapper. */
-static void consider(struct judge *j, const struct finding *f)
+/* A later part decides only if it is stricter, so an inner command takes precedence
+ * over an equally strict wrapper. */
+static void consider_finding(struct judge *j, const struct finding *f)
 {
 	struct ab_judgement *v = j->verdict;
-	bool same = f->tells_more && f->decision == v->decision && v->range.from >= f->range.from &&
-		    v->range.to <= f->range.to;
+	bool same = f->replaces_inner && f->decision == v->decision &&
+		    v->range.from >= f->range.from && v->range.to <= f->range.to;
 
 	if (j->any && f->decision <= v->decision && !same)
 		return;
@@ -81,7 +82,7 @@ static void consider(struct judge *j, const struct finding *f)
 		v->range.from = v->range.to;
 }
 
-/* Variables that only change how a program speaks. Sorted by nothing: few. */
+/* Variables that only change the language or layout of output. */
 static bool is_harmless_binding(struct ab_text name)
 {
 	static const char names[][9] = { "LANG",    "TZ",    "NO_COLOR", "TERM",
@@ -121,7 +122,7 @@ static bool writes_file(const struct ab_redirect *r)
 	return true;
 }
 
-/* Nothing about it is unknown, lasts, or changes how a program runs. */
+/* Nothing in it is unknown, runs in the background or changes how a program runs. */
 static bool is_plain(const struct ab_simple *c)
 {
 	if (c->flags & AB_SIMPLE_BACKGROUND)
@@ -146,8 +147,8 @@ static bool only_reads(const struct ab_simple *c)
 	return !(c->flags & AB_SIMPLE_BACKGROUND);
 }
 
-/* What the built-in rules say; `hollow`: nothing by itself. */
-static struct finding by_rules(const struct judge *j, const struct ab_simple *c, bool hollow)
+/* Apply the built-in rules; `hollow`: the command only runs its inner ones. */
+static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow)
 {
 	const struct finding box = {
 		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
@@ -160,10 +161,10 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 
 	ab_rules_match(j->scene, c, &hits);
 	for (size_t i = 0; i < hits.len; i++) {
-		struct finding f = of_hit(j, &hits.v[i], c->range);
+		struct finding f = make_finding(j, &hits.v[i], c->range);
 
 		if (!i || f.decision > best.decision ||
-		    (f.decision == best.decision && f.telling > best.telling))
+		    (f.decision == best.decision && f.weight > best.weight))
 			best = f;
 	}
 	if (hits.len && best.decision > AB_ALLOW && !(hollow && best.decision == AB_SANDBOXED))
@@ -173,18 +174,18 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 	return hits.len && is_plain(c) ? best : box;
 }
 
-/* A stranger's words are not taken for the user's own, nor for ours. */
-static const char *reason_of(const struct judge *j, const struct ab_user_rule *rule)
+/* Mark a reason from an untrusted file, so that nobody takes it for the user's or
+ * for ours. */
+static const char *get_user_reason(const struct judge *j, const struct ab_user_rule *rule)
 {
 	if (rule->tighten)
 		return rule->reason
-			       ? ab_arena_cat(j->arena, "The project's file says: ", rule->reason)
-			       : "A rule of the project's file says so.";
-	return rule->reason ? rule->reason : "A rule of your own says so.";
+			       ? ab_arena_cat(j->arena, "The project file says: ", rule->reason)
+			       : "A rule in the project file matches.";
+	return rule->reason ? rule->reason : "One of your own rules matches.";
 }
 
-/* What only makes stricter does not change what is said of what is as strict
- * already. */
+/* A rule that can only tighten does not replace an equally strict finding. */
 static void apply_user_rule(const struct judge *j, const struct ab_simple *c, struct finding *f)
 {
 	const struct ab_user_rule *rule;
@@ -198,13 +199,13 @@ static void apply_user_rule(const struct judge *j, const struct ab_simple *c, st
 	*f = (struct finding){
 		.decision = rule->decision,
 		.rule = "user",
-		.reason = reason_of(j, rule),
+		.reason = get_user_reason(j, rule),
 		.user_rule = rule->text,
 		.range = c->range,
 	};
 }
 
-static void *reserve(void *arg)
+static void *reserve_place(void *arg)
 {
 	struct judge *j = arg;
 	struct ab_judged *place = ab_arena_alloc(j->arena, sizeof(*place));
@@ -217,7 +218,7 @@ static void *reserve(void *arg)
 static void judge_command(void *arg, const struct ab_simple *c, bool hollow, void *place)
 {
 	struct judge *j = arg;
-	struct finding f = by_rules(j, c, hollow);
+	struct finding f = apply_rules(j, c, hollow);
 	struct ab_judged *listed = place;
 
 	apply_user_rule(j, c, &f);
@@ -229,18 +230,18 @@ static void judge_command(void *arg, const struct ab_simple *c, bool hollow, voi
 		listed->decision = f.decision;
 		listed->rule = f.rule;
 	}
-	consider(j, &f);
+	consider_finding(j, &f);
 }
 
 static void judge_hit(void *arg, const struct ab_hit *hit)
 {
 	struct judge *j = arg;
-	const struct finding f = of_hit(j, hit, hit->range);
+	const struct finding f = make_finding(j, hit, hit->range);
 
-	consider(j, &f);
+	consider_finding(j, &f);
 }
 
-/* Places that no command has come to (a limit) go. */
+/* Remove places that no command filled because the walk hit a limit. */
 static void finish_list(struct judge *j)
 {
 	struct ab_judged *p = j->first, **link = &j->first;
@@ -273,7 +274,7 @@ static void *reserve_none(void *arg)
 	return NULL;
 }
 
-static void judge_as(struct judge *j, struct ab_text text)
+static void judge_variant(struct judge *j, struct ab_text text)
 {
 	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j };
 	struct ab_script script;
@@ -282,9 +283,9 @@ static void judge_as(struct judge *j, struct ab_text text)
 	ab_walk_script(j->arena, j->scene, &events, text, &script);
 }
 
-/* Who takes a text with NUL bytes ends it at the first (a C string), or leaves
- * them out (a shell that reads a file): both are judged as well. */
-static void judge_zeros(struct judge *j, struct ab_text text, uint32_t first)
+/* A reader of text with NUL bytes ends at the first (a C string) or skips them (a
+ * shell that reads a file): judge both variants too. */
+static void judge_nul_variants(struct judge *j, struct ab_text text, uint32_t first)
 {
 	char *without = ab_arena_alloc(j->arena, text.len);
 	uint32_t len = 0;
@@ -292,16 +293,16 @@ static void judge_zeros(struct judge *j, struct ab_text text, uint32_t first)
 	for (uint32_t i = 0; i < text.len; i++)
 		if (text.s[i])
 			without[len++] = text.s[i];
-	judge_as(j, (struct ab_text){ text.s, first });
-	judge_as(j, (struct ab_text){ without, len });
-	refuse_bytes(j, first, "This cannot be read: it holds a NUL byte.");
+	judge_variant(j, (struct ab_text){ text.s, first });
+	judge_variant(j, (struct ab_text){ without, len });
+	refuse_bytes(j, first, "Cannot parse this: it contains a NUL byte.");
 }
 
 void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct ab_text text,
 		   struct ab_judgement *ret)
 {
 	struct judge j = { .arena = arena, .scene = scene, .verdict = ret };
-	const struct ab_walk_events events = { reserve, judge_command, judge_hit, &j };
+	const struct ab_walk_events events = { reserve_place, judge_command, judge_hit, &j };
 	const char *zero = text.len ? memchr(text.s, '\0', text.len) : NULL;
 	struct ab_text read = text;
 
@@ -312,11 +313,11 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct 
 	if (read.len > AB_SHELL_TEXT_MAX)
 		read.len = AB_SHELL_TEXT_MAX;
 	if (zero && zero < text.s + read.len)
-		judge_zeros(&j, read, (uint32_t)(zero - text.s));
+		judge_nul_variants(&j, read, (uint32_t)(zero - text.s));
 	ab_parse(arena, read, &ret->script);
 	ab_walk_script(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)
-		refuse_bytes(&j, read.len, "This is too long to be read to its end.");
+		refuse_bytes(&j, read.len, "Too long to analyse completely.");
 	finish_list(&j);
 }
 

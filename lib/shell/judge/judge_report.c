@@ -18,8 +18,9 @@ static void put_number(struct ab_buf *b, uint32_t n)
 	ab_buf_add(b, text + at, sizeof(text) - at);
 }
 
-/* A text with its end: of a known size it is written in place. */
-static inline void put(struct ab_buf *b, const char *s, size_t size)
+/* `size` includes the final NUL. Copies in place if there is room: faster than
+ * ab_buf_add(). */
+static inline void put_text(struct ab_buf *b, const char *s, size_t size)
 {
 	if (b->room - b->len < size) {
 		ab_buf_add(b, s, size - 1);
@@ -29,7 +30,7 @@ static inline void put(struct ab_buf *b, const char *s, size_t size)
 	b->len += size - 1;
 }
 
-#define PUT(b, literal) put(b, literal, sizeof(literal))
+#define PUT(b, literal) put_text(b, literal, sizeof(literal))
 
 static void put_range(struct ab_buf *b, struct ab_span range)
 {
@@ -40,7 +41,7 @@ static void put_range(struct ab_buf *b, struct ab_span range)
 	PUT(b, "]");
 }
 
-/* A rule that there is none of is null. */
+/* No rule is null. */
 static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
 {
 	PUT(b, "\"decision\":\"");
@@ -127,7 +128,7 @@ void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 
 enum { LINE = 100 }; /* columns */
 
-/* Of a text of several lines the one in which the part begins. */
+/* Shows the line in which the decisive part begins. */
 bool ab_judgement_point(const struct ab_judgement *j, const char *indent, struct ab_buf *b)
 {
 	struct ab_text segment = ab_judgement_segment(j), line;

@@ -6,8 +6,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 
-/* Sorted. Characters that take two columns; what is missing here only shifts
- * a mark. */
+/* Sorted. Characters two columns wide; a missing one only shifts a mark. */
 static const struct {
 	uint32_t from, to;
 } wide[] = {
@@ -16,10 +15,10 @@ static const struct {
 	{ 0xffe0, 0xffe6 }, { 0x1f300, 0x1faff }, { 0x20000, 0x3fffd },
 };
 
-static size_t width(uint32_t c)
+static size_t get_width(uint32_t c)
 {
 	if (c >= 0x300 && c <= 0x36f)
-		return 0; /* on top of the one before */
+		return 0; /* combines with the previous one */
 	for (size_t i = 0; i < AB_COUNT(wide) && c >= wide[i].from; i++)
 		if (c <= wide[i].to)
 			return 2;
@@ -37,7 +36,7 @@ struct ab_glyph ab_glyph_get(struct ab_text text, size_t at)
 	if (n && !ab_utf8_hidden(c)) {
 		memcpy(g.text, s, n);
 		g.len = g.bytes = n;
-		g.cols = width(c);
+		g.cols = get_width(c);
 		g.room = c < 0x80 ? 1 : 2;
 		return g;
 	}
@@ -52,9 +51,9 @@ struct ab_glyph ab_glyph_get(struct ab_text text, size_t at)
 	return g;
 }
 
-/* From *at on up to `to`, or until there are `most` columns: how many there
- * are. Long lines are nearly all of plain letters. */
-static size_t pass(struct ab_text text, size_t *at, size_t to, size_t most)
+/* Advance *at up to `to` or by `most` columns; returns the columns passed. Printable
+ * ASCII has a fast path, for long lines. */
+static size_t skip_columns(struct ab_text text, size_t *at, size_t to, size_t most)
 {
 	size_t cols = 0;
 
@@ -73,14 +72,14 @@ static size_t pass(struct ab_text text, size_t *at, size_t to, size_t most)
 	return cols;
 }
 
-static size_t columns(struct ab_text text, size_t to, size_t most)
+static size_t count_columns(struct ab_text text, size_t to, size_t most)
 {
 	size_t at = 0;
 
-	return pass(text, &at, to < text.len ? to : text.len, most);
+	return skip_columns(text, &at, to < text.len ? to : text.len, most);
 }
 
-static void repeat(struct ab_buf *b, char c, size_t n)
+static void put_repeated(struct ab_buf *b, char c, size_t n)
 {
 	while (n--)
 		ab_buf_add(b, &c, 1);
@@ -89,18 +88,18 @@ static void repeat(struct ab_buf *b, char c, size_t n)
 void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range, const char *indent,
 	      size_t room)
 {
-	size_t part = columns(text, range.from, SIZE_MAX);
+	size_t part = count_columns(text, range.from, SIZE_MAX);
 	size_t start = 0, col, at = 0, marks = 0, before;
 
-	if (columns(text, text.len, room + 1) > room) {
+	if (count_columns(text, text.len, room + 1) > room) {
 		room -= strlen("......");
 		start = part > room / 3 ? part - room / 3 : 0;
 	}
-	col = pass(text, &at, text.len, start);
+	col = skip_columns(text, &at, text.len, start);
 	start = col;
 	before = start ? strlen("...") : 0;
 	ab_buf_puts(b, indent);
-	repeat(b, '.', before);
+	put_repeated(b, '.', before);
 	while (at < text.len) {
 		struct ab_glyph g = ab_glyph_get(text, at);
 
@@ -114,7 +113,7 @@ void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range, const
 	}
 	ab_buf_puts(b, at < text.len ? "...\n" : "\n");
 	ab_buf_puts(b, indent);
-	repeat(b, ' ', before + (part > start ? part - start : 0));
-	repeat(b, '^', marks ? marks : 1);
+	put_repeated(b, ' ', before + (part > start ? part - start : 0));
+	put_repeated(b, '^', marks ? marks : 1);
 	ab_buf_puts(b, "\n");
 }

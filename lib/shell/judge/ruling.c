@@ -19,7 +19,7 @@ enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct a
 	return other;
 }
 
-/* A place in the words of a command, as if one blank joined them. */
+/* A position in the words of a command, as if joined by blanks. */
 struct place {
 	const struct ab_simple *command;
 	struct ab_text first; /* instead of argv[0] */
@@ -29,23 +29,23 @@ struct place {
 
 enum { AT_END = -1 };
 
-static struct ab_text word_at(const struct place *p)
+static struct ab_text get_word_at(const struct place *p)
 {
 	return p->word == 0 ? p->first : p->command->argv[p->word].text;
 }
 
-static int byte_at(const struct place *p)
+static int get_byte_at(const struct place *p)
 {
-	struct ab_text text = word_at(p);
+	struct ab_text text = get_word_at(p);
 
 	if (p->at < text.len)
 		return (unsigned char)text.s[p->at];
 	return p->word + 1 < p->command->argc ? ' ' : AT_END;
 }
 
-static void advance(struct place *p)
+static void advance_place(struct place *p)
 {
-	if (p->at < word_at(p).len) {
+	if (p->at < get_word_at(p).len) {
 		p->at++;
 	} else {
 		p->word++;
@@ -53,7 +53,7 @@ static void advance(struct place *p)
 	}
 }
 
-static size_t joined_len(const struct ab_simple *command, struct ab_text first)
+static size_t get_joined_len(const struct ab_simple *command, struct ab_text first)
 {
 	size_t len = first.len + 1;
 
@@ -63,18 +63,18 @@ static size_t joined_len(const struct ab_simple *command, struct ab_text first)
 }
 
 /*
- * Goes back to the last star only: at worst the product of both lengths. A
- * pattern may be a stranger's, and so may the command: what is not settled in a
- * few times the command's length is settled as `undecided`.
+ * Backtracks to the last star only, but the worst case is still the product of both
+ * lengths. Pattern and command may both be hostile, so after a few times the
+ * combined length the result is `undecided`.
  */
 static bool glob_matches(const char *glob, struct place p, bool undecided)
 {
-	size_t steps = 8 * (joined_len(p.command, p.first) + strlen(glob));
+	size_t steps = 8 * (get_joined_len(p.command, p.first) + strlen(glob));
 	const char *star = NULL;
 	struct place resume = p;
 
 	while (steps--) {
-		int c = byte_at(&p);
+		int c = get_byte_at(&p);
 
 		if (*glob == '*') {
 			star = ++glob;
@@ -84,9 +84,9 @@ static bool glob_matches(const char *glob, struct place p, bool undecided)
 		} else if (c != AT_END && c != AB_UNKNOWN && *glob &&
 			   (*glob == '?' || (unsigned char)*glob == c)) {
 			glob++;
-			advance(&p);
-		} else if (star && byte_at(&resume) != AT_END) {
-			advance(&resume);
+			advance_place(&p);
+		} else if (star && get_byte_at(&resume) != AT_END) {
+			advance_place(&resume);
 			p = resume;
 			glob = star;
 		} else {
@@ -110,28 +110,27 @@ static bool prefix_matches(const struct ab_user_rule *rule, const struct ab_simp
 	return true;
 }
 
-/* What stands in a joined text for a stretch that is not known: no expression
- * that a person writes asks for this byte. */
+/* Replaces unknown text: nobody writes an expression for this byte. */
 #define UNKNOWN_IN_TEXT '\001'
 
 static bool regex_matches(const regex_t *regex, struct place p)
 {
 	char small[8192];
 	ab_autofree char *large = NULL;
-	size_t len = joined_len(p.command, p.first), n = 0;
+	size_t len = get_joined_len(p.command, p.first), n = 0;
 	char *text = small;
 	int c;
 
 	if (len > sizeof(small))
 		text = large = ab_alloc(len);
-	for (; (c = byte_at(&p)) != AT_END; advance(&p))
+	for (; (c = get_byte_at(&p)) != AT_END; advance_place(&p))
 		text[n++] = c == AB_UNKNOWN ? UNKNOWN_IN_TEXT : (char)c;
 	text[n] = '\0';
 	return regexec(regex, text, 0, NULL, 0) == 0;
 }
 
-static bool matches(const struct ab_user_rule *rule, const struct ab_simple *command,
-		    struct ab_text first)
+static bool matches_as(const struct ab_user_rule *rule, const struct ab_simple *command,
+		       struct ab_text first)
 {
 	struct place start = { .command = command, .first = first };
 
@@ -146,15 +145,15 @@ static bool matches(const struct ab_user_rule *rule, const struct ab_simple *com
 	return false;
 }
 
-/* A path does not evade a rule that asks or refuses; but what permits `make`
- * does not permit `./make`. */
-static bool fits(const struct ab_user_rule *rule, const struct ab_simple *command)
+/* A path does not evade a rule that escalates or forbids; but a rule that allows
+ * `make` does not allow `./make`. */
+static bool matches_command(const struct ab_user_rule *rule, const struct ab_simple *command)
 {
 	struct ab_text written = command->argv[0].text;
 
-	return matches(rule, command, written) ||
+	return matches_as(rule, command, written) ||
 	       (rule->decision >= AB_ESCALATED && command->name.len > 0 &&
-		command->name.len != written.len && matches(rule, command, command->name));
+		command->name.len != written.len && matches_as(rule, command, command->name));
 }
 
 const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
@@ -170,7 +169,7 @@ const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
 		if (rule->tighten ? tightest && tightest->decision >= rule->decision
 				  : first != NULL)
 			continue;
-		if (fits(rule, command))
+		if (matches_command(rule, command))
 			*(rule->tighten ? &tightest : &first) = rule;
 	}
 	if (!first || (tightest && tightest->decision > first->decision))

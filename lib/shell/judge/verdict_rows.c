@@ -9,7 +9,7 @@ enum { STEP = 3, WIDTH_MAX = 52 };
 
 struct ab_row {
 	size_t begin, len; /* in `texts` */
-	size_t columns;	   /* that it takes, with what stands before it */
+	size_t columns;	   /* its width, with indent and lead */
 	const struct ab_judged *verdict;
 	bool decided;
 };

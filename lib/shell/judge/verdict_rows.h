@@ -1,8 +1,7 @@
 #ifndef AB_SHELL_JUDGE_VERDICT_ROWS_H
 #define AB_SHELL_JUDGE_VERDICT_ROWS_H
 /*
- * Lines for people, with a column of verdicts that stand below each other.
- * Everything that is put in is escaped.
+ * Lines for people, with the verdicts aligned in a column. All text is escaped.
  */
 #include "base/data/buf.h"
 #include "shell/judge/judge.h"
@@ -16,15 +15,15 @@ struct ab_rows {
 	struct ab_row *v;
 	size_t len, room;
 	struct ab_buf texts;
-	bool marked; /* one of them decided */
+	bool marked; /* a row is already marked as decisive */
 };
 
-/* Begin, texts, end: in this order. `lead` has two columns at most. */
+/* Call begin, then text or words, then end. `lead` has at most two columns. */
 void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead);
-/* What stands behind a newline, or is too much, is cut. */
+/* The text is cut at a newline and at AB_ROW_TEXT_MAX columns. */
 void ab_row_text(struct ab_rows *r, struct ab_text text);
 void ab_row_words(struct ab_rows *r, const char *words);
-/* `verdict` may be NULL. The first that decided is marked. */
+/* `verdict` may be NULL. Only the first decisive row is marked. */
 void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided);
 
 void ab_rows_print(const struct ab_rows *r, struct ab_buf *b);
