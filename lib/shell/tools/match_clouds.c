@@ -28,9 +28,9 @@ static const struct ab_deed deeds[] = {
 	  "", "--dry-run", CLOUD },
 	{ "aws", "s3 cp|mv|rm|sync|mb|rb|website", "", "--dryrun", CLOUD },
 	{ "aws", "configure|sso set|import|sso|add-model|login|logout", .rule = CLOUD,
-	  .reason = "Changes which cloud account is used." },
+	  .reason = "Changes the active cloud account." },
 	{ "aws", "configure|login|logout", .rule = CLOUD, .bare = true,
-	  .reason = "Changes which cloud account is used." },
+	  .reason = "Changes the active cloud account." },
 	{ "aws", "ecs|ssm|emr|cloudshell execute-command|start-session|ssh", .rule = CLOUD },
 	{ "az",
 	  "** create|delete|update|set|add|remove|start|stop|restart|up|"
@@ -101,7 +101,7 @@ static const struct ab_deed deeds[] = {
 	  "terminate|clone|swap|abort|move|extend|restore|import-*|connect|"
 	  "redeploy|secrets",
 	  "", "--dry-run --dryrun", CLOUD },
-	/* Without a word it deploys. */
+	/* Without arguments it deploys. */
 	{ "vercel", "", .rule = CLOUD, .bare = true },
 	{ "vercel",
 	  "deploy|alias|rm|remove|promote|rollback|redeploy|login|logout|link|"

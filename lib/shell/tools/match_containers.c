@@ -75,7 +75,7 @@ static const struct ab_deed deeds[] = {
 	{ "kubectl", "rollout restart|undo|pause|resume", "", DRY, CLUSTER },
 	{ "kubectl", "certificate approve|deny", .rule = CLUSTER },
 	{ "kubectl", "config set*|unset|use-context|use|delete-*|rename-context", .rule = CLUSTER,
-	  .reason = "Changes which cluster is worked on." },
+	  .reason = "Changes the active cluster." },
 	{ "local_cluster",
 	  "create|delete|start|stop|pause|unpause|load|import|node|cp|ssh|"
 	  "mount|tunnel|config",

@@ -29,7 +29,7 @@ static const struct ab_deed deeds[] = {
 	{ "wipefs", "", "-a --all -o --offset", "-n --no-act", AB_RULE_DISK_WIPE },
 };
 
-/* Sorted by program; any mkfs.* besides. */
+/* Sorted by program. mkfs also covers mkfs.*. */
 static const struct ab_tool tools[] = {
 	{ "blkdiscard", "wipe_any" },
 	{ "cfdisk", "format_any" },

@@ -1,6 +1,5 @@
 /*
- * git: what it publishes, what it throws away, what it makes run later, and
- * what only reads.
+ * git: commands that publish, discard work, make a program run later, or only read.
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
@@ -10,9 +9,9 @@
 #define PUBLISH AB_RULE_GIT_PUBLISH
 #define DISCARD AB_RULE_GIT_DISCARD
 
-#define UNCOMMITTED "Throws away changes that are not committed."
+#define UNCOMMITTED "Discards uncommitted changes."
 
-/* What can write a file or run a program in a command that else reads. */
+/* Options that make a reading command write a file or run a program. */
 #define RUNS "--output --ext-diff --textconv --show-signature"
 #define BRANCH_CHANGES                                                   \
 	"-d -D -m -M -c -C -f -u -t --delete --move --copy --force "     \
@@ -37,7 +36,7 @@ static const struct ab_deed deeds[] = {
 	{ "git", "prune", "", "-n --dry-run", REWRITE },
 	{ "git", "reset", "--hard --merge", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "clean", "-f --force", "-n --dry-run", DISCARD,
-	  .reason = "Deletes files that git does not know." },
+	  .reason = "Deletes untracked files." },
 	{ "git", "checkout", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "checkout-index", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "restore", "-W --worktree", "", DISCARD, .reason = UNCOMMITTED },
@@ -45,11 +44,11 @@ static const struct ab_deed deeds[] = {
 	{ "git", "switch", "-f --force --discard-changes", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "stash drop|clear", .rule = DISCARD, .reason = "Deletes stashed changes." },
 	{ "git", "branch", "-D", "", DISCARD,
-	  .reason = "Deletes a branch, also where it is not merged." },
+	  .reason = "Deletes a branch even if it is not merged." },
 	{ "git", "worktree remove", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "rm", "-f --force", "--cached -n --dry-run", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "update-ref", "-d --delete", "", DISCARD,
-	  .reason = "Deletes a branch, also where it is not merged." },
+	  .reason = "Deletes a branch even if it is not merged." },
 	{ "git", "submodule deinit", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "read-tree", "--reset", "", DISCARD, .reason = UNCOMMITTED },
 	{ "read",
@@ -99,10 +98,10 @@ static const struct ab_tool tools[] = {
 
 const struct ab_toolbox ab_tools_git = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
-/* The same program, as one that reads. */
+/* git with the group of reading commands. */
 static const struct ab_tool read_tool = { "git", "read", AB_HELP_LONG };
 
-/* Keys of the configuration that name a program, or a file that does. */
+/* Configuration keys that name a program, or a file that names one. */
 static const char programs[][26] = {
 	"alias.*",
 	"core.hookspath",
@@ -147,12 +146,12 @@ static const char programs[][26] = {
 	"tar.*",
 };
 
-static char lower(char c)
+static char to_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* One star at most; the key's case does not matter. */
+/* The pattern has at most one star; ignores the case of the key. */
 static bool is_key(struct ab_text key, const char *pattern)
 {
 	size_t before = strcspn(pattern, "*");
@@ -162,10 +161,10 @@ static bool is_key(struct ab_text key, const char *pattern)
 	if (pattern[before] ? key.len < before + after : key.len != before)
 		return false;
 	for (size_t i = 0; i < before; i++)
-		if (lower(key.s[i]) != pattern[i])
+		if (to_lower(key.s[i]) != pattern[i])
 			return false;
 	for (size_t i = 0; i < after; i++)
-		if (lower(key.s[key.len - after + i]) != rest[i])
+		if (to_lower(key.s[key.len - after + i]) != rest[i])
 			return false;
 	return true;
 }
@@ -178,15 +177,14 @@ static bool names_program(struct ab_text key)
 	return false;
 }
 
-/* For one of git's own commands, which is judged when it is used. */
+/* An alias for a git command, which is judged when it is used. */
 static bool is_own_alias(const struct ab_field *value)
 {
 	return value->text.len && value->text.s[0] != AB_UNKNOWN && value->text.s[0] != '!' &&
 	       !memmem(value->text.s, value->text.len, "-c", 2);
 }
 
-/* `git config KEY VALUE`, `git config set KEY VALUE`. Other values do not
- * matter. */
+/* `git config KEY VALUE`, `git config set KEY VALUE`. Other keys do no harm. */
 static bool sets_program(const struct ab_opts *git, const struct ab_simple *command,
 			 const struct ab_operands *words)
 {
@@ -203,10 +201,10 @@ static bool sets_program(const struct ab_opts *git, const struct ab_simple *comm
 
 static bool is_letter(char c)
 {
-	return lower(c) >= 'a' && lower(c) <= 'z';
+	return to_lower(c) >= 'a' && to_lower(c) <= 'z';
 }
 
-/* "src/main.c", but not "v1.2" or "release-1.x": those are names of versions. */
+/* "src/main.c", but not "v1.2" or "release-1.x", which are versions. */
 static bool has_extension(struct ab_text name)
 {
 	uint32_t dot = name.len;
@@ -225,8 +223,8 @@ static bool is_path(const struct ab_field *f)
 }
 
 /*
- * checkout means a branch or files. It is files behind "--", with two words
- * and more, and where the one word looks like a path.
+ * checkout takes a branch or files. It takes files after "--", with two or more
+ * words, or if the only word looks like a path.
  */
 static bool checks_out_files(const struct ab_opts *git, const struct ab_simple *command,
 			     const struct ab_operands *operands)
@@ -248,7 +246,7 @@ static bool is_branch_forced(const struct ab_opts *git, const struct ab_simple *
 	       ab_tool_given(git, command, 1, "-f --force");
 }
 
-/* `git -c KEY=VALUE`: keys that only change how things look. */
+/* `git -c KEY=VALUE`: keys that only change the output. */
 static const char looks[][23] = {
 	"color.*",
 	"core.quotepath",
@@ -298,13 +296,13 @@ static void match_subcommand(const struct ab_simple *command, size_t at, bool pl
 		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
 	if (sets_program(&git, &rest, &operands))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
-			       "Makes git run a program from now on.");
+			       "Makes later git commands run a program.");
 	if (plain && ab_tool_plain(command))
 		ab_tool_match(&ab_tools_git, &read_tool, &git, &rest, hits);
 }
 
-/* A command that only reads is not plain where an option before it configures
- * or replaces a program, or is unknown. */
+/* A reading command is not plain if an option before it configures or replaces a
+ * program, or is unknown. */
 void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 		  struct ab_hits *hits)
 {

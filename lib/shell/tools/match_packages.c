@@ -1,4 +1,4 @@
-/* Package managers: of the system, and those that install for every project. */
+/* Package managers of the system, and those that install for every project. */
 #include "base/data/mem.h"
 #include "shell/tools/tool.h"
 
@@ -62,7 +62,7 @@ static const struct ab_deed deeds[] = {
 	  "install|i|in|ins|inst|isntall|add|uninstall|un|remove|rm|r|unlink|"
 	  "update|up|upgrade|ci",
 	  "-g --global --location=global", "--dry-run", GLOBAL },
-	/* pnpm's and yarn's */
+	/* pnpm and yarn */
 	{ "npm", "global add|remove|upgrade", .rule = GLOBAL },
 	{ "npm", "env use|add|remove", "-g --global", "", GLOBAL },
 	{ "pacman", "", "-S --sync", "-s -i -l -g -p --search --info --list --groups --print",

@@ -1,11 +1,11 @@
-/* What others see afterwards: releases, packages, pull requests. */
+/* Commands whose result others can see: releases, packages, pull requests. */
 #include "base/data/mem.h"
 #include "shell/tools/tool.h"
 
 #define PUBLISH AB_RULE_GIT_PUBLISH
 
 #define PACKAGE "Publishes a package."
-#define FORGE "Changes something on the forge, where others see it."
+#define FORGE "Changes something on the forge that others can see."
 
 /* Sorted by name. */
 static const struct ab_deed deeds[] = {
@@ -39,14 +39,14 @@ static const struct ab_deed deeds[] = {
 	  "delete|create|new|edit|rename|ssh|stop|rebuild|cp|ports",
 	  .rule = PUBLISH, .reason = FORGE },
 	{ "gh", "auth login|logout|refresh|setup-git|switch", .rule = PUBLISH,
-	  .reason = "Changes who you are on the forge." },
+	  .reason = "Changes your identity on the forge." },
 	{ "gh", "extension|ext install|upgrade|remove|exec", .rule = AB_RULE_GLOBAL_INSTALL },
 	{ "gh", "api",
 	  "-XPOST -XPUT -XPATCH -XDELETE --method=POST --method=PUT "
 	  "--method=PATCH --method=DELETE --method=post --method=put "
 	  "--method=patch --method=delete",
 	  "", PUBLISH, .reason = FORGE },
-	/* A field makes it a POST, unless the method says otherwise. */
+	/* A field makes it a POST, unless another method is given. */
 	{ "gh", "api", "-f -F --field --raw-field --input",
 	  "-XGET --method=GET --method=get graphql", PUBLISH, .reason = FORGE },
 	{ "gh", "api graphql", "-fquery=*mutation* -Fquery=*mutation*", "", PUBLISH,
@@ -87,7 +87,7 @@ static const struct ab_deed deeds[] = {
 	  "access|team|org|token|hook set|grant|revoke|create|destroy|add|rm|"
 	  "public|restricted|edit|delete",
 	  .rule = PUBLISH },
-	/* yarn's */
+	/* yarn */
 	{ "npm", "npm publish", .rule = PUBLISH, .reason = PACKAGE },
 	{ "npm", "tag add|remove", .rule = PUBLISH },
 	{ "publish", "publish|unpublish", "", "--dry-run", PUBLISH, .reason = PACKAGE },

@@ -1,4 +1,4 @@
-/* The machine itself: its power, kernel, services, users, network, packages. */
+/* The machine itself: power, kernel, services, users, network, packages. */
 #include "base/data/mem.h"
 #include "shell/tools/tool.h"
 
@@ -6,14 +6,13 @@
 	"-A -D -I -R -F -Z -N -X -P -E --append --delete --insert --replace " \
 	"--flush --zero --new-chain --delete-chain --policy --rename-chain"
 
-/* Sorted by program; test/unit/shell_command_rules.c holds it to that. */
-/* Sorted by name. */
+/* Sorted by name; test/unit/shell_command_rules.c checks the order. */
 static const struct ab_deed deeds[] = {
 	{ "always_escape", "", .rule = AB_RULE_CONTAINER_ESCAPE },
 	{ "always_module", "", .rule = AB_RULE_KERNEL_MODULE },
 	{ "always_su", "", .rule = AB_RULE_SU_PRIVILEGE },
 	{ "always_sudo", "", .rule = AB_RULE_SUDO },
-	/* For these the letters of `users` do something. */
+	/* Here the letters excluded by `users` have another meaning. */
 	{ "always_users", "", .rule = AB_RULE_USER_MANAGEMENT },
 	{ "dscl", "", "-create -delete -append -merge -passwd -change", "",
 	  AB_RULE_USER_MANAGEMENT },
@@ -58,23 +57,23 @@ static const struct ab_deed deeds[] = {
 	{ "nmcli", "device|dev|d connect|disconnect|set|delete|reapply|modify",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "nmcli", "networking|net|n|radio|r ** on|off", .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE, .reason = "Reaches into another process." },
+	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE, .reason = "Attaches to another process." },
 	{ "rc", "", "", "--list show", AB_RULE_SERVICE_MANAGEMENT },
 	{ "restore", "", "", "-t --test", AB_RULE_FIREWALL_MANAGEMENT },
 	{ "route", "add|del|delete|flush|change", .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "service", "* start|stop|restart|reload|force-reload|try-restart|condrestart|zap",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
 	{ "setenforce", "*", .rule = AB_RULE_FIREWALL_MANAGEMENT,
-	  .reason = "Switches a protection of the machine." },
+	  .reason = "Changes a protection of the machine." },
 	{ "settings", "set-*|hostname|chassis|location|deployment *",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT, .reason = "Changes a setting of the machine." },
+	  .rule = AB_RULE_SERVICE_MANAGEMENT, .reason = "Changes a machine setting." },
 	{ "shutdown", "", "", "-c -k --show", AB_RULE_SHUTDOWN_REBOOT },
 	{ "supervisorctl",
 	  "start|stop|restart|reload|update|shutdown|add|remove|signal|clear|"
 	  "up|down|once|pause|cont|hup|term|exit",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
 	{ "sysctl", "", "-w --write -p --load --system *=*", "", AB_RULE_FIREWALL_MANAGEMENT, false,
-	  "Changes a setting of the kernel." },
+	  "Changes a kernel setting." },
 	{ "systemctl", "reboot|poweroff|halt|kexec|soft-reboot", "", "--dry-run",
 	  AB_RULE_SHUTDOWN_REBOOT },
 	{ "systemctl", "start|isolate reboot.target|poweroff.target|halt.target|kexec.target",
@@ -95,7 +94,7 @@ static const struct ab_deed deeds[] = {
 	  .reason = "Runs a command outside the box." },
 	{ "tc", "* add|del|delete|change|replace|link", .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "tracer", "", "-p --pid --attach -pid* -attach*", "", AB_RULE_CONTAINER_ESCAPE, false,
-	  "Reaches into another process." },
+	  "Attaches to another process." },
 	{ "ufw",
 	  "enable|disable|allow|deny|reject|limit|delete|insert|prepend|route|"
 	  "reload|reset|default|logging",
@@ -204,8 +203,8 @@ const struct ab_toolbox ab_tools_system = { tools, AB_COUNT(tools), deeds, AB_CO
 
 #define SYSRQ "/proc/sysrq-trigger"
 
-/* Also `echo b | tee`, because that is how it is done with sudo. */
-static bool pulls_sysrq(const struct ab_simple *command)
+/* Includes `echo b | tee`, the usual way with sudo. */
+static bool writes_sysrq(const struct ab_simple *command)
 {
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (ab_field_is(&command->redirects[i].file, SYSRQ) &&
@@ -231,7 +230,7 @@ void ab_match_system(const struct ab_scene *scene, const struct ab_simple *comma
 		     struct ab_hits *hits)
 {
 	(void)scene;
-	if (pulls_sysrq(command))
+	if (writes_sysrq(command))
 		ab_hit_add(hits, AB_RULE_SHUTDOWN_REBOOT, command->range);
 	if (is_init_script(command))
 		ab_hit_add(hits, AB_RULE_SERVICE_MANAGEMENT, command->range);

@@ -1,6 +1,6 @@
 /*
- * Tools that reach beyond the box: other machines, databases; and, in tables
- * of their own, containers, clouds and what publishes.
+ * Tools that reach beyond the box: other machines and databases here; containers,
+ * clouds and publishing in tables of their own.
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
@@ -14,7 +14,7 @@
 static const struct ab_deed deeds[] = {
 	{ "backup", "", .rule = AB_RULE_DATABASE_BACKUP },
 	{ "capture", "", "", "-D --list-interfaces -r --read-file", SCAN,
-	  .reason = "Listens to the traffic of the network." },
+	  .reason = "Captures network traffic." },
 	{ "curl", "", "-T --upload-file", "", TRANSFER },
 	{ "database", "", .rule = DATABASE },
 	{ "nc", "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1", SCAN },
@@ -118,8 +118,8 @@ static const struct ab_tool tools[] = {
 const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 /*
- * git runs ssh itself, to fetch (upload-pack) and to push (receive-pack). What
- * follows the host is one word with the repository, or several.
+ * git itself runs ssh to fetch (upload-pack) and to push (receive-pack). The remote
+ * command follows the host as one word or several.
  */
 static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hits)
 {
@@ -138,8 +138,7 @@ static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hi
 		ab_hit_because(hits, AB_RULE_GIT_PUBLISH, command->range, "Publishes commits.");
 		return true;
 	}
-	/* The repository is quoted; whatever else a shell would read is not
-	 * git's. */
+	/* git only quotes the repository; other shell syntax is not from git. */
 	return (ab_text_starts(what, "git-upload-pack") ||
 		ab_text_starts(what, "git-upload-archive")) &&
 	       !words.v[1]->unknown && words.len <= 3 && !memchr(what.s, ';', what.len) &&

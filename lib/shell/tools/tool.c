@@ -6,18 +6,18 @@
 #include "shell/command/grammar.h"
 #include "shell/syntax/name_table.h"
 
-static bool same(struct ab_text a, struct ab_text b)
+static bool is_same_text(struct ab_text a, struct ab_text b)
 {
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-static bool begins(struct ab_text text, struct ab_text start)
+static bool begins_with(struct ab_text text, struct ab_text start)
 {
 	return text.len >= start.len && memcmp(text.s, start.s, start.len) == 0;
 }
 
-/* With * for any stretch. Patterns are those of the tables: short. */
-static bool fits(struct ab_text text, struct ab_text pattern)
+/* "*" matches any text. Patterns come from the tables and are short. */
+static bool matches_pattern(struct ab_text text, struct ab_text pattern)
 {
 	uint32_t t = 0, p = 0, resume = 0, star = UINT32_MAX;
 
@@ -40,25 +40,25 @@ static bool fits(struct ab_text text, struct ab_text pattern)
 	return p == pattern.len;
 }
 
-static bool fits_one_of(struct ab_text text, struct ab_text choices)
+static bool matches_choice(struct ab_text text, struct ab_text choices)
 {
 	const char *p = choices.s, *end = choices.s + choices.len, *from;
 
 	for (; p < end; p++) {
 		for (from = p; p < end && *p != '|'; p++)
 			;
-		/* Nearly all are out by their first byte. */
+		/* The first byte rules out nearly all. */
 		if ((*from == '*' || (text.len > 0 && *from == text.s[0])) &&
-		    fits(text, (struct ab_text){ from, (uint32_t)(p - from) }))
+		    matches_pattern(text, (struct ab_text){ from, (uint32_t)(p - from) }))
 			return true;
 	}
 	return false;
 }
 
-/* The operands from `at` on begin with these words; `skip`: one that may be the
- * value of an option need not be among them. */
-static bool words_fit(const char *words, const struct ab_operands *operands, bool skip, size_t at,
-		      size_t *ret_used)
+/* Do the operands from `at` on begin with these words? `skip`: may skip operands that
+ * may be the value of an option. */
+static bool match_words(const char *words, const struct ab_operands *operands, bool skip, size_t at,
+			size_t *ret_used)
 {
 	struct ab_text level = ab_list_next(&words);
 	bool anywhere = ab_text_is(level, "**");
@@ -70,8 +70,8 @@ static bool words_fit(const char *words, const struct ab_operands *operands, boo
 		return true;
 	}
 	for (; at < operands->len; at++) {
-		if (fits_one_of(operands->v[at]->text, level) &&
-		    words_fit(words, operands, skip, at + 1, ret_used))
+		if (matches_choice(operands->v[at]->text, level) &&
+		    match_words(words, operands, skip, at + 1, ret_used))
 			return true;
 		if (!anywhere && !(skip && operands->maybe_value[at]))
 			return false;
@@ -94,7 +94,7 @@ void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *comman
 		}
 }
 
-/* "--name" or "--name=value" of a list. */
+/* The item is "--name" or "--name=value". */
 static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 {
 	struct ab_text name = { item.s + 2, item.len - 2 };
@@ -105,20 +105,21 @@ static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 
 		value.len = (uint32_t)(name.s + name.len - value.s);
 		name.len = (uint32_t)(equals - name.s);
-		if (!w->value.text.s || !same(w->value.text, value))
+		if (!w->value.text.s || !is_same_text(w->value.text, value))
 			return false;
 	}
-	return fits(w->name, name) || (w->name.len >= 3 && begins(name, w->name));
+	return matches_pattern(w->name, name) || (w->name.len >= 3 && begins_with(name, w->name));
 }
 
-/* "-x", "-xvalue", or a whole word "-delete". */
+/* The item is "-x", "-xvalue", or a whole word such as "-delete". */
 static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
 {
 	struct ab_text rest = { item.s + 2, item.len - 2 };
 
 	if (item.len == 2 || (w->value.text.s && item.s[1] == w->letter))
-		return item.s[1] == w->letter && (item.len == 2 || fits(w->value.text, rest));
-	return item.s[1] != '-' && fits(w->argv[w->index].text, item);
+		return item.s[1] == w->letter &&
+		       (item.len == 2 || matches_pattern(w->value.text, rest));
+	return item.s[1] != '-' && matches_pattern(w->argv[w->index].text, item);
 }
 
 static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_text item)
@@ -131,7 +132,7 @@ static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_tex
 	case AB_OPT_LONG:
 		return item.len > 2 && dash && item.s[1] == '-' && is_long(w, item);
 	case AB_OPT_OPERAND:
-		return !dash && fits(w->value.text, item);
+		return !dash && matches_pattern(w->value.text, item);
 	case AB_OPT_END:
 		break;
 	}
@@ -165,8 +166,8 @@ static bool is_alone(const struct ab_simple *command, const char *word)
 	return command->argc == 2 && ab_field_is(&command->argv[1], word);
 }
 
-/* Behind an operand of its own it may belong to another command: `docker run
- * image --help`. */
+/* After a further operand, --help may belong to another command: `docker run image
+ * --help`. */
 static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 			  const struct ab_simple *command, size_t used)
 {
@@ -196,7 +197,7 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 	return false;
 }
 
-/* No operand follows; one that may be the value of an option need not count. */
+/* No operand follows; `skip`: ignore those that may be the value of an option. */
 static bool is_bare(const struct ab_operands *operands, bool skip, size_t used)
 {
 	for (size_t i = used; i < operands->len; i++)
@@ -205,21 +206,21 @@ static bool is_bare(const struct ab_operands *operands, bool skip, size_t used)
 	return true;
 }
 
-static bool does(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
-		 const struct ab_simple *command, const struct ab_operands *operands)
+static bool does_deed(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
+		      const struct ab_simple *command, const struct ab_operands *operands)
 {
 	bool allows = ab_rules[deed->rule].decision == AB_ALLOW;
 	size_t used;
 
-	return words_fit(deed->words, operands, !allows, 0, &used) &&
+	return match_words(deed->words, operands, !allows, 0, &used) &&
 	       (!deed->bare || is_bare(operands, !allows, used)) &&
 	       (!deed->with[0] || ab_tool_given(opts, command, used, deed->with)) &&
 	       (!deed->without[0] || !ab_tool_given(opts, command, used, deed->without)) &&
 	       (allows || !asks_for_help(help, opts, command, used));
 }
 
-/* Eight bytes of a name in its row, as a number that orders as they do. */
-static uint64_t number_of(const char *s)
+/* Eight bytes of a name as a number with the same order. */
+static uint64_t read_number(const char *s)
 {
 	uint64_t bytes;
 
@@ -227,13 +228,13 @@ static uint64_t number_of(const char *s)
 	return be64toh(bytes);
 }
 
-/* Of names that tools refer to: all of their bytes at once. */
+/* Compares all bytes of two group names as two numbers. */
 static bool is_before(const char *a, const char *b)
 {
-	uint64_t x = number_of(a), y = number_of(b);
+	uint64_t x = read_number(a), y = read_number(b);
 
 	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
-	return x < y || (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
+	return x < y || (x == y && read_number(a + sizeof(x)) < read_number(b + sizeof(x)));
 }
 
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
@@ -265,7 +266,7 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 
 	ab_tool_operands(opts, command, &operands);
 	for (size_t i = 0; i < n; i++)
-		if (does(&deeds[i], tool->help, opts, command, &operands))
+		if (does_deed(&deeds[i], tool->help, opts, command, &operands))
 			ab_hit_because(hits, deeds[i].rule, command->range,
 				       deeds[i].reason[0] ? deeds[i].reason : NULL);
 }
@@ -275,7 +276,7 @@ static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n, s
 	return ab_name_table_find(tools, n, sizeof(*tools), sizeof(tools->program), name);
 }
 
-static bool is_of_version(char c)
+static bool is_version_char(char c)
 {
 	return (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
@@ -288,7 +289,7 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text 
 	if (name.len == 0)
 		return NULL;
 	tool = find_exact(box->tools, box->len, name);
-	while (bare.len > 1 && is_of_version(bare.s[bare.len - 1]))
+	while (bare.len > 1 && is_version_char(bare.s[bare.len - 1]))
 		bare.len--;
 	if (tool || bare.len == name.len)
 		return tool;
@@ -307,7 +308,7 @@ void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *comm
 	ab_tool_match(box, tool, &opts, command, hits);
 }
 
-/* Variables that name no program and load nothing. */
+/* Variables that neither name a program nor load code. */
 static const char harmless[][20] = {
 	"LC_*",
 	"LANG",
@@ -326,7 +327,8 @@ static const char harmless[][20] = {
 static bool is_harmless(const struct ab_binding *b)
 {
 	for (size_t i = 0; i < AB_COUNT(harmless); i++)
-		if (fits(b->name, (struct ab_text){ harmless[i], (uint32_t)strlen(harmless[i]) }))
+		if (matches_pattern(b->name,
+				    (struct ab_text){ harmless[i], (uint32_t)strlen(harmless[i]) }))
 			return true;
 	return (ab_text_is(b->name, "PAGER") || ab_text_is(b->name, "GIT_PAGER")) &&
 	       (ab_field_is(&b->value, "cat") || ab_field_is(&b->value, ""));
@@ -352,13 +354,13 @@ static bool writes_file(const struct ab_redirect *r)
 	return !ab_field_is(&r->file, "/dev/null");
 }
 
-/* Folders that only the system's owner writes. */
+/* Folders that only the administrator writes. */
 static const char bins[][19] = {
 	"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
 };
 
-/* `./ls` is a program of somebody's own. */
-static bool is_of_system(const struct ab_simple *command)
+/* Not `./ls`, which anyone may have written. */
+static bool is_system_program(const struct ab_simple *command)
 {
 	struct ab_text folder = command->argv[0].text;
 
@@ -373,7 +375,8 @@ static bool is_of_system(const struct ab_simple *command)
 
 bool ab_tool_plain(const struct ab_simple *command)
 {
-	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND || !is_of_system(command))
+	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND ||
+	    !is_system_program(command))
 		return false;
 	for (size_t i = 0; i < command->argc; i++)
 		if (command->argv[i].unknown)
