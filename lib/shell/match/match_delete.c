@@ -4,20 +4,20 @@
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
 
-/* What deletes the files that it is given; sorted. */
+/* Programs that delete their operands; sorted. */
 static const char removers[][10] = {
 	"del-cli", "rimraf", "rm", "shred", "srm", "trash", "trash-put", "unlink",
 };
 
-/* What stands before such a program without changing what it does; sorted. */
+/* Wrappers that do not change what such a program does; sorted. */
 static const char prefixes[][8] = {
 	"busybox", "command", "doas", "env", "ionice", "nice", "nohup", "sudo", "toybox",
 };
 
-static const char unknown_target[] = "What this deletes is known only when it runs.";
+static const char unknown_target[] = "The files to delete are known only when it runs.";
 
-static enum ab_place place_of(const struct ab_scene *scene, const struct ab_simple *command,
-			      const struct ab_field *field)
+static enum ab_place find_place(const struct ab_scene *scene, const struct ab_simple *command,
+				const struct ab_field *field)
 {
 	struct ab_path path;
 
@@ -25,14 +25,13 @@ static enum ab_place place_of(const struct ab_scene *scene, const struct ab_simp
 	return ab_path_place(scene, &path);
 }
 
-/* Which of them it is, where one path can say so. */
-static const char *what_goes(const struct ab_scene *scene, const struct ab_path *path)
+static const char *describe_target(const struct ab_scene *scene, const struct ab_path *path)
 {
 	if (ab_path_home(scene, path))
 		return "Deletes everything in a home folder.";
 	if (path->len == 0 || (path->len == 1 && path->pattern))
-		return "Deletes everything that this machine has.";
-	return "Deletes all of a folder right below the root.";
+		return "Deletes everything on this machine.";
+	return "Deletes a whole folder directly below the root.";
 }
 
 static void judge_target(const struct ab_scene *scene, const struct ab_simple *command,
@@ -53,12 +52,12 @@ static void judge_target(const struct ab_scene *scene, const struct ab_simple *c
 	case AB_PLACE_TOP:
 	case AB_PLACE_ROOT:
 		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, target->range,
-			       what_goes(scene, &path));
+			       describe_target(scene, &path));
 		break;
 	}
 }
 
-/* Recursive; also where a word may turn out to be such an option. */
+/* Also true if an unknown word may be such an option. */
 static bool is_recursive(const struct ab_simple *command)
 {
 	const struct ab_opts opts = ab_grammar_of("rm");
@@ -99,7 +98,7 @@ static struct ab_text base_name(struct ab_text t)
 	return t;
 }
 
-/* A script that calls rm: the word, wherever a command may stand. */
+/* A script that calls rm: finds the word wherever a command may start. */
 static bool script_removes(struct ab_text t)
 {
 	for (uint32_t i = 0; i + 3 <= t.len; i++)
@@ -113,7 +112,7 @@ static bool is_shell(struct ab_text name)
 	return ab_listed("ash bash dash fish ksh sh zsh", name);
 }
 
-/* The command in these words, behind sudo and the like, deletes. */
+/* Does the command in these words delete, possibly after sudo and the like? */
 static bool words_remove(const struct ab_field *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -149,7 +148,7 @@ static bool find_deletes(const struct ab_simple *command)
 			continue;
 		if (ab_text_is(t, "-delete"))
 			return true;
-		/* `-name -delete` looks for that name. */
+		/* `-name -delete` searches for that name. */
 		i += ab_listed(
 			"-fls -fprint -fprint0 -ilname -iname -ipath -iregex -iwholename -lname -name -newer -path -regex -samefile -wholename",
 			t);
@@ -164,7 +163,7 @@ static bool find_deletes(const struct ab_simple *command)
 	return false;
 }
 
-static bool ends_starts(struct ab_text t)
+static bool ends_start_paths(struct ab_text t)
 {
 	return t.len > 0 && (t.s[0] == '-' || t.s[0] == '(' || t.s[0] == '!');
 }
@@ -181,10 +180,10 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 		return;
 	while (i < command->argc && ab_listed("-H -L -P", command->argv[i].text))
 		i++;
-	if (i == command->argc || ends_starts(command->argv[i].text))
-		worst = place_of(scene, command, &start);
-	for (; i < command->argc && !ends_starts(command->argv[i].text); i++) {
-		enum ab_place place = place_of(scene, command, &command->argv[i]);
+	if (i == command->argc || ends_start_paths(command->argv[i].text))
+		worst = find_place(scene, command, &start);
+	for (; i < command->argc && !ends_start_paths(command->argv[i].text); i++) {
+		enum ab_place place = find_place(scene, command, &command->argv[i]);
 
 		if (place > worst)
 			worst = place;
@@ -212,7 +211,7 @@ static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 	}
 }
 
-/* What is moved away is gone from its place. */
+/* Moving a folder removes it from its place. */
 static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
@@ -228,9 +227,9 @@ static void match_mv(const struct ab_scene *scene, const struct ab_simple *comma
 		to = to || ab_opt_is(&w, what, 't', "target-directory");
 		if (what != AB_OPT_OPERAND && (what != AB_OPT_END || !to || !before))
 			goto next;
-		if (before && place_of(scene, command, before) == AB_PLACE_ROOT)
+		if (before && find_place(scene, command, before) == AB_PLACE_ROOT)
 			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, before->range,
-				       "Moves a home or a part of the system away.");
+				       "Moves a home folder or a part of the system.");
 		before = &command->argv[w.index];
 next:
 		if (what == AB_OPT_END)
@@ -254,7 +253,7 @@ static void match_rsync(const struct ab_scene *scene, const struct ab_simple *co
 		if (what == AB_OPT_OPERAND)
 			last = &command->argv[w.index];
 	}
-	if (deletes && last && place_of(scene, command, last) == AB_PLACE_ROOT)
+	if (deletes && last && find_place(scene, command, last) == AB_PLACE_ROOT)
 		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
 }
 

@@ -3,8 +3,8 @@
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
 
-/* find -exec: of "/etc/?" the start path, without what is not known. */
-static bool cut_found(const struct ab_simple *command, struct ab_field *path)
+/* find -exec: cut the path at its unknown part, which leaves the start path. */
+static bool cut_unknown_part(const struct ab_simple *command, struct ab_field *path)
 {
 	const char *end;
 
@@ -39,7 +39,7 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		struct ab_field file = command->argv[w.index];
 
-		if (what != AB_OPT_OPERAND || (!recursive && !cut_found(command, &file)))
+		if (what != AB_OPT_OPERAND || (!recursive && !cut_unknown_part(command, &file)))
 			continue;
 		ab_path_read(scene, command, &file, &path);
 		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)

@@ -1,6 +1,6 @@
 /*
- * Commands that only read and print: what is listed here, without the options
- * that write or run something.
+ * Commands that only read and print: those listed here, without the options that
+ * write or run something.
  */
 #include <strings.h>
 
@@ -15,7 +15,7 @@
 static const struct ab_deed deeds[] = {
 	{ "any", "", .rule = READ },
 	{ "bat", "", "", "--pager --config-file --generate-config-file cache", READ },
-	/* A word without + would be the time to set. */
+	/* A word without + sets the time. */
 	{ "date", "", "", "-s --set", READ, .bare = true },
 	{ "date", "+*", "", "-s --set", READ, .bare = true },
 	{ "declare", "", "-p", "", READ },
@@ -35,11 +35,11 @@ static const struct ab_deed deeds[] = {
 	{ "lookup", "", "-v -V", "", READ },
 	{ "man", "", "", "-P --pager -H --html -C --config-file", READ },
 	{ "nothing", "", .rule = READ, .bare = true },
-	/* A second name would be written. */
+	/* A second name is written to. */
 	{ "one", "", .rule = READ, .bare = true },
 	{ "one", "*", .rule = READ, .bare = true },
 	{ "output", "", "", "-o --output", READ },
-	/* With -v it sets a variable, as `read` does: PATH, perhaps. */
+	/* With -v it sets a variable, possibly PATH. */
 	{ "printed", "", "", "-v", READ },
 	{ "rg", "", "", "--pre --hostname-bin", READ },
 	{ "sort", "", "", "-o --output --compress-program --files0-from", READ },
@@ -243,12 +243,12 @@ static const struct ab_tool tools[] = {
 
 const struct ab_toolbox ab_tools_reads = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
-/* Names that say that the value is a secret. */
+/* Parts of variable names that mark a secret. */
 static const char secrets[][8] = {
 	"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "COOKIE",
 };
 
-static bool contains(struct ab_text text, const char *part)
+static bool contains_part(struct ab_text text, const char *part)
 {
 	size_t len = strlen(part);
 
@@ -258,7 +258,7 @@ static bool contains(struct ab_text text, const char *part)
 	return false;
 }
 
-static bool prints_harmless(const struct ab_simple *command)
+static bool prints_harmless_variable(const struct ab_simple *command)
 {
 	struct ab_text name;
 
@@ -266,14 +266,13 @@ static bool prints_harmless(const struct ab_simple *command)
 		return false;
 	name = command->argv[1].text;
 	for (size_t i = 0; i < AB_COUNT(secrets); i++)
-		if (contains(name, secrets[i]))
+		if (contains_part(name, secrets[i]))
 			return false;
 	return true;
 }
 
 /*
- * Programs that are well known to print and do nothing else for `-v`, `-h`,
- * `version` and `help`. Sorted.
+ * Programs that only print for `-v`, `-h`, `version` and `help`. Sorted.
  */
 /* clang-format off */
 static const char known[][10] = {
@@ -304,8 +303,8 @@ static bool asks_version(const struct ab_simple *command)
 }
 
 /*
- * Small programs inside a command: sed and awk that only print. Whatever is
- * not understood is taken for more than that.
+ * sed and awk scripts that only print. Anything not understood counts as more than
+ * printing.
  */
 struct cursor {
 	const char *p, *end;
@@ -316,13 +315,13 @@ static bool is_in(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-static void skip(struct cursor *c, const char *set)
+static void skip_any_of(struct cursor *c, const char *set)
 {
 	while (c->p < c->end && is_in(*c->p, set))
 		c->p++;
 }
 
-/* Past the next delimiter that is not escaped. */
+/* Skip past the next unescaped delimiter. */
 static bool skip_section(struct cursor *c, char delimiter)
 {
 	for (; c->p < c->end; c->p++) {
@@ -339,13 +338,13 @@ static bool skip_section(struct cursor *c, char delimiter)
 static bool skip_address(struct cursor *c)
 {
 	for (;;) {
-		skip(c, " \t;\n0123456789$,!~+");
+		skip_any_of(c, " \t;\n0123456789$,!~+");
 		if (c->p == c->end || *c->p != '/')
 			return true;
 		c->p++;
 		if (!skip_section(c, '/'))
 			return false;
-		skip(c, "IM");
+		skip_any_of(c, "IM");
 	}
 }
 
@@ -367,8 +366,8 @@ static bool sed_prints(struct ab_text script)
 		what = *c.p++;
 		if (is_in(what, "\\\n") || !skip_section(&c, what) || !skip_section(&c, what))
 			return false;
-		skip(&c, SED_FLAGS);
-		skip(&c, " \t");
+		skip_any_of(&c, SED_FLAGS);
+		skip_any_of(&c, " \t");
 		if (c.p < c.end && !is_in(*c.p, ";\n}"))
 			return false;
 	}
@@ -408,7 +407,7 @@ static bool sed_only_prints(const struct ab_simple *command)
 	return false;
 }
 
-/* A comparison with > is taken for a redirection: it costs only the allow. */
+/* A comparison with > counts as a redirection, which at worst loses the allow. */
 static bool awk_prints(struct ab_text code)
 {
 	static const char words[][8] = { "system", "getline", ">", "|", "@", "close(", "fflush" };
@@ -449,10 +448,10 @@ void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *comman
 		return;
 	if (asks_version(command))
 		ab_hit_add(hits, AB_RULE_VERSION_CHECK, command->range);
-	else if (is_awk(command->name) ? awk_only_prints(command)
-		 : ab_text_is(command->name, "sed")
-			 ? sed_only_prints(command)
-			 : ab_text_is(command->name, "printenv") && prints_harmless(command))
+	else if (is_awk(command->name)		    ? awk_only_prints(command)
+		 : ab_text_is(command->name, "sed") ? sed_only_prints(command)
+						    : ab_text_is(command->name, "printenv") &&
+							      prints_harmless_variable(command))
 		ab_hit_add(hits, READ, command->range);
 	else
 		ab_toolbox_match(&ab_tools_reads, command, hits);

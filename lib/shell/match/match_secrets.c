@@ -1,7 +1,7 @@
 /*
- * Secrets: which programs read the files that they name, and which send them
- * out. Most programs read, so the first table lists those that do not, or not
- * all of their files.
+ * Secrets: programs that read the files named in their arguments, and programs that
+ * send them out. Most programs read, so the first table lists those that read no
+ * files, or not all.
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
@@ -11,11 +11,11 @@
 #include "shell/tools/tool.h"
 
 enum reads {
-	NOTHING, /* names, looks, runs another command, or writes */
-	COPIES,	 /* all but the last */
-	MOVES,	 /* the same, where they come from elsewhere */
-	PATTERN, /* all but the first, which is no file */
-	CODE,	 /* the strings in its program too */
+	NOTHING, /* only names, inspects or writes files, or runs a command */
+	COPIES,	 /* all except the last */
+	MOVES,	 /* the same, but only absolute paths */
+	PATTERN, /* all except the first, which is not a file */
+	CODE,	 /* also the strings in its code */
 	GIT,
 };
 
@@ -57,7 +57,7 @@ static const struct reader {
 	{ "zgrep", PATTERN },
 };
 
-/* Options whose value is written, left out, or prose. Sorted. */
+/* Options whose value is an output file, an exclusion or prose. Sorted. */
 static const char no_files[][15] = {
 	"--body",   "--comment", "--description", "--exclude", "--exclude-from",
 	"--ignore", "--message", "--notes",	  "--out",     "--output",
@@ -65,8 +65,8 @@ static const char no_files[][15] = {
 	"-m",	    "-o",	 "-out",
 };
 
-/* A piece of a word between "=", "@" and the like names a secret: --file=X,
- * f=@X, HEAD:X. */
+/* The word, or a part of it between separators, names a secret: --file=X, f=@X,
+ * HEAD:X. */
 static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text word,
 			      const char *separators)
 {
@@ -101,9 +101,9 @@ static bool is_secret_word(const struct ab_simple *command, const struct ab_secr
 	       !AB_LOOKUP_WORD(no_files, command->argv[at - 1].text);
 }
 
-/* The words [from, to) that name secrets: the first, or 0. */
-static size_t secret_among(const struct ab_simple *command, size_t from, size_t to,
-			   const char *separators)
+/* The first of the words [from, to) that names a secret, or 0. */
+static size_t find_secret_among(const struct ab_simple *command, size_t from, size_t to,
+				const char *separators)
 {
 	struct ab_secret_folder cwd;
 
@@ -116,7 +116,7 @@ static size_t secret_among(const struct ab_simple *command, size_t from, size_t 
 	return 0;
 }
 
-static size_t secret_of_pattern(const struct ab_simple *command)
+static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
 	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
@@ -139,7 +139,7 @@ static size_t secret_of_pattern(const struct ab_simple *command)
 	return 0;
 }
 
-static size_t secret_of_git(const struct ab_simple *command)
+static size_t find_secret_of_git(const struct ab_simple *command)
 {
 	const struct ab_opts git = ab_grammar_of("git");
 	struct ab_operands words;
@@ -147,8 +147,8 @@ static size_t secret_of_git(const struct ab_simple *command)
 	ab_tool_operands(&git, command, &words);
 	for (size_t i = 0; i < words.len; i++) {
 		if (ab_listed("archive blame cat-file diff show", words.v[i]->text))
-			return secret_among(command, (size_t)(words.v[i] - command->argv) + 1,
-					    command->argc, ":=");
+			return find_secret_among(command, (size_t)(words.v[i] - command->argv) + 1,
+						 command->argc, ":=");
 		if (i > 0 || !words.maybe_value[i])
 			break;
 	}
@@ -162,21 +162,21 @@ static size_t find_secret(const struct ab_simple *command)
 	size_t argc = command->argc, at;
 
 	if (!reader)
-		return secret_among(command, 1, argc, separators);
+		return find_secret_among(command, 1, argc, separators);
 	switch (reader->reads) {
 	case NOTHING:
 		return 0;
 	case COPIES:
-		return argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+		return argc > 2 ? find_secret_among(command, 1, argc - 1, "=") : 0;
 	case MOVES:
-		at = argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+		at = argc > 2 ? find_secret_among(command, 1, argc - 1, "=") : 0;
 		return at && command->argv[at].text.s[0] == '/' ? at : 0;
 	case PATTERN:
-		return secret_of_pattern(command);
+		return find_secret_of_pattern(command);
 	case CODE:
-		return secret_among(command, 1, argc, "'\"=");
+		return find_secret_among(command, 1, argc, "'\"=");
 	case GIT:
-		return secret_of_git(command);
+		return find_secret_of_git(command);
 	}
 	return 0;
 }
@@ -239,7 +239,7 @@ static const struct ab_deed deeds[] = {
 	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
 };
 
-/* Keyrings and what prints tokens. Sorted by program. */
+/* Keyrings and programs that print tokens. Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ "aws", "aws" },	    { "az", "az" },
 	{ "gcloud", "gcloud" },	    { "gh", "gh" },
@@ -251,13 +251,13 @@ static const struct ab_tool tools[] = {
 
 static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
-/* Secrets that leave the machine: which programs send what. */
+/* What a program sends to other machines. */
 enum sends {
-	WORDS,	/* what is in its words: a host name, an address */
-	INPUT,	/* its standard input too */
-	FILES,	/* files that it names, to where "host:" is */
-	UPLOAD, /* files that its options name, by "@" or as such */
-	STORE,	/* files that it names */
+	WORDS,	/* its words: a host name, an address */
+	INPUT,	/* also its standard input */
+	FILES,	/* its operands, if the last contains ":" */
+	UPLOAD, /* files in its options, after "@" or as the value */
+	STORE,	/* its operands */
 };
 
 /* Sorted by name. */
@@ -285,7 +285,7 @@ static bool input_is_secret(const struct ab_simple *command)
 	return false;
 }
 
-/* "@FILE", "name=@FILE;type=x", "<FILE", "-" for standard input. */
+/* "@FILE", "name=@FILE;type=x", "name=<FILE", "-" for standard input. */
 static bool payload_is_secret(const struct ab_simple *command, struct ab_text value, bool file)
 {
 	const char *at = memchr(value.s, '@', value.len);
@@ -377,7 +377,8 @@ static void match_sending(const struct ab_simple *command, struct ab_hits *hits)
 	const struct sender *sender = AB_LOOKUP(senders, command->name);
 
 	if (sender && sends_secret(sender, command))
-		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range, "Sends a secret out.");
+		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range,
+			       "Sends a secret to another machine.");
 }
 
 static void match_redirects(const struct ab_simple *command, struct ab_hits *hits)
@@ -400,11 +401,11 @@ void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *comm
 	match_sending(command, hits);
 	match_redirects(command, hits);
 	at = find_secret(command);
-	/* What is sent is read as well; sending is what matters. */
+	/* Sending includes reading: report only that. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
-			       "Looks for keys or passwords in the environment.");
+			       "Searches the environment for keys or passwords.");
 	ab_toolbox_match(&toolbox, command, hits);
 }

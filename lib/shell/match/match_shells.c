@@ -1,7 +1,7 @@
 /*
- * Programs that run what they are given: where that text comes from decides.
- * What is known of it was read as a script already; this is about the rest,
- * and about text that somebody else wrote.
+ * Programs that run their input: the source of that text decides. The walk has
+ * already judged known text as a script; this file handles unknown text and text
+ * from elsewhere.
  */
 #include "base/data/mem.h"
 #include "shell/code/code.h"
@@ -11,12 +11,12 @@
 #include "shell/command/sed.h"
 #include "shell/syntax/name_table.h"
 
-/* How an interpreter is called. */
+/* The options of an interpreter. */
 struct runner {
 	char name[12]; /* a version may follow: python3.11 */
-	bool shell;    /* they all take the same options */
+	bool shell;    /* shells share their options */
 	char text[16]; /* options whose value is a program */
-	char other[4]; /* options that name one elsewhere */
+	char other[4]; /* options that name a program elsewhere */
 };
 
 /* Sorted by name. */
@@ -51,10 +51,10 @@ static const struct runner *find_runner(struct ab_text name)
 struct call {
 	const struct runner *runner;
 	struct ab_field text; /* the program itself; text.s NULL: none */
-	struct ab_field file; /* the file that has it */
-	bool input;	      /* it is read from standard input */
+	struct ab_field file; /* the file that contains it */
+	bool input;	      /* read from standard input */
 	bool interactive;
-	bool dry; /* nothing is run */
+	bool dry; /* runs nothing */
 };
 
 static bool is_input(const struct ab_field *file)
@@ -62,7 +62,7 @@ static bool is_input(const struct ab_field *file)
 	return ab_listed("- /dev/stdin /dev/fd/0 /proc/self/fd/0", file->text);
 }
 
-/* `c` of a shell is a flag: the program is the first operand. */
+/* A shell's -c is a flag: the program is the first operand. */
 static void read_shell_call(const struct ab_simple *command, struct call *ret)
 {
 	const struct ab_opts opts = ab_grammar_of("sh");
@@ -95,7 +95,7 @@ static void read_shell_call(const struct ab_simple *command, struct call *ret)
 		ret->file = w.value;
 }
 
-static bool given(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
+static bool is_option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
 {
 	struct ab_text name = w->name;
 
@@ -118,21 +118,21 @@ static void read_other_call(const struct ab_simple *command, struct call *ret)
 			*(text ? &ret->text : &ret->file) = w.value;
 			return;
 		}
-		if (given(ret->runner->text, what, &w)) {
-			/* node -p CODE, and -pe CODE: a flag. */
+		if (is_option_listed(ret->runner->text, what, &w)) {
+			/* node -p CODE; in -pe CODE, p is a flag. */
 			text = true;
 			ret->text = w.value;
 			if (w.value.text.s)
 				return;
 		}
-		if (given(ret->runner->other, what, &w))
+		if (is_option_listed(ret->runner->other, what, &w))
 			return;
 	}
 	ret->input = !text;
 }
 
-/* Nothing of it is known, so nothing of it was read. */
-static bool is_blank(struct ab_text t)
+/* All of it is unknown, so the walk judged none of it. */
+static bool is_all_unknown(struct ab_text t)
 {
 	bool unknown = false;
 
@@ -145,7 +145,7 @@ static bool is_blank(struct ab_text t)
 	return unknown;
 }
 
-/* Text that will be run: who wrote it. */
+/* Judge text that will run by its source. */
 static void judge_source(const struct ab_simple *command, unsigned taint, bool blank,
 			 struct ab_span range, struct ab_hits *hits)
 {
@@ -165,7 +165,7 @@ static void judge_source(const struct ab_simple *command, unsigned taint, bool b
 		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
 }
 
-/* A program in a file, by its name or <( ). */
+/* Judge a program in a file, given by name or as <( ). */
 static void judge_file(const struct ab_simple *command, const struct ab_field *file,
 		       struct ab_hits *hits)
 {
@@ -179,8 +179,9 @@ static bool is_network_file(struct ab_text name)
 	return ab_text_starts(name, "/dev/tcp/") || ab_text_starts(name, "/dev/udp/");
 }
 
-/* Put in place of 0-2, or of all that follows, it is a line to a shell. */
-static bool connects(const struct ab_simple *command, bool shell)
+/* A redirection to a network file connects a shell if the command is a shell or
+ * `exec`, or duplicates a descriptor to 0. */
+static bool connects_shell(const struct ab_simple *command, bool shell)
 {
 	bool network = false, takes = shell;
 
@@ -206,13 +207,15 @@ static void match_runner(const struct ab_simple *command, const struct runner *r
 		read_other_call(command, &call);
 	if (call.input && !command->in.none)
 		judge_source(command, command->in.taint,
-			     runner->shell && is_blank(command->in.text), command->range, hits);
+			     runner->shell && is_all_unknown(command->in.text), command->range,
+			     hits);
 	if (call.text.text.s)
-		judge_source(command, call.text.taint, runner->shell && is_blank(call.text.text),
-			     call.text.range, hits);
+		judge_source(command, call.text.taint,
+			     runner->shell && is_all_unknown(call.text.text), call.text.range,
+			     hits);
 	if (call.file.text.s && !call.dry)
 		judge_file(command, &call.file, hits);
-	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
+	/* `bash -i | nc`: nothing else needs a prompt in a pipe. */
 	if (call.interactive && call.input && (command->flags & AB_SIMPLE_PIPED))
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }
@@ -224,7 +227,7 @@ static void match_eval(const struct ab_simple *command, struct ab_hits *hits)
 
 	for (size_t i = 1; i < command->argc; i++) {
 		taint |= command->argv[i].taint;
-		blank = blank && is_blank(command->argv[i].text);
+		blank = blank && is_all_unknown(command->argv[i].text);
 	}
 	judge_source(command, taint & ~(unsigned)AB_TAINT_FILE, blank, command->range, hits);
 }
@@ -236,23 +239,23 @@ static void match_first_word(const struct ab_simple *command, struct ab_hits *hi
 	if (at < command->argc && ab_field_is(&command->argv[at], "--"))
 		at++;
 	if (at < command->argc)
-		judge_source(command, command->argv[at].taint, is_blank(command->argv[at].text),
-			     command->argv[at].range, hits);
+		judge_source(command, command->argv[at].taint,
+			     is_all_unknown(command->argv[at].text), command->argv[at].range, hits);
 }
 
-/* `source /dev/stdin` is what a shell does without any. */
+/* `source /dev/stdin` works like a shell without operands. */
 static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 {
 	if (command->argc > 1 && is_input(&command->argv[1]) && !command->in.none)
-		judge_source(command, command->in.taint, is_blank(command->in.text), command->range,
-			     hits);
+		judge_source(command, command->in.taint, is_all_unknown(command->in.text),
+			     command->range, hits);
 	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
 		judge_file(command, &command->argv[1], hits);
 	else
 		match_first_word(command, hits);
 }
 
-/* ./x.sh that was downloaded just now. */
+/* ./x.sh, which this command line may have downloaded. */
 static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text name = command->argv[0].text;
@@ -262,8 +265,8 @@ static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 		judge_file(command, &command->argv[0], hits);
 }
 
-/* s///e runs what lines of a file become. */
-static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+/* s///e runs the resulting lines of a file. */
+static void check_sed_command(void *arg, enum ab_sed what, const struct ab_field *text)
 {
 	if (what == AB_SED_RUNS_LINE || (what == AB_SED_RUNS && !text->text.len))
 		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
@@ -283,7 +286,7 @@ static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
 	ab_hit_add(hits, AB_RULE_HISTORY_EXEC, command->range);
 }
 
-/* The last part of the name is known, wherever the program is. */
+/* The last part of the path, which names the program, is unknown. */
 static bool is_dynamic(const struct ab_field *word)
 {
 	struct ab_text t = word->text;
@@ -314,9 +317,7 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 			ab_hit_add(hits, AB_RULE_IFS_BYPASS, command->argv[i].range);
 }
 
-/* Programs that connect a shell to somewhere else. */
-
-static struct ab_text first_word(struct ab_text t)
+static struct ab_text cut_first_word(struct ab_text t)
 {
 	uint32_t i = 0;
 
@@ -329,12 +330,12 @@ static struct ab_text first_word(struct ab_text t)
 	return t;
 }
 
-/* Some nc have -c for a command, others for TLS: then a host follows. */
+/* -c of nc takes a command or, in other versions, means TLS; then a host follows. */
 static bool is_program(struct ab_text t)
 {
 	return (t.len > 0 && t.s[0] == '/') ||
 	       ab_listed("ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
-			 first_word(t));
+			 cut_first_word(t));
 }
 
 static bool nc_runs(const struct ab_simple *command)
@@ -378,7 +379,7 @@ static bool socat_runs(const struct ab_simple *command)
 	return net && run;
 }
 
-/* A window on somebody else's screen. */
+/* A window on another machine's screen. */
 static bool xterm_shows(const struct ab_simple *command)
 {
 	for (size_t i = 1; i + 1 < command->argc; i++) {
@@ -390,19 +391,19 @@ static bool xterm_shows(const struct ab_simple *command)
 	return false;
 }
 
-static bool has(struct ab_text t, const char *s)
+static bool contains_text(struct ab_text t, const char *s)
 {
 	return memmem(t.s, t.len, s, strlen(s));
 }
 
-/* awk has no sockets but files by that name. */
+/* awk opens sockets as files below /inet/. */
 static bool awk_connects(const struct ab_simple *command)
 {
 	const struct ab_field *code = ab_code_find(command, AB_LANG_AWK);
 
-	return code && has(code->text, "/inet/") &&
-	       (has(code->text, "system(") || has(code->text, "| getline") ||
-		has(code->text, "|getline"));
+	return code && contains_text(code->text, "/inet/") &&
+	       (contains_text(code->text, "system(") || contains_text(code->text, "| getline") ||
+		contains_text(code->text, "|getline"));
 }
 
 static bool code_connects(const struct ab_simple *command, enum ab_language language,
@@ -435,7 +436,7 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
 		if (traits & AB_CODE_UNREAD)
 			ab_hit_because(hits, AB_RULE_UNPARSED, command->range,
-				       "This is too long to be read to its end.");
+				       "Too long to analyse completely.");
 	}
 	if (hit)
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
@@ -449,7 +450,7 @@ void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *comma
 
 	(void)scene;
 	match_words(command, hits);
-	if (command->nredirects > 0 && connects(command, runner != NULL))
+	if (command->nredirects > 0 && connects_shell(command, runner != NULL))
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 	if (runner)
 		match_runner(command, runner, hits);
@@ -462,7 +463,7 @@ void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *comma
 	else if (ab_text_is(name, "fc"))
 		match_fc(command, hits);
 	else if (ab_text_is(name, "sed"))
-		ab_sed_each(command, see_sed, hits);
+		ab_sed_each(command, check_sed_command, hits);
 	else if (command->files && command->argc > 0)
 		match_file(command, hits);
 	match_connection(command, hits);

@@ -5,8 +5,8 @@
 #include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
-/* In a home: what runs by itself later. A "*" at the end is any rest; what is
- * below counts too. Sorted. */
+/* Files in a home that run by themselves later, and everything below them. A final
+ * "*" matches any rest. Sorted. */
 static const char startup[][22] = {
 	".Xsession",
 	".bash_aliases",
@@ -42,13 +42,13 @@ static const char startup[][22] = {
 	"Library/LaunchAgents",
 };
 
-/* Anywhere: what an agent reads its settings from. Sorted. */
+/* Settings files of agents, in any folder. Sorted. */
 static const char agents[][16] = {
 	".agentbox", ".agentbox.json", ".aider.conf.yml", ".claude",   ".claude.json",
 	".codex",    ".cursor",	       ".gemini",	  ".mcp.json",
 };
 
-static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
+static bool is_startup_file(const struct ab_scene *scene, const struct ab_path *path)
 {
 	size_t home = ab_path_home(scene, path);
 
@@ -63,13 +63,13 @@ static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
 	return false;
 }
 
-static bool is_agents(const struct ab_scene *scene, const struct ab_path *path)
+static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *path)
 {
 	size_t home = ab_path_home(scene, path);
 
 	if (home && ab_path_has(path, home, ".config/agentbox"))
 		return true;
-	/* The workspace itself may lie in such a folder. */
+	/* The workspace itself may be inside such a folder. */
 	for (size_t i = ab_path_workspace(scene, path); i < path->len && i < AB_PATH_PARTS; i++)
 		if (AB_LOOKUP_WORD(agents, path->part[i]))
 			return true;
@@ -95,7 +95,7 @@ static bool is_recursive(const struct ab_simple *command)
 	return false;
 }
 
-/* Whole trees that go are the delete rule's: it knows which ones matter. */
+/* Leave recursive deletion to the delete rule, which knows the important trees. */
 static void judge_system(const struct writing *w, enum ab_write_targets how,
 			 const struct ab_field *file)
 {
@@ -103,10 +103,10 @@ static void judge_system(const struct writing *w, enum ab_write_targets how,
 		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
 	else if (how == AB_WRITTEN_ENTRY && !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
-			       "Makes or changes a file that belongs to the system.");
+			       "Creates or changes a system file.");
 	else if (how == AB_WRITTEN_GONE && !is_recursive(w->command))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
-			       "Removes a file that belongs to the system.");
+			       "Removes a system file.");
 }
 
 static void judge_written(void *arg, enum ab_write_targets how, const struct ab_field *file)
@@ -125,10 +125,10 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 		judge_system(w, how, file);
 	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
-			       "Writes into \"/\", over the system's files.");
-	if (how != AB_WRITTEN_GONE && is_startup(w->scene, &path))
+			       "Writes into \"/\", over system files.");
+	if (how != AB_WRITTEN_GONE && is_startup_file(w->scene, &path))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	if (is_agents(w->scene, &path))
+	if (is_agent_file(w->scene, &path))
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 

@@ -9,24 +9,23 @@ enum operands {
 	NONE,
 	ALL,
 	FIRST,
-	REST,  /* all but the first */
-	LAST,  /* the last of two and more */
-	MOVED, /* the last; those before it are gone */
+	REST,  /* all except the first */
+	LAST,  /* the last of two or more */
+	MOVED, /* the last; those before it are removed */
 };
 
 struct writer {
 	char name[12];
-	/* Options whose value is written to: "o output". With one of them the
+	/* Options whose value is written to: "o output". With one of them, all
 	 * operands of LAST are sources. */
 	char to[68];
 	enum operands operands;
-	/* One of these must be given for the operands to be written to; "":
-	 * no matter. */
+	/* The operands are written to only with one of these; "": always. */
 	char when[12];
 	/* With one of these the operands are ALL. */
 	char all[20];
 	enum ab_write_targets how;
-	char words[32]; /* whole words before a file: "-out" */
+	char words[32]; /* words followed by a file: "-out" */
 };
 
 /* Sorted by name. */
@@ -92,7 +91,7 @@ static const struct writer writers[] = {
 	{ "zip", "", FIRST, .how = AB_WRITTEN_CONTENT },
 };
 
-static bool option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
+static bool is_option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
 {
 	struct ab_text name = w->name;
 
@@ -106,7 +105,7 @@ struct found {
 	size_t operands;
 };
 
-/* What the options say, before the operands can be told. */
+/* Read the options first: they decide which operands are written to. */
 static void read_options(const struct writer *writer, const struct ab_simple *command,
 			 ab_write_targets_fn *fn, void *arg, struct found *ret)
 {
@@ -121,9 +120,9 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 			ret->operands++;
 			continue;
 		}
-		ret->when = ret->when || option_listed(writer->when, what, &w);
-		ret->all = ret->all || option_listed(writer->all, what, &w);
-		if (w.value.text.s && option_listed(writer->to, what, &w)) {
+		ret->when = ret->when || is_option_listed(writer->when, what, &w);
+		ret->all = ret->all || is_option_listed(writer->all, what, &w);
+		if (w.value.text.s && is_option_listed(writer->to, what, &w)) {
 			ret->to = true;
 			fn(arg, writer->how, &w.value);
 		}
@@ -153,8 +152,8 @@ static bool is_written(const struct writer *writer, const struct found *found, s
 	return false;
 }
 
-static void each_operand(const struct writer *writer, const struct ab_simple *command,
-			 const struct found *found, ab_write_targets_fn *fn, void *arg)
+static void report_operands(const struct writer *writer, const struct ab_simple *command,
+			    const struct found *found, ab_write_targets_fn *fn, void *arg)
 {
 	const struct ab_opts opts = ab_grammar_of(writer->name);
 	struct ab_opt_walk w;
@@ -168,15 +167,15 @@ static void each_operand(const struct writer *writer, const struct ab_simple *co
 			fn(arg, how, &command->argv[w.index]);
 }
 
-static void each_after_word(const struct writer *writer, const struct ab_simple *command,
-			    ab_write_targets_fn *fn, void *arg)
+static void report_after_words(const struct writer *writer, const struct ab_simple *command,
+			       ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 1; i + 1 < command->argc; i++)
 		if (ab_listed(writer->words, command->argv[i].text))
 			fn(arg, writer->how, &command->argv[i + 1]);
 }
 
-static void each_of_dd(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+static void report_dd_file(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field file = command->argv[i];
@@ -190,10 +189,10 @@ static void each_of_dd(const struct ab_simple *command, ab_write_targets_fn *fn,
 }
 
 /*
- * tar writes to its archive when it makes one, and below its folder when it
- * unpacks one; the first word needs no dash.
+ * tar writes the archive when it creates one, and below its folder when it unpacks
+ * one. Its first word may have no dash.
  */
-static void each_of_tar(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+static void report_tar_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	const struct ab_opts opts = ab_grammar_of("tar");
 	struct ab_opt_walk w;
@@ -230,20 +229,20 @@ static void each_of_tar(const struct ab_simple *command, ab_write_targets_fn *fn
 		fn(arg, AB_WRITTEN_CONTENT, &folder);
 }
 
-struct told {
+struct callback {
 	ab_write_targets_fn *fn;
 	void *arg;
 };
 
-static void tell_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+static void report_sed_file(void *arg, enum ab_sed what, const struct ab_field *text)
 {
-	const struct told *told = arg;
+	const struct callback *callback = arg;
 
 	if (what == AB_SED_WRITES)
-		told->fn(told->arg, AB_WRITTEN_CONTENT, text);
+		callback->fn(callback->arg, AB_WRITTEN_CONTENT, text);
 }
 
-static void each_redirect(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+static void report_redirects(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
@@ -272,19 +271,19 @@ void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn 
 	const struct writer *writer;
 	struct found found;
 
-	each_redirect(command, fn, arg);
+	report_redirects(command, fn, arg);
 	if (ab_text_is(command->name, "dd"))
-		each_of_dd(command, fn, arg);
+		report_dd_file(command, fn, arg);
 	if (ab_text_is(command->name, "tar"))
-		each_of_tar(command, fn, arg);
+		report_tar_files(command, fn, arg);
 	if (ab_text_is(command->name, "sed"))
-		ab_sed_each(command, tell_sed, &(struct told){ fn, arg });
+		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
 	writer = AB_LOOKUP(writers, command->name);
 	if (!writer)
 		return;
 	read_options(writer, command, fn, arg, &found);
 	if (!writer->when[0] || found.when)
-		each_operand(writer, command, &found, fn, arg);
+		report_operands(writer, command, &found, fn, arg);
 	if (writer->words[0])
-		each_after_word(writer, command, fn, arg);
+		report_after_words(writer, command, fn, arg);
 }

@@ -1,15 +1,15 @@
 #ifndef AB_SHELL_MATCH_WRITE_TARGETS_H
 #define AB_SHELL_MATCH_WRITE_TARGETS_H
 /*
- * What a command writes to, by what its program is known to do: redirections,
- * `tee FILE`, `cp FILE DEST`, `sort -o FILE`, `dd of=FILE` and the like. Pure.
+ * Files that a command writes: redirections, `tee FILE`, `cp FILE DEST`,
+ * `sort -o FILE`, `dd of=FILE` and the like. Covers known programs only. Pure.
  */
 #include "shell/command/simple.h"
 
 enum ab_write_targets {
-	AB_WRITTEN_CONTENT, /* bytes go into it */
-	AB_WRITTEN_ENTRY,   /* it is made, or its owner or mode changed */
-	AB_WRITTEN_GONE,    /* it is removed or moved away */
+	AB_WRITTEN_CONTENT, /* its content is written */
+	AB_WRITTEN_ENTRY,   /* it is created, or its owner or mode changes */
+	AB_WRITTEN_GONE,    /* it is removed or moved */
 };
 
 typedef void ab_write_targets_fn(void *arg, enum ab_write_targets how, const struct ab_field *file);
