@@ -412,7 +412,7 @@ static void test_limits(struct ab_arena *arena)
 	for (int i = 0; i < 300000; i++)
 		memcpy(text + 2 * (size_t)i, "a;", 2);
 	ab_parse(arena, (struct ab_text){ text, 600000 }, &script);
-	is_str(script.error, "there is too much in it", "too many commands");
+	is_str(script.error, "it is too complex", "too many commands");
 	ok(script.list->first && script.list->first->next, "what was read before a limit is there");
 }
 

@@ -1,11 +1,11 @@
 #ifndef AB_SHELL_SYNTAX_AST_H
 #define AB_SHELL_SYNTAX_AST_H
 /*
- * What a shell would read: the tree of a command line or script.
+ * The syntax tree of a command line or script.
  *
- * Every node, word and part says which bytes of the text it came from. All of
- * it lives in the arena that the parser was given; lists are linked by `next`
- * in source order.
+ * Every node, word and part records the bytes of the text it came from. The
+ * whole tree lives in the parser's arena; lists are linked by `next` in source
+ * order.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +18,13 @@ struct ab_span {
 	uint32_t from, to;
 };
 
-/* Bytes that somebody else keeps; not terminated. */
+/* Borrowed bytes, not terminated. */
 struct ab_text {
 	const char *s;
 	uint32_t len;
 };
 
-/* What a digit of a base up to 16 is worth; 99: it is none. */
+/* The value of a digit in a base up to 16; 99: not a digit. */
 static inline unsigned ab_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -34,15 +34,15 @@ static inline unsigned ab_digit(char c)
 }
 
 /*
- * A byte that no word of a command can hold: it stands for a stretch that is
- * not known before run time, of any length. A text that was put together from
- * words (the script of `sh -c "cd $dir"`) may hold it, and the reader takes it
- * for an expansion of which nothing is known.
+ * A byte that no word of a command can contain: it marks a stretch of any
+ * length that is not known before run time. A text assembled from words (the
+ * script of `sh -c "cd $dir"`) may contain it, and the reader treats it as an
+ * expansion with an unknown value.
  */
 #define AB_UNKNOWN '\0'
 
 enum ab_part_kind {
-	AB_PART_TEXT,	     /* literal; quotes and escapes are gone */
+	AB_PART_TEXT,	     /* literal; quotes and escapes removed */
 	AB_PART_PARAM,	     /* $x ${x:-word} */
 	AB_PART_COMMAND,     /* $( ) and backquotes */
 	AB_PART_ARITH,	     /* $(( )) and $[ ] */
@@ -57,17 +57,16 @@ enum ab_param_op {
 	AB_PARAM_ERROR,	    /* ${x:?w} ${x?w} */
 	AB_PARAM_ALTERNATE, /* ${x:+w} ${x+w} */
 	AB_PARAM_LENGTH,    /* ${#x} */
-	AB_PARAM_OTHER,	    /* ${!x} ${x#w} ${x%w} ${x/a/b} ${x:1} ${x^^} ${x@Q}:
-				 * `word` has the operator, too */
+	/* ${!x} ${x#w} ${x%w} ${x/a/b} ${x:1} ${x^^} ${x@Q}: `word` includes
+	 * the operator. */
+	AB_PARAM_OTHER,
 };
 
 struct ab_part {
 	enum ab_part_kind kind;
 	bool quoted; /* not split, not a pattern, no braces */
-	/*
-	 * Of a TEXT the bytes between the quotes: where they are as many as
-	 * the text's own, they are the same ones.
-	 */
+	/* For a TEXT, the bytes between the quotes. If there are as many as in
+	 * the text, they are the same bytes. */
 	struct ab_span range;
 	struct ab_part *next;
 	union {
@@ -77,24 +76,24 @@ struct ab_part {
 			enum ab_param_op op;
 			bool colon;		    /* ":-", not "-" */
 			bool array;		    /* [@] or [*] follows the name */
-			bool indexed;		    /* another [subscript] does */
-			struct ab_part *subscript;  /* the parts in that */
-			struct ab_shell_word *word; /* of the operator, or NULL */
-			/* The bytes from behind the name to the "}", as they
-			 * are: "[0]" "%.c" ":1:2"; s NULL: not known. */
+			bool indexed;		    /* another [subscript] follows */
+			struct ab_part *subscript;  /* its parts */
+			struct ab_shell_word *word; /* the operand, or NULL */
+			/* The raw bytes between the name and the "}":
+			 * "[0]" "%.c" ":1:2"; s NULL: not known. */
 			struct ab_text op_text;
 		} param;
 		struct {			      /* COMMAND, PROCESS_* */
 			struct ab_shell_node *script; /* a LIST */
-			/* What it prints, for the one who walks the tree. */
+			/* Its output, filled in by the tree walker. */
 			const struct ab_data *output;
 		} command;
-		struct ab_part *arith; /* ARITH: the parts in it */
+		struct ab_part *arith; /* ARITH: its parts */
 	};
 };
 
 struct ab_shell_word {
-	struct ab_span range;  /* with its quotes */
+	struct ab_span range;  /* including its quotes */
 	struct ab_part *parts; /* '' is one quoted, empty TEXT */
 	struct ab_shell_word *next;
 };
@@ -115,7 +114,7 @@ enum ab_redir_op {
 
 struct ab_redir {
 	enum ab_redir_op op;
-	int fd; /* -1: the operator's own; -2: {name} */
+	int fd; /* -1: the operator's default; -2: {name} */
 	struct ab_span range;
 	struct ab_shell_word *target;
 	struct ab_redir *next;
@@ -125,7 +124,7 @@ struct ab_assign {
 	struct ab_text name;
 	bool append;		   /* x+=y */
 	bool indexed;		   /* x[..]=y */
-	struct ab_part *subscript; /* the parts in that */
+	struct ab_part *subscript; /* its parts */
 	bool array;		   /* x=(a b): `value` is the list of words */
 	struct ab_span range;
 	struct ab_shell_word *value; /* NULL: empty */
@@ -134,9 +133,9 @@ struct ab_assign {
 
 enum ab_node_kind {
 	AB_NODE_SIMPLE,
-	AB_NODE_PIPELINE, /* a | b: two and more children */
-	AB_NODE_ANDOR,	  /* a && b || c: two and more */
-	AB_NODE_LIST,	  /* a; b & c: any number, also none */
+	AB_NODE_PIPELINE, /* a | b: two or more children */
+	AB_NODE_ANDOR,	  /* a && b || c: two or more */
+	AB_NODE_LIST,	  /* a; b & c: any number, or none */
 	AB_NODE_SUBSHELL, /* ( ) */
 	AB_NODE_GROUP,	  /* { } */
 	AB_NODE_IF,
@@ -161,8 +160,8 @@ struct ab_shell_node {
 	bool background; /* "&" ends it */
 	bool negated;	 /* "!" begins it */
 	bool timed;	 /* "time" begins it */
-	bool or ;	 /* in an ANDOR: "||" stands before it */
-	bool err_too;	 /* in a PIPELINE: "|&" stands before it */
+	bool or ;	 /* in an ANDOR: "||" precedes it */
+	bool err_too;	 /* in a PIPELINE: "|&" precedes it */
 	struct ab_span range;
 	struct ab_redir *redirs;
 	struct ab_shell_node *next;
@@ -184,7 +183,7 @@ struct ab_shell_node {
 			struct ab_shell_node *body;
 		} loop;
 		struct {			     /* FOR_ARITH, ARITH; TEST: */
-			struct ab_part *parts;	     /* the expansions in it */
+			struct ab_part *parts;	     /* its expansions */
 			struct ab_shell_word *words; /* TEST: the operands */
 			struct ab_shell_node *body;  /* FOR_ARITH */
 		} expr;

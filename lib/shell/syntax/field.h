@@ -1,22 +1,22 @@
 #ifndef AB_SHELL_SYNTAX_FIELD_H
 #define AB_SHELL_SYNTAX_FIELD_H
 /*
- * What a word becomes before the shell runs the command: fields, as far as
- * that can be known, and the bytes that flow through pipes.
+ * Fields: what a word expands to before the shell runs the command, as far as
+ * it is known. And data: the bytes that flow through pipes.
  */
 #include <string.h>
 
 #include "shell/syntax/ast.h"
 
-/* What kind of bytes these are, or may be in their unknown stretches. */
+/* The origin of the bytes, including those of unknown stretches. */
 enum ab_taint {
-	AB_TAINT_NETWORK = 1,	/* somebody else's, downloaded */
-	AB_TAINT_DECODED = 2,	/* unpacked from an encoding */
+	AB_TAINT_NETWORK = 1,	/* downloaded */
+	AB_TAINT_DECODED = 2,	/* output of a decoder */
 	AB_TAINT_SECRET = 4,	/* a secret file or the environment */
-	AB_TAINT_FILE = 8,	/* a file's content as it is */
-	AB_TAINT_GLUED = 16,	/* $IFS, unquoted, joins it */
-	AB_TAINT_HISTORY = 32,	/* what the shell ran before */
-	AB_TAINT_SETTINGS = 64, /* a tool's own, for the shell that asks */
+	AB_TAINT_FILE = 8,	/* a file's unchanged content */
+	AB_TAINT_GLUED = 16,	/* joined by an unquoted $IFS */
+	AB_TAINT_HISTORY = 32,	/* commands from the shell history */
+	AB_TAINT_SETTINGS = 64, /* a tool's own shell setup code */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX
@@ -24,24 +24,24 @@ enum ab_taint {
 struct ab_data;
 
 struct ab_field {
-	struct ab_text text;  /* AB_UNKNOWN in it: an unknown stretch */
-	bool unknown;	      /* there is one */
-	bool splits;	      /* may be no word at all, or several */
-	bool pattern;	      /* has * ? [ that are not quoted */
+	struct ab_text text;  /* AB_UNKNOWN marks an unknown stretch */
+	bool unknown;	      /* contains AB_UNKNOWN */
+	bool splits;	      /* may become no word, or several */
+	bool pattern;	      /* has unquoted * ? [ */
 	unsigned taint;	      /* enum ab_taint */
 	struct ab_span range; /* of the word, in the outermost text */
-	/* Where the outermost text has the same bytes, one for one. */
+	/* Offset of the same bytes in the outermost text. */
 	uint32_t verbatim;
-	const struct ab_data *stream; /* <( ): what is read there */
+	const struct ab_data *stream; /* <( ): the data read from it */
 };
 
-/* Bytes that flow: standard input, the output of a substitution. */
+/* A stream: standard input, or the output of a substitution. */
 struct ab_data {
-	bool none;	     /* nothing at all: a terminal, /dev/null */
+	bool none;	     /* no data: a terminal, /dev/null */
 	struct ab_text text; /* AB_UNKNOWN as in a field */
 	bool unknown;
 	unsigned taint;
-	struct ab_span range; /* of what wrote them */
+	struct ab_span range; /* of the writer */
 	uint32_t verbatim;
 };
 
@@ -50,7 +50,7 @@ struct ab_fields {
 	size_t len, room;
 };
 
-/* Most texts differ in their first byte: then nothing else is looked at. */
+/* Compare the first byte before anything else: most texts differ there. */
 static inline bool ab_text_is(struct ab_text t, const char *s)
 {
 	size_t len;
@@ -71,7 +71,7 @@ static inline bool ab_text_starts(struct ab_text t, const char *s)
 	return t.len >= len && memcmp(t.s, s, len) == 0;
 }
 
-/* Known, and this. (AB_UNKNOWN equals no byte of `s`.) */
+/* True only for a known text: AB_UNKNOWN never matches a byte of `s`. */
 static inline bool ab_field_is(const struct ab_field *f, const char *s)
 {
 	return ab_text_is(f->text, s);

@@ -8,7 +8,7 @@
 
 enum { INNER_MAX = 16 };
 
-/* What ends everything: an expansion may begin here. */
+/* Ends a run of every class: an expansion may begin here. */
 #define EXPANDS (AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_DOUBLE | AB_LEX_BODY | AB_LEX_BALANCED)
 #define ENDS (AB_LEX_BREAK | AB_LEX_WORD)
 #define NAME AB_LEX_NAME
@@ -43,7 +43,7 @@ const unsigned char ab_lex_classes[256] = {
 void *ab_lex_new(struct ab_reader *r, size_t size)
 {
 	if (++r->nodes > AB_SHELL_NODES_MAX)
-		ab_lex_fail(r, r->at, "there is too much in it");
+		ab_lex_fail(r, r->at, "it is too complex");
 	return ab_arena_alloc(r->arena, size);
 }
 
@@ -85,7 +85,7 @@ static char *quote_token(struct ab_reader *r, const char *before, const char *to
 	return text;
 }
 
-/* The operator or reserved word at this place. */
+/* Length of the operator or reserved word here; 0: neither. */
 static size_t measure_token(struct ab_reader *r)
 {
 	const char *s = r->s + r->at;
@@ -140,7 +140,7 @@ struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t
 	inner.end = to;
 	inner.heredocs = NULL;
 	inner.in_command = false;
-	/* Each reads its bytes again: that there are few keeps it linear. */
+	/* Each inner reader reads its bytes again: the bound keeps this linear. */
 	if (++inner.inner > INNER_MAX)
 		ab_lex_fail(&inner, inner.at, "it is nested too deeply");
 	inner.key_at = inner.blanks_to = UINT32_MAX;
@@ -163,7 +163,7 @@ void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner)
 		r->passed_at = inner->error_at;
 	}
 	if (r->nodes > AB_SHELL_NODES_MAX)
-		ab_lex_fail(r, r->at, "there is too much in it");
+		ab_lex_fail(r, r->at, "it is too complex");
 }
 
 /* A backslash at the end of a line joins it with the next one. */
@@ -301,7 +301,7 @@ struct ab_text ab_lex_name(struct ab_reader *r)
 	uint32_t from = r->at, at = skip_name(r, from), len = at - from;
 	char *name;
 
-	/* The end, if lines are joined in it. */
+	/* Find the end of a name that continues across joined lines. */
 	for (uint32_t next = ab_lex_joined(r, at); next > at && len && skip_name(r, next) > next;
 	     next = ab_lex_joined(r, at))
 		at = skip_name(r, next);
@@ -346,7 +346,7 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	ab_parts_add(parts, part);
 }
 
-/* The byte here stands for something that is not known. */
+/* The byte here is AB_UNKNOWN. */
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted)
 {
 	struct ab_part *part = ab_lex_new(r, sizeof(*part));

@@ -1,22 +1,22 @@
 #ifndef AB_SHELL_SYNTAX_LEX_H
 #define AB_SHELL_SYNTAX_LEX_H
 /*
- * What the files of the reader share: its state, what bytes mean, and one
- * function for each rule of the grammar.
+ * Shared by the files of the reader: its state, the byte classes, and one
+ * function for each grammar rule.
  *
- * There are no tokens: what a byte means depends on the place, so each rule
- * looks at the text itself. Nothing is read twice. An error moves the reader
- * to the end of its text, so that every rule ends by itself and leaves what it
- * has in the tree.
+ * There are no tokens: the meaning of a byte depends on its position, so each
+ * rule examines the text itself. Nothing is read twice. An error moves the
+ * reader to the end of its text, so every rule returns and the tree keeps what
+ * was read.
  */
 #include "shell/syntax/parse.h"
 
 struct ab_arena;
 
-/* What a byte is, as bits: a run of text ends at one of its kind. */
+/* Byte classes, as bits: a run of text ends at a byte of the given class. */
 enum ab_lex_class {
 	AB_LEX_BREAK = 1,     /* ends a word: blanks and operators */
-	AB_LEX_WORD = 2,      /* means something in a word */
+	AB_LEX_WORD = 2,      /* special in a word */
 	AB_LEX_OPERAND = 4,   /* in ${x:-word} */
 	AB_LEX_DOUBLE = 8,    /* between double quotes */
 	AB_LEX_BODY = 16,     /* in a here-document */
@@ -56,12 +56,12 @@ enum ab_keyword {
 struct ab_heredoc {
 	struct ab_redir *redir;
 	struct ab_text delimiter;
-	bool quoted; /* nothing in the body is expanded */
-	bool strip;  /* <<-: tabs that begin a line are not there */
+	bool quoted; /* the body is not expanded */
+	bool strip;  /* <<-: leading tabs are removed */
 	struct ab_heredoc *next;
 };
 
-/* "((" at `at`: does "))" close it? */
+/* "((" at `at`; `arith`: "))" closes it. */
 struct ab_double_paren {
 	uint32_t at;
 	bool arith;
@@ -71,29 +71,29 @@ struct ab_reader {
 	struct ab_arena *arena;
 	const char *s;
 	uint32_t at, end;
-	/* Where each byte of `s` stands in the whole text; NULL: there. */
+	/* Offset of each byte of `s` in the whole text; NULL: the same. */
 	const uint32_t *map;
 	unsigned depth;
-	unsigned inner; /* readers around this one */
+	unsigned inner; /* number of enclosing readers */
 	uint32_t nodes;
-	uint64_t work; /* bytes looked at, for the tests */
+	uint64_t work; /* bytes examined, for the tests */
 	const char *error;
 	uint32_t error_at;
-	/* An error of a part that does not end the reading. */
+	/* The first error in a part, which does not stop the reader. */
 	const char *passed;
 	uint32_t passed_at;
 
 	struct ab_heredoc *heredocs;	   /* in order */
-	struct ab_heredoc **heredocs_tail; /* if there are any */
-	bool in_command;		   /* a ")" ends this */
+	struct ab_heredoc **heredocs_tail; /* valid if there are any */
+	bool in_command;		   /* inside $( ) and the like */
 
-	/* Pairs up to here are known; sorted. */
+	/* "((" found before pairs_to; sorted. */
 	struct ab_double_paren *pairs;
 	size_t npairs, pairs_room;
 	uint32_t pairs_to;
 
-	uint32_t before, blanks_to; /* the blanks that were skipped last */
-	enum ab_keyword key;	    /* the one at key_at */
+	uint32_t before, blanks_to; /* the last skipped blanks */
+	enum ab_keyword key;	    /* keyword at key_at */
 	uint32_t key_at, key_end;
 };
 
@@ -124,13 +124,13 @@ static inline bool ab_lex_at_word(const struct ab_reader *r)
 				  ab_lex_at2(r, '<', '(') || ab_lex_at2(r, '>', '('));
 }
 
-/* Counted; never NULL. */
+/* Counts toward AB_SHELL_NODES_MAX; never NULL. */
 void *ab_lex_new(struct ab_reader *r, size_t size);
 struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to);
-/* From there to here, without the blanks that were skipped last. */
+/* From `from` to the current byte, without the last skipped blanks. */
 struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from);
 void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
-/* What stands here has no place here; `missing` is what would have. */
+/* Fails because of the token here, or because `missing` is not here. */
 void ab_lex_unexpected(struct ab_reader *r, const char *missing);
 bool ab_lex_enter(struct ab_reader *r);
 static inline void ab_lex_leave(struct ab_reader *r)
@@ -138,9 +138,9 @@ static inline void ab_lex_leave(struct ab_reader *r)
 	r->depth--;
 }
 /*
- * A reader of other bytes, or of some of these; then back to the first. A
- * shell reads those when it runs the command: what is wrong there does not
- * keep it from going on.
+ * Start a reader for other bytes or part of these, and return to the outer
+ * one. A shell parses such bytes when it runs the command, so an error in them
+ * does not stop the outer reader.
  */
 struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t from, uint32_t to);
 void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
@@ -151,11 +151,11 @@ void ab_lex_skip_newlines(struct ab_reader *r);
 /* At the start of a word. */
 enum ab_keyword ab_lex_keyword(struct ab_reader *r);
 bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key);
-/* Over the operator `op`, if it stands here. */
+/* Consumes the operator `op` if it is next. */
 bool ab_lex_take(struct ab_reader *r, const char *op);
-/* Over what means nothing here; returns where it began. */
+/* Skips to a byte of these classes; returns where it began. */
 uint32_t ab_lex_run(struct ab_reader *r, unsigned until);
-/* Letters, digits and "_"; put together where lines are joined in it. */
+/* Letters, digits and "_", across joined lines. */
 struct ab_text ab_lex_name(struct ab_reader *r);
 
 void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
@@ -170,14 +170,14 @@ struct ab_shell_node *ab_parse_list(struct ab_reader *r);
 struct ab_shell_node *ab_parse_body(struct ab_reader *r);
 struct ab_shell_node *ab_parse_command(struct ab_reader *r);
 struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind);
-/* It ends here. */
+/* Sets the range of a node that ends here. */
 void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from);
 
 /* parse_simple.c */
 struct ab_shell_node *ab_parse_simple(struct ab_reader *r);
 bool ab_parse_redir(struct ab_reader *r, struct ab_redir ***tail);
 
-/* parse_compound.c: with its redirections; NULL: none begins here */
+/* parse_compound.c: includes its redirections; NULL: none begins here */
 struct ab_shell_node *ab_parse_compound(struct ab_reader *r);
 struct ab_shell_node *ab_parse_function(struct ab_reader *r, uint32_t from,
 					const struct ab_shell_word *name);
@@ -190,12 +190,12 @@ struct ab_shell_node *ab_parse_test(struct ab_reader *r);
 /* parse_word.c */
 enum ab_word_mode {
 	AB_WORD_PLAIN,
-	AB_WORD_DECLARE, /* x=(a b) is one */
+	AB_WORD_DECLARE, /* x=(a b) is one word */
 	AB_WORD_REGEX,	 /* after =~ */
 	AB_WORD_OPERAND, /* up to the } of ${x:-word} */
 };
 struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode);
-/* The rest of a word of which `parts` is known already. */
+/* The rest of a word that begins with `parts`. */
 struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
 					 enum ab_word_mode mode);
 /* Up to the `"`, or the end of a here-document. */
@@ -212,15 +212,15 @@ void ab_parse_process(struct ab_reader *r, struct ab_parts *parts);
 
 /* parse_arith.c */
 bool ab_parse_is_arith(struct ab_reader *r, uint32_t at);
-/* Up to the `close` that belongs to what was opened before. */
+/* Up to the `close` that matches the `open` before. */
 void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, char close,
 		       bool quoted);
-/* The rest of (( ... )), after its beginning. */
+/* The rest of (( ... )), after the "((". */
 void ab_parse_arith(struct ab_reader *r, struct ab_parts *parts);
 
 /* parse_heredoc.c */
 void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip);
-/* The bodies of all that wait; the next line begins here. */
+/* The bodies of all pending here-documents; the next line begins here. */
 void ab_parse_heredoc_bodies(struct ab_reader *r);
 
 #endif

@@ -1,14 +1,14 @@
 #ifndef AB_SHELL_SYNTAX_NAME_TABLE_H
 #define AB_SHELL_SYNTAX_NAME_TABLE_H
 /*
- * Names in tables. A table is an array of anything that begins with its name,
- * as an array of char, sorted by it byte for byte.
+ * Lookup by name. A table is an array of rows that each begin with a name (an
+ * array of char), sorted by name in byte order.
  */
 #include <endian.h>
 
 #include "shell/syntax/field.h"
 
-/* Most names differ in their first bytes: a call would cost more than that. */
+/* Inline: most names differ in their first bytes, so a call would cost more. */
 static inline int ab_name_compare(struct ab_text name, const char *other)
 {
 	for (uint32_t i = 0; i < name.len; i++) {
@@ -23,7 +23,7 @@ static inline int ab_name_compare(struct ab_text name, const char *other)
 	return -(other[name.len] != '\0');
 }
 
-/* The first eight bytes of a name, as a number that orders as they do. */
+/* The first eight bytes of a name, as a number with the same order. */
 static inline uint64_t ab_name_number(struct ab_text name)
 {
 	uint64_t number = 0;
@@ -33,7 +33,7 @@ static inline uint64_t ab_name_number(struct ab_text name)
 	return number;
 }
 
-/* Those of a row, of which `room` bytes are the name's. */
+/* The same for a row whose name takes `room` bytes. */
 static inline uint64_t ab_row_number(const char *row, size_t room)
 {
 	uint64_t bytes = 0;
@@ -43,8 +43,8 @@ static inline uint64_t ab_row_number(const char *row, size_t room)
 }
 
 /*
- * Which half comes next is computed and not jumped to: no processor guesses
- * the way through a table, and each wrong guess costs more than a step.
+ * Branch-free search: the branches would be unpredictable, and a wrong
+ * prediction costs more than a step.
  */
 static inline const void *ab_name_table_find(const void *rows, size_t n, size_t size, size_t room,
 					     struct ab_text name)
@@ -67,7 +67,7 @@ static inline const void *ab_name_table_find(const void *rows, size_t n, size_t 
 	return NULL;
 }
 
-/* The entry of that name, or NULL; of words, or of rows that have a `name`. */
+/* The entry with that name, or NULL. Rows are words, or have a `name`. */
 #define AB_LOOKUP_WORD(table, name) AB_LOOKUP_BY(table, (table)[0], name)
 #define AB_LOOKUP(table, key) AB_LOOKUP_BY(table, (table)[0].name, key)
 
@@ -76,13 +76,13 @@ static inline const void *ab_name_table_find(const void *rows, size_t n, size_t 
 		struct ab_text name_ = (name);                                           \
 		_Static_assert(!__builtin_types_compatible_p(__typeof__(first),          \
 							     __typeof__(&(first)[0])),   \
-			       "the name stands in the row itself");                     \
+			       "a row holds its name, not a pointer");                   \
 		(const __typeof__((table)[0]) *)ab_name_table_find(                      \
 			(table), sizeof(table) / sizeof((table)[0]), sizeof((table)[0]), \
 			sizeof(first), name_);                                           \
 	})
 
-/* The next word of a list with blanks between them; len 0: no more. */
+/* The next word of a list separated by blanks; len 0: no more. */
 static inline struct ab_text ab_list_next(const char **list)
 {
 	const char *from = *list, *to;
@@ -95,7 +95,7 @@ static inline struct ab_text ab_list_next(const char **list)
 	return (struct ab_text){ from, (uint32_t)(to - from) };
 }
 
-/* A word of a list with blanks between them. */
+/* Is `word` in a list separated by blanks? */
 static inline bool ab_listed(const char *list, struct ab_text word)
 {
 	struct ab_text w;

@@ -27,7 +27,7 @@ struct ab_shell_node *ab_parse_command(struct ab_reader *r)
 	return node ? node : ab_parse_simple(r);
 }
 
-/* "!" and "time" in any number. */
+/* Any number of "!" and "time". */
 static void parse_prefix(struct ab_reader *r, bool *ret_negated, bool *ret_timed)
 {
 	for (;;) {
@@ -60,13 +60,13 @@ static bool at_pipe(struct ab_reader *r, bool *ret_err_too)
 	return *ret_err_too || ab_lex_take(r, "|");
 }
 
-/* "!" and "time" stand alone, too. */
+/* "!" and "time" need no command. */
 static bool at_end_of_command(const struct ab_reader *r)
 {
 	return r->at >= r->end || r->s[r->at] == '\n' || r->s[r->at] == ';';
 }
 
-static struct ab_shell_node *parse_first(struct ab_reader *r)
+static struct ab_shell_node *parse_prefixed_command(struct ab_reader *r)
 {
 	bool negated = false, timed = false;
 	struct ab_shell_node *node;
@@ -85,7 +85,7 @@ static struct ab_shell_node *parse_first(struct ab_reader *r)
 static struct ab_shell_node *parse_pipeline(struct ab_reader *r)
 {
 	uint32_t from = r->at;
-	struct ab_shell_node *node = parse_first(r), *last = node, *all = NULL;
+	struct ab_shell_node *node = parse_prefixed_command(r), *last = node, *all = NULL;
 	bool err_too;
 
 	ab_lex_skip_blanks(r);

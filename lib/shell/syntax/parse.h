@@ -3,10 +3,10 @@
 /*
  * The reader: text to tree, as bash reads it (POSIX and the bash forms).
  *
- * Pure: no I/O, no globals; memory only from the arena. Linear in the text,
- * whatever it holds, and bounded: see the limits. Where it stops early (an
- * error, a limit) the tree has every command that was complete before that
- * place, because a shell would have run those.
+ * Pure: no I/O, no globals; memory only from the arena. Linear for any text,
+ * and bounded by the limits below. If it stops early (an error, a limit), the
+ * tree has every command that was complete before that byte, because a shell
+ * would have run those.
  */
 #include "shell/syntax/ast.h"
 
@@ -20,8 +20,8 @@ enum {
 
 struct ab_script {
 	struct ab_shell_node *list; /* never NULL */
-	/* NULL: all of it was read. Else what was wrong at byte `error_at`,
-	 * a phrase for people: "a quote is not closed". */
+	/* NULL: the whole text was read. Else the error at byte `error_at`, a
+	 * phrase for people: "a quote is not closed". */
 	const char *error;
 	uint32_t error_at;
 };

@@ -1,6 +1,6 @@
 /*
- * $'..': the escapes of C and a few more, decoded. As in bash a zero byte
- * ends the string.
+ * $'..': decodes the escapes of C and a few more. As in bash, a zero byte ends
+ * the string.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct decoder {
 	bool ended;
 };
 
-/* Up to `max` digits; false: there is none. */
+/* Up to `max` digits; false: there are none. */
 static bool read_number(struct decoder *d, int base, int max, uint32_t *ret)
 {
 	const char *from = d->s;
@@ -52,7 +52,7 @@ static void put_utf8(struct decoder *d, uint32_t c)
 		put_byte(d, 0x80 | ((c >> (6 * more)) & 0x3f));
 }
 
-/* \x \u \U: with no digits they are text. */
+/* \x \u \U: without digits they are text. */
 static void decode_hex(struct decoder *d, char kind)
 {
 	int max = kind == 'x' ? 2 : kind == 'u' ? 4 : 8;
@@ -114,7 +114,7 @@ static void decode_escape(struct decoder *d)
 	}
 }
 
-/* [from, to) holds no AB_UNKNOWN. True: the string ends in it. */
+/* [from, to) contains no AB_UNKNOWN. True: the string ends in it. */
 static bool add_decoded(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to)
 {
 	struct decoder d = { .s = r->s + from, .end = r->s + to };
@@ -143,7 +143,7 @@ static bool add_decoded(struct ab_reader *r, struct ab_parts *parts, uint32_t fr
 	return d.ended;
 }
 
-static uint32_t find_end(struct ab_reader *r)
+static uint32_t find_end_quote(struct ab_reader *r)
 {
 	uint32_t at = r->at;
 
@@ -155,7 +155,7 @@ static uint32_t find_end(struct ab_reader *r)
 
 void ab_parse_ansi(struct ab_reader *r, struct ab_parts *parts)
 {
-	uint32_t from = r->at, to = find_end(r);
+	uint32_t from = r->at, to = find_end_quote(r);
 	bool empty = from == to, ended = false;
 
 	if (to >= r->end) {

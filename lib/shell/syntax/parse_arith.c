@@ -1,7 +1,7 @@
 /*
- * (( )) or ( ( ) )? It is arithmetic where "))" closes it, which only the end
- * tells. One scan from the outermost "((" answers for all that are in it, so
- * that no byte is looked at once for each level.
+ * (( )) or ( ( ) )? It is arithmetic if "))" closes it, which is only known at
+ * the end. One scan from the outermost "((" decides for every "((" inside it,
+ * so no byte is examined once per level.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/data/arena.h"
 #include "shell/syntax/lex.h"
 
-/* What is deeper than this is no arithmetic that anyone wrote. */
+/* Nobody writes arithmetic deeper than this. */
 enum { SCAN_DEPTH = 1000 };
 
 struct scan {
@@ -19,7 +19,7 @@ struct scan {
 	struct {
 		char open; /* ( { " */
 		uint32_t at;
-		size_t pair; /* the one that begins here */
+		size_t pair; /* index of the pair that begins here */
 	} stack[SCAN_DEPTH];
 };
 
@@ -38,7 +38,7 @@ static size_t add_pair(struct ab_reader *r, uint32_t at)
 	return r->npairs++;
 }
 
-static bool push(struct scan *s, char open)
+static bool push_open(struct scan *s, char open)
 {
 	struct ab_reader *r = s->r;
 
@@ -63,7 +63,7 @@ static void pop_paren(struct scan *s)
 		r->pairs[s->stack[s->depth - 1].pair].arith = true;
 }
 
-/* To the quote that ends this one; `escapes`: a backslash hides it. */
+/* To the closing quote; `escapes`: a backslash escapes it. */
 static void skip_quote(struct scan *s, char quote, bool escapes)
 {
 	const struct ab_reader *r = s->r;
@@ -73,7 +73,7 @@ static void skip_quote(struct scan *s, char quote, bool escapes)
 			s->at++;
 }
 
-/* One byte; false: it is too deep. */
+/* One byte; false: nested too deeply. */
 static bool scan_byte(struct scan *s)
 {
 	const struct ab_reader *r = s->r;
@@ -89,7 +89,7 @@ static bool scan_byte(struct scan *s)
 		return true;
 	case '"':
 		if (open != '"')
-			return push(s, '"');
+			return push_open(s, '"');
 		s->depth--;
 		return true;
 	case '\'':
@@ -97,7 +97,7 @@ static bool scan_byte(struct scan *s)
 			skip_quote(s, '\'', dollar);
 		return true;
 	case '{':
-		return !dollar || push(s, '{');
+		return !dollar || push_open(s, '{');
 	case '}':
 		s->depth -= open == '{';
 		return true;
@@ -106,7 +106,7 @@ static bool scan_byte(struct scan *s)
 			skip_quote(s, '\n', false);
 		return true;
 	case '(':
-		return (open == '"' && !dollar) || push(s, '(');
+		return (open == '"' && !dollar) || push_open(s, '(');
 	case ')':
 		if (open == '(')
 			pop_paren(s);
@@ -154,12 +154,12 @@ bool ab_parse_is_arith(struct ab_reader *r, uint32_t at)
 
 struct balance {
 	char open, close;
-	bool quoted;	  /* what is read is */
+	bool quoted;	  /* the parts are */
 	bool single, dbl; /* in quotes of its own */
 	uint32_t depth;
 };
 
-/* A quote hides parentheses, not expansions: all of it is between quotes. */
+/* A quote hides brackets but not expansions: arithmetic is quoted as a whole. */
 static void parse_quote(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	uint32_t at = r->at++;
@@ -191,7 +191,7 @@ static void parse_backslash(struct ab_reader *r, struct ab_parts *parts, const s
 	}
 }
 
-/* Any bracket; true: the last one. */
+/* Any bracket; true: the closing one. */
 static bool parse_bracket(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	uint32_t at = r->at++;
@@ -207,8 +207,8 @@ static bool parse_bracket(struct ab_reader *r, struct ab_parts *parts, struct ba
 	return false;
 }
 
-/* One thing that is no plain text; true: the end. */
-static bool parse_one(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
+/* One special byte and what it begins; true: the end. */
+static bool parse_special(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	switch (r->s[r->at]) {
 	case '$':
@@ -246,7 +246,7 @@ void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, c
 
 		if (r->at > from)
 			ab_parts_text(r, parts, from, r->at, quoted);
-		done = r->at < r->end && parse_one(r, parts, &b);
+		done = r->at < r->end && parse_special(r, parts, &b);
 	}
 	if (!done)
 		ab_lex_fail(r, begin,

@@ -38,7 +38,7 @@ static struct ab_shell_node *parse_arith(struct ab_reader *r)
 	return node;
 }
 
-/* The test and what follows it, up to "elif", "else" or "fi". */
+/* The test and its body, up to "elif", "else" or "fi". */
 static struct ab_shell_node *parse_branch(struct ab_reader *r, uint32_t from)
 {
 	struct ab_shell_node *node = ab_parse_node(r, AB_NODE_IF);
@@ -65,7 +65,7 @@ static struct ab_shell_node *parse_if(struct ab_reader *r)
 	return node;
 }
 
-/* do list done; also { list }, where a loop has that form. */
+/* do list done; with `braces` also { list }. */
 static struct ab_shell_node *parse_do(struct ab_reader *r, bool braces)
 {
 	struct ab_shell_node *body;
@@ -92,7 +92,7 @@ static struct ab_shell_node *parse_while(struct ab_reader *r)
 	return node;
 }
 
-/* Its source text: what it is called. */
+/* A name, as its source text. */
 static struct ab_text parse_name(struct ab_reader *r)
 {
 	struct ab_text name = { r->s + r->at, 0 };
@@ -258,7 +258,7 @@ struct ab_shell_node *ab_parse_function(struct ab_reader *r, uint32_t from,
 	struct ab_shell_node *node = ab_parse_node(r, AB_NODE_FUNCTION);
 	const struct ab_part *part = name->parts;
 
-	/* More than plain text is no name that bash takes. */
+	/* bash accepts only plain text as a name. */
 	node->function.name = part && part->kind == AB_PART_TEXT && !part->next
 				      ? part->text
 				      : (struct ab_text){ r->s + from, 0 };

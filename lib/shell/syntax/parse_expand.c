@@ -15,8 +15,8 @@ static struct ab_part *new_part(struct ab_reader *r, struct ab_parts *parts, enu
 }
 
 /*
- * The commands up to `close`. A here-document that waits when the substitution
- * is over has its body after this line, before those that waited already.
+ * The commands up to `close`. A here-document still pending at the end of the
+ * substitution has its body after this line, before those of the outer command.
  */
 static struct ab_shell_node *parse_script(struct ab_reader *r, const char *close)
 {
@@ -40,9 +40,9 @@ static struct ab_shell_node *parse_script(struct ab_reader *r, const char *close
 	return list;
 }
 
-/* $( ), after its beginning. */
-static void parse_command(struct ab_reader *r, struct ab_parts *parts, enum ab_part_kind kind,
-			  bool quoted, uint32_t from, const char *close)
+/* $( ), after the "$(". */
+static void parse_substitution(struct ab_reader *r, struct ab_parts *parts, enum ab_part_kind kind,
+			       bool quoted, uint32_t from, const char *close)
 {
 	struct ab_part *part = new_part(r, parts, kind, quoted);
 
@@ -56,10 +56,10 @@ void ab_parse_process(struct ab_reader *r, struct ab_parts *parts)
 	uint32_t from = r->at;
 
 	r->at += 2;
-	parse_command(r, parts, kind, false, from, ")");
+	parse_substitution(r, parts, kind, false, from, ")");
 }
 
-/* The first one that no backslash stands before. */
+/* The first backquote that no backslash escapes. */
 static uint32_t find_backquote(struct ab_reader *r, bool *ret_escapes)
 {
 	uint32_t at = r->at;
@@ -76,8 +76,8 @@ static uint32_t find_backquote(struct ab_reader *r, bool *ret_escapes)
 	return at;
 }
 
-/* What the inner shell sees of [r->at, to), and where each byte was. */
-static struct ab_reader unescape(struct ab_reader *r, uint32_t to, bool between_quotes)
+/* Reads [r->at, to) as the inner shell sees it, with the source of each byte. */
+static struct ab_reader unescape_script(struct ab_reader *r, uint32_t to, bool between_quotes)
 {
 	uint32_t len = to - r->at, n = 0;
 	char *text = ab_arena_alloc(r->arena, len + 1);
@@ -118,7 +118,7 @@ void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts, bool quoted
 		ab_lex_fail(r, from, "a backquote is not closed");
 		return;
 	}
-	inner = escapes ? unescape(r, to, between_quotes) : ab_lex_inner(r, r->s, r->at, to);
+	inner = escapes ? unescape_script(r, to, between_quotes) : ab_lex_inner(r, r->s, r->at, to);
 	part->command.script = ab_parse_list(&inner);
 	if (inner.at < inner.end)
 		ab_lex_unexpected(&inner, NULL);
@@ -184,7 +184,7 @@ static enum ab_param_op find_operator(char c)
 	}
 }
 
-/* What follows the name: an operator and its operand, and the "}". */
+/* After the name: an operator and its operand, and the "}". */
 static void parse_operator(struct ab_reader *r, struct ab_part *part)
 {
 	enum ab_param_op op;
@@ -208,7 +208,7 @@ static void parse_operator(struct ab_reader *r, struct ab_part *part)
 	part->param.word = parse_operand(r, part->quoted);
 }
 
-/* ${$(x)} and the like have no name: there is an expansion in its place. */
+/* ${$(x)} and the like have an expansion in place of a name. */
 static bool at_nested(const struct ab_reader *r)
 {
 	return ab_lex_at2(r, '$', '(') || ab_lex_at2(r, '$', '{') || ab_lex_at2(r, '$', '[');
@@ -265,7 +265,7 @@ static void parse_param(struct ab_reader *r, struct ab_parts *parts, bool quoted
 	ab_lex_leave(r);
 }
 
-/* $name, at the name: a digit, another special one, or letters. */
+/* $name, at the name: a digit, a special character or a variable. */
 static bool parse_variable(struct ab_reader *r, struct ab_parts *parts, bool quoted, uint32_t from)
 {
 	struct ab_text name = { r->s + r->at, 1 };
@@ -297,7 +297,7 @@ static void parse_arith_part(struct ab_reader *r, struct ab_parts *parts, bool q
 	part->range = ab_lex_span(r, from, r->at);
 }
 
-/* ${ list; } and ${| list; } are commands to newer shells. */
+/* ${ list; } and ${| list; } are command substitutions in newer shells. */
 static bool at_command_brace(const struct ab_reader *r)
 {
 	return r->at < r->end && strchr(" \t\n|", r->s[r->at]) && r->s[r->at];
@@ -307,7 +307,7 @@ static void parse_brace(struct ab_reader *r, struct ab_parts *parts, bool quoted
 {
 	if (at_command_brace(r)) {
 		ab_lex_take(r, "|");
-		parse_command(r, parts, AB_PART_COMMAND, quoted, from, "}");
+		parse_substitution(r, parts, AB_PART_COMMAND, quoted, from, "}");
 	} else {
 		parse_param(r, parts, quoted, from);
 	}
@@ -324,7 +324,7 @@ void ab_parse_dollar(struct ab_reader *r, struct ab_parts *parts, bool quoted)
 		parse_arith_part(r, parts, quoted, from, false);
 	} else if (c == '(') {
 		r->at++;
-		parse_command(r, parts, AB_PART_COMMAND, quoted, from, ")");
+		parse_substitution(r, parts, AB_PART_COMMAND, quoted, from, ")");
 	} else if (c == '{') {
 		r->at++;
 		parse_brace(r, parts, quoted, from);

@@ -3,7 +3,7 @@
 #include "base/data/arena.h"
 #include "shell/syntax/lex.h"
 
-/* The delimiter as text: quotes are gone, and nothing in it is expanded. */
+/* The delimiter as text: without quotes, and not expanded. */
 static struct ab_text join_delimiter(struct ab_reader *r, uint32_t from,
 				     const struct ab_part *parts)
 {
@@ -42,9 +42,9 @@ void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip)
 	r->heredocs_tail = &doc->next;
 }
 
-/* Is the line at r->at the last one? Where the next begins. */
-static bool is_last(const struct ab_reader *r, const struct ab_heredoc *doc, uint32_t line_end,
-		    uint32_t *ret_next)
+/* Is the line at r->at the delimiter? *ret_next: where reading continues. */
+static bool is_delimiter(const struct ab_reader *r, const struct ab_heredoc *doc, uint32_t line_end,
+			 uint32_t *ret_next)
 {
 	uint32_t at = r->at, len = doc->delimiter.len;
 
@@ -57,20 +57,20 @@ static bool is_last(const struct ab_reader *r, const struct ab_heredoc *doc, uin
 		*ret_next = line_end < r->end ? line_end + 1 : line_end;
 		return true;
 	}
-	/* bash takes "E)" for the end when a ")" is waited for. */
+	/* Inside $( ) bash accepts "E)" as the end. */
 	*ret_next = at;
 	return r->in_command && memchr(r->s + at, ')', line_end - at);
 }
 
-/* To the end of the body. */
-static uint32_t find_end(struct ab_reader *r, const struct ab_heredoc *doc)
+/* Skips the body and its delimiter; returns the end of the body. */
+static uint32_t skip_body(struct ab_reader *r, const struct ab_heredoc *doc)
 {
 	while (r->at < r->end) {
 		const char *p = memchr(r->s + r->at, '\n', r->end - r->at);
 		uint32_t line_end = p ? p - r->s : r->end, body = r->at, next;
 
 		r->work += line_end - r->at;
-		if (is_last(r, doc, line_end, &next)) {
+		if (is_delimiter(r, doc, line_end, &next)) {
 			r->at = next;
 			return body;
 		}
@@ -100,7 +100,7 @@ static void add_literal(struct ab_reader *r, struct ab_parts *parts, const struc
 
 static void parse_body(struct ab_reader *r, const struct ab_heredoc *doc)
 {
-	uint32_t from = r->at, to = find_end(r, doc);
+	uint32_t from = r->at, to = skip_body(r, doc);
 	struct ab_reader inner = ab_lex_inner(r, r->s, from, to);
 	struct ab_shell_word *word = doc->redir->target;
 	struct ab_parts parts = { 0 };

@@ -4,7 +4,7 @@
 #include "shell/syntax/lex.h"
 #include "shell/syntax/name_table.h"
 
-/* The operators, each before those that it begins with. */
+/* The operators, each before its own prefixes. */
 static const struct {
 	const char *text;
 	enum ab_redir_op op;
@@ -21,7 +21,7 @@ static bool at_angle(const struct ab_reader *r, uint32_t at)
 	       !(r->end - at >= 2 && r->s[at + 1] == '(');
 }
 
-/* Where the operator of 2> or {name}> begins, if this is one. */
+/* Where the operator of 2> or {name}> begins; r->at: no descriptor. */
 static uint32_t measure_fd(const struct ab_reader *r, int *ret_fd)
 {
 	uint32_t from = r->at, at = from;
@@ -35,7 +35,7 @@ static uint32_t measure_fd(const struct ab_reader *r, int *ret_fd)
 		*ret_fd = -2;
 		return at + 1;
 	}
-	/* What has more digits than any descriptor is a word. */
+	/* More digits than any descriptor has: a word. */
 	for (; at < r->end && ab_lex_is(r->s[at], AB_LEX_DIGIT); at++) {
 		if (at - from == 9)
 			return from;
@@ -46,7 +46,7 @@ static uint32_t measure_fd(const struct ab_reader *r, int *ret_fd)
 	return at;
 }
 
-/* >&2 >&- >&2-: else it is a file's name. */
+/* >&2 >&- >&2-; otherwise it is a file name. */
 static bool is_fd_word(const struct ab_shell_word *word)
 {
 	const struct ab_part *part = word->parts;
@@ -146,8 +146,8 @@ static void parse_value(struct ab_reader *r, struct ab_assign *assign)
 }
 
 /*
- * An assignment, or a word that only begins like one: name[pattern]. A word
- * goes to *ret_word; neither: nothing was read.
+ * An assignment, or in *ret_word a word that only begins like one:
+ * name[pattern]. Neither: nothing was read.
  */
 static struct ab_assign *parse_assign(struct ab_reader *r, struct ab_shell_word **ret_word)
 {
@@ -198,7 +198,7 @@ static const char declaring[][9] = {
 	"export", "let",     "local",	"readonly", "typeset",
 };
 
-static bool declares(const struct ab_shell_word *word)
+static bool takes_assignments(const struct ab_shell_word *word)
 {
 	const struct ab_part *p = word->parts;
 
@@ -220,7 +220,7 @@ static bool at_function(struct ab_reader *r)
 	return false;
 }
 
-/* What cannot be the name of a command here; "time" can after a pipe. */
+/* Keywords that cannot name a command; "time" can, after a pipe. */
 static bool is_reserved(enum ab_keyword key)
 {
 	return key != AB_KEY_NONE && key != AB_KEY_IN && key != AB_KEY_TIME;
@@ -257,7 +257,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 		words = &word->next;
 		if (word != node->simple.words)
 			continue;
-		if (declares(word))
+		if (takes_assignments(word))
 			mode = AB_WORD_DECLARE;
 		ab_lex_skip_blanks(r);
 		if (!node->redirs && !node->simple.assigns && at_function(r))

@@ -1,4 +1,4 @@
-/* [[ ]]: its operators are its own, and so is what a word is after =~. */
+/* [[ ]] has its own operators, and its own words after =~. */
 #include <string.h>
 
 #include "shell/syntax/lex.h"
@@ -8,7 +8,7 @@ struct operands {
 };
 
 /* The text of a word that has no quotes and no expansions. */
-static struct ab_text plain_text(const struct ab_shell_word *word)
+static struct ab_text get_plain_text(const struct ab_shell_word *word)
 {
 	const struct ab_part *p = word->parts;
 
@@ -47,7 +47,7 @@ static bool at_close(const struct ab_reader *r)
 	       (r->at + 2 == r->end || ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK));
 }
 
-/* An operand must follow. */
+/* An operand, or an error. */
 static struct ab_shell_word *parse_operand(struct ab_reader *r, struct operands *o,
 					   enum ab_word_mode mode)
 {
@@ -70,7 +70,7 @@ static struct ab_shell_word *parse_operand(struct ab_reader *r, struct operands 
 	return word;
 }
 
-/* After the first operand: the operator and the second, if there are any. */
+/* The operator and the second operand, if there are any. */
 static void parse_comparison(struct ab_reader *r, struct operands *o)
 {
 	struct ab_shell_word *op;
@@ -87,7 +87,7 @@ static void parse_comparison(struct ab_reader *r, struct operands *o)
 	op = parse_operand(r, NULL, AB_WORD_PLAIN);
 	if (!op)
 		return;
-	text = plain_text(op);
+	text = get_plain_text(op);
 	if (!is_binary(text)) {
 		ab_lex_fail(r, r->at, "an operator is missing in `[[`");
 		return;
@@ -117,7 +117,7 @@ static void parse_term(struct ab_reader *r, struct operands *o)
 	word = parse_operand(r, o, AB_WORD_PLAIN);
 	if (!word)
 		return;
-	if (is_unary(plain_text(word)))
+	if (is_unary(get_plain_text(word)))
 		parse_operand(r, o, AB_WORD_PLAIN);
 	else
 		parse_comparison(r, o);

@@ -145,8 +145,8 @@ static void parse_word_dollar(struct ab_reader *r, struct ab_parts *parts)
 	}
 }
 
-/* Is the last byte before this one an unquoted one of these? */
-static bool follows(const struct ab_reader *r, const struct ab_parts *parts, const char *bytes)
+/* Is the byte before this one an unquoted one of these? */
+static bool follows_byte(const struct ab_reader *r, const struct ab_parts *parts, const char *bytes)
 {
 	const struct ab_part *last = parts->last;
 
@@ -162,8 +162,8 @@ static void parse_text_byte(struct ab_reader *r, struct ab_parts *parts)
 }
 
 /*
- * The array of `declare x=(a b)`: its text goes into the word, quoted where
- * it is punctuation.
+ * The array of `declare x=(a b)`: its text becomes part of the word, with its
+ * punctuation quoted.
  */
 static void parse_word_array(struct ab_reader *r, struct ab_parts *parts)
 {
@@ -194,8 +194,8 @@ static void parse_word_array(struct ab_reader *r, struct ab_parts *parts)
 }
 
 /*
- * A byte that ends most words. Between parentheses of a pattern or a regular
- * expression it is text. False: the word ends before it.
+ * A byte that ends most words, but is text in the parentheses of a pattern or
+ * a regular expression. False: the word ends before it.
  */
 static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
 			unsigned *parens)
@@ -210,11 +210,11 @@ static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_wor
 		if (c == '}')
 			return false;
 	} else if (c == '(') {
-		if (mode == AB_WORD_DECLARE && *parens == 0 && follows(r, parts, "=")) {
+		if (mode == AB_WORD_DECLARE && *parens == 0 && follows_byte(r, parts, "=")) {
 			parse_word_array(r, parts);
 			return true;
 		}
-		if (*parens == 0 && mode != AB_WORD_REGEX && !follows(r, parts, "@!?*+"))
+		if (*parens == 0 && mode != AB_WORD_REGEX && !follows_byte(r, parts, "@!?*+"))
 			return false;
 		++*parens;
 	} else if (*parens == 0) {
@@ -227,7 +227,7 @@ static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_wor
 	return true;
 }
 
-/* One thing that is no plain text; false: the word ends before it. */
+/* One special byte and what it begins; false: the word ends before it. */
 static bool parse_special(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
 			  unsigned *parens)
 {

@@ -5,7 +5,7 @@
 
 #include "base/data/buf.h"
 
-/* Letters, digits and these mean nothing to a shell, wherever they stand. */
+/* Letters, digits and these are never special to a shell. */
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
