@@ -9,7 +9,7 @@ struct reader {
 	bool wrong;
 };
 
-static char peek(struct reader *r)
+static char peek_byte(struct reader *r)
 {
 	while (r->rest.len && strchr(" \t\n", r->rest.s[0])) {
 		r->rest.s++;
@@ -18,7 +18,7 @@ static char peek(struct reader *r)
 	return r->rest.len ? r->rest.s[0] : 0;
 }
 
-static void skip(struct reader *r)
+static void skip_byte(struct reader *r)
 {
 	r->rest.s++;
 	r->rest.len--;
@@ -30,7 +30,7 @@ static bool is_name_byte(char c)
 	       (c >= '0' && c <= '9');
 }
 
-/* 12, 0x1f, 017; all of the text. */
+/* 12, 0x1f, 017; the whole text. */
 static bool read_number(struct ab_text t, int64_t *ret)
 {
 	int base = 10;
@@ -98,7 +98,7 @@ static int64_t read_operand(struct reader *r)
 
 static int64_t read_unary(struct reader *r)
 {
-	char c = peek(r);
+	char c = peek_byte(r);
 	int64_t n;
 
 	if (++r->depth > DEPTH_MAX)
@@ -106,16 +106,16 @@ static int64_t read_unary(struct reader *r)
 	if (r->wrong)
 		return 0;
 	if (c == '-' || c == '+') {
-		skip(r);
-		/* ++x and --x change it */
+		skip_byte(r);
+		/* ++x and --x assign */
 		r->wrong |= r->rest.len && r->rest.s[0] == c;
 		n = read_unary(r);
 		n = c == '-' ? (int64_t)(0 - (uint64_t)n) : n;
 	} else if (c == '(') {
-		skip(r);
+		skip_byte(r);
 		n = read_sum(r);
-		if (peek(r) == ')')
-			skip(r);
+		if (peek_byte(r) == ')')
+			skip_byte(r);
 		else
 			r->wrong = true;
 	} else {
@@ -129,11 +129,11 @@ static int64_t read_product(struct reader *r)
 {
 	int64_t n = read_unary(r);
 
-	for (char c = peek(r); c == '*' || c == '/' || c == '%'; c = peek(r)) {
+	for (char c = peek_byte(r); c == '*' || c == '/' || c == '%'; c = peek_byte(r)) {
 		int64_t by;
 
-		skip(r);
-		by = read_unary(r); /* of "**" and "*=" it is wrong */
+		skip_byte(r);
+		by = read_unary(r); /* rejects "**" and "*=" */
 		if (r->wrong || (c != '*' && by == 0))
 			r->wrong = true;
 		else if (c == '*')
@@ -152,10 +152,10 @@ static int64_t read_sum(struct reader *r)
 {
 	int64_t n = read_product(r);
 
-	for (char c = peek(r); c == '+' || c == '-'; c = peek(r)) {
+	for (char c = peek_byte(r); c == '+' || c == '-'; c = peek_byte(r)) {
 		uint64_t by;
 
-		skip(r);
+		skip_byte(r);
 		r->wrong |= r->rest.len && (r->rest.s[0] == c || r->rest.s[0] == '=');
 		by = (uint64_t)read_product(r);
 		if (r->wrong)
@@ -170,9 +170,9 @@ bool ab_arith(const struct ab_eval *e, struct ab_text text, int64_t *ret)
 	struct reader r = { .e = e, .rest = text };
 	int64_t n = 0;
 
-	if (peek(&r))
+	if (peek_byte(&r))
 		n = read_sum(&r);
-	if (r.wrong || peek(&r))
+	if (r.wrong || peek_byte(&r))
 		return false;
 	*ret = n;
 	return true;

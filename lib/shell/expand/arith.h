@@ -2,7 +2,7 @@
 #define AB_SHELL_EXPAND_ARITH_H
 /*
  * $(( )): numbers, known variables, + - * / % and parentheses. Anything else
- * is not known. Expansions are done already.
+ * is unknown. The text has already been expanded.
  */
 #include "shell/expand/expand.h"
 

@@ -1,11 +1,11 @@
 /*
  * The word is laid out flat first, one unit for each unquoted byte and one for
- * each other part, so that braces can be matched by index. A word that comes
- * of it is a list of slices of that layout, and of texts made by sequences.
+ * each other part, so that braces can be matched by index. A resulting word is
+ * a list of slices of that layout, and of texts made by sequences.
  *
- * Matching looks ahead from each "{" as bash does, because what closes one
- * depends on where one begins to read; a budget of steps keeps a row of braces
- * that nothing closes from taking quadratic time.
+ * Matching looks ahead from each "{" as bash does, because the "}" that closes
+ * it depends on where reading begins; a budget of steps prevents quadratic time
+ * for a row of unclosed braces.
  */
 #include "shell/expand/brace.h"
 
@@ -82,15 +82,15 @@ bool ab_brace_found(const struct ab_part *parts)
 	return false;
 }
 
-/* The unquoted byte there; 0: something else. */
-static char byte_at(const struct expander *x, uint32_t i)
+/* The unquoted byte at unit `i`; 0: another part. */
+static char get_byte(const struct expander *x, uint32_t i)
 {
 	const struct unit *u = &x->units[i];
 
 	return is_bare(u->part) ? u->part->text.s[u->at] : 0;
 }
 
-static bool lay_out(struct expander *x, const struct ab_part *parts)
+static bool lay_out_word(struct expander *x, const struct ab_part *parts)
 {
 	size_t n = 0;
 
@@ -109,14 +109,14 @@ static bool lay_out(struct expander *x, const struct ab_part *parts)
 	return true;
 }
 
-static bool spend(struct expander *x, size_t bytes)
+static bool spend_bytes(struct expander *x, size_t bytes)
 {
 	if (!ab_vars_spend(x->e->vars, bytes))
 		x->over = true;
 	return !x->over;
 }
 
-static bool step(struct expander *x)
+static bool spend_step(struct expander *x)
 {
 	if (!x->steps)
 		x->over = true;
@@ -125,15 +125,15 @@ static bool step(struct expander *x)
 	return !x->over;
 }
 
-/* The "}" for the "{" before `from`; `to`: there is none. One that comes
- * before any "," or ".." of this level does not close it. */
+/* The "}" for the "{" before `from`; `to`: there is none. A "}" before any ","
+ * or ".." of this level does not close it. */
 static uint32_t find_close(struct expander *x, uint32_t from, uint32_t to)
 {
 	bool separated = false;
 	uint32_t level = 0;
 
-	for (uint32_t i = from; i < to && step(x); i++) {
-		char c = byte_at(x, i);
+	for (uint32_t i = from; i < to && spend_step(x); i++) {
+		char c = get_byte(x, i);
 
 		if (c == '}' && !level && separated)
 			return i;
@@ -145,8 +145,8 @@ static uint32_t find_close(struct expander *x, uint32_t from, uint32_t to)
 			continue;
 		else if (c == ',')
 			separated = true;
-		else if (c == '.' && i + 2 < to && byte_at(x, i + 1) == '.' &&
-			 byte_at(x, i + 2) != '}')
+		else if (c == '.' && i + 2 < to && get_byte(x, i + 1) == '.' &&
+			 get_byte(x, i + 2) != '}')
 			separated = true;
 	}
 	return to;
@@ -160,7 +160,7 @@ static void add_word(struct expander *x, struct list *list, const struct slices 
 
 	if (list->len == AB_BUILD_FIELDS_MAX)
 		x->over = true;
-	if (!spend(x, n * sizeof(struct slice) + sizeof(*word)))
+	if (!spend_bytes(x, n * sizeof(struct slice) + sizeof(*word)))
 		return;
 	if (list->len == list->room) {
 		size_t room = list->room ? 2 * list->room : 4;
@@ -180,8 +180,8 @@ static void add_word(struct expander *x, struct list *list, const struct slices 
 	word->len = (uint32_t)n;
 }
 
-/* Every word so far with every one of these behind it. */
-static void multiply(struct expander *x, struct list *words, const struct list *by)
+/* Appends each word of `by` to each word so far. */
+static void multiply_words(struct expander *x, struct list *words, const struct list *by)
 {
 	struct list product = { 0 };
 
@@ -198,19 +198,19 @@ static void append_units(struct expander *x, struct list *words, uint32_t from, 
 	struct list by = { &one, 1, 1 };
 
 	if (from < to)
-		multiply(x, words, &by);
+		multiply_words(x, words, &by);
 }
 
-static void add_made(struct expander *x, struct list *list, const char *s, size_t len)
+static void add_made_word(struct expander *x, struct list *list, const char *s, size_t len)
 {
 	struct slice slice = { 0 };
 	struct slices empty = { 0 }, one = { &slice, 1 };
 	struct ab_part *part;
 
-	if (!spend(x, sizeof(*part)))
+	if (!spend_bytes(x, sizeof(*part)))
 		return;
 	part = ab_arena_alloc(x->e->arena, sizeof(*part));
-	/* A range that is not as long as the text: it stands nowhere. */
+	/* Longer than the text: it has no position in the source. */
 	part->range = (struct ab_span){ 0, UINT32_MAX };
 	part->quoted = true;
 	part->text = (struct ab_text){ ab_arena_ndup(x->e->arena, s, len), (uint32_t)len };
@@ -271,8 +271,8 @@ static void make_sequence(struct expander *x, const struct term v[3], struct lis
 			len = snprintf(text, sizeof(text), "%0*lld", width, (long long)n);
 		else
 			len = snprintf(text, sizeof(text), "%c", (char)n);
-		/* bash takes the backslash between Z and a for a quote */
-		add_made(x, ret, text, text[0] == '\\' ? 0 : (size_t)len);
+		/* bash treats the backslash between Z and a as a quote */
+		add_made_word(x, ret, text, text[0] == '\\' ? 0 : (size_t)len);
 	}
 }
 
@@ -287,7 +287,7 @@ static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to, stru
 	if (to - from > sizeof(text))
 		return false;
 	for (uint32_t i = from; i < to; i++) {
-		text[rest.len] = byte_at(x, i);
+		text[rest.len] = get_byte(x, i);
 		if (!text[rest.len++])
 			return false;
 	}
@@ -320,9 +320,9 @@ static void expand_choices(struct expander *x, uint32_t from, uint32_t to, unsig
 	struct slices empty = { 0 };
 	uint32_t level = 0, begin = from;
 
-	for (uint32_t i = from; i <= to && step(x); i++) {
+	for (uint32_t i = from; i <= to && spend_step(x); i++) {
 		struct list words = { 0 };
-		char c = i < to ? byte_at(x, i) : ',';
+		char c = i < to ? get_byte(x, i) : ',';
 
 		if (c == '{')
 			level++;
@@ -339,8 +339,8 @@ static void expand_choices(struct expander *x, uint32_t from, uint32_t to, unsig
 
 static bool has_comma(struct expander *x, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to && step(x); i++)
-		if (byte_at(x, i) == ',')
+	for (uint32_t i = from; i < to && spend_step(x); i++)
+		if (get_byte(x, i) == ',')
 			return true;
 	return false;
 }
@@ -353,12 +353,13 @@ static void expand(struct expander *x, uint32_t from, uint32_t to, unsigned dept
 	if (depth > DEPTH_MAX)
 		x->over = true;
 	add_word(x, ret, &none, &none);
-	while (i < to && step(x)) {
+	while (i < to && spend_step(x)) {
 		struct list words = { 0 };
 		uint32_t close;
 
-		/* {} in front of a word is no brace to expand. */
-		if (byte_at(x, i) != '{' || (i == from && i + 1 < to && byte_at(x, i + 1) == '}')) {
+		/* {} at the start of a word is not expanded. */
+		if (get_byte(x, i) != '{' ||
+		    (i == from && i + 1 < to && get_byte(x, i + 1) == '}')) {
 			i++;
 			continue;
 		}
@@ -374,13 +375,13 @@ static void expand(struct expander *x, uint32_t from, uint32_t to, unsigned dept
 			continue;
 		}
 		append_units(x, ret, literal, i);
-		multiply(x, ret, &words);
+		multiply_words(x, ret, &words);
 		i = literal = close + 1;
 	}
 	append_units(x, ret, literal, to);
 }
 
-/* Part of a TEXT, or another part as it is. */
+/* Appends a copy of a part. */
 static struct ab_part *add_part(struct expander *x, const struct ab_part *from,
 				struct ab_part ***link)
 {
@@ -418,7 +419,7 @@ static bool is_name_byte(char c)
 	       c == '_';
 }
 
-/* $name without braces of its own; $1 and $? are one byte always. */
+/* $name without braces; $1 and $? are always one byte. */
 static bool has_open_name(const struct ab_part *part)
 {
 	return part->kind == AB_PART_PARAM && !part->quoted && !part->param.op_text.s &&
@@ -432,8 +433,8 @@ static bool is_made(const struct ab_part *part)
 }
 
 /*
- * Braces are expanded before names are read: {$v,b}x is "$vx" and "bx", so
- * what now stands behind a name belongs to it.
+ * The shell expands braces before it reads names: {$v,b}x is "$vx" and "bx", so
+ * text that now follows a name belongs to it.
  */
 static bool extend_names(struct expander *x, struct ab_part *part)
 {
@@ -448,7 +449,7 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 			n++;
 		if (!n)
 			continue;
-		if (!spend(x, part->param.name.len + n))
+		if (!spend_bytes(x, part->param.name.len + n))
 			return false;
 		name = ab_arena_alloc(x->e->arena, part->param.name.len + n);
 		memcpy(name, part->param.name.s, part->param.name.len);
@@ -467,7 +468,7 @@ bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struc
 	struct expander x = { .e = e };
 	struct list words = { 0 };
 
-	if (!lay_out(&x, parts))
+	if (!lay_out_word(&x, parts))
 		return false;
 	expand(&x, 0, x.len, 0, &words);
 	if (x.over)
@@ -482,7 +483,7 @@ bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struc
 		for (uint32_t j = 0; j < words.v[i].len; j++) {
 			const struct slice *s = &words.v[i].v[j];
 
-			if (!spend(&x, sizeof(struct ab_part)))
+			if (!spend_bytes(&x, sizeof(struct ab_part)))
 				return false;
 			if (s->made)
 				add_part(&x, s->made, &link);

@@ -2,7 +2,7 @@
 #define AB_SHELL_EXPAND_BRACE_H
 /*
  * Brace expansion of a word's parts: {a,b}, {1..5}, nested, as bash does it.
- * Quoted parts and expansions in it are kept as they are.
+ * Quoted parts and expansions stay unchanged.
  */
 #include "shell/expand/expand.h"
 
@@ -11,9 +11,9 @@ struct ab_braces {
 	size_t len;
 };
 
-/* Whether there is anything to expand: most words end here. */
+/* Is there anything to expand? A cheap test: most words have no braces. */
 bool ab_brace_found(const struct ab_part *parts);
-/* False: more than the bound. */
+/* False: over a bound. */
 bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struct ab_braces *ret);
 
 #endif

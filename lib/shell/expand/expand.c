@@ -12,8 +12,8 @@ struct ab_span ab_nesting_map(const struct ab_nesting *source, struct ab_span ra
 	return (struct ab_span){ range.from + source->verbatim, range.to + source->verbatim };
 }
 
-/* Where a TEXT part stands in the outermost text byte for byte. */
-static uint32_t verbatim_of(const struct ab_build *b, const struct ab_part *part)
+/* Offset of the bytes of a TEXT part in the outermost text. */
+static uint32_t find_verbatim(const struct ab_build *b, const struct ab_part *part)
 {
 	uint32_t base = b->e->source->verbatim;
 
@@ -26,7 +26,7 @@ static void add_text(struct ab_build *b, const struct ab_part *part, uint32_t fr
 		     bool quoted, bool operand)
 {
 	struct ab_text t = { part->text.s + from, to - from };
-	uint32_t verbatim = verbatim_of(b, part);
+	uint32_t verbatim = find_verbatim(b, part);
 
 	if (operand && !quoted) {
 		ab_build_value(b, t, false, 0);
@@ -53,9 +53,9 @@ static void add_variable(struct ab_build *b, const char *name)
 }
 
 /*
- * "~", "~user" at byte `from` of an unquoted TEXT: whose home it is must all be
- * said in unquoted bytes before the next "/" (or ":" in an assignment) or the
- * end of the word. Returns the bytes that it took, 0: it is no tilde.
+ * "~", "~user" at byte `from` of an unquoted TEXT: all bytes up to the next "/"
+ * (or ":" in an assignment) or the end of the word must be unquoted. Returns
+ * the number of bytes consumed; 0: not a tilde prefix.
  */
 static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part, uint32_t from,
 			  bool assignment)
@@ -84,8 +84,8 @@ static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part, uint32
 	return to - from;
 }
 
-/* Where the value begins in a word that looks like an assignment; 0: not. */
-static uint32_t value_at(const struct ab_part *part)
+/* Where the value begins in a word like an assignment; 0: not one. */
+static uint32_t find_value(const struct ab_part *part)
 {
 	const struct ab_text *t = &part->text;
 	uint32_t i = 0;
@@ -103,7 +103,7 @@ static uint32_t value_at(const struct ab_part *part)
 	return i < t->len && t->s[i] == '=' ? i + 1 : 0;
 }
 
-/* A TEXT with tildes put in at `at` and, in an assignment, behind colons. */
+/* A TEXT with tildes expanded at `at` and, in an assignment, after colons. */
 static void add_tildes(struct ab_build *b, const struct ab_part *part, uint32_t at, bool assignment,
 		       bool operand)
 {
@@ -195,7 +195,7 @@ void ab_build_parts(struct ab_build *b, const struct ab_part *parts, bool quoted
 	const struct ab_part *part = parts;
 
 	if (part && part->kind == AB_PART_TEXT && !part->quoted && !quoted) {
-		uint32_t value = operand || !b->fields ? 0 : value_at(part);
+		uint32_t value = operand || !b->fields ? 0 : find_value(part);
 		bool assignment = value || (!operand && !b->fields);
 
 		add_tildes(b, part, value, assignment, operand);
@@ -205,7 +205,7 @@ void ab_build_parts(struct ab_build *b, const struct ab_part *parts, bool quoted
 		add_part(b, part, quoted || part->quoted, operand);
 }
 
-/* `rm$IFS-rf`: it stands there to be split, and for nothing else. */
+/* `rm$IFS-rf`: the only purpose of $IFS here is to be split. */
 static bool is_glued(const struct ab_part *part)
 {
 	if (!part || !part->next)
@@ -217,7 +217,7 @@ static bool is_glued(const struct ab_part *part)
 	return false;
 }
 
-/* A round after the first costs as much as all that is evaluated in it. */
+/* Charges each round with choices for the words it evaluates. */
 static void charge_round(const struct ab_eval *e, const struct ab_shell_word *word)
 {
 	size_t size = word->range.to - word->range.from;

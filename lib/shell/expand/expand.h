@@ -1,32 +1,31 @@
 #ifndef AB_SHELL_EXPAND_EXPAND_H
 #define AB_SHELL_EXPAND_EXPAND_H
 /*
- * Words to fields: quotes joined, ~ and known variables put in, braces
- * expanded, unquoted values split. What cannot be known becomes AB_UNKNOWN.
- * File names are not expanded: a pattern stays one field, marked. A process
- * substitution is an unknown field with the taint of what it prints.
+ * Words to fields: quotes removed, ~ and known variables replaced, braces
+ * expanded, unquoted values split. An unknown value becomes AB_UNKNOWN. File
+ * names are not expanded: a pattern stays one marked field. A process
+ * substitution is an unknown field with the taint of its output.
  *
- * Pure. What command substitutions print stands in their parts: whoever walks
- * the tree puts it there first.
+ * Pure. The tree walker stores the output of command substitutions in their
+ * parts first.
  */
 #include "shell/expand/vars.h"
 #include "shell/syntax/field.h"
 
 struct ab_arena;
 
-/* Where a text stands in the outermost one. */
+/* The position of a text in the outermost text. */
 struct ab_nesting {
-	struct ab_span where; /* the word that it was */
-	uint32_t verbatim;    /* where its first byte stands, byte for byte;
-				 * the outermost text: 0 */
+	struct ab_span where; /* the word it came from */
+	uint32_t verbatim;    /* offset of its bytes; 0: the outermost text */
 };
 
 struct ab_span ab_nesting_map(const struct ab_nesting *source, struct ab_span range);
 
 /*
- * Where several values are possible each combination is one evaluation:
- * begin with a zeroed struct, evaluate all words of the command, and again
- * while next() says so. Beyond a bounded number the value is unknown.
+ * Each combination of possible values is one evaluation (a round): begin with
+ * a zeroed struct, evaluate all words of the command, and repeat while
+ * ab_choices_next() returns true. Beyond a bound the value is unknown.
  */
 struct ab_choices {
 	struct {
@@ -35,9 +34,8 @@ struct ab_choices {
 	} v[8];
 	size_t len;
 	size_t product; /* of all n; 0: there are none */
-	bool spent;	/* too much was made of them ... */
-	bool last;	/* ... and this is the round for all others:
-				 * in it every one of them is unknown */
+	bool spent;	/* the budget is used up */
+	bool last;	/* then one last round treats every choice as unknown */
 };
 
 bool ab_choices_next(struct ab_choices *choices);
@@ -49,8 +47,8 @@ struct ab_eval {
 	struct ab_choices *choices;
 };
 
-/* As an argument of a command: any number of fields is added. Over the bound
- * (a brace bomb) one unknown field that splits stands for all. */
+/* As an argument of a command: adds any number of fields. Over the bound (a
+ * brace bomb) it adds one unknown field that splits instead. */
 void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 		  struct ab_fields *fields);
 /* As the value of an assignment, the target of a redirection, a here-document:

@@ -40,9 +40,9 @@ bool ab_choices_next(struct ab_choices *c)
 }
 
 /*
- * The list is the path through a tree of decisions: which ones come up later
- * may depend on those before, so next() drops the last one when all of it was
- * tried. The product along every path is bounded, and with it the number of
+ * The list is a path through a tree of choices: later choices may depend on
+ * earlier ones, so ab_choices_next() drops the last one once all its values
+ * were used. The product along every path is bounded, and so is the number of
  * rounds.
  */
 size_t ab_choose(const struct ab_eval *e, const void *of, size_t n)
@@ -86,8 +86,8 @@ static void open_field(struct ab_build *b)
 				      .verbatim = AB_NOT_VERBATIM };
 }
 
-/* Too many: one that may be any number of words stands for all of them. */
-static void collapse(struct ab_build *b)
+/* Too many: replaces all fields with one that may be any number of words. */
+static void collapse_fields(struct ab_build *b)
 {
 	unsigned taint = 0;
 
@@ -116,7 +116,7 @@ void ab_build_break(struct ab_build *b)
 	made = b->fields->len - b->first;
 	if (made == AB_BUILD_FIELDS_MAX ||
 	    (made && !ab_vars_spend(b->e->vars, AB_BUILD_FIELD_COST)))
-		collapse(b);
+		collapse_fields(b);
 	else
 		ab_fields_add(b->e->arena, b->fields, &b->field);
 }
@@ -137,7 +137,7 @@ static void make_room(struct ab_build *b, uint32_t more)
 	b->room = room;
 }
 
-static void append(struct ab_build *b, struct ab_text t, uint32_t verbatim)
+static void append_text(struct ab_build *b, struct ab_text t, uint32_t verbatim)
 {
 	struct ab_field *f = &b->field;
 
@@ -177,23 +177,23 @@ static void mark_pattern(struct ab_build *b, struct ab_text t)
 
 void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim)
 {
-	append(b, text, verbatim);
+	append_text(b, text, verbatim);
 	if (!quoted)
 		mark_pattern(b, text);
 }
 
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 {
-	append(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM);
+	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM);
 	b->field.unknown = true;
 	b->field.splits |= !whole && b->fields;
 	b->field.taint |= taint;
 }
 
-/* A run that holds no separator. */
+/* A run without separators. */
 static void add_run(struct ab_build *b, struct ab_text run, bool quoted, unsigned taint)
 {
-	append(b, run, AB_NOT_VERBATIM);
+	append_text(b, run, AB_NOT_VERBATIM);
 	b->field.taint |= taint;
 	if (run.len && memchr(run.s, AB_UNKNOWN, run.len)) {
 		b->field.unknown = true;
@@ -214,10 +214,11 @@ static bool has_byte(struct ab_text t, char c)
 }
 
 /*
- * Blanks of IFS around a separator belong to it; another character of IFS ends
- * a field, also an empty one.
+ * Blanks of IFS around a separator belong to it; any other character of IFS
+ * ends a field, even an empty one.
  */
-static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs, unsigned taint)
+static void split_value(struct ab_build *b, struct ab_text value, struct ab_text ifs,
+			unsigned taint)
 {
 	bool blank = false;
 	uint32_t i = 0;
@@ -245,7 +246,7 @@ static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs, 
 	}
 }
 
-/* False: it has several values, or none that is known. */
+/* False: several values, or unknown. */
 static bool get_ifs(const struct ab_eval *e, struct ab_text *ret)
 {
 	static const struct ab_text name = { "IFS", 3 };
@@ -274,7 +275,7 @@ void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted, unsig
 	if (!value.len)
 		return;
 	if (get_ifs(b->e, &ifs))
-		split(b, value, ifs, taint);
+		split_value(b, value, ifs, taint);
 	else
 		ab_build_unknown(b, false, taint);
 }

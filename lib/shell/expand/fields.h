@@ -1,54 +1,53 @@
 #ifndef AB_SHELL_EXPAND_FIELDS_H
 #define AB_SHELL_EXPAND_FIELDS_H
 /*
- * The fields of one word while they are put together: pieces are added from
- * left to right, and what is unquoted ends fields. Between expand.c, which goes
- * through the parts, and param.c, which knows what parameters stand for.
+ * Builds the fields of one word: pieces are added from left to right, and
+ * unquoted separators end fields. Shared by expand.c, which walks the parts,
+ * and param.c, which knows the values of parameters.
  *
- * A field that is one piece stays a view of it. What expansions add to one
- * word is bounded; beyond the bound it is not known.
+ * A field of one piece stays a view of it. The bytes that expansions add to one
+ * word are bounded; beyond the bound they are unknown.
  */
 #include "shell/expand/expand.h"
 
 enum {
-	AB_BUILD_BYTES_MAX = 64 << 10, /* that expansions add to a word */
-	AB_BUILD_FIELDS_MAX = 1000,    /* that a word becomes */
-	/* What a field costs of what all expansions may make. */
-	AB_BUILD_FIELD_COST = 64,
+	AB_BUILD_BYTES_MAX = 64 << 10, /* added to a word by expansions */
+	AB_BUILD_FIELDS_MAX = 1000,    /* per word */
+	AB_BUILD_FIELD_COST = 64,      /* charged with ab_vars_spend() */
 };
 
 struct ab_build {
 	const struct ab_eval *e;
-	struct ab_fields *fields; /* NULL: one field, nothing is split */
-	size_t first;		  /* fields there were before this word */
+	struct ab_fields *fields; /* NULL: one field, not split */
+	size_t first;		  /* number of fields before this word */
 	struct ab_span range;
 	size_t left; /* of AB_BUILD_BYTES_MAX */
 	bool over;   /* too many fields */
-	/* The field that is not ended yet. */
+	/* The field being built. */
 	bool open;
-	bool bracket; /* an unquoted [ is in it */
+	bool bracket; /* it contains an unquoted [ */
 	struct ab_field field;
-	char *own; /* its text, where it is no view */
+	char *own; /* its text, unless it is a view */
 	uint32_t room;
 };
 
 /* Literal: never split. `verbatim` as in a field. */
 void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim);
-/* What came of an expansion: split where it is not quoted. */
+/* The value of an expansion: split unless quoted. */
 void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted, unsigned taint);
-/* Nothing known; `whole`: but it is one piece of a word, as a number is. */
+/* An unknown value; `whole`: it does not split, like a number. */
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint);
-/* Ends the field that is open, if one is. */
+/* Ends the open field, if any. */
 void ab_build_break(struct ab_build *b);
-/* All parts of a word; `operand`: it stands in an expansion, its unquoted text
- * is split like a value. */
+/* All parts of a word; `operand`: of an expansion, so its unquoted text is
+ * split like a value. */
 void ab_build_parts(struct ab_build *b, const struct ab_part *parts, bool quoted, bool operand);
 
 /* param.c */
 void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted);
 
-/* Which of `n` possible things this evaluation takes; n: none of them, it is
- * unknown. `of` says where it is chosen. */
+/* The index of the value this round uses, below `n`; n: unknown. `of`
+ * identifies the choice. */
 size_t ab_choose(const struct ab_eval *e, const void *of, size_t n);
 
 /* A number as text. */

@@ -2,12 +2,12 @@
 #include "shell/expand/fields.h"
 
 /*
- * What an operator makes of a parameter's value: ${x#w} ${x%%w} ${x/a/b}
- * ${x:1:2} ${x^^}. Exact, or not at all.
+ * Operators on a parameter's value: ${x#w} ${x%%w} ${x/a/b} ${x:1:2} ${x^^}.
+ * The result is exact or unknown.
  */
 enum {
 	PATTERN_MAX = 256,
-	VALUE_MAX = 4096, /* matching takes time by the square of it */
+	VALUE_MAX = 4096, /* matching takes quadratic time */
 	RESULT_MAX = 64 << 10,
 };
 
@@ -15,10 +15,10 @@ struct pattern { /* special[i]: s[i] is * or ?, not quoted */
 	char s[PATTERN_MAX];
 	bool special[PATTERN_MAX];
 	uint32_t len;
-	bool any; /* one of them is */
+	bool any; /* at least one is special */
 };
 
-static struct ab_text rest_of(struct ab_text t, uint32_t from)
+static struct ab_text skip_bytes(struct ab_text t, uint32_t from)
 {
 	return (struct ab_text){ t.s + from, t.len - from };
 }
@@ -31,7 +31,7 @@ static bool is_ascii(struct ab_text t)
 	return true;
 }
 
-/* An operand without its quotes, up to an unquoted `end`. Not one with
+/* An operand without its quotes, up to an unquoted `end`. False: it has
  * expansions, brackets or extended patterns. */
 static bool read_pattern(struct ab_text *op, char end, struct pattern *ret)
 {
@@ -65,12 +65,12 @@ static bool read_pattern(struct ab_text *op, char end, struct pattern *ret)
 		ret->any |= ret->special[ret->len];
 		ret->s[ret->len++] = c;
 	}
-	*op = rest_of(*op, i);
+	*op = skip_bytes(*op, i);
 	return !quote;
 }
 
-/* All of the text. */
-static bool matches(const struct pattern *p, struct ab_text t)
+/* Matches the whole text. */
+static bool matches_pattern(const struct pattern *p, struct ab_text t)
 {
 	uint32_t i = 0, j = 0, star = UINT32_MAX, from = 0;
 
@@ -94,13 +94,13 @@ static bool matches(const struct pattern *p, struct ab_text t)
 }
 
 /* # ## % %% */
-static bool trim(struct ab_text value, struct ab_text op, struct ab_text *ret)
+static bool trim_value(struct ab_text value, struct ab_text op, struct ab_text *ret)
 {
 	bool front = op.s[0] == '#';
 	bool longest = op.len > 1 && op.s[1] == op.s[0];
 	struct pattern p;
 
-	op = rest_of(op, 1 + longest);
+	op = skip_bytes(op, 1 + longest);
 	if (value.len > VALUE_MAX || !read_pattern(&op, 0, &p) || (p.any && !is_ascii(value)))
 		return false;
 	*ret = value;
@@ -108,17 +108,17 @@ static bool trim(struct ab_text value, struct ab_text op, struct ab_text *ret)
 		uint32_t n = longest ? value.len - i : i;
 		struct ab_text cut = { front ? value.s : value.s + value.len - n, n };
 
-		if (!matches(&p, cut))
+		if (!matches_pattern(&p, cut))
 			continue;
-		*ret = front ? rest_of(value, n) : (struct ab_text){ value.s, value.len - n };
+		*ret = front ? skip_bytes(value, n) : (struct ab_text){ value.s, value.len - n };
 		break;
 	}
 	return true;
 }
 
 /* /a/b //a/b /#a/b /%a/b: `a` without special characters */
-static bool replace(struct ab_arena *arena, struct ab_text value, struct ab_text op,
-		    struct ab_text *ret)
+static bool replace_text(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+			 struct ab_text *ret)
 {
 	bool all = op.len > 1 && op.s[1] == '/';
 	char anchor = op.len > 1 && strchr("#%", op.s[1]) ? op.s[1] : 0;
@@ -127,11 +127,11 @@ static bool replace(struct ab_arena *arena, struct ab_text value, struct ab_text
 	size_t room;
 	char *s;
 
-	op = rest_of(op, 1 + (all || anchor));
+	op = skip_bytes(op, 1 + (all || anchor));
 	if (!read_pattern(&op, '/', &a) || a.any || !a.len)
 		return false;
 	if (op.len) {
-		op = rest_of(op, 1);
+		op = skip_bytes(op, 1);
 		if (!read_pattern(&op, 0, &b))
 			return false;
 	}
@@ -167,24 +167,24 @@ static bool read_offset(struct ab_text *t, int64_t *ret)
 	int64_t n = 0;
 
 	while (t->len && t->s[0] == ' ')
-		*t = rest_of(*t, 1);
+		*t = skip_bytes(*t, 1);
 	minus = t->len && t->s[0] == '-';
-	*t = rest_of(*t, minus);
+	*t = skip_bytes(*t, minus);
 	while (t->len && t->s[0] >= '0' && t->s[0] <= '9' && n < 1 << 24) {
 		n = n * 10 + (t->s[0] - '0');
 		any = true;
-		*t = rest_of(*t, 1);
+		*t = skip_bytes(*t, 1);
 	}
 	*ret = minus ? -n : n;
 	return any && (!t->len || t->s[0] == ':');
 }
 
 /* :offset :offset:length */
-static bool cut(struct ab_text value, struct ab_text op, struct ab_text *ret)
+static bool cut_value(struct ab_text value, struct ab_text op, struct ab_text *ret)
 {
 	int64_t from, n;
 
-	op = rest_of(op, 1);
+	op = skip_bytes(op, 1);
 	if (!is_ascii(value) || !read_offset(&op, &from))
 		return false;
 	if (from < 0)
@@ -196,7 +196,7 @@ static bool cut(struct ab_text value, struct ab_text op, struct ab_text *ret)
 	if (op.len) {
 		int64_t len;
 
-		op = rest_of(op, 1);
+		op = skip_bytes(op, 1);
 		if (!read_offset(&op, &len) || op.len)
 			return false;
 		if (len < 0)
@@ -229,19 +229,19 @@ static bool change_case(struct ab_arena *arena, struct ab_text value, struct ab_
 	return true;
 }
 
-static bool operate(struct ab_arena *arena, struct ab_text value, struct ab_text op,
-		    struct ab_text *ret)
+static bool apply_operator(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+			   struct ab_text *ret)
 {
 	if (!op.len || (value.len && memchr(value.s, AB_UNKNOWN, value.len)))
 		return false;
 	switch (op.s[0]) {
 	case '#':
 	case '%':
-		return trim(value, op, ret);
+		return trim_value(value, op, ret);
 	case '/':
-		return replace(arena, value, op, ret);
+		return replace_text(arena, value, op, ret);
 	case ':':
-		return cut(value, op, ret);
+		return cut_value(value, op, ret);
 	case '^':
 	case ',':
 		return change_case(arena, value, op, ret);
@@ -250,9 +250,9 @@ static bool operate(struct ab_arena *arena, struct ab_text value, struct ab_text
 	}
 }
 
-/* A parameter's value, as far as it is known. */
+/* A parameter's value, as far as known. */
 struct value {
-	bool known;	     /* else: nothing at all */
+	bool known;	     /* else nothing is known */
 	struct ab_text text; /* may have unknown stretches */
 	bool unknown;
 	unsigned taint;
@@ -265,14 +265,14 @@ static bool is_list(const struct ab_part *part)
 	       ab_text_is(part->param.name, "*");
 }
 
-static void value_of_field(const struct ab_field *f, struct value *ret)
+static void read_field(const struct ab_field *f, struct value *ret)
 {
 	*ret = (struct value){
 		.known = true, .text = f->text, .unknown = f->unknown, .taint = f->taint
 	};
 }
 
-/* $1 ${10}: of those that are not there the value is empty. */
+/* $1 ${10}: missing ones are empty. */
 static void get_positional(const struct ab_eval *e, struct ab_text name, struct value *ret)
 {
 	const struct ab_fields *args = ab_vars_args(e->vars);
@@ -283,14 +283,14 @@ static void get_positional(const struct ab_eval *e, struct ab_text name, struct 
 			return;
 		n = n * 10 + (size_t)(name.s[i] - '0');
 	}
-	/* A field that may be several words moves all that follow it. */
+	/* A field that may be several words shifts all that follow. */
 	for (size_t i = 0; args && i < args->len && i <= n; i++)
 		if (args->v[i].splits)
 			args = NULL;
 	if (!args)
 		return;
 	if (n < args->len)
-		value_of_field(&args->v[n], ret);
+		read_field(&args->v[n], ret);
 	else
 		*ret = (struct value){ .known = true, .text = { "", 0 } };
 }
@@ -324,7 +324,7 @@ static void get_variable(const struct ab_eval *e, struct ab_text name, struct va
 				       .items = v->items };
 }
 
-/* "[0]" in front of the operator: the items of an array. */
+/* "[0]" before the operator: selects an item of an array. */
 static void take_index(struct value *v, struct ab_text *op)
 {
 	const struct ab_fields *items = v->items;
@@ -344,7 +344,7 @@ static void take_index(struct value *v, struct ab_text *op)
 		if (items->v[i].splits)
 			return;
 	if (items && n < items->len)
-		value_of_field(&items->v[n], v);
+		read_field(&items->v[n], v);
 }
 
 static void get_value(const struct ab_build *b, const struct ab_part *part, struct ab_text *op,
@@ -371,7 +371,7 @@ static void add_value(struct ab_build *b, const struct value *v, bool quoted)
 		ab_build_unknown(b, quoted, v->taint);
 }
 
-/* All of the list: apart ("$@", and both unquoted), or joined by blanks. */
+/* The whole list: separate fields ("$@", unquoted $@ and $*), or joined. */
 static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, bool quoted,
 		     bool joined)
 {
@@ -381,13 +381,13 @@ static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, boo
 		else if (i)
 			ab_build_break(b);
 		ab_build_value(b, v[i].text, quoted, v[i].taint);
-		/* It may have been several, and stays so in any quotes. */
+		/* It may be several words, which quotes do not change. */
 		if (v[i].splits && b->open)
 			b->field.splits |= b->fields && !joined;
 	}
 }
 
-/* The items of "$@" or an array. False: not known. */
+/* The items of "$@" or an array. False: unknown. */
 static bool get_list(const struct ab_build *b, const struct ab_part *part,
 		     const struct ab_field **ret_v, size_t *ret_n, struct ab_field *one)
 {
@@ -438,7 +438,7 @@ static bool splits_any(const struct ab_field *v, size_t n)
 	return false;
 }
 
-static void build_list(struct ab_build *b, const struct ab_part *part, bool quoted)
+static void add_list_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 {
 	const struct ab_field *v;
 	struct ab_field one;
@@ -478,9 +478,9 @@ static void add_operand(struct ab_build *b, const struct ab_part *part, bool quo
 
 enum state { EMPTY, FILLED, EITHER };
 
-/* Whether the operators with a colon take it for empty. One that is set is
- * filled for those without. */
-static enum state state_of(const struct value *v, bool colon)
+/* Is the value empty for an operator with a colon? For one without, a known
+ * value is always FILLED. */
+static enum state get_state(const struct value *v, bool colon)
 {
 	if (!v->known)
 		return EITHER;
@@ -492,12 +492,12 @@ static enum state state_of(const struct value *v, bool colon)
 	return colon ? EMPTY : FILLED;
 }
 
-/* Either of two things, where it cannot be known which: 0 or 1, 2: open. */
+/* 0: filled, 1: empty, 2: unknown. EITHER becomes a choice. */
 static size_t choose_state(const struct ab_build *b, const struct ab_part *part, enum state state)
 {
 	if (state != EITHER)
 		return state == EMPTY ? 1 : 0;
-	/* The name's place in the text is the same in every round. */
+	/* The address of the name is the same in every round. */
 	return ab_choose(b->e, part->param.name.s, 2);
 }
 
@@ -513,18 +513,19 @@ static void add_length(struct ab_build *b, const struct value *v, bool quoted)
 		ab_build_unknown(b, true, 0);
 }
 
-static void add_operated(struct ab_build *b, const struct value *v, struct ab_text op, bool quoted)
+static void add_operator_result(struct ab_build *b, const struct value *v, struct ab_text op,
+				bool quoted)
 {
 	struct ab_text text;
 
 	if (v->known && !v->unknown && op.s && ab_vars_spend(b->e->vars, v->text.len) &&
-	    operate(b->e->arena, v->text, op, &text))
+	    apply_operator(b->e->arena, v->text, op, &text))
 		ab_build_value(b, text, quoted, v->taint);
 	else
 		ab_build_unknown(b, quoted, v->taint);
 }
 
-/* $? and the like are one word, whatever they are. */
+/* $? and the like are always one word. */
 static bool is_number(struct ab_text name)
 {
 	return name.len == 1 && strchr("?$#", name.s[0]) && name.s[0];
@@ -547,7 +548,7 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 	struct value v;
 
 	if (is_list(part)) {
-		build_list(b, part, quoted);
+		add_list_param(b, part, quoted);
 		return;
 	}
 	if (is_number(part->param.name) && part->param.op == AB_PARAM_PLAIN) {
@@ -555,7 +556,7 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 		return;
 	}
 	get_value(b, part, &op, &v);
-	state = state_of(&v, part->param.colon);
+	state = get_state(&v, part->param.colon);
 	switch (part->param.op) {
 	case AB_PARAM_PLAIN:
 		add_value(b, &v, quoted);
@@ -595,7 +596,7 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 		add_length(b, &v, quoted);
 		break;
 	case AB_PARAM_OTHER:
-		add_operated(b, &v, op, quoted);
+		add_operator_result(b, &v, op, quoted);
 		break;
 	}
 }

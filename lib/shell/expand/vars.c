@@ -1,9 +1,9 @@
 /*
  * Names are in a hash table with open addressing that grows up to
- * AB_VARS_MAX. While a mark is open, the first change of a name behind it is
- * logged with the value from before. Closing the mark hands each entry to the
- * mark around it, unless that one has an entry for the name already: so a mark
- * never has more entries than there are names, however often they are set.
+ * AB_VARS_MAX. While a mark is open, the first change of each name is logged
+ * with the previous value. Merging a mark moves each entry to the enclosing
+ * mark, unless that one already has an entry for the name: so a mark never has
+ * more entries than there are names, however often they are set.
  */
 #include "shell/expand/vars.h"
 
@@ -12,7 +12,7 @@
 enum {
 	SLOTS_FIRST = 16,
 	SLOTS_MAX = 2 * AB_VARS_MAX,
-	/* Longer values are not compared: it would cost more than it saves. */
+	/* Comparing longer values would cost more than it saves. */
 	COMPARE_MAX = 1024,
 	SPEND_MAX = 4 << 20,
 };
@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct entry {
-	uint32_t slot;	 /* MARK: a mark; `before` is the one around it */
+	uint32_t slot;	 /* MARK: a mark; `before` is the enclosing one */
 	uint32_t before; /* the slot's `logged` until then */
 	const struct ab_var *value;
 };
@@ -40,7 +40,7 @@ struct ab_vars {
 	size_t nlog, log_room;
 	uint32_t mark; /* the innermost mark's index + 1; 0: none */
 	const struct ab_fields *args;
-	size_t *left; /* apart, because spending changes no value */
+	size_t *left; /* separate, so that a const table can spend */
 };
 
 static const struct ab_var unknown_value = {
@@ -68,7 +68,7 @@ static struct slot *find_slot(struct slot *slots, uint32_t nslots, struct ab_tex
 	return &slots[at];
 }
 
-static void grow(struct ab_vars *vars)
+static void grow_slots(struct ab_vars *vars)
 {
 	uint32_t n = vars->nslots * 2;
 	struct slot *slots = ab_arena_alloc(vars->arena, n * sizeof(*slots));
@@ -81,7 +81,7 @@ static void grow(struct ab_vars *vars)
 			continue;
 		to = find_slot(slots, n, from->name, from->hash);
 		*to = *from;
-		/* The log names slots by index: its entries move along. */
+		/* The log refers to slots by index: update its entries. */
 		for (uint32_t e = from->logged; e; e = vars->log[e - 1].before)
 			vars->log[e - 1].slot = (uint32_t)(to - slots);
 	}
@@ -94,9 +94,9 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	const struct {
 		const char *name, *value;
 	} known[] = {
-		/* A shell does not take it from the environment. */
+		/* A shell ignores the one of the environment. */
 		{ "IFS", " \t\n" },
-		/* Which one it is does not matter. */
+		/* Any shell will do. */
 		{ "SHELL", "/bin/sh" },
 		{ "HOME", home },
 		{ "PWD", cwd },
@@ -153,7 +153,7 @@ static void log_change(struct ab_vars *vars, struct slot *slot)
 	slot->logged = (uint32_t)vars->nlog;
 }
 
-/* A copy of at most AB_VALUES_MAX values, and one unknown for the rest. */
+/* A copy of at most AB_VALUES_MAX values, and one unknown value for the rest. */
 static const struct ab_var *copy_values(struct ab_arena *arena, const struct ab_var *from)
 {
 	const struct ab_var *first = NULL, **link = &first;
@@ -183,7 +183,7 @@ void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var 
 		if (!value || vars->nnames == AB_VARS_MAX)
 			return;
 		if (2 * (vars->nnames + 1) > vars->nslots && vars->nslots < SLOTS_MAX) {
-			grow(vars);
+			grow_slots(vars);
 			slot = find_slot(vars->slots, vars->nslots, name, hash);
 		}
 		slot->name = name;
@@ -211,10 +211,10 @@ static bool has_value(const struct ab_var *list, const struct ab_var *v)
 	return false;
 }
 
-/* Both lists have at most AB_VALUES_MAX + 1 values. The first stays what it is
- * where the other adds nothing: most branches set what was set before. */
-static const struct ab_var *join(struct ab_arena *arena, const struct ab_var *a,
-				 const struct ab_var *b)
+/* Both lists have at most AB_VALUES_MAX + 1 values. Returns the first unchanged
+ * if the other adds nothing: most branches set a value again. */
+static const struct ab_var *join_values(struct ab_arena *arena, const struct ab_var *a,
+					const struct ab_var *b)
 {
 	struct ab_var joined[2 * (AB_VALUES_MAX + 1)];
 	size_t n = 0, first;
@@ -246,8 +246,8 @@ size_t ab_vars_mark(struct ab_vars *vars)
 	return vars->nlog - 1;
 }
 
-/* Puts back what the log says from `mark` on: the slots' places in the log,
- * and their values as they were (`joined`: or as they are now). */
+/* Restores from the log, back to `mark`, the slots' log indexes and values;
+ * `joined`: the former values joined with the current ones. */
 static void roll_back(struct ab_vars *vars, size_t mark, bool joined)
 {
 	for (size_t i = vars->nlog; i > mark + 1; i--) {
@@ -258,7 +258,7 @@ static void roll_back(struct ab_vars *vars, size_t mark, bool joined)
 			continue;
 		slot = &vars->slots[e->slot];
 		slot->logged = e->before;
-		slot->value = joined ? join(vars->arena, e->value, slot->value) : e->value;
+		slot->value = joined ? join_values(vars->arena, e->value, slot->value) : e->value;
 	}
 	vars->mark = vars->log[mark].before;
 }

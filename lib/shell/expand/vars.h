@@ -1,12 +1,12 @@
 #ifndef AB_SHELL_EXPAND_VARS_H
 #define AB_SHELL_EXPAND_VARS_H
 /*
- * What is known of the shell's variables at one place of a script.
+ * The known values of shell variables at one point of a script.
  *
- * A variable has one value, or several of which any may be the one (set in a
- * branch, the words of a `for`), or is not known at all (the environment's,
- * `read`). What was set in a branch is joined with what was there before it.
- * A bounded number of names is kept; what is beyond is not known.
+ * A variable has one value, several possible values (set in a branch, the words
+ * of a `for`), or is unknown (the environment's, `read`). Values set in a
+ * branch are joined with those from before it. A bounded number of names is
+ * kept; others are unknown.
  */
 #include "shell/syntax/field.h"
 
@@ -17,38 +17,37 @@ enum { AB_VALUES_MAX = 16, AB_VARS_MAX = 256 };
 struct ab_var {
 	struct ab_text text; /* AB_UNKNOWN as in a field */
 	bool unknown;
-	bool pattern; /* globs when it is used unquoted */
+	bool pattern; /* globs if used unquoted */
 	unsigned taint;
-	const struct ab_data *stream;  /* as of a field */
+	const struct ab_data *stream;  /* as in a field */
 	const struct ab_fields *items; /* of an array; text is the first */
-	const struct ab_var *next;     /* another that it may have */
+	const struct ab_var *next;     /* another possible value */
 };
 
 struct ab_vars;
 
 /* `home` may be NULL. HOME, PWD and SHELL are known from the start. */
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd);
-/* NULL: nothing is known of it. */
+/* NULL: unknown. */
 const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name);
-/* value NULL: from here on nothing is known of it. */
+/* value NULL: unknown from here on. */
 void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value);
 
 /*
- * A branch: mark before it. Afterwards merge (it may have been taken, or not)
- * or undo (a subshell: what was set in it is gone).
+ * A branch: mark before it. Afterwards merge (it may or may not have been
+ * taken) or undo (a subshell: its changes are lost).
  */
 size_t ab_vars_mark(struct ab_vars *vars);
 void ab_vars_merge(struct ab_vars *vars, size_t mark);
 void ab_vars_undo(struct ab_vars *vars, size_t mark);
 
-/* "$0", "$1" ...: what a function or `sh -c script name args` was given, its
- * name first; NULL fields: not known. Returns the former ones, to be put
- * back. */
+/* "$0", "$1" ...: the arguments of a function or of `sh -c script name args`,
+ * its name first; NULL: unknown. Returns the former ones, to be restored. */
 const struct ab_fields *ab_vars_positional(struct ab_vars *vars, const struct ab_fields *fields);
 const struct ab_fields *ab_vars_args(const struct ab_vars *vars);
 
-/* All expansions together may make so many bytes: takes from what is left, and
- * is false when nothing is. What would come of it is not known then. */
+/* Charges bytes to the budget of all expansions; false: used up, and the result
+ * of the expansion is unknown. */
 bool ab_vars_spend(const struct ab_vars *vars, size_t bytes);
 
 #endif
