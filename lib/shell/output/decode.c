@@ -132,7 +132,7 @@ static bool add_range(struct set *set, unsigned char from, unsigned char to)
 	return from <= to;
 }
 
-/* [:upper:] and the like: what they hold, in order of codes. */
+/* [:upper:] and the like: adds their bytes in order of codes. */
 static bool add_class(struct set *set, struct ab_text *t)
 {
 	static const struct {
@@ -159,7 +159,7 @@ static bool add_class(struct set *set, struct ab_text *t)
 	return false;
 }
 
-/* One byte of a set, escapes undone. */
+/* One byte of a set, with escapes decoded. */
 static bool take_byte(struct ab_text *t, unsigned char *ret)
 {
 	static const char letters[] = "abfnrtv\\", codes[] = "\a\b\f\n\r\t\v\\";

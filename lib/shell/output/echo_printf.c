@@ -5,9 +5,9 @@
 #include "shell/output/output.h"
 
 enum escapes {
-	ESCAPES_ECHO,	  /* \0NNN is octal, \c ends everything */
-	ESCAPES_FORMAT,	  /* \NNN is, \c is nothing */
-	ESCAPES_ARGUMENT, /* %b: both are, and \c ends */
+	ESCAPES_ECHO,	  /* \0NNN is octal, \c ends the output */
+	ESCAPES_FORMAT,	  /* \NNN is octal, \c is not special */
+	ESCAPES_ARGUMENT, /* %b: both are octal, \c ends the output */
 };
 
 static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most, unsigned *ret_n)
@@ -45,7 +45,7 @@ static void add_utf8(struct ab_output *out, uint32_t c)
 	}
 }
 
-/* A code in digits; false: there are none. */
+/* A character code in digits; false: there are none. */
 static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum escapes how)
 {
 	struct ab_text rest = { t->s + 1, t->len - 1 };
@@ -74,7 +74,7 @@ static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum esca
 	return true;
 }
 
-/* What follows a backslash. False: \c. */
+/* The escape after a backslash. False: \c. */
 static bool add_escape(struct ab_output *out, struct ab_text *t, enum escapes how)
 {
 	static const char letters[] = "abefnrtv\\E";
@@ -99,7 +99,7 @@ static bool add_escape(struct ab_output *out, struct ab_text *t, enum escapes ho
 	return true;
 }
 
-/* False: \c was in it. */
+/* False: it contains \c. */
 static bool add_escaped(struct ab_output *out, const struct ab_field *f, enum escapes how)
 {
 	struct ab_text t = f->text;
@@ -166,7 +166,7 @@ struct directive {
 
 enum { WIDTH_MAX = 1000, ROUNDS_MAX = 10000 };
 
-/* What follows a "%". False: not one that is known here. */
+/* The directive after a "%". False: not supported here. */
 static bool read_directive(struct ab_text *t, struct directive *ret)
 {
 	unsigned n;
@@ -262,7 +262,7 @@ static void add_integer(struct ab_output *out, const struct directive *d,
 	add_padded(out, d, (struct ab_text){ text, (uint32_t)len });
 }
 
-static bool is_safe(struct ab_text t)
+static bool needs_no_quotes(struct ab_text t)
 {
 	for (uint32_t i = 0; i < t.len; i++)
 		if (!((t.s[i] >= 'a' && t.s[i] <= 'z') || (t.s[i] >= 'A' && t.s[i] <= 'Z') ||
@@ -271,7 +271,7 @@ static bool is_safe(struct ab_text t)
 	return t.len > 0;
 }
 
-/* False: \c ended it. `arg` NULL: there are no more. */
+/* False: \c ended the output. `arg` NULL: no argument is left. */
 static bool add_directive(struct ab_output *out, const struct directive *d,
 			  const struct ab_field *arg)
 {
@@ -298,7 +298,7 @@ static bool add_directive(struct ab_output *out, const struct directive *d,
 			ab_output_unknown(out);
 		return true;
 	case 'q':
-		if (is_safe(t))
+		if (needs_no_quotes(t))
 			add_padded(out, d, t);
 		else
 			ab_output_unknown(out);
@@ -309,7 +309,7 @@ static bool add_directive(struct ab_output *out, const struct directive *d,
 	}
 }
 
-/* The format once. False: \c or a directive that is not known ended it. */
+/* The format once. False: \c, an unsupported directive or the bound ended it. */
 static bool add_format(struct ab_output *out, const struct ab_simple *command, struct ab_text t,
 		       size_t *next)
 {

@@ -1,9 +1,8 @@
 #ifndef AB_SHELL_OUTPUT_OUTPUT_H
 #define AB_SHELL_OUTPUT_OUTPUT_H
 /*
- * Bytes that a command would print, while they are put together. Bounded:
- * what is beyond is one unknown stretch. A zero byte that a command would
- * print is left out, as shells do it who read it.
+ * Collects the bytes that a command would print. Bounded: the rest is one
+ * unknown stretch. Zero bytes are dropped, as a shell that reads them does.
  */
 #include "shell/command/simple.h"
 
@@ -22,25 +21,25 @@ struct ab_output {
 void ab_output_byte(struct ab_output *out, char c);
 void ab_output_add(struct ab_output *out, const char *s, size_t len);
 void ab_output_unknown(struct ab_output *out);
-/* Nothing known but the taint; true. */
+/* Only the taint is known. Returns true. */
 bool ab_output_only(struct ab_output *out, unsigned taint);
-/* With its unknown stretches and its taint. */
+/* Including its unknown stretches and taint. */
 void ab_output_field(struct ab_output *out, const struct ab_field *f);
 
 /* echo_printf.c */
 void ab_print_echo(struct ab_output *out, const struct ab_simple *command);
-/* False: nothing comes out of it (printf -v). */
+/* False: it prints nothing (printf -v). */
 bool ab_print_printf(struct ab_output *out, const struct ab_simple *command);
 void ab_print_seq(struct ab_output *out, const struct ab_simple *command);
 
 /*
- * decode.c. False: it cannot be said what comes of it. What is wrong in the
- * middle ends the output, as it does with the programs.
+ * decode.c. False: the output is unknown. Invalid input ends the output early,
+ * as it does in the programs.
  */
 bool ab_decode_base64(struct ab_output *out, struct ab_text in);
 bool ab_decode_base32(struct ab_output *out, struct ab_text in);
 bool ab_decode_hex(struct ab_output *out, struct ab_text in);
-/* `lines`: of 76 digits; else all in one, and no newline. */
+/* `lines`: of 76 digits; else one line without a newline. */
 void ab_encode_base64(struct ab_output *out, struct ab_text in, bool lines);
 void ab_encode_hex(struct ab_output *out, struct ab_text in);
 bool ab_decode_rev(struct ab_output *out, struct ab_text in);

@@ -6,8 +6,7 @@
 #include "shell/output/output.h"
 #include "shell/syntax/name_table.h"
 
-/* What a command reads: its operands after the first `skip`, or its standard
- * input. */
+/* The inputs of a command: its operands after some skipped ones, or stdin. */
 struct inputs {
 	unsigned taint;
 	size_t files;
@@ -30,8 +29,8 @@ static bool add_input(struct ab_output *out, const struct ab_simple *command)
 	return add_data(out, &command->in);
 }
 
-/* A file whose content is read, by the word that names it. */
-static unsigned taint_of_file(const struct ab_simple *command, const struct ab_field *f)
+/* The taint of a file that the command reads, by the word that names it. */
+static unsigned get_file_taint(const struct ab_simple *command, const struct ab_field *f)
 {
 	unsigned taint = f->taint & ~(unsigned)AB_TAINT_GLUED;
 	const struct ab_data *known = ab_files_read(command, f);
@@ -39,7 +38,7 @@ static unsigned taint_of_file(const struct ab_simple *command, const struct ab_f
 	if (known && known->taint)
 		return known->taint;
 	if (taint)
-		return taint; /* <( ): what is printed there */
+		return taint; /* <( ): of its output */
 	return AB_TAINT_FILE | (ab_secret_path(f->text) ? AB_TAINT_SECRET : 0);
 }
 
@@ -66,7 +65,7 @@ static void find_inputs(const struct ab_simple *command, size_t skip, struct inp
 			skip--;
 		} else if (!is_stdin(&w.value)) {
 			ret->files++;
-			ret->taint |= taint_of_file(command, &w.value);
+			ret->taint |= get_file_taint(command, &w.value);
 		} else {
 			ret->taint |= command->in.taint;
 		}
@@ -125,7 +124,7 @@ static bool print_tee(struct ab_output *out, const struct ab_simple *command)
 	return add_input(out, command);
 }
 
-/* Words, not bundles of letters: xxd -r -p, openssl enc -d -base64. */
+/* Whole words, not bundled letters: xxd -r -p, openssl enc -d -base64. */
 static bool has_word(const struct ab_simple *command, const char *word)
 {
 	for (size_t i = 1; i < command->argc; i++)
@@ -136,9 +135,9 @@ static bool has_word(const struct ab_simple *command, const char *word)
 
 typedef bool decode_fn(struct ab_output *out, struct ab_text in);
 
-/* What comes of known input; of other only that it was decoded. */
-static bool decode(struct ab_output *out, const struct ab_simple *command, const struct inputs *r,
-		   decode_fn *decoder)
+/* Decodes known input; for unknown input, sets only the taint. */
+static bool decode_input(struct ab_output *out, const struct ab_simple *command,
+			 const struct inputs *r, decode_fn *decoder)
 {
 	if (r->files || command->in.unknown)
 		return ab_output_only(out, r->taint | AB_TAINT_DECODED);
@@ -162,7 +161,7 @@ static bool print_base64(struct ab_output *out, const struct ab_simple *command)
 
 	find_inputs(command, 0, &r);
 	if (r.decodes)
-		return decode(out, command, &r, ab_decode_base64);
+		return decode_input(out, command, &r, ab_decode_base64);
 	one_line = has_word(command, "-w0") || has_word(command, "--wrap=0") ||
 		   (command->argc == 3 && has_word(command, "-w") && has_word(command, "0"));
 	if ((r.changed && !one_line) || !can_encode(out, command, &r))
@@ -177,7 +176,7 @@ static bool print_base32(struct ab_output *out, const struct ab_simple *command)
 
 	find_inputs(command, 0, &r);
 	if (r.decodes)
-		return decode(out, command, &r, ab_decode_base32);
+		return decode_input(out, command, &r, ab_decode_base32);
 	return ab_output_only(out, r.taint);
 }
 
@@ -194,7 +193,7 @@ static bool print_xxd(struct ab_output *out, const struct ab_simple *command)
 	if (!plain)
 		return ab_output_only(out, r.taint | (reverse ? AB_TAINT_DECODED : 0));
 	if (reverse)
-		return decode(out, command, &r, ab_decode_hex);
+		return decode_input(out, command, &r, ab_decode_hex);
 	if (command->argc > 2 || !can_encode(out, command, &r))
 		return ab_output_only(out, 0);
 	ab_encode_hex(out, command->in.text);
@@ -223,7 +222,7 @@ static bool print_openssl(struct ab_output *out, const struct ab_simple *command
 		return ab_output_only(out, r.taint);
 	if (!base64)
 		return ab_output_only(out, r.taint | AB_TAINT_DECODED);
-	return decode(out, command, &r, ab_decode_base64);
+	return decode_input(out, command, &r, ab_decode_base64);
 }
 
 static bool print_rev(struct ab_output *out, const struct ab_simple *command)
@@ -307,7 +306,7 @@ static bool has_operand(const struct ab_simple *command)
 	return what == AB_OPT_OPERAND;
 }
 
-/* env, set, export, declare: with nothing but options they list all. */
+/* env, set, export, declare: without operands they list all variables. */
 static bool print_listing(struct ab_output *out, const struct ab_simple *command)
 {
 	return ab_output_only(out, has_operand(command) ? 0 : AB_TAINT_SECRET);
@@ -319,7 +318,7 @@ static bool print_history(struct ab_output *out, const struct ab_simple *command
 	return ab_output_only(out, AB_TAINT_HISTORY);
 }
 
-/* A new name where the template says; else in the folder for such names. */
+/* A new name from the template, or in /tmp. */
 static bool print_mktemp(struct ab_output *out, const struct ab_simple *command)
 {
 	const struct ab_opts opts = ab_grammar_of("mktemp");
@@ -358,7 +357,7 @@ static bool print_printenv(struct ab_output *out, const struct ab_simple *comman
 	return ab_output_only(out, taint);
 }
 
-/* eval "$(TOOL init bash)": what the tool says to do, and that only. */
+/* eval "$(TOOL init bash)": only a tool's own setup code. */
 static bool print_settings(struct ab_output *out, const struct ab_simple *command)
 {
 	static const char words[] = "activate completion env hook init path "
@@ -371,10 +370,10 @@ static bool print_settings(struct ab_output *out, const struct ab_simple *comman
 	return ab_output_only(out, asked ? AB_TAINT_SETTINGS : 0);
 }
 
-/* What the command prints; false: nothing. */
+/* Adds what the command prints; false: nothing. */
 typedef bool print_fn(struct ab_output *out, const struct ab_simple *command);
 
-enum run {
+enum printer {
 	FILTER, /* passes on what it reads */
 	BASE32,
 	BASE64,
@@ -399,7 +398,7 @@ enum run {
 	XXD,
 };
 
-static print_fn *const runs[] = {
+static print_fn *const printers[] = {
 	[BASE32] = print_base32,
 	[BASE64] = print_base64,
 	[CAT] = print_cat,
@@ -423,14 +422,13 @@ static print_fn *const runs[] = {
 	[XXD] = print_xxd,
 };
 
-/* A program by its name. `skip` is the number of operands that are not files,
- * for a program that reads files or standard input. */
+/* `skip`: for a filter, the number of operands before its files. */
 struct program {
 	char name[12];
-	enum run run;
+	enum printer printer;
 	unsigned char skip;
-	unsigned char taint; /* of what a filter prints, in addition */
-	bool decodes;	     /* only with -d it has that taint */
+	unsigned char taint; /* added to the output of a filter */
+	bool decodes;	     /* adds that taint only with -d */
 };
 
 /* Sorted by name, each once. */
@@ -561,20 +559,20 @@ static const struct program programs[] = {
 	{ "zstdcat", FILTER, 0, AB_TAINT_DECODED },
 };
 
-static bool run_filter(struct ab_output *out, const struct ab_simple *command,
-		       const struct program *p)
+static bool print_filter(struct ab_output *out, const struct ab_simple *command,
+			 const struct program *p)
 {
 	struct inputs r;
 
 	find_inputs(command, p->skip, &r);
 	if (r.decodes || !p->decodes)
 		r.taint |= p->taint;
-	/* It is no longer the file as it is. */
+	/* The output is not the unchanged file. */
 	r.taint &= ~(unsigned)AB_TAINT_FILE;
 	return ab_output_only(out, r.taint);
 }
 
-/* Whether standard output goes somewhere else than where it would. */
+/* Is standard output redirected? */
 static bool is_redirected(const struct ab_simple *command)
 {
 	bool away = false;
@@ -605,9 +603,9 @@ static bool is_redirected(const struct ab_simple *command)
 	return away;
 }
 
-/* `echo TEXT` prints the bytes that stand there, and then a newline: that has
- * no place in the text, but nothing points to it either. */
-static uint32_t verbatim_of(const struct ab_simple *command, const struct ab_output *out)
+/* `echo TEXT` prints its bytes and a newline. The newline is not in the text,
+ * but no range refers to it. */
+static uint32_t find_verbatim(const struct ab_simple *command, const struct ab_output *out)
 {
 	const struct ab_field *last;
 
@@ -635,10 +633,10 @@ void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, 
 		prints = false;
 	else if (!p)
 		prints = ab_output_only(&out, 0);
-	else if (p->run == FILTER)
-		prints = run_filter(&out, command, p);
+	else if (p->printer == FILTER)
+		prints = print_filter(&out, command, p);
 	else
-		prints = runs[p->run](&out, command);
+		prints = printers[p->printer](&out, command);
 
 	*ret = (struct ab_data){ .none = !prints,
 				 .text = { "", 0 },
@@ -650,5 +648,5 @@ void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, 
 		ret->text = (struct ab_text){ out.s, out.len };
 	ret->unknown = out.unknown;
 	ret->taint = out.taint;
-	ret->verbatim = out.len ? verbatim_of(command, &out) : AB_NOT_VERBATIM;
+	ret->verbatim = out.len ? find_verbatim(command, &out) : AB_NOT_VERBATIM;
 }

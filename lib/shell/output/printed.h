@@ -1,9 +1,9 @@
 #ifndef AB_SHELL_OUTPUT_PRINTED_H
 #define AB_SHELL_OUTPUT_PRINTED_H
 /*
- * What a command prints, as far as that can be known: echo, printf and cat of
- * static text, decoders of it (base64 -d, xxd -r, rev, tr), downloads, filters
- * that pass on what they read. Pure; memory from the arena; bounded.
+ * What a command prints, as far as known: echo, printf and cat of static text,
+ * decoders of it (base64 -d, xxd -r, rev, tr), downloads, and filters that pass
+ * on their input. Pure; memory from the arena; bounded.
  */
 #include "shell/command/simple.h"
 
