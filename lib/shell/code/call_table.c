@@ -1,7 +1,7 @@
-/* Which calls of which language run a command, or are as good as one. */
+/* Calls of each language that run a command or have the same effect. */
 #include "shell/code/code_scan.h"
 
-/* Sorted by name; a name may be there for several languages. */
+/* Sorted by name; a name may occur for several languages. */
 const struct ab_call ab_calls[] = {
 	{ "Function", JS, AB_CALL_EVAL, "- globalThis window", "", 0 },
 	{ "Path", PY, AB_CALL_PATH, "", "", 0 },

@@ -5,7 +5,7 @@
 #include "shell/command/known_files.h"
 #include "shell/syntax/name_table.h"
 
-/* How each interpreter takes its code; sorted by name. */
+/* The language of each interpreter; sorted by name. */
 static const struct interpreter {
 	char name[16];
 	enum ab_language language;
@@ -20,11 +20,11 @@ static const struct interpreter {
 };
 
 /* By language: the options whose value is code. */
-static const struct manner {
+static const struct code_options {
 	char name[8]; /* of its grammar */
 	char code[8], code_long[8], code_long2[8];
-	char other[4]; /* with one of these it reads something else */
-} manners[] = {
+	char other[4]; /* these name a file or a module instead */
+} code_options[] = {
 	[AB_LANG_PYTHON] = { "python", "c", "", "", "m" },
 	[AB_LANG_PERL] = { "perl", "eE", "", "", "" },
 	[AB_LANG_RUBY] = { "ruby", "e", "", "", "" },
@@ -48,18 +48,18 @@ bool ab_code_language(struct ab_text name, enum ab_language *ret)
 	return found;
 }
 
-/* What the arguments say of where the code is. */
+/* The source of the code, according to the arguments. */
 struct place {
-	struct ab_field code; /* text.s NULL: not among them */
-	size_t index;	      /* of the word it is in */
-	bool input;	      /* standard input is read for it */
-	struct ab_field file; /* it is in there; text.s NULL: in none */
+	struct ab_field code; /* text.s NULL: not in the arguments */
+	size_t index;	      /* of its word */
+	bool input;	      /* the code comes from standard input */
+	struct ab_field file; /* text.s NULL: not in a file */
 };
 
 static void find_place(const struct ab_simple *command, enum ab_language language,
 		       struct place *ret)
 {
-	const struct manner *m = &manners[language];
+	const struct code_options *m = &code_options[language];
 	const struct ab_opts opts = ab_grammar_of(m->name);
 	size_t skip = command->argc > 1 && ab_field_is(&command->argv[1], "eval") &&
 		      language == AB_LANG_NODE;
@@ -102,7 +102,7 @@ const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_lan
 	struct place place;
 
 	find_place(command, language, &place);
-	/* A view of the word; `-e` and its code in one are rare. */
+	/* The whole word: `-eCODE` is rare. */
 	return place.code.text.s ? &command->argv[place.index] : NULL;
 }
 

@@ -2,8 +2,8 @@
 #define AB_SHELL_CODE_CODE_H
 /*
  * One-liners in other languages (python -c, perl -e, node -e, awk ...): best
- * effort. Finds the commands that they hand to a shell or execute, and a few
- * calls that need none. Comments and strings are told apart from code.
+ * effort. Finds the commands that they pass to a shell or execute, and a few
+ * calls with the same effect. Distinguishes comments and strings from code.
  */
 #include "shell/command/inner.h"
 
@@ -21,12 +21,12 @@ enum ab_language {
 
 enum ab_code_trait {
 	AB_CODE_SOCKET = 1, /* opens a connection */
-	AB_CODE_DUP = 2,    /* puts a descriptor in place of 0-2 */
-	AB_CODE_SHELL = 4,  /* starts a shell, or any program that is a shell */
+	AB_CODE_DUP = 2,    /* replaces descriptor 0, 1 or 2 */
+	AB_CODE_SHELL = 4,  /* starts a shell */
 	AB_CODE_PTY = 8,
-	AB_CODE_WRITES = 16,	   /* awk: print > file, system, getline from a command */
-	AB_CODE_NETWORK_EXEC = 32, /* runs text that it downloads */
-	AB_CODE_UNREAD = 64,	   /* it is too long to be read to its end */
+	AB_CODE_WRITES = 16,	   /* awk: print > file, system, a pipe */
+	AB_CODE_NETWORK_EXEC = 32, /* runs downloaded text */
+	AB_CODE_UNREAD = 64,	   /* too long to be read completely */
 };
 
 struct ab_oneliner {
@@ -36,15 +36,15 @@ struct ab_oneliner {
 
 void ab_code_read(struct ab_arena *arena, enum ab_language language, const struct ab_field *code,
 		  struct ab_oneliner *ret);
-/* The language of an interpreter by its name ("python3.11"), false: none. */
+/* The language of an interpreter by its name ("python3.11"); false: none. */
 bool ab_code_language(struct ab_text name, enum ab_language *ret);
 /* The text of a one-liner among the arguments, or NULL: `python -c TEXT`,
- * `awk TEXT`. Where option and text are one word, that word. */
+ * `awk TEXT`. If option and text are one word, that word. */
 const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_language language);
-/* The same, also where the interpreter reads it from standard input: `python -`
- * with a here-document. False: there is none. */
+/* The text of a one-liner, also from standard input (`python -` with a
+ * here-document) or a file with known content. False: there is none. */
 bool ab_code_text(const struct ab_simple *command, enum ab_language language, struct ab_field *ret);
-/* enum ab_code_trait of the command's one-liner, where it is one; else 0. */
+/* enum ab_code_trait of the command's one-liner; 0: it has none. */
 unsigned ab_code_traits(const struct ab_simple *command);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The arguments of a call: strings put together as far as they are written
- * out. What is computed becomes AB_UNKNOWN. Looks only so far ahead, so that
- * calls within calls cost no more than their length.
+ * The arguments of a call: literal strings are joined, computed values become
+ * AB_UNKNOWN. Bounded lookahead, so that nested calls cost no more than their
+ * length.
  */
 #include "base/data/arena.h"
 #include "shell/code/code_read.h"
@@ -15,18 +15,18 @@ struct args_walk {
 	struct ab_token token, before;
 	unsigned budget;
 	bool bare;
-	/* the value in the making */
+	/* the value being built */
 	struct ab_code_string text;
 	bool any, literal, format;
 	uint32_t from, to;
 };
 
-static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
+static struct ab_text get_text(const struct ab_code_scan *s, const struct ab_token *t)
 {
 	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
 }
 
-static bool next(struct args_walk *w)
+static bool read_token(struct args_walk *w)
 {
 	if (w->budget == 0)
 		return false;
@@ -42,17 +42,17 @@ static bool is_mark(const struct ab_token *t, char mark)
 	return t->kind == AB_TOKEN_MARK && t->mark == mark;
 }
 
-static bool opens(const struct ab_token *t)
+static bool opens_group(const struct ab_token *t)
 {
 	return is_mark(t, '(') || is_mark(t, '[') || is_mark(t, '{');
 }
 
-static bool closes(const struct ab_token *t)
+static bool closes_group(const struct ab_token *t)
 {
 	return is_mark(t, ')') || is_mark(t, ']') || is_mark(t, '}');
 }
 
-/* Words anywhere in the arguments that say something about the call. */
+/* Names anywhere in the arguments that describe the call. */
 static void note_name(struct args_walk *w, struct ab_text name)
 {
 	static const char networks[][12] = {
@@ -71,22 +71,22 @@ static void note_name(struct args_walk *w, struct ab_text name)
 
 static void note_string(struct args_walk *w)
 {
-	struct ab_text t = text_of(&w->scan, &w->token);
+	struct ab_text t = get_text(&w->scan, &w->token);
 
 	w->args->network |= w->scan.language == AB_LANG_PHP &&
 			    (ab_text_starts(t, "http://") || ab_text_starts(t, "https://"));
 }
 
-/* To behind the bracket that closes the one just read. */
+/* Skips past the bracket that closes the one just read. */
 static void skip_group(struct args_walk *w)
 {
 	unsigned depth = 1;
 
-	while (depth > 0 && next(w)) {
-		depth += opens(&w->token);
-		depth -= closes(&w->token);
+	while (depth > 0 && read_token(w)) {
+		depth += opens_group(&w->token);
+		depth -= closes_group(&w->token);
 		if (w->token.kind == AB_TOKEN_NAME)
-			note_name(w, text_of(&w->scan, &w->token));
+			note_name(w, get_text(&w->scan, &w->token));
 		else if (w->token.kind == AB_TOKEN_STRING)
 			note_string(w);
 	}
@@ -98,8 +98,8 @@ static void begin_value(struct args_walk *w)
 	w->any = w->literal = w->format = false;
 }
 
-/* Places for values: %s and {} are not known. */
-static void unformat(struct ab_code_string *b)
+/* %s and {} become unknown. */
+static void clear_placeholders(struct ab_code_string *b)
 {
 	uint32_t to = 0;
 
@@ -128,14 +128,14 @@ static struct ab_field end_value(struct args_walk *w)
 			      .verbatim = AB_NOT_VERBATIM };
 
 	if (w->format)
-		unformat(&w->text);
+		clear_placeholders(&w->text);
 	f.text = (struct ab_text){ w->text.s ? w->text.s : "", w->text.len };
 	f.unknown = f.text.len && memchr(f.text.s, AB_UNKNOWN, f.text.len);
 	f.splits = false;
 	if (code->verbatim != AB_NOT_VERBATIM && w->to > w->from) {
 		f.range.from = code->verbatim + w->from;
 		f.range.to = code->verbatim + w->to;
-		/* One string, as it is written. */
+		/* One string, unchanged. */
 		if (f.text.len == w->to - w->from &&
 		    memcmp(f.text.s, w->scan.text.s + w->from, f.text.len) == 0)
 			f.verbatim = f.range.from;
@@ -161,7 +161,7 @@ static void add_string(struct args_walk *w, const struct ab_token *t)
 	ab_code_value(&w->scan, t, &w->text);
 }
 
-static bool dotted(const struct args_walk *w)
+static bool is_dotted(const struct args_walk *w)
 {
 	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
 	       w->scan.language != AB_LANG_PHP && w->scan.language != AB_LANG_LUA;
@@ -169,14 +169,14 @@ static bool dotted(const struct args_walk *w)
 
 static void add_name(struct args_walk *w)
 {
-	struct ab_text name = text_of(&w->scan, &w->token);
+	struct ab_text name = get_text(&w->scan, &w->token);
 	const struct ab_token *var = find_var(w->r, name);
 
 	note_name(w, name);
-	if (dotted(w) && w->literal) {
-		/* A method of the string: most leave it much as it is. */
+	if (is_dotted(w) && w->literal) {
+		/* A method of the string: most change it little. */
 		w->format |= ab_text_is(name, "format");
-	} else if (var && !dotted(w)) {
+	} else if (var && !is_dotted(w)) {
 		add_string(w, var);
 	} else if (!ab_text_is(name, "sprintf")) {
 		w->any = true;
@@ -200,25 +200,26 @@ static void add_mark(struct args_walk *w)
 
 static bool ends_bare(const struct args_walk *w)
 {
-	struct ab_text t = text_of(&w->scan, &w->token);
+	struct ab_text t = get_text(&w->scan, &w->token);
 
 	if (!w->bare)
 		return false;
-	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') || closes(&w->token) ||
+	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') ||
+	       closes_group(&w->token) ||
 	       (w->token.kind == AB_TOKEN_NAME &&
 		(ab_text_is(t, "if") || ab_text_is(t, "unless") || ab_text_is(t, "or") ||
 		 ab_text_is(t, "and") || ab_text_is(t, "while") || ab_text_is(t, "do")));
 }
 
-/* One value; the token that ends it is the current one. */
+/* One value; the token that ends it becomes the current one. */
 static void read_value(struct args_walk *w)
 {
 	bool format_args = false;
 
 	do {
-		struct ab_text t = text_of(&w->scan, &w->token);
+		struct ab_text t = get_text(&w->scan, &w->token);
 
-		if (ends_bare(w) || closes(&w->token) || is_mark(&w->token, ','))
+		if (ends_bare(w) || closes_group(&w->token) || is_mark(&w->token, ','))
 			return;
 		switch (w->token.kind) {
 		case AB_TOKEN_STRING:
@@ -233,14 +234,14 @@ static void read_value(struct args_walk *w)
 		case AB_TOKEN_MARK:
 			if (is_mark(&w->token, '(') && (!w->any || w->format) && !w->literal) {
 				/* ("a" "b") and sprintf("a", x) */
-				if (!next(w))
+				if (!read_token(w))
 					return;
 				read_value(w);
-				if (!closes(&w->token))
+				if (!closes_group(&w->token))
 					skip_group(w);
 				break;
 			}
-			if (opens(&w->token))
+			if (opens_group(&w->token))
 				skip_group(w);
 			else
 				add_mark(w);
@@ -259,7 +260,7 @@ static void read_value(struct args_walk *w)
 		case AB_TOKEN_END:
 			break;
 		}
-	} while (next(w));
+	} while (read_token(w));
 }
 
 static void add_item(struct args_walk *w, struct ab_code_arg *arg)
@@ -285,18 +286,19 @@ static void add_item(struct args_walk *w, struct ab_code_arg *arg)
 static void read_list(struct args_walk *w, struct ab_code_arg *arg)
 {
 	arg->list = true;
-	while (next(w)) {
+	while (read_token(w)) {
 		begin_value(w);
 		read_value(w);
 		add_item(w, arg);
 		if (!is_mark(&w->token, ','))
 			break;
 	}
-	/* What is done with the list is not followed. */
-	while (next(w) && !is_mark(&w->token, ',') && !closes(&w->token) && !ends_bare(w)) {
+	/* Ignore operations on the list. */
+	while (read_token(w) && !is_mark(&w->token, ',') && !closes_group(&w->token) &&
+	       !ends_bare(w)) {
 		if (w->token.kind == AB_TOKEN_NAME)
-			note_name(w, text_of(&w->scan, &w->token));
-		else if (opens(&w->token))
+			note_name(w, get_text(&w->scan, &w->token));
+		else if (opens_group(&w->token))
 			skip_group(w);
 	}
 }
@@ -320,7 +322,7 @@ static void read_words(struct args_walk *w, struct ab_code_arg *arg)
 		add_string(w, &word);
 		add_item(w, arg);
 	}
-	next(w);
+	read_token(w);
 }
 
 static bool is_keyword(struct args_walk *w)
@@ -338,15 +340,15 @@ static bool is_keyword(struct args_walk *w)
 	return is_mark(&a, '=') && !is_mark(&b, '=');
 }
 
-/* shell=False says no; any other value may be yes. */
+/* shell=False is off; any other value may be on. */
 static void read_keyword(struct args_walk *w, struct ab_code_arg *arg)
 {
-	struct ab_text name = text_of(&w->scan, &w->token);
+	struct ab_text name = get_text(&w->scan, &w->token);
 
 	arg->keyword = true;
-	if (!next(w) || !next(w))
+	if (!read_token(w) || !read_token(w))
 		return;
-	if (!ab_text_is(text_of(&w->scan, &w->token), "False"))
+	if (!ab_text_is(get_text(&w->scan, &w->token), "False"))
 		note_name(w, name);
 	begin_value(w);
 	read_value(w);
@@ -382,9 +384,9 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool
 			       .bare = bare };
 
 	memset(ret, 0, sizeof(*ret));
-	while (next(&w) && w.token.kind == AB_TOKEN_LINE && !bare)
+	while (read_token(&w) && w.token.kind == AB_TOKEN_LINE && !bare)
 		;
-	while (w.token.kind != AB_TOKEN_END && w.budget > 0 && !closes(&w.token) &&
+	while (w.token.kind != AB_TOKEN_END && w.budget > 0 && !closes_group(&w.token) &&
 	       !ends_bare(&w)) {
 		struct ab_code_arg arg;
 
@@ -393,7 +395,7 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool
 			ret->v[ret->len++] = arg;
 		if (!is_mark(&w.token, ','))
 			break;
-		while (next(&w) && w.token.kind == AB_TOKEN_LINE)
+		while (read_token(&w) && w.token.kind == AB_TOKEN_LINE)
 			;
 	}
 }

@@ -1,11 +1,11 @@
-/* What a call of a one-liner comes to: the commands it runs. */
+/* The commands that a call of a one-liner runs. */
 #include "base/data/arena.h"
 #include "shell/code/code_read.h"
 
-/* How deep code in code is followed. */
+/* Levels of nested code that are read. */
 enum { DEPTH_MAX = 3 };
 
-/* The program of a command is a shell. */
+/* Is the program of a command a shell? */
 static bool names_shell(struct ab_text t)
 {
 	static const char shells[][5] = { "sh", "bash", "dash", "zsh", "ksh", "ash", "fish" };
@@ -26,7 +26,7 @@ static bool names_shell(struct ab_text t)
 	return false;
 }
 
-static struct ab_inner *add(struct ab_code_reader *r, enum ab_inner_kind kind)
+static struct ab_inner *add_inner(struct ab_code_reader *r, enum ab_inner_kind kind)
 {
 	struct ab_inner *inner = ab_arena_alloc(r->arena, sizeof(*inner));
 
@@ -43,7 +43,7 @@ struct ab_inner *ab_code_script(struct ab_code_reader *r, const struct ab_field 
 
 	if (script->text.len == 0)
 		return NULL;
-	inner = add(r, AB_INNER_SCRIPT);
+	inner = add_inner(r, AB_INNER_SCRIPT);
 	inner->script = *script;
 	if (names_shell(script->text))
 		r->ret->traits |= AB_CODE_SHELL;
@@ -77,14 +77,14 @@ static void add_argv(struct ab_code_reader *r, const struct ab_field *v, size_t 
 
 	if (n == 0)
 		return;
-	inner = add(r, AB_INNER_ARGV);
+	inner = add_inner(r, AB_INNER_ARGV);
 	inner->argv = v;
 	inner->argc = n;
 	if (names_shell(v[0].text))
 		r->ret->traits |= AB_CODE_SHELL;
 }
 
-/* A program alone; the field is the caller's. */
+/* A program without arguments; copies the caller's field. */
 static void add_word(struct ab_code_reader *r, const struct ab_field *word)
 {
 	struct ab_field *argv = ab_arena_alloc(r->arena, sizeof(*argv));
@@ -93,14 +93,13 @@ static void add_word(struct ab_code_reader *r, const struct ab_field *word)
 	add_argv(r, argv, 1);
 }
 
-static struct ab_field literal(const struct ab_code_reader *r, const char *s, size_t len)
+static struct ab_field make_literal(const struct ab_code_reader *r, const char *s, size_t len)
 {
 	return (struct ab_field){ .text = { s, (uint32_t)len },
 				  .range = r->code->range,
 				  .verbatim = AB_NOT_VERBATIM };
 }
 
-/* The words, then what it is done to. */
 void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_field *to)
 {
 	struct ab_field *argv = ab_arena_alloc(r->arena, 4 * sizeof(*argv));
@@ -109,7 +108,7 @@ void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_f
 	while (*words && n < 3) {
 		size_t len = strcspn(words, " ");
 
-		argv[n++] = literal(r, words, len);
+		argv[n++] = make_literal(r, words, len);
 		words += len;
 		words += strspn(words, " ");
 	}
@@ -117,7 +116,7 @@ void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_f
 	add_argv(r, argv, n);
 }
 
-/* All positional arguments from `from` on, lists opened. */
+/* All positional arguments from `from` on, with lists flattened. */
 static void add_all(struct ab_code_reader *r, const struct ab_code_args *a, size_t from)
 {
 	size_t n = 0, at = 0;
@@ -140,7 +139,7 @@ static void add_all(struct ab_code_reader *r, const struct ab_code_args *a, size
 	add_argv(r, argv, at);
 }
 
-static bool writes(const struct ab_field *mode)
+static bool is_write_mode(const struct ab_field *mode)
 {
 	for (uint32_t i = 0; i < mode->text.len; i++)
 		if (mode->text.s[i] && strchr("wax+>", mode->text.s[i]))
@@ -166,7 +165,7 @@ static void read_perl_open(struct ab_code_reader *r, const struct ab_code_args *
 		ab_code_sink(r, &a->v[2].text, NULL);
 	else if (a->len > 2 && ab_text_is(t, "-|"))
 		ab_code_script(r, &a->v[2].text);
-	else if (a->len > 2 && writes(&mode))
+	else if (a->len > 2 && is_write_mode(&mode))
 		ab_code_deed(r, "tee", &a->v[2].text);
 	else if (a->len == 2 && t.len > 1 && t.s[t.len - 1] == '|') {
 		mode.text.len--;
@@ -187,7 +186,7 @@ static void read_perl_open(struct ab_code_reader *r, const struct ab_code_args *
 	}
 }
 
-static int base64_digit(char c)
+static int find_base64_digit(char c)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz"
@@ -197,8 +196,8 @@ static int base64_digit(char c)
 	return p ? (int)(p - digits) : -1;
 }
 
-/* The string that b64decode() was given, somewhere in the arguments. */
-static bool decode(struct ab_code_reader *r, struct ab_code_scan scan, struct ab_field *ret)
+/* Decodes the first long string in the arguments: the operand of b64decode(). */
+static bool decode_base64(struct ab_code_reader *r, struct ab_code_scan scan, struct ab_field *ret)
 {
 	struct ab_code_string b = { .arena = r->arena };
 	struct ab_token t;
@@ -213,7 +212,7 @@ static bool decode(struct ab_code_reader *r, struct ab_code_scan scan, struct ab
 	if (t.kind != AB_TOKEN_STRING)
 		return false;
 	for (uint32_t i = t.from; i < t.to; i++) {
-		int d = base64_digit(scan.text.s[i]);
+		int d = find_base64_digit(scan.text.s[i]);
 
 		if (d < 0)
 			continue;
@@ -225,11 +224,11 @@ static bool decode(struct ab_code_reader *r, struct ab_code_scan scan, struct ab
 		c = (char)(bits >> n & 0xff);
 		ab_code_add(&b, c == AB_UNKNOWN ? '?' : c);
 	}
-	*ret = literal(r, b.s ? b.s : "", b.len);
+	*ret = make_literal(r, b.s ? b.s : "", b.len);
 	return b.len > 0;
 }
 
-/* Code in code. */
+/* Nested code. */
 static void read_eval(struct ab_code_reader *r, const struct ab_code_args *a,
 		      struct ab_code_scan scan)
 {
@@ -241,7 +240,7 @@ static void read_eval(struct ab_code_reader *r, const struct ab_code_args *a,
 	if (a->len == 0 || r->depth >= DEPTH_MAX)
 		return;
 	if (a->decodes) {
-		if (!decode(r, scan, &code))
+		if (!decode_base64(r, scan, &code))
 			return;
 	} else if (a->v[0].literal) {
 		code = a->v[0].text;
@@ -284,7 +283,7 @@ static void read_spawn(struct ab_code_reader *r, const struct ab_code_args *a)
 	}
 }
 
-/* One thing per argument for rm; a folder only where it says so. */
+/* rm: one command per argument; recursive only if an argument says so. */
 static void read_deed(struct ab_code_reader *r, const struct ab_call *call,
 		      const struct ab_code_args *a)
 {
@@ -313,7 +312,7 @@ static void read_open(struct ab_code_reader *r, const struct ab_code_args *a)
 		script.text.len--;
 		script.verbatim = AB_NOT_VERBATIM;
 		ab_code_script(r, &script);
-	} else if (a->len > 1 && a->v[1].literal && writes(&a->v[1].text)) {
+	} else if (a->len > 1 && a->v[1].literal && is_write_mode(&a->v[1].text)) {
 		ab_code_deed(r, "tee", file);
 	}
 }

@@ -1,25 +1,25 @@
-/* The calls of a one-liner, wherever they stand in it. */
+/* Finds the calls of a one-liner. */
 #include "shell/code/code_read.h"
 
 #include "base/data/arena.h"
 #include "shell/code/code.h"
 #include "shell/syntax/field.h"
 
-/* More is not a one-liner. The arguments of nested calls are read once for
- * each of them, so there is a bound on that too. */
+/* A longer text is not a one-liner. The arguments of nested calls are read once
+ * per level, so that is bounded too. */
 enum { CODE_MAX = 1 << 18, AHEAD_MAX = 1 << 17 };
 
-/* Where the reading stands in a statement. */
+/* State within a statement. */
 struct statement {
-	struct ab_token name; /* the last name, if it came just now */
-	struct ab_token of;   /* what stood before its dot */
-	bool dotted;	      /* a dot stood before it */
+	struct ab_token name; /* the previous token, if has_name */
+	struct ab_token of;   /* the token before its dot */
+	bool dotted;	      /* a dot precedes it */
 	bool has_name;
-	bool print; /* awk: a print that may go to a file */
+	bool print; /* awk: a print, which may write a file */
 	unsigned parens;
 };
 
-static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
+static struct ab_text get_text(const struct ab_code_scan *s, const struct ab_token *t)
 {
 	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
 }
@@ -29,7 +29,7 @@ static bool is_mark(const struct ab_token *t, char mark)
 	return t->kind == AB_TOKEN_MARK && t->mark == mark;
 }
 
-static bool listed(const char *words, struct ab_text word)
+static bool is_listed(const char *words, struct ab_text word)
 {
 	while (words && *words) {
 		size_t len = strcspn(words, " ");
@@ -43,7 +43,7 @@ static bool listed(const char *words, struct ab_text word)
 }
 
 /* import subprocess as sp, from os import system as s */
-static struct ab_text real_name(const struct ab_code_reader *r, struct ab_text name)
+static struct ab_text get_real_name(const struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < r->naliases; i++)
 		if (r->aliases[i].name.len == name.len &&
@@ -52,25 +52,25 @@ static struct ab_text real_name(const struct ab_code_reader *r, struct ab_text n
 	return name;
 }
 
-/* What stands before the dot fits: nothing, the module, or a value that some
- * call gave (`require("child_process").exec`). */
-static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
-		 const struct statement *st)
+/* Does the token before the dot match? It is nothing, the module, or the result
+ * of a call (`require("child_process").exec`). */
+static bool matches_call(const struct ab_code_reader *r, const struct ab_call *call,
+			 const struct statement *st)
 {
 	if (!(1u << r->scan.language & call->languages))
 		return false;
 	if (!call->of[0])
 		return true;
 	if (!st->dotted)
-		return listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
+		return is_listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
 	if (st->of.kind != AB_TOKEN_NAME)
 		return is_mark(&st->of, ')');
-	return listed(call->of, real_name(r, text_of(&r->scan, &st->of)));
+	return is_listed(call->of, get_real_name(r, get_text(&r->scan, &st->of)));
 }
 
 static const struct ab_call *find_call(const struct ab_code_reader *r, const struct statement *st)
 {
-	struct ab_text name = real_name(r, text_of(&r->scan, &st->name));
+	struct ab_text name = get_real_name(r, get_text(&r->scan, &st->name));
 	size_t low = 0, high = ab_ncalls;
 
 	while (low < high) {
@@ -89,13 +89,13 @@ static const struct ab_call *find_call(const struct ab_code_reader *r, const str
 				break;
 			continue;
 		}
-		if (fits(r, &ab_calls[low], st))
+		if (matches_call(r, &ab_calls[low], st))
 			return &ab_calls[low];
 	}
 	return NULL;
 }
 
-/* Names that open a connection, or put one in the place of a terminal. */
+/* Names that open a connection, redirect a descriptor or open a terminal. */
 static const struct {
 	char name[24];
 	unsigned languages;
@@ -125,7 +125,7 @@ static void note_name(struct ab_code_reader *r, struct ab_text name)
 			r->ret->traits |= names[i].trait;
 }
 
-/* x = "text": the first token behind the name was the "=". */
+/* x = "text", after the "=". */
 static void read_assignment(struct ab_code_reader *r, const struct statement *st)
 {
 	struct ab_code_scan s = r->scan;
@@ -138,13 +138,13 @@ static void read_assignment(struct ab_code_reader *r, const struct statement *st
 	ab_code_next(&s, &end);
 	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END && !is_mark(&end, ';'))
 		return;
-	r->vars[at].name = text_of(&r->scan, &st->name);
+	r->vars[at].name = get_text(&r->scan, &st->name);
 	r->vars[at].value = value;
 	if (r->nvars < sizeof(r->vars) / sizeof(*r->vars))
 		r->nvars++;
 }
 
-static struct ab_field field_of(struct ab_code_reader *r, const struct ab_token *t)
+static struct ab_field make_field(struct ab_code_reader *r, const struct ab_token *t)
 {
 	struct ab_code_string b = { .arena = r->arena };
 	struct ab_field f = { .range = r->code->range, .verbatim = AB_NOT_VERBATIM };
@@ -164,7 +164,7 @@ static struct ab_field field_of(struct ab_code_reader *r, const struct ab_token 
 
 static void add_token(struct ab_code_reader *r, const struct ab_token *t, const char *deed)
 {
-	const struct ab_field f = field_of(r, t);
+	const struct ab_field f = make_field(r, t);
 
 	if (deed)
 		ab_code_deed(r, deed, &f);
@@ -176,8 +176,8 @@ static void add_token(struct ab_code_reader *r, const struct ab_token *t, const 
 static void add_sink(struct ab_code_reader *r, const struct statement *st,
 		     const struct ab_token *before, const struct ab_token *t)
 {
-	const struct ab_field script = field_of(r, t);
-	const struct ab_field text = field_of(r, before);
+	const struct ab_field script = make_field(r, t);
+	const struct ab_field text = make_field(r, before);
 
 	if (!st->print)
 		ab_code_script(r, &script);
@@ -201,7 +201,7 @@ static void read_awk_mark(struct ab_code_reader *r, const struct statement *st,
 		r->ret->traits |= AB_CODE_WRITES;
 		if (t.kind == AB_TOKEN_STRING)
 			add_sink(r, st, before, &t);
-		else if (ab_text_is(text_of(&s, &t), "getline") && before->kind == AB_TOKEN_STRING)
+		else if (ab_text_is(get_text(&s, &t), "getline") && before->kind == AB_TOKEN_STRING)
 			add_token(r, before, NULL);
 	} else if (st->print && st->parens == 0) {
 		if (is_mark(&t, '>'))
@@ -222,9 +222,9 @@ static bool takes_bare(const struct ab_code_reader *r, const struct ab_token *t)
 		t->kind == AB_TOKEN_NAME);
 }
 
-/* The token behind a name: is it a call? */
-static void after_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t,
-		       struct ab_code_scan at)
+/* Reads the token after a name: an assignment or a call? */
+static void read_after_name(struct ab_code_reader *r, struct statement *st,
+			    const struct ab_token *t, struct ab_code_scan at)
 {
 	const struct ab_call *call;
 	struct ab_code_reader from;
@@ -248,9 +248,9 @@ static void after_name(struct ab_code_reader *r, struct statement *st, const str
 	r->tail = from.tail;
 }
 
-static void see_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t)
+static void read_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t)
 {
-	struct ab_text name = text_of(&r->scan, t);
+	struct ab_text name = get_text(&r->scan, t);
 
 	note_name(r, name);
 	if (ab_text_is(name, "print") || ab_text_is(name, "printf"))
@@ -264,8 +264,8 @@ static void add_alias(struct ab_code_reader *r, const struct ab_token *real,
 {
 	if (r->naliases == sizeof(r->aliases) / sizeof(r->aliases[0]))
 		return;
-	r->aliases[r->naliases].real = text_of(&r->scan, real);
-	r->aliases[r->naliases++].name = text_of(&r->scan, name);
+	r->aliases[r->naliases].real = get_text(&r->scan, real);
+	r->aliases[r->naliases++].name = get_text(&r->scan, name);
 }
 
 void ab_code_walk(struct ab_code_reader *r)
@@ -280,7 +280,7 @@ void ab_code_walk(struct ab_code_reader *r)
 		before = t;
 		ab_code_next(&r->scan, &t);
 		if (st.has_name)
-			after_name(r, &st, &t, at);
+			read_after_name(r, &st, &t, at);
 		st.has_name = false;
 		switch (t.kind) {
 		case AB_TOKEN_END:
@@ -290,9 +290,9 @@ void ab_code_walk(struct ab_code_reader *r)
 				    is_mark(&before, '>');
 			st.of = before2;
 			if (before.kind == AB_TOKEN_NAME && before2.kind == AB_TOKEN_NAME &&
-			    ab_text_is(text_of(&r->scan, &before), "as"))
+			    ab_text_is(get_text(&r->scan, &before), "as"))
 				add_alias(r, &before2, &t);
-			see_name(r, &st, &t);
+			read_name(r, &st, &t);
 			break;
 		case AB_TOKEN_COMMAND:
 			add_token(r, &t, NULL);

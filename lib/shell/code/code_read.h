@@ -9,8 +9,8 @@ struct ab_code_reader {
 	struct ab_code_scan scan;
 	struct ab_oneliner *ret;
 	struct ab_inner **tail;
-	unsigned depth;	 /* of code in code */
-	unsigned *ahead; /* tokens that arguments may cost in all */
+	unsigned depth;	 /* of nested code */
+	unsigned *ahead; /* token budget for all arguments */
 	struct {	 /* x = "text" */
 		struct ab_text name;
 		struct ab_token value;
@@ -20,14 +20,14 @@ struct ab_code_reader {
 		struct ab_text real, name;
 	} aliases[4];
 	size_t naliases;
-	struct ab_field path; /* of Path("x"), for what follows the dot */
+	struct ab_field path; /* of Path("x"), for a method call on it */
 };
 
 struct ab_code_arg {
 	bool list;
 	struct ab_fields items; /* of a list */
-	struct ab_field text;	/* else; AB_UNKNOWN in it as ever */
-	bool literal;		/* a string was in it */
+	struct ab_field text;	/* otherwise; may contain AB_UNKNOWN */
+	bool literal;		/* it contains a string */
 	bool keyword;		/* name=value */
 };
 
@@ -37,25 +37,25 @@ struct ab_code_args {
 	bool shell; /* shell=True, { shell: true } */
 	bool recursive;
 	bool split;   /* "a b".split() */
-	bool network; /* something is downloaded in them */
-	bool decodes; /* from base64 */
+	bool network; /* they download something */
+	bool decodes; /* they decode base64 */
 };
 
-/* From behind the opening bracket on; `bare`: there is none, up to the end of
- * the statement. */
+/* Reads arguments after the opening bracket; `bare`: there is no bracket, read
+ * to the end of the statement. */
 void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool bare,
 		  struct ab_code_args *ret);
 
-/* The call whose arguments begin where the scan stands. */
+/* Reads a call; its arguments begin at the scan position. */
 void ab_code_call(struct ab_code_reader *r, const struct ab_call *call, bool bare);
-/* NULL: there is nothing in it. */
+/* Adds a script for a shell; NULL: it is empty. */
 struct ab_inner *ab_code_script(struct ab_code_reader *r, const struct ab_field *script);
-/* The same; what the program prints goes into it. */
+/* The same for a script that reads the output of the program. */
 void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
 		  const struct ab_field *text);
-/* The command of these words and what it is done to. */
+/* Adds the command `words` with the operand `to`. */
 void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_field *to);
-/* All calls, from where the scan stands. */
+/* Reads all calls from the scan position on. */
 void ab_code_walk(struct ab_code_reader *r);
 
 #endif

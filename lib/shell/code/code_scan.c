@@ -18,12 +18,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool in(enum ab_language language, unsigned set)
+static bool is_one_of(enum ab_language language, unsigned set)
 {
 	return 1u << language & set;
 }
 
-static char peek(const struct ab_code_scan *s, uint32_t ahead)
+static char peek_byte(const struct ab_code_scan *s, uint32_t ahead)
 {
 	return s->text.len - s->at > ahead ? s->text.s[s->at + ahead] : 1;
 }
@@ -46,17 +46,17 @@ static void skip_line(struct ab_code_scan *s)
 
 static bool skip_comment(struct ab_code_scan *s)
 {
-	char c = peek(s, 0), d = peek(s, 1);
+	char c = peek_byte(s, 0), d = peek_byte(s, 1);
 
-	if (c == '#' && in(s->language, PY | PL | RB | PHP | AWK)) {
+	if (c == '#' && is_one_of(s->language, PY | PL | RB | PHP | AWK)) {
 		skip_line(s);
-	} else if (c == '/' && d == '/' && in(s->language, JS | PHP)) {
+	} else if (c == '/' && d == '/' && is_one_of(s->language, JS | PHP)) {
 		skip_line(s);
-	} else if (c == '/' && d == '*' && in(s->language, JS | PHP)) {
+	} else if (c == '/' && d == '*' && is_one_of(s->language, JS | PHP)) {
 		s->at += 2;
 		skip_past(s, "*/");
-	} else if (c == '-' && d == '-' && in(s->language, LUA)) {
-		if (peek(s, 2) == '[' && peek(s, 3) == '[')
+	} else if (c == '-' && d == '-' && is_one_of(s->language, LUA)) {
+		if (peek_byte(s, 2) == '[' && peek_byte(s, 3) == '[')
 			skip_past(s, "]]");
 		else
 			skip_line(s);
@@ -66,7 +66,7 @@ static bool skip_comment(struct ab_code_scan *s)
 	return true;
 }
 
-static char closing(char open)
+static char get_closing(char open)
 {
 	switch (open) {
 	case '(':
@@ -82,11 +82,10 @@ static char closing(char open)
 	}
 }
 
-/* Up to the closing delimiter; brackets nest. The scan stands behind the
- * opening one. */
+/* Up to the closing delimiter, from after the opening one; brackets nest. */
 static void read_until(struct ab_code_scan *s, char open, bool escapes, struct ab_token *t)
 {
-	char close = closing(open);
+	char close = get_closing(open);
 	unsigned depth = 0;
 
 	t->from = s->at;
@@ -112,7 +111,7 @@ static void read_quoted(struct ab_code_scan *s, struct ab_token *t)
 	char q = s->text.s[s->at++];
 
 	t->kind = AB_TOKEN_STRING;
-	if (in(s->language, PY) && peek(s, 0) == q && peek(s, 1) == q) {
+	if (is_one_of(s->language, PY) && peek_byte(s, 0) == q && peek_byte(s, 1) == q) {
 		char end[4] = { q, q, q, 0 };
 
 		s->at += 2;
@@ -121,16 +120,16 @@ static void read_quoted(struct ab_code_scan *s, struct ab_token *t)
 		t->to = s->at - t->from >= 3 ? s->at - 3 : s->at;
 		return;
 	}
-	/* A raw string of python still passes over \". */
+	/* A raw string of python also skips \". */
 	read_until(s, q, true, t);
-	if (q == '\'' && in(s->language, PL | RB | PHP))
+	if (q == '\'' && is_one_of(s->language, PL | RB | PHP))
 		t->style = AB_STRING_PLAIN;
-	if (q == '"' && in(s->language, PL | RB | PHP))
+	if (q == '"' && is_one_of(s->language, PL | RB | PHP))
 		t->fills = true;
 	if (q != '`')
 		return;
-	t->fills = in(s->language, JS | PL | RB | PHP);
-	if (in(s->language, PL | RB | PHP))
+	t->fills = is_one_of(s->language, JS | PL | RB | PHP);
+	if (is_one_of(s->language, PL | RB | PHP))
 		t->kind = AB_TOKEN_COMMAND;
 }
 
@@ -138,9 +137,9 @@ static void read_quoted(struct ab_code_scan *s, struct ab_token *t)
 static bool read_prefixed(struct ab_code_scan *s, uint32_t from, struct ab_token *t)
 {
 	bool raw = false, fills = false;
-	char q = peek(s, 0);
+	char q = peek_byte(s, 0);
 
-	if (!in(s->language, PY) || s->at - from > 2 || (q != '"' && q != '\''))
+	if (!is_one_of(s->language, PY) || s->at - from > 2 || (q != '"' && q != '\''))
 		return false;
 	for (uint32_t i = from; i < s->at; i++) {
 		char c = s->text.s[i] | 0x20;
@@ -157,16 +156,16 @@ static bool read_prefixed(struct ab_code_scan *s, uint32_t from, struct ab_token
 	return true;
 }
 
-/* q{} qq() qx// qw[] m// s/// tr/// of perl, and ruby's after "%". */
+/* q{} qq() qx// qw[] m// s/// tr/// of perl, and those of ruby after "%". */
 static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab_token *t)
 {
 	bool two = ab_text_is(name, "s") || ab_text_is(name, "tr") || ab_text_is(name, "y");
 	uint32_t at = s->at;
 	char open;
 
-	while (peek(s, 0) == ' ')
+	while (peek_byte(s, 0) == ' ')
 		s->at++;
-	open = peek(s, 0);
+	open = peek_byte(s, 0);
 	if (is_name(open) || (unsigned char)open <= ' ' || strchr("=,;)]}>", open) ||
 	    (s->at > at && !strchr("{([", open))) {
 		s->at = at;
@@ -178,10 +177,10 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab
 	if (two) {
 		struct ab_token second = { 0 };
 
-		if (closing(open) != open)
-			while ((unsigned char)peek(s, 0) <= ' ' && s->at < s->text.len)
+		if (get_closing(open) != open)
+			while ((unsigned char)peek_byte(s, 0) <= ' ' && s->at < s->text.len)
 				s->at++;
-		if (closing(open) != open && s->at < s->text.len)
+		if (get_closing(open) != open && s->at < s->text.len)
 			open = s->text.s[s->at++];
 		read_until(s, open, true, &second);
 	} else if (ab_text_is(name, "q")) {
@@ -220,12 +219,13 @@ static void read_name(struct ab_code_scan *s, struct ab_token *t)
 	if (read_prefixed(s, from, t))
 		return;
 	name = (struct ab_text){ s->text.s + from, s->at - from };
-	if (in(s->language, PL) && !member && is_perl_operator(name) && read_operator(s, name, t))
+	if (is_one_of(s->language, PL) && !member && is_perl_operator(name) &&
+	    read_operator(s, name, t))
 		return;
 	t->kind = AB_TOKEN_NAME;
 	t->from = from;
 	t->to = s->at;
-	/* After these words an expression begins. */
+	/* An expression follows these words. */
 	s->operand = !ab_text_is(name, "return") && !ab_text_is(name, "and") &&
 		     !ab_text_is(name, "or") && !ab_text_is(name, "not") &&
 		     !ab_text_is(name, "if") && !ab_text_is(name, "unless") &&
@@ -233,36 +233,36 @@ static void read_name(struct ab_code_scan *s, struct ab_token *t)
 		     !ab_text_is(name, "grep") && !ab_text_is(name, "typeof");
 }
 
-/* $x, @x, $_, $1: a name with its sign. A single mark, as in $! or $#, so that
- * it is not taken for a quote or a comment. */
+/* $x, @x, $_, $1: a name with its sign. In perl also $! or $#, so that the mark
+ * is not mistaken for a quote or a comment. */
 static bool read_variable(struct ab_code_scan *s, struct ab_token *t)
 {
-	char c = peek(s, 0), d = peek(s, 1);
+	char c = peek_byte(s, 0), d = peek_byte(s, 1);
 
-	if (!(c == '$' && in(s->language, PL | PHP | RB | AWK)) &&
-	    !(c == '@' && in(s->language, PL | RB)))
+	if (!(c == '$' && is_one_of(s->language, PL | PHP | RB | AWK)) &&
+	    !(c == '@' && is_one_of(s->language, PL | RB)))
 		return false;
 	t->kind = AB_TOKEN_NAME;
 	t->from = s->at++;
 	if (is_name(d))
 		while (s->at < s->text.len && is_name(s->text.s[s->at]))
 			s->at++;
-	else if (in(s->language, PL) && d > ' ' && !strchr("({[$@", d))
+	else if (is_one_of(s->language, PL) && d > ' ' && !strchr("({[$@", d))
 		s->at++;
 	t->to = s->at;
 	s->operand = true;
 	return true;
 }
 
-/* Where it is closed in the same line, and soon: so that a text full of
- * slashes is not read over and over. */
+/* A pattern must close in the same line within this length, so that a text full
+ * of slashes is not read repeatedly. */
 enum { PATTERN_MAX = 200 };
 
 static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 {
 	bool class = false;
 
-	if (s->operand || !in(s->language, JS | PL | RB | AWK))
+	if (s->operand || !is_one_of(s->language, JS | PL | RB | AWK))
 		return false;
 	for (uint32_t i = s->at + 1; i < s->text.len && i - s->at < PATTERN_MAX; i++) {
 		char c = s->text.s[i];
@@ -289,12 +289,12 @@ static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 
 static bool read_percent(struct ab_code_scan *s, struct ab_token *t)
 {
-	char d = peek(s, 1);
+	char d = peek_byte(s, 1);
 	uint32_t at = s->at;
 
 	/* `puts %x(ls)`, but not `a % w`. */
-	if (!in(s->language, RB) || !strchr("wWqQxiI", d) ||
-	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) || is_name(peek(s, 2)))
+	if (!is_one_of(s->language, RB) || !strchr("wWqQxiI", d) ||
+	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) || is_name(peek_byte(s, 2)))
 		return false;
 	s->at += 2;
 	if (read_operator(s, (struct ab_text){ s->text.s + at + 1, 1 }, t))
@@ -308,12 +308,12 @@ void ab_code_next(struct ab_code_scan *s, struct ab_token *ret)
 	char c;
 
 	*ret = (struct ab_token){ 0 };
-	while (s->at < s->text.len && (is_blank(peek(s, 0)) || skip_comment(s)))
-		s->at += s->at < s->text.len && is_blank(peek(s, 0));
+	while (s->at < s->text.len && (is_blank(peek_byte(s, 0)) || skip_comment(s)))
+		s->at += s->at < s->text.len && is_blank(peek_byte(s, 0));
 	if (s->at >= s->text.len)
 		return;
-	c = peek(s, 0);
-	if (c == '"' || c == '\'' || (c == '`' && !in(s->language, PY | AWK))) {
+	c = peek_byte(s, 0);
+	if (c == '"' || c == '\'' || (c == '`' && !is_one_of(s->language, PY | AWK))) {
 		read_quoted(s, ret);
 		s->operand = true;
 	} else if (is_digit(c)) {

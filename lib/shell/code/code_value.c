@@ -1,4 +1,4 @@
-/* What a string of a one-liner stands for. */
+/* The values of the strings of a one-liner. */
 #include "base/data/arena.h"
 #include "shell/code/code_scan.h"
 
@@ -32,7 +32,7 @@ static unsigned read_number(const char **p, const char *end, int base, int max)
 	return n;
 }
 
-/* Behind the backslash. A byte 0 would be taken for what is not known. */
+/* After the backslash. A zero byte would mean AB_UNKNOWN. */
 static const char *add_escape(struct ab_code_string *b, const char *p, const char *end)
 {
 	static const char names[] = "abefnrtv";
@@ -81,8 +81,8 @@ static const char *skip_braces(const char *p, const char *end)
 	return end;
 }
 
-/* An expression that is put in here: where it ends; NULL: there is none. */
-static const char *skip_filling(enum ab_language language, const char *p, const char *end)
+/* The end of an interpolated expression here; NULL: there is none. */
+static const char *skip_interpolation(enum ab_language language, const char *p, const char *end)
 {
 	char d = p + 1 < end ? p[1] : 0;
 
@@ -128,7 +128,7 @@ void ab_code_value(const struct ab_code_scan *s, const struct ab_token *t, struc
 			   (p[1] == '\\' || p[1] == '\'')) {
 			ab_code_add(b, p[1]);
 			p += 2;
-		} else if (t->fills && (next = skip_filling(s->language, p, end))) {
+		} else if (t->fills && (next = skip_interpolation(s->language, p, end))) {
 			ab_code_add_unknown(b);
 			p = next;
 		} else {
