@@ -126,15 +126,15 @@ box()
 	[[ "$output" == *"not inside a box"* ]]
 	agentbox run --net blocked -- "$AGENTBOX" connect x.org 22
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no door"* ]]
+	[[ "$output" == *"this box has no proxy"* ]]
 	for url in proxy.org:80 http://proxy.org:80 http://127.0.0.1 socks5h://127.0.0.1:1 http://a@127.0.0.1:1; do
 		agentbox run --net blocked --env HTTP_PROXY=$url -- "$AGENTBOX" connect x.org 22
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"not the door"* ]]
+		[[ "$output" == *"no longer names the proxy"* ]]
 	done
 	agentbox run --net blocked --env HTTP_PROXY=http://127.0.0.1:61080 -- "$AGENTBOX" connect x.org 22
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"reach the door"* ]]
+	[[ "$output" == *"reach the proxy"* ]]
 }
 
 # ports

@@ -41,11 +41,11 @@ static int find_door(const struct ab_policy_input *input, struct ab_host_entry *
 
 	if (access(AB_MARKER, F_OK) < 0) {
 		ab_fail(err, AB_ESYSTEM, 0, "this is not inside a box");
-		return ab_hint(err, "connect goes through the door of a box; "
+		return ab_hint(err, "connect uses the proxy of a box; "
 				    "here, use the network itself");
 	}
 	if (!url || !*url)
-		return ab_fail(err, AB_ESYSTEM, 0, "the network of this box has no door");
+		return ab_fail(err, AB_ESYSTEM, 0, "this box has no proxy");
 	if (strncmp(url, scheme, strlen(scheme)) == 0) {
 		url += strlen(scheme);
 		len = strcspn(url, "/");
@@ -53,7 +53,7 @@ static int find_door(const struct ab_policy_input *input, struct ab_host_entry *
 		    ret->host.kind != AB_HOST_NAME)
 			return 0;
 	}
-	return ab_fail(err, AB_ESYSTEM, 0, "HTTP_PROXY is not the door of this box any more");
+	return ab_fail(err, AB_ESYSTEM, 0, "HTTP_PROXY no longer names the proxy of this box");
 }
 
 static int dial(const struct ab_host_entry *door, struct ab_error *err)
@@ -69,7 +69,7 @@ static int dial(const struct ab_host_entry *door, struct ab_error *err)
 	r = is_v6 ? connect(fd, (struct sockaddr *)&v6, sizeof(v6))
 		  : connect(fd, (struct sockaddr *)&v4, sizeof(v4));
 	if (fd < 0 || r < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "reach the door");
+		return ab_fail(err, AB_ESYSTEM, errno, "reach the proxy");
 	return ab_take_fd(&fd);
 }
 
@@ -121,7 +121,7 @@ static int explain(const struct ab_buf *answer, const char *target, struct ab_er
 	size_t n = strcspn(text, "\r\n");
 
 	if (n == 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "the door does not lead to %s: %.*s", target,
+		return ab_fail(err, AB_ESYSTEM, 0, "the proxy did not connect to %s: %.*s", target,
 			       (int)strcspn(answer->data, "\r\n"), answer->data);
 	/* It is said with our name before it already. */
 	if (strncmp(text, who, strlen(who)) == 0) {
@@ -149,7 +149,7 @@ static int ask(int sock, const char *target, struct ab_buf *rest, struct ab_erro
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof(bound));
 	if (send_all(sock, request, strlen(request)) < 0 || hear(sock, false, &answer) < 0 ||
 	    strncmp(answer.data, "HTTP/1.", 7) != 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "the door does not answer");
+		return ab_fail(err, AB_ESYSTEM, 0, "the proxy does not answer");
 	if (strncmp(answer.data + 8, " 2", 2) != 0) {
 		(void)hear(sock, true, &answer);
 		return explain(&answer, target, err);
