@@ -121,7 +121,7 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 	if (dir < 0 || ab_listing_read(&l, dir, LIST_MAX) < 0 || l.cut) {
 		ab_autofree char *shown = ab_escape(path);
 
-		ab_strv_addf(&q->report.findings, "%s could not be searched for %s.", shown, name);
+		ab_strv_addf(&q->report.findings, "%s could not be searched for %s", shown, name);
 	}
 	for (size_t i = 0; i < l.len; i++)
 		if (ab_name_starts(name, l.v[i].name, &rest))
@@ -221,7 +221,7 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 
 		ab_strv_addf(
 			&q->report.findings,
-			"%s was replaced during the run; files that were created in it were not moved.",
+			"%s was replaced during the run; files that were created in it were not moved",
 			shown);
 		return;
 	}

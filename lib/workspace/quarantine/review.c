@@ -65,7 +65,7 @@ static void add_finding(struct review *r, const char *path, const char *what)
 {
 	ab_autofree char *shown = ab_escape(path);
 
-	ab_strv_addf(&r->q->report.findings, "%s %s.", shown, what);
+	ab_strv_addf(&r->q->report.findings, "%s %s", shown, what);
 }
 
 static void take_hooks(struct review *r, int gitdir, const char *path)
@@ -335,13 +335,13 @@ static void report_names(struct review *r)
 		return;
 	ab_buf_printf(
 		&b,
-		"The run created or changed %zu file%s in deeper folders that tools may run or obey: ",
+		"the run created or changed %zu file%s in deeper folders that tools may run or obey: ",
 		r->ndeep, r->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < r->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
 		ab_buf_escape(&b, r->deep.v[i]);
 	}
-	ab_buf_puts(&b, r->ndeep > r->deep.len ? ", ..." : ".");
+	ab_buf_puts(&b, r->ndeep > r->deep.len ? ", ..." : "");
 	ab_strv_give(&r->q->report.findings, ab_buf_take(&b));
 }
 
@@ -369,7 +369,7 @@ void ab_quarantine_review(struct ab_quarantine *q)
 	if (r.cut || w.cut)
 		ab_strv_add(
 			s->searched ? &q->report.findings : &q->report.notes,
-			"The writable folders are too large to search completely for what the run created.");
+			"the writable folders are too large to search completely for what the run created");
 	ab_names_fini(&r.names);
 	ab_strv_fini(&r.seen);
 	ab_strv_fini(&r.deep);

@@ -34,7 +34,7 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 
 		if (fd < 0) {
 			shown = ab_escape(write->v[i]);
-			ab_strv_addf(&s->out->findings, "Cannot make %s writable: %s.", shown,
+			ab_strv_addf(&s->out->findings, "cannot make %s writable: %s", shown,
 				     errno == ENOENT ? "it does not exist" : strerror(errno));
 			continue;
 		}
@@ -46,7 +46,7 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
 			shown = ab_escape(write->v[i]);
 			ab_strv_addf(&s->out->findings,
-				     "Cannot make %s writable: it now leads elsewhere.", shown);
+				     "cannot make %s writable: it now leads elsewhere", shown);
 			continue;
 		}
 		ab_strv_add_once(&s->out->write, real);
@@ -182,12 +182,12 @@ static void scan_roots(struct ab_surveyor *s)
 	s->out->searched &= !w.cut;
 	if (w.cut)
 		ab_strv_addf(&s->out->notes,
-			     "Only the first %d folders of the writable roots "
-			     "were searched for repositories.",
+			     "only the first %d folders of the writable roots "
+			     "were searched for repositories",
 			     SCAN_DIRS);
 	if (w.foreign)
-		ab_strv_add(&s->out->notes, "Other file systems mounted in the writable roots "
-					    "were not searched for repositories.");
+		ab_strv_add(&s->out->notes, "other file systems mounted in the writable roots "
+					    "were not searched for repositories");
 }
 
 static void note_findings(struct ab_surveyor *s)
@@ -197,13 +197,13 @@ static void note_findings(struct ab_surveyor *s)
 	if (s->ndeep == 0)
 		return;
 	ab_buf_printf(&b,
-		      "Deeper folders already contained %zu file%s that tools may run or obey: ",
+		      "deeper folders already contained %zu file%s that tools may run or obey: ",
 		      s->ndeep, s->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < s->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
 		ab_buf_escape(&b, s->deep.v[i]);
 	}
-	ab_buf_puts(&b, s->ndeep > s->deep.len ? ", ..." : ".");
+	ab_buf_puts(&b, s->ndeep > s->deep.len ? ", ..." : "");
 	ab_strv_give(&s->out->notes, ab_buf_take(&b));
 }
 

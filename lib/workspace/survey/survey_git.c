@@ -55,7 +55,7 @@ static void add_parts(struct ab_surveyor *s, const struct ab_gitlink *l)
 
 			ab_strv_addf(
 				&s->out->findings,
-				"%s is not a folder, and git needs it to commit here: create it before the run.",
+				"%s is not a folder, and git needs it to commit here; create it before the run",
 				shown);
 		}
 	}
@@ -79,7 +79,7 @@ static void add_gitdir_of(struct ab_surveyor *s, const char *top)
 		if (why)
 			ab_strv_addf(
 				&s->out->findings,
-				"%s/.git names %s, which stays read-only: %s. Use --write if it is yours.",
+				"%s/.git names %s, which stays read-only: %s; use --write if it is yours",
 				shown, to, why);
 		else if (contains_root(s, l.common))
 			add_parts(s, &l);
@@ -157,7 +157,7 @@ static void read_config(struct ab_surveyor *s, int fd, const char *name, const c
 			return;
 	}
 	shown = ab_escape(gitdir);
-	ab_strv_addf(&s->out->notes, "%s/%s cannot be read as git configuration.", shown, name);
+	ab_strv_addf(&s->out->notes, "%s/%s cannot be read as git configuration", shown, name);
 }
 
 static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth)

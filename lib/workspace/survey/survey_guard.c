@@ -140,7 +140,7 @@ static void close_object(struct ab_surveyor *s, const char *path, const struct s
 		o->complete = false;
 		ab_strv_addf(
 			&o->findings,
-			"A protected name leads to %s, which contains a writable folder and so stays open.",
+			"a protected name leads to %s, which contains a writable folder and so stays open",
 			shown);
 		return;
 	}
@@ -361,6 +361,6 @@ void ab_survey_hardlinks(struct ab_surveyor *s)
 		return;
 	s->out->complete = false;
 	ab_strv_add(&s->out->findings,
-		    "A protected file has hard links, and the writable folders are too large to "
-		    "find them all.");
+		    "a protected file has hard links, and the writable folders are too large to "
+		    "find them all");
 }
