@@ -88,7 +88,7 @@ restored()
 	tty_type o
 	wait_for 90 grep -qx 200 got
 	tty_wait 'answered: 1 waiting connection released'
-	wait_for 90 eval '! tty_matches "question waits"'
+	wait_for 90 eval '! tty_matches "question waiting"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
 	read_it
