@@ -269,7 +269,7 @@ system" ]
 	{ "filesystem": { "read": ["$HOME"] } }
 	END
 	run -127 "$AGENTBOX" run --config "$TEST_DIR/config.json" -- sh -c true
-	[[ "$output" == *"sh: No such file"* ]]
+	[[ "$output" == *"sh: command not found"* ]]
 }
 
 @test "a private home is empty, writable and gone afterwards" {

@@ -177,12 +177,16 @@ static void search_path(const char *path, const struct ab_spec *spec)
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 {
 	const char *path = ab_env_get(&spec->env, "PATH");
+	const char *name = spec->argv.v[0];
 	int errnum;
 
 	search_path(path ? path : "/usr/local/bin:/usr/bin:/bin", spec);
 	errnum = errno;
-	ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND : AB_ENOEXEC, errnum,
-		"%s", spec->argv.v[0]);
+	if (errnum == ENOENT && !strchr(name, '/'))
+		ab_fail(err, AB_ENOTFOUND, 0, "%s: command not found", name);
+	else
+		ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND : AB_ENOEXEC,
+			errnum, "%s", name);
 	return ab_step(err, "exec");
 }
 
