@@ -6,8 +6,7 @@
 static const struct option options_doctor[] = {
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
 	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL, "print an AppArmor profile for this program" },
-	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL,
-	  "attack a box from inside; report what held" },
+	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL, "attack a box from inside and report" },
 	{ 0 },
 };
 

@@ -242,7 +242,7 @@ complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
 
 complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print an AppArmor profile for this program'
-complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack a box from inside; report what held'
+complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack a box from inside and report'
 
 complete -c agentbox -n '__agentbox_in config show' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in config path' -l json -d 'Print JSON'

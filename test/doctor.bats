@@ -255,8 +255,8 @@ nothing_planted()
 	agentbox doctor --attack
 	[ "$status" -eq 0 ]
 	[[ "$output" != *BROKEN* ]]
-	[[ "${lines[-1]}" =~ ^[0-9]+" attempts, all held" ]]
-	[ "$(grep -c '^  held ' <<<"$output")" -ge 180 ]
+	[[ "${lines[-1]}" =~ ^[0-9]+" attempts, all stopped" ]]
+	[ "$(grep -c '^  stopped ' <<<"$output")" -ge 180 ]
 	for wall in files mounts processes users network "services of the host" \
 		"system calls" terminal limits environment "afterwards, outside"; do
 		grep -qxF "$wall" <<<"$output"
@@ -284,7 +284,7 @@ nothing_planted()
 		"$1" doctor --attack | tail -n 1
 		[ "$(stty -g)" = "$before" ] && echo as before' sh "$AGENTBOX"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"attempts, all held"*"as before"* ]]
+	[[ "$output" == *"attempts, all stopped"*"as before"* ]]
 }
 
 @test "doctor --attack: a signal ends it, and leaves nothing" {

@@ -59,7 +59,7 @@ everything()
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	[[ "${lines[0]}" =~ ^20[0-9-]{8}\ [0-9:]{8}\ \ start\ +python3\ .*script.py\ \ in\ .*,\ profile\ default$ ]]
-	[[ "${lines[1]}" == *"  holds    "*"net-fence"* ]]
+	[[ "${lines[1]}" == *"  proved   "*"net-fence"* ]]
 	grep -qE '  ok +GET origin.test:80/bytes/5000  200  (.* up  )?.* KiB down  [0-9.]+ m?s$' <<<"$output"
 	grep -qE '  denied +other.test:80  not on the allow list .*[a-z0-9]{5}-1$' <<<"$output"
 	[ "$(grep -c other.test <<<"$output")" -eq 1 ]
@@ -91,7 +91,7 @@ everything()
 	output=$(sed 's/^2026-01-31 12:00://' <<<"$output")
 	expect <<-'END'
 	00  start    make test  in /work, profile default
-	00  holds    user-ns net-fence; missing limits
+	00  proved   user-ns net-fence; missing limits
 	01  ok       GET www.x.test:443/a  200  512 B up  61 KiB down  120 ms
 	02  failed   GET www.x.test:443/a  200  512 B up  61 KiB down  120 ms  it did not answer in time
 	03  denied   y.test:443  not on the allow list  by curl, pid 3  aaaaa-1
@@ -273,7 +273,7 @@ everything()
 	wait_for 90 eval '[ -n "$(cat "$AGENTBOX_STATE"/live/*/audit.jsonl 2>/dev/null)" ]'
 	"$AGENTBOX" log -f >"$TEST_DIR/follow" 2>&1 3>&- &
 	follower=$!
-	wait_for 90 grep -q '  holds  ' "$TEST_DIR/follow"
+	wait_for 90 grep -q '  proved  ' "$TEST_DIR/follow"
 	kill -0 "$follower"
 	echo >go
 	box_end

@@ -15,7 +15,7 @@ static const char *const healths[] = {
 };
 
 static const char *const holds[] = {
-	[AB_HOLD_HELD] = "held",
+	[AB_HOLD_HELD] = "stopped",
 	[AB_HOLD_BROKEN] = "BROKEN",
 	[AB_HOLD_UNTRIED] = "not tried",
 };

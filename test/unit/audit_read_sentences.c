@@ -23,7 +23,7 @@ static const struct {
 	  "start", "make a b", "in /w, profile ci, name n", "" },
 	{ "\"kind\":\"start\",\"command\":[\"make\"],\"name\":\"n\"", "start", "make", "name n",
 	  "" },
-	{ "\"kind\":\"assurance\",\"holds\":[\"a\",\"b\"],\"missing\":\"c\"", "holds",
+	{ "\"kind\":\"assurance\",\"holds\":[\"a\",\"b\"],\"missing\":\"c\"", "proved",
 	  "a b; missing c", "", "" },
 	{ "\"kind\":\"end\",\"status\":0,\"ms\":1500,\"timed_out\":true,\"error\":\"e\","
 	  "\"requests_allowed\":1,\"requests_denied\":2,\"findings\":[\"x\",\"y\"]",

@@ -136,7 +136,7 @@ static void test_attack(void)
 	ab_autofree char *text = ab_attack_text(&attack);
 	ab_autofree char *json = ab_attack_json(&attack);
 
-	ok(strstr(text, "files\n  held       one ") == text, "an attack is grouped by wall");
+	ok(strstr(text, "files\n  stopped    one ") == text, "an attack is grouped by wall");
 	ok(strstr(text, "\n  BROKEN     two ") != NULL, "broken is loud");
 	ok(strstr(text, "\nusers\n  not tried  three ") != NULL, "what was not tried says so");
 	ok(strchr(text, '\x07') == NULL, "control characters are harmless");

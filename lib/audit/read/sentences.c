@@ -58,7 +58,7 @@ struct event {
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
 	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
-	{ "assurance", NULL, "holds", "{holds}[; missing {missing}]", "", "" },
+	{ "assurance", NULL, "proved", "{holds}[; missing {missing}]", "", "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
 	  "[requests_allowed=1?; 1 request][requests_allowed!1?; {requests_allowed:count} requests]"

@@ -85,10 +85,11 @@ static void summarize_attempts(struct ab_attack *attack)
 	if (broken)
 		attack->summary = ab_printf("%zu attempts, %zu BROKEN", attack->len, broken);
 	else if (untried)
-		attack->summary = ab_printf("%zu attempts, all held; %zu could not be tried here",
-					    attack->len - untried, untried);
+		attack->summary =
+			ab_printf("%zu attempts, all stopped; %zu could not be tried here",
+				  attack->len - untried, untried);
 	else
-		attack->summary = ab_printf("%zu attempts, all held", attack->len);
+		attack->summary = ab_printf("%zu attempts, all stopped", attack->len);
 }
 
 static void fill_words(const struct ab_stage *stage, const struct ab_policy_input *input,
