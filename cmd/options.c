@@ -50,7 +50,7 @@ const struct option options_policy[] = {
 	{ "processes", 0, OPT_SETTING, ID_NONE, "N", "limits.processes",
 	  "limit the number of processes" },
 	{ "files", 0, OPT_SETTING, ID_NONE, "N", "limits.files", "limit open files per process" },
-	{ "require", 0, OPT_SETTING, ID_NONE, "PROPERTY[,PROPERTY]", "assurance.require",
+	{ "require", 0, OPT_SETTING, ID_NONE, "GUARANTEE[,...]", "assurance.require",
 	  "refuse to start without this guarantee" },
 	{ "fallback", 0, OPT_SETTING, ID_NONE, "strict|warn", "assurance.fallback",
 	  "if a guarantee is missing: stop, or warn" },

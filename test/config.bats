@@ -367,9 +367,9 @@ accepted()
 	refused x.json '{ "network": { "mode": 1 } }' '1:16: network.mode: expected a string, got a number; put it in quotes'
 	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: expected a list, got a string; write [[]"github.com"]'
 	refused x.json '{ "network": { "allow": [\n1] } }' '2:1: network.allow[[]0]: expected a string, got a number; put it in quotes'
-	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: expected a whole number, got a string; write one like 100, or "none"'
-	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: expected a whole number, got a fraction; write one like 100, or "none"'
-	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: expected a string, got a number; write one like "512M"'
+	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: expected a whole number, got a string; use one like 100, or "none"'
+	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: expected a whole number, got a fraction; use one like 100, or "none"'
+	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: expected a string, got a number; use one like "512M"'
 	refused x.json '{ "env": { "set": { "A": 1 } } }' '1:21: env.set.A: expected a string, got a number; put it in quotes'
 	refused x.json '{ "env": null }' '1:3: env: expected an object, got null; write { ... }'
 	accepted x.json '{ "limits": { "processes": 5, "memory": "4G", "files": "none" }, "env": { "set": { "A": "1" } } }'
@@ -392,7 +392,7 @@ accepted()
 	refused x.json '{ "filesystem": { "write": ["~root/x"] } }' '1:29: filesystem.write[[]0]: *'
 	refused x.json '{ "env": { "set": { "A=B": "1" } } }' '1:21: env.set.A=B: *'
 	refused x.json '{ "env": { "set": { "AGENTBOX_NET": "1" } } }' '1:21: env.set.AGENTBOX_NET: *'
-	refused x.json '{ "assurance": { "require": ["net-fense"] } }' '1:30: assurance.require[[]0]: "net-fense" is not a property; did you mean "net-fence"?'
+	refused x.json '{ "assurance": { "require": ["net-fense"] } }' '1:30: assurance.require[[]0]: "net-fense" is not a guarantee; did you mean "net-fence"?'
 	refused x.json '{ "extends": "../x" }' '1:3: extends: *'
 	accepted x.json '{ "network": { "mode": "allowed", "allow": ["github.com", "*.x.example:443", "@npm", "192.0.2.1", "[2001:db8::1]:22"],
 		"allowPrivate": ["10.0.0.0/8", "10.1.2.3:5432"] }, "limits": { "timeout": "1h30m", "memory": "512M" },
@@ -419,7 +419,7 @@ accepted()
 
 @test "ports: what is no port, taken, or wanted twice is refused where it stands" {
 	refused x.json '{ "network": { "hostPorts": [0] } }' '1:30: network.hostPorts[[]0]: "0" is not a port; *'
-	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1:30: network.hostPorts[[]0]: expected a whole number, got a string; write one like 3000'
+	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1:30: network.hostPorts[[]0]: expected a whole number, got a string; use one like 3000'
 	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3:1: network.hostPorts[[]0]: "53" is used by agentbox inside the box; choose another than 53, 61080 and 61081'
 	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2:1: network.hostPorts[[]1]: "22" is listed twice; remove one'
 	refused x.json '{ "network": { "publish": ["8080"," 1"] } }' '1:35: network.publish[[]1]: *'
@@ -665,7 +665,7 @@ accepted()
 	is '."secrets"[0].value.FOO' '{"from":"file","file":"'"$HOME"'/k.json","key":"a.b","hosts":["x.example.org:443"],"as":["basic"]}'
 	is '."secrets"[0].value.FOO.hosts' '["y.example.org:443"]' --secret FOO@y.example.org
 	is '."secrets" | length' 1 --secret FOO
-	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and this name is not a known service key; write one like [[]"api.example.com"]'
+	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and this name is not a known service key; use one like [[]"api.example.com"]'
 	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2:1: secrets.FOO.as: "header:Host" is a connection header; a secret cannot be sent in it'
 	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1:25: secrets.FOO.host: unknown key; did you mean hosts?'
 }

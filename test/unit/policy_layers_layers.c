@@ -343,13 +343,14 @@ static void test_flags(void)
 		{ "network.mode", "open", "--net", "--net: invalid value \"open\"",
 		  "use blocked, filtered or allowed" },
 		{ "limits.memory", "4X", "--memory", "--memory: \"4X\" is not a size",
-		  "write one like \"512M\" or \"4G\"" },
+		  "use one like \"512M\" or \"4G\"" },
 		{ "limits.processes", "0", "--processes", "--processes: \"0\" is out of range",
 		  "use 1 to 4194304, or \"none\"" },
 		{ "limits.timeout", "soon", "--timeout", "--timeout: \"soon\" is not a duration",
-		  "write one like \"90s\" or \"1h30m\"" },
+		  "use one like \"90s\" or \"1h30m\"" },
 		{ "assurance.require", "net-fence,write-fense", "--require",
-		  "--require: \"write-fense\" is not a property", "did you mean \"write-fence\"?" },
+		  "--require: \"write-fense\" is not a guarantee",
+		  "did you mean \"write-fence\"?" },
 		{ "env.set", "FOO", "--env", "--env: \"FOO\" has no value", "write NAME=VALUE" },
 		{ "env.set", "AGENTBOX_STATE=x", "--env",
 		  "--env: \"AGENTBOX_STATE\" is reserved for agentbox", "choose another name" },
@@ -364,7 +365,7 @@ static void test_flags(void)
 		  "--deny-read: \"~root/x\" names another user's home", "write its full path" },
 		{ "env.pass", "A=B", "--pass-env",
 		  "--pass-env: \"A=B\" is not a valid variable name",
-		  "write one like LANG or *_TOKEN" },
+		  "use one like LANG or *_TOKEN" },
 	};
 	struct ab_policy *p;
 

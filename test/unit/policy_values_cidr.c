@@ -22,17 +22,17 @@ static const struct {
 
 	{ "10.1.2.3/24", NULL, "write \"10.1.2.0/24\"" },
 	{ "fd00::1/8", NULL, "write \"fd00::/8\"" },
-	{ "10.0.0.0/33", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "::/129", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "::ffff:0:0/90", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "localhost", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "10.0.0.0/", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "/8", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "10.0.0.0/8:0", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "10.0.0.0/8:99999", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "[fd00::/8", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "[fd00::/8]22", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
-	{ "", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/33", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "::/129", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "::ffff:0:0/90", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "localhost", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "/8", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/8:0", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/8:99999", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "[fd00::/8", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "[fd00::/8]22", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "", NULL, "use one like 10.1.2.0/24 or 10.1.2.3:5432" },
 };
 
 static struct ab_cidr cidr(const char *s)

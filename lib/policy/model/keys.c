@@ -166,7 +166,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Different hosts reached before the action is taken." },
 	[AB_KEY_ACTION] = {
 		"monitor.action", WORDS(alarm_words),
-		.doc = "The action: stop the run, cut the network, hold new connections, or warn." },
+		.doc = "The action: stop the run, cut the network, pause the network, or warn." },
 
 	[AB_KEY_KEEP_FOR] = {
 		"records.keepFor", AB_TYPE_DURATION, .tighten = AB_TIGHTEN_NEVER,

@@ -164,7 +164,7 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v, const char
 	if (name[0] == '\0' || strlen(name) >= PATH_MAX || has_dotdot(name))
 		return ab_complaint_value(
 			why, text, "is not a name",
-			"write one like \".git/hooks\", or a path like \"./build\"");
+			"use one like \".git/hooks\", or a path like \"./build\"");
 	path = ab_path_resolve(name, "/", NULL);
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
@@ -249,7 +249,7 @@ static int put_variable(const struct ab_context *ctx, struct ab_value *v, const 
 {
 	if (!ctx->builtin && !ab_is_variable(text, strlen(text), "*?"))
 		return ab_complaint_value(why, text, "is not a valid variable name",
-					  "write one like LANG or *_TOKEN");
+					  "use one like LANG or *_TOKEN");
 	if (ctx->builtin)
 		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
 	else
@@ -301,10 +301,10 @@ static int put_property(const struct ab_context *ctx, struct ab_value *v, const 
 	}
 	guess = ab_guess(word, ab_property_names, AB_PROP_COUNT);
 	if (guess)
-		return ab_complaint_value(why, word, "is not a property", "did you mean \"%s\"?",
+		return ab_complaint_value(why, word, "is not a guarantee", "did you mean \"%s\"?",
 					  guess);
-	return ab_complaint_value(why, word, "is not a property",
-				  "write one like \"net-fence\" or \"write-fence\"");
+	return ab_complaint_value(why, word, "is not a guarantee",
+				  "use one like \"net-fence\" or \"write-fence\"");
 }
 
 static int put_element(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
@@ -414,7 +414,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		ab_format_size(key->max, hi);
 		if (bad)
 			return ab_complaint_value(why, text, "is not a size",
-						  "write one like \"512M\" or \"4G\"");
+						  "use one like \"512M\" or \"4G\"");
 		break;
 	case AB_TYPE_DURATION:
 		bad = ab_parse_duration(text, &n);
@@ -422,7 +422,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		ab_format_duration(key->max, hi);
 		if (bad)
 			return ab_complaint_value(why, text, "is not a duration",
-						  "write one like \"90s\" or \"1h30m\"");
+						  "use one like \"90s\" or \"1h30m\"");
 		break;
 	default:
 		/* A size without a unit is digits only: the same grammar. */
@@ -431,7 +431,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		snprintf(hi, sizeof(hi), "%llu", (unsigned long long)key->max);
 		if (bad)
 			return ab_complaint_value(why, text, "is not a number",
-						  "write one from %s to %s", lo, hi);
+						  "use one from %s to %s", lo, hi);
 		break;
 	}
 	if (n < key->min || n > key->max)

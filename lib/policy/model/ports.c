@@ -42,7 +42,7 @@ int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const cha
 	uint16_t port;
 
 	if (!ab_port_parse(text, strlen(text), &port))
-		return ab_complaint_value(why, text, "is not a port", "write one from 1 to 65535");
+		return ab_complaint_value(why, text, "is not a port", "use one from 1 to 65535");
 	if (check_taken(port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);

@@ -75,7 +75,7 @@ static int take_header(const char *text, struct ab_carrier *c, struct ab_complai
 		c->name[i] = (char)ab_lower(name[i]);
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
 		return ab_complaint_value(why, text, "does not name a header",
-					  "write one like \"header:x-api-key\"");
+					  "use one like \"header:x-api-key\"");
 	if (is_connection_header(c->name))
 		return ab_complaint_value(why, text, "is a connection header",
 					  "a secret cannot be sent in it");
@@ -89,7 +89,7 @@ static int take_query(const char *text, struct ab_carrier *c, struct ab_complain
 
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-.~"))
 		return ab_complaint_value(why, text, "does not name a parameter",
-					  "write one like \"query:key\"");
+					  "use one like \"query:key\"");
 	memcpy(c->name, name, len);
 	return 0;
 }
@@ -153,7 +153,7 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, siz
 		return ab_complaint_value(why, text, "is an address",
 					  "use the name in the server's certificate");
 	if (e.below && !strchr(e.host.text, '.'))
-		return ab_complaint_value(why, text, "is too wide", "write one like *.example.com");
+		return ab_complaint_value(why, text, "is too wide", "use one like *.example.com");
 	if (!e.port)
 		e.port = 443;
 	ab_host_entry_format(&e, buf);

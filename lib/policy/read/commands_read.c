@@ -45,11 +45,11 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 
 	if (list->kind != '[') {
 		ab_members_wrong_type(m, PREFIX, "a list of strings",
-				      "write one like [\"git\", \"push\"]");
+				      "use one like [\"git\", \"push\"]");
 		return;
 	}
 	if (list->count == 0) {
-		ab_members_complain(m, PREFIX, "is empty", "write one like [\"git\", \"push\"]");
+		ab_members_complain(m, PREFIX, "is empty", "use one like [\"git\", \"push\"]");
 		return;
 	}
 	words = ab_arena_alloc(a, list->count * sizeof(*words));

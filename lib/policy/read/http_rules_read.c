@@ -34,7 +34,7 @@ static int parse_host(const char *text, struct ab_host_entry *e, struct ab_compl
 
 static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 {
-	static const char right[] = "write one like \"api.example.com\"";
+	static const char right[] = "use one like \"api.example.com\"";
 	const struct ab_json_scan_node *given = m->given[HOST];
 	struct ab_complaint why = { .right = "" };
 
@@ -135,9 +135,9 @@ static void read_rule(struct ab_members *m)
 	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 
 	read_host(m, rule);
-	read_list(m, METHODS, take_method, "write one like [\"GET\"], or remove it to allow all",
+	read_list(m, METHODS, take_method, "use one like [\"GET\"], or remove it to allow all",
 		  &rule->methods);
-	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"], or remove it to allow all",
+	read_list(m, PATHS, take_path, "use one like [\"/v1/*\"], or remove it to allow all",
 		  &rule->paths);
 	if (m->bad)
 		return;

@@ -112,7 +112,7 @@ static bool read_unicode_escape(struct cursor *c, size_t begin)
 
 	if (!read_hex4(c, &n))
 		return fail_at(c, begin, "\\u needs four hexadecimal digits",
-			       "write one like \\u00e9");
+			       "use one like \\u00e9");
 	if (n == 0)
 		return fail_at(c, begin, "\\u0000 is not allowed in a string", "remove it");
 	if (n >= 0xd800 && n <= 0xdfff) {
@@ -194,7 +194,7 @@ static bool skip_fraction(struct cursor *c)
 		c->at++;
 		if (!skip_digits(c))
 			return fail_unexpected(c, "expected a digit after the decimal point",
-					       "write one like 0.5");
+					       "use one like 0.5");
 	}
 	if (peek(c) == 'e' || peek(c) == 'E') {
 		c->at++;
@@ -202,7 +202,7 @@ static bool skip_fraction(struct cursor *c)
 			c->at++;
 		if (!skip_digits(c))
 			return fail_unexpected(c, "expected a digit in the exponent",
-					       "write one like 1e6");
+					       "use one like 1e6");
 	}
 	return true;
 }
@@ -225,7 +225,7 @@ static bool read_number(struct cursor *c, struct ab_json_scan_node *node)
 	c->at += peek(c) == '-';
 	end = c->at;
 	if (!skip_digits(c))
-		return fail_unexpected(c, "expected a digit after -", "write one like -1");
+		return fail_unexpected(c, "expected a digit after -", "use one like -1");
 	if (c->text[end] == '0' && c->at > end + 1)
 		return fail_at(c, end, "a number cannot start with 0", "remove the 0");
 	end = c->at;

@@ -81,7 +81,7 @@ static int take_argument(struct ab_members *m, void *to, const char *text, struc
 
 	if (!text[0] && s->command.len == 0)
 		return ab_complaint_value(why, text, "is not a command",
-					  "write one like [\"pass\", \"show\", \"x\"]");
+					  "use one like [\"pass\", \"show\", \"x\"]");
 	ab_secret_list(m->r->ctx->arena, &s->command, text);
 	return 0;
 }
@@ -180,7 +180,7 @@ static void read_expires(struct ab_members *m, struct ab_secret *s)
 		return;
 	if (ab_parse_duration(text, &ms) < 0 || ms < EXPIRES_MIN_MS || ms > EXPIRES_MAX_MS)
 		ab_members_complain(m, EXPIRES, "is not a duration between ten seconds and a year",
-				    "write one like \"50m\"");
+				    "use one like \"50m\"");
 	else
 		s->expires_ms = ms;
 }
@@ -188,7 +188,7 @@ static void read_expires(struct ab_members *m, struct ab_secret *s)
 static void read_source(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const words[] = { "env", "file", "command" };
-	static const char list[] = "write one like [\"pass\", \"show\", \"x\"]";
+	static const char list[] = "use one like [\"pass\", \"show\", \"x\"]";
 
 	s->from = ab_members_word(m, FROM, words, AB_COUNT(words), "use env, file or command");
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
@@ -211,7 +211,7 @@ static void read_source(struct ab_members *m, struct ab_secret *s)
 
 static void read_hosts(struct ab_members *m, struct ab_secret *s)
 {
-	static const char right[] = "write one like [\"api.example.com\"]";
+	static const char right[] = "use one like [\"api.example.com\"]";
 
 	ab_members_strings(m, HOSTS, AB_SECRET_LIST, take_host, s, right);
 	if (m->given[HOSTS])
@@ -232,9 +232,8 @@ static void read_carriers(struct ab_members *m, struct ab_secret *s)
 	s->carriers = NULL;
 	s->ncarriers = 0;
 	if (!given->text)
-		ab_members_strings(
-			m, AS, AB_SECRET_LIST, take_carrier, s,
-			"write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
+		ab_members_strings(m, AS, AB_SECRET_LIST, take_carrier, s,
+				   "use one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
 	else if (strcmp(given->text, "any") != 0 && take_carrier(m, s, given->text, &why) < 0)
 		ab_members_complain(m, AS, why.wrong, why.right);
 }
@@ -251,7 +250,7 @@ static void check_format(struct ab_members *m, struct ab_secret *s)
 			hole = NULL;
 	if (!hole || strstr(hole + 2, "{}"))
 		ab_members_complain(m, FORMAT, "must contain {} once, where the value goes",
-				    "write one like \"Bearer {}\"");
+				    "use one like \"Bearer {}\"");
 	else if (!s->inject)
 		ab_members_complain(m, FORMAT, "needs mode inject", "write \"mode\": \"inject\"");
 }
@@ -288,10 +287,9 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 		ab_members_complain(m, VIA,
 				    "needs a known variable for the base URL, and there is none",
 				    "use tls");
-	ab_members_strings(m, ALSO, AB_SECRET_LIST, take_place, s, "write one like [\"body\"]");
-	ab_members_strings(m, NAMES, AB_SECRET_LIST, take_name, s,
-			   "write one like [\"OTHER_NAME\"]");
-	ab_members_strings(m, FILES, AB_SECRET_LIST, take_file, s, "write one like [\"~/.netrc\"]");
+	ab_members_strings(m, ALSO, AB_SECRET_LIST, take_place, s, "use one like [\"body\"]");
+	ab_members_strings(m, NAMES, AB_SECRET_LIST, take_name, s, "use one like [\"OTHER_NAME\"]");
+	ab_members_strings(m, FILES, AB_SECRET_LIST, take_file, s, "use one like [\"~/.netrc\"]");
 }
 
 static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *object)

@@ -175,7 +175,7 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 	if ((ports || publish) && value->kind == '0')
 		put_integer(r, value, id);
 	else if (ports)
-		ab_reader_wrong_type(r, value, "a whole number", "write one like 3000");
+		ab_reader_wrong_type(r, value, "a whole number", "use one like 3000");
 	else if (value->text)
 		put_text(r, value, id, value->text);
 	else if (publish)
@@ -257,12 +257,12 @@ static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *valu
 		put_integer(r, value, id);
 	} else if (integer) {
 		ab_reader_wrong_type(r, value, "a whole number",
-				     key->none ? "write one like 100, or \"none\""
-					       : "write one like 100");
+				     key->none ? "use one like 100, or \"none\""
+					       : "use one like 100");
 	} else {
 		ab_reader_wrong_type(r, value, "a string",
-				     key->type == AB_TYPE_SIZE	     ? "write one like \"512M\""
-				     : key->type == AB_TYPE_DURATION ? "write one like \"30m\""
+				     key->type == AB_TYPE_SIZE	     ? "use one like \"512M\""
+				     : key->type == AB_TYPE_DURATION ? "use one like \"30m\""
 								     : "put it in quotes");
 	}
 }
