@@ -242,7 +242,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		agentbox why "$words"
 		[ "$status" -eq 0 ]
 		[[ "${lines[0]}" == "agentbox refused to run rm -rf /: "*"(rule "*")." ]]
-		[[ "$output" == *"It did not start."* ]]
+		[[ "$output" == *"It was refused before it started, at "* ]]
 	done
 	agentbox why "$id-1"
 	[ "$status" -eq 1 ]

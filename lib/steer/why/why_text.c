@@ -393,7 +393,8 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_words_clause(b, ab_json_text(c->start, "reason"));
 	ab_buf_puts(b, " (rule ");
 	ab_buf_escape(b, ab_json_text(c->start, "rule"));
-	ab_buf_printf(b, ").\n\nIt did not start. That was at %s in ", ab_time_local(c->first, at));
+	ab_buf_printf(b, ").\n\nIt was refused before it started, at %s in ",
+		      ab_time_local(c->first, at));
 	ab_buf_escape(b, ab_json_text(c->start, "cwd"));
 	ab_buf_puts(b, ".\n");
 	say_remedies(c, b);
