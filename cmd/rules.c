@@ -35,8 +35,8 @@ static const struct command command_list = {
 	.name = "rules list",
 	.usage = "[OPTIONS]",
 	.summary = "list the rules in force here: yours, then the built-in ones",
-	.more = "Of your own rules, the first one that matches a command decides; of the built-in\n"
-		"ones, the strictest.",
+	.more = "The first of your own rules that matches a command decides; among the built-in\n"
+		"rules, the strictest wins.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

@@ -135,7 +135,7 @@ groups()
 	same pages "$(commands | sed 's/.*/agentbox-&.1/'; echo agentbox.1; echo agentbox.json.5)" \
 		"$(cd "$ROOT/man" && ls ./*.[0-9] | sed 's,^\./,,')"
 	same commands "$(commands)" \
-		"$(page agentbox.1 | sed -n '/^COMMANDS/,/^PROPERTIES/p' | grep -oE 'agentbox-[a-z]+\(1\)' | sed 's/agentbox-\(.*\)(1)/\1/')"
+		"$(page agentbox.1 | sed -n '/^COMMANDS/,/^GUARANTEES/p' | grep -oE 'agentbox-[a-z]+\(1\)' | sed 's/agentbox-\(.*\)(1)/\1/')"
 }
 
 @test "man: every option is in the page of its command, and no other" {
@@ -177,10 +177,10 @@ groups()
 	done
 }
 
-@test "man: properties and profiles are all there" {
+@test "man: guarantees and profiles are all there" {
 	need program:mandoc
 	same properties "$(properties)" \
-		"$(page agentbox.1 | sed -n '/^PROPERTIES/,/^ENVIRONMENT/p' | grep -oE '^ {5}[a-z-]+( |$)' | tr -d ' ')"
+		"$(page agentbox.1 | sed -n '/^GUARANTEES/,/^ENVIRONMENT/p' | grep -oE '^ {5}[a-z-]+( |$)' | tr -d ' ')"
 	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" \
 		"$(page agentbox-profile.1 | sed -n '/Built-in profiles/,/^EXIT/p' | grep -oE '^ {5}[a-z]+[a-z, -]*( |$)' | tr ',' '\n' | grep -oE '[a-z-]+' )"
 }
