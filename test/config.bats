@@ -227,7 +227,7 @@ accepted()
 	[[ "$output" == *"NAME=VALUE"* ]]
 	agentbox config show --allow https://github.com/x
 	[ "$status" -eq 2 ]
-	[[ "$output" == *'write "github.com"'* ]]
+	[[ "$output" == *'use "github.com"'* ]]
 	agentbox config show --allow github.com --memory 4G --require net-fence,limits
 	[ "$status" -eq 0 ]
 }
@@ -288,7 +288,7 @@ accepted()
 	agentbox config check
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 3 ]
-	[ "${lines[0]}" = '.agentbox.json:3:28: network.allow[1]: "https://github.com" is not a host; write "github.com"' ]
+	[ "${lines[0]}" = '.agentbox.json:3:28: network.allow[1]: "https://github.com" is not a host; use "github.com"' ]
 	[ "${lines[1]}" = '.agentbox.json:4:5: network.modes: unknown key; did you mean network.mode?' ]
 	[[ "${lines[2]}" == '.agentbox.json:6:15: limits.memory: "lots" is not a size;'* ]]
 }
@@ -356,28 +356,28 @@ accepted()
 @test "strict JSON: unknown keys" {
 	refused x.json '{ "netwrok": {} }' '1:3: netwrok: unknown key; did you mean network?'
 	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3:17: filesystem.denyread: unknown key; did you mean filesystem.denyRead?'
-	refused x.json '{ "network.mode": "blocked" }' '1:3: network.mode: unknown key; write { "network": { "mode": ... } }'
+	refused x.json '{ "network.mode": "blocked" }' '1:3: network.mode: unknown key; use { "network": { "mode": ... } }'
 	refused x.json '{ "zzzzzzzzzz": 1 }' '1:3: zzzzzzzzzz: unknown key'
 	accepted x.json '{ "network": {}, "$schema": "x" }'
 }
 
 @test "strict JSON: wrong types" {
-	refused x.json '[]' '1:1: expected an object, got a list; write { ... }'
-	refused x.json '{ "network": [] }' '1:3: network: expected an object, got a list; write { ... }'
+	refused x.json '[]' '1:1: expected an object, got a list; use { ... }'
+	refused x.json '{ "network": [] }' '1:3: network: expected an object, got a list; use { ... }'
 	refused x.json '{ "network": { "mode": 1 } }' '1:16: network.mode: expected a string, got a number; put it in quotes'
-	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: expected a list, got a string; write [[]"github.com"]'
+	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: expected a list, got a string; use [[]"github.com"]'
 	refused x.json '{ "network": { "allow": [\n1] } }' '2:1: network.allow[[]0]: expected a string, got a number; put it in quotes'
 	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: expected a whole number, got a string; use one like 100, or "none"'
 	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: expected a whole number, got a fraction; use one like 100, or "none"'
 	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: expected a string, got a number; use one like "512M"'
 	refused x.json '{ "env": { "set": { "A": 1 } } }' '1:21: env.set.A: expected a string, got a number; put it in quotes'
-	refused x.json '{ "env": null }' '1:3: env: expected an object, got null; write { ... }'
+	refused x.json '{ "env": null }' '1:3: env: expected an object, got null; use { ... }'
 	accepted x.json '{ "limits": { "processes": 5, "memory": "4G", "files": "none" }, "env": { "set": { "A": "1" } } }'
 }
 
 @test "strict JSON: bad values" {
 	refused x.json '{ "network": { "mode": "off" } }' '1:16: network.mode: invalid value "off"; use blocked, filtered or allowed'
-	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1:26: network.allow[[]0]: "https://github.com" is not a host; write "github.com"'
+	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1:26: network.allow[[]0]: "https://github.com" is not a host; use "github.com"'
 	refused x.json '{ "network": { "allow": ["a b"] } }' '1:26: network.allow[[]0]: "a b" is not a host*'
 	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1:26: network.allow[[]0]: "@nmp" is not a host group; did you mean "@npm"?'
 	refused x.json '{ "network": { "allow": ["a.example:0"] } }' '1:26: network.allow[[]0]: *'
@@ -404,7 +404,7 @@ accepted()
 		--allow 203.0.113.0/24:443 --allow '[2001:DB8::/32]:22' --allow ::ffff:10.0.0.0/104 --allow 192.0.2.1/32
 	is '[."network.deny"[].value]' '["203.0.113.0/24"]' --deny 203.0.113.0/24
 	refused x.json '{ "network": { "allow": ["203.0.113.7/24"] } }' \
-		'1:26: network.allow[[]0]: "203.0.113.7/24" has address bits after its prefix; write "203.0.113.0/24"'
+		'1:26: network.allow[[]0]: "203.0.113.7/24" has address bits after its prefix; use "203.0.113.0/24"'
 	refused x.json '{ "network": { "deny": ["10.0.0.0/33"] } }' '1:25: network.deny[[]0]: "10.0.0.0/33" is not an address range; *'
 	accepted x.json '{ "network": { "allow": ["203.0.113.0/24:443", "2001:db8::/32"], "deny": ["[2001:db8::/48]:22"] } }'
 }

@@ -159,7 +159,7 @@ servant_end()
 	# An id with a letter too few is no host that would be allowed in vain.
 	beside allow "${id:0:3}-1"
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"is not a denial id"*"write it with a dot: ${id:0:3}-1." ]]
+	[[ "$output" == *"is not a denial id"*"add a dot: ${id:0:3}-1." ]]
 	# The twin of all of them.
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
@@ -245,7 +245,7 @@ servant_end()
 	settings '{ "network": { "allow": ["https://v4.test"] } }'
 	beside config reload
 	[ "$status" -eq 1 ]
-	[[ "${lines[0]}" == *'config.json:1:26: network.allow[0]: "https://v4.test" is not a host; write "v4.test"' ]]
+	[[ "${lines[0]}" == *'config.json:1:26: network.allow[0]: "https://v4.test" is not a host; use "v4.test"' ]]
 	[ "${lines[1]}" = "$id: the previous lists stay in force" ]
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
@@ -487,7 +487,7 @@ servant_end()
 	[ "$status" -eq 2 ]
 	beside allow https://github.com/x
 	[ "$status" -eq 2 ]
-	[[ "$output" == *'write "github.com"'* ]]
+	[[ "$output" == *'use "github.com"'* ]]
 	: >file.txt
 	beside allow file.txt
 	[ "$status" -eq 2 ]

@@ -199,7 +199,7 @@ static void test_errors(void)
 		const char *text, *wrong, *right;
 		unsigned line, column;
 	} cases[] = {
-#define QUOTED "write \"key\": value"
+#define QUOTED "use \"key\": value"
 		{ "{\n\"a\": 1\n\"b\": 2\n}", "expected a comma or }",
 		  "is a comma missing before this?", 3, 1 },
 		{ "[1 2]", "expected a comma or ]", "is a comma missing before this?", 1, 4 },
@@ -229,7 +229,7 @@ static void test_errors(void)
 		{ "[12345678901234567890]", "the number is too large",
 		  "the largest is 9223372036854775807", 1, 2 },
 		{ "[True]", "expected a value",
-		  "write a string in quotes, a number, true, false, [ ... ] or { ... }", 1, 2 },
+		  "use a string in quotes, a number, true, false, [ ... ] or { ... }", 1, 2 },
 		{ "\xef\xbb\xbf{}", "the file starts with a byte order mark",
 		  "save it as UTF-8 without one", 1, 1 },
 	};

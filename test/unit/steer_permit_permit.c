@@ -47,10 +47,10 @@ static void check_read(void)
 		{ "7kq2x-f3", "denial 7kq2x" },
 		{ "7kq2x-1.", "host 7kq2x-1" },
 		{ "7kq2x-01",
-		  "! 7kq2x-01 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, write it with a "
+		  "! 7kq2x-01 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, add a "
 		  "dot: 7kq2x-01." },
 		{ "7kq-f1",
-		  "! 7kq-f1 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, write it with a "
+		  "! 7kq-f1 is not a denial id; an id looks like 7kq2x-1; list denials with agentbox log --denied\nif it is a host, add a "
 		  "dot: 7kq-f1." },
 		{ "7kq-1.", "host 7kq-1" },
 		{ "db-1.x.y", "host db-1.x.y" },
@@ -66,13 +66,13 @@ static void check_read(void)
 		{ "@npm", "group @npm" },
 		{ "@nmp", "! unknown group @nmp; groups: @github @npm "
 			  "@pypi @crates @go @debian @llm" },
-		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; write "
+		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; use "
 					  "\"github.com\"" },
-		{ "*", "! \"*\" is not a host; for an open network write "
+		{ "*", "! \"*\" is not a host; for an open network use "
 		       "\"mode\": \"allowed\"" },
 		{ "", "! \"\" is not a host; " },
 		{ "/data/../x", "path /x" },
-		{ "sub", "! sub could be a host or a file; write ./sub for the "
+		{ "sub", "! sub could be a host or a file; use ./sub for the "
 			 "file, sub. for the host" },
 		{ "sub.", "host sub" },
 		{ "sub:443", "host sub:443" },
@@ -85,7 +85,7 @@ static void check_read(void)
 	is_str(read_word("./sub"), keep(ab_printf("path %s/sub", input.cwd)), "./sub");
 	is_str(read_word("~/x"), keep(ab_printf("path %s/x", input.home)), "~/x");
 	is_str(read_word("a b/c"),
-	       "! \"a b/c\" is not a host; write a name (github.com), *.name, "
+	       "! \"a b/c\" is not a host; use a name (github.com), *.name, "
 	       "or an address",
 	       "neither");
 }

@@ -53,9 +53,9 @@ const char *ab_list_element_path(const struct ab_context *ctx, const char *text,
 	if (path)
 		return ab_arena_dup(ctx->arena, path);
 	if (text[0] == '\0')
-		ab_complaint_value(why, text, "is not a path", "write \".\" for the workspace");
+		ab_complaint_value(why, text, "is not a path", "use \".\" for the workspace");
 	else if (text[1] != '\0' && text[1] != '/')
-		ab_complaint_value(why, text, "names another user's home", "write its full path");
+		ab_complaint_value(why, text, "names another user's home", "use its full path");
 	else
 		ab_complaint_value(why, text, "needs a home folder",
 				   "set HOME, or write the full path");
@@ -265,7 +265,7 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v, cons
 	ab_autofree char *name = ab_strndup(text, n);
 
 	if (text[n] != '=')
-		return ab_complaint_value(why, text, "has no value", "write NAME=VALUE");
+		return ab_complaint_value(why, text, "has no value", "use NAME=VALUE");
 	if (ab_variable_check(text, n, false, why) < 0)
 		return -1;
 	if (strlen(text) > VALUE_MAX)
@@ -339,7 +339,7 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
 	case AB_TYPE_HTTP:
-		return ab_complaint_say(why, "write it in a settings file",
+		return ab_complaint_say(why, "set it in a settings file",
 					"a rule cannot be written as one string");
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:

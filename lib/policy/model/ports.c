@@ -90,7 +90,7 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 
 	if (!ab_publish_parse(text, &p))
 		return ab_complaint_value(why, text, "is not a port mapping",
-					  "write PORT or HOSTPORT:PORT, as in 8080:3000");
+					  "use PORT or HOSTPORT:PORT, as in 8080:3000");
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);

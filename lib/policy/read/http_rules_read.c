@@ -24,7 +24,7 @@ static int parse_host(const char *text, struct ab_host_entry *e, struct ab_compl
 {
 	if (text[0] == '@')
 		return ab_complaint_value(why, text, "is a group of hosts",
-					  "write a rule for each host");
+					  "use a rule for each host");
 	if (ab_host_entry_parse(text, strlen(text), e, why) < 0)
 		return -1;
 	if (e->host.kind != AB_HOST_NAME)
@@ -89,7 +89,7 @@ static int take_path(struct ab_members *m, void *to, const char *text, struct ab
 		return ab_complaint_value(why, text, "is not a URL path", "%s", wrong);
 	/* A "*" before it could mean any segment. */
 	if (has_dotdot(text))
-		return ab_complaint_value(why, text, "contains a .. segment", "write \"%.100s\"",
+		return ab_complaint_value(why, text, "contains a .. segment", "use \"%.100s\"",
 					  normal);
 	add_once(to, normal);
 	return 0;

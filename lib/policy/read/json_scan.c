@@ -240,9 +240,8 @@ static bool read_number(struct cursor *c, struct ab_json_scan_node *node)
 
 static bool fail_no_value(struct cursor *c)
 {
-	return fail_unexpected(
-		c, "expected a value",
-		"write a string in quotes, a number, true, false, [ ... ] or { ... }");
+	return fail_unexpected(c, "expected a value",
+			       "use a string in quotes, a number, true, false, [ ... ] or { ... }");
 }
 
 static bool read_word(struct cursor *c, const char *word)
@@ -286,7 +285,7 @@ static bool read_value(struct cursor *c, uint32_t node);
 
 static bool read_key(struct cursor *c, struct ab_json_scan_node *node)
 {
-	static const char right[] = "write \"key\": value";
+	static const char right[] = "use \"key\": value";
 
 	if (peek(c) != '"')
 		return fail_unexpected(c, "expected a key in quotes", right);

@@ -135,8 +135,8 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
 		     const struct ab_json_scan_node *list)
 {
-	ab_autofree char *whole = ab_printf("write [%s]", l->example);
-	ab_autofree char *one = ab_printf("write %s", l->example);
+	ab_autofree char *whole = ab_printf("use [%s]", l->example);
+	ab_autofree char *one = ab_printf("use %s", l->example);
 
 	if (list->kind != '[') {
 		ab_reader_wrong_type(r, list, "a list", whole);

@@ -49,11 +49,11 @@ static const struct {
 	enum ab_secret_from from;
 	const char *right;
 } sources[] = {
-	{ ENV, AB_FROM_ENV, "write \"from\": \"env\"" },
-	{ FILE_, AB_FROM_FILE, "write \"from\": \"file\"" },
-	{ KEY, AB_FROM_FILE, "write \"from\": \"file\"" },
-	{ COMMAND, AB_FROM_COMMAND, "write \"from\": \"command\"" },
-	{ EXPIRES, AB_FROM_COMMAND, "write \"from\": \"command\"" },
+	{ ENV, AB_FROM_ENV, "use \"from\": \"env\"" },
+	{ FILE_, AB_FROM_FILE, "use \"from\": \"file\"" },
+	{ KEY, AB_FROM_FILE, "use \"from\": \"file\"" },
+	{ COMMAND, AB_FROM_COMMAND, "use \"from\": \"command\"" },
+	{ EXPIRES, AB_FROM_COMMAND, "use \"from\": \"command\"" },
 };
 
 /* Short, and without control characters. */
@@ -202,7 +202,7 @@ static void read_source(struct ab_members *m, struct ab_secret *s)
 	ab_members_strings(m, COMMAND, AB_SECRET_LIST, take_argument, s, list);
 	read_expires(m, s);
 	if (s->from == AB_FROM_FILE && !m->given[FILE_])
-		ab_members_complain(m, FILE_, "is missing", "write \"file\": \"~/path\"");
+		ab_members_complain(m, FILE_, "is missing", "use \"file\": \"~/path\"");
 	if (s->from == AB_FROM_COMMAND && !m->given[COMMAND])
 		ab_members_complain(m, COMMAND, "is missing", list);
 	if (s->from != AB_FROM_ENV)
@@ -252,7 +252,7 @@ static void check_format(struct ab_members *m, struct ab_secret *s)
 		ab_members_complain(m, FORMAT, "must contain {} once, where the value goes",
 				    "use one like \"Bearer {}\"");
 	else if (!s->inject)
-		ab_members_complain(m, FORMAT, "needs mode inject", "write \"mode\": \"inject\"");
+		ab_members_complain(m, FORMAT, "needs mode inject", "use \"mode\": \"inject\"");
 }
 
 static void read_mode(struct ab_members *m, struct ab_secret *s)
@@ -264,13 +264,13 @@ static void read_mode(struct ab_members *m, struct ab_secret *s)
 	s->format = ab_members_text(m, FORMAT);
 	s->require = require && require->kind == 't';
 	if (require && require->kind != 't' && require->kind != 'f')
-		ab_members_wrong_type(m, REQUIRE, "true or false", "write true or false");
+		ab_members_wrong_type(m, REQUIRE, "true or false", "use true or false");
 	if (s->inject && s->ncarriers == 0 && !m->bad)
 		ab_members_complain(m, MODE, "needs to know where to inject the value",
-				    "write \"as\": \"bearer\", or another carrier");
+				    "use \"as\": \"bearer\", or another carrier");
 	if (s->inject && s->require)
 		ab_members_complain(m, REQUIRE, "cannot be combined with mode inject",
-				    "write \"mode\": \"swap\"");
+				    "use \"mode\": \"swap\"");
 	check_format(m, s);
 }
 
@@ -304,7 +304,7 @@ static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *obj
 	}
 	if (object->kind != '{') {
 		ab_reader_wrong_type(r, object, "an object",
-				     "write { \"hosts\": [\"api.example.com\"] }");
+				     "use { \"hosts\": [\"api.example.com\"] }");
 		return;
 	}
 	s = ab_secret_new(r->ctx->arena, object->key);
@@ -323,7 +323,7 @@ void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object
 {
 	if (object->kind != '{') {
 		ab_reader_wrong_type(r, object, "an object",
-				     "write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+				     "use { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
 		return;
 	}
 	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, object);

@@ -180,7 +180,7 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 		put_text(r, value, id, value->text);
 	else if (publish)
 		ab_reader_wrong_type(r, value, "a whole number or a string",
-				     "write 3000 or \"8080:3000\"");
+				     "use 3000 or \"8080:3000\"");
 	else
 		ab_reader_wrong_type(r, value, "a string", "put it in quotes");
 }
@@ -194,12 +194,12 @@ static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *
 	if (value->text && strlen(value->text) < 60) {
 		ab_autofree char *e = ab_escape(value->text);
 
-		right = ab_printf("write [\"%s\"]", e);
+		right = ab_printf("use [\"%s\"]", e);
 	} else if (value->kind == '0' && (type == AB_TYPE_PORTS || type == AB_TYPE_PUBLISH)) {
-		right = ab_printf("write [%" PRId64 "]", value->integer);
+		right = ab_printf("use [%" PRId64 "]", value->integer);
 	}
 	ab_reader_wrong_type(r, value, type == AB_TYPE_READ ? "\"all\" or a list" : "a list",
-			     right ? right : "write [\"...\"]");
+			     right ? right : "use [\"...\"]");
 }
 
 static void put_list(struct ab_reader *r, const struct ab_json_scan_node *list, enum ab_key_id id)
@@ -222,7 +222,7 @@ static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node 
 			    enum ab_key_id id)
 {
 	if (object->kind != '{') {
-		ab_reader_wrong_type(r, object, "an object", "write { \"NAME\": \"value\" }");
+		ab_reader_wrong_type(r, object, "an object", "use { \"NAME\": \"value\" }");
 		return;
 	}
 	r->config->v[id].from = ab_reader_origin(r, object);
@@ -294,7 +294,7 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
 	ab_autofree char *right = NULL;
 
 	if (strchr(name, '.') && ab_key_find(name, strlen(name)))
-		right = ab_printf("write { \"%.*s\": { \"%s\": ... } }", (int)strcspn(name, "."),
+		right = ab_printf("use { \"%.*s\": { \"%s\": ... } }", (int)strcspn(name, "."),
 				  name, strchr(name, '.') + 1);
 	else if (guess)
 		right = ab_printf("did you mean %s?", guess);
@@ -305,7 +305,7 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
  * read the file. */
 static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *value)
 {
-	static const char right[] = "write \"...\", or { \"entry\": \"...\" }";
+	static const char right[] = "use \"...\", or { \"entry\": \"...\" }";
 
 	if (value->text)
 		return;
@@ -337,7 +337,7 @@ static void read_object(struct ab_reader *r, const struct ab_json_scan_node *obj
 			if (k->kind == '{')
 				read_object(r, k);
 			else
-				ab_reader_wrong_type(r, k, "an object", "write { ... }");
+				ab_reader_wrong_type(r, k, "an object", "use { ... }");
 		} else {
 			report_unknown_key(r, k, path);
 		}
@@ -368,7 +368,7 @@ void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, c
 	if (ab_json_scan_parse(&scan, text, len) < 0) {
 		report_at(&r, scan.line, scan.column, scan.key, scan.wrong, scan.right);
 	} else if (scan.nodes->kind != '{') {
-		ab_reader_wrong_type(&r, scan.nodes, "an object", "write { ... }");
+		ab_reader_wrong_type(&r, scan.nodes, "an object", "use { ... }");
 	} else {
 		read_object(&r, scan.nodes);
 		check_conflicts(&r);

@@ -93,7 +93,7 @@ int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab
 		return ab_complaint_value(why, text, "is not an address range",
 					  "use one like 10.1.2.0/24 or 10.1.2.3:5432");
 	ab_cidr_format(&c, buf);
-	return ab_complaint_value(why, text, "has address bits after its prefix", "write \"%s\"",
+	return ab_complaint_value(why, text, "has address bits after its prefix", "use \"%s\"",
 				  buf);
 }
 

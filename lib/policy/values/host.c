@@ -191,11 +191,11 @@ static int explain_host(const char *s, size_t len, struct ab_complaint *why)
 	text = ab_strndup(s, len);
 	if (strcmp(text, "*") == 0)
 		return ab_complaint_value(why, text, "is not a host",
-					  "for an open network write \"mode\": \"allowed\"");
+					  "for an open network use \"mode\": \"allowed\"");
 	for (const char *p = text; *p; p++)
 		if (*p & 0x80)
 			return ab_complaint_value(why, text, "is not a host",
-						  "write the name in its ASCII form (xn--...)");
+						  "use the name in its ASCII form (xn--...)");
 	host = strstr(text, "://");
 	host = host ? host + 3 : text;
 	n = strcspn(host, "/?#");
@@ -210,10 +210,10 @@ static int explain_host(const char *s, size_t len, struct ab_complaint *why)
 		char buf[AB_HOST_ENTRY_TEXT];
 
 		ab_host_entry_format(&e, buf);
-		return ab_complaint_value(why, text, "is not a host", "write \"%s\"", buf);
+		return ab_complaint_value(why, text, "is not a host", "use \"%s\"", buf);
 	}
 	return ab_complaint_value(why, text, "is not a host",
-				  "write a name (github.com), *.name, or an address");
+				  "use a name (github.com), *.name, or an address");
 }
 
 int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why)
@@ -308,7 +308,7 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 				return explain_host(s, len, why);
 			text = ab_strndup(s, len);
 			return ab_complaint_value(why, text, "has an invalid port",
-						  "write host:PORT, 1 to 65535");
+						  "use host:PORT, 1 to 65535");
 		}
 	}
 	if (n > 2 && host[0] == '*' && host[1] == '.') {

@@ -59,7 +59,7 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 	if (memchr(s, '/', len) || ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
 		return ab_complaint_say(why, form, "not an HTTP proxy URL");
 	if (!e.port)
-		return ab_complaint_say(why, "write http://host:port", "the proxy URL has no port");
+		return ab_complaint_say(why, "use http://host:port", "the proxy URL has no port");
 	url.host = e.host;
 	url.port = e.port;
 	*ret_url = url;

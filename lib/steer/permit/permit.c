@@ -338,7 +338,7 @@ static int read_group(const char *what, struct ab_meant *ret, struct ab_error *e
 static int refuse_ambiguous(const char *what, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
-	return ab_hint(err, "write ./%s for the file, %s. for the host", what, what);
+	return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
 }
 
 /* "7kq-1" is a valid host name, but more likely a mistyped id. If it counted as
@@ -360,7 +360,7 @@ static int refuse_mistyped_id(const char *what, struct ab_error *err)
 	ab_fail(err, AB_EUSAGE, 0, "%s is not a denial id; an id looks like 7kq2x-1", what);
 	return ab_hint(err,
 		       "list denials with agentbox log --denied\n"
-		       "if it is a host, write it with a dot: %s.",
+		       "if it is a host, add a dot: %s.",
 		       what);
 }
 

@@ -245,7 +245,7 @@ static int take_record(struct ab_permit_job *job, const char *line, struct ab_er
 
 static int hint_host(const struct ab_permit_job *job, struct ab_error *err)
 {
-	return ab_hint(err, "if it is a host, write it with a dot: %s.", job->ask->what);
+	return ab_hint(err, "if it is a host, add a dot: %s.", job->ask->what);
 }
 
 int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
@@ -257,7 +257,7 @@ int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
 	ab_fail(err, AB_EUSAGE, 0, "%s is a run, not a host", job->ask->what);
 	return ab_hint(err,
 		       "list its denials with agentbox log %s --denied\n"
-		       "if it is a host, write it with a dot: %s.",
+		       "if it is a host, add a dot: %s.",
 		       job->ask->what, job->ask->what);
 }
 
