@@ -4,7 +4,7 @@
  * How connections of the box reach the proxy even if the program ignores proxy
  * settings. Every address becomes local to the box (a route of type local for the
  * whole address space), and the packets, which never leave the loopback device,
- * are directed to a listener of ours.
+ * are directed to one of our listeners.
  *
  * This is for convenience, not for confinement: the namespace has no other device,
  * so without capture fewer programs reach the network, and none escapes.

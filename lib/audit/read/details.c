@@ -153,7 +153,7 @@ static bool take_word(struct cursor *c, const char *word, enum ab_detail_kind ki
 	return true;
 }
 
-/* Check strings and brackets only; whoever reads an element checks the rest. */
+/* Check strings and brackets only; the reader of an element checks the rest. */
 static bool take_nested(struct cursor *c, struct ab_detail *ret)
 {
 	struct ab_detail text;

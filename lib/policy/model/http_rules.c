@@ -150,8 +150,8 @@ static bool covers_methods(const struct ab_strv *all, const struct ab_strv *some
 	return true;
 }
 
-/* Only a "*" of ours matches a "*" of theirs, so ours covers everything that
- * theirs can match. */
+/* Only our "*" matches their "*", so our pattern covers everything that theirs
+ * can match. */
 static bool covers_paths(const struct ab_strv *all, const struct ab_strv *some)
 {
 	if (all->len && !some->len)

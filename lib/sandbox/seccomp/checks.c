@@ -44,7 +44,7 @@
  * libaudit takes a missing NETLINK_AUDIT for a kernel without audit.
  *
  * Ping sockets (datagram ICMP) stay: net.ipv4.ping_group_range decides about
- * them, and in a network namespace of its own it is "1 0", nobody.
+ * them, and in a network namespace of its own it is "1 0", no group.
  */
 #define SOCK_TYPE_MASK 0xf /* the rest are SOCK_CLOEXEC, SOCK_NONBLOCK */
 
@@ -182,7 +182,7 @@ const struct ab_switch ab_check_mknodat = {
 };
 
 /*
- * TIOCSTI and TIOCLINUX type into a terminal for whoever reads it next,
+ * TIOCSTI and TIOCLINUX type into a terminal for the next program that reads it,
  * TIOCCONS takes the console's output, TIOCSETD loads line disciplines,
  * which hold old and little-used code. The command number is an unsigned
  * int to the kernel: compared as 64 bits, a set upper half would slip by.

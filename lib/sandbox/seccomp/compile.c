@@ -69,7 +69,7 @@ static int resolve(const char *name, const struct ab_call_rule *rule, enum ab_ar
 
 	if (nr == __NR_SCMP_ERROR) {
 		if (!rule->number)
-			ab_seccomp_reject("nobody knows the call %s", name);
+			ab_seccomp_reject("unknown system call %s", name);
 		nr = rule->x86_only && arch != AB_X86_64 ? -1 : rule->number;
 	} else if (rule->number && nr >= 0 && nr != rule->number) {
 		ab_seccomp_reject("%s is %d, not %d", name, nr, rule->number);

@@ -37,7 +37,7 @@ extern const struct ab_arch_name {
 } ab_seccomp_archs[AB_ARCH_COUNT];
 
 /*
- * A mistake in a table (a name that nobody knows, a call named twice) ends
+ * A mistake in a table (an unknown name, a call named twice) ends
  * the generator: there is no build with a doubtful filter.
  */
 void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct ab_program *ret);

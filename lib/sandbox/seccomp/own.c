@@ -33,8 +33,8 @@ static const struct ab_call_rule init_rules[] = {
 
 /*
  * The supervisor: every byte of the box passes through it, and its proxy
- * parses hostile ones. Whoever takes it over must find no way to run a
- * program, to look into another process, or to make code.
+ * parses hostile ones. An attacker who takes it over must find no way to
+ * run a program, to look into another process, or to make code.
  */
 /* clang-format off */
 static const struct ab_call_rule supervisor_rules[] = {
@@ -114,7 +114,7 @@ static const struct ab_call_rule nonet_rules[] = {
 };
 
 /*
- * On top of the target's filter as well: whoever listens is asked about each
+ * On top of the target's filter as well: the listener is asked about each
  * program before it is executed. The answer is one more refusal or none.
  */
 static const struct ab_call_rule children_rules[] = {

@@ -42,8 +42,9 @@ int ab_seccomp_load(enum ab_filter which);
 int ab_seccomp_listen(enum ab_filter which);
 
 /*
- * What a filter says about a call: SECCOMP_RET_*. So whoever is asked instead
- * of it answers as it would; by register values alone, as it does.
+ * What a filter says about a call: SECCOMP_RET_*. A process that
+ * answers instead of the filter uses it to give the same answer, by register
+ * values alone.
  */
 uint32_t ab_seccomp_judge(enum ab_filter which, const struct seccomp_data *call);
 /* The name of a call on this architecture, or "". */

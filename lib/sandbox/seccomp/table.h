@@ -48,7 +48,7 @@ struct ab_switch {
 
 /*
  * A verdict for a space-separated list of calls. A call that an architecture
- * does not have is passed over there; a name that nobody knows is an error,
+ * does not have is passed over there; an unknown name is an error,
  * unless `number` says what libseccomp is too old to know.
  */
 struct ab_call_rule {
@@ -66,7 +66,7 @@ struct ab_table {
 	size_t len;
 	const struct ab_call_rule *more; /* added in this table's variant */
 	size_t more_len;
-	/* Not NULL: whoever listens is asked where the rules say EPERM, and
+	/* Not NULL: the listener is asked where the rules say EPERM, and
 	 * about these calls where they say anything but an errno. */
 	const char *seen;
 };

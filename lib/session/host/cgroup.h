@@ -32,8 +32,8 @@ int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err);
 int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err);
 void ab_cgroup_fini(struct ab_cgroup *cg);
 
-/* Remove the empty cgroup of a run that has ended. Refuses any path that is
- * not one of ours. */
+/* Remove the empty cgroup of a run that has ended. Refuses any path that
+ * agentbox does not use. */
 void ab_cgroup_remove(const char *path, const char *id);
 
 #endif

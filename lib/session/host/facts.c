@@ -148,7 +148,7 @@ static void add_answers(const char *runtime, struct ab_host_facts *host)
 	ab_autofree char *path = NULL;
 	struct stat st;
 
-	/* Another user's folder has no answers of ours, and we never put any there. */
+	/* Another user's folder never contains our answers. */
 	if (!real || stat(real, &st) < 0 || st.st_uid != geteuid())
 		return;
 	path = ab_path_join(real, "agentbox");

@@ -143,7 +143,7 @@ static bool is_command(struct judge *j, pid_t pid)
 	return !j->judging;
 }
 
-/* If the pid was reused, what we read is not about the caller, and the answer reaches nobody. */
+/* If the pid was reused, what we read is not about the caller, and the answer has no effect. */
 static bool still_waits(const struct judge *j, const struct seccomp_notif *call)
 {
 	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;

@@ -69,7 +69,7 @@ struct ab_touch { /* numbers of arguments; -1: it has none */
 const struct ab_touch *ab_touch_find(int nr);
 
 /*
- * trace_rules.c, pure: which rule denies it. False: none of ours.
+ * trace_rules.c, pure: which rule denies it. False: no rule of agentbox.
  *
  * write: on a read-only file system; `whole` when the folder of the path would have to be changed.
  * unmount: the name is a mount point.

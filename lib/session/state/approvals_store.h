@@ -13,7 +13,7 @@ void ab_approval_write(struct ab_buf *b, const struct ab_approval *approval);
 int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_t room);
 /* The list takes it over. */
 void ab_approval_list_give(struct ab_approval_list *list, struct ab_approval *approval);
-/* Open a regular file of ours that others cannot write. -1 with errno (EPERM if it is another
+/* Open a regular file that we own and others cannot write. -1 with errno (EPERM if it is another
  * user's). */
 int ab_approval_open(int dir, const char *name);
 /* Open a folder that is private to us: -1 with errno. `make`: create it if it is missing. */

@@ -55,7 +55,7 @@ void ab_relay_arm(struct ab_relay *relay);
 /* Writes the box's pending output to the caller's terminal, outside the loop
  * and for a bounded time. ended: up to the end of the box's output. */
 void ab_relay_flush(struct ab_relay *relay, bool ended);
-/* Writes a few bytes of ours, for a bounded time. */
+/* Writes a few bytes that are not from the box, for a bounded time. */
 void ab_relay_write(int fd, const char *data, size_t len);
 
 void ab_relay_fini(struct ab_relay *relay);

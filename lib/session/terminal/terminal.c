@@ -39,7 +39,7 @@ struct ab_terminal_live {
 	bool writing;
 	bool raw;     /* we made it raw */
 	bool shown;   /* the modes are in effect */
-	bool covered; /* by a screen of ours */
+	bool covered; /* by our own screen */
 	bool same;    /* in and out are the same terminal */
 };
 
@@ -367,7 +367,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	modes = live->modes;
 	if (live->writing)
 		ab_screen_modes_join(&modes, &live->next);
-	/* CAN ends a sequence of ours that was cut off. */
+	/* CAN ends our own sequence if it was cut off. */
 	if (live->covered) {
 		ab_relay_write(rescue->fd, "\030", 1);
 		ab_relay_write(rescue->fd, text, ab_screen_modes_uncover(&modes, text));

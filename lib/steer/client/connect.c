@@ -198,8 +198,8 @@ static int relay(int sock, const struct ab_buf *first, const char *target, struc
 	if (ab_write_all(STDOUT_FILENO, first->data, first->len) < 0 ||
 	    pump(sock, STDOUT_FILENO, false) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "the connection to %s broke", target);
-	/* Whoever reads our output must see its end now: the host may still
-	 * want to hear the rest. */
+	/* The reader of our output must see its end now: the host may still
+	 * expect the rest of our input. */
 	close(STDOUT_FILENO);
 	pthread_join(up, NULL);
 	return 0;

@@ -36,7 +36,7 @@ bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 
 void ab_survey_unsure(struct ab_surveyor *s, int errnum)
 {
-	/* The walk notices a folder of ours that is locked. */
+	/* The walk notices a folder that we own but cannot list. */
 	if (errnum != ENOENT && errnum != ENOTDIR && errnum != EACCES)
 		s->out->complete = false;
 }

@@ -126,8 +126,8 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 
 static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n);
 
-/* A folder of ours that we cannot list, but whose mode the box, which has our uid,
- * could change. */
+/* A folder that we own but cannot list. The box has our uid and could change its
+ * mode. */
 static bool is_locked(int fd)
 {
 	struct stat st;
