@@ -1,21 +1,19 @@
 /*
  * Theory of operation.
  *
- * A denial is known by host, port, basis and fault (with the name that was
- * asked for, where that is the fault), and numbered when it is
- * first seen: number n is element n-1 of the table. A box can ask for any
- * number of hosts, so only the first
- * AB_LEDGER_REMEMBERED are known; a later one gets
- * the next number each time it comes.
+ * A denial is identified by host, port, basis and fault (and the requested name, if
+ * that is the fault). It gets a number when first seen: number n is element n-1 of
+ * the table. A box can ask for any number of hosts, so the table remembers only the
+ * first AB_LEDGER_REMEMBERED; any other denial gets a new number each time.
  *
- * Equal denials are written one by one, up to LINES a minute. What is beyond
- * that is counted, and the next line that is written says so ("repeated"): a
- * line stands for itself and for so many others, so the sum is the truth.
+ * Equal denials are written one by one, up to LINES a minute. Further ones are
+ * counted, and the next line that is written has their number ("repeated"), so the
+ * sum of all lines is exact.
  *
- * A denial costs the box nothing, and the log has an end: old files are removed
- * for new ones. So that nobody can push out what is in them, all denials
- * together get ALL_LINES a minute, the first one of each that is remembered
- * aside; and those that are not remembered count as equal.
+ * A denial costs the box nothing, and new log files replace old ones. To keep a box
+ * from pushing out old records, all denials together get ALL_LINES a minute, not
+ * counting the first of each remembered denial; denials that are not remembered
+ * count as equal.
  */
 #include "proxy/record/ledger.h"
 
@@ -40,7 +38,7 @@ struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
 
 	snprintf(ledger->run_id, sizeof(ledger->run_id), "%s", run_id);
 	ledger->log = log;
-	/* Without it the table is only slower for who knows how. */
+	/* Without a seed, a box that knows the hash can only make the table slower. */
 	(void)!getrandom(&ledger->seed, sizeof(ledger->seed), GRND_NONBLOCK);
 	return ledger;
 }
@@ -67,7 +65,8 @@ void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number, char ret[AB_D
 	snprintf(ret, AB_DENIAL_ID, "%s-%" PRIu32, ledger->run_id, number);
 }
 
-struct entry { /* a line to be written */
+/* A line to be written. */
+struct entry {
 	const char *kind;
 	const struct ab_request_record *r;
 	uint32_t number; /* of the denial; 0: allowed */
@@ -79,7 +78,7 @@ struct entry { /* a line to be written */
 	uint64_t repeated;
 };
 
-/* null when it is not known. */
+/* null if unknown. */
 static void put_number(struct ab_buf *line, const char *key, int value)
 {
 	if (value)
@@ -137,7 +136,7 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 }
 
 /* Never NULL. */
-static const char *asked_for(const struct ab_request_record *r)
+static const char *get_asked_name(const struct ab_request_record *r)
 {
 	bool named = r->fault == AB_FAULT_SNI || r->fault == AB_FAULT_AUTHORITY;
 	bool secret = r->fault >= AB_FAULT_TRIPWIRE;
@@ -146,33 +145,34 @@ static const char *asked_for(const struct ab_request_record *r)
 	return asked ? asked : "";
 }
 
-static uint64_t mix(uint64_t h, const char *text)
+static uint64_t mix_text(uint64_t h, const char *text)
 {
 	for (; text && *text; text++)
 		h = (h ^ (unsigned char)*text) * 0x100000001b3;
 	return h;
 }
 
-static uint64_t hash_of(const struct ab_ledger *ledger, const struct ab_request_record *r)
+static uint64_t hash_request(const struct ab_ledger *ledger, const struct ab_request_record *r)
 {
 	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
 
-	h = mix(mix(h, r->host), asked_for(r));
+	h = mix_text(mix_text(h, r->host), get_asked_name(r));
 	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 | (uint64_t)r->fault << 24 |
 	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
 	h *= 0xff51afd7ed558ccd;
 	return h ^ h >> 32;
 }
 
-static bool is_same(const struct ab_denial *d, const struct ab_request_record *r)
+static bool is_same_denial(const struct ab_denial *d, const struct ab_request_record *r)
 {
 	return d->port == r->port && d->basis == r->verdict.basis && d->fault == r->fault &&
 	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
-	       strcmp(d->host, r->host ? r->host : "") == 0 && strcmp(d->asked, asked_for(r)) == 0;
+	       strcmp(d->host, r->host ? r->host : "") == 0 &&
+	       strcmp(d->asked, get_asked_name(r)) == 0;
 }
 
-/* "agentbox run --allow x.y -- ...": what to type, or "". */
-static char *hint_of(const struct ab_request_record *r)
+/* The command that would allow it, "agentbox run --allow x.y -- ...", or "". */
+static char *make_hint(const struct ab_request_record *r)
 {
 	char flags[AB_REASON_ROOM];
 
@@ -180,8 +180,8 @@ static char *hint_of(const struct ab_request_record *r)
 	return *flags ? ab_printf("agentbox run %s -- ...", flags) : ab_strdup("");
 }
 
-static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
-				  const struct ab_request_record *r, const char *reason)
+static struct ab_denial *remember_denial(struct ab_ledger *ledger, uint64_t hash,
+					 const struct ab_request_record *r, const char *reason)
 {
 	struct ab_denial *d;
 
@@ -192,9 +192,9 @@ static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
 	d = &ledger->v[ledger->len++];
 	*d = (struct ab_denial){ .hash = hash,
 				 .host = ab_strdup(r->host ? r->host : ""),
-				 .asked = ab_strdup(asked_for(r)),
+				 .asked = ab_strdup(get_asked_name(r)),
 				 .reason = ab_strdup(reason),
-				 .hint = r->door < AB_DOOR_COUNT ? hint_of(r) : ab_strdup(""),
+				 .hint = r->door < AB_DOOR_COUNT ? make_hint(r) : ab_strdup(""),
 				 .rule = ab_ledger_rule(r),
 				 .basis = r->verdict.basis,
 				 .fault = r->fault,
@@ -206,19 +206,19 @@ static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
 	return d;
 }
 
-/* The denial that this is one of, and its number; NULL, and a new number,
- * when there are too many. */
-static struct ab_denial *find(struct ab_ledger *ledger, const struct ab_request_record *r,
-			      uint32_t *ret_number)
+/* Find or add the denial and return its number; NULL and a new number if the table
+ * is full. */
+static struct ab_denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
+				     uint32_t *ret_number)
 {
-	uint64_t hash = hash_of(ledger, r);
+	uint64_t hash = hash_request(ledger, r);
 	size_t slot = hash & (AB_LEDGER_SLOTS - 1);
 	char reason[AB_REASON_ROOM];
 
 	for (; ledger->slots[slot]; slot = (slot + 1) & (AB_LEDGER_SLOTS - 1)) {
 		struct ab_denial *d = &ledger->v[ledger->slots[slot] - 1];
 
-		if (d->hash == hash && is_same(d, r)) {
+		if (d->hash == hash && is_same_denial(d, r)) {
 			*ret_number = ledger->slots[slot];
 			return d;
 		}
@@ -229,11 +229,12 @@ static struct ab_denial *find(struct ab_ledger *ledger, const struct ab_request_
 	}
 	*ret_number = ++ledger->last;
 	ledger->slots[slot] = (uint16_t)ledger->last;
-	return remember(ledger, hash, r,
-			r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason) : packets_reason);
+	return remember_denial(ledger, hash, r,
+			       r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason)
+						       : packets_reason);
 }
 
-static uint64_t minute_now(void)
+static uint64_t get_minute(void)
 {
 	struct timespec now;
 
@@ -241,10 +242,10 @@ static uint64_t minute_now(void)
 	return (uint64_t)now.tv_sec / 60 + 1;
 }
 
-/* May another line be written for it now? */
-static bool has_lines(struct ab_ledger *ledger, struct ab_denial *d)
+/* Use up a line of this minute; returns false if none is left. */
+static bool take_line(struct ab_ledger *ledger, struct ab_denial *d)
 {
-	uint64_t minute = minute_now();
+	uint64_t minute = get_minute();
 
 	if (ledger->minute != minute) {
 		ledger->minute = minute;
@@ -264,7 +265,7 @@ static bool has_lines(struct ab_ledger *ledger, struct ab_denial *d)
 static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d, const struct entry *e,
 			 struct ab_error *err)
 {
-	if (!has_lines(ledger, d)) {
+	if (!take_line(ledger, d)) {
 		d->held++;
 		return 0;
 	}
@@ -274,8 +275,8 @@ static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d, const st
 	return 0;
 }
 
-/* The same may be refused for want of an answer, and then by one. */
-static void renew_reason(struct ab_denial *d, const struct ab_request_record *r)
+/* A host may be denied first for lack of an answer, then by an answer. */
+static void update_reason(struct ab_denial *d, const struct ab_request_record *r)
 {
 	char reason[AB_REASON_ROOM];
 
@@ -297,17 +298,17 @@ static int write_denial(struct ab_ledger *ledger, struct ab_denial *d, uint32_t 
 			   .process = r->process,
 			   .repeated = d->held };
 
-	renew_reason(d, r);
+	update_reason(d, r);
 	e.reason = d->reason;
 	return write_or_hold(ledger, d, &e, err);
 }
 
-/* One of those that are too many to be remembered. */
-static int write_stranger(struct ab_ledger *ledger, uint32_t number,
-			  const struct ab_request_record *r, struct ab_error *err)
+/* A denial that the table does not remember. */
+static int write_unremembered(struct ab_ledger *ledger, uint32_t number,
+			      const struct ab_request_record *r, struct ab_error *err)
 {
 	char reason[AB_REASON_ROOM];
-	ab_autofree char *hint = hint_of(r);
+	ab_autofree char *hint = make_hint(r);
 	struct entry e = { .kind = "violation",
 			   .r = r,
 			   .number = number,
@@ -318,7 +319,7 @@ static int write_stranger(struct ab_ledger *ledger, uint32_t number,
 			   .repeated = ledger->others.held };
 
 	ledger->others.count++;
-	ledger->strangers++;
+	ledger->unremembered++;
 	return write_or_hold(ledger, &ledger->others, &e, err);
 }
 
@@ -326,13 +327,13 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		   uint32_t *ret_number, struct ab_error *err)
 {
 	uint32_t number;
-	struct ab_denial *d = find(ledger, r, &number);
+	struct ab_denial *d = find_or_add(ledger, r, &number);
 
 	ledger->totals.denied++;
 	if (d)
 		d->count++;
-	if ((d ? write_denial(ledger, d, number, r, err) : write_stranger(ledger, number, r, err)) <
-	    0)
+	if ((d ? write_denial(ledger, d, number, r, err)
+	       : write_unremembered(ledger, number, r, err)) < 0)
 		return -1;
 	*ret_number = number;
 	return 0;
@@ -342,7 +343,7 @@ uint32_t ab_ledger_number(struct ab_ledger *ledger, const struct ab_request_reco
 {
 	uint32_t number;
 
-	(void)find(ledger, r, &number);
+	(void)find_or_add(ledger, r, &number);
 	return number;
 }
 
@@ -359,7 +360,7 @@ int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *
 		ledger->totals.failed++;
 	else if (!r->denial)
 		ledger->totals.allowed++;
-	/* While its denial is only counted, so is the request. */
+	/* While its denial is only counted, do not write the request either. */
 	if (r->denial &&
 	    (r->denial <= ledger->len ? ledger->v[r->denial - 1].held : ledger->others.held))
 		return 0;
@@ -368,7 +369,7 @@ int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *
 
 int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, struct ab_error *err)
 {
-	/* The table knows it by its kind; in the record that is no domain. */
+	/* The table uses the kind as the host; the record must not. */
 	struct ab_request_record key = { .door = AB_DOOR_COUNT, .host = kind };
 	struct ab_request_record none = { .door = AB_DOOR_COUNT };
 	struct entry e = { .kind = "violation",
@@ -382,15 +383,15 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, st
 	if (n == 0)
 		return 0;
 	ledger->packets += n;
-	d = find(ledger, &key, &e.number);
+	d = find_or_add(ledger, &key, &e.number);
 	if (d)
 		d->count += n;
 	else
-		ledger->strangers++;
+		ledger->unremembered++;
 	return write_entry(ledger, &e, err);
 }
 
-/* What was held of those that are not remembered: no host, and no reason. */
+/* Held denials that are not remembered have no common host or reason. */
 static int flush_others(struct ab_ledger *ledger, struct ab_error *err)
 {
 	struct ab_request_record r = { .door = AB_DOOR_COUNT };

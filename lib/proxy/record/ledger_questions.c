@@ -1,6 +1,4 @@
-/*
- * The records of what is asked and said while a run goes on.
- */
+/* Records of questions and grants during a run. */
 #include "proxy/record/ledger.h"
 
 #include <stdlib.h>
@@ -10,14 +8,14 @@
 #include "base/data/mem.h"
 #include "proxy/record/ledger_state.h"
 
-static struct ab_denial *denial(struct ab_ledger *ledger, uint32_t number)
+static struct ab_denial *find_denial(struct ab_ledger *ledger, uint32_t number)
 {
 	return number && number <= ledger->len ? &ledger->v[number - 1] : NULL;
 }
 
 bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number)
 {
-	struct ab_denial *d = denial(ledger, number);
+	struct ab_denial *d = find_denial(ledger, number);
 
 	if (!d || d->sought)
 		return false;
@@ -27,7 +25,7 @@ bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number)
 
 void ab_ledger_who(struct ab_ledger *ledger, uint32_t number, const char *nearest)
 {
-	struct ab_denial *d = denial(ledger, number);
+	struct ab_denial *d = find_denial(ledger, number);
 
 	if (!d || d->who)
 		return;

@@ -39,9 +39,9 @@ struct ab_ledger {
 	uint16_t slots[AB_LEDGER_SLOTS]; /* numbers; 0: empty */
 	struct ab_denial others;	 /* all denials that are not remembered */
 	uint64_t minute;
-	unsigned int lines; /* written in it, of all denials */
-	uint32_t last;	    /* number */
-	uint32_t strangers; /* number of those denials */
+	unsigned int lines;    /* written in it, of all denials */
+	uint32_t last;	       /* number */
+	uint32_t unremembered; /* number of denials that are not remembered */
 	uint64_t seed;
 	uint64_t packets;
 	struct ab_ledger_totals totals;

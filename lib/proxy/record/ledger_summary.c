@@ -1,6 +1,4 @@
-/*
- * What the proxy denied, for the summary when the run is over.
- */
+/* The denials of the proxy, for the summary at the end of a run. */
 #include "proxy/record/ledger.h"
 
 #include <inttypes.h>
@@ -57,13 +55,13 @@ static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_
 
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 {
-	struct ab_summary summary = { .run_id = ledger->run_id, .rest = ledger->strangers };
+	struct ab_summary summary = { .run_id = ledger->run_id, .rest = ledger->unremembered };
 	ab_autofree char *headline = make_headline(ledger);
 
 	for (uint32_t i = 1; i <= ledger->len; i++) {
 		struct ab_summary_row *row;
 
-		/* A host that was only asked about has a number, and was not denied. */
+		/* A host that was only asked about has a number but was not denied. */
 		if (!ledger->v[i - 1].count)
 			continue;
 		row = ab_summary_add(&summary, 1);

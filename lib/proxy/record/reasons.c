@@ -1,6 +1,4 @@
-/*
- * Why the proxy denied something and what would allow it, in words. Pure.
- */
+/* Why the proxy denied a request, and which option would allow it. Pure. */
 #include "proxy/record/ledger.h"
 
 #include <stdarg.h>
@@ -18,8 +16,8 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_GATEWAY] = "gateway",
 };
 
-__attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM], const char *fmt,
-						      ...)
+__attribute__((format(printf, 2, 3))) static void add_text(char ret[AB_REASON_ROOM],
+							   const char *fmt, ...)
 {
 	size_t n = strlen(ret);
 	va_list ap;
@@ -29,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM], 
 	va_end(ap);
 }
 
-/* What follows the words of a reason. */
+/* The detail after the words of a reason. */
 enum detail { NOTHING, ENTRY, PORT, NAME, REQUEST, SECRET, CAUSE };
 
 struct reason {
@@ -44,17 +42,18 @@ static const struct reason by_basis[] = {
 	[AB_BASIS_OWN] = { "network.allowPrivate", "an address of this host", NOTHING },
 	[AB_BASIS_DENY] = { "network.deny", "on the deny list", ENTRY },
 	[AB_BASIS_ALLOW] = { "network.allow", "on the allow list", ENTRY },
-	[AB_BASIS_PORT] = { "network.allow", "allowed, but not with", PORT },
+	[AB_BASIS_PORT] = { "network.allow", "allowed, but not on", PORT },
 	[AB_BASIS_GRANT] = { "grant", "denied for this run", ENTRY },
 	[AB_BASIS_LEARNED] = { "learn", "allowed by learn", NOTHING },
 };
 
-/* A fault without words is that of the verdict. */
+/* A fault without words uses the reason of the verdict. */
 static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_SNI] = { "tls-name", "the TLS hello", NAME },
 	[AB_FAULT_AUTHORITY] = { "http-host", "the request", NAME },
 	[AB_FAULT_HTTP2] = { "http2-clear", "HTTP/2 without TLS cannot be filtered", NOTHING },
-	[AB_FAULT_MALFORMED] = { "protocol", "not the protocol that it claims to be", NOTHING },
+	[AB_FAULT_MALFORMED] = { "protocol", "does not follow the protocol it claims to use",
+				 NOTHING },
 	[AB_FAULT_NAMES] = { "name-limit", "too many names in one run", NOTHING },
 	[AB_FAULT_RULE] = { "network.http", "network.http does not allow", REQUEST },
 	[AB_FAULT_HTTP1] = { "http1-only",
@@ -90,26 +89,26 @@ static void add_detail(const struct ab_request_record *r, const struct reason *r
 	case NOTHING:
 		break;
 	case ENTRY:
-		add(ret, r->verdict.basis == AB_BASIS_RANGE ? " %s" : " (%s)",
-		    text_or_empty(r->verdict.entry));
+		add_text(ret, r->verdict.basis == AB_BASIS_RANGE ? " %s" : " (%s)",
+			 text_or_empty(r->verdict.entry));
 		break;
 	case PORT:
-		add(ret, " port %u", r->port);
+		add_text(ret, " port %u", r->port);
 		break;
 	case NAME:
 		if (r->sni && *r->sni)
-			add(ret, " asks for %s", r->sni);
+			add_text(ret, " asks for %s", r->sni);
 		else
-			add(ret, " does not name this host");
+			add_text(ret, " does not name this host");
 		break;
 	case REQUEST:
-		add(ret, " %.32s %.200s", text_or_empty(r->method), text_or_empty(r->path));
+		add_text(ret, " %.32s %.200s", text_or_empty(r->method), text_or_empty(r->path));
 		break;
 	case SECRET:
-		add(ret, " (%.64s)", text_or_empty(r->secret));
+		add_text(ret, " (%.64s)", text_or_empty(r->secret));
 		break;
 	case CAUSE:
-		add(ret, ": %.200s", text_or_empty(r->why));
+		add_text(ret, ": %.200s", text_or_empty(r->why));
 		break;
 	}
 }
@@ -125,9 +124,9 @@ static void add_reply(const struct ab_request_record *r, char ret[AB_REASON_ROOM
 	};
 
 	if (r->reply == AB_REPLY_TIME)
-		add(ret, " (nobody answered in %u s)", (r->waited + 999) / 1000);
+		add_text(ret, " (nobody answered in %u s)", (r->waited + 999) / 1000);
 	else if (replies[r->reply])
-		add(ret, "%s", replies[r->reply]);
+		add_text(ret, "%s", replies[r->reply]);
 }
 
 const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
@@ -136,15 +135,15 @@ const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REAS
 
 	ret[0] = '\0';
 	if (r->fault == AB_FAULT_ANSWER)
-		add(ret, "the name resolves to %s, ", r->address ? r->address : "an address");
+		add_text(ret, "the name resolves to %s, ", r->address ? r->address : "an address");
 	if (!reason->words)
 		reason = &by_basis[r->verdict.basis];
 	if (reason->detail == PORT)
-		add(ret, "%s is ", text_or_empty(r->host));
+		add_text(ret, "%s is ", text_or_empty(r->host));
 	if (reason == &by_basis[AB_BASIS_GRANT] && r->verdict.access == AB_ACCESS_ALLOW)
-		add(ret, "allowed for this run");
+		add_text(ret, "allowed for this run");
 	else
-		add(ret, "%s", reason->words);
+		add_text(ret, "%s", reason->words);
 	add_detail(r, reason, ret);
 	add_reply(r, ret);
 	return ret;
@@ -161,13 +160,13 @@ const char *ab_ledger_rule(const struct ab_request_record *r)
 	return by_basis[r->verdict.basis].rule;
 }
 
-/* People copy the words, so a text that is not a host must not get into them. */
+/* People copy the hint into a shell, so it must contain only valid hosts. */
 static bool parse_host(const char *s, struct ab_host *ret)
 {
 	return s && ab_host_parse(s, strlen(s), ret, NULL) == 0;
 }
 
-/* Brackets are quoted: shells look for files of such names. */
+/* Brackets are quoted: a shell would expand them to file names. */
 static void add_flag(char ret[AB_REASON_ROOM], const char *flag, const struct ab_host *host,
 		     uint16_t port)
 {
@@ -177,11 +176,11 @@ static void add_flag(char ret[AB_REASON_ROOM], const char *flag, const struct ab
 
 	ab_host_entry_format(&entry, words);
 	quote = words[0] == '[' ? "'" : "";
-	add(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
+	add_text(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
 /* 0 if an entry without a port covers it. */
-static uint16_t port_beside(uint16_t port)
+static uint16_t get_flag_port(uint16_t port)
 {
 	return ab_port_usual(port) ? 0 : port;
 }
@@ -206,11 +205,11 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 		/* Open the range, and put the address on the list. */
 		if (host.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &host, r->port);
-		add_flag(ret, "--allow", &host, port_beside(r->port));
+		add_flag(ret, "--allow", &host, get_flag_port(r->port));
 		break;
 	case AB_BASIS_NONE:
 	case AB_BASIS_PORT:
-		add_flag(ret, "--allow", &host, port_beside(r->port));
+		add_flag(ret, "--allow", &host, get_flag_port(r->port));
 		break;
 	case AB_BASIS_DENY: /* no flag overrides it */
 	case AB_BASIS_ALLOW:
