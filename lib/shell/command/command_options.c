@@ -8,8 +8,8 @@ void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struc
 	*w = (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
 }
 
-/* The bytes from `from` on of a field, as a field. */
-static struct ab_field rest_of(const struct ab_field *f, uint32_t from)
+/* The bytes of a field from `from` on, as a field. */
+static struct ab_field skip_bytes(const struct ab_field *f, uint32_t from)
 {
 	struct ab_field rest = *f;
 
@@ -26,8 +26,8 @@ static void take_value(struct ab_opt_walk *w)
 		w->value = w->argv[w->next++];
 }
 
-/* The name in one list that `name` is, or of which it is the beginning. Where
- * several begin so the first counts, unless one is the whole name. */
+/* The name in one list that equals `name` or begins with it. An equal name wins,
+ * otherwise the first. */
 static void find_name(const char *list, bool exact, struct ab_text name, struct ab_text *found)
 {
 	struct ab_text word;
@@ -45,7 +45,7 @@ static void find_name(const char *list, bool exact, struct ab_text name, struct 
 	}
 }
 
-/* Whether the names of a list all come after this one. */
+/* Do all names of a list come after this one? */
 static bool is_after(const char *list, struct ab_text name)
 {
 	for (uint32_t i = 0; i < name.len; i++)
@@ -54,7 +54,7 @@ static bool is_after(const char *list, struct ab_text name)
 	return list[name.len] != '=' && list[name.len] != ' ';
 }
 
-/* The listed name, with "=" where it takes a value; len 0: it is not listed. */
+/* The listed name, with "=" if it takes a value; len 0: not listed. */
 static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
 {
 	struct ab_text found = { 0 };
@@ -71,7 +71,7 @@ static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
 	return found;
 }
 
-static enum ab_opt next_long(struct ab_opt_walk *w, const struct ab_field *f)
+static enum ab_opt read_long(struct ab_opt_walk *w, const struct ab_field *f)
 {
 	struct ab_text found;
 	const char *equals;
@@ -80,7 +80,7 @@ static enum ab_opt next_long(struct ab_opt_walk *w, const struct ab_field *f)
 	equals = memchr(w->name.s, '=', w->name.len);
 	if (equals) {
 		w->name.len = (uint32_t)(equals - w->name.s);
-		w->value = rest_of(f, w->name.len + 3);
+		w->value = skip_bytes(f, w->name.len + 3);
 	}
 	found = find_long(w->opts, w->name);
 	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
@@ -94,7 +94,7 @@ static enum ab_opt next_long(struct ab_opt_walk *w, const struct ab_field *f)
 	return AB_OPT_LONG;
 }
 
-static enum ab_opt next_letter(struct ab_opt_walk *w)
+static enum ab_opt read_letter(struct ab_opt_walk *w)
 {
 	const struct ab_field *f = &w->argv[w->index];
 	const char *values = w->opts->values ? w->opts->values : "";
@@ -105,7 +105,7 @@ static enum ab_opt next_letter(struct ab_opt_walk *w)
 	w->unsure = !known && w->inside == f->text.len ? AB_UNKNOWN_LETTER : AB_NO_UNKNOWN;
 	if (known && known < strchrnul(values, '-')) {
 		if (w->inside < f->text.len)
-			w->value = rest_of(f, w->inside);
+			w->value = skip_bytes(f, w->inside);
 		else
 			take_value(w);
 		w->inside = 0;
@@ -125,7 +125,7 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 	w->value = (struct ab_field){ 0 };
 	w->unsure = AB_NO_UNKNOWN;
 	if (w->inside)
-		return next_letter(w);
+		return read_letter(w);
 	if (w->next >= w->argc)
 		return AB_OPT_END;
 	w->index = w->next++;
@@ -135,13 +135,13 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 		return ab_opt_next(w);
 	}
 	if (!w->ended && f->text.len > 2 && ab_text_starts(f->text, "--"))
-		return next_long(w, f);
+		return read_long(w, f);
 	if (!w->ended && f->text.len > 1 && f->text.s[0] == '-') {
 		w->inside = 1;
-		return next_letter(w);
+		return read_letter(w);
 	}
 	w->maybe_value = unsure;
-	/* The value of an unknown long option ends nothing. */
+	/* It may be the value of an unknown long option: do not count it. */
 	if (unsure != AB_UNKNOWN_LONG)
 		w->operands++;
 	w->ended |= w->opts->ends && w->operands >= w->opts->ends;

@@ -2,19 +2,19 @@
 #define AB_SHELL_COMMAND_COMMAND_OPTIONS_H
 /*
  * The options of a command, as getopt_long would see them: "-xvf FILE",
- * "-fFILE", "--file=FILE", "--fil FILE". A field of which the beginning is not
- * known counts as an operand.
+ * "-fFILE", "--file=FILE", "--fil FILE". A field with an unknown beginning
+ * counts as an operand.
  */
 #include "shell/syntax/field.h"
 
-/* See grammar.h: it has one for each program. */
+/* One per program: grammar.h. */
 struct ab_opts {
 	/* Letters that take a value, then "-" and some that take none: "fC-qv".
 	 * NULL: none is known. */
 	const char *values;
 	/* Names that take a value, and some that take none: "file= recursive". */
 	const char *longs;
-	uint8_t ends; /* so many operands end the options; 0: none does */
+	uint8_t ends; /* this many operands end the options; 0: none do */
 	bool exact;   /* long names cannot be abbreviated */
 	uint8_t more; /* lists that follow `longs`, AB_OPTS_STRIDE bytes apart, all sorted */
 };
@@ -24,8 +24,7 @@ enum { AB_OPTS_STRIDE = 134 };
 enum ab_opt {
 	AB_OPT_END,
 	AB_OPT_LETTER,	/* `letter` */
-	AB_OPT_LONG,	/* `name`: in full where an abbreviation of one
-				 * of `longs` was given; else as written */
+	AB_OPT_LONG,	/* `name`: abbreviations of `longs` in full, others as written */
 	AB_OPT_OPERAND, /* `value`, argv[index] */
 };
 
@@ -40,11 +39,11 @@ struct ab_opt_walk {
 	const struct ab_opts *opts;
 	const struct ab_field *argv;
 	size_t argc, next;
-	size_t index; /* of the word it stands in */
-	bool ended;   /* "--" was seen, or enough operands */
+	size_t index; /* of its word */
+	bool ended;   /* after "--", or enough operands */
 	size_t operands;
 	enum ab_unknown_option unsure, maybe_value; /* the last; before this operand */
-	uint32_t inside;			    /* a bundle: the next letter's place */
+	uint32_t inside;			    /* a bundle: offset of the next letter */
 	char letter;
 	struct ab_text name;   /* without dashes */
 	struct ab_field value; /* text.s NULL: none */
@@ -54,7 +53,7 @@ struct ab_opt_walk {
 void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struct ab_field *argv,
 		  size_t argc);
 enum ab_opt ab_opt_next(struct ab_opt_walk *w);
-/* This option, by letter (0: none) or long name (NULL, "": none). */
+/* Is it this option, by letter (0: none) or long name (NULL, "": none)? */
 bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter, const char *name);
 
 #endif

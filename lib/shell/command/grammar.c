@@ -3,7 +3,7 @@
 #include "base/data/mem.h"
 #include "shell/syntax/name_table.h"
 
-_Static_assert(sizeof(struct ab_grammar) == AB_OPTS_STRIDE, "the walk steps over rows");
+_Static_assert(sizeof(struct ab_grammar) == AB_OPTS_STRIDE, "find_long() steps over rows");
 
 /* clang-format off */
 const struct ab_grammar ab_grammars[] = {

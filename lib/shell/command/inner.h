@@ -14,10 +14,10 @@ struct ab_inner {
 	size_t argc;
 	const struct ab_binding *bindings; /* env X=1 CMD */
 	size_t nbindings;
-	struct ab_field script; /* also one that is wholly unknown */
+	struct ab_field script; /* may be entirely unknown */
 	/* SCRIPT: "$0", "$1" ... `sh -c script name args`; NULL: unknown */
 	const struct ab_fields *positional;
-	struct ab_data in; /* the wrapper's own standard input, or none */
+	struct ab_data in; /* the wrapper's standard input, or none */
 	unsigned flags;	   /* added to the command's: ROOT, REMOTE */
 	const char *cwd;   /* env -C, sudo -D; NULL: the command's */
 	struct ab_inner *next;

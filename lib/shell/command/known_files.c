@@ -14,8 +14,8 @@ static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
 	return len + name.len;
 }
 
-/* What a descriptor is called otherwise; the number is left of the name. */
-static bool is_descriptor(struct ab_text *name)
+/* Other names of a descriptor; reduces the name to the number. */
+static bool strip_descriptor(struct ab_text *name)
 {
 	static const char same[][22] = { "/proc/self/fd/", "/proc/thread-self/fd/" };
 
@@ -36,7 +36,7 @@ uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static
 	static const struct ab_text descriptors = { "/dev/fd", 7 };
 	uint32_t len = 0, from = 0;
 
-	if (is_descriptor(&name))
+	if (strip_descriptor(&name))
 		cwd = descriptors;
 	if (!name.len || (name.len == 1 && name.s[0] == AB_UNKNOWN) ||
 	    (size_t)cwd.len + name.len + 2 > AB_FILE_NAME_MAX)

@@ -2,13 +2,13 @@
 
 #include "base/data/mem.h"
 
-static bool holds(struct ab_text t, char c)
+static bool has_byte(struct ab_text t, char c)
 {
 	return t.len > 0 && memchr(t.s, c, t.len);
 }
 
-/* Nothing of it is known, or it leads up from something unknown. */
-static bool is_open(struct ab_text t)
+/* Entirely unknown, or ".." after an unknown part. */
+static bool is_unknown(struct ab_text t)
 {
 	if (ab_text_is(t, ".."))
 		return true;
@@ -18,8 +18,8 @@ static bool is_open(struct ab_text t)
 	return true;
 }
 
-/* How many bytes of a pattern stand for one place in a name. */
-static uint32_t one_place(struct ab_text pattern, uint32_t at)
+/* How many bytes of a pattern match one byte of a name. */
+static uint32_t measure_place(struct ab_text pattern, uint32_t at)
 {
 	const char *end;
 
@@ -35,7 +35,7 @@ bool ab_pattern_reaches(struct ab_text pattern, struct ab_text name)
 
 	while (n < name.len) {
 		char c = p < pattern.len ? pattern.s[p] : '/';
-		uint32_t width = p < pattern.len ? one_place(pattern, p) : 1;
+		uint32_t width = p < pattern.len ? measure_place(pattern, p) : 1;
 
 		if (c == '*' || (c == AB_UNKNOWN && p < pattern.len)) {
 			star = p++;
@@ -55,14 +55,14 @@ bool ab_pattern_reaches(struct ab_text pattern, struct ab_text name)
 	return p == pattern.len;
 }
 
-/* A pattern that says no letter of the names it takes: "*", ".??*", "[^.]*". */
-static bool takes_all(struct ab_text t)
+/* A pattern without a literal byte after a leading dot: "*", ".??*", "[^.]*". */
+static bool matches_all(struct ab_text t)
 {
 	uint32_t i = t.len > 0 && t.s[0] == '.';
 	bool some = false;
 
 	while (i < t.len) {
-		uint32_t width = one_place(t, i);
+		uint32_t width = measure_place(t, i);
 
 		if (width == 1 && t.s[i] != '*' && t.s[i] != '?' && t.s[i] != AB_UNKNOWN)
 			return false;
@@ -78,7 +78,7 @@ static bool part_is(const struct ab_path *path, size_t at, struct ab_text name)
 
 	if (part.len == name.len && memcmp(part.s, name.s, name.len) == 0)
 		return true;
-	return path->pattern && !is_open(part) && ab_pattern_reaches(part, name);
+	return path->pattern && !is_unknown(part) && ab_pattern_reaches(part, name);
 }
 
 static void add_parts(struct ab_path *path, struct ab_text text)
@@ -98,7 +98,8 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 			continue;
 		if (up && path->len > AB_PATH_PARTS) {
 			path->len--;
-		} else if (up && path->len > 0 && !holds(path->part[path->len - 1], AB_UNKNOWN) &&
+		} else if (up && path->len > 0 &&
+			   !has_byte(path->part[path->len - 1], AB_UNKNOWN) &&
 			   !ab_text_is(path->part[path->len - 1], "..")) {
 			path->len--;
 		} else {
@@ -129,11 +130,10 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
 	add_parts(ret, text);
 }
 
-/*
- * How the first `len` parts stand to a folder: -1 apart, 0 the same, 1 above
- * it, 2 in it.
- */
-static int relate(const struct ab_path *path, size_t len, const char *folder, size_t *ret_depth)
+/* The first `len` parts are: -1 apart from the folder, 0 the folder, 1 above it,
+ * 2 in it. */
+static int compare_folder(const struct ab_path *path, size_t len, const char *folder,
+			  size_t *ret_depth)
 {
 	size_t at = 0;
 
@@ -160,12 +160,12 @@ static int relate(const struct ab_path *path, size_t len, const char *folder, si
 
 static bool is_at_or_above(const struct ab_path *path, size_t len, const char *folder)
 {
-	int r = folder && folder[0] == '/' ? relate(path, len, folder, NULL) : -1;
+	int r = folder && folder[0] == '/' ? compare_folder(path, len, folder, NULL) : -1;
 
 	return r == 0 || r == 1;
 }
 
-/* What a system has in "/", sorted; any lib* besides. */
+/* The folders of a system in "/", sorted; also any lib*. */
 static const char trees[][13] = {
 	"Applications", "Library", "System", "Users", "Volumes", "bin", "boot",	   "dev",
 	"etc",		"home",	   "media",  "mnt",   "nix",	 "opt", "private", "proc",
@@ -188,7 +188,7 @@ static bool in_homes(const struct ab_path *path)
 	       (ab_text_is(path->part[0], "home") || ab_text_is(path->part[0], "Users"));
 }
 
-/* The top of `folder`, what that is in, or its repository. */
+/* `folder`, a parent of it, or its repository. */
 static bool is_work(const struct ab_path *path, size_t len, const char *folder)
 {
 	size_t depth;
@@ -197,12 +197,12 @@ static bool is_work(const struct ab_path *path, size_t len, const char *folder)
 		return false;
 	if (is_at_or_above(path, len, folder))
 		return true;
-	return relate(path, len, folder, &depth) == 2 && len == depth + 1 &&
+	return compare_folder(path, len, folder, &depth) == 2 && len == depth + 1 &&
 	       ab_text_is(path->part[depth], ".git");
 }
 
-/* The first `len` parts, which are all known. */
-static enum ab_place place_of(const struct ab_scene *scene, const struct ab_path *path, size_t len)
+/* The place of the first `len` parts. */
+static enum ab_place get_place(const struct ab_scene *scene, const struct ab_path *path, size_t len)
 {
 	if (len == 0 || is_at_or_above(path, len, scene->home))
 		return AB_PLACE_ROOT;
@@ -213,7 +213,7 @@ static enum ab_place place_of(const struct ab_scene *scene, const struct ab_path
 	if (len == 2 && in_homes(path))
 		return AB_PLACE_ROOT;
 	if (len == 1)
-		return holds(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
+		return has_byte(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
 	return AB_PLACE_ORDINARY;
 }
 
@@ -225,9 +225,9 @@ enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *
 
 	if (path->empty || len > AB_PATH_PARTS)
 		return AB_PLACE_ORDINARY;
-	while (len > 0 && (is_open(path->part[len - 1]) ||
-			   (path->pattern && takes_all(path->part[len - 1])))) {
-		open = open || is_open(path->part[len - 1]);
+	while (len > 0 && (is_unknown(path->part[len - 1]) ||
+			   (path->pattern && matches_all(path->part[len - 1])))) {
+		open = open || is_unknown(path->part[len - 1]);
 		len--;
 	}
 	if (!path->anchored) {
@@ -235,7 +235,7 @@ enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *
 			return AB_PLACE_ORDINARY;
 		return AB_PLACE_UNKNOWN;
 	}
-	place = place_of(scene, path, len);
+	place = get_place(scene, path, len);
 	if (len == path->len)
 		return place;
 	if (place == AB_PLACE_TOP)
@@ -243,7 +243,7 @@ enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *
 	return open && place != AB_PLACE_ORDINARY ? AB_PLACE_UNKNOWN : place;
 }
 
-/* Beginnings of names in /dev that are disks. */
+/* Prefixes of disks in /dev. */
 static const char disks[][7] = {
 	"dm-", "hd", "loop", "md", "mmcblk", "nbd", "nvme", "rdisk", "sd", "vd", "xvd", "zram",
 };
@@ -275,15 +275,15 @@ bool ab_path_block_device(const struct ab_path *path)
 	return false;
 }
 
-/* Descriptors by another name, and what the kernel keeps for one process. */
-static bool is_own_proc(const struct ab_path *path)
+/* Files in /proc that system-write does not cover. */
+static bool is_harmless_proc(const struct ab_path *path)
 {
-	if (path->len == 2) /* stops the machine: not this rule's */
+	if (path->len == 2) /* shutdown-reboot covers it */
 		return ab_text_is(path->part[1], "sysrq-trigger");
 	return path->len > 3 && ab_text_is(path->part[2], "fd");
 }
 
-/* fd0: nobody has one; who writes it means a descriptor. */
+/* /dev/fd0: no machine has a floppy; the command means a descriptor. */
 static bool is_floppy(struct ab_text name)
 {
 	if (name.len < 3 || !ab_text_starts(name, "fd"))
@@ -307,7 +307,7 @@ bool ab_path_system(const struct ab_path *path)
 		return !is_floppy(path->part[1]);
 	}
 	if (ab_text_is(path->part[0], "proc"))
-		return !is_own_proc(path);
+		return !is_harmless_proc(path);
 	if (ab_text_is(path->part[0], "dev") || ab_text_is(path->part[0], "lib") ||
 	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
 		return true;
@@ -322,11 +322,11 @@ size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
 	size_t at = 0;
 
 	if (!path->anchored) {
-		while (at < path->len && at < AB_PATH_PARTS && is_open(path->part[at]))
+		while (at < path->len && at < AB_PATH_PARTS && is_unknown(path->part[at]))
 			at++;
 		return at;
 	}
-	if (scene->home && relate(path, path->len, scene->home, &at) == 2 && at)
+	if (scene->home && compare_folder(path, path->len, scene->home, &at) == 2 && at)
 		return at;
 	if (path->len > 2 && in_homes(path))
 		return 2;
@@ -338,7 +338,7 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 	size_t at = 0;
 
 	if (!path->anchored || !scene->workspace || scene->workspace[0] != '/' ||
-	    relate(path, path->len, scene->workspace, &at) != 2)
+	    compare_folder(path, path->len, scene->workspace, &at) != 2)
 		return 0;
 	return at;
 }

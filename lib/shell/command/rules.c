@@ -25,12 +25,12 @@ bool ab_decision_parse(const char *name, enum ab_decision *ret)
 #define FORBIDDEN .decision = AB_FORBIDDEN, .elsewhere = AB_FORBIDDEN
 #define FORBIDDEN_OR_MILD .decision = AB_FORBIDDEN, .elsewhere = AB_ESCALATED
 
-/* Indexed by id. Names are lower case with dashes and unique; a reason is a
- * sentence with its full stop; `instead` and `what` are phrases without. */
+/* Indexed by id. Names are unique, in lower case with dashes; a reason is a
+ * sentence with a full stop; `instead` and `what` are phrases without one. */
 const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	[AB_RULE_FORK_BOMB] = {
 		"fork-bomb", FORBIDDEN,
-		.reason = "Starts copies of itself without end.",
+		.reason = "Starts endless copies of itself.",
 		.instead = "bound the number of jobs, for example: make -j8",
 		.what = "a function that pipes itself into itself",
 	},
@@ -38,7 +38,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 		"recursive-delete-root", FORBIDDEN,
 		.reason = "Deletes the system or your home folder.",
 		.instead = "name the folder you mean, for example: rm -rf ./build",
-		.what = "rm -r of /, the home folder, or a folder of the system",
+		.what = "rm -r of /, the home folder, or a system folder",
 	},
 	[AB_RULE_DISK_WIPE] = {
 		"disk-wipe", FORBIDDEN,
@@ -65,13 +65,13 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_RECURSIVE_PERM_ROOT] = {
 		"recursive-perm-root", FORBIDDEN,
-		.reason = "Changes owner or permissions of the whole system or home folder.",
+		.reason = "Changes the owner or permissions of the whole system or your home folder.",
 		.instead = "name the folder you mean, for example: chmod -R u+w ./build",
-		.what = "chmod, chown, chgrp -R of what recursive-delete-root guards",
+		.what = "chmod, chown, chgrp -R of a folder that recursive-delete-root protects",
 	},
 	[AB_RULE_SYSTEM_WRITE] = {
 		"system-write", FORBIDDEN,
-		.reason = "Writes into a folder of the system.",
+		.reason = "Writes to a system folder.",
 		.instead = "write below the workspace or below /tmp",
 		.what = "writing below /etc /boot /usr /bin /sbin /lib /sys /proc /dev",
 	},
@@ -107,8 +107,8 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_DESTRUCTIVE_XARGS] = {
 		"destructive-xargs", FORBIDDEN_OR_MILD,
-		.reason = "Deletes a list of files that has the system or your home folder in it.",
-		.mild_reason = "Deletes every file of a list that is not known yet.",
+		.reason = "Deletes a list of files that includes the system or your home folder.",
+		.mild_reason = "Deletes a list of files that is not known in advance.",
 		.instead = "look first: put echo before rm",
 		.what = "xargs rm",
 	},
@@ -126,7 +126,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_GIT_DISCARD] = {
 		"git-discard", ESCALATED,
-		.reason = "Throws away work that git cannot bring back.",
+		.reason = "Discards work that git cannot restore.",
 		.instead = "keep a copy first: git stash, git branch NAME",
 		.what = "git reset --hard, clean -f, checkout -- FILE, restore, stash drop, branch -D",
 	},
@@ -138,8 +138,8 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_SUDO] = {
 		"sudo", ESCALATED,
-		.reason = "Asks for the rights of root.",
-		.instead = "try it without: the box has no other rights to give",
+		.reason = "Asks for root privileges.",
+		.instead = "try it without: the box cannot grant more privileges",
 		.what = "sudo, doas, pkexec, run0",
 	},
 	[AB_RULE_SU_PRIVILEGE] = {
@@ -159,12 +159,12 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_PERSISTENCE] = {
 		"persistence", ESCALATED,
-		.reason = "Makes something run later by itself.",
+		.reason = "Makes something run later on its own.",
 		.what = "cron, at, units, shell start-up files, authorized_keys, git hooks and helpers",
 	},
 	[AB_RULE_SERVICE_MANAGEMENT] = {
 		"service-management", ESCALATED,
-		.reason = "Starts, stops or changes a service of the machine.",
+		.reason = "Starts, stops or changes a system service.",
 		.instead = "look at it with: systemctl status NAME",
 		.what = "systemctl start, stop, restart; service, launchctl, supervisorctl",
 	},
@@ -180,7 +180,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_SYSTEM_PACKAGE_INSTALL] = {
 		"system-package-install", ESCALATED,
-		.reason = "Installs or removes packages of the system.",
+		.reason = "Installs or removes system packages.",
 		.what = "apt, dnf, yum, pacman, apk, zypper, snap: changing forms",
 	},
 	[AB_RULE_GLOBAL_INSTALL] = {
@@ -228,7 +228,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_NETWORK_SCAN] = {
 		"network-scan", ESCALATED,
-		.reason = "Searches other machines, or listens to their traffic.",
+		.reason = "Scans other machines or captures their traffic.",
 		.what = "nmap, masscan, nc -z, tcpdump, sqlmap, hydra",
 	},
 	[AB_RULE_DATABASE_CLIENT] = {
@@ -238,7 +238,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_DATABASE_BACKUP] = {
 		"database-backup", ESCALATED,
-		.reason = "Copies a whole database out or in.",
+		.reason = "Exports or imports a whole database.",
 		.what = "pg_dump, pg_restore, mysqldump, mongodump",
 	},
 	[AB_RULE_EVAL_EXEC] = {
@@ -249,19 +249,19 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	},
 	[AB_RULE_DYNAMIC_COMMAND] = {
 		"dynamic-command", ESCALATED,
-		.reason = "Which command this is cannot be known before it runs.",
+		.reason = "The command is not known before it runs.",
 		.instead = "write the command out",
 		.what = "a command whose name is a variable, a substitution or a pattern",
 	},
 	[AB_RULE_UNPARSED] = {
 		"unparsed", ESCALATED,
-		.reason = "A shell would not read this, or it is too long or too deep.",
+		.reason = "A shell cannot parse this, or it is too long or nested too deeply.",
 		.instead = "check the quotes and brackets",
 		.what = "text that is not a complete command line",
 	},
 	[AB_RULE_CONTAINER_ESCAPE] = {
 		"container-escape", ESCALATED,
-		.reason = "Reaches for other namespaces, mounts or processes.",
+		.reason = "Accesses other namespaces, mounts or processes.",
 		.what = "nsenter, chroot, unshare, mount, gdb -p, strace -p",
 	},
 	[AB_RULE_AGENT_CONFIG] = {
@@ -299,14 +299,14 @@ bool ab_rule_find(const char *name, size_t len, enum ab_rule_id *ret)
 	return false;
 }
 
-static enum ab_decision strictness(const struct ab_hit *hit)
+static enum ab_decision get_verdict(const struct ab_hit *hit)
 {
 	const struct ab_rule *rule = &ab_rules[hit->rule];
 
 	return hit->mild ? rule->elsewhere : rule->decision;
 }
 
-static void keep(struct ab_hits *hits, const struct ab_hit *hit)
+static void keep_hit(struct ab_hits *hits, const struct ab_hit *hit)
 {
 	size_t mildest = 0;
 
@@ -315,9 +315,9 @@ static void keep(struct ab_hits *hits, const struct ab_hit *hit)
 		return;
 	}
 	for (size_t i = 1; i < hits->len; i++)
-		if (strictness(&hits->v[i]) < strictness(&hits->v[mildest]))
+		if (get_verdict(&hits->v[i]) < get_verdict(&hits->v[mildest]))
 			mildest = i;
-	if (strictness(&hits->v[mildest]) < strictness(hit))
+	if (get_verdict(&hits->v[mildest]) < get_verdict(hit))
 		hits->v[mildest] = *hit;
 }
 
@@ -331,16 +331,16 @@ bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule)
 
 void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range)
 {
-	keep(hits, &(struct ab_hit){ .rule = rule, .range = range });
+	keep_hit(hits, &(struct ab_hit){ .rule = rule, .range = range });
 }
 
 void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range)
 {
-	keep(hits, &(struct ab_hit){ .rule = rule, .mild = true, .range = range });
+	keep_hit(hits, &(struct ab_hit){ .rule = rule, .mild = true, .range = range });
 }
 
 void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range,
 		    const char *reason)
 {
-	keep(hits, &(struct ab_hit){ .rule = rule, .range = range, .reason = reason });
+	keep_hit(hits, &(struct ab_hit){ .rule = rule, .range = range, .reason = reason });
 }

@@ -1,10 +1,10 @@
 #ifndef AB_SHELL_COMMAND_RULES_H
 #define AB_SHELL_COMMAND_RULES_H
 /*
- * The built-in rules: what a command is called that does such a thing, what
- * is decided then, and why. Which commands do it is in the match_*.c files.
+ * The built-in rules: names, verdicts and reasons. The match_*.c files find the
+ * commands that they apply to.
  *
- * Order never decides: the strictest hit wins.
+ * Order does not matter: the strictest hit wins.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,46 +74,44 @@ enum ab_rule_id {
 struct ab_rule {
 	const char *name;
 	enum ab_decision decision;
-	enum ab_decision elsewhere; /* for a hit that is `mild`; equal
-					 * to `decision` where there is none */
-	const char *reason;	    /* a whole sentence for a person */
+	enum ab_decision elsewhere; /* for a `mild` hit; else equal to `decision` */
+	const char *reason;	    /* a full sentence for people */
 	const char *mild_reason;    /* NULL: the same */
-	const char *instead;	    /* what to do; NULL: nothing to say */
-	const char *what;	    /* for the list: which commands it is about */
+	const char *instead;	    /* what to do instead, or NULL */
+	const char *what;	    /* for the list: the commands it covers */
 };
 
 /* Indexed by enum ab_rule_id. */
 extern const struct ab_rule ab_rules[AB_RULE_COUNT];
 
-/* By name; false: there is none. */
+/* Finds a rule by name; false: there is none. */
 bool ab_rule_find(const char *name, size_t len, enum ab_rule_id *ret);
 
 struct ab_hit {
 	enum ab_rule_id rule;
 	bool mild;
-	struct ab_span range; /* the words that say so, or all of the command */
-	const char *reason;   /* one more exact than the rule's, or NULL */
+	struct ab_span range; /* the words responsible, or the whole command */
+	const char *reason;   /* more specific than the rule's, or NULL */
 };
 
-/* What was found in one command. The bound is on what is kept: of more, the
- * strictest stay. */
+/* The hits in one command; if they do not fit, the strictest are kept. */
 struct ab_hits {
 	struct ab_hit v[8];
 	size_t len;
 };
 
 void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
-/* Has a matcher that knows more said this already? */
+/* Has a more specific matcher already added this rule? */
 bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule);
 void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
-/* With a reason of its own; it must be a constant. */
+/* With its own reason, which must be a constant. */
 void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range,
 		    const char *reason);
 
-/* What commands are judged against. */
+/* The surroundings in which commands are judged. */
 struct ab_scene {
 	const char *home;		/* clean absolute path, or NULL */
-	const char *cwd;		/* where the command line starts */
+	const char *cwd;		/* where the command line runs */
 	const char *workspace;		/* clean; "" when there is none */
 	const struct ab_ruling *ruling; /* NULL: the built-in rules only */
 };
@@ -121,24 +119,23 @@ struct ab_scene {
 typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits);
 
-/* Everything that is found in one command. */
+/* Finds all hits in one command. */
 ab_matcher ab_rules_match;
 
-/* The matchers, by what they know. */
-ab_matcher ab_match_delete;  /* rm, find, xargs, git's own way: shell/match/match_delete.c */
+/* The matchers, by subject. */
+ab_matcher ab_match_delete;  /* rm, find, xargs: shell/match/match_delete.c */
 ab_matcher ab_match_perms;   /* chmod, chown */
 ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
-ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence,
-				 * agent-config */
+ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence, agent-config */
 ab_matcher ab_match_secrets; /* credential-access, exfiltration */
-ab_matcher ab_match_shells;  /* reverse-shell, pipe-to-shell, eval-exec,
-				 * dynamic-command, ifs-bypass, history-exec */
-ab_matcher ab_match_system;  /* shutdown, modules, services, users, firewall,
-				 * packages, sudo, su, container-escape */
-ab_matcher ab_match_git;     /* history-rewrite, git-publish, git-discard,
-				 * git-read, persistence by git config */
-ab_matcher ab_match_tools;   /* containers, clouds, databases, transfer, scan,
-				 * publish, global installs */
-ab_matcher ab_match_reads;   /* safe-read, version-check */
+/* reverse-shell, pipe-to-shell, eval-exec, dynamic-command, ifs-bypass, history-exec */
+ab_matcher ab_match_shells;
+/* shutdown, modules, services, users, firewall, packages, sudo, su, container-escape */
+ab_matcher ab_match_system;
+/* history-rewrite, git-publish, git-discard, git-read, persistence by git config */
+ab_matcher ab_match_git;
+/* containers, clouds, databases, transfer, scan, publish, global installs */
+ab_matcher ab_match_tools;
+ab_matcher ab_match_reads; /* safe-read, version-check */
 
 #endif

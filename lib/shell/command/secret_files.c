@@ -4,7 +4,7 @@
 #include "shell/command/path_place.h"
 #include "shell/syntax/name_table.h"
 
-/* Names that say it, wherever they are. Sorted. */
+/* Secret in any folder. Sorted. */
 static const char names[][19] = {
 	".bash_history",  ".git-credentials", ".gitcookies",
 	".lesshst",	  ".my.cnf",	      ".mylogin.cnf",
@@ -19,13 +19,12 @@ static const char names[][19] = {
 	"logins.json",
 };
 
-/* Folders of which everything is secret, and they themselves. Sorted. */
+/* Folders that are secret with everything in them. Sorted. */
 static const char folders[][16] = {
 	".aws", ".azure", ".gnupg", ".kube", ".password-store", "keyrings",
 };
 
-/* A name in a folder; a "*" at its end is any rest. Sorted by
- * folder. */
+/* A name in a folder; a final "*" matches any rest. Sorted by folder. */
 static const struct {
 	char folder[16], name[16];
 } inside[] = {
@@ -52,10 +51,10 @@ static const struct {
 
 static const char endings[] = ".jks .kdbx .key .p12 .pem .pfx";
 
-/* Of `.env` files those that are there to be shown, by their ending. */
+/* Endings of `.env` files that are samples. */
 static const char samples[] = ".dist .example .sample .template";
 
-static bool ends(struct ab_text t, const char *end)
+static bool ends_in(struct ab_text t, const char *end)
 {
 	size_t len = strlen(end);
 
@@ -77,7 +76,7 @@ static bool is_env(struct ab_text name)
 	return name.len == 4 || ab_text_is(name, ".envrc") || strchr(".-_*?", name.s[4]);
 }
 
-/* A pattern with two letters and more of a name in front. */
+/* A pattern that matches a common name and begins with two or more of its letters. */
 static bool reaches_name(struct ab_text name)
 {
 	static const char common[][11] = { ".env", ".netrc", "id_ed25519", "id_rsa" };
@@ -85,7 +84,7 @@ static bool reaches_name(struct ab_text name)
 
 	while (i < name.len && !strchr("*?[", name.s[i]))
 		i++;
-	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends(name, ".pub"))
+	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends_in(name, ".pub"))
 		return false;
 	for (size_t k = 0; k < AB_COUNT(common); k++)
 		if (ab_pattern_reaches(name,
@@ -94,12 +93,12 @@ static bool reaches_name(struct ab_text name)
 	return false;
 }
 
-/* cert.pem, fullchain.pem, ca.pem: they are shown to everybody. */
+/* cert.pem, fullchain.pem, ca.pem are public. */
 static bool is_certificate(struct ab_text name)
 {
 	static const char parts[][7] = { "cert", "chain", "public", "bundle" };
 
-	if (!ends(name, ".pem") || memmem(name.s, name.len, "key", 3))
+	if (!ends_in(name, ".pem") || memmem(name.s, name.len, "key", 3))
 		return false;
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
 		if (memmem(name.s, name.len, parts[i], strlen(parts[i])))
@@ -117,10 +116,10 @@ static bool is_secret_name(struct ab_text name)
 	       ends_in_one(name, endings);
 }
 
-/* In ~/.ssh all but what is public or says only where to go. */
+/* In ~/.ssh everything except public keys and settings. */
 static bool is_ssh_secret(struct ab_text name)
 {
-	return !ends(name, ".pub") &&
+	return !ends_in(name, ".pub") &&
 	       !ab_listed(
 		       "authorized_keys authorized_keys2 config config.d environment known_hosts known_hosts.old rc",
 		       name);
@@ -177,8 +176,8 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own
 	}
 }
 
-/* The end of a clean path: no more of it can matter. */
-static struct ab_text last_two(struct ab_text path)
+/* The last two parts of a clean path: no others matter. */
+static struct ab_text get_last_two(struct ab_text path)
 {
 	uint32_t from = path.len, slashes = 0;
 
@@ -193,7 +192,7 @@ void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 	if (cwd.len == 0)
 		return;
 	ret->proc = ab_text_starts(cwd, "/proc/");
-	read_parts(ret, last_two(cwd), false);
+	read_parts(ret, get_last_two(cwd), false);
 	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
 }
 

@@ -1,20 +1,20 @@
 #ifndef AB_SHELL_COMMAND_SECRET_FILES_H
 #define AB_SHELL_COMMAND_SECRET_FILES_H
 /*
- * Which files hold secrets, by their names: keys, tokens, password stores,
+ * Recognizes files with secrets by name: keys, tokens, password stores,
  * histories. Pure.
  */
 #include "shell/syntax/field.h"
 
 /*
  * True for the name of a secret file, relative or absolute, and for a folder
- * or a pattern that leads to such files (".aws", ".ssh" and all in it).
+ * or a pattern that leads to such files (".aws", ".ssh" and their contents).
  */
 bool ab_secret_path(struct ab_text path);
 /* The same for a name in the folder `cwd`. */
 bool ab_secret_in(struct ab_text cwd, struct ab_text path);
 
-/* What has been read of a path: of a folder once, for many names in it. */
+/* State after reading a path: a folder is read once for many names in it. */
 struct ab_secret_folder {
 	struct ab_text parent, name;
 	bool proc;

@@ -7,42 +7,42 @@ enum { CLASS_MAX = 16 }; /* bytes of "[:xdigit:]" and its like */
 struct reader {
 	const struct ab_field *script;
 	uint32_t at;
-	bool unclosed; /* no "]" follows any more */
+	bool unclosed; /* no further "]" follows */
 	ab_sed_fn *fn;
 	void *arg;
 };
 
-static char peek(const struct reader *r)
+static char peek_byte(const struct reader *r)
 {
 	return r->at < r->script->text.len ? r->script->text.s[r->at] : '\0';
 }
 
-static bool more(const struct reader *r)
+static bool has_more(const struct reader *r)
 {
 	return r->at < r->script->text.len;
 }
 
-static void skip(struct reader *r, const char *set)
+static void skip_set(struct reader *r, const char *set)
 {
-	while (more(r) && peek(r) && strchr(set, peek(r)))
+	while (has_more(r) && peek_byte(r) && strchr(set, peek_byte(r)))
 		r->at++;
 }
 
 static uint32_t skip_line(struct reader *r)
 {
-	while (more(r) && peek(r) != '\n')
+	while (has_more(r) && peek_byte(r) != '\n')
 		r->at++;
 	return r->at;
 }
 
-/* Past the next delimiter that is not escaped; returns where it stood. */
+/* Past the next unescaped delimiter; returns its offset. */
 static uint32_t skip_section(struct reader *r, char delimiter)
 {
-	while (more(r) && peek(r) != delimiter)
-		r->at += peek(r) == '\\' ? 2 : 1;
+	while (has_more(r) && peek_byte(r) != delimiter)
+		r->at += peek_byte(r) == '\\' ? 2 : 1;
 	if (r->at > r->script->text.len)
 		r->at = r->script->text.len;
-	return more(r) ? r->at++ : r->at;
+	return has_more(r) ? r->at++ : r->at;
 }
 
 /* [^]/[:alpha:]]: at its "[". */
@@ -66,14 +66,14 @@ static void skip_bracket(struct reader *r)
 	r->at = r->unclosed ? r->at + 1 : i + 1;
 }
 
-/* A regular expression: in brackets the delimiter is a byte as any other. */
+/* A regular expression: in brackets the delimiter is not special. */
 static void skip_pattern(struct reader *r, char delimiter)
 {
-	while (more(r) && peek(r) != delimiter) {
-		if (peek(r) == '[')
+	while (has_more(r) && peek_byte(r) != delimiter) {
+		if (peek_byte(r) == '[')
 			skip_bracket(r);
 		else
-			r->at += peek(r) == '\\' ? 2 : 1;
+			r->at += peek_byte(r) == '\\' ? 2 : 1;
 	}
 	r->at++;
 	if (r->at > r->script->text.len)
@@ -83,21 +83,21 @@ static void skip_pattern(struct reader *r, char delimiter)
 static void skip_address(struct reader *r)
 {
 	for (;;) {
-		skip(r, " \t;\n0123456789$,!~+{}");
-		if (peek(r) == '\\' && r->at + 1 < r->script->text.len) {
+		skip_set(r, " \t;\n0123456789$,!~+{}");
+		if (peek_byte(r) == '\\' && r->at + 1 < r->script->text.len) {
 			r->at += 2;
 			skip_pattern(r, r->script->text.s[r->at - 1]);
-		} else if (peek(r) == '/') {
+		} else if (peek_byte(r) == '/') {
 			r->at++;
 			skip_pattern(r, '/');
 		} else {
 			return;
 		}
-		skip(r, "IM");
+		skip_set(r, "IM");
 	}
 }
 
-static void say(const struct reader *r, enum ab_sed what, uint32_t from, uint32_t to)
+static void report_text(const struct reader *r, enum ab_sed what, uint32_t from, uint32_t to)
 {
 	struct ab_field f = *r->script;
 
@@ -109,18 +109,18 @@ static void say(const struct reader *r, enum ab_sed what, uint32_t from, uint32_
 	r->fn(r->arg, what, &f);
 }
 
-static void say_line(struct reader *r, enum ab_sed what)
+static void report_line(struct reader *r, enum ab_sed what)
 {
 	uint32_t from;
 
-	skip(r, " \t");
+	skip_set(r, " \t");
 	from = r->at;
-	say(r, what, from, skip_line(r));
+	report_text(r, what, from, skip_line(r));
 }
 
 static void read_replace(struct reader *r)
 {
-	char delimiter = peek(r);
+	char delimiter = peek_byte(r);
 	bool runs = false;
 	uint32_t from, to;
 
@@ -128,22 +128,22 @@ static void read_replace(struct reader *r)
 	skip_pattern(r, delimiter);
 	from = r->at;
 	to = skip_section(r, delimiter);
-	for (; more(r) && peek(r) && strchr("gpiImMe0123456789", peek(r)); r->at++)
-		runs |= peek(r) == 'e';
+	for (; has_more(r) && peek_byte(r) && strchr("gpiImMe0123456789", peek_byte(r)); r->at++)
+		runs |= peek_byte(r) == 'e';
 	if (runs)
-		say(r, AB_SED_RUNS_LINE, from, to);
-	if (peek(r) == 'w') {
+		report_text(r, AB_SED_RUNS_LINE, from, to);
+	if (peek_byte(r) == 'w') {
 		r->at++;
-		say_line(r, AB_SED_WRITES);
-	} else if (more(r) && !strchr(";\n}# \t", peek(r))) {
-		/* Not what sed takes: nothing of the rest is sure. */
+		report_line(r, AB_SED_WRITES);
+	} else if (has_more(r) && !strchr(";\n}# \t", peek_byte(r))) {
+		/* sed would reject this: ignore the rest. */
 		r->at = r->script->text.len;
 	}
 }
 
 static void read_command(struct reader *r)
 {
-	char what = peek(r);
+	char what = peek_byte(r);
 
 	r->at++;
 	switch (what) {
@@ -151,23 +151,24 @@ static void read_command(struct reader *r)
 		read_replace(r);
 		break;
 	case 'y':
-		what = peek(r);
+		what = peek_byte(r);
 		r->at++;
 		skip_section(r, what);
 		skip_section(r, what);
 		break;
 	case 'e':
-		say_line(r, AB_SED_RUNS);
+		report_line(r, AB_SED_RUNS);
 		break;
 	case 'w':
 	case 'W':
-		say_line(r, AB_SED_WRITES);
+		report_line(r, AB_SED_WRITES);
 		break;
 	case 'a':
 	case 'i':
 	case 'c':
-		/* A line that ends in a backslash goes on. */
-		while (more(r) && skip_line(r) && r->script->text.s[r->at - 1] == '\\' && more(r))
+		/* A backslash at its end continues the line. */
+		while (has_more(r) && skip_line(r) && r->script->text.s[r->at - 1] == '\\' &&
+		       has_more(r))
 			r->at++;
 		break;
 	case 'r':
@@ -179,7 +180,7 @@ static void read_command(struct reader *r)
 	case 'b':
 	case 't':
 	case 'T':
-		while (more(r) && !strchr(";\n}", peek(r)))
+		while (has_more(r) && !strchr(";\n}", peek_byte(r)))
 			r->at++;
 		break;
 	default:
@@ -191,7 +192,7 @@ static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
 {
 	struct reader r = { .script = script, .fn = fn, .arg = arg };
 
-	for (skip_address(&r); more(&r); skip_address(&r))
+	for (skip_address(&r); has_more(&r); skip_address(&r))
 		read_command(&r);
 }
 

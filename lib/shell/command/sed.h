@@ -1,14 +1,14 @@
 #ifndef AB_SHELL_COMMAND_SED_H
 #define AB_SHELL_COMMAND_SED_H
 /*
- * What the scripts of a sed command run and write beside its output: `e CMD`,
+ * Commands that the scripts of sed run and files that they write: `e CMD`,
  * `s/x/CMD/e`, `w FILE`. Pure.
  */
 #include "shell/command/simple.h"
 
 enum ab_sed {
 	AB_SED_RUNS,	  /* this text */
-	AB_SED_RUNS_LINE, /* what a line becomes; the text stands in it */
+	AB_SED_RUNS_LINE, /* the new line, which contains the text */
 	AB_SED_WRITES,	  /* to this file */
 };
 
