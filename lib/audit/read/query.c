@@ -9,8 +9,6 @@
 #include "base/data/mem.h"
 #include "base/text/units.h"
 
-enum { YEAR_MAX = 9999 };
-
 /* Read exactly n digits. Returns the end, or NULL. */
 static const char *take_digits(const char *p, int n, int *ret)
 {

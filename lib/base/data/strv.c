@@ -75,15 +75,6 @@ void ab_strv_fini(struct ab_strv *sv)
 	*sv = (struct ab_strv){ 0 };
 }
 
-void ab_strv_widen(int *width, const char *text)
-{
-	enum { WIDEST = 40 };
-	size_t len = strlen(text);
-
-	if (len <= WIDEST && (int)len > *width)
-		*width = (int)len;
-}
-
 static size_t find_variable(const struct ab_strv *env, const char *name)
 {
 	size_t n = strlen(name);

@@ -23,10 +23,6 @@ void ab_strv_sort(struct ab_strv *sv);
 void ab_strv_fini(struct ab_strv *sv);
 #define ab_autostrv __attribute__((cleanup(ab_strv_fini)))
 
-/* For rows of columns: the width of a column with this text in it. A longer
- * text than 40 breaks its row instead. */
-void ab_strv_widen(int *width, const char *text);
-
 /* "K=V" lists: the value of `name`, or NULL; set replaces or adds. */
 const char *ab_env_get(const struct ab_strv *env, const char *name);
 void ab_env_set(struct ab_strv *env, const char *name, const char *value);
