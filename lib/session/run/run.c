@@ -220,8 +220,8 @@ static int plan_box(struct run *r, struct ab_error *err)
 	return ab_box_specify(&r->box, spec, err);
 }
 
-/* Undo a launch that does not become a run. */
-static void abandon_box(struct run *r, struct ab_error *err)
+/* Undo a launch that does not become a run. Not inlined: scripts/check-calls looks for it. */
+static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
 	ab_box_kill(&r->box);

@@ -26,23 +26,24 @@ static void take_value(struct ab_opt_walk *w)
 		w->value = w->argv[w->next++];
 }
 
-/* The name in one list that equals `name` or begins with it. An equal name wins,
- * otherwise the first. */
-static void find_name(const char *list, bool exact, struct ab_text name, struct ab_text *found)
+/* Adds the names in one list that begin with `name`; an equal one ends the search. */
+static bool find_name(const char *list, bool exact, struct ab_text name, struct ab_text *found,
+		      unsigned *count)
 {
 	struct ab_text word;
 
 	while ((word = ab_list_next(&list)).len > 0) {
 		uint32_t len = word.len - (word.s[word.len - 1] == '=');
 
-		if (len < name.len || word.s[0] != name.s[0] ||
-		    ((exact || found->s) && len != name.len) ||
+		if (len < name.len || (exact && len != name.len) || word.s[0] != name.s[0] ||
 		    memcmp(word.s, name.s, name.len) != 0)
 			continue;
 		*found = word;
 		if (len == name.len)
-			return;
+			return true;
+		(*count)++;
 	}
+	return false;
 }
 
 /* Do all names of a list come after this one? */
@@ -54,21 +55,23 @@ static bool is_after(const char *list, struct ab_text name)
 	return list[name.len] != '=' && list[name.len] != ' ';
 }
 
-/* The listed name, with "=" if it takes a value; len 0: not listed. */
+/* The listed name, with "=" if it takes a value; len 0: not listed, or the beginning of
+ * several names: then both readings are judged. */
 static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
 {
 	struct ab_text found = { 0 };
 	const char *list = opts->longs, *last;
+	unsigned count = 0;
 
 	if (!list || name.len == 0)
 		return found;
 	last = list + (size_t)opts->more * AB_OPTS_STRIDE;
 	while (list < last && !is_after(list + AB_OPTS_STRIDE, name))
 		list += AB_OPTS_STRIDE;
-	find_name(list, opts->exact, name, &found);
-	if (!found.s && list < last)
-		find_name(list + AB_OPTS_STRIDE, opts->exact, name, &found);
-	return found;
+	if (find_name(list, opts->exact, name, &found, &count) ||
+	    (list < last && find_name(list + AB_OPTS_STRIDE, opts->exact, name, &found, &count)))
+		return found;
+	return count > 1 ? (struct ab_text){ 0 } : found;
 }
 
 static enum ab_opt read_long(struct ab_opt_walk *w, const struct ab_field *f)
