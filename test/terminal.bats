@@ -476,6 +476,6 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^twice'
 	tty_wait '^status=0'
 	tty_line '$AGENTBOX run -- sh -c "while :; do kill -TTIN \$\$; done"; echo status=$?'
-	tty_wait 'stopped 16 times within 10 seconds to wait for the terminal'
+	tty_wait 'stopped for the terminal 16 times in 10 seconds'
 	tty_wait '^status=125'
 }

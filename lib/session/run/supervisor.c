@@ -128,8 +128,8 @@ static bool claim_terminal(struct supervisor *s, int sig)
 		return false;
 	if (claims_too_often(s)) {
 		ab_fail(s->err, AB_ESYSTEM, 0,
-			"the command was stopped %d times within %d seconds to wait for the terminal",
-			CLAIMS_MAX, CLAIMS_MS / 1000);
+			"the command stopped for the terminal %d times in %d seconds", CLAIMS_MAX,
+			CLAIMS_MS / 1000);
 		ab_hint(s->err, "run it without a terminal to read: agentbox run ... </dev/null");
 		give_up(s);
 		return true;
