@@ -15,6 +15,8 @@ socket_of_run()
 # control REQUEST: what the run answers.
 control()
 {
+	# A run has its socket a moment after it has started.
+	wait_for 90 socket_of_run >/dev/null
 	timeout 240 python3 "$ROOT/test/attack/control.py" "$(socket_of_run)" "$1"
 }
 
@@ -267,6 +269,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	box_start run -c "find / -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
 	mkfifo go
 	wait_for 90 grep -q done "$TEST_DIR/box.out"
+	wait_for 90 socket_of_run >/dev/null
 	[ "$(stat -c %a "$(socket_of_run)")" = 600 ]
 	[ "$(stat -c %a "$(dirname "$(socket_of_run)")")" = 700 ]
 	run ! setpriv --reuid 23999 --clear-groups python3 "$ROOT/test/attack/control.py" "$(socket_of_run)" '{"do":"status"}'

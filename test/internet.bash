@@ -106,7 +106,9 @@ setup()
 teardown()
 {
 	if [ -n "${BOX:-}" ]; then
+		# A command may ignore SIGTERM.
 		kill -TERM "$BOX" 2>/dev/null
+		timeout 10 tail --pid="$BOX" -f /dev/null || kill -KILL "$BOX"
 		wait "$BOX"
 	fi
 	box_teardown
