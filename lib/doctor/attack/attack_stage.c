@@ -171,13 +171,16 @@ static int start_victim(struct ab_stage *s, struct ab_error *err)
 
 		snprintf(name, sizeof(name), AB_VICTIM_NAME "%s", s->tag);
 		prctl(PR_SET_NAME, name);
-		setsid(); /* it survives signals to our group */
 		ab_close_others(&ends[0], 1);
 		while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
 			;
 		remove_plants(s);
 		_exit(0);
 	}
+	/* It survives signals to our group. Here and not in the child, which may not have run yet
+	 * when we plant what it is to remove. */
+	if (s->victim > 0)
+		setpgid(s->victim, s->victim);
 	close(ends[0]);
 	s->control = ends[1];
 	return s->victim < 0 ? ab_fail(err, AB_ESYSTEM, errno, "create a process") : 0;
