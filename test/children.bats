@@ -87,13 +87,11 @@ denied()
 	enforce start
 	script job <<-'SH'
 	rm -rf /
-	cat /proc/self/status | grep Seccomp_filters
 	SH
 	judged run -- sh job
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	[ -e ran-rm ]
-	[[ "$output" == *"Seccomp_filters:	1" ]]
 	! record | grep -q '"kind":"exec"\|execs_denied\|children_judged' || false
 }
 
@@ -364,17 +362,6 @@ True
 	[ "$(record | jq -s '[.[] | select(.kind == "exec") |
 		(if .id then 1 else 0 end) + (.repeated // 0)] | add')" -eq 3000 ]
 	recorded end '.execs_denied == 3000'
-}
-
-# judge_of PID: the judge of the run whose supervisor this is.
-judge_of()
-{
-	local p
-
-	for p in $(cat "/proc/$1/task/$1/children"); do
-		[ "$(cat "/proc/$p/comm")" = agentbox-judge ] && echo "$p" && return
-	done
-	return 1
 }
 
 # start_slowly SCRIPT: in the background; $supervisor and $judge.

@@ -465,3 +465,9 @@ busy()
 	os.execvp(sys.argv[1], sys.argv[1:])
 	PY
 }
+
+# judge_of SUPERVISOR: the pid of the run's judge, which the broker has forked.
+judge_of()
+{
+	pgrep -P "$(pgrep -P "$1" -x agentbox-broker)" -x agentbox-judge
+}

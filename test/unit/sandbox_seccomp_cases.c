@@ -137,7 +137,16 @@ static void test_lists(void)
 	test_list(CHILDREN, AB_ALLOWED,
 		  "read clone vfork seccomp ptrace "
 		  "openat exit_group sendmsg",
-		  "children: nothing else is");
+		  "children: reading is not");
+	test_list(WRITES, AB_ASKED,
+		  "openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
+		  "symlinkat rename renameat renameat2 unlink unlinkat rmdir "
+		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat",
+		  "writes: what creates, renames, removes or changes a name");
+	test_list(WRITES, AB_ALLOWED,
+		  "execve execveat open openat read write ftruncate fchmod "
+		  "utimensat statx connect bind newfstatat",
+		  "writes: nothing else, and no open for reading");
 	test_list(TRACED, AB_ASKED,
 		  "execve execveat open openat openat2 creat unlinkat "
 		  "renameat2 mkdirat symlinkat linkat mknodat fchmodat fchownat "
@@ -348,9 +357,45 @@ static void test_cases(void)
 	}
 }
 
+/* Opens are asked about by their flags alone, whatever the other half of the register has. */
+static void test_opens(void)
+{
+	static const struct {
+		uint64_t flags;
+		bool asked;
+	} opens[] = {
+		{ O_RDONLY, false },
+		{ O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, false },
+		{ O_PATH | O_CLOEXEC, false },
+		{ HIGH | O_RDONLY, false },
+		{ O_WRONLY, true },
+		{ O_RDWR | O_CLOEXEC, true },
+		{ O_ACCMODE, true },
+		{ O_RDONLY | O_CREAT, true },
+		{ O_RDONLY | O_TRUNC, true },
+		{ O_TMPFILE | O_WRONLY, true },
+		{ HIGH | O_WRONLY, true },
+	};
+	static const int tables[] = { WRITES, CHILDREN };
+
+	for (size_t i = 0; i < LEN(opens); i++)
+		for (size_t t = 0; t < LEN(tables); t++) {
+			const uint64_t at[3] = { O_WRONLY, O_WRONLY, opens[i].flags };
+			const uint64_t here[3] = { O_WRONLY, opens[i].flags, O_WRONLY };
+			uint32_t want = opens[i].asked ? AB_ASKED : AB_ALLOWED;
+
+			ok(gives(tables[t], "openat", at, want) &&
+				   gives(tables[t], "open", here, want),
+			   "%s: an open with %#llx is %s", table_names[tables[t]],
+			   (unsigned long long)opens[i].flags,
+			   opens[i].asked ? "asked about" : "not");
+		}
+}
+
 int main(void)
 {
 	test_lists();
 	test_cases();
+	test_opens();
 	return done();
 }

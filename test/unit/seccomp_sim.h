@@ -32,9 +32,10 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target", "init", "supervisor", "nonet", "init_sanitized", "children", "judge", "traced",
+	"target", "init",     "supervisor", "nonet",  "init_sanitized",
+	"writes", "children", "judge",	    "traced",
 };
-enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, CHILDREN, JUDGE, TRACED };
+enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, WRITES, CHILDREN, JUDGE, TRACED };
 #define PROG(t)                                       \
 	{                                             \
 		{ t##_x86_64, LEN(t##_x86_64) },      \
@@ -46,13 +47,10 @@ static const struct prog {
 	const struct sock_filter *insn;
 	size_t len;
 } progs[AB_TABLE_COUNT][AB_ARCH_COUNT] = {
-	[TARGET] = PROG(target),
-	[INIT] = PROG(init),
-	[SUPERVISOR] = PROG(supervisor),
-	[NONET] = PROG(nonet),
-	[INIT_SAN] = PROG(init_sanitized),
-	[CHILDREN] = PROG(children),
-	[JUDGE] = PROG(judge),
+	[TARGET] = PROG(target),	   [INIT] = PROG(init),
+	[SUPERVISOR] = PROG(supervisor),   [NONET] = PROG(nonet),
+	[INIT_SAN] = PROG(init_sanitized), [WRITES] = PROG(writes),
+	[CHILDREN] = PROG(children),	   [JUDGE] = PROG(judge),
 	[TRACED] = PROG(traced),
 };
 

@@ -60,6 +60,21 @@ static void test_calls(void)
 	ok(!wrong && asked > 15, "every call with a name is looked at");
 }
 
+/* What the filter of every run asks about takes a name, and is looked at by one handler. */
+static void test_writes(void)
+{
+	unsigned int wrong = 0, asked = 0;
+
+	for (int nr = 0; nr < 600; nr++) {
+		struct seccomp_data call = call_of(nr, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+		bool seen = ab_seccomp_judge(AB_FILTER_WRITES, &call) == SECCOMP_RET_USER_NOTIF;
+
+		wrong += seen && !ab_touch_find(nr);
+		asked += seen;
+	}
+	ok(!wrong && asked > 12, "every call that writes to a name is looked at: %u", asked);
+}
+
 static void add(struct ab_objects *list, const char *path)
 {
 	ab_objects_add(list, path, AB_AS_DIR);
@@ -296,38 +311,40 @@ static void test_look(void)
 
 static void test_notes(void)
 {
-	struct ab_trace *trace = ab_trace_new(&terms);
-	struct seccomp_data mount = call_of(__NR_mount, 0, 0, 0);
-	struct seccomp_data bpf = call_of(__NR_bpf, 0, 0, 0);
-	uint32_t no = SECCOMP_RET_ERRNO | EPERM;
+	struct ab_trace *trace = ab_trace_new();
+	struct ab_denied denied = { "write", "/etc/x", "filesystem.write", "why", "how" };
 	struct ab_note note;
 
-	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) && note.told &&
+	ok(ab_trace_call(trace, &arena, getpid(), __NR_mount, &note) && note.told &&
 		   note.number == 1 && note.kind == AB_NOTE_CALL,
 	   "a refused call is told");
 	is_str(note.call, "mount", "by its name");
 	ok(note.pid == getpid() && strstr(note.exe, "session_notify_trace") && note.words > 0,
 	   "and who made it");
-	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
+	ok(ab_trace_call(trace, &arena, getpid(), __NR_mount, &note),
 	   "again, until it has been told");
 	ab_trace_sent(trace, &note);
-	ok(!ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) &&
-		   !ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
+	ok(!ab_trace_call(trace, &arena, getpid(), __NR_mount, &note) &&
+		   !ab_trace_call(trace, &arena, getpid(), __NR_mount, &note),
 	   "then it is counted");
-	ok(ab_trace_denied(trace, &arena, getpid(), &bpf, no, &note) && note.number == 2,
+	ok(ab_trace_call(trace, &arena, getpid(), __NR_bpf, &note) && note.number == 2,
 	   "another one is another one");
 	ab_trace_sent(trace, &note);
 	ok(ab_trace_again(trace, &note) && note.number == 1 && note.times == 2,
 	   "at the end it is said how often");
 	ok(!ab_trace_again(trace, &note), "once");
+	ok(ab_trace_file(trace, &arena, getpid(), __NR_openat, &denied, &note) &&
+		   note.kind == AB_NOTE_FILE && note.number == 3,
+	   "a denied file is told");
+	is_str(note.path, "/etc/x", "by its path");
+	ab_trace_sent(trace, &note);
+	ok(!ab_trace_file(trace, &arena, getpid(), __NR_openat, &denied, &note), "once as well");
 	ok(ab_trace_program(trace, "/bin/sh", &note) && note.kind == AB_NOTE_PROGRAM,
 	   "a program is told");
 	ab_trace_sent(trace, &note);
 	ok(!ab_trace_program(trace, "/bin/sh", &note), "once");
 	for (int nr = 3000; nr < 6000; nr++) {
-		struct seccomp_data any = call_of(nr, 0, 0, 0);
-
-		if (ab_trace_denied(trace, &arena, getpid(), &any, no, &note) && note.told)
+		if (ab_trace_call(trace, &arena, getpid(), nr, &note) && note.told)
 			ab_trace_sent(trace, &note);
 		ab_arena_reset(&arena);
 	}
@@ -341,6 +358,7 @@ int main(void)
 		abort();
 	make_terms();
 	test_calls();
+	test_writes();
 	test_rules();
 	test_hidden_root();
 	test_walk();

@@ -258,4 +258,15 @@ const struct ab_switch ab_check_openat_read = {
 	.other = AB_ERRNO(EPERM),
 	WHEN(OK(O_RDONLY)),
 };
+
+/* Opening a file for reading is not asked about, nor is O_PATH alone. O_TMPFILE needs a mode that
+ * writes. */
+#define WRITES(n)                                                                     \
+	{                                                                             \
+		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_TRUNC, .other = AB_ASKED, \
+		WHEN(OK(O_RDONLY)),                                                   \
+	}
+
+const struct ab_switch ab_check_open_writes = WRITES(1);
+const struct ab_switch ab_check_openat_writes = WRITES(2);
 /* clang-format on */

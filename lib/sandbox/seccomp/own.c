@@ -114,10 +114,28 @@ static const struct ab_call_rule nonet_rules[] = {
 };
 
 /*
- * On top of the target's filter as well: the listener is asked about each
- * program before it is executed. The answer is one more refusal or none.
+ * On top of the target's filter as well, in every run: the listener is asked
+ * about calls that create, rename, remove or change what a name leads to, or
+ * open it for writing. It tells what the box denies and refuses protected
+ * names; the answer is one more refusal or none. A read-only open is never
+ * asked about. openat2 has its flags in memory, so all of its calls are.
+ *
+ * Not asked about, because unpacking a tree makes one such call per file and
+ * a name that leads outside has failed before: utime*, *xattr, bind.
  */
-static const struct ab_call_rule children_rules[] = {
+/* clang-format off */
+static const struct ab_call_rule write_rules[] = {
+	{ .check = &ab_check_open_writes, .calls = "open" },
+	{ .check = &ab_check_openat_writes, .calls = "openat" },
+	{ AB_ASKED, "openat2 creat truncate mkdir mkdirat rmdir mknod mknodat "
+		"link linkat symlink symlinkat rename renameat renameat2 "
+		"unlink unlinkat chmod fchmodat chown lchown fchownat" },
+	{ AB_ASKED, "fchmodat2", .number = 452 },
+};
+/* clang-format on */
+
+/* With commands.enforce "children": and about each program before it is executed. */
+static const struct ab_call_rule exec_rules[] = {
 	{ AB_ASKED, "execve execveat" },
 };
 
@@ -155,10 +173,12 @@ TABLE(init, UNKNOWN, RULES(init_rules));
 TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
 TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
 TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
-TABLE(children, AB_ALLOWED, RULES(children_rules));
+TABLE(writes, AB_ALLOWED, RULES(write_rules));
+TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 
 const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
-	&ab_table_target,      &init_table,	&supervisor_table, &nonet_table,
-	&init_sanitized_table, &children_table, &judge_table,	   &ab_table_traced,
+	&ab_table_target, &init_table,		 &supervisor_table,
+	&nonet_table,	  &init_sanitized_table, &writes_table,
+	&children_table,  &judge_table,		 &ab_table_traced,
 };

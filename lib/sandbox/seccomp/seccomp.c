@@ -43,8 +43,8 @@ static const struct {
 } filters[AB_FILTER_COUNT] = {
 	[AB_FILTER_TARGET] = FILTER(target),	     [AB_FILTER_INIT] = FILTER(INIT),
 	[AB_FILTER_SUPERVISOR] = FILTER(supervisor), [AB_FILTER_NONET] = FILTER(nonet),
-	[AB_FILTER_CHILDREN] = FILTER(children),     [AB_FILTER_JUDGE] = FILTER(judge),
-	[AB_FILTER_TRACED] = FILTER(traced),
+	[AB_FILTER_WRITES] = FILTER(writes),	     [AB_FILTER_CHILDREN] = FILTER(children),
+	[AB_FILTER_JUDGE] = FILTER(judge),	     [AB_FILTER_TRACED] = FILTER(traced),
 };
 
 int ab_seccomp_load(enum ab_filter which)

@@ -21,12 +21,14 @@ enum ab_filter {
 	AB_FILTER_INIT,	      /* pid 1 of the box, once the command runs */
 	AB_FILTER_SUPERVISOR, /* the host side, from `go` to the end */
 	AB_FILTER_NONET,      /* on top of TARGET: a nested run, no network */
-	AB_FILTER_CHILDREN,   /* on top of TARGET: programs are asked about */
+	AB_FILTER_WRITES,     /* on top of TARGET: creating, renaming, opening
+				 * for writing is asked about */
+	AB_FILTER_CHILDREN,   /* the same, and programs */
 	AB_FILTER_JUDGE,      /* who answers that */
 	AB_FILTER_TRACED,     /* instead of TARGET: what is refused, and what
 				 * may be, is asked about */
 };
-#define AB_FILTER_COUNT 7
+#define AB_FILTER_COUNT 8
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

@@ -42,18 +42,21 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 	return 0;
 }
 
-/* After the proof: from now on this process cannot execute anything until the
- * supervisor listens. */
+/*
+ * After the proof, which writes too: from now on this process waits with each call
+ * that the filter asks about until the supervisor listens. Without a listener
+ * nothing is open that would be closed, but programs are not judged.
+ */
 static int open_listener(struct ab_target *t, struct ab_error *err)
 {
-	int fd = ab_seccomp_listen(AB_FILTER_CHILDREN);
+	int fd = ab_seccomp_listen(t->spec->children ? AB_FILTER_CHILDREN : AB_FILTER_WRITES);
 
 	if (fd >= 0) {
 		t->listener = fd;
 		return 0;
 	}
 	t->holds->unasked = -fd;
-	if (!t->spec->strict)
+	if (!t->spec->strict || !t->spec->children)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, -fd, "watch executed programs");
 	ab_hint(err,
@@ -120,7 +123,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	ab_mark("syscall filter");
 	ab_probe(t, t->holds);
 	ab_mark("proof");
-	return t->spec->children && !t->asked ? open_listener(t, err) : 0;
+	return t->asked || t->spec->nested ? 0 : open_listener(t, err);
 }
 
 /* The shell runs a script without "#!", as with execvp. The vector is mapped,

@@ -38,6 +38,7 @@
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
 #include "session/host/cgroup.h"
+#include "session/notify/judge_process.h"
 #include "session/secrets/renew.h"
 #include "session/secrets/sources.h"
 #include "session/state/state.h"
@@ -205,6 +206,18 @@ static void send_news(void *arg, size_t i, const struct ab_sourced *value,
 	explicit_bzero(a.lines, value->len);
 }
 
+/* If it fails, the supervisor sees the end of the judge's socket and ends the run. */
+static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
+{
+	int sock = ab_take_fd(&b->duty.judge_sock);
+
+	(void)ask;
+	(void)len;
+	if (b->duty.judge && sock >= 0 && b->passed >= 0 && fork() == 0)
+		ab_judge_be(b->duty.judge, sock, b->passed);
+	ab_closep(&sock);
+}
+
 static void answer_secret(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)len;
@@ -239,12 +252,14 @@ static const struct {
 	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
+	[ASK_JUDGE] = { 0, 0, answer_judge },
 };
 
 static void take_request(struct broker *b)
 {
 	static struct ask ask;
-	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), NULL, NULL, 0);
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), &b->passed, &nfds, 0);
 	size_t body = (size_t)n - ASK_LEN(0);
 
 	if (n <= 0)
@@ -252,7 +267,11 @@ static void take_request(struct broker *b)
 	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
 	    body > asks[ask.kind].max)
 		_exit(1);
+	if (nfds == 0)
+		b->passed = -1;
 	asks[ask.kind].answer(b, &ask, (size_t)n);
+	ab_closep(&b->passed);
+	b->passed = -1;
 }
 
 static void check_host(struct broker *b)
@@ -331,10 +350,12 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		       run->dir,
 		       duty->log->copy ? duty->log->copy->fd : -1,
 		       run->state->live,
-		       run->state->runs };
+		       run->state->runs,
+		       duty->judge_sock };
 
 	b.duty = *duty;
 	b.sock = sock;
+	b.passed = -1;
 	b.settings = settings;
 	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");

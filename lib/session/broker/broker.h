@@ -20,6 +20,7 @@ struct ab_plan;
 struct ab_run;
 struct ab_secrets;
 struct ab_survey;
+struct ab_judge_duty;
 struct ab_broker;
 
 struct ab_broker_duty {
@@ -32,13 +33,15 @@ struct ab_broker_duty {
 	const struct ab_plan *plan;	/* what the box's mounts close */
 	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
-	const struct ab_secrets *secrets; /* to read again, or NULL */
-	char *const *environ;		  /* with secrets: for their commands */
-	const uint64_t *stamps;		  /* with secrets: as they were read */
-	const struct ab_strv *hidden;	  /* files that contain secrets, or NULL */
-	const char *approver;		  /* answers questions about hosts, or NULL */
-	const char *on_violation;	  /* or NULL */
-	bool reload;			  /* watch the settings files: the run uses host lists */
+	const struct ab_secrets *secrets;  /* to read again, or NULL */
+	char *const *environ;		   /* with secrets: for their commands */
+	const uint64_t *stamps;		   /* with secrets: as they were read */
+	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
+	const char *approver;		   /* answers questions about hosts, or NULL */
+	const char *on_violation;	   /* or NULL */
+	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
+	int judge_sock;			   /* its end of the socket to the supervisor, or -1 */
+	bool reload;			   /* watch the settings files: the run uses host lists */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret,
@@ -77,6 +80,9 @@ void ab_broker_forget(struct ab_broker_news *news); /* wipes */
 /* These do not wait; the answer comes as news. -1: the broker has no room for the request, and no
  * answer will come. */
 
+/* Fork the judge and give it this listener. The judge reports to the supervisor itself, and its end
+ * is seen there too. Only the first request counts. */
+int ab_broker_start_judge(struct ab_broker *broker, int listener);
 /* Read this secret again, if that can help. */
 void ab_broker_secret(struct ab_broker *broker, size_t i);
 /*

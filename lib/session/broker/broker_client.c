@@ -1,5 +1,6 @@
 /* The supervisor's side of the broker. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,16 @@ static int send_request(struct ab_broker *broker, enum kind kind, uint32_t ticke
 		n = sendmsg(broker->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -1 : 0;
+}
+
+int ab_broker_start_judge(struct ab_broker *broker, int listener)
+{
+	const uint32_t head[] = { ASK_JUDGE, 0 };
+	struct pollfd room = { .fd = broker->sock, .events = POLLOUT };
+
+	if (poll(&room, 1, 0) <= 0)
+		return -1;
+	return ab_send_fds(broker->sock, head, sizeof(head), &listener, 1);
 }
 
 void ab_broker_secret(struct ab_broker *broker, size_t i)

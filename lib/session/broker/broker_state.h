@@ -49,6 +49,7 @@ struct packet {
 struct broker {
 	struct ab_broker_duty duty;
 	int sock;
+	int passed; /* the descriptor that came with the request, or -1 */
 	struct ab_quarantine *quarantine;
 	struct ab_mount_watch *mount_watch;
 	struct ab_renewals *renewals;	    /* NULL: no secrets */

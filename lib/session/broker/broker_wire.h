@@ -17,6 +17,7 @@ enum kind {
 	ASK_REMEMBER, /* text: the entry */
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
+	ASK_JUDGE,     /* one fd: the listener */
 	ASK_COUNT,
 };
 

@@ -1,12 +1,12 @@
 /*
  * Theory of operation of the judge.
  *
- * One poll loop over the supervisor's socket and, once it has arrived, the listener. States:
- * waiting (no listener yet), first (the command itself was not executed yet: its attempts, one for
+ * One poll loop over the supervisor's socket, the listener, and what the handlers watch. States:
+ * first (in a traced or judged run the command itself was not executed yet: its attempts, one for
  * each folder of PATH, pass, because it was judged before the run), judging.
  *
- * Should: answer each attempt, and refuse it if anything is in doubt; answer any other call as the
- * filter without a listener would.
+ * Should: answer each call; refuse a program if anything is in doubt; answer a call that the
+ * target's filter denies as that filter would.
  *
  * Mustn't: wait for the supervisor (a note without room is only counted); hold the caller's stdio.
  */
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,19 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
-struct judge {
-	struct ab_terms terms;
-	struct ab_trace *trace; /* or NULL */
+enum { SOURCES_MAX = 64 };
+
+struct ab_judge {
+	struct ab_judge_duty duty;
+	void *states[AB_HANDLERS_MAX];
+	struct ab_trace *trace;
 	int sock, listener;
+	struct pollfd fds[SOURCES_MAX];
+	struct source {
+		void (*ready)(struct ab_judge *j, void *arg, short events);
+		void *arg;
+	} sources[SOURCES_MAX];
+	size_t nsources;
 	pid_t first; /* the process that executes the command */
 	bool judging;
 	struct ab_arena arena;
@@ -52,7 +62,7 @@ struct judge {
 	pid_t last_pid;
 };
 
-static bool may_send_note(struct judge *j)
+static bool may_send_note(struct ab_judge *j)
 {
 	struct timespec now;
 	uint64_t minute;
@@ -66,12 +76,12 @@ static bool may_send_note(struct judge *j)
 	return j->notes < AB_NOTES_MAX;
 }
 
-static bool send_now(const struct judge *j, const struct ab_note *note)
+static bool send_now(const struct ab_judge *j, const struct ab_note *note)
 {
 	return send(j->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-static void send_note(struct judge *j, struct ab_note *note)
+static void send_note(struct ab_judge *j, struct ab_note *note)
 {
 	note->before = j->missed;
 	if (!may_send_note(j) || !send_now(j, note)) {
@@ -83,11 +93,10 @@ static void send_note(struct judge *j, struct ab_note *note)
 }
 
 /* A file or a call. Without a limit while learning. */
-static void send_denied(struct judge *j, struct ab_note *note)
+static void send_denied(struct ab_judge *j, struct ab_note *note)
 {
 	note->before = j->missed_others;
-	if (!note->told || (!ab_trace_terms(j->trace)->learn && !may_send_note(j)) ||
-	    !send_now(j, note)) {
+	if (!note->told || (!j->duty.trace.learn && !may_send_note(j)) || !send_now(j, note)) {
 		j->missed_others++;
 		return;
 	}
@@ -97,13 +106,13 @@ static void send_denied(struct judge *j, struct ab_note *note)
 }
 
 /* Some shells try every folder of PATH whatever the error: count them as one attempt. */
-static bool is_further_try(const struct judge *j, pid_t pid, const struct ab_note *note)
+static bool is_further_try(const struct ab_judge *j, pid_t pid, const struct ab_note *note)
 {
 	return pid == j->last_pid && strcmp(note->rule, j->last.rule) == 0 &&
 	       strcmp(note->command, j->last.command) == 0 && strcmp(note->path, j->last.path) != 0;
 }
 
-static void report_program(struct judge *j, pid_t pid, const char *path,
+static void report_program(struct ab_judge *j, pid_t pid, const char *path,
 			   const struct ab_refused *refused)
 {
 	struct ab_note note = { .kind = AB_NOTE_EXEC, .told = 1, .decision = refused->decision };
@@ -134,7 +143,7 @@ static const struct ab_refused unreadable = {
 
 /* Is it the command's own process, which was judged before? Its memory is still that of the box's
  * init. */
-static bool is_command(struct judge *j, pid_t pid)
+static bool is_command(struct ab_judge *j, pid_t pid)
 {
 	if (!j->first)
 		j->first = pid;
@@ -143,21 +152,25 @@ static bool is_command(struct judge *j, pid_t pid)
 	return !j->judging;
 }
 
-/* If the pid was reused, what we read is not about the caller, and the answer has no effect. */
-static bool still_waits(const struct judge *j, const struct seccomp_notif *call)
+const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *j)
 {
-	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;
+	return &j->duty.trace;
 }
 
-static int refuse_program(struct judge *j, const struct seccomp_notif *call, const char *path,
+bool ab_judge_waits(const struct ab_judge *j, uint64_t id)
+{
+	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+static int refuse_program(struct ab_judge *j, const struct ab_held *call, const char *path,
 			  const struct ab_refused *refused)
 {
-	if (still_waits(j, call))
-		report_program(j, (pid_t)call->pid, path, refused);
+	if (ab_judge_waits(j, call->id))
+		report_program(j, call->pid, path, refused);
 	return EPERM;
 }
 
-static void list_program(struct judge *j, const struct ab_exec *attempt)
+static void list_program(struct ab_judge *j, const struct ab_exec *attempt)
 {
 	struct ab_note note;
 
@@ -166,7 +179,7 @@ static void list_program(struct judge *j, const struct ab_exec *attempt)
 }
 
 /* Apply the rules, if it could be read. */
-static int judge_attempt(struct judge *j, const struct seccomp_notif *call, int unread,
+static int judge_attempt(struct ab_judge *j, const struct ab_held *call, int unread,
 			 const struct ab_exec *attempt)
 {
 	struct ab_refused refused;
@@ -176,102 +189,141 @@ static int judge_attempt(struct judge *j, const struct seccomp_notif *call, int 
 		return unread;
 	if (unread)
 		return refuse_program(j, call, "", &unreadable);
-	errnum = ab_exec_judge(&j->arena, &j->terms, attempt, &refused);
+	errnum = ab_exec_judge(call->arena, &j->duty.terms, attempt, &refused);
 	return errnum == EPERM ? refuse_program(j, call, attempt->path, &refused) : errnum;
 }
 
 /* 0, or the errno that the caller gets. */
-static int decide_exec(struct judge *j, const struct seccomp_notif *call)
+static int decide_exec(struct ab_judge *j, const struct ab_held *call)
 {
-	const struct ab_trace_terms *trace = j->trace ? ab_trace_terms(j->trace) : NULL;
-	pid_t pid = (pid_t)call->pid;
-	bool passes = is_command(j, pid) || (trace && !trace->judged);
-	bool listed = trace && trace->learn;
+	const struct ab_trace_terms *terms = &j->duty.trace;
+	bool passes = is_command(j, call->pid) || !terms->judged;
 	struct ab_exec attempt;
 	int errnum;
 
-	if (passes && !listed)
+	if (passes && !terms->learn)
 		return 0;
-	ab_arena_reset(&j->arena);
-	errnum = ab_exec_read(&j->arena, pid, &call->data, &attempt);
+	errnum = ab_exec_read(call->arena, call->pid, call->data, &attempt);
 	if (!passes)
 		errnum = judge_attempt(j, call, errnum, &attempt);
-	if (!errnum && listed && still_waits(j, call))
+	if (!errnum && terms->learn && ab_judge_waits(j, call->id))
 		list_program(j, &attempt);
 	return passes ? 0 : errnum;
 }
 
-/* Calls other than exec: the answer is that of the filter without a listener. Further findings are
- * only reported. */
-static int decide_other(struct judge *j, const struct seccomp_notif *call, uint32_t verdict)
+void ab_judge_report(struct ab_judge *j, const struct ab_held *call, const struct ab_denied *denied)
 {
-	pid_t pid = (pid_t)call->pid;
 	struct ab_note note;
 
-	/* The command's process tests the box before it executes the command. */
-	if (!is_command(j, pid)) {
-		ab_arena_reset(&j->arena);
-		if (ab_trace_denied(j->trace, &j->arena, pid, &call->data, verdict, &note) &&
-		    still_waits(j, call))
-			send_denied(j, &note);
-	}
-	if (verdict == SECCOMP_RET_ALLOW)
-		return 0;
+	if (ab_trace_file(j->trace, call->arena, call->pid, call->data->nr, denied, &note) &&
+	    ab_judge_waits(j, call->id))
+		send_denied(j, &note);
+}
+
+static struct ab_reply reply_error(int errnum)
+{
+	return (struct ab_reply){ .kind = errnum ? AB_REPLY_ERROR : AB_REPLY_CONTINUE,
+				  .errnum = errnum };
+}
+
+/* The filter without a listener denies it: report that, and give its answer. */
+static int deny_call(struct ab_judge *j, const struct ab_held *call, uint32_t verdict)
+{
+	struct ab_note note;
+
+	if (!is_command(j, call->pid) &&
+	    ab_trace_call(j->trace, call->arena, call->pid, call->data->nr, &note) &&
+	    ab_judge_waits(j, call->id))
+		send_denied(j, &note);
 	return (verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
 			       (verdict & SECCOMP_RET_DATA)
 		       ? (int)(verdict & SECCOMP_RET_DATA)
 		       : EPERM;
 }
 
-static int decide_call(struct judge *j, const struct seccomp_notif *call)
+static struct ab_reply ask_handler(struct ab_judge *j, const struct ab_held *call)
 {
-	bool exec = call->data.nr == __NR_execve || call->data.nr == __NR_execveat;
-	uint32_t verdict;
+	const struct ab_judge_duty *duty = &j->duty;
 
-	if (!j->trace)
-		return decide_exec(j, call);
-	verdict = ab_seccomp_judge(AB_FILTER_TARGET, &call->data);
-	return exec && verdict == SECCOMP_RET_ALLOW ? decide_exec(j, call)
-						    : decide_other(j, call, verdict);
+	/* The command's process tests the box before it executes the command. */
+	if (duty->trace.all && is_command(j, call->pid))
+		return reply_error(0);
+	for (size_t i = 0; i < duty->nhandlers; i++)
+		if (duty->handlers[i].takes(call->data->nr))
+			return duty->handlers[i].handle(j, j->states[i], call);
+	return reply_error(0);
 }
 
-static void take_attempt(struct judge *j)
+static struct ab_reply decide_call(struct ab_judge *j, const struct ab_held *call)
 {
-	struct seccomp_notif call;
-	struct seccomp_notif_resp answer;
-	int errnum;
+	int nr = call->data->nr;
+	uint32_t verdict = SECCOMP_RET_ALLOW;
 
-	memset(&call, 0, sizeof(call));
-	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) {
-		/* The caller was killed meanwhile. */
-		if (errno == ENOENT || errno == EINTR)
-			return;
-		_exit(1);
-	}
-	errnum = decide_call(j, &call);
-	answer = (struct seccomp_notif_resp){ .id = call.id };
-	if (errnum)
-		answer.error = -errnum;
-	else
+	if (j->duty.trace.all)
+		verdict = ab_seccomp_judge(AB_FILTER_TARGET, call->data);
+	if (verdict != SECCOMP_RET_ALLOW)
+		return reply_error(deny_call(j, call, verdict));
+	if (nr == __NR_execve || nr == __NR_execveat)
+		return reply_error(decide_exec(j, call));
+	return ask_handler(j, call);
+}
+
+void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *reply)
+{
+	struct seccomp_notif_resp answer = { .id = id };
+
+	switch (reply->kind) {
+	case AB_REPLY_CONTINUE:
 		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		break;
+	case AB_REPLY_ERROR:
+		answer.error = -reply->errnum;
+		break;
+	case AB_REPLY_VALUE:
+		answer.val = reply->value;
+		break;
+	case AB_REPLY_LATER:
+		return;
+	}
 	/* EINTR: we were stopped. */
 	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
 		if (errno != EINTR)
 			_exit(1);
 }
 
-static void send_last(const struct judge *j, const struct ab_note *note)
+/* Behind the filter, and called through a pointer: scripts/check-calls looks for it. */
+static __attribute__((noinline)) void take_call(struct ab_judge *j)
+{
+	struct seccomp_notif notif;
+	struct ab_held call = { .data = &notif.data, .arena = &j->arena };
+	struct ab_reply reply;
+
+	memset(&notif, 0, sizeof(notif));
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) < 0) {
+		/* The caller was killed meanwhile. */
+		if (errno == ENOENT || errno == EINTR)
+			return;
+		_exit(1);
+	}
+	call.id = notif.id;
+	call.pid = (pid_t)notif.pid;
+	ab_arena_reset(&j->arena);
+	reply = decide_call(j, &call);
+	ab_judge_reply(j, call.id, &reply);
+}
+
+static void send_last(const struct ab_judge *j, const struct ab_note *note)
 {
 	(void)!send(j->sock, note, sizeof(*note), MSG_NOSIGNAL);
 }
 
-static _Noreturn void exit_judge(struct judge *j)
+static _Noreturn void exit_judge(struct ab_judge *j)
 {
 	struct ab_note last = { .kind = AB_NOTE_EXEC, .before = j->missed };
 
 	if (j->missed)
 		send_last(j, &last);
-	while (j->trace && ab_trace_again(j->trace, &last))
+	while (ab_trace_again(j->trace, &last))
 		send_last(j, &last);
 	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->missed_others };
 	if (j->missed_others)
@@ -279,42 +331,69 @@ static _Noreturn void exit_judge(struct judge *j)
 	_exit(0);
 }
 
-static void take_listener(struct judge *j)
+int ab_judge_watch(struct ab_judge *j, int fd, short events,
+		   void (*ready)(struct ab_judge *judge, void *arg, short events), void *arg)
 {
-	uint32_t unused;
-	int fd = -1;
-	size_t nfds = 1;
-	ssize_t n = ab_recv_fds(j->sock, &unused, sizeof(unused), &fd, &nfds, 0);
+	if (j->nsources == SOURCES_MAX)
+		return -1;
+	j->fds[j->nsources] = (struct pollfd){ .fd = fd, .events = events };
+	j->sources[j->nsources++] = (struct source){ ready, arg };
+	return 0;
+}
 
-	if (n <= 0)
-		exit_judge(j);
-	if (j->listener >= 0 || nfds != 1)
-		_exit(1);
-	j->listener = fd;
-	/* Best effort: wake the caller on this processor. */
-	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+/* Its place stays until the end of the batch: the loop goes through the list. */
+void ab_judge_unwatch(struct ab_judge *j, int fd)
+{
+	for (size_t i = 0; i < j->nsources; i++)
+		if (j->fds[i].fd == fd)
+			j->fds[i] = (struct pollfd){ .fd = -1 };
+}
+
+static void drop_unwatched(struct ab_judge *j)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->nsources; i++) {
+		if (j->fds[i].fd < 0)
+			continue;
+		j->fds[kept] = j->fds[i];
+		j->sources[kept++] = j->sources[i];
+	}
+	j->nsources = kept;
+}
+
+/* The supervisor says nothing; it dismisses us, or is gone. As above. */
+static __attribute__((noinline)) void supervisor_ready(struct ab_judge *j, void *arg, short events)
+{
+	(void)arg;
+	(void)events;
+	exit_judge(j);
+}
+
+static void listener_ready(struct ab_judge *j, void *arg, short events)
+{
+	(void)arg;
+	if (events & POLLIN)
+		take_call(j);
+	else if (events & POLLHUP) /* no process is left */
+		ab_judge_unwatch(j, j->listener);
 }
 
 /* Behind the filter. Not inlined: scripts/check-calls looks for it. */
-static _Noreturn __attribute__((noinline)) void serve_listener(struct judge *j)
+static _Noreturn __attribute__((noinline)) void serve_listener(struct ab_judge *j)
 {
 	for (;;) {
-		struct pollfd fds[] = {
-			{ .fd = j->sock, .events = POLLIN },
-			{ .fd = j->listener, .events = POLLIN },
-		};
+		size_t n = j->nsources;
 
-		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+		if (poll(j->fds, (nfds_t)n, -1) < 0) {
 			if (errno != EINTR)
 				_exit(1);
 			continue;
 		}
-		if (fds[1].revents & POLLIN)
-			take_attempt(j);
-		else if (fds[1].revents & POLLHUP) /* no process is left */
-			close(ab_take_fd(&j->listener));
-		if (fds[0].revents)
-			take_listener(j);
+		for (size_t i = 0; i < n; i++)
+			if (j->fds[i].fd >= 0 && j->fds[i].revents)
+				j->sources[i].ready(j, j->sources[i].arg, j->fds[i].revents);
+		drop_unwatched(j);
 	}
 }
 
@@ -325,19 +404,42 @@ static void forget_environment(void)
 		explicit_bzero(*e, strlen(*e));
 }
 
-void ab_judge_be(const struct ab_terms *terms, const struct ab_trace_terms *trace, int sock)
+/* Hints compare it with real paths. */
+static void find_home(struct ab_trace_terms *terms)
 {
-	static struct judge j;
+	char *real = terms->home ? realpath(terms->home, NULL) : NULL;
 
-	j = (struct judge){ .terms = *terms,
-			    .trace = trace ? ab_trace_new(trace) : NULL,
-			    .sock = sock,
-			    .listener = -1 };
+	if (real)
+		terms->home = real;
+}
+
+static void open_handlers(struct ab_judge *j)
+{
+	for (size_t i = 0; i < j->duty.nhandlers; i++)
+		j->states[i] = j->duty.handlers[i].open(j, j->duty.handlers[i].setup);
+}
+
+void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener)
+{
+	static struct ab_judge j;
+	const int keep[] = { sock, listener };
+
+	j = (struct ab_judge){ .duty = *duty, .sock = sock, .listener = listener };
+	find_home(&j.duty.trace);
+	j.trace = ab_trace_new();
 	prctl(PR_SET_NAME, "agentbox-judge");
 	forget_environment();
 	for (int fd = 0; fd < 3; fd++)
-		close(fd);
-	if (ab_close_others(&sock, 1) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+		if (fd != sock && fd != listener)
+			close(fd);
+	/* Best effort: wake the caller on this processor. */
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
+	    ab_judge_watch(&j, sock, POLLIN, supervisor_ready, NULL) < 0 ||
+	    ab_judge_watch(&j, listener, POLLIN, listener_ready, NULL) < 0)
+		_exit(1);
+	open_handlers(&j);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ab_seccomp_load(AB_FILTER_JUDGE) < 0)
 		_exit(1);
 	serve_listener(&j);

@@ -2,63 +2,60 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
-#include "session/notify/judge_process.h"
 
 /* How long the judge may take between its last notes. */
 enum { LEAVE_MS = 2000 };
 
 struct ab_program_judge {
-	pid_t pid;
-	int sock;
+	int sock, seat;
+	bool begun;
 };
 
-int ab_program_judge_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
-			   struct ab_program_judge **ret, struct ab_error *err)
+int ab_program_judge_open(struct ab_program_judge **ret, struct ab_error *err)
 {
-	struct ab_program_judge c;
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
 		return ab_step(err, "enforcement");
 	}
-	c.pid = fork();
-	if (c.pid == 0)
-		ab_judge_be(terms, trace, pair[1]);
-	close(pair[1]);
-	c.sock = pair[0];
-	if (c.pid < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "fork the judge");
-		close(c.sock);
-		return ab_step(err, "enforcement");
-	}
 	*ret = ab_alloc(sizeof(**ret));
-	**ret = c;
+	**ret = (struct ab_program_judge){ .sock = pair[0], .seat = pair[1] };
 	return 0;
+}
+
+int ab_program_judge_seat(const struct ab_program_judge *c)
+{
+	return c->seat;
+}
+
+void ab_program_judge_leave_seat(struct ab_program_judge *c)
+{
+	close(ab_take_fd(&c->seat));
+}
+
+void ab_program_judge_begin(struct ab_program_judge *c)
+{
+	c->begun = true;
+}
+
+bool ab_program_judge_begun(const struct ab_program_judge *c)
+{
+	return c->begun;
 }
 
 static int fail_gone(struct ab_error *err)
 {
 	ab_fail(err, AB_ESYSTEM, 0, "the judge process has died");
-	ab_hint(err,
-		"the run was ended because it could not start programs any more; run it again");
+	ab_hint(err, "the run was ended because it could not create files any more; run it again");
 	return ab_step(err, "enforcement");
-}
-
-int ab_program_judge_watch(struct ab_program_judge *c, int listener, struct ab_error *err)
-{
-	uint32_t unused = 0;
-
-	return ab_send_fds(c->sock, &unused, sizeof(unused), &listener, 1) < 0 ? fail_gone(err) : 0;
 }
 
 int ab_program_judge_fd(const struct ab_program_judge *c)
@@ -107,10 +104,7 @@ void ab_program_judge_free(struct ab_program_judge *c)
 {
 	if (!c)
 		return;
-	/* It has exited, or never will. */
-	kill(c->pid, SIGKILL);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	ab_closep(&c->seat);
 	close(c->sock);
 	free(c);
 }

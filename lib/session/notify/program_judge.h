@@ -1,14 +1,16 @@
 #ifndef AB_SESSION_NOTIFY_PROGRAM_JUDGE_H
 #define AB_SESSION_NOTIFY_PROGRAM_JUDGE_H
 /*
- * commands.enforce "children": the judge applies the rules to each program that the box executes,
- * before it runs. --trace-denials: it also sees what the box denies (session/notify/trace.h).
+ * The judge answers the calls that the kernel holds for us. In every run these are calls that
+ * create, rename, remove, change or open for writing: it reports those that the box denies, and
+ * refuses protected names (session/writes/writes.h). With commands.enforce "children" it also
+ * applies the rules to each program that the box executes, before it runs. With --trace-denials it
+ * sees everything that the box denies (session/notify/trace.h).
  *
- * The kernel holds each such call until the judge has answered. The judge is a process of its own,
- * forked before the supervisor locks itself in: it must inspect the box's processes, which a
- * process under Landlock cannot. Its filter leaves it little else, because it reads what hostile
- * programs wrote. When it is gone, nothing in the box can be executed any more, and the supervisor
- * ends the run.
+ * The judge is a process of its own: it must inspect the box's processes, which the supervisor
+ * under Landlock cannot. Its filter leaves it little else, because it reads what hostile programs
+ * wrote. The broker forks it at the first such call, so a run without one does not pay for it. When
+ * it is gone, these calls fail in the box, and the supervisor ends the run.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,13 +54,13 @@ struct ab_note {
 	char command[1024]; /* quoted for a shell */
 };
 
-/* `trace`: NULL to judge programs only. */
-struct ab_trace_terms;
-int ab_program_judge_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
-			   struct ab_program_judge **ret, struct ab_error *err);
-
-/* Pass the listener, which it closes. -1: the judge is gone. */
-int ab_program_judge_watch(struct ab_program_judge *children, int listener, struct ab_error *err);
+/* Before the broker is forked, which gets the judge's end of the socket; then close that here. */
+int ab_program_judge_open(struct ab_program_judge **ret, struct ab_error *err);
+int ab_program_judge_seat(const struct ab_program_judge *judge);
+void ab_program_judge_leave_seat(struct ab_program_judge *judge);
+/* The broker was told to fork the judge. */
+void ab_program_judge_begin(struct ab_program_judge *judge);
+bool ab_program_judge_begun(const struct ab_program_judge *judge);
 
 /* Readable when there is a note. hear() does not wait: 1 and a note, 0 when there is none, -1 when
  * the judge is gone. */
@@ -71,7 +73,7 @@ int ab_program_judge_hear(struct ab_program_judge *children, struct ab_note *ret
 void ab_program_judge_dismiss(struct ab_program_judge *children);
 bool ab_program_judge_await(const struct ab_program_judge *children);
 
-/* Kills it, whatever it does. */
+/* A judge that is left ends with the broker. */
 void ab_program_judge_free(struct ab_program_judge *children);
 
 #endif

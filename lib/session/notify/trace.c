@@ -1,6 +1,5 @@
 #include "session/notify/trace.h"
 
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@ enum {
 };
 
 struct ab_trace {
-	struct ab_trace_terms terms;
 	struct {
 		uint64_t key, times;
 	} reported[REPORTED_MAX];
@@ -28,17 +26,9 @@ struct ab_trace {
 	uint64_t key; /* of the note that was made last */
 };
 
-struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms)
+struct ab_trace *ab_trace_new(void)
 {
-	struct ab_trace *trace = ab_alloc(sizeof(*trace));
-
-	trace->terms = *terms;
-	return trace;
-}
-
-const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace)
-{
-	return &trace->terms;
+	return ab_alloc(sizeof(struct ab_trace));
 }
 
 /* FNV-1a. A collision only makes one record of two. */
@@ -102,55 +92,44 @@ static bool is_new(struct ab_trace *trace, uint64_t key)
 	return true;
 }
 
-static bool note_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
-		      const struct seccomp_data *call, struct ab_note *ret)
+/* The rest of a note that is sent. */
+static bool finish_note(const struct ab_trace *trace, pid_t pid, struct ab_note *ret)
 {
-	const char *name = ab_seccomp_name(call->nr);
-
-	ret->kind = AB_NOTE_CALL;
-	if (name[0])
-		copy_text(ret->call, sizeof(ret->call), name);
-	else
-		snprintf(ret->call, sizeof(ret->call), "%d", call->nr);
-	copy_text(ret->rule, sizeof(ret->rule), "syscalls");
-	copy_text(ret->reason, sizeof(ret->reason), "a system call that the box denies");
-	describe_exe(arena, pid, ret);
-	return is_new(trace, hash_note(ret, ""));
-}
-
-static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
-		      const struct seccomp_data *call, struct ab_note *ret)
-{
-	struct ab_denied denied;
-
-	if (!ab_trace_look(arena, &trace->terms, pid, call, &denied))
-		return false;
-	ret->kind = AB_NOTE_FILE;
-	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(call->nr));
-	copy_text(ret->access, sizeof(ret->access), denied.access);
-	copy_path(ret->path, sizeof(ret->path), denied.path);
-	copy_text(ret->rule, sizeof(ret->rule), denied.rule);
-	copy_text(ret->reason, sizeof(ret->reason), denied.reason);
-	if (strlen(denied.hint) < sizeof(ret->hint))
-		copy_text(ret->hint, sizeof(ret->hint), denied.hint);
-	describe_exe(arena, pid, ret);
-	return is_new(trace, hash_note(ret, denied.path));
-}
-
-bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
-		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret)
-{
-	bool fresh;
-
-	*ret = (struct ab_note){ .told = 1 };
-	fresh = verdict == SECCOMP_RET_ALLOW ? note_file(trace, arena, pid, call, ret)
-					     : note_call(trace, arena, pid, call, ret);
-	if (!fresh)
-		return false;
 	describe_process(pid, ret);
 	ret->number = (uint32_t)trace->nreported + 1;
 	ret->told = trace->nreported < REPORTED_MAX;
 	return true;
+}
+
+bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   struct ab_note *ret)
+{
+	const char *name = ab_seccomp_name(nr);
+
+	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
+	if (name[0])
+		copy_text(ret->call, sizeof(ret->call), name);
+	else
+		snprintf(ret->call, sizeof(ret->call), "%d", nr);
+	copy_text(ret->rule, sizeof(ret->rule), "syscalls");
+	copy_text(ret->reason, sizeof(ret->reason), "a system call that the box denies");
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
+}
+
+bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   const struct ab_denied *denied, struct ab_note *ret)
+{
+	*ret = (struct ab_note){ .kind = AB_NOTE_FILE };
+	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
+	copy_text(ret->access, sizeof(ret->access), denied->access);
+	copy_path(ret->path, sizeof(ret->path), denied->path);
+	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
+	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
+	if (strlen(denied->hint) < sizeof(ret->hint))
+		copy_text(ret->hint, sizeof(ret->hint), denied->hint);
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, denied->path)) && finish_note(trace, pid, ret);
 }
 
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)

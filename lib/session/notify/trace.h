@@ -1,7 +1,8 @@
 #ifndef AB_SESSION_NOTIFY_TRACE_H
 #define AB_SESSION_NOTIFY_TRACE_H
 /*
- * --trace-denials: sees what the box denies, before it happens.
+ * Sees what the box denies, before it happens: calls that write, and with
+ * --trace-denials all others.
  *
  * A call that may be denied waits for the judge (program_judge.h). The judge
  * runs AB_FILTER_TARGET itself, so it knows what the filter denies. It predicts
@@ -30,8 +31,9 @@ struct ab_trace_terms {
 	const struct ab_plan *plan;
 	const struct ab_strv *sockets; /* the host's, hidden from the box */
 	const char *state;	       /* agentbox's own folder, or NULL */
-	const char *home;	       /* without links, or NULL */
+	const char *home;	       /* or NULL; the judge resolves it */
 	uid_t uid;		       /* of the run */
+	bool all;		       /* --trace-denials, not only calls that write */
 	bool judged;		       /* programs are judged as well */
 	bool learn;		       /* report programs that are executed */
 };
@@ -73,11 +75,14 @@ const struct ab_touch *ab_touch_find(int nr);
  *
  * write: on a read-only file system; `whole` when the folder of the path would have to be changed.
  * unmount: the name is a mount point.
+ * protected: the name does not exist and must not be created.
  */
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		    bool whole, struct ab_denied *ret);
 bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		      struct ab_denied *ret);
+void ab_trace_protected(struct ab_arena *arena, const struct ab_trace_terms *terms,
+			const char *path, struct ab_denied *ret);
 bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		   const char *access, struct ab_denied *ret);
 bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
@@ -90,15 +95,17 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 /*
  * trace.c: remembers what was reported, so that each denial is reported once.
  *
- * denied() makes a note of a call. False: there is nothing to report, or it was reported before and
- * is only counted. A note whose `told` is 0 means that there was no room to remember one more. Call
- * sent() for each note that was sent. again() returns, one by one, the denials that happened more
- * than once.
+ * file() and call() make a note of a denial. False: it was reported before and is only counted. A
+ * note whose `told` is 0 means that there was no room to remember one more. Call sent() for each
+ * note that was sent. again() returns, one by one, the denials that happened more than once.
  */
-struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms);
-const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace);
-bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
-		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret);
+struct ab_trace *ab_trace_new(void);
+/* The walls deny a name that the call `nr` takes. */
+bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   const struct ab_denied *denied, struct ab_note *ret);
+/* The filter denies the call. */
+bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   struct ab_note *ret);
 /* The same for a program that is executed. */
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret);
 void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note);

@@ -74,10 +74,10 @@ static const char *find_entry(const struct ab_policy *policy, const char *path)
 }
 
 static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *terms,
-			 const struct ab_mount *m, const char *path, const char *reason,
+			 const char *object, const char *path, const char *reason,
 			 struct ab_denied *ret)
 {
-	const char *entry = find_entry(terms->policy, m->path);
+	const char *entry = find_entry(terms->policy, object);
 
 	*ret = (struct ab_denied){ .access = "write",
 				   .path = path,
@@ -87,6 +87,12 @@ static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *te
 	if (entry)
 		ret->hint = suggest_option(arena, "--deny-write", "!", entry);
 	return true;
+}
+
+void ab_trace_protected(struct ab_arena *arena, const struct ab_trace_terms *terms,
+			const char *path, struct ab_denied *ret)
+{
+	is_protected(arena, terms, path, path, "a protected name", ret);
 }
 
 /* May the hint suggest it for the sake of one file? Not the root, nor a whole home, nor a name that
@@ -113,7 +119,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 	if (m && m->op == AB_MOUNT_MASK)
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	if (m && m->op == AB_MOUNT_CLOSE)
-		return is_protected(arena, terms, m, path, "a protected name", ret);
+		return is_protected(arena, terms, m->path, path, "a protected name", ret);
 	/* A path that is writable in the box but fails is not writable outside either. */
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
@@ -136,9 +142,10 @@ bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms
 		return false;
 	switch (m->op) {
 	case AB_MOUNT_CLOSE:
-		return is_protected(arena, terms, m, path, "a protected name", ret);
+		return is_protected(arena, terms, m->path, path, "a protected name", ret);
 	case AB_MOUNT_PIN:
-		return is_protected(arena, terms, m, path, "it leads to a protected name", ret);
+		return is_protected(arena, terms, m->path, path, "it leads to a protected name",
+				    ret);
 	case AB_MOUNT_MASK:
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	case AB_MOUNT_SHOW:

@@ -105,6 +105,19 @@ static void return_rules(struct run *r)
 			   err.text);
 }
 
+/* The walls are the same without a listener. */
+static void say_unasked(const struct run *r, int errnum)
+{
+	const struct ab_spec *spec = &r->prepared->spec;
+
+	ab_run_say(r, spec->children || spec->traced ? AB_SAY_WARNING : AB_SAY_DETAIL,
+		   "%s: cannot get a seccomp listener: %s",
+		   spec->children ? "programs that the command starts are not judged"
+		   : spec->traced ? "denials are not traced"
+				  : "denied writes are not recorded",
+		   strerror(errnum));
+}
+
 static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
@@ -122,12 +135,8 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	use_up_rules(r);
 	if (lacking)
 		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
-	if (r->children && holds->unasked)
-		ab_run_say(r, AB_SAY_WARNING, "%s: cannot get a seccomp listener: %s",
-			   r->prepared->spec.children
-				   ? "programs that the command starts are not judged"
-				   : "denials are not traced",
-			   strerror(holds->unasked));
+	if (holds->unasked)
+		say_unasked(r, holds->unasked);
 	if (r->request->verbose > 0) {
 		ab_autofree char *names = join_words(&held);
 
@@ -167,9 +176,8 @@ static int drain_judge(struct run *r, struct ab_error *err)
 {
 	struct ab_note note;
 
-	if (!r->children || r->judge_drained)
+	if (!ab_program_judge_begun(r->children))
 		return 0;
-	r->judge_drained = true;
 	ab_program_judge_dismiss(r->children);
 	/* Take each message at once: the judge may be waiting for room. */
 	while (ab_program_judge_await(r->children) &&
@@ -180,13 +188,11 @@ static int drain_judge(struct run *r, struct ab_error *err)
 	return 0;
 }
 
-/* Take what the judge and the proxy sent before the box was gone. */
+/* Take what the proxy sent before the box was gone. */
 static void close_network(struct run *r, int *result, struct ab_error *err)
 {
 	struct ab_error late = { 0 };
 
-	if (drain_judge(r, &late) < 0)
-		prefer_first(result, err, &late);
 	if (!r->box_network)
 		return;
 	r->had_network = true;
@@ -224,6 +230,9 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	struct ab_error late = { 0 };
 	int result = supervised, asked;
 
+	/* The judge ends with the broker. */
+	if (drain_judge(r, &late) < 0)
+		prefer_first(&result, err, &late);
 	/* The hook gets the last violations too. */
 	if (r->request->on_violation) {
 		close_network(r, &result, err);

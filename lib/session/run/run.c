@@ -32,15 +32,16 @@
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
 #include "session/host/cgroup.h"
+#include "session/notify/judge_process.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
-#include "session/notify/trace.h"
 #include "session/run/lockdown.h"
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"
 #include "session/run/supervisor.h"
 #include "session/terminal/terminal.h"
+#include "session/writes/writes.h"
 
 /* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
  * error. */
@@ -71,30 +72,31 @@ static int open_record(struct run *r, struct ab_error *err)
 	return ab_log_open(&setup, &r->log, err);
 }
 
-static int start_judge(struct run *r, struct ab_error *err)
+/* The judge is forked later, by the broker, with what is known now. */
+static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_error *err)
 {
-	struct ab_terms terms = { .policy = r->prepared->policy,
-				  .cwd = r->prepared->spec.cwd,
-				  .yes = r->request->yes,
-				  .approved = r->consent.approved ? r->consent.rule : NULL,
-				  .approved_user = r->consent.user_rule };
-
 	const struct ab_prepared *p = r->prepared;
-	ab_autofree char *home = NULL;
-	struct ab_trace_terms trace = { .policy = p->policy,
-					.plan = &p->spec.plan,
-					.sockets = &p->host.sockets,
-					.state = p->state.path,
-					.uid = geteuid(),
-					.judged = p->spec.children,
-					.learn = r->request->learn };
 
-	if (!p->spec.children && !p->spec.traced)
-		return 0;
-	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
-	trace.home = home ? home : p->policy->home;
-	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, r->prepared->spec.strict);
-	return ab_program_judge_start(&terms, p->spec.traced ? &trace : NULL, &r->children, err);
+	*ret = (struct ab_judge_duty){
+		.terms = { .policy = p->policy,
+			   .cwd = p->spec.cwd,
+			   .yes = r->request->yes,
+			   .approved = r->consent.approved ? r->consent.rule : NULL,
+			   .approved_user = r->consent.user_rule },
+		.trace = { .policy = p->policy,
+			   .plan = &p->spec.plan,
+			   .sockets = &p->host.sockets,
+			   .state = p->state.path,
+			   .home = p->policy->home,
+			   .uid = geteuid(),
+			   .all = p->spec.traced,
+			   .judged = p->spec.children,
+			   .learn = r->request->learn },
+		.handlers = { ab_writes_handler(&p->host.survey) },
+		.nhandlers = 1,
+	};
+	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, p->spec.strict);
+	return ab_program_judge_open(&r->children, err);
 }
 
 static bool asks_about_hosts(const struct ab_policy *policy)
@@ -135,6 +137,7 @@ static int open_control(struct run *r, struct ab_error *err)
 static int set_up_host(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
+	struct ab_judge_duty judge;
 	struct ab_broker_duty duty = { .input = &r->request->policy,
 				       .survey = &p->host.survey,
 				       .run = &r->dir,
@@ -149,6 +152,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,
+				       .judge = &judge,
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
@@ -158,9 +162,12 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	release_stdio(r);
-	if (open_prompt(r, &duty.rescue, err) < 0 || ab_broker_start(&duty, &r->broker, err) < 0 ||
-	    start_judge(r, err) < 0)
+	if (open_prompt(r, &duty.rescue, err) < 0 || prepare_judge(r, &judge, err) < 0)
 		return -1;
+	duty.judge_sock = ab_program_judge_seat(r->children);
+	if (ab_broker_start(&duty, &r->broker, err) < 0)
+		return -1;
+	ab_program_judge_leave_seat(r->children);
 	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->box_network,
 				err) < 0)
 		return -1;

@@ -24,11 +24,10 @@ struct run {
 	struct ab_box box;
 	struct ab_network network; /* until box_network takes it over */
 	struct ab_box_network *box_network;
-	bool had_network;   /* the run had a box_network */
-	bool judge_drained; /* the judge's last messages were read */
+	bool had_network; /* the run had a box_network */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
-	struct ab_program_judge *children; /* NULL: only the start is judged */
+	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
 	struct ab_violations *violations;

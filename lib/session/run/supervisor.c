@@ -41,11 +41,11 @@ struct supervisor {
 	const struct ab_supervision *what;
 	struct ab_outcome out;
 	struct ab_loop loop;
-	struct ab_source signals, box, broker, judge, timer;
+	struct ab_source signals, box, broker, listener, judge, timer;
 	struct ab_steering *steering;
 	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
-	bool has_listener;	       /* the judge has its listener */
+	bool has_listener;	       /* the box has sent its listener */
 	bool asked_to_stop;	       /* SIGTSTP was forwarded */
 	int64_t first_claim;	       /* when the command first wanted the terminal */
 	unsigned int claims;	       /* how often since then */
@@ -248,19 +248,62 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 		give_up(s);
 }
 
-/* The command waits for the judge, and the judge for the listener. */
-static int take_listener(struct supervisor *s, const struct ab_holds *holds,
-			 const struct ab_fds *fds)
+static void judge_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+	struct ab_note note;
+	int r = ab_program_judge_hear(s->what->children, &note, s->err);
+
+	(void)events;
+	if (r < 0 || (r > 0 && ab_refused_programs_take(s->what->refusals, &note, s->err) < 0))
+		give_up(s);
+}
+
+/* The first call of the box that must be answered: the broker forks the judge, which gets the
+ * listener. If that fails, the judge's socket ends. */
+static int call_judge(struct supervisor *s)
+{
+	struct ab_program_judge *judge = s->what->children;
+
+	s->judge = (struct ab_source){ .fd = ab_program_judge_fd(judge),
+				       .ready = judge_ready,
+				       .owner = s };
+	if (ab_loop_add(&s->loop, &s->judge, EPOLLIN, s->err) < 0)
+		return -1;
+	ab_program_judge_begin(judge);
+	if (ab_broker_start_judge(s->what->broker, s->listener.fd) < 0) {
+		ab_fail(s->err, AB_ESYSTEM, 0, "the broker cannot start the judge");
+		return ab_step(s->err, "enforcement");
+	}
+	return 0;
+}
+
+static void listener_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+
+	if ((events & EPOLLIN) && call_judge(s) < 0)
+		give_up(s);
+	/* The judge has it, or no process is left. */
+	ab_loop_remove(&s->loop, source);
+	close(ab_take_fd(&source->fd));
+}
+
+/* Most runs of a moment write nothing, and need no judge. */
+static int take_listener(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
 {
 	if (!s->what->children || s->has_listener || (holds && holds->unasked))
 		return 0;
 	s->has_listener = true;
 	if (fds->len != 1)
 		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent no seccomp listener");
-	return ab_program_judge_watch(s->what->children, fds->v[0], s->err);
+	s->listener = (struct ab_source){ .fd = ab_take_fd(&fds->v[0]),
+					  .ready = listener_ready,
+					  .owner = s };
+	return ab_loop_add(&s->loop, &s->listener, EPOLLIN, s->err);
 }
 
-static void take_holds(struct supervisor *s, const struct ab_holds *holds, const struct ab_fds *fds)
+static void take_holds(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
 {
 	if (s->started)
 		return;
@@ -364,17 +407,6 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	ab_broker_forget(&news);
 }
 
-static void judge_ready(struct ab_source *source, uint32_t events)
-{
-	struct supervisor *s = source->owner;
-	struct ab_note note;
-	int r = ab_program_judge_hear(s->what->children, &note, s->err);
-
-	(void)events;
-	if (r < 0 || (r > 0 && ab_refused_programs_take(s->what->refusals, &note, s->err) < 0))
-		give_up(s);
-}
-
 static sigset_t before; /* the caller's signal mask */
 
 int ab_supervise_prepare(struct ab_error *err)
@@ -411,17 +443,11 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	s->broker = (struct ab_source){ .fd = ab_broker_fd(what->broker),
 					.ready = broker_ready,
 					.owner = s };
-	if (what->children)
-		s->judge = (struct ab_source){ .fd = ab_program_judge_fd(what->children),
-					       .ready = judge_ready,
-					       .owner = s };
 	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
 	if (ab_loop_add(&s->loop, &s->signals, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
-		return -1;
-	if (what->children && ab_loop_add(&s->loop, &s->judge, EPOLLIN, err) < 0)
 		return -1;
 	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
@@ -463,6 +489,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	struct supervisor s = { .what = what,
 				.err = err,
 				.signals = { .fd = -1 },
+				.listener = { .fd = -1 },
 				.timer = { .fd = -1 },
 				.grace = { .fire = grace_expired },
 				.loop = { .epoll = -1 } };
@@ -480,6 +507,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
+	ab_closep(&s.listener.fd);
 	ab_closep(&s.timer.fd);
 	ab_loop_fini(&s.loop);
 	*ret = s.out;

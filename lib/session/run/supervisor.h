@@ -22,10 +22,10 @@ struct ab_secrets;
 struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
-	struct ab_terminal *terminal;	      /* or NULL */
-	struct ab_program_judge *children;    /* or NULL: children are not judged */
-	struct ab_refused_programs *refusals; /* with children */
-	uint64_t timeout_ms;		      /* 0: none */
+	struct ab_terminal *terminal;	   /* or NULL */
+	struct ab_program_judge *children; /* answers the calls that the kernel holds */
+	struct ab_refused_programs *refusals;
+	uint64_t timeout_ms; /* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
 	void *arg;

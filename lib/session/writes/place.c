@@ -1,0 +1,115 @@
+#include "session/writes/place.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/system/path.h"
+#include "sandbox/plan/plan.h"
+#include "workspace/survey/survey.h"
+#include "workspace/tree/names.h"
+
+static bool is_dots(const char *name, size_t len, size_t dots)
+{
+	return len == dots && strncmp(name, "..", dots) == 0;
+}
+
+const char *ab_place_clean(struct ab_arena *arena, const char *dir, const char *path)
+{
+	char text[PATH_MAX];
+	size_t len = 0;
+
+	if (!path[0] || (path[0] != '/' && (!dir || dir[0] != '/')))
+		return NULL;
+	if (path[0] != '/') {
+		len = strlen(dir);
+		if (len >= sizeof(text))
+			return NULL;
+		memcpy(text, dir, len);
+		len -= len == 1; /* "/" */
+	}
+	for (const char *at = path; *at;) {
+		size_t n = strcspn(at, "/");
+
+		if (is_dots(at, n, 2) || len + n + 2 > sizeof(text))
+			return NULL;
+		if (n && !is_dots(at, n, 1)) {
+			text[len++] = '/';
+			memcpy(text + len, at, n);
+			len += n;
+		}
+		at += n + (at[n] == '/');
+	}
+	return ab_arena_ndup(arena, len ? text : "/", len ? len : 1);
+}
+
+bool ab_place_is_open(const struct ab_plan *plan, const char *path)
+{
+	bool open = false, itself = false;
+
+	/* The box's own devices, independent of the host's. */
+	if (ab_path_within(path, "/dev"))
+		return true;
+	/* Parents come before children, so the last one that applies decides. */
+	for (size_t i = 0; i < plan->len; i++) {
+		const struct ab_mount *m = &plan->v[i];
+
+		if (!ab_path_within(path, m->path))
+			continue;
+		itself = strcmp(path, m->path) == 0;
+		/* A pin is as writable as what it is in. Below a hidden root, unnamed paths are
+		 * read-only. */
+		if (m->op != AB_MOUNT_PIN)
+			open = m->op == AB_MOUNT_WRITE || (m->op == AB_MOUNT_PRIVATE && m->path[1]);
+	}
+	return open && !itself;
+}
+
+/* Is `rest` the whole protected name, neither a folder above it nor something below? */
+static bool is_name(const char *name, const char *rest)
+{
+	char part[NAME_MAX + 1];
+
+	while (*name && *rest) {
+		size_t n = strcspn(rest, "/");
+
+		if (n > NAME_MAX)
+			return false;
+		memcpy(part, rest, n);
+		part[n] = '\0';
+		if (!ab_name_starts(name, part, &name))
+			return false;
+		rest += n + (rest[n] == '/');
+	}
+	return !*name && !*rest;
+}
+
+static bool has_name(const struct ab_strv *names, const char *rest)
+{
+	for (size_t i = 0; i < names->len; i++) {
+		const char *name = names->v[i];
+
+		/* Nearly all names differ in the first byte. */
+		if (name[0] != rest[0] && !strchr("*?[\\", name[0]))
+			continue;
+		if (is_name(name, rest))
+			return true;
+	}
+	return false;
+}
+
+bool ab_place_is_protected(const struct ab_survey *survey, const char *path)
+{
+	for (size_t i = 0; i < survey->nwatch; i++) {
+		const struct ab_watch *w = &survey->watch[i];
+		size_t n;
+
+		if (!ab_path_within(path, w->dir))
+			continue;
+		n = strlen(w->dir);
+		n -= n == 1; /* "/" */
+		if (path[n] == '/' && path[n + 1] && has_name(&w->names, path + n + 1))
+			return true;
+	}
+	return false;
+}
