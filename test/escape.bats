@@ -719,6 +719,7 @@ host_address()
 		cat /dev/agentbox' sh "$AGENTBOX_STATE"
 	[ "$status" -eq 0 ]
 	no_hole
+	unsaid
 	[ -s "$AGENTBOX_STATE/runs/${lines[-1]}/audit.jsonl" ]
 }
 
@@ -745,6 +746,7 @@ host_address()
 	AGENTBOX_CONFIG=$WORKSPACE/mine.json agentbox run -- sh -c '
 		echo evil >mine.json && echo HOLE; mv mine.json x && echo HOLE; cat ok'
 	no_hole
+	unsaid
 	[[ "$output" == *ok ]]
 	agentbox run --config mine.json -- sh -c '
 		echo evil >mine.json && echo HOLE; rm mine.json && echo HOLE; cat ok'
@@ -780,6 +782,7 @@ host_address()
 	agentbox run -- sh -c 'echo evil >"$HOME/victim/.git/hooks/pre-commit" && echo HOLE
 		echo evil >"$HOME/victim/x" && echo HOLE; cat file'
 	no_hole
+	unsaid
 	[[ "$output" == *fine ]]
 	[ ! -e "$HOME/victim/.git/hooks/pre-commit" ]
 }

@@ -76,6 +76,7 @@ teardown()
 		echo new >file; mkdir -p sub/deep; mv file sub/deep; ln sub/deep/file hard; ln -s hard soft
 		chmod 700 sub; rm hard; cat sub/deep/file' sh "$TEST_DIR" "$ATTACK/files"
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = new ]
 	[ "$(cat "$HOME/other/file")" = old ]
 	[ ! -e link ]
@@ -104,6 +105,7 @@ teardown()
 		echo x >file && echo HOLE; echo x >new && echo HOLE
 		echo fine >/tmp/x && cat file /tmp/x'
 	no_hole
+	unsaid
 	[ "${lines[-2]}" = old ]
 	[ "${lines[-1]}" = fine ]
 	[ ! -e new ]
@@ -163,6 +165,7 @@ teardown()
 		cat notes .ssh/known_hosts .ssh/config .ssh/id_ed25519.pub
 		head -c 1 /etc/passwd >/dev/null && echo system'
 	no_hole
+	unsaid
 	[ "$(tail -n 5 <<<"$output")" = "content of notes
 content of .ssh/known_hosts
 content of .ssh/config
@@ -182,6 +185,7 @@ system" ]
 		cat keys/c.txt'
 	no_hole
 	[ "$(grep -c secret <<<"$output")" -eq 1 ]
+	unsaid
 	[ "${lines[-1]}" = secret ]
 	[ "$(cat hidden/sub/x one)" = $'secret\nsecret' ]
 }
@@ -210,6 +214,7 @@ system" ]
 	agentbox run --deny-read locked/key -- sh -c 'chmod 755 locked; cat locked/key && echo HOLE; echo fine'
 	chmod 755 locked
 	no_hole
+	unsaid
 	[[ "$output" == *fine ]]
 }
 
@@ -221,6 +226,7 @@ system" ]
 		cat a/x && echo HOLE; echo x >a/x && echo HOLE
 		echo x >b/x && echo HOLE; echo x >b/new && echo HOLE; cat b/x'
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = old ]
 	agentbox run --deny-read b/x --deny-write b -- sh -c 'cat b/x && echo HOLE; ls b'
 	no_hole
@@ -246,6 +252,7 @@ system" ]
 	[ "${lines[0]}" = yes ]
 	[[ "$output" == *"tmpfile: E"* ]]
 	[[ "$output" != *other* || "$output" == *"other': No such file"* ]]
+	unsaid
 	[ "${lines[-1]}" = fine ]
 	[ "$(cat file)" = x ]
 }
@@ -322,6 +329,7 @@ system" ]
 			echo x >"$1/new" && cat "$1/new"' sh "$dir" "$ATTACK/sockets"
 		no_hole
 		[[ "$output" == *"stream: ENOENT"* ]]
+		unsaid
 		[ "${lines[-1]}" = x ]
 		[ ! -e "$dir/new" ]
 		[ "$(cat "$dir/file")" = secret ]

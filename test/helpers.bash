@@ -192,6 +192,13 @@ agentbox()
 	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
+# unsaid: leave the summary of denied files at the end out of $output and $lines.
+unsaid()
+{
+	output=${output%%$'\n'agentbox: [0-9]*' file access'*}
+	mapfile -t lines <<<"$output"
+}
+
 # The same with separate $output and $stderr.
 agentbox_split()
 {

@@ -92,6 +92,7 @@ taken()
 	no_hole
 	[[ "$output" != *": ok"* ]]
 	[ "$(grep -c ': EBUSY$\|: EXDEV$\|: EROFS$' <<<"$output")" -eq 12 ]
+	unsaid
 	[ "${lines[-1]}" = 2 ]
 	[ -e .config/other/x ]
 	[ "$(git log --format=%s | head -n 1)" = second ]
@@ -117,6 +118,7 @@ taken()
 		ln .git/config third && echo HOLE; ln twin third && echo HOLE
 		echo fine >file; cat file' sh "$ATTACK/files"
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = fine ]
 	[ "$(cat real/env real/tasks)" = $'old\nold' ]
 	[ "$(readlink .envrc .vscode)" = $'real/env\nreal' ]
@@ -137,7 +139,7 @@ taken()
 	no_hole
 	[ "$(cat file .husky/pre-commit)" = $'fine\nold' ]
 	rm -r .husky
-	agentbox run -- sh -c 'mkdir .husky && echo evil >.husky/pre-commit'
+	agentbox run -- sh -c 'ln -s . way; mkdir way/.husky && echo evil >.husky/pre-commit'
 	[[ "$output" == *.husky* ]]
 	[ ! -e .husky ]
 }
@@ -160,14 +162,17 @@ taken()
 }
 
 # -------------------------------------------------------- those that appear
+#
+# A program that creates one is refused at the call (writes.bats). These go through a
+# link, which the judge does not follow, as a program that means it can.
 
 @test "a protected file that appears is moved to quarantine and reported" {
 	make_repo
-	agentbox run -- sh -c '
-		echo evil >.envrc; mkdir .vscode .claude; echo evil >.vscode/tasks.json
-		echo evil >.claude/settings.json; ln -s /etc/passwd .mcp.json; mkfifo .gitmodules
-		mkdir -p .config/fish .config/fine; echo evil >.config/fish/config.fish
-		echo fine >.config/fine/x; echo evil >.git/config.worktree; echo "../x" >.git/commondir
+	agentbox run -- sh -c 'ln -s . way
+		echo evil >way/.envrc; mkdir way/.vscode way/.claude; echo evil >.vscode/tasks.json
+		echo evil >.claude/settings.json; ln -s /etc/passwd way/.mcp.json; mkfifo way/.gitmodules
+		mkdir .config .config/fine; mkdir way/.config/fish; echo evil >.config/fish/config.fish
+		echo fine >.config/fine/x; echo evil >way/.git/config.worktree; echo "../x" >way/.git/commondir
 		rm -f .git/commondir; echo fine >file; true'
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode .claude .mcp.json .gitmodules .config/fish .git/config.worktree
@@ -185,7 +190,7 @@ taken()
 
 @test "it is taken while the box still runs" {
 	mkfifo go
-	"$AGENTBOX" run -- sh -c 'echo evil >.envrc; mkdir .vscode; read line <go' \
+	"$AGENTBOX" run -- sh -c 'ln -s . way; echo evil >way/.envrc; mkdir way/.vscode; read line <go' \
 		>"$TEST_DIR/out" 2>&1 3>&- &
 	local pid=$!
 	PEERS+=($pid)
@@ -215,14 +220,14 @@ taken()
 @test "tricks with what appears do not keep it there" {
 	mkdir sub
 	ln -s build/env .envrc
-	agentbox run -- sh -c '
-		mkdir -p build && echo evil >build/env
-		mkdir .vscode && echo evil >.vscode/tasks.json && chmod 000 .vscode
-		mkdir sub/.idea && echo evil >sub/.idea/x && mv sub/.idea .idea
-		ln -s sub .cursor
-		mkdir -p .config && ln -s ../sub .config/fish
-		( while :; do echo evil >.mcp.json; done ) & sleep 0.3; kill $!
-		echo evil >sub/keep; exec 7>.zshrc; rm .zshrc; ln /proc/self/fd/7 .zshrc 2>/dev/null; true'
+	agentbox run -- sh -c 'ln -s . way
+		mkdir -p way/build && echo evil >way/build/env
+		mkdir way/.vscode && echo evil >.vscode/tasks.json && chmod 000 .vscode
+		mkdir sub/.idea && echo evil >sub/.idea/x && mv sub/.idea way/.idea
+		ln -s sub way/.cursor
+		mkdir -p .config && ln -s ../sub way/.config/fish
+		( while :; do echo evil >way/.mcp.json; done ) & sleep 0.3; kill $!
+		echo evil >sub/keep; exec 7>way/.zshrc; rm .zshrc; ln /proc/self/fd/7 way/.zshrc 2>/dev/null; true'
 	[ "$status" -eq 0 ]
 	absent .vscode .idea .cursor .mcp.json .config/fish build/env .zshrc
 	[ -e sub/keep ]
@@ -230,12 +235,13 @@ taken()
 }
 
 @test "a folder that was taken away does not lead into the state folder" {
-	agentbox run -- "$ATTACK/files" held .vscode
+	ln -s . way
+	agentbox run -- "$ATTACK/files" held way/.vscode
 	[[ "${lines[0]}" == "held: E"* ]]
 	[ -z "$(find "$AGENTBOX_STATE" -name evil)" ]
 	# Nor where that is a part of the workspace.
 	export AGENTBOX_STATE=$WORKSPACE/state
-	agentbox run -- "$ATTACK/files" held .vscode
+	agentbox run -- "$ATTACK/files" held way/.vscode
 	[ "$status" -eq 0 ]
 	[ -z "$(find "$AGENTBOX_STATE" -name evil)" ]
 	[ ! -e .vscode ]
@@ -244,8 +250,9 @@ taken()
 
 @test "a box that makes a thousand of them is still cleaned up after" {
 	agentbox run -- sh -c '
-		i=0; while [ $i -lt 1000 ]; do echo $i >.envrc; i=$((i + 1)); done
-		mkdir .vscode; i=0; while [ $i -lt 300 ]; do echo >.vscode/$i; i=$((i + 1)); done'
+		ln -s . way
+		i=0; while [ $i -lt 1000 ]; do echo $i >way/.envrc; i=$((i + 1)); done
+		mkdir way/.vscode; i=0; while [ $i -lt 300 ]; do echo >.vscode/$i; i=$((i + 1)); done'
 	[ "$status" -eq 0 ]
 	[ ! -e .envrc ]
 	[ ! -e .vscode ]
@@ -254,7 +261,7 @@ taken()
 @test "the names of a repository without hooks are watched for" {
 	make_repo
 	rm -r .git/hooks
-	agentbox run -- sh -c 'mkdir .git/hooks && echo evil >.git/hooks/pre-commit
+	agentbox run -- sh -c 'ln -s . way; mkdir way/.git/hooks && echo evil >.git/hooks/pre-commit
 		"$1" replace .git x | grep ok && echo HOLE; echo two >file; git commit -qam second -n' \
 		sh "$ATTACK/files"
 	no_hole

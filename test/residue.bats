@@ -383,7 +383,7 @@ no_live_run()
 }
 
 @test "residue: when the supervisor dies the broker sweeps in its place" {
-	hold 'echo evil >.envrc; echo fine >made'
+	hold 'ln -s "$PWD" /tmp/way; echo evil >/tmp/way/.envrc; echo fine >made'
 	kill -KILL "$pid"
 	end_of "$pid"
 	wait_for 90 no_live_run
@@ -396,7 +396,7 @@ no_live_run()
 }
 
 @test "residue: when everything dies at once the next run sweeps and says so" {
-	hold 'echo evil >.envrc'
+	hold 'ln -s "$PWD" /tmp/way; echo evil >/tmp/way/.envrc'
 	kill -STOP "$broker"
 	kill -KILL "$pid"
 	kill -KILL "$broker"
@@ -413,7 +413,7 @@ no_live_run()
 }
 
 @test "residue: what a killed broker could not sweep the next run sweeps" {
-	hold 'echo evil >.envrc'
+	hold 'ln -s "$PWD" /tmp/way; echo evil >/tmp/way/.envrc'
 	kill -KILL "$broker"
 	end_of "$pid"
 	[ "$status" -eq 125 ]

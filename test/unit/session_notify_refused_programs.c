@@ -14,6 +14,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "session/notify/program_judge.h"
+#include "session/notify/refused_files.h"
 #include "tap.h"
 
 static char top[] = "/tmp/agentbox-unit.XXXXXX";
@@ -42,7 +43,7 @@ static void test_none(void)
 	struct ab_refused_programs *r = ab_refused_programs_new("none", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 
-	ab_refused_programs_summary(r, &lines);
+	ab_refused_programs_summary(r, true, &lines);
 	ok(lines.len == 0 && ab_refused_programs_count(r) == 0, "nothing is told of nothing");
 	ab_refused_programs_free(r);
 }
@@ -60,7 +61,7 @@ static void test_lines(void)
 	take(r, note_of("", "", AB_FORBIDDEN, 0));
 	take(r, rest);
 	ok(ab_refused_programs_count(r) == 17, "all are counted");
-	ab_refused_programs_summary(r, &lines);
+	ab_refused_programs_summary(r, true, &lines);
 	ok(lines.len == 9, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "17 programs were denied", "how many");
 	is_str(lines.v[1], "  abcd-e1  sudo id          asks for more  rule sudo, 2 times",
@@ -117,7 +118,7 @@ static void test_denials(void)
 	take(r, rest);
 	ok(ab_refused_programs_others(r) == 15 && ab_refused_programs_count(r) == 0,
 	   "all are counted, and apart from programs");
-	ab_refused_programs_summary(r, &lines);
+	ab_refused_programs_summary(r, true, &lines);
 	ok(lines.len == 8, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "14 file accesses were denied", "how many");
 	is_str(lines.v[1], "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
@@ -135,6 +136,48 @@ static void test_denials(void)
 	ab_refused_programs_free(r);
 }
 
+/* What a program tries on its own is told only if there is more to tell, or the command failed. */
+static void test_incidental(void)
+{
+	static const struct {
+		const char *path;
+		bool incidental;
+	} paths[] = {
+		{ "/usr/lib/python3/x/__pycache__", true },
+		{ "/usr/lib/python3/__pycache__/x.cpython-311.pyc.1", true },
+		{ "/root/.pyenv/a.pyc", true },
+		{ "/home/me/.cache/pip/x", true },
+		{ "/home/me/.bash_history", true },
+		{ "/home/me/.npm/_logs/1", true },
+		{ "/var/lib/x/db.lock", true },
+		{ "/home/me/.gitconfig", false },
+		{ "/home/me/other/file", false },
+		{ "/home/me/history", false },
+		{ "/home/me/lock", false },
+		{ "/home/me/x.cached/y", false },
+		{ "", false },
+		{ "/", false },
+	};
+	struct ab_refused_programs *r = ab_refused_programs_new("file", &sink, true);
+	ab_autostrv struct ab_strv none = { 0 }, all = { 0 }, few = { 0 };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		ok(ab_refused_is_incidental(paths[i].path) == paths[i].incidental, "%s is %s",
+		   paths[i].path, paths[i].incidental ? "incidental" : "not");
+	take(r, denied(AB_NOTE_FILE, "/x/.cache/a", "open it"));
+	ab_refused_programs_summary(r, false, &none);
+	ok(none.len == 0, "nothing is said of a cache alone");
+	ab_refused_programs_summary(r, true, &all);
+	ok(all.len == 3, "but when the command failed");
+	take(r, denied(AB_NOTE_FILE, "/x/b", "open it"));
+	ab_refused_programs_summary(r, false, &few);
+	ok(few.len == 4, "beside others it is counted: %zu", few.len);
+	is_str(few.v[1], "  file-f2  write /x/b  outside  cp\\x1b, pid 3", "the other has a line");
+	is_str(few.v[3], "  and 1 more: agentbox log file --denied", "it has none");
+	ok(ab_refused_programs_others(r) == 2, "both are in the record");
+	ab_refused_programs_free(r);
+}
+
 static void test_by(void)
 {
 	struct ab_refused_programs *r = ab_refused_programs_new("abcd", &sink, true);
@@ -143,7 +186,7 @@ static void test_by(void)
 
 	snprintf(note.by, sizeof(note.by), "\033[2Jsh");
 	take(r, note);
-	ab_refused_programs_summary(r, &lines);
+	ab_refused_programs_summary(r, true, &lines);
 	is_str(lines.v[1], "  abcd-e1  (started by \\x1b[2Jsh)  asks for more",
 	       "a program's name reaches no terminal unescaped either");
 	ab_refused_programs_free(r);
@@ -163,7 +206,7 @@ static void test_many(void)
 		note = note_of(command, "sudo", AB_FORBIDDEN, 0);
 		wrong += ab_refused_programs_take(r, &note, &error) < 0;
 	}
-	ab_refused_programs_summary(r, &lines);
+	ab_refused_programs_summary(r, true, &lines);
 	ok(!wrong && lines.len == 13, "any number of them is a few lines");
 	ok(strstr(lines.v[12], "and 490 more"), "that say how many there were");
 	ab_refused_programs_free(r);
@@ -196,7 +239,7 @@ static void test_records(int dir)
 		json_decref(o);
 	}
 	ok(!wrong && n == 507, "there is a record of each: %zu", n);
-	ok(traced == 6, "and of each file and call: %zu", traced);
+	ok(traced == 8, "and of each file and call: %zu", traced);
 	ok(count == 518, "and of those before it: %lld", (long long)count);
 }
 
@@ -212,6 +255,7 @@ int main(void)
 	test_none();
 	test_lines();
 	test_denials();
+	test_incidental();
 	test_by();
 	test_many();
 	test_records(setup.dir);

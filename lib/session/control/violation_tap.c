@@ -43,7 +43,7 @@ void ab_violations_free(struct ab_violations *v)
 static bool is_denial(const char *line, size_t len)
 {
 	static const char key[] = "\"kind\":\"";
-	static const char *const kinds[] = { "violation\"", "exec\"" };
+	static const char *const kinds[] = { "violation\"", "exec\"", "refused\"" };
 	const char *kind = memmem(line, len < 128 ? len : 128, key, sizeof(key) - 1);
 
 	for (size_t i = 0; kind && i < AB_COUNT(kinds); i++)

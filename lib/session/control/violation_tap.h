@@ -2,7 +2,7 @@
 #define AB_SESSION_CONTROL_VIOLATION_TAP_H
 /*
  * A run's denials as they happen: every record of a denial ("violation": network, files, calls;
- * "exec": programs) goes from the thread that wrote it to the supervisor's thread. This is the
+ * "exec": programs; "refused": the run's own command) goes from the thread that wrote it to the supervisor's thread. This is the
  * log's tap (audit/write/log.h).
  */
 #include <stdbool.h>

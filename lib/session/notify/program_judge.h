@@ -2,7 +2,7 @@
 #define AB_SESSION_NOTIFY_PROGRAM_JUDGE_H
 /*
  * The judge answers the calls that the kernel holds for us. In every run these are calls that
- * create, rename, remove, change or open for writing: it reports those that the box denies, and
+ * create, rename, change or open for writing: it reports those that the box denies, and
  * refuses protected names (session/writes/writes.h). With commands.enforce "children" it also
  * applies the rules to each program that the box executes, before it runs. With --trace-denials it
  * sees everything that the box denies (session/notify/trace.h).

@@ -1,5 +1,6 @@
 #include "session/notify/refused_files.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +18,16 @@ enum {
 	REMEMBERED = 1024, /* the judge tells of no more */
 };
 
+/* Patterns of one name in a path. */
+static const char *const incidental[] = {
+	"__pycache__",	 "*.pyc",     ".cache",	     "_cacache",     "_logs",
+	"*_history",	 ".lesshst",  ".viminfo",    ".wget-hsts",   "_update-notifier-*",
+	"*.lock",	 "*.lck",     ".lock",	     "LOCK",	     ".package-cache*",
+	".global-cache", ".terminfo", "configstore", ".node_repl_*",
+};
+
 struct row {
-	bool call;
+	bool call, incidental;
 	char *what;		    /* the call, or how it is accessed and the path */
 	char *path, *access, *name; /* of the call */
 	char *rule, *reason, *hint, *by, *process;
@@ -88,6 +97,25 @@ static char *process_of(const struct ab_note *note)
 	return ab_buf_take(&b);
 }
 
+bool ab_refused_is_incidental(const char *path)
+{
+	char name[256];
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n > 0 && n < sizeof(name)) {
+			memcpy(name, path, n);
+			name[n] = '\0';
+			for (size_t i = 0; i < AB_COUNT(incidental); i++)
+				if (fnmatch(incidental[i], name, 0) == 0)
+					return true;
+		}
+		path += n + (path[n] == '/');
+	}
+	return false;
+}
+
 static struct row *add_row(struct ab_refused_files *d, const struct ab_note *note)
 {
 	struct row *row;
@@ -97,6 +125,9 @@ static struct row *add_row(struct ab_refused_files *d, const struct ab_note *not
 	row = &d->v[d->len++];
 	*row = (struct row){
 		.call = note->kind == AB_NOTE_CALL,
+		.incidental = strcmp(note->access, "write") == 0 &&
+			      strcmp(note->rule, "filesystem.write") == 0 &&
+			      ab_refused_is_incidental(note->path),
 		.path = ab_strdup(note->path),
 		.access = ab_strdup(note->access),
 		.name = ab_strdup(note->call),
@@ -204,11 +235,11 @@ static void fill_row(const struct ab_refused_files *d, uint32_t i, struct ab_sum
 	ret->next = row->hint[0] ? ab_strdup(row->hint) : NULL;
 }
 
-static void sum_up_kind(const struct ab_refused_files *d, bool call, uint64_t untold,
+static void sum_up_kind(const struct ab_refused_files *d, bool call, bool all, uint64_t untold,
 			const char *noun, struct ab_strv *ret)
 {
 	struct ab_summary summary = { .run_id = d->run_id, .rest = untold };
-	uint64_t count = untold;
+	uint64_t count = untold, minor = 0;
 	ab_autofree char *headline = NULL;
 
 	for (uint32_t i = 0; i < d->len; i++) {
@@ -217,10 +248,17 @@ static void sum_up_kind(const struct ab_refused_files *d, bool call, uint64_t un
 		if (d->v[i].call != call)
 			continue;
 		count += d->v[i].count;
+		if (d->v[i].incidental && !all) {
+			minor += d->v[i].count;
+			continue;
+		}
 		row = ab_summary_add(&summary, d->v[i].count);
 		if (row)
 			fill_row(d, i, row);
 	}
+	if (minor == count)
+		return;
+	summary.rest += minor;
 	headline = ab_printf("%" PRIu64 " %s%s denied", count, noun,
 			     count == 1 ? " was"
 			     : call	? "s were"
@@ -228,8 +266,8 @@ static void sum_up_kind(const struct ab_refused_files *d, bool call, uint64_t un
 	ab_summary_end(&summary, headline, ret);
 }
 
-void ab_refused_files_summary(const struct ab_refused_files *d, struct ab_strv *ret)
+void ab_refused_files_summary(const struct ab_refused_files *d, bool all, struct ab_strv *ret)
 {
-	sum_up_kind(d, false, d->untold, "file access", ret);
-	sum_up_kind(d, true, 0, "system call", ret);
+	sum_up_kind(d, false, all, d->untold, "file access", ret);
+	sum_up_kind(d, true, all, 0, "system call", ret);
 }

@@ -1,10 +1,11 @@
 #ifndef AB_SESSION_NOTIFY_REFUSED_FILES_H
 #define AB_SESSION_NOTIFY_REFUSED_FILES_H
 /*
- * Files, sockets and system calls that the box was denied, if that is traced
- * (session/notify/trace.h): a record for each, and the lines at the end. Belongs to
+ * Files that the box was denied for writing, and with --trace-denials everything else that it was
+ * denied (session/notify/trace.h): a record for each, and the lines at the end. Belongs to
  * session/notify/refused_programs.h.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/data/strv.h"
@@ -21,7 +22,13 @@ void ab_refused_files_free(struct ab_refused_files *denials);
 int ab_refused_files_take(struct ab_refused_files *denials, const struct ab_note *note,
 			  struct ab_error *err);
 uint64_t ab_refused_files_count(const struct ab_refused_files *denials);
-/* No lines without denials. */
-void ab_refused_files_summary(const struct ab_refused_files *denials, struct ab_strv *ret);
+/* No lines without denials. Without `all`, writes that are only incidental get no line of their
+ * own, and none at all if there are no others. */
+void ab_refused_files_summary(const struct ab_refused_files *denials, bool all,
+			      struct ab_strv *ret);
+
+/* Is this a file that programs write on their own, and do without: a cache, a history, a lock? Pure;
+ * the path as in the record. */
+bool ab_refused_is_incidental(const char *path);
 
 #endif

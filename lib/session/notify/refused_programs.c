@@ -185,8 +185,8 @@ static void sum_up_programs(const struct ab_refused_programs *r, struct ab_strv 
 	ab_summary_end(&summary, headline, ret);
 }
 
-void ab_refused_programs_summary(const struct ab_refused_programs *r, struct ab_strv *ret)
+void ab_refused_programs_summary(const struct ab_refused_programs *r, bool all, struct ab_strv *ret)
 {
 	sum_up_programs(r, ret);
-	ab_refused_files_summary(r->denials, ret);
+	ab_refused_files_summary(r->denials, all, ret);
 }

@@ -27,7 +27,9 @@ int ab_refused_programs_take(struct ab_refused_programs *refusals, const struct 
 uint64_t ab_refused_programs_count(const struct ab_refused_programs *refusals);
 /* The number of files and calls. */
 uint64_t ab_refused_programs_others(const struct ab_refused_programs *refusals);
-/* No lines without refusals. */
-void ab_refused_programs_summary(const struct ab_refused_programs *refusals, struct ab_strv *ret);
+/* No lines without refusals. `all`: also of writes that programs try on their own and do without
+ * (session/notify/refused_files.h). */
+void ab_refused_programs_summary(const struct ab_refused_programs *refusals, bool all,
+				 struct ab_strv *ret);
 
 #endif

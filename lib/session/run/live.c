@@ -184,7 +184,10 @@ static int drain_judge(struct run *r, struct ab_error *err)
 	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
 		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
 			return -1;
-	ab_refused_programs_summary(r->refusals, &r->refused);
+	ab_refused_programs_summary(r->refusals,
+				    r->prepared->spec.traced || r->outcome.status != 0 ||
+					    r->outcome.timed_out,
+				    &r->refused);
 	return 0;
 }
 
@@ -219,8 +222,9 @@ static void suggest_trace(const struct run *r, int result)
 {
 	if (result == 0 && r->outcome.status != 0 && r->request->verbose > 0 &&
 	    !r->prepared->spec.traced && !r->report.lines.len && !r->refused.len)
-		ab_run_say(r, AB_SAY_DETAIL,
-			   "to see which files were denied: agentbox run --trace-denials -- ...");
+		ab_run_say(
+			r, AB_SAY_DETAIL,
+			"to see what was denied for reading: agentbox run --trace-denials -- ...");
 }
 
 /* After the box: quarantine, the last record, the run's folder. */

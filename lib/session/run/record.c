@@ -150,9 +150,7 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 	if (r->prepared->spec.children)
 		ab_record_number(&line, "execs_denied",
 				 (int64_t)ab_refused_programs_count(r->refusals));
-	if (r->prepared->spec.traced)
-		ab_record_number(&line, "files_denied",
-				 (int64_t)ab_refused_programs_others(r->refusals));
+	ab_record_number(&line, "files_denied", (int64_t)ab_refused_programs_others(r->refusals));
 	if (r->had_network)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);

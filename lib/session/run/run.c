@@ -308,6 +308,9 @@ static void record_refusal(struct run *r)
 	if (ab_prepare_record(r->request, p, &late) == 0 && pick_id(p, &late) == 0 &&
 	    open_record(r, &late) == 0)
 		ab_run_write_refused(r, &late);
+	/* For the result. */
+	if (r->violations)
+		free(ab_violations_take(r->violations));
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)
