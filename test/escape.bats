@@ -44,7 +44,12 @@ teardown()
 }
 
 @test "only ordinary kinds of sockets can be made" {
-	agentbox run -- "$ATTACK/sockets"
+	local datagrams=EACCES
+	# The kernel judges where they go.
+	if have_landlock 9; then
+		datagrams=ok
+	fi
+	agentbox_split run -- "$ATTACK/sockets"
 	[ "$status" -eq 0 ]
 	expect <<-END
 	packet: EAFNOSUPPORT
@@ -73,7 +78,7 @@ teardown()
 	udp4: ok
 	udp6: ok
 	local: ok
-	local-dgram: ok
+	local-dgram: $datagrams
 	route: ok
 	own-tcp: ok
 	END
@@ -309,9 +314,9 @@ outside_modes()
 reach()
 {
 	if [ "$1" = stream ]; then
-		agentbox run "${@:3}" -- "$ATTACK/sockets" stream "$2"
+		agentbox_split run "${@:3}" -- "$ATTACK/sockets" stream "$2"
 	else
-		agentbox run "${@:3}" -- sh -c 'for way in connect sendto sendmsg sendmmsg; do
+		agentbox_split run "${@:3}" -- sh -c 'for way in connect sendto sendmsg sendmmsg; do
 			"$1" dgram-$way "$2"; done' sh "$ATTACK/sockets" "$2"
 	fi
 }
@@ -379,7 +384,7 @@ reach()
 	host_peer stream "$HOME/.gnupg/s"
 	reach stream "$HOME/.gnupg/s" --allow-unix "$HOME/.gnupg/s"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"$HOME/.gnupg is hidden"*"'!$HOME/.gnupg'"* ]]
+	[[ "$stderr" == *"$HOME/.gnupg is hidden"*"'!$HOME/.gnupg'"* ]]
 	reach stream "$HOME/.gnupg/s" --allow-unix "$HOME/.gnupg/s" --deny-read '!~/.gnupg'
 	[ "$output" = "stream: ok" ]
 }

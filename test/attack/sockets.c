@@ -6,6 +6,9 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -135,7 +138,7 @@ static int dgram_connect(char **a)
 	socklen_t len = local_name(a[0], &to);
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	return connect(fd, (void *)&to, len);
+	return fd < 0 ? -1 : connect(fd, (void *)&to, len);
 }
 
 static int dgram_sendto(char **a)
@@ -144,7 +147,7 @@ static int dgram_sendto(char **a)
 	socklen_t len = local_name(a[0], &to);
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	return (int)sendto(fd, "x", 1, 0, (void *)&to, len);
+	return fd < 0 ? -1 : (int)sendto(fd, "x", 1, 0, (void *)&to, len);
 }
 
 static struct msghdr one_byte(struct sockaddr_un *to, socklen_t len)
@@ -160,16 +163,18 @@ static int dgram_sendmsg(char **a)
 {
 	struct sockaddr_un to;
 	struct msghdr msg = one_byte(&to, local_name(a[0], &to));
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	return (int)sendmsg(socket(AF_UNIX, SOCK_DGRAM, 0), &msg, 0);
+	return fd < 0 ? -1 : (int)sendmsg(fd, &msg, 0);
 }
 
 static int dgram_sendmmsg(char **a)
 {
 	struct sockaddr_un to;
 	struct mmsghdr msg = { .msg_hdr = one_byte(&to, local_name(a[0], &to)) };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	return sendmmsg(socket(AF_UNIX, SOCK_DGRAM, 0), &msg, 1, 0);
+	return fd < 0 ? -1 : sendmmsg(fd, &msg, 1, 0);
 }
 
 /* Both ends inside: the twin of every refusal above. */
@@ -239,6 +244,90 @@ static int add_route(char **a)
 	return errno ? -1 : 0;
 }
 
+/*
+ * Two threads against a check that looks at memory or at a descriptor: one exchanges what the other
+ * gives to connect(). They have a socket of their own, which may be reached, and one of the host.
+ */
+enum { RACES = 3000 };
+
+static struct {
+	struct sockaddr_storage own, host, given;
+	socklen_t own_len, host_len;
+	int local, inet, slot;
+	atomic_bool over;
+} race;
+
+static void *flip_address(void *arg)
+{
+	for (unsigned int i = 0; !race.over; i++) {
+		memcpy(&race.given, i & 1 ? &race.own : &race.host, sizeof(race.given));
+		if (i % 64 == 0)
+			sched_yield();
+	}
+	return arg;
+}
+
+static void *flip_both(void *arg)
+{
+	for (unsigned int i = 0; !race.over; i++) {
+		memcpy(&race.given, i & 1 ? &race.own : &race.host, sizeof(race.given));
+		dup2(i & 1 ? race.inet : race.local, race.slot);
+	}
+	return arg;
+}
+
+/* A server of our own, whose queue takes everybody. */
+static int own_server(int family, const char *name)
+{
+	char *any[] = { "127.0.0.1", "0" };
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	race.own_len =
+		family == AF_UNIX ? local_name(name, (void *)&race.own) : internet(any, &race.own);
+	if (fd < 0 || bind(fd, (void *)&race.own, race.own_len) < 0 || listen(fd, 4096) < 0 ||
+	    getsockname(fd, (void *)&race.own, &race.own_len) < 0)
+		exit(2);
+	return fd;
+}
+
+/* The host's socket: whoever reaches it is heard there. */
+static int race_with(char **a, int family, void *(*flip)(void *))
+{
+	pthread_t other;
+	int server = own_server(family, "own"), reached = 0, peer;
+
+	race.host_len = local_name(a[0], (void *)&race.host);
+	race.slot = dup(0);
+	race.inet = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	race.local = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (pthread_create(&other, NULL, flip, NULL) != 0)
+		exit(2);
+	for (int i = 0; i < RACES; i++) {
+		int fd = flip == flip_both ? race.slot : socket(AF_UNIX, SOCK_STREAM, 0);
+
+		if (connect(fd, (void *)&race.given, sizeof(struct sockaddr_un)) == 0)
+			reached++;
+		if (fd != race.slot)
+			close(fd);
+		while ((peer = accept(server, NULL, NULL)) >= 0)
+			close(peer);
+	}
+	race.over = true;
+	pthread_join(other, NULL);
+	fprintf(stderr, "%d of %d connected\n", reached, RACES);
+	return 0;
+}
+
+static int race_path(char **a)
+{
+	return race_with(a, AF_UNIX, flip_address);
+}
+
+static int race_descriptor(char **a)
+{
+	return race_with(a, AF_INET, flip_both);
+}
+
 static const struct attempt attempts[] = {
 	{ "packet", do_packet },
 	{ "packet-dgram", do_packet_dgram },
@@ -284,6 +373,8 @@ static const struct attempt named[] = {
 	{ "dgram-sendmmsg", dgram_sendmmsg },
 	{ "own", own },
 	{ "own-tcp", own_tcp },
+	{ "race-path", race_path },
+	{ "race-descriptor", race_descriptor },
 };
 
 int main(int argc, char **argv)

@@ -143,9 +143,10 @@ static void test_lists(void)
 		  "symlinkat rename renameat renameat2 "
 		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat",
 		  "writes: what creates, renames or changes a name");
+	test_list(WRITES, AB_ASKED, "connect", "writes: connections are made by the listener");
 	test_list(WRITES, AB_ALLOWED,
-		  "execve execveat open openat read write ftruncate fchmod "
-		  "utimensat statx connect bind newfstatat unlink unlinkat rmdir",
+		  "execve execveat open openat read write ftruncate fchmod utimensat statx "
+		  "socket socketpair bind newfstatat unlink unlinkat rmdir",
 		  "writes: nothing else, and no open for reading");
 	test_list(TRACED, AB_ASKED,
 		  "execve execveat open openat openat2 creat unlinkat "
@@ -167,10 +168,10 @@ static void test_lists(void)
 		  "judge: its work");
 	test_list(JUDGE, AB_ERRNO(ENOSYS),
 		  "execve execveat fork vfork clone clone3 ptrace "
-		  "process_vm_writev pidfd_getfd kill socket connect bind "
+		  "process_vm_writev kill socket socketpair bind listen accept4 "
 		  "openat2 unlinkat renameat2 mkdirat ftruncate setns unshare "
 		  "mount bpf keyctl io_uring_setup memfd_create",
-		  "judge: no programs, no files, no network");
+		  "judge: no programs, no files, no sockets of its own");
 }
 
 #define MPTCP 262

@@ -194,6 +194,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_READ, "all" },
 	{ AB_KEY_HOME, "readonly" },
 	{ AB_KEY_UNIX, NULL },
+	{ AB_KEY_DATAGRAMS, "deny" },
 	{ AB_KEY_TMP_SIZE, "1G" },
 	{ AB_KEY_NET_MODE, "filtered" },
 	{ AB_KEY_NET_ALLOW, NULL },

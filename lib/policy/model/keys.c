@@ -7,6 +7,10 @@
 #include "policy/model/policy.h"
 
 /* Strictest first: the index is what is compared. */
+static const struct ab_key_word datagram_words[] = {
+	{ "deny", AB_DATAGRAMS_DENY },
+	{ "allow", AB_DATAGRAMS_ALLOW },
+};
 static const struct ab_key_word home_words[] = {
 	{ "private", AB_HOME_PRIVATE },
 	{ "readonly", AB_HOME_READONLY },
@@ -69,6 +73,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
 		.doc = "Unix sockets of the host that the box can use." },
+	[AB_KEY_DATAGRAMS] = {
+		"filesystem.unixDatagrams", WORDS(datagram_words),
+		.doc = "Unix datagram sockets in the box, which could reach a socket that the host makes later." },
 	[AB_KEY_TMP_SIZE] = {
 		"filesystem.tmpSize", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50,
 		.doc = "Size of each private folder (/tmp, /var/tmp, /run, /dev/shm)." },

@@ -151,6 +151,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.deny_write = make_text_list(a, &c->v[AB_KEY_DENY_WRITE]);
 	p->fs.home = get_word(c, AB_KEY_HOME);
 	p->fs.unix_allow = make_text_list(a, &c->v[AB_KEY_UNIX]);
+	p->fs.unix_datagrams = get_word(c, AB_KEY_DATAGRAMS);
 	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
 	p->net.mode = get_word(c, AB_KEY_NET_MODE);
 	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);

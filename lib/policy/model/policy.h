@@ -25,6 +25,7 @@ enum ab_net_mode {
 	AB_NET_ALLOWED,	 /* the host's network, unfiltered */
 };
 
+enum ab_datagrams { AB_DATAGRAMS_DENY, AB_DATAGRAMS_ALLOW };
 enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
 enum ab_unknown {
 	AB_UNKNOWN_DENY,
@@ -86,6 +87,7 @@ struct ab_policy {
 		struct ab_strv deny_write;
 		enum ab_home_mode home;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
+		enum ab_datagrams unix_datagrams;
 		uint64_t tmp_size;	   /* bytes, of all private folders */
 	} fs;
 

@@ -161,6 +161,8 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->memory_cgroup);
 	code(c, s->pids_cgroup);
 	code(c, s->children);
+	code(c, s->connects);
+	code(c, s->datagrams);
 	code(c, s->traced);
 	code(c, s->timing);
 	code(c, s->started_ns);

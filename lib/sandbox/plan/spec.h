@@ -70,6 +70,8 @@ struct ab_spec {
 	bool pids_cgroup;	 /* it also enforces the process limit, and has
 				   no room for more until the proof is done */
 	bool children;		 /* judge each program before it is executed */
+	bool connects;		 /* the judge makes the box's connections */
+	bool datagrams;		 /* Unix datagram sockets are allowed */
 	bool traced;		 /* report calls that are or may be denied */
 	bool timing;		 /* report the time of each step */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */

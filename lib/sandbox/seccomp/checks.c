@@ -36,6 +36,11 @@
 		.value = (v), .next = &(s) \
 	}
 
+#define ASK(v)                                    \
+	{                                         \
+		.value = (v), .verdict = AB_ASKED \
+	}
+
 /*
  * Sockets. The empty network namespace is the fence; this closes the kernel
  * code behind the families and protocols that no ordinary program needs.
@@ -90,6 +95,20 @@ const struct ab_switch ab_check_socketpair = {
 	.mask = WHOLE,
 	.other = AB_ERRNO(EAFNOSUPPORT),
 	WHEN(OK(AF_UNIX)),
+};
+
+/* Unix datagram sockets, for the listener. The kernel makes a datagram socket of SOCK_RAW. */
+static const struct ab_switch datagram_type = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ALLOWED,
+	WHEN(ASK(SOCK_DGRAM), ASK(SOCK_RAW)),
+};
+const struct ab_switch ab_check_datagrams = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(LOOK(AF_UNIX, datagram_type)),
 };
 
 /* A nested run without network: only sockets that never leave the machine. */

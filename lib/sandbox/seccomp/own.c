@@ -132,6 +132,9 @@ static const struct ab_call_rule write_rules[] = {
 		"linkat symlink symlinkat rename renameat renameat2 chmod "
 		"fchmodat chown lchown fchownat" },
 	{ AB_ASKED, "fchmodat2", .number = 452 },
+	/* Connections are made by the listener (session/connect). */
+	{ AB_ASKED, "connect" },
+	{ .check = &ab_check_datagrams, .calls = "socket socketpair" },
 };
 /* clang-format on */
 
@@ -154,6 +157,7 @@ static const struct ab_call_rule judge_rules[] = {
 	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
 		"fcntl poll ppoll sendto recvfrom sendmsg recvmsg exit "
+		"pidfd_open pidfd_getfd connect getsockopt timerfd_settime "
 		"exit_group restart_syscall" },
 	/* abort(), and what the sanitizers add */
 	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "

@@ -263,10 +263,38 @@ static const char *probe_ipc_fence(struct proof *p)
 	return NULL;
 }
 
+/* Does a descriptor of the caller send datagrams to any socket file? */
+static bool has_datagrams(int fd)
+{
+	int domain, type;
+	socklen_t len = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
+}
+
+/* Without Landlock's rule: the judge makes each connection. The filter that asks it is loaded
+ * after the proof; if it cannot be, this property is taken back (ab_probe_unasked()). */
+static const char *check_connects(const struct proof *p)
+{
+	if (!p->spec->connects)
+		return "needs Landlock ABI 9 (Linux 7.1)";
+	if (!p->spec->own_net)
+		return "on the host's network it needs Landlock ABI 9 (Linux 7.1)";
+	if (p->spec->datagrams)
+		return "filesystem.unixDatagrams allows datagrams, or filesystem.unix does";
+	for (int fd = 0; fd < 3; fd++)
+		if (has_datagrams(fd))
+			return "a datagram socket was passed as a standard descriptor";
+	return NULL;
+}
+
 static const char *probe_ipc_fence_late(struct proof *p)
 {
-	if (!p->landlock || p->spec->landlock_abi < 9)
-		return "needs Landlock ABI 9 (Linux 7.1)";
+	const char *why = p->landlock && p->spec->landlock_abi >= 9 ? NULL : check_connects(p);
+
+	if (why)
+		return why;
 	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL : "ipc-fence is missing";
 }
 
@@ -353,27 +381,41 @@ static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
 	[AB_PROP_TRANSPARENT] = probe_transparent,
 };
 
+/* Only required ones are reported. */
+static void add_missing(struct ab_holds *holds, const struct ab_spec *spec, size_t property,
+			const char *why)
+{
+	size_t n = strlen(holds->missing);
+
+	if (spec->require & AB_PROP_BIT(property))
+		snprintf(holds->missing + n, sizeof(holds->missing) - n, "%s%s (%s)", n ? ", " : "",
+			 ab_property_names[property], why);
+}
+
 void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 {
 	const struct ab_spec *spec = target->spec;
 	struct proof proof = { .spec = spec,
 			       .capture = target->capture,
 			       .landlock = target->ruleset >= 0 };
-	size_t n = 0;
 
 	holds->missing[0] = '\0';
 	for (size_t i = 0; i < AB_PROP_COUNT; i++) {
 		const char *why = probes[i](&proof);
 
-		if (!why) {
+		if (why)
+			add_missing(holds, spec, i, why);
+		else
 			proof.held |= AB_PROP_BIT(i);
-			continue;
-		}
-		/* Report only the required ones. */
-		if (n < sizeof(holds->missing) && (spec->require & AB_PROP_BIT(i)))
-			n += (size_t)snprintf(holds->missing + n, sizeof(holds->missing) - n,
-					      "%s%s (%s)", n ? ", " : "", ab_property_names[i],
-					      why);
 	}
 	holds->properties = proof.held;
+}
+
+void ab_probe_unasked(const struct ab_spec *spec, struct ab_holds *holds)
+{
+	if (!spec->connects || !(holds->properties & AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE)))
+		return;
+	holds->properties &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE);
+	add_missing(holds, spec, AB_PROP_IPC_FENCE_LATE,
+		    "a container around agentbox has the only listener");
 }

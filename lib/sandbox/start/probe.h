@@ -5,9 +5,12 @@
  * executes the command. Each property is tried, not assumed: the probe attempts
  * what must fail, in a way that does no harm if it succeeds.
  */
+struct ab_spec;
 struct ab_target;
 struct ab_holds;
 
 void ab_probe(const struct ab_target *target, struct ab_holds *holds);
+/* The filter that asks the judge could not be loaded: take back what rests on it. */
+void ab_probe_unasked(const struct ab_spec *spec, struct ab_holds *holds);
 
 #endif

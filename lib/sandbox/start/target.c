@@ -56,6 +56,7 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 		return 0;
 	}
 	t->holds->unasked = -fd;
+	ab_probe_unasked(t->spec, t->holds);
 	if (!t->spec->strict || !t->spec->children)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, -fd, "watch executed programs");
@@ -122,6 +123,8 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	}
 	ab_mark("syscall filter");
 	ab_probe(t, t->holds);
+	if (t->holds->unasked)
+		ab_probe_unasked(t->spec, t->holds);
 	ab_mark("proof");
 	return t->asked || t->spec->nested ? 0 : open_listener(t, err);
 }

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
@@ -53,4 +55,24 @@ void ab_unix_sockets_list(struct ab_strv *ret)
 		if (real)
 			ab_strv_give(ret, real);
 	}
+}
+
+/* To connect a datagram socket changes only that socket; any other kind answers EPROTOTYPE. */
+static bool takes_datagrams(const char *path)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	ab_autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || strlen(path) >= sizeof(un.sun_path))
+		return true; /* it cannot be ruled out */
+	memcpy(un.sun_path, path, strlen(path));
+	return connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0;
+}
+
+bool ab_unix_sockets_have_datagrams(const struct ab_strv *paths)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		if (takes_datagrams(paths->v[i]))
+			return true;
+	return false;
 }

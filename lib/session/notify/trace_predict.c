@@ -213,7 +213,8 @@ static bool predict_connect(const struct prediction *l, const struct ab_found *f
 	if (is_found(f) && S_ISSOCK(f->st.st_mode))
 		return false;
 	path = ab_found_path(l->arena, f);
-	return path && ab_trace_socket(l->arena, l->terms, path, l->ret);
+	return path && ab_strv_has(l->terms->sockets, path) &&
+	       ab_trace_socket(l->arena, path, l->ret);
 }
 
 static bool predict_socket(const struct prediction *l, const struct ab_touch *t)

@@ -176,11 +176,8 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 	return true;
 }
 
-bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
-		     struct ab_denied *ret)
+bool ab_trace_socket(struct ab_arena *arena, const char *path, struct ab_denied *ret)
 {
-	if (!ab_strv_has(terms->sockets, path))
-		return false;
 	for (size_t i = 0; i < AB_COUNT(optional_sockets); i++)
 		if (fnmatch(optional_sockets[i], path, 0) == 0)
 			return false;

@@ -25,6 +25,7 @@
 #include "session/host/etc_files.h"
 #include "session/host/git_ssh.h"
 #include "session/host/plan_links.h"
+#include "session/host/unix_sockets.h"
 #include "session/secrets/uncovered.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
@@ -171,6 +172,9 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->host.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
+	spec->connects = !p->nested && spec->landlock_abi < 9;
+	spec->datagrams = policy->fs.unix_datagrams == AB_DATAGRAMS_ALLOW ||
+			  ab_unix_sockets_have_datagrams(&p->host.open_sockets);
 	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);

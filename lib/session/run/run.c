@@ -77,6 +77,11 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 {
 	const struct ab_prepared *p = r->prepared;
 
+	r->connects = (struct ab_connect_terms){ .plan = &p->spec.plan,
+						 .allowed = &p->host.open_sockets,
+						 .own_net = p->spec.own_net,
+						 .datagrams = p->spec.datagrams,
+						 .uid = geteuid() };
 	*ret = (struct ab_judge_duty){
 		.terms = { .policy = p->policy,
 			   .cwd = p->spec.cwd,
@@ -92,9 +97,11 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 			   .all = p->spec.traced,
 			   .judged = p->spec.children,
 			   .learn = r->request->learn },
-		.handlers = { ab_writes_handler(&p->host.survey) },
-		.nhandlers = 1,
 	};
+	/* Landlock does it where it can. */
+	if (p->spec.connects)
+		ret->handlers[ret->nhandlers++] = ab_connect_handler(&r->connects);
+	ret->handlers[ret->nhandlers++] = ab_writes_handler(&p->host.survey);
 	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, p->spec.strict);
 	return ab_program_judge_open(&r->children, err);
 }

@@ -8,6 +8,7 @@
 #include "proxy/thread/proxy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
+#include "session/connect/connect.h"
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
 #include "session/host/cgroup.h"
@@ -28,6 +29,7 @@ struct run {
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
+	struct ab_connect_terms connects;  /* for the judge */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
 	struct ab_violations *violations;

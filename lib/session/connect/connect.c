@@ -1,0 +1,335 @@
+/*
+ * Theory of operation.
+ *
+ * The socket is taken out of the calling process (pidfd_getfd) and connected to the copied address.
+ * It shares its flags with the caller's, so a blocking one is made non-blocking for the moment of
+ * the call; if it does not connect at once, the caller waits in `waiting` until poll() or, for a
+ * listener whose queue is full, a further try says how it ended. SO_SNDTIMEO ends the wait as it
+ * would in the kernel.
+ */
+#include "session/connect/connect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/arena.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "sandbox/plan/plan.h"
+#include "session/notify/exec_read.h"
+#include "session/notify/exec_resolve.h"
+
+enum {
+	RETRY_MS = 10, /* a listener whose queue is full */
+	GONE_MS = 200, /* callers that are gone meanwhile */
+};
+
+struct waiting {
+	uint64_t id;
+	int fd;
+	uint64_t until_ms; /* 0: no limit */
+	/* The queue of the listener was full: connect again. Else the kernel is at it. */
+	bool again;
+	struct sockaddr_storage address;
+	socklen_t len;
+	int file; /* the socket file, or -1 */
+};
+
+struct ab_connects {
+	struct ab_connect_terms terms;
+	struct waiting waiting[AB_CONNECTS_MAX];
+	size_t len;
+};
+
+struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms)
+{
+	struct ab_connects *c = ab_alloc(sizeof(*c));
+
+	c->terms = *terms;
+	return c;
+}
+
+bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path)
+{
+	const struct ab_mount *m;
+
+	if (ab_strv_has(terms->allowed, path))
+		return true;
+	m = ab_plan_find(terms->plan, path);
+	if (!m)
+		return false;
+	switch (m->op) {
+	case AB_MOUNT_WRITE:
+	case AB_MOUNT_PIN: /* a folder of a writable tree */
+		return true;
+	case AB_MOUNT_PRIVATE:
+		return m->path[1] != '\0'; /* not the hidden root */
+	case AB_MOUNT_SHOW:
+	case AB_MOUNT_CLOSE:
+	case AB_MOUNT_MASK:
+		break;
+	}
+	return false;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static struct ab_connect_result answer(int errnum)
+{
+	return (struct ab_connect_result){ .step = AB_CONNECT_DONE, .errnum = errnum, .fd = -1 };
+}
+
+/* The process of a thread: only it can be opened. */
+static pid_t find_process(pid_t tid)
+{
+	char path[32], text[1024];
+	ab_autoclose int fd = -1;
+	const char *line;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	line = strstr(text, "\nTgid:\t");
+	return line ? (pid_t)strtol(line + 7, NULL, 10) : -1;
+}
+
+/* The caller's socket. -errno; EBADF as the kernel would answer. */
+static int take_socket(pid_t tid, int fd)
+{
+	ab_autoclose int process = (int)syscall(SYS_pidfd_open, tid, 0);
+	int taken;
+
+	if (process < 0 && (errno == EINVAL || errno == ENOENT))
+		process = (int)syscall(SYS_pidfd_open, find_process(tid), 0);
+	if (process < 0)
+		return -EPERM;
+	taken = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	return taken < 0 ? -errno : taken;
+}
+
+/* We are not bound by the mode of the file if we are root; the box is. */
+static bool may_write(const struct ab_connect_terms *terms, const struct stat *st)
+{
+	if (terms->uid != 0)
+		return true; /* the kernel checks it for us as for the box */
+	return st->st_mode & (st->st_uid == 0 ? S_IWUSR : st->st_gid == 0 ? S_IWGRP : S_IWOTH);
+}
+
+/* Does the address name a file? */
+static bool names_file(const struct sockaddr_storage *address, socklen_t len)
+{
+	const struct sockaddr_un *un = (const struct sockaddr_un *)address;
+
+	return address->ss_family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path) &&
+	       un->sun_path[0];
+}
+
+/*
+ * Open the socket file as the caller sees it, judge it, and put an address in the place of the
+ * caller's that leads to the open file itself. 0, or the errno to answer with.
+ */
+static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t tid,
+			   struct waiting *w, const char **ret_denied)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)&w->address;
+	const char *path, *name;
+	struct ab_found f;
+	int errnum = 0;
+
+	name = ab_arena_ndup(arena, un->sun_path,
+			     strnlen(un->sun_path,
+				     w->len - offsetof(struct sockaddr_un, sun_path)));
+	if (ab_exec_walk(arena, tid, AT_FDCWD, name, false, &f) < 0)
+		return EACCES;
+	path = f.errnum ? NULL : ab_found_path(arena, &f);
+	if (f.errnum) {
+		errnum = f.errnum;
+	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
+		*ret_denied = path;
+		errnum = EACCES;
+	} else if (!S_ISSOCK(f.st.st_mode)) {
+		errnum = ECONNREFUSED;
+	} else if (!may_write(&c->terms, &f.st)) {
+		errnum = EACCES;
+	}
+	if (!errnum) {
+		w->file = ab_take_fd(&f.fd);
+		w->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				     (size_t)snprintf(un->sun_path, sizeof(un->sun_path),
+						      "/proc/self/fd/%d", w->file));
+	}
+	ab_found_close(&f);
+	return errnum;
+}
+
+/* 0, or an errno. EINPROGRESS: the kernel is at it; EAGAIN: the listener's queue is full. */
+static int try_connect(const struct waiting *w)
+{
+	int flags = fcntl(w->fd, F_GETFL), errnum = 0;
+	bool blocks = flags >= 0 && !(flags & O_NONBLOCK);
+
+	if (blocks)
+		fcntl(w->fd, F_SETFL, flags | O_NONBLOCK);
+	if (connect(w->fd, (const struct sockaddr *)&w->address, w->len) < 0)
+		errnum = errno;
+	if (blocks)
+		fcntl(w->fd, F_SETFL, flags);
+	return errnum;
+}
+
+static void release_waiting(struct waiting *w)
+{
+	ab_closep(&w->fd);
+	ab_closep(&w->file);
+	w->fd = w->file = -1;
+}
+
+static uint64_t read_limit(int fd)
+{
+	struct timeval limit = { 0 };
+	socklen_t len = sizeof(limit);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) < 0 ||
+	    (!limit.tv_sec && !limit.tv_usec))
+		return 0;
+	return now_ms() + (uint64_t)limit.tv_sec * 1000 + (uint64_t)limit.tv_usec / 1000;
+}
+
+static bool is_unfinished(int errnum)
+{
+	return errnum == EINPROGRESS || errnum == EALREADY || errnum == EAGAIN;
+}
+
+/* The socket is ours and the address is judged: connect, and wait if the caller would. */
+static struct ab_connect_result start(struct ab_connects *c, struct waiting *w)
+{
+	int flags = fcntl(w->fd, F_GETFL), errnum = try_connect(w);
+
+	if (!is_unfinished(errnum) || flags < 0 || (flags & O_NONBLOCK)) {
+		release_waiting(w);
+		return answer(errnum);
+	}
+	if (c->len == AB_CONNECTS_MAX) {
+		release_waiting(w);
+		return answer(ENOBUFS);
+	}
+	w->again = errnum == EAGAIN;
+	w->until_ms = read_limit(w->fd);
+	c->waiting[c->len++] = *w;
+	return (struct ab_connect_result){ .step = AB_CONNECT_WAITS, .fd = w->again ? -1 : w->fd };
+}
+
+struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_arena *arena,
+					   uint64_t id, pid_t tid, const struct seccomp_data *call)
+{
+	struct waiting w = { .id = id, .fd = -1, .file = -1 };
+	int len = (int)call->args[2], errnum;
+	const char *denied = NULL;
+
+	if (len < 0 || (size_t)len > sizeof(w.address))
+		return answer(EINVAL);
+	errnum = ab_exec_bytes(tid, call->args[1], &w.address, (size_t)len);
+	if (errnum)
+		return answer(errnum == EFAULT ? EFAULT : EACCES);
+	w.len = (socklen_t)len;
+	if (!c->terms.own_net && !names_file(&w.address, w.len))
+		return (struct ab_connect_result){ .step = AB_CONNECT_PASS, .fd = -1 };
+	w.fd = take_socket(tid, (int)call->args[0]);
+	if (w.fd < 0)
+		return answer(-w.fd);
+	if (names_file(&w.address, w.len))
+		errnum = replace_address(c, arena, tid, &w, &denied);
+	if (errnum) {
+		release_waiting(&w);
+		return (struct ab_connect_result){
+			.step = AB_CONNECT_DONE, .errnum = errnum, .denied = denied, .fd = -1
+		};
+	}
+	return start(c, &w);
+}
+
+uint64_t ab_connects_next_look(const struct ab_connects *c)
+{
+	uint64_t now = c->len ? now_ms() : 0, wait = GONE_MS;
+
+	for (size_t i = 0; i < c->len; i++) {
+		const struct waiting *w = &c->waiting[i];
+		uint64_t left = !w->until_ms ? GONE_MS : w->until_ms <= now ? 1 : w->until_ms - now;
+
+		if (w->again && left > RETRY_MS)
+			left = RETRY_MS;
+		if (left < wait)
+			wait = left;
+	}
+	return c->len ? wait : 0;
+}
+
+/* EINPROGRESS: it has not ended. */
+static int look_at(const struct waiting *w)
+{
+	struct pollfd fd = { .fd = w->fd, .events = POLLOUT };
+	int errnum = 0;
+	socklen_t len = sizeof(errnum);
+
+	if (w->again) {
+		errnum = try_connect(w);
+		return is_unfinished(errnum) ? EINPROGRESS : errnum;
+	}
+	if (poll(&fd, 1, 0) == 0)
+		return EINPROGRESS;
+	return getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0 ? errno : errnum;
+}
+
+/* True: it is over, and *ret says how. */
+static bool has_ended(const struct waiting *w, int *ret)
+{
+	*ret = look_at(w);
+	if (*ret != EINPROGRESS)
+		return true;
+	if (!w->until_ms || now_ms() < w->until_ms)
+		return false;
+	if (w->again)
+		*ret = EAGAIN;
+	return true;
+}
+
+void ab_connects_look(struct ab_connects *c, const struct ab_connect_events *events)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->len; i++) {
+		struct waiting *w = &c->waiting[i];
+		int errnum = EINTR;
+
+		if (events->waits(events->arg, w->id) && !has_ended(w, &errnum)) {
+			c->waiting[kept++] = *w;
+			continue;
+		}
+		events->ended(events->arg, w->id, w->fd, errnum);
+		release_waiting(w);
+	}
+	c->len = kept;
+}

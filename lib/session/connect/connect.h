@@ -1,0 +1,78 @@
+#ifndef AB_SESSION_CONNECT_CONNECT_H
+#define AB_SESSION_CONNECT_CONNECT_H
+/*
+ * Makes the box's connections in its place, so that no socket file of the host is reached.
+ *
+ * A pathname socket crosses every namespace and every read-only mount. Those that exist at the
+ * start are masked; one that is made later is found here. The address is copied once, the socket
+ * file is opened once, and both the verdict and the connection are about that open file: what
+ * another thread changes meanwhile has no effect. For the same reason every connection of the box
+ * is made here and none is passed on to the kernel unseen, whatever its family: another thread
+ * could exchange the descriptor after the look.
+ *
+ * A box on the host's network is the exception: there connections may take minutes and its signals
+ * must interrupt them, so only addresses of files are held, and `ipc-fence-late` is not claimed.
+ *
+ * A datagram needs no connection, and the file it goes to can be named in memory. So the box gets
+ * no Unix datagram socket at all, unless the policy says otherwise.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ab_arena;
+struct ab_connects;
+struct ab_plan;
+struct ab_strv;
+struct seccomp_data;
+
+struct ab_connect_terms {
+	const struct ab_plan *plan;
+	const struct ab_strv *allowed; /* socket files of the host that the box may use */
+	bool own_net;		       /* the box has a network of its own */
+	bool datagrams;		       /* Unix datagram sockets are allowed */
+	uid_t uid;		       /* of the run */
+};
+
+enum ab_connect_step {
+	AB_CONNECT_PASS,  /* let the kernel do it */
+	AB_CONNECT_DONE,  /* answer with `errnum`; 0: connected */
+	AB_CONNECT_WAITS, /* the answer comes later */
+};
+
+struct ab_connect_result {
+	enum ab_connect_step step;
+	int errnum;
+	const char *denied; /* the path of a host's socket, or NULL */
+	int fd;		    /* if it waits: ready for writing when it has ended; or -1 */
+};
+
+enum { AB_CONNECTS_MAX = 32 }; /* that wait at the same time */
+
+struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms);
+
+/* A call of connect() by this thread. `id` is that of the held call. */
+struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
+					   uint64_t id, pid_t tid, const struct seccomp_data *call);
+
+/* Look at those that wait. `waits` says whether the caller still does; `ended` hears of each one
+ * that is over, before its `fd` is closed. */
+struct ab_connect_events {
+	bool (*waits)(void *arg, uint64_t id);
+	void (*ended)(void *arg, uint64_t id, int fd, int errnum);
+	void *arg;
+};
+void ab_connects_look(struct ab_connects *connects, const struct ab_connect_events *events);
+/* After how many milliseconds to look again, whatever is ready; 0: not at all. */
+uint64_t ab_connects_next_look(const struct ab_connects *connects);
+
+/* Pure: may the box connect to the socket file at this real path? */
+bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path);
+
+/* The judge's handler for connect(), and for socket() and socketpair() of Unix datagrams. The terms
+ * live longer. */
+struct ab_call_handler;
+struct ab_call_handler ab_connect_handler(const struct ab_connect_terms *terms);
+
+#endif

@@ -1,0 +1,171 @@
+# Socket files that a program outside makes while the box runs, or whose name no
+# list has. They cross every namespace; the box's connections are judged one by one.
+UNJUDGED=1
+load helpers
+load attack/attack
+
+setup_file()
+{
+	attack_build sockets peer
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# in_late_box [OPTION...] -- SCRIPT [ARG...]: the script runs in a box once the
+# function late() has made its sockets outside, and its output is $output.
+in_late_box()
+{
+	local options=() script
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	script=$2
+	shift 2
+	"$AGENTBOX" run "${options[@]}" -- sh -c '
+		echo >started
+		until [ -e "$HOME/go" ]; do sleep 0.05; done
+		'"$script" sh "$ATTACK/sockets" "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/err" 3>&- &
+	local box=$!
+
+	wait_for 90 test -e started
+	late
+	touch "$HOME/go"
+	wait "$box" || true
+	output=$(cat "$TEST_DIR/out")
+}
+
+# The kernel itself holds this, or the proof says that the box does.
+holds_late()
+{
+	agentbox run -v -- true
+	[[ "$output" == *force:*ipc-fence-late* ]]
+}
+
+@test "a socket that the host makes later is out of reach" {
+	late()
+	{
+		host_peer stream "$HOME/late"
+	}
+	holds_late
+	in_late_box -- '"$1" stream "$2"; "$1" own ./own; "$1" own /tmp/own; "$1" own @own
+		"$1" own-tcp' "$HOME/late"
+	expect <<-END
+	stream: EACCES
+	own: ok
+	own: ok
+	own: ok
+	own-tcp: ok
+	END
+	[ "$(heard)" -eq 0 ]
+	# It does answer to others.
+	"$ATTACK/sockets" stream "$HOME/late"
+	wait_for 90 eval '[ "$(heard)" -eq 1 ]'
+}
+
+@test "a socket that the host bound by a relative name, or renamed, is out of reach" {
+	late()
+	{
+		true
+	}
+	mkdir "$HOME/dir"
+	(cd "$HOME/dir" && host_peer stream relative && echo "$PEER_LOG" >"$TEST_DIR/log") || true
+	PEER_LOG=$(cat "$TEST_DIR/log")
+	in_late_box -- '"$1" stream "$2"; cd "$3" && "$1" stream relative' "$HOME/dir/relative" "$HOME/dir"
+	expect <<-END
+	stream: EACCES
+	stream: EACCES
+	END
+	[ "$(heard)" -eq 0 ]
+	host_peer stream "$HOME/before"
+	mv "$HOME/before" "$HOME/after"
+	rm -f "$HOME/go" started
+	in_late_box -- '"$1" stream "$2"' "$HOME/after"
+	[ "$output" = "stream: EACCES" ]
+	[ "$(heard)" -eq 0 ]
+	pkill -f "$ATTACK/peer stream relative" || true
+}
+
+@test "a later socket is reached by no link, and by none of the names in /proc" {
+	late()
+	{
+		host_peer stream "$HOME/late"
+	}
+	ln -s "$HOME/late" link
+	in_late_box -- '"$1" stream link; "$1" stream "/proc/self/root$2"
+		"$1" stream "/proc/self/cwd/../$(basename "$HOME")/late"' "$HOME/late"
+	[[ "$output" != *ok* ]]
+	[ "$(grep -c '^stream: ' <<<"$output")" -eq 3 ]
+	[ "$(heard)" -eq 0 ]
+}
+
+@test "a thread that exchanges the address or the descriptor gains nothing" {
+	late()
+	{
+		host_peer stream "$HOME/late"
+	}
+	in_late_box -- '"$1" race-path "$2"; "$1" race-descriptor "$2"' "$HOME/late"
+	expect <<-END
+	race-path: ok
+	race-descriptor: ok
+	END
+	# Its own socket was reached meanwhile.
+	grep -Eq '^[1-9][0-9]* of 3000 connected' "$TEST_DIR/err"
+	[ "$(heard)" -eq 0 ]
+}
+
+@test "datagrams to a later socket: the box has no such sockets, unless they are allowed" {
+	need program:python3
+	late()
+	{
+		host_peer dgram "$HOME/late"
+	}
+	in_late_box -- 'for way in connect sendto sendmsg sendmmsg; do "$1" dgram-$way "$2"; done' \
+		"$HOME/late"
+	[[ "$output" != *ok* ]]
+	[ "$(heard)" -eq 0 ]
+	# A kernel that judges where datagrams go needs nothing else.
+	if have_landlock 9; then
+		agentbox run -- "$ATTACK/sockets" local-dgram
+		[ "$output" = "local-dgram: ok" ]
+		return
+	fi
+	agentbox_split run -- python3 "$ROOT/test/attack/datagrams.py"
+	expect <<-END
+	Permission denied
+	Permission denied
+	Permission denied
+	made
+	made
+	END
+	[[ "$stderr" == *"filesystem.unixDatagrams allows it"* ]]
+	# Named by the policy, all of them are possible, and the guarantee is not claimed.
+	echo "{\"filesystem\":{\"unixDatagrams\":\"allow\"}}" >"$HOME/datagrams.json"
+	agentbox run -v --config "$HOME/datagrams.json" -- "$ATTACK/sockets" local-dgram
+	[[ "$output" == *"local-dgram: ok"* ]]
+	[[ "$output" != *force:*ipc-fence-late* ]]
+}
+
+@test "connections keep their meaning: refusals, non-blocking, limits, threads, full queues" {
+	need program:python3
+	agentbox run -- python3 "$ROOT/test/attack/connections.py"
+	expect <<-END
+	as in the kernel
+	as in the kernel
+	as in the kernel
+	non-blocking
+	as in the kernel
+	waited
+	threads
+	END
+}
