@@ -210,10 +210,10 @@ claude()
 }
 
 @test "hook: an approver is asked first, and its answer holds for the agent's session" {
-	hook codex 'git push' --approver "cat >>asked; echo '{\"answer\":\"session\"}'"
+	hook codex 'git push' --approver "cat >>'$TEST_DIR/asked'; echo '{\"answer\":\"session\"}'"
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	[ "$(jq -r '.rule + " " + .command' asked)" = "git-publish git push" ]
+	[ "$(jq -r '.rule + " " + .command' "$TEST_DIR/asked")" = "git-publish git push" ]
 	# Remembered, without asking.
 	hook codex 'git push'
 	[ -z "$output" ]
@@ -223,9 +223,9 @@ claude()
 	event codex 'git push' | sed 's/019a2b3c/019a2b3d/' >"$BATS_TEST_TMPDIR/event"
 	agentbox_split hook codex <"$BATS_TEST_TMPDIR/event"
 	[ "$(claude permissionDecision)" = deny ]
-	hook codex 'rm -rf /' --approver "touch never; echo '{\"answer\":\"once\"}'"
+	hook codex 'rm -rf /' --approver "touch '$TEST_DIR/never'; echo '{\"answer\":\"once\"}'"
 	[ "$(claude permissionDecision)" = deny ]
-	[ ! -e never ]
+	[ ! -e "$TEST_DIR/never" ]
 }
 
 @test "hook: an approver that says no, or nothing, denies" {

@@ -29,6 +29,7 @@ struct stand {
 
 static void set_up(struct stand *s, const char *id)
 {
+	static const struct ab_strv untouched;
 	struct ab_error err = { 0 };
 	struct ab_log_setup setup = { 0 };
 	ab_autobuf struct ab_buf line = { 0 };
@@ -59,6 +60,7 @@ static void set_up(struct stand *s, const char *id)
 		.log = &s->log.setup,
 		.init = (int)syscall(SYS_pidfd_open, s->init, 0),
 		.rescue = { .fd = -1 },
+		.touched = &untouched,
 	};
 	if (s->init < 0 || s->duty.init < 0)
 		abort();

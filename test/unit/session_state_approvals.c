@@ -289,8 +289,8 @@ static void test_approvers(void)
 	for (size_t i = 0; i < AB_COUNT(approvers); i++) {
 		struct ab_approver_reply reply;
 
-		ab_approver_ask(approvers[i].command, request, strlen(request), approvers[i].ms,
-				&reply);
+		ab_approver_ask(approvers[i].command, &(struct ab_strv){ 0 }, request,
+				strlen(request), approvers[i].ms, &reply);
 		ok(reply.answer == approvers[i].answer && strstr(reply.why, approvers[i].why) &&
 			   (approvers[i].why[0] || !reply.why[0]),
 		   "approver: %s (%s)", approvers[i].name, reply.why);

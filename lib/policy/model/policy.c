@@ -139,12 +139,25 @@ static uint32_t find_unmeant(const struct ab_config *c)
 	return bits;
 }
 
+static struct ab_strv make_touched(struct ab_arena *a, const struct ab_policy *p)
+{
+	const struct ab_strv *write = &p->fs.write;
+	struct ab_strv list = { .v = ab_arena_alloc(a, (write->len + 2) * sizeof(list.v[0])) };
+
+	for (size_t i = 0; i < write->len; i++)
+		list.v[list.len++] = write->v[i];
+	if (p->workspace && p->workspace[0])
+		list.v[list.len++] = ab_arena_dup(a, p->workspace);
+	return list;
+}
+
 void ab_policy_fill(struct ab_policy *p)
 {
 	const struct ab_config *c = &p->store->config;
 	struct ab_arena *a = &p->store->arena;
 
 	p->fs.write = make_text_list(a, &c->v[AB_KEY_WRITE]);
+	p->fs.touched = make_touched(a, p);
 	p->fs.read_all = c->v[AB_KEY_READ].all;
 	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);
 	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
@@ -187,5 +200,5 @@ void ab_policy_fill(struct ab_policy *p)
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
-	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.write);
+	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);
 }

@@ -77,6 +77,9 @@ struct ab_policy {
 		/* Those of them that are not followed if they are links: the
 		 * name itself is writable. Borrowed. */
 		struct ab_strv write_itself;
+		/* Folders whose content a box may have made: the writable
+		 * roots, and the workspace even if this run cannot write it. */
+		struct ab_strv touched;
 		bool read_all;
 		struct ab_strv read;	  /* when not read_all; "@system" is expanded */
 		struct ab_strv deny_read; /* "!path" takes back an earlier match */

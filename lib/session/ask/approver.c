@@ -10,6 +10,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "session/host/host_command.h"
 #include "session/host/program.h"
 
 enum { OUTPUT_MAX = 64 * 1024 };
@@ -87,15 +88,18 @@ static void read_reply(int status, const char *output, size_t len, struct ab_app
 		ab_approver_parse(output, len, ret);
 }
 
-void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
-		     struct ab_approver_reply *ret)
+void ab_approver_ask(const char *command, const struct ab_strv *touched, const char *request,
+		     size_t len, unsigned timeout_ms, struct ab_approver_reply *ret)
 {
 	/* A file, not a pipe: a program that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("question", request, len);
 	ab_autofree char *output = ab_alloc(OUTPUT_MAX);
+	ab_autofree char *path = NULL;
+	ab_autofree char **env = ab_host_command_environ(touched, environ, &path);
 	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
 	struct ab_program program = { .argv = argv,
-				      .env = environ,
+				      .env = env,
+				      .cwd = "/",
 				      .in = in,
 				      .ms = timeout_ms,
 				      .out = output,

@@ -17,6 +17,7 @@
 #include "shell/judge/judge.h"
 
 struct ab_buf;
+struct ab_strv;
 
 #define AB_APPROVER_MS 60000
 
@@ -32,8 +33,8 @@ void ab_approver_request(struct ab_buf *b, const struct ab_judgement *judgement,
 			 const char *session);
 /* Pure. */
 void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret);
-/* Run `command` with /bin/sh and ask it. */
-void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
-		     struct ab_approver_reply *ret);
+/* Run `command`, which ab_host_command_check() accepted, with /bin/sh and ask it. */
+void ab_approver_ask(const char *command, const struct ab_strv *touched, const char *request,
+		     size_t len, unsigned timeout_ms, struct ab_approver_reply *ret);
 
 #endif

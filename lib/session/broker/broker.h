@@ -39,6 +39,7 @@ struct ab_broker_duty {
 	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */
+	const struct ab_strv *touched;	   /* with either: fs.touched of the policy */
 	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
 	int judge_sock;			   /* its end of the socket to the supervisor, or -1 */
 	bool reload;			   /* watch the settings files: the run uses host lists */

@@ -16,6 +16,7 @@
 #include "session/broker/broker_state.h"
 #include "session/broker/list_wire.h"
 #include "session/broker/socket_owner.h"
+#include "session/host/host_command.h"
 #include "session/host/program.h"
 
 int ab_work_owner(const struct broker *b, const struct job *job, struct done *ret,
@@ -36,7 +37,8 @@ int ab_work_approve(const struct broker *b, const struct job *job, struct done *
 
 	if (!b->duty.approver)
 		return ab_fail(err, AB_EUSAGE, 0, "no approver is set");
-	ab_approver_ask(b->duty.approver, job->body, job->len, AB_APPROVER_MS, &reply);
+	ab_approver_ask(b->duty.approver, b->duty.touched, job->body, job->len, AB_APPROVER_MS,
+			&reply);
 	if (reply.failed)
 		return ab_fail(err, AB_ESYSTEM, 0, "the approver: %s", reply.why);
 	ret->number = reply.answer;
@@ -136,13 +138,12 @@ int ab_work_violation(const struct broker *b, const struct job *job, struct done
 	ab_autofree char *line = ab_printf("%.*s\n", (int)job->len, job->body);
 	/* The record is a file, so a command that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
+	ab_autofree char *path = NULL;
+	ab_autofree char **env = ab_host_command_environ(b->duty.touched, environ, &path);
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation, NULL };
-	struct ab_program program = { .argv = argv,
-				      .env = environ,
-				      .cwd = "/",
-				      .in = in,
-				      .ms = HOOK_MS,
-				      .discard_output = true };
+	struct ab_program program = {
+		.argv = argv, .env = env, .cwd = "/", .in = in, .ms = HOOK_MS, .discard_output = true
+	};
 	struct ab_ran ran;
 
 	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)

@@ -16,6 +16,7 @@
 #include "session/ask/approver.h"
 #include "session/ask/command_prompt.h"
 #include "session/consent/request.h"
+#include "session/host/host_command.h"
 #include "session/secrets/secrets.h"
 #include "shell/judge/point_at.h"
 
@@ -156,9 +157,12 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret, struct 
 	ab_autofree char *remedy = NULL;
 	struct ab_approver_reply reply;
 
+	if (ab_host_command_check("--approver", rq->approver, c->command.policy, rq->policy.environ,
+				  err) < 0)
+		return -1;
 	ab_approver_request(&json, &c->judgement, c->shown, c->command.argc, c->command.cwd,
 			    c->session.name);
-	ab_approver_ask(rq->approver, json.data, json.len,
+	ab_approver_ask(rq->approver, &c->command.policy->fs.touched, json.data, json.len,
 			rq->approver_ms ? rq->approver_ms : AB_APPROVER_MS, &reply);
 	if (reply.answer == AB_ANSWER_NO) {
 		ab_autofree char *why = ab_escape(reply.why);

@@ -33,6 +33,7 @@
 #include "session/control/violation_tap.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
+#include "session/host/host_command.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
 #include "session/run/lockdown.h"
@@ -160,6 +161,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,
 				       .judge = &judge,
+				       .touched = &p->policy->fs.touched,
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
@@ -334,12 +336,31 @@ static int occupy_stdio(struct ab_error *err)
 	return 0;
 }
 
+/* Before anything starts: a box can make these commands run. */
+static int check_host_commands(const struct run *r, struct ab_error *err)
+{
+	const struct ab_request *rq = r->request;
+	const struct {
+		const char *option, *text;
+	} commands[] = {
+		{ "--approver", rq->approver },
+		{ "--on-violation", rq->on_violation },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(commands); i++)
+		if (commands[i].text &&
+		    ab_host_command_check(commands[i].option, commands[i].text, r->prepared->policy,
+					  rq->policy.environ, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	bool started;
 
-	if (start_ahead(r, &started, err) < 0)
+	if (check_host_commands(r, err) < 0 || start_ahead(r, &started, err) < 0)
 		return -1;
 	if (started)
 		return supervise_box(r, ret_status, err);

@@ -8,7 +8,7 @@
 #include "base/system/fd.h"
 #include "policy/model/policy.h"
 #include "sandbox/plan/plan.h"
-#include "session/host/writable_links.h"
+#include "workspace/tree/host_path.h"
 #include "session/secrets/secrets.h"
 
 enum { FILE_MAX = 4 * 1024 * 1024 };
@@ -69,7 +69,7 @@ static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv
 		      struct ab_error *err)
 {
 	ab_autofree char *real = realpath(declared, NULL);
-	ab_autoclose int fd = real ? ab_writable_links_open(real) : -1;
+	ab_autoclose int fd = real ? ab_host_path_open(real) : -1;
 	char *data = NULL, *covered;
 	struct stat st;
 	size_t len;

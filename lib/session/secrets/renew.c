@@ -12,7 +12,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
-#include "session/host/writable_links.h"
+#include "workspace/tree/host_path.h"
 #include "session/secrets/sources.h"
 
 struct renewal {
@@ -35,10 +35,10 @@ static bool is_fixed(const struct ab_secret *secret)
 	bool led = false;
 
 	if (secret->from == AB_FROM_FILE)
-		real = ab_writable_links_follow(&secret->writable, secret->file, &led);
+		real = ab_host_path_follow(&secret->writable, secret->file, &led);
 	return secret->from == AB_FROM_ENV || led ||
 	       (secret->from == AB_FROM_FILE &&
-		ab_writable_links_writes(&secret->writable, real ? real : secret->file));
+		ab_host_path_writes(&secret->writable, real ? real : secret->file));
 }
 
 struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)

@@ -8,7 +8,7 @@
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
 #include "session/host/ca_store.h"
-#include "session/host/writable_links.h"
+#include "workspace/tree/host_path.h"
 #include "session/secrets/sources.h"
 
 bool ab_safe_needed(const struct ab_policy *policy)
@@ -32,7 +32,7 @@ static void note_source_file(struct ab_safe *safe, const struct ab_secret *secre
 {
 	bool led;
 	char *real = secret->from == AB_FROM_FILE
-			     ? ab_writable_links_follow(&secret->writable, secret->file, &led)
+			     ? ab_host_path_follow(&secret->writable, secret->file, &led)
 			     : NULL;
 
 	if (real)

@@ -16,8 +16,9 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "policy/values/paths.h"
+#include "session/host/host_command.h"
 #include "session/host/program.h"
-#include "session/host/writable_links.h"
+#include "workspace/tree/host_path.h"
 
 /* In no core file and no child; locked if the memlock limit allows. */
 static void *map_pages(size_t len);
@@ -188,13 +189,13 @@ static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
 {
 	bool led;
-	ab_autofree char *real = ab_writable_links_follow(&secret->writable, secret->file, &led);
+	ab_autofree char *real = ab_host_path_follow(&secret->writable, secret->file, &led);
 	ab_autoclose int fd = -1;
 	struct stat st;
 
 	if (led)
 		return refuse_link(secret, err);
-	fd = real ? ab_writable_links_open(real) : -1;
+	fd = real ? ab_host_path_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "secret %s: cannot open %s", secret->name,
 			       secret->file);
@@ -367,16 +368,6 @@ static int refuse_program(const struct ab_secret *secret, const char *path, stru
 	return ab_hint(err, "keep it where the box cannot write, such as ~/.local/bin");
 }
 
-/* Also true for a missing file that the box could create. */
-static bool box_can_write(const struct ab_strv *writable, const char *path)
-{
-	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
-	bool led = false;
-	ab_autofree char *real = ab_writable_links_follow(writable, path, &led);
-
-	return led || ab_writable_links_writes(writable, real ? real : clean);
-}
-
 /*
  * The box can cause another run of the command, by making the server reject the
  * value, so it must not be able to write any file of the command. Only words
@@ -393,50 +384,9 @@ static int check_words(const struct ab_secret *secret, struct ab_error *err)
 				    "absolute path");
 	}
 	for (size_t i = 0; i < words->len; i++)
-		if (words->v[i][0] == '/' && box_can_write(&secret->writable, words->v[i]))
+		if (words->v[i][0] == '/' && ab_host_path_is_open(&secret->writable, words->v[i]))
 			return refuse_program(secret, words->v[i], err);
 	return 0;
-}
-
-/* The folders of PATH in which the box cannot create programs. */
-static char *filter_path(const struct ab_strv *writable, const char *path)
-{
-	struct ab_buf b = { 0 };
-
-	for (;; path++) {
-		size_t n = strcspn(path, ":");
-		ab_autofree char *dir = ab_strndup(path, n), *real = NULL;
-		bool led = false;
-
-		if (dir[0] == '/')
-			real = ab_writable_links_follow(writable, dir, &led);
-		if (real && !led && !ab_writable_links_writes(writable, real))
-			ab_buf_printf(&b, "%s%s", b.len ? ":" : "", dir);
-		path += n;
-		if (!*path)
-			return ab_buf_take(&b);
-	}
-}
-
-/* Entries are not copied, since they may contain values; only PATH is new. */
-static char **filter_environ(const struct ab_strv *writable, char *const *env, char **ret_path)
-{
-	size_t n = 0;
-	char **list;
-
-	while (env && env[n])
-		n++;
-	list = ab_alloc((n + 1) * sizeof(*list));
-	for (size_t i = 0; i < n; i++) {
-		ab_autofree char *dirs = NULL;
-
-		list[i] = env[i];
-		if (*ret_path || strncmp(env[i], "PATH=", 5) != 0)
-			continue;
-		dirs = filter_path(writable, env[i] + 5);
-		list[i] = *ret_path = ab_printf("PATH=%s", dirs);
-	}
-	return list;
 }
 
 static int run_source_command(const struct ab_secret *secret, char *const *env, unsigned ms,
@@ -444,7 +394,7 @@ static int run_source_command(const struct ab_secret *secret, char *const *env, 
 {
 	char errors[STDERR_MAX];
 	ab_autofree char *path = NULL;
-	ab_autofree char **list = filter_environ(&secret->writable, env, &path);
+	ab_autofree char **list = ab_host_command_environ(&secret->writable, env, &path);
 	struct ab_program program = {
 		.argv = (const char *const *)secret->command.v,
 		.env = list,

@@ -1,0 +1,34 @@
+#ifndef AB_SESSION_HOST_HOST_COMMAND_H
+#define AB_SESSION_HOST_HOST_COMMAND_H
+/*
+ * A command of the user that we run on the host, outside of any box (session/host/program.h): an
+ * approver, a hook, a source of a secret. A box can make it run, so nothing of it may be the box's:
+ * not its program, not a file that it names, not a folder of its PATH. `touched` are the folders
+ * whose content a box may have made (fs.touched of the policy).
+ *
+ * Whatever passes these checks cannot be changed by the box afterwards: neither it nor a folder or
+ * a link on the way to it is in such a folder. The commands run in /, so a relative path does not
+ * lead there either.
+ */
+#include <stdbool.h>
+
+struct ab_error;
+struct ab_policy;
+struct ab_strv;
+
+/*
+ * Check a text for /bin/sh: every program that it could run, every word that is a path, every file
+ * that it reads or writes. A program whose name is not known before run time is refused. `option`
+ * is for messages.
+ */
+int ab_host_command_check(const char *option, const char *text, const struct ab_policy *policy,
+			  char *const *env, struct ab_error *err);
+
+/*
+ * The environment without what a box could have made: folders are taken out of PATH, and other
+ * variables that contain such a path are dropped, except HOME. Entries are not copied; *ret_path is
+ * the new PATH, or NULL. Free both.
+ */
+char **ab_host_command_environ(const struct ab_strv *touched, char *const *env, char **ret_path);
+
+#endif
