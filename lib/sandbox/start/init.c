@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,6 +212,17 @@ static int allow_stdio(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* The paths of the plan are real. One that has become a link since must not get rights elsewhere. */
+static int open_real(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
 static int make_ruleset(struct init *in, struct ab_error *err)
 {
 	const struct ab_spec *spec = &in->spec;
@@ -221,7 +234,7 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 	if (in->ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {
-		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
+		ab_autoclose int fd = open_real(spec->rules[i].path);
 
 		if (fd < 0 && errno == ENOENT)
 			continue; /* a device that the host does not have */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
@@ -14,6 +15,7 @@
 #include "policy/values/paths.h"
 #include "session/host/unix_sockets.h"
 #include "workspace/tree/glob.h"
+#include "workspace/tree/host_path.h"
 
 /* Private in every box. */
 static const char *const private_folders[] = { "/tmp", "/var/tmp", "/run" };
@@ -84,6 +86,19 @@ static void show_path(struct ab_objects *list, const char *path, int depth)
 		return;
 	}
 	ab_objects_add(list, at, S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
+}
+
+/* Show `path`, which leads to `real`. A link that a box can change is not looked at again: it may
+ * lead elsewhere by now. */
+static void show_resolved(const struct ab_strv *touched, struct ab_objects *list, const char *path,
+			  const char *real)
+{
+	struct stat st;
+
+	if (!ab_host_path_is_open(touched, path) || strcmp(real, path) == 0)
+		show_path(list, path, 0);
+	else if (lstat(real, &st) == 0 && !S_ISLNK(st.st_mode))
+		ab_objects_add(list, real, S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
 }
 
 static enum ab_as kind_as(enum ab_node kind)
@@ -172,22 +187,52 @@ static void warn_about_root(struct ab_host_facts *host, const char *path)
 				     path);
 }
 
-static void add_sockets(const struct ab_policy *policy, struct ab_host_facts *host)
+/* A box could have created the link `stray` on the way to `path`: it must not choose the target. */
+static int refuse_stray(const char *what, const char *path, const char *stray, struct ab_error *err)
+{
+	ab_autofree char *shown = ab_escape(path), *link = ab_escape(stray);
+
+	ab_fail(err, AB_EUSAGE, 0,
+		"cannot %s %s: the symbolic link %s, which a box could have created, leads out of "
+		"its folder",
+		what, shown, link);
+	ab_hint(err, "remove the link, or name its target instead");
+	return ab_step(err, "paths");
+}
+
+static int add_open_socket(const struct ab_policy *policy, const char *path,
+			   struct ab_host_facts *host, struct ab_error *err)
+{
+	ab_autofree char *stray = NULL;
+	ab_autofree char *real = ab_host_path_resolve(&policy->fs.touched, path, &stray);
+	struct stat st;
+
+	if (stray)
+		return refuse_stray("allow the socket", path, stray, err);
+	if (!real || lstat(real, &st) < 0) {
+		ab_strv_addf(&host->notes, "cannot allow the socket %s: it does not exist", path);
+		return 0;
+	}
+	if (!S_ISSOCK(st.st_mode)) {
+		ab_fail(err, AB_EUSAGE, 0, "cannot allow the socket %s: it is not a socket", path);
+		ab_hint(err, "files and folders need no --allow-unix; to write to one: --write %s",
+			path);
+		return ab_step(err, "paths");
+	}
+	warn_about_root(host, real);
+	show_resolved(&policy->fs.touched, &host->facts.show, path, real);
+	ab_strv_give(&host->open_sockets, ab_take(real));
+	return 0;
+}
+
+static int add_sockets(const struct ab_policy *policy, struct ab_host_facts *host,
+		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv all = { 0 };
 
-	for (size_t i = 0; i < policy->fs.unix_allow.len; i++) {
-		char *real = realpath(policy->fs.unix_allow.v[i], NULL);
-
-		if (!real) {
-			ab_strv_addf(&host->notes, "cannot allow the socket %s: it does not exist",
-				     policy->fs.unix_allow.v[i]);
-			continue;
-		}
-		warn_about_root(host, real);
-		show_path(&host->facts.show, policy->fs.unix_allow.v[i], 0);
-		ab_strv_give(&host->open_sockets, real);
-	}
+	for (size_t i = 0; i < policy->fs.unix_allow.len; i++)
+		if (add_open_socket(policy, policy->fs.unix_allow.v[i], host, err) < 0)
+			return -1;
 	ab_unix_sockets_list(&all);
 	for (size_t i = 0; i < all.len; i++) {
 		if (ab_strv_has(&host->open_sockets, all.v[i]))
@@ -195,6 +240,7 @@ static void add_sockets(const struct ab_policy *policy, struct ab_host_facts *ho
 		ab_objects_add(&host->facts.masked, all.v[i], AB_AS_FILE);
 		ab_strv_add(&host->sockets, all.v[i]);
 	}
+	return 0;
 }
 
 static void add_home(const struct ab_policy *policy, struct ab_host_facts *host)
@@ -227,6 +273,25 @@ static void add_program(struct ab_host_facts *host, const char *program)
 		ab_objects_add(&host->facts.show, real, AB_AS_FILE);
 }
 
+/* Nothing else of the host is visible, so a link must not add to it. */
+static int show_read_list(const struct ab_policy *policy, struct ab_host_facts *host,
+			  struct ab_error *err)
+{
+	const struct ab_strv *read = &policy->fs.read;
+
+	ab_strv_add(&host->facts.privates, "/");
+	for (size_t i = 0; i < read->len; i++) {
+		ab_autofree char *stray = NULL, *real = NULL;
+
+		real = ab_host_path_resolve(&policy->fs.touched, read->v[i], &stray);
+		if (stray)
+			return refuse_stray("show", read->v[i], stray, err);
+		if (real)
+			show_resolved(&policy->fs.touched, &host->facts.show, read->v[i], real);
+	}
+	return 0;
+}
+
 int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
 		       const char *program, struct ab_host_facts *ret, struct ab_error *err)
 {
@@ -235,25 +300,24 @@ int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const c
 	if (ab_survey_make(policy, &host.survey, err) < 0)
 		return -1;
 	host.hidden_root = !policy->fs.read_all;
-	if (host.hidden_root) {
-		ab_strv_add(&host.facts.privates, "/");
-		for (size_t i = 0; i < policy->fs.read.len; i++)
-			show_path(&host.facts.show, policy->fs.read.v[i], 0);
-	}
+	if (host.hidden_root && show_read_list(policy, &host, err) < 0)
+		goto fail;
 	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
 		add_private(&host, private_folders[i]);
 	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
 	add_home(policy, &host);
 	add_survey(&host);
 	add_program(&host, program);
-	add_sockets(policy, &host);
+	if (add_sockets(policy, &host, err) < 0)
+		goto fail;
 	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &host);
-	if (add_masks(policy, state, &host, err) < 0) {
-		ab_host_facts_fini(&host);
-		return -1;
-	}
+	if (add_masks(policy, state, &host, err) < 0)
+		goto fail;
 	*ret = host;
 	return 0;
+fail:
+	ab_host_facts_fini(&host);
+	return -1;
 }
 
 void ab_host_facts_fini(struct ab_host_facts *host)

@@ -14,6 +14,7 @@
 #include "workspace/git/gitlink.h"
 #include "workspace/survey/survey_state.h"
 #include "workspace/tree/dir.h"
+#include "workspace/tree/host_path.h"
 #include "workspace/tree/tree_walk.h"
 
 #define TOP_ENTRIES 10000
@@ -21,6 +22,46 @@
 #define SCAN_ENTRIES 4000
 #define SCAN_DEPTH 5
 #define SHOWN 3 /* paths in a note */
+
+/* The other roots, by which one of them is judged: it must not vouch for itself. */
+static void list_others(const struct ab_policy *policy, const char *path, struct ab_strv *ret)
+{
+	const struct ab_strv *touched = &policy->fs.touched;
+
+	for (size_t i = 0; i < touched->len; i++)
+		if (strcmp(touched->v[i], path) != 0)
+			ab_strv_add(ret, touched->v[i]);
+}
+
+/*
+ * `path` leads to `real` through a link. Refuse it if a box could have created the link, or changed
+ * it since: the user named the folder, not what a box makes of it.
+ */
+static int check_links(const struct ab_policy *policy, const char *path, const char *real,
+		       struct ab_error *err)
+{
+	ab_autofree char *stray = NULL, *target = NULL, *shown = NULL, *link = NULL, *to = NULL;
+	ab_autostrv struct ab_strv others = { 0 };
+
+	list_others(policy, path, &others);
+	target = ab_host_path_resolve(&others, path, &stray);
+	if (!stray && target && strcmp(target, real) == 0)
+		return 0;
+	shown = ab_escape(path);
+	if (!stray) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"cannot make %s writable: it changes while we look at it", shown);
+		return ab_step(err, "writable paths");
+	}
+	link = ab_escape(stray);
+	to = ab_escape(target ? target : real);
+	ab_fail(err, AB_EUSAGE, 0,
+		"cannot make %s writable: the symbolic link %s, which a box could have created, "
+		"leads out of its folder to %s",
+		shown, link, to);
+	ab_hint(err, "remove the link, or name its target instead: %s", to);
+	return ab_step(err, "writable paths");
+}
 
 /* Find the real paths; a root that is a symbolic link is resolved here, once. */
 static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
@@ -49,6 +90,9 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 				     "cannot make %s writable: it now leads elsewhere", shown);
 			continue;
 		}
+		if (strcmp(real, write->v[i]) != 0 &&
+		    check_links(policy, write->v[i], real, err) < 0)
+			return -1;
 		ab_strv_add_once(&s->out->write, real);
 		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
 			ab_strv_add(&s->roots, real);
