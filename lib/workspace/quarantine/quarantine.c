@@ -67,6 +67,9 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const
 	struct stat st;
 	int rc = EEXIST;
 
+	/* A pattern also matches what existed at the start, which is closed. */
+	if (ab_guards_cover(q->survey->closed, q->survey->nclosed, full))
+		return;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT || (errno == EACCES && is_foreign(fd)))
 			return;
