@@ -71,7 +71,7 @@ answer()
 	answer '[."network.allow"[].value | select(test("anthropic"))]' \
 		'["*.anthropic.com"]' profile show claude
 	answer '[."filesystem.write"[].value]' \
-		"[\"$WORKSPACE\",\"$HOME/.claude\",\"$HOME/.claude.json\"]" profile show claude
+		"[\"$WORKSPACE\",\"$HOME/.claude\"]" profile show claude
 }
 
 @test "profile show: one of the user's own builds on what it extends" {

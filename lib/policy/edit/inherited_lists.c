@@ -38,7 +38,7 @@ static int load_below(struct ab_load *l, const char *profile)
 	bool exists = false;
 
 	if (ab_load_profile(l, profile, NULL, base) < 0 ||
-	    ab_load_file(l, AB_LAYER_SYSTEM, system, false, layer, &exists) < 0)
+	    ab_load_file(l, AB_LAYER_SYSTEM, system, layer, &exists) < 0)
 		return -1;
 	if (exists)
 		ab_config_merge(l->arena, base, layer);

@@ -129,7 +129,7 @@ static int load_named(struct ab_load *l, const char *name, const struct ab_origi
 			from->name, from->line, from->column, DEPTH);
 	path = profile_path(l->in, name);
 	memset(&layer, 0, sizeof(layer));
-	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, false, &layer, &exists) < 0)
+	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, &layer, &exists) < 0)
 		return -1;
 	if (!exists)
 		return refuse_profile(l, name, from);
@@ -258,7 +258,8 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 	return problems.wrong.len ? ab_settings_file_fail(&problems, l->err) : 0;
 }
 
-static int read_layer(const struct ab_load *l, const char *path, const char *name, bool nofollow,
+/* The project's file is judged by trust, all others by their owner. */
+static int read_layer(const struct ab_load *l, const char *path, const char *name, bool project,
 		      char **ret_text, size_t *ret_len)
 {
 	const struct ab_strv *absent = l->in->absent;
@@ -269,17 +270,19 @@ static int read_layer(const struct ab_load *l, const char *path, const char *nam
 			*ret_len = 0;
 			return 0;
 		}
-	return ab_settings_file_read(path, name, nofollow, ret_text, ret_len, l->err);
+	if (project)
+		return ab_settings_file_read(path, name, true, ret_text, ret_len, l->err);
+	return ab_settings_file_read_own(path, name, ret_text, ret_len, l->err);
 }
 
-int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool nofollow,
-		 struct ab_config *ret, bool *ret_exists)
+int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
+		 bool *ret_exists)
 {
 	ab_autofree char *text = NULL, *name = NULL;
 	size_t len;
 
 	name = ab_load_name(l->in, path);
-	if (read_layer(l, path, name, nofollow, &text, &len) < 0)
+	if (read_layer(l, path, name, false, &text, &len) < 0)
 		return -1;
 	*ret_exists = text != NULL;
 	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
@@ -303,7 +306,7 @@ static int load_user(struct ab_load *l, struct files *f)
 			       l->in->config ? l->in->config : "");
 	if (!f->user_path)
 		return 0;
-	if (ab_load_file(l, AB_LAYER_USER, f->user_path, false, &f->user, &f->has_user) < 0)
+	if (ab_load_file(l, AB_LAYER_USER, f->user_path, &f->user, &f->has_user) < 0)
 		return -1;
 	if (must && !f->has_user)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist",
@@ -514,7 +517,7 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 {
 	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
 
-	if (ab_load_file(l, AB_LAYER_SYSTEM, system, false, &f->system, &f->has_system) < 0 ||
+	if (ab_load_file(l, AB_LAYER_SYSTEM, system, &f->system, &f->has_system) < 0 ||
 	    load_user(l, f) < 0 ||
 	    (real ? load_project(l, f) : parse_given_project(l, project, f)) < 0 ||
 	    load_base_profile(l, f) < 0)

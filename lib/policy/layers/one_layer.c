@@ -36,7 +36,7 @@ static int load_one(struct ab_load *l, const char *what)
 	}
 	path = ab_path_resolve(what, l->in->cwd, l->in->home);
 	layer = ab_arena_alloc(l->arena, sizeof(*layer));
-	if (path && ab_load_file(l, AB_LAYER_USER, path, false, layer, &exists) < 0)
+	if (path && ab_load_file(l, AB_LAYER_USER, path, layer, &exists) < 0)
 		return -1;
 	if (!exists)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s does not exist", path ? path : what);

@@ -13,6 +13,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/own_path.h"
 #include "base/system/path.h"
 #include "base/text/sha256.h"
 #include "base/text/textdiff.h"
@@ -259,7 +260,7 @@ int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_revi
 {
 	ab_autofree char *state = NULL, *path = NULL, *dir = NULL, *tmp = NULL;
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autoclose int fd = -1;
+	ab_autoclose int fd = -1, folder = -1;
 
 	if (state_dir(in, &state, err) < 0)
 		return -1;
@@ -270,6 +271,9 @@ int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_revi
 	ab_buf_add(&b, review_of->text, review_of->len);
 	if (make_dirs(dir) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);
+	folder = ab_own_path_open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "a link of another user leads to %s", dir);
 	fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);

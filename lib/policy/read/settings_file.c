@@ -11,6 +11,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/own_path.h"
 #include "policy/model/commands.h"
 #include "policy/model/http_config.h"
 #include "policy/model/ports.h"
@@ -18,12 +19,13 @@
 #include "policy/read/member_reader.h"
 #include "policy/values/complaint.h"
 
-int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
-			  size_t *ret_len, struct ab_error *err)
+/* Do not block: the path may be a pipe. */
+#define OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Read the file behind fd, or report the error with which it was opened. */
+static int read_opened(int fd, const char *name, char **ret_text, size_t *ret_len,
+		       struct ab_error *err)
 {
-	/* Do not block: the path may be a pipe. */
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
-						 (nofollow ? O_NOFOLLOW : 0));
 	struct stat st;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -31,9 +33,6 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 		*ret_len = 0;
 		return 0;
 	}
-	if (fd < 0 && nofollow && errno == ELOOP)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "%s is a symbolic link, and links are not followed here", name);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
@@ -44,6 +43,44 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 		return ab_fail(err, AB_ECONFIG, errno, "%s", name);
 	}
 	return 0;
+}
+
+int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
+			  size_t *ret_len, struct ab_error *err)
+{
+	ab_autoclose int fd = open(path, OPEN_FILE | (nofollow ? O_NOFOLLOW : 0));
+
+	if (fd < 0 && nofollow && errno == ELOOP)
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "%s is a symbolic link, and links are not followed here", name);
+	return read_opened(fd, name, ret_text, ret_len, err);
+}
+
+int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
+			      struct ab_error *err)
+{
+	ab_autoclose int fd = ab_own_path_open(path, OPEN_FILE);
+	ab_autofree char *where = NULL;
+	const char *fault;
+	struct stat st;
+
+	if (fd < 0 && errno == EPERM)
+		return ab_fail(err, AB_ECONFIG, 0, "%s: a link of another user leads there", name);
+	/* Anything but a file is refused as such. */
+	fault = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+			? NULL
+			: ab_own_path_check(fd, path, &where);
+	if (!fault)
+		return read_opened(fd, name, ret_text, ret_len, err);
+	if (strcmp(where, path) == 0)
+		ab_fail(err, AB_ECONFIG, 0, "%s %s, so its settings are not obeyed", name, fault);
+	else
+		ab_fail(err, AB_ECONFIG, 0, "%s is not obeyed: its folder %s %s", name, where,
+			fault);
+	return ab_hint(err,
+		       "if the settings are yours: chown it to you, and chmod go-w %s; otherwise "
+		       "remove the file",
+		       where);
 }
 
 void ab_problems_fini(struct ab_problems *p)

@@ -20,6 +20,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/folder.h"
+#include "base/system/own_path.h"
 #include "base/system/path.h"
 
 /* Microseconds pass from creating a run's folder to its first record. */
@@ -81,11 +82,16 @@ int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err)
 {
 	struct ab_state state = { .live = -1, .runs = -1 };
 
-	state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+	state.root = ab_own_path_open(path, OPEN_DIR & ~O_NOFOLLOW);
 	if (state.root < 0 && errno == ENOENT) {
 		if (make_folders(path, err) < 0)
 			goto fail;
-		state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+		state.root = ab_own_path_open(path, OPEN_DIR & ~O_NOFOLLOW);
+	}
+	if (state.root < 0 && errno == EPERM) {
+		ab_fail(err, AB_ESYSTEM, 0, "a link of another user leads to the state folder %s",
+			path);
+		goto fail;
 	}
 	if (state.root < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "open %s", path);

@@ -1,0 +1,101 @@
+#include "base/system/own_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/linkwalk.h"
+#include "base/system/path.h"
+
+/* In a user namespace without it, root appears as the owner of the kernel's files. */
+static bool is_root(uid_t uid)
+{
+	struct stat st;
+
+	return uid == 0 || (stat("/proc", &st) == 0 && uid == st.st_uid);
+}
+
+static bool is_trusted(uid_t uid)
+{
+	return uid == geteuid() || is_root(uid);
+}
+
+const char *ab_own_path_fault(const struct stat *st)
+{
+	if (!is_trusted(st->st_uid))
+		return "belongs to another user";
+	if ((st->st_mode & 022) && !(S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)))
+		return "can be written by others";
+	return NULL;
+}
+
+/* The real path, if no link of another user is on the way. */
+static char *follow_own(const char *path)
+{
+	ab_autolinkwalk struct ab_linkwalk w;
+	enum ab_linkwalk_step step;
+
+	ab_linkwalk_init(&w, "/", path);
+	while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
+		if (step == AB_LINKWALK_LINK && !is_trusted(w.st.st_uid)) {
+			errno = EPERM;
+			return NULL;
+		}
+	return step == AB_LINKWALK_END ? ab_take(w.at) : NULL;
+}
+
+static int open_without_links(const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (unsigned)flags,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+int ab_own_path_open(const char *path, int flags)
+{
+	int fd = open_without_links(path, flags);
+	ab_autofree char *real = NULL;
+
+	if (fd >= 0 || errno != ELOOP)
+		return fd;
+	real = follow_own(path);
+	return real ? open_without_links(real, flags) : -1;
+}
+
+static const char *check_folder(const char *file, char **ret_where)
+{
+	ab_autofree char *dir = ab_path_parent(file);
+	const char *fault;
+	struct stat st;
+
+	fault = stat(dir, &st) < 0 ? "cannot be examined" : ab_own_path_fault(&st);
+	if (fault)
+		*ret_where = ab_take(dir);
+	return fault;
+}
+
+const char *ab_own_path_check(int fd, const char *path, char **ret_where)
+{
+	ab_autofree char *real = ab_fd_path(fd);
+	const char *fault = "cannot be examined";
+	struct stat st;
+
+	if (real && fstat(fd, &st) == 0)
+		fault = ab_own_path_fault(&st);
+	if (fault) {
+		*ret_where = ab_strdup(path);
+		return fault;
+	}
+	fault = check_folder(real, ret_where);
+	return fault || strcmp(real, path) == 0 ? fault : check_folder(path, ret_where);
+}

@@ -1,0 +1,20 @@
+#ifndef AB_BASE_SYSTEM_OWN_PATH_H
+#define AB_BASE_SYSTEM_OWN_PATH_H
+/*
+ * Files and folders that only their user (or root) can have written. Another user must not decide
+ * what is in a file that we obey, nor where a link leads that we follow.
+ */
+#include <sys/stat.h>
+
+/* Open a path, but follow no link of another user. -1 with errno: EPERM for such a link. */
+int ab_own_path_open(const char *path, int flags);
+
+/* What is wrong with its owner or mode, as a phrase ("belongs to another user"); NULL: nothing.
+ * In a folder with the sticky bit, others cannot replace files. */
+const char *ab_own_path_fault(const struct stat *st);
+
+/* The same for the file behind fd and the folders in which `path` and its target are. *ret_where:
+ * what has the fault; free it. */
+const char *ab_own_path_check(int fd, const char *path, char **ret_where);
+
+#endif
