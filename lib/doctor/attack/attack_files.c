@@ -339,6 +339,8 @@ static const struct ab_try files[] = {
 	{ FILES, "enable user namespaces again", open_write, "/proc/sys/user/max_user_namespaces" },
 	{ FILES, "trigger a system request (SysRq)", open_write, "/proc/sysrq-trigger" },
 	{ FILES, "change the mode of a file in /proc", set_same_mode, "/proc/version" },
+	{ FILES, "change the mode of the caller's device on standard input", set_same_mode,
+	  "/dev/stdin" },
 	{ FILES, "read the kernel's memory", open_read, "/proc/kcore" },
 	{ FILES, "open /dev/mem", open_read, "/dev/mem" },
 	{ FILES, "open the kernel's log", open_read, "/dev/kmsg" },

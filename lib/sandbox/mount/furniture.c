@@ -13,7 +13,7 @@
 #include "base/system/fd.h"
 #include "sandbox/mount/tree.h"
 
-static const char *const device_names[AB_DEVICES] = {
+const char *const ab_furniture_devices[AB_DEVICES] = {
 	"null", "zero", "full", "random", "urandom", "tty",
 };
 
@@ -60,7 +60,7 @@ static int clone_devices(struct ab_furniture *f, int host, struct ab_error *err)
 		ab_autoclose int fd = -1;
 		char path[32];
 
-		snprintf(path, sizeof(path), "/dev/%s", device_names[i]);
+		snprintf(path, sizeof(path), "/dev/%s", ab_furniture_devices[i]);
 		fd = ab_tree_lookup(host, path);
 		if (fd < 0)
 			continue;
@@ -98,7 +98,7 @@ static int fill_stage(int stage, struct ab_error *err)
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "dev/%s", device_names[i]);
+		snprintf(name, sizeof(name), "dev/%s", ab_furniture_devices[i]);
 		if (mknodat(stage, name, S_IFREG | 0444, 0) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "create %s", name);
 	}
@@ -185,7 +185,7 @@ static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_erro
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		char path[32];
 
-		snprintf(path, sizeof(path), "/dev/%s", device_names[i]);
+		snprintf(path, sizeof(path), "/dev/%s", ab_furniture_devices[i]);
 		if (f->devices[i] >= 0 && mount_tree(root, f->devices[i], path, err) < 0)
 			return -1;
 	}

@@ -15,6 +15,8 @@ struct ab_error;
 #define AB_DEVICES 6
 #define AB_SYS_PARTS 2
 
+extern const char *const ab_furniture_devices[AB_DEVICES]; /* names in /dev */
+
 struct ab_furniture {
 	int devices[AB_DEVICES]; /* trees; -1: the host has none */
 	int sys_parts[AB_SYS_PARTS];

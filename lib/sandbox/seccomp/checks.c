@@ -243,6 +243,14 @@ const struct ab_switch ab_check_ioctl_judge = {
 	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID), OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS)),
 };
 
+/* A lease of a file that the box can only read would make writers on the host wait. */
+const struct ab_switch ab_check_fcntl = {
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(F_SETLEASE, EPERM)),
+};
+
 /* PR_SET_MM forges the arguments and the program that /proc shows. */
 const struct ab_switch ab_check_prctl = {
 	.arg = 0,

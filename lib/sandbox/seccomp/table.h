@@ -81,9 +81,9 @@ extern const struct ab_table ab_table_target, ab_table_traced;
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_socket_inet,
 	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces, ab_check_clone_thread,
-	ab_check_personality, ab_check_mknod, ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
-	ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl, ab_check_prctl_own,
-	ab_check_no_exec, ab_check_openat_read, ab_check_open_writes, ab_check_openat_writes,
-	ab_check_datagrams;
+	ab_check_personality, ab_check_mknod, ab_check_mknodat, ab_check_ioctl, ab_check_fcntl,
+	ab_check_ioctl_init, ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl,
+	ab_check_prctl_own, ab_check_no_exec, ab_check_openat_read, ab_check_open_writes,
+	ab_check_openat_writes, ab_check_datagrams;
 
 #endif

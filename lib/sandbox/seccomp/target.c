@@ -20,7 +20,8 @@ static const struct ab_call_rule rules[] = {
 
 	/* Descriptors. */
 	{ AB_ALLOWED, "open openat openat2 creat close close_range dup dup2 "
-		"dup3 fcntl flock pipe pipe2 memfd_create" },
+		"dup3 flock pipe pipe2 memfd_create" },
+	{ .check = &ab_check_fcntl, .calls = "fcntl" },
 	{ .check = &ab_check_ioctl, .calls = "ioctl" },
 
 	/* Names and what is known about them. */

@@ -44,6 +44,7 @@
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "sandbox/mount/mounts.h"
+#include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
@@ -58,7 +59,8 @@ struct init {
 	struct ab_holds holds;
 	int sock;
 	int signals;
-	int tty; /* the slave, or -1 */
+	int tty;   /* the slave, or -1 */
+	int input; /* standard input if it is a file, or -1 */
 	int ruleset;
 	pid_t target;
 	pid_t front;	 /* group that gets the terminal back */
@@ -145,6 +147,11 @@ static int prepare_mounts(struct init *in, struct ab_error *err)
 	return ab_mounts_prepare(in->tmp_size, &in->ground, err);
 }
 
+static int view_stdio(struct init *in, struct ab_error *err)
+{
+	return ab_stdio_view_open(&in->ground, &in->input, err);
+}
+
 static int build_mounts(struct init *in, struct ab_error *err)
 {
 	if (ab_mounts_apply(&in->spec, &in->ground, err) < 0)
@@ -172,6 +179,8 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	/* Even without a terminal: do not inherit a controlling one. */
 	if (setsid() < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a session");
+	if (in->input >= 0)
+		send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
 	if (!in->spec.tty)
 		return 0;
 	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -278,12 +287,12 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", begin_network },	    { "user namespaces", forbid_user_namespaces },
-	{ "ground", prepare_mounts },	    { "specification", read_spec },
-	{ "mounts", build_mounts },	    { "capture", end_network },
-	{ "descriptors", close_stray_fds }, { "terminal", open_terminal },
-	{ "ruleset", make_ruleset },	    { "capabilities", drop_privileges },
-	{ "start", start_command },
+	{ "network", begin_network },	     { "user namespaces", forbid_user_namespaces },
+	{ "ground", prepare_mounts },	     { "streams", view_stdio },
+	{ "specification", read_spec },	     { "mounts", build_mounts },
+	{ "capture", end_network },	     { "descriptors", close_stray_fds },
+	{ "terminal", open_terminal },	     { "ruleset", make_ruleset },
+	{ "capabilities", drop_privileges }, { "start", start_command },
 };
 
 static void reap_children(struct init *in)
@@ -428,7 +437,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 	in.net = net;
 	in.host_ports = host_ports;
 	in.tmp_size = tmp_size;
-	in.tty = in.ruleset = -1;
+	in.tty = in.input = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);

@@ -27,6 +27,7 @@ struct birth {
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	uint64_t tmp_size;
+	const int *stdio; /* three descriptors; -1: as we have it */
 };
 
 static int write_file(int dir, const char *name, const char *text)
@@ -106,6 +107,12 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 		ab_step(err, "capabilities");
 		goto fail;
 	}
+	for (int fd = 0; fd < 3; fd++)
+		if (b->stdio[fd] >= 0 && dup2(b->stdio[fd], fd) < 0) {
+			ab_fail(err, AB_ESYSTEM, errno, "pass on descriptor %d", fd);
+			ab_step(err, "streams");
+			goto fail;
+		}
 	snprintf(sock, sizeof(sock), "%d", b->sock);
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)b->tmp_size);
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
@@ -149,8 +156,8 @@ static char *list_ports(const struct ab_box_net *net)
 	return ab_buf_take(&b);
 }
 
-int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box *ret,
-		  struct ab_error *err)
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int stdio[3],
+		  struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
@@ -160,7 +167,8 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box
 			       .net = !net->own	  ? ""
 				      : net->door ? AB_INIT_DOOR
 						  : AB_INIT_NET,
-			       .tmp_size = tmp_size };
+			       .tmp_size = tmp_size,
+			       .stdio = stdio };
 	struct ab_box box = { .pidfd = -1 };
 	ab_autofree char *host_ports = list_ports(net);
 	int pair[2];
@@ -226,6 +234,7 @@ static ssize_t get_body_len(uint32_t type)
 		return sizeof(struct ab_handover);
 	case AB_MSG_ASKS:
 	case AB_MSG_TTY:
+	case AB_MSG_INPUT:
 	case AB_MSG_STOPPED:
 	case AB_MSG_STATUS:
 	case AB_MSG_DIALED:

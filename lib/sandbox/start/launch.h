@@ -34,8 +34,8 @@ struct ab_box_net {
  * In two halves, because starting a process takes as long as planning: init starts
  * meanwhile, and waits for its specification.
  */
-int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box *ret,
-		  struct ab_error *err);
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int stdio[3],
+		  struct ab_box *ret, struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err);
 
 /* Send one message to init; -1 with errno. Does not block: EAGAIN if the queue is

@@ -227,6 +227,18 @@ static void suggest_trace(const struct run *r, int result)
 			"to see what was denied for reading: agentbox run --trace-denials -- ...");
 }
 
+static void report_streams(const struct run *r)
+{
+	static const char *const names[] = { "standard input", "standard output",
+					     "standard error" };
+
+	for (size_t i = 0; i < r->streams.nrelays; i++)
+		if (r->streams.relays[i].errnum)
+			ab_run_say(r, AB_SAY_WARNING, "cannot write the command's %s: %s",
+				   names[r->streams.relays[i].fd],
+				   strerror(r->streams.relays[i].errnum));
+}
+
 /* After the box: quarantine, the last record, the run's folder. */
 static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
@@ -251,6 +263,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* A run that was not swept stays live: the next start sweeps it. */
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
+	report_streams(r);
 	ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
@@ -312,6 +325,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.children = r->children,
 		.refusals = r->refusals,
 		.terminal = r->terminal,
+		.streams = &r->streams,
 		.timeout_ms = r->prepared->policy->limits.timeout_ms,
 		.holds = begin_command,
 		.arg = r,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/landlock_rules.h"
 #include "sandbox/start/launch.h"
 #include "session/cleanup/leftovers.h"
@@ -50,6 +52,22 @@ static const char *name_fd(int fd, char buf[32])
 	return buf;
 }
 
+/* The owner of a device could change the mode of its node. The devices of every box are replaced by
+ * the box's own nodes, and a terminal by the box's own. */
+static int check_device(int fd, const struct stat *st, struct ab_error *err)
+{
+	char buf[32];
+
+	if ((!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode)) || st->st_uid != geteuid() ||
+	    (S_ISCHR(st->st_mode) && ab_stdio_view_device(st->st_rdev)) || isatty(fd))
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0,
+		"%s is a device of yours (%u:%u): the command could change its mode on the host",
+		name_fd(fd, buf), major(st->st_rdev), minor(st->st_rdev));
+	return ab_hint(err, "pass its data through a pipe: cat DEVICE | agentbox run ..., or "
+			    "agentbox run ... | cat >DEVICE");
+}
+
 /* A descriptor of the caller bypasses the mounts: everything below a folder could be opened through
  * it, and a protected file that is open for reading could be reopened for writing. */
 static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
@@ -69,6 +87,8 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 		return ab_hint(err, "the command could open hidden files through it; pass the "
 				    "folder with --write instead");
 	}
+	if (fd < 3 && check_device(fd, &st, err) < 0)
+		return -1;
 	if (!S_ISREG(st.st_mode) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

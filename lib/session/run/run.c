@@ -268,7 +268,7 @@ static int start_box(struct run *r, struct ab_error *err)
 	if (ab_supervise_prepare(err) < 0)
 		return -1;
 	r->loaded_ns = ab_run_now_ns();
-	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
+	if (ab_box_launch(&net, p->policy->fs.tmp_size, r->streams.box, &r->box, err) < 0)
 		return -1;
 	r->launched_ns = ab_run_now_ns();
 	return 0;
@@ -301,6 +301,7 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 
 static int supervise_box(struct run *r, int *ret_status, struct ab_error *err)
 {
+	ab_streams_launched(&r->streams);
 	if (plan_box(r, err) < 0 || set_up_host(r, err) < 0) {
 		abandon_box(r, err);
 		return -1;
@@ -360,7 +361,9 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_prepared *p = r->prepared;
 	bool started;
 
-	if (check_host_commands(r, err) < 0 || start_ahead(r, &started, err) < 0)
+	if (check_host_commands(r, err) < 0 || ab_streams_open(&r->streams, err) < 0)
+		return -1;
+	if (start_ahead(r, &started, err) < 0)
 		return -1;
 	if (started)
 		return supervise_box(r, ret_status, err);
@@ -404,6 +407,7 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 			 .dir = { .dir = -1 },
 			 .log = AB_LOG_NONE,
 			 .result = AB_COPY_NONE,
+			 .streams = AB_STREAMS_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
 			 .begun_ns = ab_run_now_ns() };
 	int result;
@@ -426,6 +430,7 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	ab_violations_free(r.violations);
 	ab_control_close(r.control);
 	ab_copy_fini(&r.result);
+	ab_streams_close(&r.streams);
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);

@@ -14,6 +14,7 @@
 #include "session/host/cgroup.h"
 #include "session/run/supervisor.h"
 #include "session/state/state.h"
+#include "session/terminal/streams.h"
 
 struct run {
 	const struct ab_request *request;
@@ -32,6 +33,7 @@ struct run {
 	struct ab_connect_terms connects;  /* for the judge */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
+	struct ab_streams streams;
 	struct ab_violations *violations;
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */

@@ -32,6 +32,7 @@
 #include "session/control/steering.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
+#include "session/terminal/streams.h"
 #include "session/terminal/terminal.h"
 
 struct ab_broker_news;
@@ -331,6 +332,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
 		break;
+	case AB_MSG_INPUT:
+		if (fds->len)
+			ab_streams_take_view(s->what->streams, ab_take_fd(&fds->v[0]));
+		break;
 	case AB_MSG_ASKS:
 		if (take_listener(s, NULL, fds) < 0)
 			give_up(s);
@@ -451,6 +456,8 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return -1;
 	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
+	if (ab_streams_watch(what->streams, &s->loop, err) < 0)
+		return -1;
 	if (open_steering(s) < 0)
 		return -1;
 	return what->box_network ? attach_network(s) : 0;
@@ -502,6 +509,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		ab_box_kill(what->box);
 	/* Every process of the box ends with init; only then is the terminal's output complete. */
 	ab_box_fini(what->box);
+	ab_streams_finish(what->streams);
 	wait_for_last_answers(&s);
 	ab_host_prompt_close(what->steering->prompt);
 	ab_steering_close(s.steering, s.out.status);

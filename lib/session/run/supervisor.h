@@ -11,6 +11,7 @@
 #include "sandbox/start/launch.h"
 
 struct ab_terminal;
+struct ab_streams;
 struct ab_broker;
 struct ab_program_judge;
 struct ab_steering_setup;
@@ -22,7 +23,8 @@ struct ab_secrets;
 struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
-	struct ab_terminal *terminal;	   /* or NULL */
+	struct ab_terminal *terminal; /* or NULL */
+	struct ab_streams *streams;
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_refused_programs *refusals;
 	uint64_t timeout_ms; /* 0: none */
