@@ -223,3 +223,19 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	[ ! -e b.sh ]
 	[ "$(cat c.txt)" = z ]
 }
+
+@test "certificates to trust are not read through a link of the workspace" {
+	need path:/etc/ssl/certs/ca-certificates.crt
+	export KEY=0123456789abcdef0123456789abcdef
+	mkdir -p "$HOME/.config/agentbox"
+	cp /etc/ssl/certs/ca-certificates.crt "$HOME/roots.pem"
+	ln -s ../roots.pem roots.pem
+	roots() { printf '{"network":{"roots":["%s"]},"secrets":{"KEY":{"hosts":["h.test"]}}}' "$1"; }
+	roots roots.pem >"$HOME/.config/agentbox/config.json"
+	agentbox run --secret KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"network.roots: $WORKSPACE/roots.pem leads through a link"* ]]
+	roots ../roots.pem >"$HOME/.config/agentbox/config.json"
+	agentbox run --secret KEY -- true
+	[ "$status" -eq 0 ]
+}

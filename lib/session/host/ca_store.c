@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,7 @@
 #include "base/system/fd.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
+#include "workspace/tree/host_path.h"
 
 enum { BUNDLE_MAX = 16 * 1024 * 1024 };
 
@@ -80,6 +82,14 @@ static int add_system_roots(char *const *env, struct ab_buf *b, struct ab_error 
 	return r;
 }
 
+/* A box must not choose which file of the host's certificates are read from. */
+static int refuse_link(const char *path, struct ab_error *err)
+{
+	ab_fail(err, AB_ECONFIG, 0,
+		"network.roots: %s leads through a link that a box could have created", path);
+	return ab_hint(err, "name the file itself");
+}
+
 int ab_ca_store_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
 		      size_t *ret_len, struct ab_error *err)
 {
@@ -89,7 +99,10 @@ int ab_ca_store_roots(const struct ab_policy *policy, char *const *env, char **r
 	if (add_system_roots(env, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < more->len; i++) {
-		int r = add_root(more->v[i], &b, err);
+		bool led;
+		ab_autofree char *real = ab_host_path_follow(&policy->fs.touched, more->v[i], &led);
+		int r = led ? refuse_link(more->v[i], err)
+			    : add_root(real ? real : more->v[i], &b, err);
 
 		if (r == 0)
 			ab_fail(err, AB_ECONFIG, 0, "network.roots: cannot read %s", more->v[i]);

@@ -26,9 +26,9 @@
 #include "session/consent/request.h"
 #include "session/host/etc_files.h"
 #include "session/host/git_ssh.h"
-#include "session/host/plan_links.h"
 #include "session/host/unix_sockets.h"
 #include "session/secrets/uncovered.h"
+#include "workspace/tree/host_path.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
 static void choose_unwritable(struct ab_prepared *p)
@@ -303,6 +303,22 @@ static void guard_record(struct ab_prepared *p)
 	}
 }
 
+/* Does the path lead through a link that the box could replace? Then its name may mean another file
+ * after the run. */
+static bool is_redirectable(const struct ab_prepared *p, const char *path)
+{
+	ab_autostrv struct ab_strv roots = { 0 };
+	ab_autofree char *real = NULL;
+	bool led;
+
+	ab_strv_extend(&roots, &p->policy->fs.touched);
+	ab_strv_extend(&roots, &p->host.survey.write);
+	real = ab_host_path_follow(&roots, path, &led);
+	/* The file is already open, so a name can only be missing behind a link of /proc, whose
+	 * text is not a path. */
+	return led || (!real && errno != ENOENT && errno != ENOTDIR && errno != EACCES);
+}
+
 /* The box must not be able to redirect the record's name either. */
 static int check_link_paths(const struct ab_prepared *p, const struct ab_request *rq,
 			    struct ab_error *err)
@@ -316,7 +332,7 @@ static int check_link_paths(const struct ab_prepared *p, const struct ab_request
 			continue;
 		path = to[i]->name[0] == '/' ? ab_strdup(to[i]->name)
 					     : ab_path_join(rq->policy.cwd, to[i]->name);
-		if (!ab_plan_links_is_open(&p->spec.plan, path))
+		if (!is_redirectable(p, path))
 			continue;
 		ab_fail(err, AB_EUSAGE, 0,
 			"%s %s leads through a link that the command could "
