@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
+#include "base/data/buf.h"
+#include "base/text/ascii.h"
 #include "base/text/base64.h"
+#include "proxy/secrets/escapes.h"
 #include "tap.h"
 #include "vault_help.h"
 
@@ -153,6 +156,126 @@ static void test_base64(void)
 	ab_vault_free(vault);
 }
 
+/* The characters of a value, each in one way. */
+struct way {
+	const char *name;
+	const char *format; /* of one character */
+	bool letters;	    /* also of letters and digits */
+};
+
+static const struct way ways[] = {
+	{ "hexadecimal", "%02x", true },
+	{ "hexadecimal, capital", "%02X", true },
+	{ "percent, twice", "%%25%02X", true },
+	{ "percent, twice, where needed", "%%25%02x", false },
+	{ "\\x", "\\x%02x", true },
+	{ "\\x where needed", "\\x%02X", false },
+	{ "\\u", "\\u%04x", true },
+	{ "entities, decimal", "&#%u;", true },
+	{ "entities, decimal, where needed", "&#%u;", false },
+	{ "entities, three digits", "&#%03u;", true },
+	{ "entities, four digits", "&#%04u;", true },
+	{ "entities, hexadecimal", "&#x%02x;", true },
+	{ "entities, hexadecimal, capital", "&#X%02X;", true },
+	{ "entities, four hexadecimal digits", "&#x%04X;", true },
+};
+
+/* Put it between two marks. */
+static void encode(struct ab_buf *b, const char *value, const struct way *way)
+{
+	char one[16];
+
+	ab_buf_puts(b, "<<");
+	for (; *value; value++)
+		if (way->letters || !ab_is_alnum(*value))
+			ab_buf_add(b, one,
+				   (size_t)snprintf(one, sizeof(one), way->format,
+						    (unsigned char)*value));
+		else
+			ab_buf_add(b, value, 1);
+	ab_buf_puts(b, ">>");
+}
+
+static void encode_utf16(struct ab_buf *b, const char *value, bool little)
+{
+	ab_buf_puts(b, "<<");
+	for (; *value; value++) {
+		uint8_t pair[2] = { 0, 0 };
+
+		pair[!little] = (uint8_t)*value;
+		ab_buf_add(b, pair, 2);
+	}
+	ab_buf_puts(b, ">>");
+}
+
+/* Nothing of it may stay that is longer than an escape. */
+static bool keeps_part(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	size_t same = 0;
+
+	for (size_t i = 2; i + 2 < len; i++) {
+		same = a[i] == b[i] ? same + 1 : 0;
+		if (same >= 3 * AB_ESCAPE_LONGEST)
+			return true;
+	}
+	return false;
+}
+
+static void check_bytes(struct ab_scrub *scrub, const struct ab_buf *in, const char *name)
+{
+	size_t len = in->len, wrong = 0;
+	uint8_t *whole_out = ab_alloc(len), *cut = ab_alloc(len);
+
+	memcpy(whole_out, in->data, len);
+	ab_scrub_take(scrub, whole_out, len, true);
+	ok(!keeps_part(whole_out, in->data, len) && memcmp(whole_out, "<<", 2) == 0 &&
+		   memcmp(whole_out + len - 2, ">>", 2) == 0,
+	   "%s: it is replaced, and nothing else", name);
+	for (size_t step = 1; step < len; step++) {
+		size_t done = 0;
+
+		memcpy(cut, in->data, len);
+		for (size_t end = step; done < len; end += step) {
+			size_t n = end < len ? end : len;
+
+			done += ab_scrub_take(scrub, cut + done, n - done, n == len);
+		}
+		wrong += memcmp(cut, whole_out, len) != 0;
+	}
+	ok(!wrong, "%s: however it is cut", name);
+	free(whole_out);
+	free(cut);
+}
+
+static void test_encoded(void)
+{
+	struct ab_vault *vault = help_vault();
+	struct ab_host one = help_host("api.one.test");
+	struct ab_scrub *scrub = ab_scrub_new(vault, &one, 443);
+	struct ab_buf b = { 0 };
+
+	for (size_t v = HELP_BEARER; v <= HELP_HEADER; v++) {
+		for (size_t i = 0; i < AB_COUNT(ways); i++) {
+			encode(&b, help_values[v], &ways[i]);
+			check_bytes(scrub, &b, ways[i].name);
+			ab_buf_fini(&b);
+		}
+		for (int little = 0; little < 2; little++) {
+			encode_utf16(&b, help_values[v], little);
+			check_bytes(scrub, &b, little ? "UTF-16, little" : "UTF-16, big");
+			ab_buf_fini(&b);
+		}
+	}
+	/* 0123+abc/DEF=ghi%25"q\z */
+	check(scrub, vault, "<0123&plus;abc&sol;DEF&equals;ghi&percnt;25&quot;q&bsol;z>",
+	      "<$1xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>", "names of HTML");
+	check(scrub, vault, "<0123+abc/DEF=ghi%25&quot;q\\z>", "<$1xxxxx>", "the usual one");
+	check(scrub, vault, "<0123+abc/DEF=ghi&pct;25&quot;q\\z>",
+	      "<0123+abc/DEF=ghi&pct;25&quot;q\\z>", "not a name");
+	ab_scrub_free(scrub);
+	ab_vault_free(vault);
+}
+
 /* Nothing waits that could be no value. */
 static void test_held(void)
 {
@@ -175,6 +298,16 @@ static void test_held(void)
 		{ "a\\", 1 },
 		{ "a\\n", 0 },
 		{ "s%6b-one", 8 },
+		{ "one: %257", 4 },
+		{ "one: %258", 0 },
+		{ "a \\x7", 3 },
+		{ "a \\x8", 0 },
+		{ "fish &", 1 },
+		{ "fish & chip", 0 },
+		{ "fish &amp", 0 },
+		{ "fish &amp;", 0 },
+		{ "&#11", 4 },
+		{ "&#28", 0 },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -403,6 +536,7 @@ int main(void)
 	test_plain();
 	test_forms();
 	test_base64();
+	test_encoded();
 	test_held();
 	test_several();
 	test_repeating();

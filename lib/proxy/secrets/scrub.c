@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/data/mem.h"
-#include "base/text/base64.h"
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/vault.h"
 
@@ -27,17 +26,12 @@ static void fit_placeholder(const struct ab_vault_entry *e, char *ret, size_t le
 /* `len`: of the needle's value. */
 static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
 {
-	ab_autofree char *fitted = NULL;
+	ab_autofree char *fitted = ab_alloc(len);
 	char *cover = ab_alloc(needle->len);
-	size_t group;
+	struct ab_needle form = *needle;
 
-	if (!needle->base64) {
-		fit_placeholder(e, cover, needle->len);
-		return cover;
-	}
-	fitted = ab_alloc(len);
 	fit_placeholder(e, fitted, len);
-	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover, &group);
+	ab_needle_write(&form, fitted, len, (uint8_t *)cover);
 	return cover;
 }
 

@@ -2,8 +2,7 @@
 #define AB_PROXY_SECRETS_SCRUB_H
 /*
  * Replaces secret values in responses by their placeholders, cut or padded so
- * that no length changes. It finds a value as it is, percent-encoded, escaped as
- * in JSON, and in base64 (three alignments, both alphabets).
+ * that no length changes. It finds a value in every form of search.h.
  *
  * It keeps no bytes between calls, so one scrub serves all connections to a
  * host. Bytes without values cost one pass at about memchr speed.

@@ -7,8 +7,10 @@
 
 enum {
 	AB_FIND_HASHES = 4096,
-	AB_FIND_SPREAD = 6, /* length of the longest escape */
-	AB_FIND_HEAD = 5,   /* the same without its mark */
+	AB_FIND_SPREAD = AB_ESCAPE_LONGEST,
+	/* The longest escape without its mark, except for the long ones of
+	 * HTML: the rest of the shortest text must have a pair. */
+	AB_FIND_HEAD = 5,
 };
 
 /* Needles without their first `skip` bytes; each has at least `min` more. */
@@ -60,9 +62,6 @@ static inline void keep_better(struct ab_found *best, struct ab_found other)
 		*best = other;
 }
 
-/* The escape at `s`: its length and its character; 0: there is none. */
-static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret);
-
 /* The first escape within [from, to) of a byte in a needle; `to`: none. */
 static size_t next_escape(const struct ab_search *l, enum ab_escape escape, size_t from, size_t to);
 
@@ -74,7 +73,7 @@ static void find_escaped(const struct ab_search *l, enum ab_escape escape, size_
 static size_t hold_escaped(const struct ab_search *l, enum ab_escape escape);
 
 enum {
-	FORMS = 1 + 3 * 2,
+	FORMS = 1 + 3 * 2 + 2 + 1,
 	/* Each block is searched for all forms before the next, so an early
 	 * match is cheap. */
 	BLOCK_MIN = 64,
@@ -110,19 +109,52 @@ static void add_needle(struct ab_finder *f, uint8_t **store, struct ab_needle ne
 	f->v[f->n++] = needle;
 }
 
+size_t ab_needle_write(struct ab_needle *needle, const char *s, size_t len, uint8_t *ret)
+{
+	static const char digits[2][16 + 1] = { "0123456789abcdef", "0123456789ABCDEF" };
+
+	switch (needle->form) {
+	case AB_FORM_PLAIN:
+		break;
+	case AB_FORM_BASE64:
+		return ab_base64_core(s, len, needle->align, needle->alphabet, (char *)ret,
+				      &needle->group);
+	case AB_FORM_HEX:
+		for (size_t i = 0; i < len; i++) {
+			*ret++ = (uint8_t)digits[needle->upper][(uint8_t)s[i] >> 4];
+			*ret++ = (uint8_t)digits[needle->upper][(uint8_t)s[i] & 15];
+		}
+		return 2 * len;
+	case AB_FORM_UTF16:
+		for (size_t i = 0; i < len; i++) {
+			ret[2 * i] = (uint8_t)s[i];
+			if (i + 1 < len)
+				ret[2 * i + 1] = 0;
+		}
+		return 2 * len - 1;
+	}
+	memcpy(ret, s, len);
+	return len;
+}
+
+static void add_form(struct ab_finder *f, uint8_t **store, const struct ab_find_text *t,
+		     struct ab_needle needle)
+{
+	needle.owner = t->owner;
+	needle.len = ab_needle_write(&needle, t->s, t->len, *store);
+	add_needle(f, store, needle);
+}
+
 static void add_forms(struct ab_finder *f, uint8_t **store, const struct ab_find_text *t)
 {
-	memcpy(*store, t->s, t->len);
-	add_needle(f, store, (struct ab_needle){ .len = t->len, .owner = t->owner });
-	for (unsigned i = 0; i < 3 * 2; i++) {
-		struct ab_needle needle = {
-			.owner = t->owner, .base64 = true, .align = i % 3, .alphabet = i / 3
-		};
-
-		needle.len = ab_base64_core(t->s, t->len, needle.align, needle.alphabet,
-					    (char *)*store, &needle.group);
-		add_needle(f, store, needle);
-	}
+	add_form(f, store, t, (struct ab_needle){ .form = AB_FORM_PLAIN });
+	for (unsigned i = 0; i < 3 * 2; i++)
+		add_form(f, store, t,
+			 (struct ab_needle){
+				 .form = AB_FORM_BASE64, .align = i % 3, .alphabet = i / 3 });
+	for (unsigned i = 0; i < 2; i++)
+		add_form(f, store, t, (struct ab_needle){ .form = AB_FORM_HEX, .upper = i });
+	add_form(f, store, t, (struct ab_needle){ .form = AB_FORM_UTF16 });
 }
 
 static void fill_table(const struct ab_finder *f, struct ab_find_table *t, size_t skip, size_t min)
@@ -158,7 +190,7 @@ struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
 	if (!n)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		size += texts[i].len + 6 * AB_BASE64_ROOM(texts[i].len + 2);
+		size += texts[i].len + 6 * AB_BASE64_ROOM(texts[i].len + 2) + 6 * texts[i].len;
 	f = ab_pages_new(size, &locked);
 	f->size = size;
 	store = (uint8_t *)f + head;
@@ -206,21 +238,30 @@ static bool has_byte(uint64_t eight, uint8_t c)
 	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
 }
 
+static bool has_mark(const uint8_t *s)
+{
+	uint64_t eight;
+
+	memcpy(&eight, s, sizeof(eight));
+	return has_byte(eight, '%') || has_byte(eight, '\\') || has_byte(eight, '&');
+}
+
 /* Is the pair at `at` in or next to an escape of a byte in a needle? */
 static bool is_near_escape(const struct ab_search *l, size_t at)
 {
-	size_t p = at - AB_FIND_SPREAD;
-	uint64_t eight;
+	size_t p = at > AB_FIND_SPREAD ? at - AB_FIND_SPREAD : 0;
 	uint8_t c;
 
-	memcpy(&eight, l->s + p, sizeof(eight));
-	if (!has_byte(eight, '%') && !has_byte(eight, '\\'))
+	/* The shortest text has eight bytes, so there are eight before at + 2. */
+	if (!has_mark(l->s + p) && !has_mark(l->s + at - 6))
 		return false;
 	for (; p < at + 2; p++) {
-		enum ab_escape escape = l->s[p] == '%' ? AB_ESCAPE_URL : AB_ESCAPE_JSON;
-
-		if (read_escape(l->s + p, l->len - p, escape, &c) && l->f->within[c])
-			return true;
+		if (l->s[p] != '%' && l->s[p] != '\\' && l->s[p] != '&')
+			continue;
+		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
+			if (ab_escape_read(l->s + p, l->len - p, (enum ab_escape)e, &c) &&
+			    l->f->within[c])
+				return true;
 	}
 	return false;
 }
@@ -260,6 +301,38 @@ static void find_plain(const struct ab_search *l, size_t from, size_t to, struct
 void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len)
 {
 	*l = (struct ab_search){ .f = f, .s = data, .len = len, .to = len };
+	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
+		l->next[e] = SIZE_MAX;
+}
+
+/* The first mark of such an escape from `from` on; l->len: none. */
+static size_t find_mark(const struct ab_search *l, enum ab_escape escape, size_t from)
+{
+	const uint8_t *p;
+
+	while ((p = memchr(l->s + from, ab_escape_mark(escape), l->len - from))) {
+		from = (size_t)(p - l->s);
+		if (escape != AB_ESCAPE_URL_TWICE ||
+		    (l->len - from >= 3 && p[1] == '2' && p[2] == '5'))
+			return from;
+		from++;
+	}
+	return l->len;
+}
+
+/* Can a match with such escapes begin within [from, to)? The place of the next
+ * one is kept, so all questions together read the data once. */
+static bool may_be_escaped(struct ab_search *l, enum ab_escape escape, size_t from, size_t to)
+{
+	/* Before the first "%25" there may be other escapes. */
+	size_t far = l->f->max * (escape == AB_ESCAPE_URL_TWICE ? 5 : 1);
+	size_t *next = &l->next[escape];
+
+	if (from >= to)
+		return false;
+	if (*next == SIZE_MAX || *next < from)
+		*next = find_mark(l, escape, from);
+	return *next < l->len && (*next < to || *next - to < far);
 }
 
 bool ab_search_next(struct ab_search *l, struct ab_found *ret)
@@ -270,8 +343,9 @@ bool ab_search_next(struct ab_search *l, struct ab_found *ret)
 	for (; from < l->to && !best.len; from = to) {
 		to = l->to - from > size ? from + size : l->to;
 		find_plain(l, from, to, &best, &first, &last);
-		for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++)
-			find_escaped(l, (enum ab_escape)e, first, last, &best);
+		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
+			if (may_be_escaped(l, (enum ab_escape)e, first, last))
+				find_escaped(l, (enum ab_escape)e, first, last, &best);
 		if (size < BLOCK_MAX)
 			size *= 2;
 	}
@@ -305,7 +379,7 @@ size_t ab_search_hold(const struct ab_search *l)
 {
 	size_t hold = hold_plain(l);
 
-	for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++) {
+	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++) {
 		size_t at = hold_escaped(l, (enum ab_escape)e);
 
 		if (at < hold)
@@ -321,7 +395,9 @@ size_t ab_search_hold(const struct ab_search *l)
  * A text may begin inside something that decodes as an escape: in its digits, or
  * at the second of two backslashes. Its first AB_FIND_HEAD characters are longer
  * than that, so after them the text is in step with the stretch: the rest, its
- * core, is searched there, and the head is compared with the data.
+ * core, is searched there, and the head is compared with the data. (A text that
+ * begins inside a long name of HTML, "rcnt;" after "&pe", is found only as it
+ * is.)
  */
 
 enum {
@@ -340,74 +416,11 @@ struct stretch {
 	uint32_t *at; /* where each character begins, relative to base; one more */
 };
 
-/* The value of each hexadecimal digit, plus one. */
-static const uint8_t digits[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
-	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
-static int hex_value(uint8_t c)
-{
-	return digits[c] - 1;
-}
-
-static uint8_t mark_of(enum ab_escape escape)
-{
-	return escape == AB_ESCAPE_URL ? '%' : '\\';
-}
-
-/* The most characters of the stretch that a head may cover: in JSON its first
- * one may begin at the second of two backslashes and so cover six. */
+/* The most characters of the stretch that a head may cover: after a backslash its
+ * first one may begin at the second of two backslashes and so cover six. */
 static size_t head_of(enum ab_escape escape)
 {
-	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD : AB_FIND_HEAD + AB_FIND_SPREAD;
-}
-
-static bool is_short(uint8_t c)
-{
-	return c == '"' || c == '\\' || c == '/';
-}
-
-static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
-{
-	unsigned n = 1;
-	int high, low;
-
-	if (s[0] != mark_of(escape) || left < 2)
-		return 0;
-	if (escape == AB_ESCAPE_JSON) {
-		if (is_short(s[1])) {
-			*ret = s[1];
-			return 2;
-		}
-		if (left < 6 || memcmp(s + 1, "u00", 3) != 0)
-			return 0;
-		n = 4;
-	}
-	if (left < n + 2)
-		return 0;
-	high = hex_value(s[n]);
-	low = hex_value(s[n + 1]);
-	if (high < 0 || low < 0)
-		return 0;
-	*ret = (uint8_t)(high << 4 | low);
-	return n + 2;
-}
-
-/* Is this a cut-off escape that may be of `c`? Or of any character, if `c` is
- * the mark: whether the mark itself is meant is not known yet. */
-static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
-{
-	const char *zeros = escape == AB_ESCAPE_URL ? "" : "u00";
-	size_t n = 1 + strlen(zeros);
-
-	if (s[0] != mark_of(escape) || left >= n + 2)
-		return false;
-	if (memcmp(s + 1, zeros, (left < n ? left : n) - 1) != 0)
-		return false;
-	return left <= n || hex_value(s[n]) == c >> 4 || (c == s[0] && hex_value(s[n]) >= 0);
+	return escape == AB_ESCAPE_BACKSLASH ? AB_FIND_HEAD + AB_FIND_SPREAD : AB_FIND_HEAD;
 }
 
 /* The length of `c` here, escaped or not; 0: more bytes are needed; -1: it is
@@ -415,11 +428,11 @@ static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t
 static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
 {
 	uint8_t got;
-	unsigned n = read_escape(s, left, escape, &got);
+	unsigned n = ab_escape_read(s, left, escape, &got);
 
 	if (n && got == c)
 		return (int)n;
-	if (is_cut(s, left, escape, c))
+	if (ab_escape_is_cut(s, left, escape, c))
 		return 0;
 	return s[0] == c ? 1 : -1;
 }
@@ -429,12 +442,12 @@ static size_t next_escape(const struct ab_search *l, enum ab_escape escape, size
 	uint8_t c;
 
 	while (from < to) {
-		const uint8_t *p = memchr(l->s + from, mark_of(escape), to - from);
+		const uint8_t *p = memchr(l->s + from, ab_escape_mark(escape), to - from);
 
 		if (!p)
 			break;
 		from = (size_t)(p - l->s);
-		if (read_escape(p, l->len - from, escape, &c) && l->f->within[c])
+		if (ab_escape_read(p, l->len - from, escape, &c) && l->f->within[c])
 			return from;
 		from++;
 	}
@@ -471,7 +484,7 @@ static bool decode_stretch(struct stretch *st, size_t want)
 {
 	const uint8_t *s = st->l->s;
 	size_t end = st->l->len, ahead = st->len, stop;
-	uint8_t mark = mark_of(st->escape);
+	uint8_t mark = ab_escape_mark(st->escape);
 
 	if (want <= st->len)
 		return true;
@@ -486,7 +499,7 @@ static bool decode_stretch(struct stretch *st, size_t want)
 
 		st->at[st->len] = (uint32_t)(st->next - st->base);
 		if (c == mark)
-			n = read_escape(s + st->next, end - st->next, st->escape, &c);
+			n = ab_escape_read(s + st->next, end - st->next, st->escape, &c);
 		st->s[st->len++] = c;
 		st->next += n ? n : 1;
 	}
@@ -632,7 +645,7 @@ static bool may_match_later(const struct stretch *st, size_t p, size_t j, size_t
 		size_t at = st->base + st->at[cut];
 
 		n = cut - j;
-		if (is_cut(l->s + at, l->len - at, st->escape, needle->s[k + n]) &&
+		if (ab_escape_is_cut(l->s + at, l->len - at, st->escape, needle->s[k + n]) &&
 		    memcmp(st->s + j, needle->s + k, n) == 0)
 			return true;
 	}
@@ -648,8 +661,8 @@ static bool may_begin(const struct ab_search *l, size_t p, enum ab_escape escape
 	if (l->f->first[c])
 		return true;
 	/* A cut-off escape may be of any character. */
-	return c == mark_of(escape) &&
-	       (!read_escape(l->s + p, l->len - p, escape, &c) || l->f->first[c]);
+	return c == ab_escape_mark(escape) &&
+	       (!ab_escape_read(l->s + p, l->len - p, escape, &c) || l->f->first[c]);
 }
 
 static size_t find_incomplete(const struct stretch *st)
@@ -658,8 +671,8 @@ static size_t find_incomplete(const struct stretch *st)
 	const struct ab_finder *f = l->f;
 	size_t cut = st->len, j = 0;
 
-	for (size_t i = st->len; i && i + AB_FIND_HEAD > st->len; i--)
-		if (l->s[st->base + st->at[i - 1]] == mark_of(st->escape) &&
+	for (size_t i = st->len; i && i + AB_FIND_SPREAD > st->len; i--)
+		if (l->s[st->base + st->at[i - 1]] == ab_escape_mark(st->escape) &&
 		    st->at[i] - st->at[i - 1] == 1) {
 			cut = i - 1;
 			break;
@@ -676,12 +689,6 @@ static size_t find_incomplete(const struct stretch *st)
 	return l->len;
 }
 
-/* May this byte be part of a text or an escape? */
-static bool may_be_in_text(const struct ab_finder *f, uint8_t c)
-{
-	return f->within[c] || hex_value(c) >= 0 || c == 'u' || c == '%' || is_short(c);
-}
-
 static size_t hold_escaped(const struct ab_search *l, enum ab_escape escape)
 {
 	struct stretch st = { .l = l, .escape = escape };
@@ -690,11 +697,11 @@ static size_t hold_escaped(const struct ab_search *l, enum ab_escape escape)
 
 	if (left > max * AB_FIND_SPREAD)
 		left = max * AB_FIND_SPREAD;
-	while (left && may_be_in_text(l->f, l->s[from - 1])) {
+	while (left && (l->f->within[l->s[from - 1]] || ab_escape_uses(escape, l->s[from - 1]))) {
 		left--;
 		from--;
 	}
-	p = from < l->len ? memchr(l->s + from, mark_of(escape), l->len - from) : NULL;
+	p = from < l->len ? memchr(l->s + from, ab_escape_mark(escape), l->len - from) : NULL;
 	if (!p)
 		return l->len;
 	if ((size_t)(p - l->s) - from > max)

@@ -2,9 +2,9 @@
 #define AB_PROXY_SECRETS_SEARCH_H
 /*
  * Searches bytes for texts in several forms: as they are, in base64 (three
- * alignments, two alphabets; only the digits that depend on the text alone), and
- * each of these with any characters escaped as in URLs (%41) or as in JSON
- * (\u0041, \/).
+ * alignments, two alphabets; only the digits that depend on the text alone), in
+ * hexadecimal digits (all small or all capital), in UTF-16 (both byte orders),
+ * and each of these with any characters escaped in one of the ways of escapes.h.
  *
  * The leftmost match wins, then the longest, then the text that was given first.
  * So it does not matter how the bytes are split, as long as those from
@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/text/base64.h"
+#include "proxy/secrets/escapes.h"
 
 struct ab_vault;
 struct ab_finder;
@@ -37,17 +38,24 @@ struct ab_find_text {
 	size_t owner; /* the caller's number for it */
 };
 
+enum ab_form {
+	AB_FORM_PLAIN,
+	AB_FORM_BASE64,
+	AB_FORM_HEX,
+	AB_FORM_UTF16, /* without the zero byte before or after it */
+};
+
 struct ab_needle {
 	const uint8_t *s;
 	size_t len;
 	size_t owner;
-	bool base64;
-	unsigned align; /* with base64: see ab_base64_core() */
+	enum ab_form form;
+	/* With base64: see ab_base64_core(). */
+	unsigned align;
 	enum ab_base64 alphabet;
 	size_t group; /* position of its first digit in a group of four */
+	bool upper;   /* with hex: the digits are capital letters */
 };
-
-enum ab_escape { AB_ESCAPE_NONE, AB_ESCAPE_URL, AB_ESCAPE_JSON };
 
 struct ab_found {
 	size_t at, len;
@@ -58,6 +66,8 @@ struct ab_found {
 /* Copies the texts; NULL if there are none. */
 struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n);
 void ab_finder_free(struct ab_finder *f); /* wipes */
+/* Write the text in the needle's form, and set `group`; returns the length. */
+size_t ab_needle_write(struct ab_needle *needle, const char *s, size_t len, uint8_t *ret);
 /* All forms of all texts. */
 const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
 
@@ -65,8 +75,9 @@ struct ab_search {
 	const struct ab_finder *f;
 	const uint8_t *s;
 	size_t len;
-	size_t from; /* where to continue; may be set */
-	size_t to;   /* matches must begin before this; may be set */
+	size_t from;		      /* where to continue; may be set */
+	size_t to;		      /* matches must begin before this; may be set */
+	size_t next[AB_ESCAPE_COUNT]; /* the next mark of each kind */
 };
 
 void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len);
@@ -76,10 +87,10 @@ bool ab_search_next(struct ab_search *l, struct ab_found *ret);
  * if there is none. */
 size_t ab_search_hold(const struct ab_search *l);
 
-/* Was the text found as it is, neither escaped nor in base64? */
+/* Was the text found as it is, neither escaped nor encoded? */
 static inline bool ab_found_plain(const struct ab_found *f)
 {
-	return !f->needle->base64 && f->escape == AB_ESCAPE_NONE;
+	return f->needle->form == AB_FORM_PLAIN && f->escape == AB_ESCAPE_NONE;
 }
 
 /* All placeholders drawn so far; NULL: none. */

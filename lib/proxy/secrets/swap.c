@@ -154,10 +154,10 @@ static bool swap_field(struct ab_swap *sw, size_t k)
 	if (!ab_search_next(&look, &found))
 		return true;
 	ab_swap_begin(sw, piece);
-	if (found.needle->base64 && ab_http_is(f->name, "authorization"))
+	if (found.needle->form == AB_FORM_BASE64 && ab_http_is(f->name, "authorization"))
 		good = swap_basic(sw, f, found.needle->owner);
 	else
-		good = swap_text(sw, f, f->value, false, &sw->ret->scratch);
+		good = swap_text(sw, f, f->value, &sw->ret->scratch);
 	ab_swap_end(sw, piece);
 	return good;
 }

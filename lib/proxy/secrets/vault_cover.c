@@ -95,7 +95,7 @@ static void cover_values(const struct ab_vault *vault, const struct ab_finder *f
 	while (ab_search_next(&look, &found)) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, found.needle->owner);
 		size_t at = found.at, n = found.len;
-		bool run = found.needle->base64 && !found.escape && !decoded;
+		bool run = found.needle->form == AB_FORM_BASE64 && !found.escape && !decoded;
 
 		if (run)
 			find_run(s, len, done, &found, &at, &n);
