@@ -46,10 +46,11 @@ struct ab_swapped {
  * `tls`: without it nothing is injected, and every placeholder is a tripwire.
  * `ret` needs freeing only after DONE or NONE.
  *
- * A request to a host with a value asks for a response that can be searched:
- * `Accept-Encoding: identity`, no Sec-WebSocket-Extensions. If it contains a
- * value it also loses TE and Trailer, and Range and If-Range: a value could come
- * back in pieces too small to be found.
+ * A request to a host with a value asks for a response that can be searched,
+ * whatever it contains itself, because the server may have kept a value:
+ * `Accept-Encoding: identity`, no Sec-WebSocket-Extensions, no TE and Trailer,
+ * and no Range and If-Range: a value could come back in pieces too small to be
+ * found.
  *
  * `inject`: the first carrier's field or parameter (default: bearer) replaces
  * the client's own of that name, unless another value is in it. The secret's

@@ -118,14 +118,14 @@ bool ab_swap_inject(struct ab_swap *sw, size_t i)
 
 bool ab_swap_keep_searchable(struct ab_swap *sw)
 {
-	/* They lead to partial responses, or to trailers, which are not searched. */
-	static const char *const unwanted[] = { "range", "if-range", "te", "trailer" };
+	/* They lead to partial responses, to trailers, which are not searched,
+	 * or to compressed frames. */
+	static const char *const unwanted[] = { "range", "if-range", "te", "trailer",
+						"sec-websocket-extensions" };
 	struct ab_http_field *f;
 
-	if (sw->ret->injected)
-		for (size_t i = 0; i < AB_COUNT(unwanted); i++)
-			remove_named(sw, unwanted[i]);
-	remove_named(sw, "sec-websocket-extensions");
+	for (size_t i = 0; i < AB_COUNT(unwanted); i++)
+		remove_named(sw, unwanted[i]);
 	f = replace_fields(sw, "accept-encoding");
 	if (!f)
 		return ab_swap_fail(sw, AB_SWAP_TOO_LONG, sw->ret->secret);

@@ -266,7 +266,8 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "chunked, but the client uses HTTP/1.0");
-	if (rq->injected && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
+	/* Whatever this request carried: the server may have kept a value. */
+	if (rq->scrub && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
 		ab_exchange_fail(conn, 502,
 				 "its response is compressed against the request, so it "
 				 "cannot be searched for the secret");
