@@ -187,6 +187,126 @@ static void test_unbuffered(void)
 	close_sides();
 }
 
+static void add_frame(struct ab_buf *b, unsigned head, const char *text, size_t len)
+{
+	uint8_t begin[4] = { (uint8_t)head, (uint8_t)(len > 125 ? 126 : len), (uint8_t)(len >> 8),
+			     (uint8_t)len };
+
+	ab_buf_add(b, begin, len > 125 ? 4 : 2);
+	ab_buf_add(b, text, len);
+}
+
+/* A message in fragments with a ping between them, and one in a frame. */
+static void add_message(struct ab_buf *b, const char *text, size_t size)
+{
+	size_t len = strlen(text), n;
+
+	for (size_t at = 0; at < len; at += n) {
+		n = len - at < size ? len - at : size;
+		add_frame(b, (at ? 0 : 1) | (at + n == len ? 0x80 : 0), text + at, n);
+		if (at == 0)
+			add_frame(b, 0x89, "ping", 4);
+	}
+	add_frame(b, 0x81, "alone", 5);
+}
+
+/* The frames again: messages of text, each with "|", and pings with "!". */
+static char *read_messages(const struct ab_buf *heard)
+{
+	const uint8_t *p = ab_buf_bytes(heard), *end = p + heard->len;
+	struct ab_buf b = { 0 };
+	bool open = false;
+
+	while (end - p >= 2) {
+		unsigned head = *p++;
+		size_t len = *p++ & 0x7f;
+
+		if (len == 126 && end - p >= 2) {
+			len = (size_t)p[0] << 8 | p[1];
+			p += 2;
+		}
+		if ((size_t)(end - p) < len)
+			break;
+		if (head == 0x89) {
+			if (len != 4 || memcmp(p, "ping", 4) != 0)
+				break;
+		} else if ((head & 0x7f) != (open ? 0 : 1)) {
+			break;
+		} else {
+			ab_buf_add(&b, p, len);
+			open = !(head & 0x80);
+			if (!open)
+				ab_buf_puts(&b, "|");
+		}
+		p += len;
+	}
+	if (p != end)
+		ab_buf_puts(&b, "(malformed)");
+	return ab_buf_take(&b);
+}
+
+static void test_fragments(void)
+{
+	static const size_t steps[] = { 1, 2, 3, 7, 40, 4000 };
+	static const size_t sizes[] = { 1, 5, 20, 200 };
+	struct ab_host host = help_host("api.one.test");
+	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	ab_autofree char *text = help_fill(vault, ANSWER ANSWER);
+	ab_autofree char *want = help_fill(vault, SHOWN SHOWN "|alone|");
+
+	for (size_t i = 0; i < AB_COUNT(steps) * AB_COUNT(sizes); i++) {
+		size_t step = steps[i / AB_COUNT(sizes)], size = sizes[i % AB_COUNT(sizes)];
+		struct ab_body_filter_setup setup = {
+			.scrub = scrub, .in = AB_HTTP_CLOSE, .out = AB_HTTP_CLOSE, .frames = true
+		};
+		struct ab_body_filter *filter = ab_body_filter_new(&setup);
+		ab_autobuf struct ab_buf sent = { 0 }, heard = { 0 };
+		ab_autofree char *got = NULL;
+		enum ab_io io;
+
+		add_message(&sent, text, size);
+		open_sides();
+		io = pass(filter, (const char *)ab_buf_bytes(&sent), sent.len, step, false, &heard);
+		got = read_messages(&heard);
+		is_str(got, want, "a message in fragments");
+		ok(io == AB_IO_WAIT && flow.moved == heard.len, "fragments of %zu, by %zu", size,
+		   step);
+		ab_body_filter_free(filter);
+		close_sides();
+	}
+	ab_scrub_free(scrub);
+}
+
+/* The start of a message that ends in the middle; a fragment with a mask. */
+static void test_broken_fragments(void)
+{
+	static const char *const texts[] = { "\x01\x03"
+					     "abc\x00\x03"
+					     "ab",
+					     "\x01\x83"
+					     "mask"
+					     "abc" };
+	struct ab_host host = help_host("api.one.test");
+	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_body_filter_setup setup = {
+		.scrub = scrub, .in = AB_HTTP_CLOSE, .out = AB_HTTP_CLOSE, .frames = true
+	};
+
+	for (size_t i = 0; i < AB_COUNT(texts); i++) {
+		struct ab_body_filter *filter = ab_body_filter_new(&setup);
+		ab_autobuf struct ab_buf heard = { 0 };
+		enum ab_io io;
+
+		open_sides();
+		io = pass(filter, texts[i], 9, 1, true, &heard);
+		ok(io == (i ? AB_IO_FAILED : AB_IO_DONE), "broken fragments: case %zu", i);
+		ok(ab_body_filter_malformed(filter) == (i == 1), "and which of them");
+		ab_body_filter_free(filter);
+		close_sides();
+	}
+	ab_scrub_free(scrub);
+}
+
 static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *text,
 		       bool *ret_malformed)
 {
@@ -296,6 +416,8 @@ int main(void)
 	vault = help_vault();
 	test_scrub();
 	test_unbuffered();
+	test_fragments();
+	test_broken_fragments();
 	test_broken();
 	test_gather();
 	test_swap();

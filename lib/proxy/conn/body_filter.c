@@ -7,9 +7,11 @@
  * held back.
  *
  * A response without chunks, such as a big download, is scrubbed in place in
- * from->in and written from there. So are WebSocket frames, one by one: bytes
- * that may begin a value are not held back past the end of a frame, because
- * the next one may come much later.
+ * from->in and written from there. So are WebSocket messages of one frame:
+ * bytes that may begin a value are not held back past the end of a message,
+ * because the next one may come much later. The fragments of a longer message
+ * are one text: their payload goes through `plain` and into frames of our own,
+ * so that a value cannot hide across their borders.
  */
 #include "proxy/conn/body_filter.h"
 
@@ -32,6 +34,9 @@ struct ab_body_filter {
 	size_t held;   /* bytes after them: searched, not final */
 	bool ended;    /* the whole body has arrived */
 	bool over;     /* and was passed on */
+	bool fragment; /* the frame is a part of a message: `left` is its payload */
+	uint8_t first; /* flags and opcode for our next frame of the message */
+	bool last;     /* the fragment ends the message */
 	bool malformed, tripped;
 };
 
@@ -86,9 +91,11 @@ static void count_down(struct ab_body_filter *s, size_t n)
 		s->ended = s->left == 0;
 }
 
+enum { FRAME_FIN = 0x80, FRAME_OPCODE = 0x0f, FRAME_CONTROL = 0x08, FRAME_MASK = 0x80 };
+
 /* The length of a frame including its head (RFC 6455, 5.2); 0: the head is
  * incomplete. */
-static uint64_t frame_length(const uint8_t *data, size_t len)
+static uint64_t frame_length(const uint8_t *data, size_t len, size_t *ret_head)
 {
 	size_t head = 2, more;
 	uint64_t n;
@@ -103,16 +110,45 @@ static uint64_t frame_length(const uint8_t *data, size_t len)
 		n = 0;
 	for (size_t i = 0; i < more; i++)
 		n = n << 8 | data[head + i];
-	head += more + (data[1] & 0x80 ? 4 : 0);
+	head += more + (data[1] & FRAME_MASK ? 4 : 0);
+	*ret_head = head;
 	/* Treat an impossible length as endless. */
 	return n < UINT64_MAX - head ? head + n : UINT64_MAX;
 }
 
-/* How many of these bytes are searched as one unit. */
-static size_t measure_unit(struct ab_body_filter *s, const struct ab_buf *in)
+/* Is it one of several frames of a message? Control frames may be between them. */
+static bool is_fragment(uint8_t head)
 {
-	if (s->setup.frames && !s->left)
-		s->left = frame_length(ab_buf_bytes(in), in->len);
+	return !(head & FRAME_CONTROL) && (!(head & FRAME_FIN) || !(head & FRAME_OPCODE));
+}
+
+/* A frame begins: read its head, if it is there. */
+static void begin_frame(struct ab_body_filter *s, struct ab_buf *in)
+{
+	const uint8_t *data = ab_buf_bytes(in);
+	size_t head = 0;
+
+	s->left = frame_length(data, in->len, &head);
+	s->fragment = s->left && is_fragment(data[0]);
+	if (!s->fragment)
+		return;
+	/* A server never masks; a payload with a mask could not be searched. */
+	if (s->left == UINT64_MAX || (data[1] & FRAME_MASK)) {
+		s->malformed = true;
+		return;
+	}
+	s->last = data[0] & FRAME_FIN;
+	if (data[0] & FRAME_OPCODE)
+		s->first = (uint8_t)(data[0] & ~FRAME_FIN);
+	s->left -= head;
+	ab_buf_skip(in, head);
+}
+
+/* How many of these bytes are searched as one unit. */
+static size_t measure_unit(struct ab_body_filter *s, struct ab_buf *in)
+{
+	if (s->setup.frames && !s->left && !s->fragment && !s->ended && !s->malformed)
+		begin_frame(s, in);
 	return limit_to_body(s, in->len);
 }
 
@@ -171,6 +207,47 @@ static void scrub_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct
 		return;
 	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, s->ended);
 	emit_framed(s, ab_buf_bytes(&s->plain), n, flow, out);
+	if (n)
+		ab_buf_skip(&s->plain, n);
+}
+
+/* A frame with these bytes of a message. */
+static void emit_frame(struct ab_body_filter *s, const void *data, size_t len, bool last,
+		       struct ab_flow *flow, struct ab_buf *out)
+{
+	uint8_t head[10] = { (uint8_t)(s->first | (last ? FRAME_FIN : 0)) };
+	size_t n = 2, more = len > UINT16_MAX ? 8 : len > 125 ? 2 : 0;
+
+	head[1] = (uint8_t)(more == 8 ? 127 : more == 2 ? 126 : len);
+	for (size_t i = more; i-- > 0;)
+		head[n++] = (uint8_t)((uint64_t)len >> 8 * i);
+	ab_buf_add(out, head, n);
+	if (len)
+		ab_buf_add(out, data, len);
+	flow->moved += n + len;
+	s->first = 0;
+}
+
+/* Move what has arrived of the fragment into `plain`, and what is final of that
+ * into a frame. */
+static void scrub_fragment(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *in,
+			   struct ab_buf *out)
+{
+	size_t n = limit_to_body(s, in->len);
+	bool last;
+
+	if (n) {
+		ab_buf_add(&s->plain, ab_buf_bytes(in), n);
+		ab_buf_skip(in, n);
+		s->left -= n;
+	}
+	s->fragment = s->left > 0;
+	last = s->last && !s->left;
+	n = s->plain.len
+		    ? ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, last)
+		    : 0;
+	if (n || last)
+		emit_frame(s, ab_buf_bytes(&s->plain), n, last, flow, out);
 	if (n)
 		ab_buf_skip(&s->plain, n);
 }
@@ -247,6 +324,12 @@ static void scrub_in_place(struct ab_body_filter *s, struct ab_buf *in)
 	s->over = s->ended;
 }
 
+/* Nothing is missing of it. */
+static bool is_empty_fragment(const struct ab_body_filter *s)
+{
+	return s->fragment && !s->left && !s->malformed;
+}
+
 static enum ab_io move_in_place(struct ab_body_filter *s, struct ab_flow *flow,
 				struct ab_side *from, struct ab_side *to)
 {
@@ -259,12 +342,18 @@ static enum ab_io move_in_place(struct ab_body_filter *s, struct ab_flow *flow,
 		return io;
 	if (s->over)
 		return AB_IO_DONE;
-	if (measure_unit(s, &from->in) == s->held) {
+	if (measure_unit(s, &from->in) == s->held && !is_empty_fragment(s)) {
 		io = read_body(s, from);
 		if (io != AB_IO_DONE)
 			return io;
+		measure_unit(s, &from->in);
 	}
-	scrub_in_place(s, &from->in);
+	if (s->malformed)
+		return AB_IO_FAILED;
+	if (s->fragment && !s->ended)
+		scrub_fragment(s, flow, &from->in, &to->out);
+	else
+		scrub_in_place(s, &from->in);
 	return AB_IO_YIELD;
 }
 
