@@ -64,6 +64,18 @@ class Keys(Origin):
             b"\\u%04x" % c for c in credentials(request).encode()) + b'"\n')
         return True
 
+    async def do_spelled(self, request, what, query, reader, writer):
+        """In spellings of programs: one line each."""
+        token = credentials(request)
+        ways = ["%02x", "%02X", "%%25%02X", "\\x%02x", "&#%d;", "&#x%02x;",
+                "\\u%04x"]
+        lines = ["".join(way % ord(c) for c in token).encode()
+                 for way in ways]
+        lines += [("<" + token + ">").encode(form)
+                  for form in ("utf-16-le", "utf-16-be")]
+        self.whole(writer, b"\n".join(lines) + b"\n")
+        return True
+
     async def do_gzip(self, request, what, query, reader, writer):
         """Compressed, whatever was asked for."""
         self.whole(writer, gzip.compress(credentials(request).encode()),
@@ -72,9 +84,10 @@ class Keys(Origin):
 
     async def do_say(self, request, what, query, reader, writer):
         """The answer that the path holds, in base64, with the token where it
-        says {}, so many bytes at a time; "stay": until the client ends."""
-        text = base64.urlsafe_b64decode(what[0]).replace(
-            b"{}", credentials(request).encode())
+        says {} (its first 20 bytes: {<}, the others: {>}), so many bytes at a time; "stay": until the client ends."""
+        token = credentials(request).encode()
+        text = base64.urlsafe_b64decode(what[0]).replace(b"{}", token)
+        text = text.replace(b"{<}", token[:20]).replace(b"{>}", token[20:])
         size = int(what[1])
         for i in range(0, len(text), size):
             writer.write(text[i:i + size])

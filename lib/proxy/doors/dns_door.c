@@ -61,8 +61,9 @@ static int deny_name(struct ab_engine *engine, const char *name, const struct ab
 	return deny_name_with(engine, name, verdict, fault, NULL);
 }
 
-/* A queried name can leak a secret to whoever runs its name server. */
-static bool deny_placeholder(struct ab_engine *engine, const char *name)
+/* A queried name can leak a secret to whoever runs its name server. `shown`: the
+ * name in the record. */
+static bool deny_placeholder(struct ab_engine *engine, const char *name, const char *shown)
 {
 	const struct ab_inspection *inspection = &engine->inspection;
 	struct ab_verdict verdict = { .entry = "" };
@@ -73,10 +74,23 @@ static bool deny_placeholder(struct ab_engine *engine, const char *name)
 	secret = ab_vault_find_in_name(inspection->vault, name);
 	if (secret < 0)
 		return false;
-	deny_name_with(engine, name, &verdict, AB_FAULT_TRIPWIRE,
+	deny_name_with(engine, shown, &verdict, AB_FAULT_TRIPWIRE,
 		       ab_inspection_secret(inspection, secret));
 	ab_inspection_trip(inspection, secret);
 	return true;
+}
+
+/* The labels of a question that is not a host name ("ghp_..." is not). */
+static void copy_labels(const struct ab_dns_query *q, char ret[AB_DNS_ANSWER_MAX])
+{
+	size_t n = 0, at = 0;
+
+	while (at < q->question_len && q->question[at] && n < AB_DNS_ANSWER_MAX - 1) {
+		for (size_t left = q->question[at++];
+		     left && at < q->question_len && n < AB_DNS_ANSWER_MAX - 1; left--, at++)
+			ret[n++] = q->question[at] ? (char)q->question[at] : '?';
+	}
+	ret[n] = '\0';
 }
 
 static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
@@ -99,18 +113,21 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	static const uint8_t loop4[4] = { 127, 0, 0, 1 };
 	static const uint8_t loop6[16] = { [15] = 1 };
 	struct ab_verdict verdict = { .entry = "" };
+	char labels[AB_DNS_ANSWER_MAX];
 	uint8_t v4[4], v6[16];
 	uint16_t number;
 
 	if (!q->is_host) {
-		deny_name(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
+		copy_labels(q, labels);
+		if (!deny_placeholder(engine, labels, "(not a host name)"))
+			deny_name(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (is_localhost(q->name.text))
 		return answer_address(q, loop4, loop6, ret);
-	if (deny_placeholder(engine, q->name.text))
+	if (deny_placeholder(engine, q->name.text, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (engine->cut) {
 		deny_name(engine, q->name.text, &verdict, AB_FAULT_CUT);

@@ -4,6 +4,7 @@
 
 #include "base/data/mem.h"
 #include "netns/destination.h"
+#include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel.h"
 #include "proxy/wire/hello.h"
@@ -17,18 +18,23 @@ static void flush_and_close(struct ab_conn *conn)
 		ab_conn_close(conn, io == AB_IO_FAILED);
 }
 
-/* The request does not name a usable target: record it, reply, close. */
-static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply)
+/* The request does not name a usable target: record it, reply, close. `secret`:
+ * whose placeholder is in it; or -1. */
+static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply, int secret)
 {
+	const struct ab_inspection *inspection = &conn->engine->inspection;
 	struct ab_request_record r = { .door = AB_DOOR_SOCKS,
 				       .host = "(not a host)",
 				       .verdict = { .entry = "" },
-				       .fault = AB_FAULT_MALFORMED };
+				       .secret = ab_inspection_secret(inspection, secret),
+				       .fault = secret < 0 ? AB_FAULT_MALFORMED
+							   : AB_FAULT_TRIPWIRE };
 	uint8_t answer[10];
 
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	ab_conn_record(conn, &r);
+	ab_inspection_trip(inspection, secret);
 	if (conn->closed)
 		return;
 	ab_socks_answer(reply, answer);
@@ -56,7 +62,9 @@ static bool read_more(struct ab_conn *conn)
 static void read_socks_request(struct ab_conn *conn)
 {
 	struct ab_buf *in = &conn->client.in;
+	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_socks_request request;
+	int secret = -1;
 	ssize_t n;
 
 	if (ab_side_flush(&conn->client) == AB_IO_FAILED) {
@@ -72,9 +80,11 @@ static void read_socks_request(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
+	if (vault && request.reply != AB_SOCKS_OK)
+		secret = ab_vault_find(vault, ab_buf_bytes(in), (size_t)n);
 	ab_buf_skip(in, (size_t)n);
 	if (request.reply != AB_SOCKS_OK)
-		refuse_socks(conn, request.reply);
+		refuse_socks(conn, request.reply, secret);
 	else
 		ab_tunnel_start(conn, AB_DOOR_SOCKS, &request.host, request.port);
 }

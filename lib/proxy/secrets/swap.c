@@ -31,9 +31,18 @@ static bool is_closed_field(const struct ab_http_head *head, const struct ab_htt
 	       ab_http_is(f->name, "origin") || ab_http_is(f->name, "referer");
 }
 
-static bool may_carry(const struct ab_secret *secret, const struct ab_http_field *f, bool base64)
+/* Is it a login of this scheme? */
+static bool has_scheme(const struct ab_http_field *f, const char *scheme)
 {
-	bool login = ab_http_is(f->name, "authorization");
+	size_t n = strlen(scheme);
+
+	return ab_http_is(f->name, "authorization") && f->value.len > n && f->value.s[n] == ' ' &&
+	       ab_http_is((struct ab_http_text){ f->value.s, n }, scheme);
+}
+
+static bool may_carry(const struct ab_secret *secret, const struct ab_http_field *f)
+{
+	bool login = ab_http_is(f->name, "authorization"), basic = has_scheme(f, "basic");
 
 	for (size_t i = 0; i < secret->ncarriers; i++) {
 		const struct ab_carrier *c = &secret->carriers[i];
@@ -41,11 +50,11 @@ static bool may_carry(const struct ab_secret *secret, const struct ab_http_field
 		switch (c->kind) {
 		case AB_CARRY_BEARER:
 		case AB_CARRY_TOKEN:
-			if (login && !base64)
+			if (login && !basic)
 				return true;
 			break;
 		case AB_CARRY_BASIC:
-			if (login)
+			if (basic)
 				return true;
 			break;
 		case AB_CARRY_HEADER:
@@ -60,11 +69,11 @@ static bool may_carry(const struct ab_secret *secret, const struct ab_http_field
 }
 
 /* May it be injected here? Else set the result. */
-static bool check_place(struct ab_swap *sw, const struct ab_http_field *f, size_t i, bool base64)
+static bool check_place(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
-	if (is_closed_field(&sw->rq->head, f) || !may_carry(e->secret, f, base64))
+	if (is_closed_field(&sw->rq->head, f) || !may_carry(e->secret, f))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (!e->value)
 		return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
@@ -73,7 +82,7 @@ static bool check_place(struct ab_swap *sw, const struct ab_http_field *f, size_
 
 /* Write the text with values. Fails if a placeholder is not plain. */
 static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct ab_http_text text,
-		      bool base64, struct ab_buf *out)
+		      struct ab_buf *out)
 {
 	struct ab_search look;
 	struct ab_found found;
@@ -86,7 +95,7 @@ static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct 
 
 		if (!ab_found_plain(&found))
 			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
-		if (!check_place(sw, f, i, base64))
+		if (!check_place(sw, f, i))
 			return false;
 		ab_buf_add(out, text.s + done, found.at - done);
 		ab_buf_add(out, e->value, e->value_len);
@@ -114,12 +123,12 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t
 {
 	struct ab_buf *out = &sw->ret->scratch;
 	struct ab_buf swapped = { .wipe = true };
-	struct ab_http_text s = f->value, scheme = { s.s, 5 };
+	struct ab_http_text s = f->value;
 	ab_autofree char *text = ab_alloc(s.len + 3);
 	size_t n = 0;
 	bool good;
 
-	if (s.len < 6 || !ab_http_is(scheme, "basic") || s.s[5] != ' ')
+	if (!has_scheme(f, "basic"))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	s = (struct ab_http_text){ s.s + 6, s.len - 6 };
 	while (s.len && s.s[0] == ' ') {
@@ -128,7 +137,7 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t
 	}
 	if (!ab_base64_decode(s.s, s.len, text, &n))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
-	good = swap_text(sw, f, (struct ab_http_text){ text, n }, true, &swapped);
+	good = swap_text(sw, f, (struct ab_http_text){ text, n }, &swapped);
 	if (good && !sw->injected[i])
 		good = ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
@@ -199,6 +208,22 @@ static bool check_tripwires(struct ab_swap *sw, bool tls, bool *ret_any)
 			i = find_foreign(sw, f->value, all, ret_any);
 	}
 	return i < 0 || ab_swap_fail(sw, AB_SWAP_TRIPWIRE, i);
+}
+
+int ab_swap_foreign(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+		    bool tls, const struct ab_http_request *rq)
+{
+	struct ab_swapped found = { .secret = -1 };
+	struct ab_swap sw = {
+		.vault = vault, .finder = ab_vault_placeholders(vault), .rq = rq, .ret = &found
+	};
+	bool any;
+
+	for (size_t i = 0; tls && i < ab_vault_len(vault); i++)
+		sw.bound[i] = ab_vault_bound(vault, i, host, port);
+	if (sw.finder)
+		check_tripwires(&sw, tls, &any);
+	return found.secret;
 }
 
 static bool swap_head(struct ab_swap *sw)

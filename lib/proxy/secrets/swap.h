@@ -64,10 +64,15 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 		     bool tls, const struct ab_http_request *rq, struct ab_swapped *ret);
 void ab_swapped_fini(struct ab_swapped *swapped);
 
+/* The secret of a placeholder that is a tripwire in this head, or -1. */
+int ab_swap_foreign(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+		    bool tls, const struct ab_http_request *rq);
+
 /*
- * Replaces placeholders in a body, with `also: ["body"]`. Pass the bytes in any
- * portions; what may be the start of a placeholder is held back until more comes,
- * or `end`.
+ * Replaces placeholders in a body, with `also: ["body"]`, and finds those of
+ * other hosts. Pass the bytes in any portions; what may be the start of a
+ * placeholder is held back until more comes, or `end`. `host` is NULL without
+ * TLS: every placeholder is a tripwire.
  */
 struct ab_swap_body;
 struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct ab_host *host,

@@ -26,7 +26,7 @@ static bool applies_to_body(const struct ab_vault *vault, size_t i, const struct
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
-	return e->secret->in_body && e->value && ab_vault_bound(vault, i, host, port);
+	return e->secret->in_body && e->value && host && ab_vault_bound(vault, i, host, port);
 }
 
 bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
@@ -48,7 +48,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	body->keeps_length = true;
 	body->foreign = -1;
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
-		body->bound[i] = ab_vault_bound(vault, i, host, port);
+		body->bound[i] = host && ab_vault_bound(vault, i, host, port);
 		if (applies_to_body(vault, i, host, port))
 			body->size += ab_vault_at(vault, i)->value_len;
 	}

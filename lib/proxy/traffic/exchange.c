@@ -86,6 +86,12 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, s
 		raw -= conn->ahead;
 		conn->ahead = 0;
 	}
+	ab_exchange_watch_body(conn, &head->head);
+	if (conn->http->request->swap && raw) {
+		ab_buf_add(&conn->server.out, ab_buf_bytes(&conn->client.in), raw);
+		ab_buf_skip(&conn->client.in, raw);
+		raw = 0;
+	}
 	ab_exchange_pass(conn, &head->head, raw);
 }
 
@@ -196,6 +202,8 @@ static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_requ
 		rq->host = head->host;
 		rq->port = head->port ? head->port : 80;
 	}
+	if (ab_exchange_trips(conn, head))
+		return;
 	ab_conn_judge(conn, &rq->host, rq->port, &rq->verdict);
 	ab_verdict_keep(&rq->verdict, &rq->entry);
 	ab_exchange_describe(conn, &r);
@@ -247,6 +255,8 @@ static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_req
 	}
 	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
 		rq->asked = ab_strdup(head->host.text);
+	if (ab_exchange_trips(conn, head))
+		return;
 	if (!matches_tunnel(conn, head))
 		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
 	else if (conn->failure)
@@ -306,7 +316,8 @@ static bool server_is_quiet(struct ab_conn *conn)
 static void refuse_head(struct ab_conn *conn, int status)
 {
 	ab_exchange_request_new(conn);
-	ab_exchange_refuse(conn, status, conn->http->scan.why);
+	if (!ab_exchange_trips_unread(conn))
+		ab_exchange_refuse(conn, status, conn->http->scan.why);
 }
 
 static void read_request(struct ab_conn *conn)

@@ -43,6 +43,50 @@ static struct ab_http_text make_text(const char *s)
 	return (struct ab_http_text){ s, strlen(s) };
 }
 
+static bool trip(struct ab_conn *conn, int secret)
+{
+	if (secret < 0)
+		return false;
+	conn->http->request->secret = secret;
+	ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+	return true;
+}
+
+bool ab_exchange_trips(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	const struct ab_exchange_request *rq = conn->http->request;
+	int secret = -1;
+
+	if (!vault)
+		return false;
+	if (head->has_host)
+		secret = ab_vault_find_in_name(vault, head->host.text);
+	if (secret < 0)
+		secret = ab_swap_foreign(vault, &rq->host, rq->port,
+					 conn->intercepted || rq->gateway, head);
+	return trip(conn, secret);
+}
+
+bool ab_exchange_trips_unread(struct ab_conn *conn)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	const struct ab_buf *in = &conn->client.in;
+	ab_autofree char *text = NULL;
+	int secret;
+
+	if (!vault || conn->intercepted)
+		return false;
+	secret = ab_vault_find(vault, ab_buf_bytes(in), in->len);
+	if (secret < 0) {
+		/* Perhaps the name is not valid. */
+		text = ab_strndup((const char *)ab_buf_bytes(in), in->len);
+		text[strcspn(text, "\r\n")] = '\0';
+		secret = ab_vault_find_in_name(vault, text);
+	}
+	return trip(conn, secret);
+}
+
 /* Fields that override the request line on some servers. */
 static const char *const overrides[] = {
 	"x-http-method",  "x-http-method-override", "x-method-override",
@@ -195,21 +239,31 @@ static bool make_chunked(struct ab_http_request *rq)
 	return true;
 }
 
-/* Search the body for placeholders if a secret of the host wants that. */
+void ab_exchange_watch_body(struct ab_conn *conn, const struct ab_http_head *head)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (!vault || head->body == AB_HTTP_NONE)
+		return;
+	ab_swap_body_free(rq->swap);
+	rq->swap = ab_swap_body_new(vault, rq->inspected ? &rq->host : NULL, rq->port);
+}
+
+/* Search the body for placeholders; replace them if a secret of the host wants
+ * that. */
 static bool filter_request_body(struct ab_conn *conn, struct ab_http_request *rq)
 {
 	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *r = conn->http->request;
 
-	if (rq->head.body == AB_HTTP_NONE || !r->inspected ||
-	    !ab_swap_wants_body(vault, &r->host, r->port))
+	ab_exchange_watch_body(conn, &rq->head);
+	if (!r->swap || !r->inspected || !ab_swap_wants_body(vault, &r->host, r->port))
 		return true;
 	if (ab_http_encoded(&rq->head)) {
 		ab_exchange_deny(conn, AB_FAULT_ENCODED);
 		return false;
 	}
-	ab_swap_body_free(r->swap);
-	r->swap = ab_swap_body_new(vault, &r->host, r->port);
 	if (!ab_swap_body_keeps_length(r->swap) && !make_chunked(rq)) {
 		ab_exchange_refuse(conn, 400, "HTTP/1.0 cannot carry a body with injected secrets");
 		return false;

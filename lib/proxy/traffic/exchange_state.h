@@ -96,6 +96,13 @@ static inline bool ab_exchange_fixed(const struct ab_exchange *x)
 /* exchange_inspect.c */
 /* Set host and path of a request to the gateway; false: it is not one. */
 bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head);
+/* Deny a request whose head has a placeholder of another host's secret, also if
+ * the lists would deny it. false: it has none. */
+bool ab_exchange_trips(struct ab_conn *conn, const struct ab_http_request *head);
+/* The same for a head that cannot be read. */
+bool ab_exchange_trips_unread(struct ab_conn *conn);
+/* Search the body for placeholders, if there are any. */
+void ab_exchange_watch_body(struct ab_conn *conn, const struct ab_http_head *head);
 /* Judge the head and inject secrets. false: it was denied. Free `ret` with
  * ab_swapped_fini(). */
 bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
