@@ -351,7 +351,7 @@ assert key not in text' "$KEY"
 	/repos/..%5cuser: 400
 	/repos/%00: 400
 	/repos/%: 400
-	/repos/%252e%252e/user: 200
+	/repos/%252e%252e/user: 400
 	//user: 403
 	/repos/..;/user: 400
 	/repos/./../../user: 400

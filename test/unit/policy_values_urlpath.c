@@ -39,9 +39,18 @@ static const struct {
 	{ "/%2e%2e/b", NULL },
 	{ "//..", NULL },
 
-	/* Decoded once, and never twice. */
-	{ "/a/%252e%252e/b", "/a/%252e%252e/b" },
-	{ "/a%252fb", "/a%252fb" },
+	/* Decoded once, and never twice; what others decode twice is refused. */
+	{ "/a/%252e%252e/b", NULL },
+	{ "/a/%25%32%65./b", NULL },
+	{ "/a/%2%35%32E/b", NULL },
+	{ "/a/%25252E/b", NULL },
+	{ "/a%252fb", NULL },
+	{ "/a%25%32%46b", NULL },
+	{ "/a%255Cb", NULL },
+	{ "/a%2500", NULL },
+	{ "/a%25252", "/a%25252" },
+	{ "/a%252", "/a%252" },
+	{ "/a%2520b", "/a%2520b" },
 	{ "/%25", "/%25" },
 	{ "/%2541", "/%2541" },
 

@@ -24,6 +24,24 @@ static bool fail_path(struct writer *w, const char *why)
 	return false;
 }
 
+/* Is this the rest of a dot, a slash, a backslash or a NUL that was escaped twice
+ * or more, after its "%25"? */
+static bool is_escaped_twice(const char *s, size_t left)
+{
+	int high, low, c;
+
+	while (left >= 2 && s[0] == '2' && s[1] == '5') {
+		s += 2;
+		left -= 2;
+	}
+	high = left > 0 ? ab_hex(s[0]) : -1;
+	low = left > 1 ? ab_hex(s[1]) : -1;
+	if (high < 0 || low < 0)
+		return false;
+	c = high << 4 | low;
+	return c == '.' || c == '/' || c == '\\' || c == 0;
+}
+
 /* One "%xx" at s, of which `left` bytes are left. */
 static bool put_escape(struct writer *w, const char *s, size_t left)
 {
@@ -121,11 +139,24 @@ static bool write_path(struct writer *w, const char *s, size_t len)
 	return end_segment(w);
 }
 
+/* Some servers decode a path twice. Only the normal form shows it: the digits may
+ * be escaped themselves. */
+static bool has_double_escape(const struct writer *w)
+{
+	for (size_t i = 0; i + 3 <= w->len; i++)
+		if (memcmp(w->to + i, "%25", 3) == 0 &&
+		    is_escaped_twice(w->to + i + 3, w->len - i - 3))
+			return true;
+	return false;
+}
+
 bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why)
 {
 	struct writer w = { .to = ret };
 
-	if (!write_path(&w, s, len)) {
+	if (!write_path(&w, s, len) ||
+	    (has_double_escape(&w) &&
+	     !fail_path(&w, "it has a dot or a slash that is escaped twice"))) {
 		*ret_why = w.why;
 		return false;
 	}

@@ -5,9 +5,10 @@
  * so that no server can read the path differently: dot segments are removed
  * (encoded ones too), escapes of unreserved characters are decoded, other
  * escapes have upper-case digits, "//" becomes "/". Refused: a path that does
- * not start with "/", bad escapes, an escaped slash, backslash or NUL, escapes
- * that cannot occur in UTF-8 (%C0, %C1), raw control bytes, blanks and bytes
- * over 126, a raw backslash, "#" or "?", a dot segment above the root or with a
+ * not start with "/", bad escapes, an escaped slash, backslash or NUL, a dot,
+ * slash, backslash or NUL that is escaped more than once (%252e), escapes that
+ * cannot occur in UTF-8 (%C0, %C1), raw control bytes, blanks and bytes over
+ * 126, a raw backslash, "#" or "?", a dot segment above the root or with a
  * parameter ("..;x").
  *
  * Pure and linear. `ret` must hold `len` + 1 bytes.
