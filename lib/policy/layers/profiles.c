@@ -201,6 +201,8 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_NET_DENY, NULL },
 	{ AB_KEY_NET_UNKNOWN, "ask" },
 	{ AB_KEY_NET_WAIT, "1m" },
+	{ AB_KEY_NET_SNI, "optional" },
+	{ AB_KEY_NET_ECH, "allow" },
 	{ AB_KEY_ALLOW_PRIVATE, NULL },
 	{ AB_KEY_HOST_PORTS, NULL },
 	{ AB_KEY_PUBLISH, NULL },

@@ -24,6 +24,14 @@ static const struct ab_key_word unknown_words[] = {
 	{ "deny", AB_UNKNOWN_DENY },
 	{ "ask", AB_UNKNOWN_ASK },
 };
+static const struct ab_key_word sni_words[] = {
+	{ "required", true },
+	{ "optional", false },
+};
+static const struct ab_key_word ech_words[] = {
+	{ "deny", true },
+	{ "allow", false },
+};
 static const struct ab_key_word env_words[] = {
 	{ "listed", true },
 	{ "strip", false },
@@ -95,6 +103,12 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_NET_WAIT] = {
 		"network.wait", AB_TYPE_DURATION, .min = 1000, .max = 3600000,
 		.doc = "How long a connection waits for an answer about its host." },
+	[AB_KEY_NET_SNI] = {
+		"network.sni", WORDS(sni_words),
+		.doc = "Whether a TLS hello must name its server." },
+	[AB_KEY_NET_ECH] = {
+		"network.ech", WORDS(ech_words),
+		.doc = "Whether a TLS hello may carry an encrypted one." },
 	[AB_KEY_ALLOW_PRIVATE] = {
 		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
 		.doc = "Private address ranges that may be reached; :port optional." },

@@ -175,6 +175,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
 	p->net.roots = make_text_list(a, &c->v[AB_KEY_ROOTS]);
 	p->net.unknown = get_word(c, AB_KEY_NET_UNKNOWN);
+	p->net.require_sni = get_word(c, AB_KEY_NET_SNI);
+	p->net.deny_ech = get_word(c, AB_KEY_NET_ECH);
 	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
 	p->net.ask_anywhere =
 		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);

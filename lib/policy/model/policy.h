@@ -115,6 +115,8 @@ struct ab_policy {
 		struct ab_http_rules http; /* methods and paths */
 		struct ab_strv roots;	   /* files with additional CA certificates */
 		enum ab_unknown unknown;
+		bool require_sni;  /* deny a TLS hello without a server name */
+		bool deny_ech;	   /* deny a TLS hello with an encrypted one */
 		uint64_t wait_ms;  /* how long a host waits for an answer */
 		bool ask_anywhere; /* "ask" was set explicitly: ask even without a terminal */
 	} net;

@@ -50,6 +50,8 @@ static const struct reason by_basis[] = {
 /* A fault without words uses the reason of the verdict. */
 static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_SNI] = { "tls-name", "the TLS hello", NAME },
+	[AB_FAULT_NO_SNI] = { "network.sni", "the TLS hello does not name its server", NOTHING },
+	[AB_FAULT_ECH] = { "network.ech", "the TLS hello carries an encrypted hello", NOTHING },
 	[AB_FAULT_AUTHORITY] = { "http-host", "the request", NAME },
 	[AB_FAULT_HTTP2] = { "http2-clear", "HTTP/2 without TLS cannot be filtered", NOTHING },
 	[AB_FAULT_MALFORMED] = { "protocol", "does not follow the protocol it claims to use",

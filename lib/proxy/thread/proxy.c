@@ -235,12 +235,15 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 	p->engine.freed = conn_freed;
 	p->engine.unrecorded = handle_unrecorded;
 	p->engine.upstream = setup->upstream;
-	p->engine.inspection = (struct ab_inspection){ .vault = setup->vault,
-						       .site = setup->site,
-						       .rules = setup->policy->net.http,
-						       .stale = setup->stale,
-						       .tripped = setup->tripped,
-						       .arg = setup->arg };
+	p->engine.inspection =
+		(struct ab_inspection){ .vault = setup->vault,
+					.site = setup->site,
+					.rules = setup->policy->net.http,
+					.require_sni = setup->policy->net.require_sni,
+					.deny_ech = setup->policy->net.deny_ech,
+					.stale = setup->stale,
+					.tripped = setup->tripped,
+					.arg = setup->arg };
 	ab_inspection_init(&p->engine.inspection, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
 	ab_waiting_init(&p->engine.waiting, setup);

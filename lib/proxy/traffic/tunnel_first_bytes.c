@@ -38,15 +38,8 @@ static void send_alert(struct ab_conn *conn)
 	ab_tunnel_finish(conn);
 }
 
-static void deny_hello(struct ab_conn *conn, const char *name)
-{
-	ab_tunnel_deny(conn, AB_FAULT_SNI, name, send_alert);
-}
-
-/*
- * May this hello go through the tunnel? A tunnel to an address has no name to
- * compare: then the hello's name itself must be allowed.
- */
+/* A tunnel to an address has no name to compare: then the hello's name itself
+ * must be allowed. */
 static bool matches_tunnel(struct ab_conn *conn, const struct ab_hello *hello)
 {
 	struct ab_host copy;
@@ -62,6 +55,24 @@ static bool matches_tunnel(struct ab_conn *conn, const struct ab_hello *hello)
 	copy = hello->name;
 	ab_conn_judge(conn, &copy, conn->port, &verdict);
 	return verdict.access == AB_ACCESS_ALLOW;
+}
+
+/* May this hello go through the tunnel? false: it was denied. */
+static bool check_hello(struct ab_conn *conn, const struct ab_hello *hello)
+{
+	const struct ab_inspection *inspection = &conn->engine->inspection;
+	enum ab_fault fault = AB_FAULT_NONE;
+
+	if (!matches_tunnel(conn, hello))
+		fault = AB_FAULT_SNI;
+	else if (inspection->require_sni && !hello->has_name)
+		fault = AB_FAULT_NO_SNI;
+	else if (inspection->deny_ech && hello->ech)
+		fault = AB_FAULT_ECH;
+	if (fault == AB_FAULT_NONE)
+		return true;
+	ab_tunnel_deny(conn, fault, hello->has_name ? hello->name.text : NULL, send_alert);
+	return false;
 }
 
 /* false: the connection was closed. */
@@ -112,10 +123,8 @@ static void judge_second_hello(struct ab_conn *conn)
 		return;
 	switch (ab_hello_again(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_TLS:
-		if (matches_tunnel(conn, &hello))
+		if (check_hello(conn, &hello))
 			ab_tunnel_relay(conn);
-		else
-			deny_hello(conn, hello.name.text);
 		return;
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
@@ -166,10 +175,8 @@ static void wait_for_server_hello(struct ab_conn *conn)
 
 static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
 {
-	if (!matches_tunnel(conn, hello)) {
-		deny_hello(conn, hello->name.text);
+	if (!check_hello(conn, hello))
 		return;
-	}
 	conn->hello_left = hello->used;
 	ab_conn_deadline(conn, 0);
 	conn->step = wait_for_server_hello;
