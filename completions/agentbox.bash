@@ -8,7 +8,8 @@ _agentbox_options()
 		--deny-read= --deny-write= --home= --allow-unix= --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
-		--processes= --files= --require= --fallback='
+		--processes= --files= --require= --fallback=
+		--terminal='
 	local running='--command= -c= --shell= --yes --approver= --require-covered
 		--fd= --audit= --name= --on-violation= --trace-denials
 		--verbose -v --quiet -q'
@@ -156,6 +157,7 @@ _agentbox_value()
 		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \
 			-- "${cur##*,}")) ;;
 	--fallback) COMPREPLY=($(compgen -W 'strict warn' -- "$cur")) ;;
+	--terminal) COMPREPLY=($(compgen -W 'filtered raw' -- "$cur")) ;;
 	*) COMPREPLY=() ;;
 	esac
 }

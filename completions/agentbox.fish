@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -185,6 +185,7 @@ for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '
     complete -c agentbox -n $in -l files -x -d 'Limit open files per process'
     complete -c agentbox -n $in -l require -x -a '(__fish_append , (__agentbox_properties))' -d 'Refuse to start without this guarantee'
     complete -c agentbox -n $in -l fallback -x -a 'strict warn' -d 'If a guarantee is missing: stop, or warn'
+    complete -c agentbox -n $in -l terminal -x -a 'filtered raw' -d 'What output reaches your terminal'
 end
 
 complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text with a shell'

@@ -240,6 +240,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_REQUIRE, "no-new-privs" },
 	{ AB_KEY_FALLBACK, "strict" },
 	{ AB_KEY_SECRETS, NULL },
+	{ AB_KEY_TERMINAL, "filtered" },
 
 /* Variables that most programs need. They matter only in the mode "listed". */
 #define PASS_BASICS                                                          \

@@ -51,6 +51,11 @@ static const struct ab_key_word fallback_words[] = {
 	{ "warn", AB_FALLBACK_WARN },
 };
 
+static const struct ab_key_word terminal_words[] = {
+	{ "filtered", false },
+	{ "raw", true },
+};
+
 #define WORDS(list) .type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
 #define REPLACE_LIST .merge = AB_MERGE_REPLACE, .tighten = AB_TIGHTEN_COVERED
 #define GROW_LIST .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_UNION
@@ -208,6 +213,10 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_SECRETS] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
 		.doc = "Secrets that stay outside the box, by name: the source of each value and the hosts that may receive it." },
+
+	[AB_KEY_TERMINAL] = {
+		"terminal", WORDS(terminal_words),
+		.doc = "Whether output that controls more than the screen reaches your terminal." },
 };
 /* clang-format on */
 

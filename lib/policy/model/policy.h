@@ -162,6 +162,8 @@ struct ab_policy {
 		enum ab_enforce enforce;
 	} commands;
 
+	bool raw_terminal; /* the box's output reaches the terminal unfiltered */
+
 	struct ab_secrets secrets; /* their hosts are in net.allow too */
 
 	struct ab_policy_store *store; /* owns what the pointers refer to */

@@ -223,6 +223,8 @@ static int plan_box(struct run *r, struct ab_error *err)
 		return -1;
 	spec->tty = r->terminal != NULL;
 	if (spec->tty) {
+		if (r->prepared->policy->raw_terminal)
+			ab_terminal_unfilter(r->terminal);
 		spec->tty_behind = ab_terminal_behind(r->terminal);
 		spec->tty_settings = *ab_terminal_settings(r->terminal);
 	}

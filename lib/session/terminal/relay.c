@@ -31,6 +31,9 @@ enum {
 	ROOM = AB_RELAY_ROOM,
 	/* Where a write may block, no more than surely fits. */
 	SMALL = 256,
+	/* The least and the most to read at once for the filter. */
+	READ_MIN = 256,
+	READ_MAX = 8192,
 	/* How long to wait for a screen that takes nothing: the line or the
 	 * machine may be slow. */
 	SCREEN_MS = 5000,
@@ -57,6 +60,14 @@ static void close_side(struct ab_relay *r, struct ab_relay_end *side)
 static bool has_room(const struct ab_relay_flow *flow)
 {
 	return flow->start > 0 || flow->end < ROOM;
+}
+
+/* For the box's output, which can become longer in the filter. */
+static bool has_up_room(const struct ab_relay *r)
+{
+	size_t used = r->up.end - r->up.start;
+
+	return r->raw ? used < ROOM : ROOM - used > AB_SCREEN_FILTER_ROOM(READ_MIN);
 }
 
 static bool has_bytes(const struct ab_relay_flow *flow)
@@ -98,7 +109,18 @@ void ab_relay_arm(struct ab_relay *r)
 		return;
 	watch_side(r, &r->in, moves && (r->held || (r->reading && has_room(&r->down))), false);
 	watch_side(r, &r->out, false, moves && (has_own(r) || (flows && has_bytes(&r->up))));
-	watch_side(r, &r->box, flows && has_room(&r->up), moves && has_bytes(&r->down));
+	watch_side(r, &r->box, flows && has_up_room(r), moves && has_bytes(&r->down));
+}
+
+static void make_room(struct ab_relay_flow *flow, size_t wanted)
+{
+	if (!has_bytes(flow)) {
+		flow->start = flow->end = 0;
+	} else if (ROOM - flow->end < wanted) {
+		memmove(flow->data, flow->data + flow->start, flow->end - flow->start);
+		flow->end -= flow->start;
+		flow->start = 0;
+	}
 }
 
 /* Reads once. */
@@ -106,13 +128,7 @@ static ssize_t read_into(struct ab_relay_flow *flow, int fd)
 {
 	ssize_t n;
 
-	if (!has_bytes(flow)) {
-		flow->start = flow->end = 0;
-	} else if (flow->end == ROOM) {
-		memmove(flow->data, flow->data + flow->start, flow->end - flow->start);
-		flow->end -= flow->start;
-		flow->start = 0;
-	}
+	make_room(flow, 1);
 	n = read(fd, flow->data + flow->end, ROOM - flow->end);
 	if (n > 0)
 		flow->end += (size_t)n;
@@ -194,12 +210,28 @@ static void write_output(struct ab_relay *r)
 	up->start = up->end;
 }
 
+/* Reads once, through the filter. */
+static ssize_t read_filtered(struct ab_relay *r)
+{
+	struct ab_relay_flow *up = &r->up;
+	char data[READ_MAX];
+	size_t most;
+	ssize_t n;
+
+	make_room(up, AB_SCREEN_FILTER_ROOM(READ_MAX));
+	most = (ROOM - up->end - AB_SCREEN_FILTER_HELD) / 2;
+	n = read(r->box.source.fd, data, most < READ_MAX ? most : READ_MAX);
+	if (n > 0)
+		up->end += ab_screen_filter_take(&r->filter, data, (size_t)n, up->data + up->end);
+	return n;
+}
+
 static size_t read_output(struct ab_relay *r)
 {
 	size_t total = 0;
 
-	while (is_open(&r->box) && has_room(&r->up)) {
-		ssize_t n = read_into(&r->up, r->box.source.fd);
+	while (is_open(&r->box) && has_up_room(r)) {
+		ssize_t n = r->raw ? read_into(&r->up, r->box.source.fd) : read_filtered(r);
 
 		if (is_retry(n))
 			break;
@@ -237,7 +269,7 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	if (events & ~(uint32_t)EPOLLOUT) {
 		read_output(r);
 		write_output(r);
-		if ((events & EPOLLHUP) && is_open(&r->box) && !has_room(&r->up))
+		if ((events & EPOLLHUP) && is_open(&r->box) && !has_up_room(r))
 			unwatch_side(r, &r->box);
 	}
 	ab_relay_arm(r);

@@ -10,6 +10,7 @@
 
 #include "base/data/buf.h"
 #include "base/system/loop.h"
+#include "session/terminal/screen_filter.h"
 
 struct ab_error;
 
@@ -33,9 +34,11 @@ struct ab_relay {
 	struct ab_relay_flow up, down; /* box to out, in to box */
 	struct ab_buf own;	       /* our own output; goes out before `up` */
 	size_t own_sent;
-	bool reading; /* keys go to the box */
-	bool quiet;   /* nothing moves */
-	bool held;    /* the box's output waits, keys go to `heard` */
+	struct ab_screen_filter filter; /* of the box's output */
+	bool raw;			/* without the filter */
+	bool reading;			/* keys go to the box */
+	bool quiet;			/* nothing moves */
+	bool held;			/* the box's output waits, keys go to `heard` */
 	/* Around each write of the box's output: before with all bytes, after
 	 * with those that the terminal took. */
 	void (*writes)(void *arg, const char *data, size_t len);

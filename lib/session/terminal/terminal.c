@@ -17,17 +17,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "base/text/ascii.h"
 #include "session/terminal/relay.h"
 #include "session/terminal/screen_modes.h"
 #include "session/terminal/tty.h"
@@ -55,6 +59,11 @@ struct ab_terminal {
 	bool dirty;			/* the guest has something new to draw */
 	bool lent;			/* raw only for the guest */
 	struct ab_timer nudge;		/* restores the size of the box's terminal */
+};
+
+enum {
+	ANSWER_MS = 100, /* how long to wait for a late answer */
+	ANSWER_ROOM = 512,
 };
 
 static inline int in_fd(const struct ab_terminal *t)
@@ -282,6 +291,11 @@ int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
 	return 0;
 }
 
+void ab_terminal_unfilter(struct ab_terminal *t)
+{
+	t->relay.raw = true;
+}
+
 void ab_terminal_resize(struct ab_terminal *t)
 {
 	struct winsize size;
@@ -325,6 +339,56 @@ bool ab_terminal_resume(struct ab_terminal *t)
 	return front;
 }
 
+/* Is there the end of an answer to DA1, ESC [ ? numbers c? */
+static bool has_last_answer(const char *s, size_t len)
+{
+	for (const char *p = s; (p = memchr(p, '\033', len - (size_t)(p - s))); p++) {
+		size_t n = 3, left = len - (size_t)(p - s);
+
+		if (left < 4 || memcmp(p, "\033[?", 3) != 0)
+			continue;
+		while (n < left && (ab_is_digit(p[n]) || p[n] == ';'))
+			n++;
+		if (n < left && p[n] == 'c')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An answer that comes after the end would be read by the caller's shell as if it
+ * were typed. Terminals answer in order, so we ask one more question and wait for
+ * that answer, if the command has asked anything.
+ */
+static void discard_answers(struct ab_terminal *t)
+{
+	int64_t end = ab_now_ms() + ANSWER_MS, now;
+	char text[ANSWER_ROOM];
+	size_t len = 0;
+
+	if (!t->relay.filter.asked || !t->live->raw || !t->live->same || in_fd(t) < 0 ||
+	    out_fd(t) < 0 || !ab_tty_foreground(in_fd(t)))
+		return;
+	ab_relay_write(out_fd(t), "\033[c", 3);
+	while ((now = ab_now_ms()) < end && !has_last_answer(text, len)) {
+		struct pollfd ready = { .fd = in_fd(t), .events = POLLIN };
+		ssize_t n;
+
+		/* Keys may come before it. */
+		if (len > ANSWER_ROOM / 2) {
+			memmove(text, text + len / 2, len - len / 2);
+			len -= len / 2;
+		}
+		if (poll(&ready, 1, (int)(end - now)) <= 0)
+			continue;
+		n = read(in_fd(t), text + len, sizeof(text) - len);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	tcflush(in_fd(t), TCIFLUSH);
+}
+
 void ab_terminal_close(struct ab_terminal *t)
 {
 	if (!t)
@@ -334,6 +398,7 @@ void ab_terminal_close(struct ab_terminal *t)
 		ab_loop_timer_stop(t->relay.loop, &t->nudge);
 	ab_relay_flush(&t->relay, true);
 	undo_modes(t);
+	discard_answers(t);
 	return_terminal(t);
 	ab_relay_fini(&t->relay);
 	munmap(t->live, sizeof(*t->live));

@@ -27,6 +27,9 @@ struct ab_terminal;
 int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_rows,
 		     uint16_t *ret_cols, struct ab_error *err);
 
+/* Passes all output as it is; call before ab_terminal_attach. */
+void ab_terminal_unfilter(struct ab_terminal *terminal);
+
 /* Our controlling terminal, for a guest only: the command has none. *ret is
  * NULL if there is no such terminal. Attach it with the master -1. */
 int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err);
@@ -83,9 +86,10 @@ void ab_terminal_redraw(struct ab_terminal *terminal);
 void ab_terminal_release(struct ab_terminal *terminal);
 
 /*
- * After the end of the box: writes the rest of its output, then restores the
- * caller's terminal and switches off modes that the command left on (full
- * screen, mouse, hidden cursor). NULL does nothing.
+ * After the end of the box: writes the rest of its output, switches off modes
+ * that the command left on (full screen, mouse, hidden cursor), discards answers
+ * of the terminal that the command did not wait for, and restores the caller's
+ * terminal. NULL does nothing.
  */
 void ab_terminal_close(struct ab_terminal *terminal);
 
