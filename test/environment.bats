@@ -203,3 +203,46 @@ has_name()
 	env_of --net blocked
 	! has_name HTTP_PROXY || false
 }
+
+@test "environment: a value that is a credential does not enter, whatever its name is" {
+	export A1=ghp_16C7e42F292c6912E7710c838347Ae178B4a
+	export A2=sk-ant-api03-abcdefghijklmnop0123456789
+	export A3=AKIAIOSFODNN7EXAMPLE
+	export A4=$'-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA\n-----END OPENSSH PRIVATE KEY-----'
+	export A5=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N
+	export A6=https://hooks.slack.com/services/T000/B000/XXXX
+	export TOKEN_GITHUB=x GITHUB_TOKEN2=x DBPASS=x SMTP_PW=x APPKEY=x SIGNING_KEY_BASE64=x \
+		SLACK_WEBHOOK=x JWT=x CREDS=x BEARER=x
+	# The twins: ordinary ones that look a little like these.
+	export B1=sk-learn-tutorial-environment MONKEY=1 KEYBOARD_LAYOUT=us TOKENIZERS_PARALLELISM=false \
+		GPG_TTY=/dev/pts/1 B2=2f1acc6c3a606b082e5eef5e54414ffb5d2e2b3c
+	agentbox_split run -v -- env
+	[ "$status" -eq 0 ]
+	! grep -E '^(A[1-6]|TOKEN_GITHUB|GITHUB_TOKEN2|DBPASS|SMTP_PW|APPKEY|SIGNING_KEY_BASE64|SLACK_WEBHOOK|JWT|CREDS|BEARER)=' <<<"$output" || false
+	[ "$(grep -cE '^(B1|B2|MONKEY|KEYBOARD_LAYOUT|TOKENIZERS_PARALLELISM|GPG_TTY)=' <<<"$output")" -eq 6 ]
+	# It says which, why, and how to pass one.
+	[[ "$stderr" == *"--pass-env NAME passes one"*"A4 (looks like a private key)"* ]]
+	[[ "$stderr" == *"A5 (looks like a web token)"* ]]
+	[[ "$stderr" != *ghp_* ]]
+	agentbox run --pass-env A1 -- sh -c 'echo "$A1"'
+	[ "$output" = "$A1" ]
+}
+
+@test "environment: a URL loses its login, and is passed whole if you say so" {
+	export PIP_INDEX_URL=https://me:pass-word@pypi.example/simple
+	export GOPROXY=https://me:pass-word@go.example,https://proxy.golang.org,direct
+	export POSTGRES_URL=postgres://me:pass-word@db.example:5432/app
+	export DOCS_URL=https://me@docs.example/a:b@c
+	agentbox_split run -v -- sh -c 'printf "%s\n" "$PIP_INDEX_URL" "$GOPROXY" "$POSTGRES_URL" "$DOCS_URL"'
+	[ "$status" -eq 0 ]
+	diff -u - <(printf '%s\n' "$output") <<-END
+	https://pypi.example/simple
+	https://go.example,https://proxy.golang.org,direct
+	postgres://db.example:5432/app
+	https://me@docs.example/a:b@c
+	END
+	[[ "$stderr" == *"PIP_INDEX_URL is passed without the user and password in its URL"* ]]
+	[[ "$stderr" != *pass-word* && "$stderr" != *DOCS_URL* ]]
+	agentbox run --pass-env PIP_INDEX_URL -- sh -c 'echo "$PIP_INDEX_URL"'
+	[ "$output" = "$PIP_INDEX_URL" ]
+}

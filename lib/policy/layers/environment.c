@@ -6,6 +6,7 @@
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "policy/model/policy.h"
+#include "policy/values/secret_text.h"
 
 static unsigned char fold_byte(char c, bool on)
 {
@@ -202,8 +203,16 @@ static size_t count_entries(char *const *env)
 	return n;
 }
 
+/* The variable that is passed for this one; NULL: as it is. */
+static char *clean_entry(const char *entry, size_t len)
+{
+	ab_autofree char *value = ab_secret_text_without_logins(entry + len + 1);
+
+	return value ? ab_printf("%.*s=%s", (int)len, entry, value) : NULL;
+}
+
 void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
-			  struct ab_strv *ret_env, struct ab_strv *ret_stripped)
+			  struct ab_strv *ret_env, struct ab_environment_report *report)
 {
 	size_t n = count_entries(caller_env);
 	struct matcher strip, pass, proxy;
@@ -220,8 +229,10 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		const char *entry = caller_env[i];
 		size_t len = strcspn(entry, "=");
 		uint64_t has = make_letter_set(entry, len);
+		ab_autofree char *cleaned = NULL;
+		const char *what;
 		uint32_t *slot;
-		bool passed;
+		bool passed, proxied;
 
 		if (len == 0 || entry[len] != '=')
 			continue;
@@ -232,14 +243,26 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		if (policy->env.only_listed && !passed)
 			continue;
 		if (!passed && match_any(&strip, entry, len, has)) {
-			if (ret_stripped)
-				ab_strv_give(ret_stripped, ab_strndup(entry, len));
+			if (report)
+				ab_strv_give(&report->stripped, ab_strndup(entry, len));
 			continue;
 		}
+		proxied = match_any(&proxy, entry, len, has);
 		if ((!passed || policy->net.mode == AB_NET_FILTERED) &&
-		    policy->net.mode != AB_NET_ALLOWED && match_any(&proxy, entry, len, has))
+		    policy->net.mode != AB_NET_ALLOWED && proxied)
 			continue;
-		put_entry(slot, ret_env, entry);
+		/* With the host's own network its proxy may want a login. */
+		what = passed || proxied ? NULL : ab_secret_text(entry + len + 1);
+		if (what) {
+			if (report)
+				ab_strv_addf(&report->stripped, "%.*s (looks like %s)", (int)len,
+					     entry, what);
+			continue;
+		}
+		cleaned = passed || proxied ? NULL : clean_entry(entry, len);
+		if (cleaned && report)
+			ab_strv_give(&report->cleaned, ab_strndup(entry, len));
+		put_entry(slot, ret_env, cleaned ? cleaned : entry);
 	}
 	for (size_t i = 0; i < AB_COUNT(before_set); i++)
 		set_entry(&names, ret_env, before_set[i]);
@@ -254,4 +277,10 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	matcher_fini(&pass);
 	matcher_fini(&proxy);
 	free(names.slot);
+}
+
+void ab_environment_report_fini(struct ab_environment_report *report)
+{
+	ab_strv_fini(&report->stripped);
+	ab_strv_fini(&report->cleaned);
 }

@@ -5,8 +5,10 @@
  * hold a secret, lead out of the box or run code; plus what the policy sets.
  * Pure.
  *
- * A variable is dropped if env.strip matches it and env.pass does not; in the
- * mode "listed" it is dropped unless env.pass matches it. Strip patterns ignore
+ * A variable is dropped if env.strip matches it, or if its value looks like a
+ * credential (secret_text.h), and env.pass does not match it; in the mode "listed"
+ * it is dropped unless env.pass matches it. A URL with a user and a password is
+ * passed without them, so that programs still find their server. Strip patterns ignore
  * case, pass patterns do not. Entries without "=" or without a name are
  * dropped, and so is the second of two with the same name: programs disagree
  * about which of them counts.
@@ -18,13 +20,19 @@
  */
 #include <stdbool.h>
 
-struct ab_policy;
-struct ab_strv;
+#include "base/data/strv.h"
 
-/* `ret_stripped` (may be NULL) gets the names that env.strip removed. Both
- * lists must be empty. */
+struct ab_policy;
+
+struct ab_environment_report {
+	struct ab_strv stripped; /* names, with the reason if it is the value */
+	struct ab_strv cleaned;	 /* names of those that lost a login */
+};
+void ab_environment_report_fini(struct ab_environment_report *report);
+
+/* `report` may be NULL. All lists must be empty. */
 void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
-			  struct ab_strv *ret_env, struct ab_strv *ret_stripped);
+			  struct ab_strv *ret_env, struct ab_environment_report *report);
 
 /* Does the name match the pattern (* any text, ? any one character)? */
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case);

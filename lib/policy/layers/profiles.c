@@ -157,12 +157,13 @@ const char *const ab_default_deny_write[] = {
 /* clang-format off */
 const char *const ab_default_strip[] = {
 	/* usual names of secrets */
-	"*TOKEN", "*_TOKENS", "*_TOKEN_*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
-	"*PASSPHRASE*", "*CREDENTIAL*", "*_PASS", "*_PWD", "SSHPASS",
-	"*_KEY", "*APIKEY*", "*API_KEY*", "*ACCESS_KEY*", "*PRIVATE_KEY*",
-	"*_AUTH", "*AUTHTOKEN*", "*_AUTH_CONFIG", "*_PAT", "*_JWT*",
-	"*_COOKIE*", "*_DSN", "*DATABASE_URL", "*_CONNECTION_STRING",
-	"*_WEBHOOK_URL", "REDIS_URL", "MONGO_URL", "MONGODB_URI", "AMQP_URL",
+	"*TOKEN", "*TOKEN?", "*TOKEN_*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
+	"*PASSPHRASE*", "*CREDENTIAL*", "*CREDS*", "*PASS", "*_PWD", "*_PW", "PW",
+	"KEY", "*_KEY", "*_KEY?", "*_KEY_*", "*APIKEY*", "*API_KEY*", "*ACCESS_KEY*",
+	"*PRIVATE_KEY*", "*APPKEY", "*PRIVKEY*", "*SSHKEY*", "*AUTHKEY*",
+	"AUTH", "*_AUTH", "*AUTHTOKEN*", "*_AUTH_CONFIG", "*BEARER*", "*_PAT", "JWT", "*_JWT*",
+	"*JWT_*", "*_COOKIE*", "*_DSN", "*DATABASE_URL", "*_CONNECTION_STRING",
+	"*WEBHOOK*", "REDIS_URL", "MONGO_URL", "MONGODB_URI", "AMQP_URL",
 	"PGPASSFILE", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*",
 	"GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS", "ACTIONS_RUNTIME_*",
 	"ACTIONS_CACHE_URL", "ACTIONS_RESULTS_URL", "AWS_CONTAINER_*",

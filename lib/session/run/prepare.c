@@ -170,10 +170,31 @@ static void pass_placeholders(struct ab_prepared *p, const struct ab_request *rq
 	}
 }
 
+static void note_environment(struct ab_prepared *p, const struct ab_environment_report *report)
+{
+	ab_autobuf struct ab_buf list = { 0 };
+
+	for (size_t i = 0; i < report->stripped.len; i++) {
+		ab_buf_puts(&list, i ? ", " : "");
+		ab_buf_escape(&list, report->stripped.v[i]);
+	}
+	if (list.len)
+		ab_strv_addf(&p->details,
+			     "variables that are not passed to the box (--pass-env NAME passes "
+			     "one): %s",
+			     list.data);
+	for (size_t i = 0; i < report->cleaned.len; i++)
+		ab_strv_addf(&p->details,
+			     "%s is passed without the user and password in its URL (--pass-env %s "
+			     "passes it whole)",
+			     report->cleaned.v[i], report->cleaned.v[i]);
+}
+
 static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 {
 	struct ab_spec *spec = &p->spec;
 	const struct ab_policy *policy = p->policy;
+	struct ab_environment_report report = { 0 };
 
 	spec->hidden_root = p->host.hidden_root;
 	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
@@ -204,8 +225,9 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
-	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
-			     &p->stripped);
+	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);
+	note_environment(p, &report);
+	ab_environment_report_fini(&report);
 	if (p->nested)
 		pass_placeholders(p, rq);
 	if (spec->door && !p->nested) {
@@ -474,7 +496,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_host_facts_fini(&p->host);
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
-	ab_strv_fini(&p->stripped);
+	ab_strv_fini(&p->details);
 	ab_strv_fini(&p->notes);
 	p->policy = NULL;
 }

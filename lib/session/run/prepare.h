@@ -23,8 +23,8 @@ struct ab_prepared {
 	struct ab_host_facts host;
 	struct ab_safe safe;
 	struct ab_spec spec;
-	struct ab_strv stripped; /* names of variables that the box does not get */
-	struct ab_strv notes;	 /* for the user */
+	struct ab_strv notes;	/* for the user */
+	struct ab_strv details; /* the same, with -v */
 };
 
 /* Load the policy; reports every error of the request itself. */

@@ -218,6 +218,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->details);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->host.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "policy/layers/environment.h"
 #include "policy/model/policy.h"
 #include "policy/values/providers.h"
+#include "policy/values/secret_text.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/plan/spec.h"
 #include "workspace/tree/glob.h"
@@ -60,8 +61,10 @@ static bool is_placeholder(const struct ab_policy *policy, const char *name)
 
 /* Patterns for secrets begin with a star; the others name the host's sockets
  * and agents. */
-static bool looks_secret(const struct ab_policy *policy, const char *name)
+static bool looks_secret(const struct ab_policy *policy, const char *name, const char *value)
 {
+	if (ab_secret_text(value))
+		return true;
 	for (size_t i = 0; i < policy->env.strip.len; i++) {
 		const char *pattern = policy->env.strip.v[i];
 
@@ -109,7 +112,8 @@ static void find_passed(const struct ab_policy *policy, const struct ab_strv *en
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
 		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
-		    is_placeholder(policy, name) || is_known(name) || !looks_secret(policy, name))
+		    is_placeholder(policy, name) || is_known(name) ||
+		    !looks_secret(policy, name, entry + strlen(name) + 1))
 			continue;
 		ab_strv_addf(ret, "%s looks like a credential and is passed unchanged", name);
 	}
