@@ -325,3 +325,18 @@ field()
 	[ "$status" -eq 1 ]
 	[[ "$output" == *config.json:1*A_KEY* ]]
 }
+
+@test "secrets: a key that signs is not a secret, and a run that gets one says so" {
+	export AWS_SECRET_ACCESS_KEY=$VALUE
+	agentbox_split run --secret AWS_SECRET_ACCESS_KEY@s3.example.com -- true
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"AWS_SECRET_ACCESS_KEY cannot be replaced by a placeholder: AWS keys sign requests"* ]]
+	agentbox_split run --pass-env AWS_SECRET_ACCESS_KEY -- sh -c 'echo "$AWS_SECRET_ACCESS_KEY"'
+	[ "$status" -eq 0 ]
+	[ "$output" = "$VALUE" ]
+	[[ "$stderr" == *"AWS_SECRET_ACCESS_KEY is passed to the box and cannot be replaced by a placeholder"* ]]
+	# It is not passed by itself, and then there is nothing to say.
+	agentbox_split run -- sh -c 'echo "[$AWS_SECRET_ACCESS_KEY]"'
+	[ "$output" = "[]" ]
+	[ -z "$stderr" ]
+}

@@ -392,6 +392,18 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 	return ab_complaint_say(why, right, "%s is not a known service key", s->name);
 }
 
+/* A placeholder would only break what signs with it. */
+static int refuse_signing(const struct ab_secret *s, struct ab_complaint *why)
+{
+	const char *what = ab_uncovered_why(s->name);
+
+	return what ? ab_complaint_say(why,
+				       "use short-lived keys with few rights, and --pass-env to "
+				       "show them to the box",
+				       "%s cannot be replaced by a placeholder: %s", s->name, what)
+		    : 0;
+}
+
 /* With `via`, the gateway's host must be one of the hosts of the secret. */
 static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 {
@@ -432,6 +444,8 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_o
 		const struct ab_secret *s = v->items[i].secret;
 
 		*ret_from = v->items[i].from;
+		if (refuse_signing(s, why) < 0)
+			return -1;
 		if (s->hosts.len == 0)
 			return refuse_without_host(s, why);
 		if (check_gateway(s, why) < 0)

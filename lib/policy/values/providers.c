@@ -192,7 +192,7 @@ const size_t ab_nproviders = AB_COUNT(ab_providers);
 
 /* No variable and no file is in two rows, or in a row of a provider. */
 const struct ab_uncovered ab_uncovered[] = {
-	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests" },
+	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests", true },
 	{ NULL, "~/.aws/sso/cache", "AWS keys sign requests" },
 	{ "GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud/application_default_credentials.json",
 	  "Google Cloud keys sign requests" },
@@ -204,9 +204,17 @@ const struct ab_uncovered ab_uncovered[] = {
 	{ "KUBECONFIG", "~/.kube/config", "clusters use keys and certificates of their own" },
 	{ "OCI_CLI_KEY_FILE", "~/.oci/config", "Oracle Cloud keys sign requests" },
 	{ "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json",
-	  "Alibaba Cloud keys sign requests" },
+	  "Alibaba Cloud keys sign requests", true },
 };
 const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
+
+const char *ab_uncovered_why(const char *variable)
+{
+	for (size_t i = 0; i < ab_nuncovered; i++)
+		if (ab_uncovered[i].value && strcmp(ab_uncovered[i].variable, variable) == 0)
+			return ab_uncovered[i].what;
+	return NULL;
+}
 
 const struct ab_provider *ab_provider_find(const char *variable)
 {

@@ -5,6 +5,7 @@
  * they are sent, what they look like, and other variables that clients read.
  * With this table `--secret NAME` is enough.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How a request carries a value. */
@@ -77,8 +78,13 @@ struct ab_uncovered {
 	const char *variable; /* or NULL */
 	const char *file;     /* "~/.aws/credentials", or NULL */
 	const char *what;     /* "AWS keys sign requests" */
+	bool value;	      /* the variable holds the key itself, not a path */
 };
 extern const struct ab_uncovered ab_uncovered[];
 extern const size_t ab_nuncovered;
+
+/* Why no placeholder can replace the value of this variable: it is not sent; NULL:
+ * one can. */
+const char *ab_uncovered_why(const char *variable);
 
 #endif

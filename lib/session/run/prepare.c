@@ -424,6 +424,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (check_covered(p, rq, err) < 0)
 		return -1;
+	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0 ||
 	    check_link_paths(p, rq, err) < 0)
 		return -1;

@@ -82,18 +82,32 @@ static bool is_known(const char *name)
 	return false;
 }
 
+static void note_variable(const struct ab_policy *policy, const struct ab_strv *env,
+			  const struct ab_uncovered *u, struct ab_strv *ret)
+{
+	const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
+
+	if (value && *value && !is_placeholder(policy, u->variable))
+		ab_strv_addf(ret,
+			     "%s is passed to the box and cannot be replaced by a placeholder: %s",
+			     u->variable, u->what);
+}
+
+void ab_uncovered_variables(const struct ab_policy *policy, const struct ab_strv *env,
+			    struct ab_strv *ret)
+{
+	for (size_t i = 0; i < ab_nuncovered; i++)
+		if (ab_uncovered[i].value)
+			note_variable(policy, env, &ab_uncovered[i], ret);
+}
+
 static void find_known(const struct sight *sight, const struct ab_strv *env, struct ab_strv *ret)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++) {
 		const struct ab_uncovered *u = &ab_uncovered[i];
 		ab_autofree char *path = NULL;
-		const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
 
-		if (value && *value && !is_placeholder(sight->policy, u->variable))
-			ab_strv_addf(ret,
-				     "%s is passed to the box and cannot be replaced by a "
-				     "placeholder: %s",
-				     u->variable, u->what);
+		note_variable(sight->policy, env, u, ret);
 		if (u->file)
 			path = ab_path_resolve(u->file, "/", sight->policy->home);
 		if (path && is_seen(sight, path))

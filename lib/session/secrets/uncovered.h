@@ -14,4 +14,9 @@ struct ab_strv;
 void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
 		       const struct ab_spec *spec, struct ab_strv *ret);
 
+/* Adds a sentence for each variable of the environment that holds a key which no
+ * placeholder can replace. */
+void ab_uncovered_variables(const struct ab_policy *policy, const struct ab_strv *env,
+			    struct ab_strv *ret);
+
 #endif
