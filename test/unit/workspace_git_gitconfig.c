@@ -33,6 +33,14 @@ static const struct {
 	{ "inner spaces stay", "[a]\nb = c  d  \n", "a.b=c  d;", 0 },
 	{ "escapes", "[a]\nb = x\\ty\\n\\\"\\\\\n", "a.b=x\ty\n\"\\;", 0 },
 	{ "a value over two lines", "[a]\nb = x\\\ny\nc=z\n", "a.b=xy;a.c=z;", 0 },
+	{ "VT and FF belong to the value",
+	  "[a]\nb = \f"
+	  "false \v\n",
+	  "a.b=\f"
+	  "false \v;",
+	  0 },
+	{ "a form feed before a key, which git refuses", "[a]\n\fb=c\n", "", 2 },
+	{ "a form feed before a subsection, which git refuses", "[a\f\"x\"]\nb=c\n", "", 1 },
 	{ "CRLF", "[a]\r\nb = c\r\n", "a.b=c;", 0 },
 	{ "a byte order mark", "\xef\xbb\xbf[a]\nb=c\n", "a.b=c;", 0 },
 	{ "a quote in a subsection", "[a \"x\\\"y\"]\nb=c\n", "a.x\"y.b=c;", 0 },
@@ -88,6 +96,7 @@ static const struct {
 	{ "core.fsmonitor", "/x/run", true },
 	{ "core.fsmonitor", "true", false },
 	{ "core.fsmonitor", NULL, false },
+	{ "core.fsmonitor", "\ffalse", true },
 	{ "core.sshcommand", "ssh", true },
 	{ "pager.log", "less", true },
 	{ "pager.log", "False", false },

@@ -40,9 +40,10 @@ static int read_byte(struct scan *s)
 	return c;
 }
 
+/* git's own isspace(), without the line end: VT and FF are ordinary bytes. */
 static bool is_blank(int c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+	return ab_is_blank(c) || c == '\r';
 }
 
 static bool is_name_char(int c)
