@@ -82,11 +82,52 @@ static void refuses(void)
 	ok(expand("many", NULL) == 0 && n == 1, "the folder itself is fine");
 }
 
+/* What its owner may open to us while the box runs. */
+static void locked(void)
+{
+	sh("mkdir -p $T/own/sub; touch $T/own/sub/key $T/own/file; chmod 000 $T/own/sub $T/own/file");
+	ok(expand("own/sub/key", "own/file", NULL) == 0 && hidden("own/file", AB_NODE_FILE) &&
+		   (getuid() == 0 ? hidden("own/sub/key", AB_NODE_FILE)
+				  : hidden("own/sub", AB_NODE_DIR)),
+	   "our own folder without permissions is hidden as a whole");
+}
+
+static void locked_by_others(void)
+{
+	int status;
+	pid_t pid;
+
+	if (getuid() != 0) {
+		ok(true, "objects of somebody else # SKIP needs two users");
+		return;
+	}
+	sh("mkdir -p $T/mine/dir $T/mine/open $T/theirs/dir; chmod 0755 $T;"
+	   "touch $T/mine/dir/key $T/mine/open/key $T/mine/file $T/theirs/file $T/theirs/dir/key;"
+	   "chmod 0700 $T/mine/dir $T/theirs/dir; chmod 0600 $T/mine/file $T/theirs/file;"
+	   "chown 12345 $T/mine");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (setresgid(12345, 12345, 12345) < 0 || setresuid(12345, 12345, 12345) < 0)
+			_exit(2);
+		_exit(!(expand("mine/dir/key", "mine/open/key", "mine/file", "theirs/dir/key",
+			       "theirs/file", NULL) == 0 &&
+			n == 3 && hidden("mine/dir", AB_NODE_DIR) &&
+			hidden("mine/file", AB_NODE_FILE) &&
+			hidden("mine/open/key", AB_NODE_FILE)));
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	   "what others keep in our folder is hidden, in their own it needs no mask");
+}
+
 int main(void)
 {
 	start();
 	matches();
 	refuses();
+	locked();
+	locked_by_others();
 	ab_guards_free(v, n);
 	finish();
 	return done();

@@ -65,19 +65,27 @@ struct folder {
 	int fd;
 	const char *path; /* as written in the rules */
 	char *real;
+	uid_t owner;
 };
+
+static bool is_denied_access(int dir, const char *name, int how)
+{
+	return faccessat(dir, name, how, 0) < 0 && errno == EACCES;
+}
 
 /*
  * The box cannot open what the caller cannot open: it has the same uid and fewer
  * rights. But it could change the mode of our own files, a link may lead anywhere,
- * and a folder that cannot be listed may still be entered.
+ * and a folder that cannot be listed may still be entered. In a folder of ours
+ * ("sudo" has left something in the home) the owner may well open it later, while
+ * the box runs, so it is hidden too; in the system's folders nobody does that.
  */
-static bool is_closed_to_us(const struct expansion *x, int dir, const char *name,
+static bool is_closed_to_us(const struct expansion *x, const struct folder *f, const char *name,
 			    const struct stat *st)
 {
-	return !S_ISLNK(st->st_mode) && st->st_uid != x->uid && faccessat(dir, name, R_OK, 0) < 0 &&
-	       errno == EACCES &&
-	       (!S_ISDIR(st->st_mode) || (faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
+	return !S_ISLNK(st->st_mode) && st->st_uid != x->uid && f->owner != x->uid &&
+	       is_denied_access(f->fd, name, R_OK) &&
+	       (!S_ISDIR(st->st_mode) || is_denied_access(f->fd, name, X_OK));
 }
 
 static char *get_real_path(struct folder *f, const char *name)
@@ -98,7 +106,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 		return is_absent(errno)
 			       ? 0
 			       : ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
-	if (is_closed_to_us(x, f->fd, name, &st))
+	if (is_closed_to_us(x, f, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
 		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
@@ -126,14 +134,13 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 
 static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n);
 
-/* A folder that we own but cannot list. The box has our uid and could change its
- * mode. */
-static bool is_locked(int fd)
+/* A folder that cannot be searched now, but could be while the box runs: it is ours,
+ * and the box could change its mode; or its owner could, and it is in a folder of
+ * ours. */
+static bool is_locked(const struct expansion *x, const struct folder *above, const struct folder *f)
 {
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-	       faccessat(fd, ".", R_OK | X_OK, 0) < 0 && errno == EACCES;
+	return (f->owner == x->uid || above->owner == x->uid) &&
+	       is_denied_access(f->fd, ".", R_OK | X_OK);
 }
 
 /* The entries of the rules cannot be found, so deny the whole folder. */
@@ -155,6 +162,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	ab_autoclose int fd = -1;
 	struct folder inner;
 	size_t nbelow = 0;
+	struct stat st;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) {
@@ -174,10 +182,12 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 		return is_absent(errno)
 			       ? 0
 			       : ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s", f->path, name);
-	if (is_locked(fd))
-		return deny_whole(x, f, name, below, nbelow);
+	if (fstat(fd, &st) < 0)
+		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
-	inner = (struct folder){ .fd = fd, .path = deeper };
+	inner = (struct folder){ .fd = fd, .path = deeper, .owner = st.st_uid };
+	if (is_locked(x, f, &inner))
+		return deny_whole(x, f, name, below, nbelow);
 	rc = expand(x, &inner, below, nbelow);
 	free(inner.real);
 	return rc;

@@ -8,8 +8,9 @@
  * allowed only at the end and means the folder itself. "!entry" cancels the
  * matches of earlier entries, and everything below them.
  *
- * Objects of other users that the caller cannot open are skipped: the box cannot
- * open them either.
+ * Objects of other users that the caller cannot open are skipped, because the box cannot
+ * open them either; except in folders of the caller, where their owner may open
+ * them while the box runs.
  *
  * A rule that cannot be enforced is an error, never a silent gap: more matches or
  * larger folders than the budget, "**" in the middle, or an exception inside a
