@@ -148,11 +148,12 @@ taken()
 	mkdir conf
 	echo old >conf/x
 	echo old >build.lock
+	echo old >secret-0.yml
 	agentbox run --deny-write conf --deny-write "$WORKSPACE/build.lock" --deny-write 'secret*.yml' -- sh -c '
 		echo evil >conf/x && echo HOLE; echo evil >build.lock && echo HOLE
 		"$1" replace conf y | grep ok && echo HOLE; echo evil >secret-1.yml; echo fine >file' sh "$ATTACK/files"
 	no_hole
-	[ "$(cat conf/x build.lock file)" = $'old\nold\nfine' ]
+	[ "$(cat conf/x build.lock secret-0.yml file)" = $'old\nold\nold\nfine' ]
 	[ ! -e secret-1.yml ]
 	[[ "$output" == *secret-1.yml* ]]
 	mkdir .vscode
@@ -204,7 +205,6 @@ taken()
 
 @test "no stub of a protected name is ever on the host" {
 	make_repo
-	rm -r .git/hooks
 	mkfifo go up
 	find . | LC_ALL=C sort >"$TEST_DIR/before"
 	"$AGENTBOX" run -- sh -c 'echo up >up; read line <go' 3>&- &
@@ -258,16 +258,14 @@ taken()
 	[ ! -e .vscode ]
 }
 
-@test "the names of a repository without hooks are watched for" {
-	make_repo
-	rm -r .git/hooks
+@test "the names of a git directory that is not complete are watched for" {
+	mkdir -p .git
 	agentbox run -- sh -c 'ln -s . way; mkdir way/.git/hooks && echo evil >.git/hooks/pre-commit
-		"$1" replace .git x | grep ok && echo HOLE; echo two >file; git commit -qam second -n' \
-		sh "$ATTACK/files"
+		"$1" replace .git x | grep ok && echo HOLE; echo two >file' sh "$ATTACK/files"
 	no_hole
 	[ ! -e .git/hooks ]
 	[ "$(cat "$(taken hooks)/pre-commit")" = evil ]
-	[ "$(git log --oneline | wc -l)" -eq 2 ]
+	[ "$(cat file)" = two ]
 }
 
 # ------------------------------------------------ repositories that exist

@@ -1,8 +1,11 @@
 #include "workspace/git/gitconfig.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "workspace/git/configured_path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,6 +15,8 @@ static void check(void *arg, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
 	size_t *calls = arg;
+	bool include;
+	char *path;
 
 	(*calls)++;
 	if (!first || !last[1])
@@ -20,6 +25,11 @@ static void check(void *arg, const char *key, const char *value)
 		if ((p < first || p > last) && *p >= 'A' && *p <= 'Z')
 			abort();
 	ab_gitconfig_runs(key, value);
+	path = ab_git_configured_path(key, value, &include);
+	/* It is a part of the value, and all of it for a further file. */
+	if (path && (!path[0] || !strstr(value, path) || (include && strcmp(path, value) != 0)))
+		abort();
+	free(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -107,8 +107,7 @@ static void main_repository(void)
 
 	sh("git init -q $T/main; cd $T/main; echo x > f; git add f;"
 	   "git commit -qm 1; mkdir -p deep/er; git init -q deep/er/inner;"
-	   "mkdir -p a/b/c/d/e/f; git init -q a/b/c/d/e/f/g;"
-	   "mkdir -p node_modules/x; git init -q node_modules/x");
+	   "mkdir -p a/b/c/d/e/f; git init -q a/b/c/d/e/f/g");
 	s = survey("main", NULL);
 	ok(closed(&s, AB_NODE_DIR, "main/.git/hooks") &&
 		   closed(&s, AB_NODE_FILE, "main/.git/config"),
@@ -118,10 +117,8 @@ static void main_repository(void)
 	ok(closed(&s, AB_NODE_FILE, "main/deep/er/inner/.git/config") &&
 		   watched(&s, "main/deep/er/inner", ".envrc"),
 	   "a nested repository is found, and its top is a top");
-	ok(!closed(&s, AB_NODE_FILE, "main/a/b/c/d/e/f/g/.git/config") &&
-		   !closed(&s, AB_NODE_FILE, "main/node_modules/x/.git/config"),
-	   "the scan is bounded");
-	ok(s.repos.len == 2, "both are known");
+	ok(closed(&s, AB_NODE_FILE, "main/a/b/c/d/e/f/g/.git/config"), "at any depth");
+	ok(s.repos.len == 3, "all are known");
 	works(&s, "cd $T/main; " COMMIT, "commit works with these closed");
 	fails(&s, "cd $T/main; echo x >> .git/config", "config is closed");
 	fails(&s, "cd $T/main; echo x > .git/hooks/pre-commit", "hooks are closed");
@@ -206,6 +203,171 @@ static void submodule(void)
 	ok(closed(&s, AB_NODE_FILE, "super/.gitmodules"), ".gitmodules too");
 	works(&s, "cd $T/super/third/lib; " COMMIT "; cd $T/super; " COMMIT,
 	      "commit works in both");
+	ab_survey_fini(&s);
+}
+
+/* A repository without hooks gets an empty folder, which is closed. */
+static void missing_hooks(void)
+{
+	struct ab_survey s;
+
+	sh("git init -q $T/nh; cd $T/nh; rm -r .git/hooks; git init -q --bare bare.git; rm -r "
+	   "bare.git/hooks; echo x > f; git add f; git commit -qm 1; git worktree add -q tree;"
+	   "mkdir -p fake/.git outside; ln -s ../nowhere $T/nh/outside/.git");
+	s = survey("nh", NULL);
+	ok(closed(&s, AB_NODE_DIR, "nh/.git/hooks") && closed(&s, AB_NODE_DIR, "nh/bare.git/hooks"),
+	   "missing hooks are created and closed");
+	ok(sh("cd $T/nh; [ -z \"$(ls -A .git/hooks bare.git/hooks | grep -v :)\" ];"
+	      "[ $(stat -c %%a .git/hooks) = $(stat -c %%a .git/refs) ]") == 0,
+	   "empty, with the mode that git gives");
+	ok(sh("[ ! -e $T/nh/.git/worktrees/tree/hooks ] && [ ! -e $T/nh/fake/.git/hooks ]") == 0,
+	   "but not where git does not look");
+	ok(watched(&s, "nh/fake/.git", "hooks"), "there the name is watched for");
+	ok(!s.findings.len, "nothing to tell");
+	works(&s, "cd $T/nh; " COMMIT, "commit works");
+	fails(&s, "echo x > $T/nh/.git/hooks/pre-commit", "hooks are closed");
+	ab_survey_fini(&s);
+	/* A link is not followed. */
+	sh("rmdir $T/nh/.git/hooks; ln -s ../made $T/nh/.git/hooks");
+	s = survey("nh", NULL);
+	ok(closed(&s, AB_NODE_LINK, "nh/.git/hooks") && watched(&s, "nh", "made") &&
+		   sh("[ ! -e $T/nh/made ]") == 0,
+	   "a link in their place is pinned, and nothing is created behind it");
+	ab_survey_fini(&s);
+	sh("rm $T/nh/.git/hooks; chmod 0555 $T/nh/.git");
+	s = survey("nh", NULL);
+	if (getuid() == 0)
+		ok(closed(&s, AB_NODE_DIR, "nh/.git/hooks"), "root can create them anywhere");
+	else
+		ok(said(&s.notes, "nh/.git/hooks does not exist and cannot be created") &&
+			   watched(&s, "nh/.git", "hooks"),
+		   "if they cannot be created, that is said");
+	ab_survey_fini(&s);
+	sh("chmod 0755 $T/nh/.git");
+}
+
+/* The user stopped in the middle of a rebase. */
+static void paused(void)
+{
+	struct ab_survey s;
+
+	sh("git init -q $T/rb; cd $T/rb; echo a > f; git add f; git commit -qm 1; echo b > f; "
+	   "git commit -qam 2; git checkout -qb side HEAD~; echo c > f; git commit -qam 3;"
+	   "! git rebase -q main");
+	s = survey("rb", NULL);
+	ok(closed(&s, AB_NODE_DIR, "rb/.git/rebase-merge"), "a rebase in progress is closed");
+	ok(said(&s.findings, "rebase-merge is read-only"), "and that is told");
+	ok(!watched(&s, "rb/.git", "sequencer") && !watched(&s, "rb/.git", "rebase-apply"),
+	   "the box may begin one of its own");
+	fails(&s, "cd $T/rb; echo 'exec evil' >> .git/rebase-merge/git-rebase-todo",
+	      "no command can be added");
+	works(&s, "cd $T/rb; echo d > f; git add f", "the conflict can be solved");
+	ab_survey_fini(&s);
+	sh("cd $T/rb; git rebase --abort");
+	s = survey("rb", NULL);
+	ok(!s.findings.len, "without one nothing is told");
+	works(&s, "cd $T/rb; ! git rebase -q main && git rebase --abort", "and the box may rebase");
+	ab_survey_fini(&s);
+}
+
+/* Configuration that is included, to any depth, and that applies to everybody. */
+static void included(void)
+{
+	struct ab_survey s;
+
+	sh("git init -q $T/inc; cd $T/inc; cp .git/config base; mkdir -p cfg/more .githooks link/real;"
+	   "git config include.path ../cfg/one;"
+	   "printf '[include]\npath = more/two\n' > cfg/one;"
+	   "printf '[core]\nhooksPath = .githooks\n[includeIf \"onbranch:x\"]\npath = ../three\n' >"
+	   "cfg/more/two; printf '[core]\nfsmonitor = tools/watch -x\npager = less\n"
+	   "[include]\npath = missing\n' > cfg/three;"
+	   "mkdir tools; echo x > tools/watch;"
+	   "git config --add include.path ../link/inc; ln -s real/inc link/inc;"
+	   "printf '[include]\npath = beside\n' > link/real/inc; echo > link/beside;"
+	   "echo > link/real/beside");
+	s = survey("inc", NULL);
+	ok(closed(&s, AB_NODE_FILE, "inc/cfg/one") &&
+		   closed(&s, AB_NODE_FILE, "inc/cfg/more/two") &&
+		   closed(&s, AB_NODE_FILE, "inc/cfg/three"),
+	   "included files are closed, each relative to the one before");
+	ok(closed(&s, AB_NODE_DIR, "inc/.githooks"), "and the hooksPath that they name");
+	ok(closed(&s, AB_NODE_FILE, "inc/tools/watch"), "and a program");
+	ok(watched(&s, "inc/cfg", "missing"), "a missing one is watched for");
+	ok(closed(&s, AB_NODE_LINK, "inc/link/inc") &&
+		   closed(&s, AB_NODE_FILE, "inc/link/real/inc") &&
+		   closed(&s, AB_NODE_FILE, "inc/link/beside") &&
+		   !closed(&s, AB_NODE_FILE, "inc/link/real/beside"),
+	   "behind a link it is relative to the link, as for git");
+	ok(s.complete && !s.findings.len, "nothing to tell");
+	ab_survey_fini(&s);
+
+	sh("cd $T/inc; printf '[include]\npath = loop\npath = loop\n' > cfg/loop;"
+	   "git config --add include.path ../cfg/loop;"
+	   "i=0; while [ $i -lt 12 ]; do printf \"[include]\\npath = n$((i+1))\\n\" > cfg/n$i;"
+	   "i=$((i+1)); done; echo > cfg/n12");
+	s = survey("inc", NULL);
+	ok(true, "a file that includes itself comes to an end");
+	ab_survey_fini(&s);
+	sh("cd $T/inc; cp base .git/config; git config include.path ../cfg/n0");
+	s = survey("inc", NULL);
+	ok(closed(&s, AB_NODE_FILE, "inc/cfg/n9") && !closed(&s, AB_NODE_FILE, "inc/cfg/n12"),
+	   "ten files in a row, as git reads them");
+	ab_survey_fini(&s);
+	sh("cd $T/inc; cp base .git/config; i=0; { echo '[include]'; while [ $i -lt 20000 ]; do "
+	   "echo \"path = ../many/$i\"; i=$((i+1)); done; } >> .git/config");
+	s = survey("inc", NULL);
+	ok(!s.complete && said(&s.findings, "more than 4096 files"), "too many paths are told");
+	for (size_t i = 0, n = 0; i < s.nwatch; i++) {
+		n += s.watch[i].names.len;
+		if (i + 1 == s.nwatch)
+			ok(n < 5000, "and not watched for: %zu names", n);
+	}
+	ab_survey_fini(&s);
+}
+
+static void shared_config(void)
+{
+	struct ab_survey s;
+
+	sh("git init -q $T/sc; git init -q $T/sc/sub/repo; cd $T/sc; mkdir .githooks dot;"
+	   "echo '[include]' > dot/gitconfig; echo 'path = extra' >> dot/gitconfig;"
+	   "ln -s sc/dot/gitconfig $T/.gitconfig; mkdir -p $T/.config/git $T/xdg/git;"
+	   "printf '[core]\nhooksPath = .githooks\n' > $T/extra;"
+	   "printf '[include]\npath = ~/sc/by-xdg\n' > $T/.config/git/config;"
+	   "echo x > by-xdg; printf '[include]\npath = ../../sc/by-env\n' > $T/xdg/git/config;"
+	   "echo x > by-env; printf '[include]\npath = sc/by-global\n' > $T/global; echo x > by-global");
+	s = survey("sc", NULL);
+	ok(closed(&s, AB_NODE_FILE, "sc/dot/gitconfig"),
+	   "the user's configuration is closed where it is a link into a root");
+	ok(closed(&s, AB_NODE_DIR, "sc/.githooks") && watched(&s, "sc/sub/repo", ".githooks"),
+	   "its hooksPath counts in each checkout");
+	ok(closed(&s, AB_NODE_FILE, "sc/by-xdg") && !closed(&s, AB_NODE_FILE, "sc/by-env"),
+	   "~/.config/git/config is read");
+	ok(s.complete && !s.findings.len, "nothing to tell");
+	ab_survey_fini(&s);
+	setenv("XDG_CONFIG_HOME", at("xdg"), 1);
+	setenv("GIT_CONFIG_GLOBAL", at("global"), 1);
+	s = survey("sc", NULL);
+	ok(closed(&s, AB_NODE_FILE, "sc/by-env") && closed(&s, AB_NODE_FILE, "sc/by-global") &&
+		   !closed(&s, AB_NODE_FILE, "sc/by-xdg"),
+	   "XDG_CONFIG_HOME and GIT_CONFIG_GLOBAL are obeyed");
+	ab_survey_fini(&s);
+	unsetenv("XDG_CONFIG_HOME");
+	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	sh("rm -r $T/.gitconfig $T/.config/git");
+}
+
+/* A git directory that takes its configuration from another folder. */
+static void commondir(void)
+{
+	struct ab_survey s;
+
+	sh("git init -q $T/cd/real; git init -q $T/cd/front; cd $T/cd; "
+	   "mv real/.git store; rm -r real; echo ../../store > front/.git/commondir; rm -r store/hooks");
+	s = survey("cd", NULL);
+	ok(closed(&s, AB_NODE_FILE, "cd/front/.git/commondir"), "commondir is closed");
+	ok(closed(&s, AB_NODE_FILE, "cd/store/config") && closed(&s, AB_NODE_DIR, "cd/store/hooks"),
+	   "and the folder that it names is a repository");
 	ab_survey_fini(&s);
 }
 
@@ -337,6 +499,11 @@ int main(void)
 	main_repository();
 	worktree();
 	submodule();
+	missing_hooks();
+	paused();
+	included();
+	shared_config();
+	commondir();
 	configured();
 	hostile_gitfiles();
 	finish();

@@ -7,6 +7,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "tap.h"
+#include "workspace/git/configured_path.h"
 
 static void collect(void *arg, const char *key, const char *value)
 {
@@ -134,6 +135,43 @@ static void judges(void)
 		   keys[i].runs ? "runs programs" : "is harmless");
 }
 
+static const struct {
+	const char *key, *value, *path;
+	bool include;
+} paths[] = {
+	{ "include.path", "../x y", "../x y", true },
+	{ "includeif.gitdir:~/a/.path", "~/b", "~/b", true },
+	{ "includeif.path", "x", NULL, false },
+	{ "include.path", "", NULL, false },
+	{ "include.path", NULL, NULL, false },
+	{ "core.hookspath", ".githooks", ".githooks", false },
+	{ "core.fsmonitor", "./watch -x", "./watch", false },
+	{ "core.fsmonitor", "true", NULL, false },
+	{ "core.pager", "less -R", NULL, false },
+	{ "core.sshcommand", "ssh -i ~/.ssh/key", NULL, false },
+	{ "credential.helper", "!~/bin/helper get", "~/bin/helper", false },
+	{ "filter.x.clean", "tools/clean;rm x", "tools/clean", false },
+	{ "filter.x.clean", "$HOME/clean", NULL, false },
+	{ "filter.x.clean", "-c/x", NULL, false },
+	{ "alias.t", "!./test.sh", NULL, false },
+	{ "remote.o.url", "ext::./x", NULL, false },
+	{ "url.a/.insteadof", "b/c", NULL, false },
+	{ "user.name", "a/b", NULL, false },
+};
+
+static void names_paths(void)
+{
+	for (size_t i = 0; i < AB_COUNT(paths); i++) {
+		bool include;
+		ab_autofree char *path =
+			ab_git_configured_path(paths[i].key, paths[i].value, &include);
+
+		is_str(path, paths[i].path, paths[i].key);
+		ok(include == paths[i].include, "%s is %sa further file", paths[i].key,
+		   include ? "" : "not ");
+	}
+}
+
 static void refuses(void)
 {
 	struct ab_buf b = { 0 };
@@ -153,6 +191,7 @@ int main(void)
 	parses();
 	cut_everywhere();
 	judges();
+	names_paths();
 	refuses();
 	return done();
 }

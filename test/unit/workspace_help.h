@@ -83,6 +83,9 @@ static const char *const usual_names[] = {
 	".envrc",     ".config/fish", ".claude",     ".mcp.json",
 };
 
+/* For survey(); NULL: the usual ones. */
+static const struct ab_survey_limits *limits;
+
 /* A survey of roots (relative to top, NULL-terminated). */
 static inline struct ab_survey survey(const char *root, ...)
 {
@@ -97,7 +100,7 @@ static inline struct ab_survey survey(const char *root, ...)
 	va_end(ap);
 	for (size_t i = 0; i < AB_COUNT(usual_names); i++)
 		ab_strv_add(&p.fs.deny_write, usual_names[i]);
-	ok(ab_survey_make(&p, &s, &err) == 0, "survey %s", err.text);
+	ok(ab_survey_make(&p, environ, limits, &s, &err) == 0, "survey %s", err.text);
 	ab_strv_fini(&p.fs.write);
 	ab_strv_fini(&p.fs.deny_write);
 	return s;

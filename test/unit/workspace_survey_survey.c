@@ -1,5 +1,6 @@
 #include "workspace/survey/survey.h"
 
+#include "workspace/survey/project_files.h"
 #include "workspace_help.h"
 
 static void simple(void)
@@ -96,12 +97,99 @@ static void hard_links(void)
 	ok(!closed(&s, AB_NODE_FILE, "h/a/plain2"), "others are not");
 	ok(s.complete, "names outside the roots are no harm");
 	ab_survey_fini(&s);
-	sh("cd $T/h/a; i=0; while [ $i -lt 4100 ]; do mkdir d$i; i=$((i+1)); "
-	   "done");
+	sh("cd $T/h/a; mkdir many; cd many; i=0; while [ $i -lt 200 ]; do mkdir d$i; i=$((i+1)); "
+	   "done; ln $T/h/.envrc d150/late");
 	s = survey("h", NULL);
-	ok(!s.complete && said(&s.findings, "hard links"), "a walk that was cut is told");
-	ok(!s.searched, "and so is the scan");
+	ok(s.complete && closed(&s, AB_NODE_FILE, "h/a/many/d150/late"),
+	   "a name behind many folders is found");
+	ab_survey_fini(&s);
+	limits = &(struct ab_survey_limits){ .entries = 150, .generated = 100 };
+	s = survey("h", NULL);
+	ok(!s.complete &&
+		   said(&s.findings, "2 of the hard links of protected files were not found"),
+	   "a search that was cut is told, with the number of names");
 	ok(closed(&s, AB_NODE_FILE, "h/.envrc"), "the file itself is closed");
+	ab_survey_fini(&s);
+	limits = NULL;
+}
+
+/* Repositories are found by number, not by depth. */
+static void budget(void)
+{
+	struct ab_survey s;
+
+	sh("mkdir $T/deep; cd $T/deep; mkdir -p a/b/c/d/e/f/g/h/i/j node_modules/x/node_modules/y "
+	   ".git; git init -q a/b/c/d/e/f/g/h/i/j; git init -q node_modules/x/node_modules/y; "
+	   "mkdir -p .git/odd; git init -q .git/odd; mkdir late; cd late; i=0; while [ $i -lt 200 ]; "
+	   "do mkdir d$i; i=$((i+1)); done; git init -q d150/r");
+	s = survey("deep", NULL);
+	ok(closed(&s, AB_NODE_FILE, "deep/a/b/c/d/e/f/g/h/i/j/.git/config") &&
+		   closed(&s, AB_NODE_DIR, "deep/a/b/c/d/e/f/g/h/i/j/.git/hooks"),
+	   "a repository ten folders down is closed");
+	ok(watched(&s, "deep/a/b/c/d/e/f/g/h/i/j", ".envrc"), "and its top is a top");
+	ok(closed(&s, AB_NODE_FILE, "deep/node_modules/x/node_modules/y/.git/config"),
+	   "one in a folder of generated files too");
+	ok(closed(&s, AB_NODE_FILE, "deep/late/d150/r/.git/config"), "and one among many folders");
+	ok(s.complete && s.searched && !s.findings.len, "everything was searched");
+	ab_survey_fini(&s);
+
+	limits = &(struct ab_survey_limits){ .entries = 100, .generated = 100 };
+	s = survey("deep", NULL);
+	ok(!s.complete && !s.searched && said(&s.findings, "not searched for repositories"),
+	   "a search that was cut is no complete one, and told");
+	ab_survey_fini(&s);
+	limits = &(struct ab_survey_limits){ .entries = 1000, .generated = 2 };
+	s = survey("deep", NULL);
+	ok(s.complete && said(&s.notes, "of generated files") && !s.findings.len,
+	   "folders of generated files have a budget of their own, and are noted");
+	ok(!closed(&s, AB_NODE_FILE, "deep/node_modules/x/node_modules/y/.git/config") &&
+		   closed(&s, AB_NODE_FILE, "deep/late/d150/r/.git/config"),
+	   "all others come before them");
+	ab_survey_fini(&s);
+	limits = NULL;
+}
+
+/* The box has our uid: it could open such a folder, or go deeper step by step. */
+static void unreadable(void)
+{
+	struct ab_survey s;
+
+	sh("mkdir -p $T/u/shut $T/u/open; git init -q $T/u/shut/r; chmod 000 $T/u/shut;"
+	   "mkdir $T/long; cd $T/long; n=$(printf 'x%%.0s' $(seq 250)); i=0;"
+	   "while [ $i -lt 20 ]; do mkdir $n; cd $n; i=$((i+1)); done");
+	s = survey("u", NULL);
+	ok(s.complete, "a folder that we may not read is no gap");
+	if (getuid() == 0)
+		ok(closed(&s, AB_NODE_FILE, "u/shut/r/.git/config"), "root may read it");
+	else
+		ok(closed(&s, AB_NODE_DIR, "u/shut") && said(&s.notes, "1 folder could not be"),
+		   "because it is closed");
+	ok(!closed(&s, AB_NODE_DIR, "u/open"), "one that we may read is open");
+	ab_survey_fini(&s);
+	s = survey("long", NULL);
+	ok(s.complete && s.nclosed == 1 && strlen(s.closed[0].path) < PATH_MAX &&
+		   strlen(s.closed[0].path) > PATH_MAX - 1000,
+	   "folders whose paths are too long are closed from above");
+	ab_survey_fini(&s);
+	sh("chmod 700 $T/u/shut; cd $T/long; while d=$(ls | head -n 1); [ -n \"$d\" ]; do "
+	   "mv $d ../part; rmdir ../long 2>/dev/null; mv ../part ../long; cd ../long; done");
+}
+
+static void many_repositories(void)
+{
+	struct ab_survey s;
+
+	sh("mkdir $T/many; cd $T/many; git init -q r0; i=1; while [ $i -lt 300 ]; do "
+	   "mkdir -p r$i/.git/objects r$i/.git/refs; cp r0/.git/HEAD r0/.git/config r$i/.git;"
+	   "i=$((i+1)); done");
+	s = survey("many", NULL);
+	ok(s.complete && s.repos.len == 300, "300 repositories are found");
+	ok(said(&s.findings, "more than 256 repositories"), "and that some are read-only is told");
+	for (size_t i = 0, n = 0; i < s.nclosed; i++) {
+		n += strcmp(ab_path_name(s.closed[i].path), ".git") == 0;
+		if (i + 1 == s.nclosed)
+			ok(n == 44, "%zu are closed as a whole", n);
+	}
 	ab_survey_fini(&s);
 }
 
@@ -121,7 +209,7 @@ static void policy_forms(void)
 	ab_strv_give(&p.fs.deny_write, at("p/later/more"));
 	ab_strv_add(&p.fs.deny_write, "no/*/z");
 	ab_strv_give(&p.fs.deny_write, at(".profile"));
-	ok(ab_survey_make(&p, &s, &err) == 0, "patterns and absolute names");
+	ok(ab_survey_make(&p, environ, NULL, &s, &err) == 0, "patterns and absolute names");
 	ok(closed(&s, AB_NODE_FILE, "p/a.sh"), "a pattern closes what matches");
 	ok(watched(&s, "p", "*.sh"), "and is watched for");
 	ok(closed(&s, AB_NODE_FILE, "p/x/y/z"), "also deeper");
@@ -146,11 +234,11 @@ static void named_itself(void)
 	sh("mkdir -p $T/n/real $T/n/own; ln -s real $T/n/link");
 	ab_strv_give(&p.fs.write, at("n/link"));
 	ab_strv_give(&p.fs.write, at("n/own"));
-	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 2 && !s.findings.len,
+	ok(ab_survey_make(&p, environ, NULL, &s, &err) == 0 && s.write.len == 2 && !s.findings.len,
 	   "a root may be a link");
 	ab_survey_fini(&s);
 	p.fs.write_itself = p.fs.write;
-	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 1 &&
+	ok(ab_survey_make(&p, environ, NULL, &s, &err) == 0 && s.write.len == 1 &&
 		   said(&s.findings, "leads elsewhere"),
 	   "but not where the thing itself was meant");
 	is_str(s.write.v[0], p.fs.write.v[1], "which stays one");
@@ -176,8 +264,8 @@ static void odd_roots(void)
 	ok(closed(&s, AB_NODE_DIR, "dark/.vscode"), "a root that cannot be listed as well");
 	ok(getuid() == 0 || !s.searched, "and is not called searched");
 	ab_survey_fini(&s);
-	ok(ab_survey_make(&none, &s, &err) == 0 && s.write.len == 0 && s.nclosed == 0 &&
-		   s.nwatch == 0,
+	ok(ab_survey_make(&none, environ, NULL, &s, &err) == 0 && s.write.len == 0 &&
+		   s.nclosed == 0 && s.nwatch == 0,
 	   "no roots: nothing");
 	ab_survey_fini(&s);
 }
@@ -215,13 +303,38 @@ static void reads_only(void)
 {
 	struct ab_survey s;
 
-	sh("mkdir -p $T/ro; cd $T/ro; git init -q .; mkdir .vscode;"
+	sh("mkdir -p $T/ro/sub/.git; cd $T/ro; git init -q .; mkdir .vscode;"
 	   "find . -printf '%%p %%T@ %%C@ %%m %%s\\n' | sort > $T/before");
 	s = survey("ro", NULL);
 	ab_survey_fini(&s);
 	ok(sh("cd $T/ro; find . -printf '%%p %%T@ %%C@ %%m %%s\\n' | sort |"
 	      "cmp - $T/before") == 0,
 	   "nothing on the disk is changed");
+}
+
+/* The names of a file that is open to the box, as they are at the end. */
+static void project_files(void)
+{
+	struct ab_survey s;
+	struct ab_strv told = { 0 };
+
+	sh("mkdir -p $T/pf/.github $T/pf/sub; cd $T/pf; git init -q sub; echo a > AGENTS.md;"
+	   "echo a > .npmrc; echo a > sub/.yarnrc.yml; echo a > package.json");
+	s = survey("pf", NULL);
+	ok(!closed(&s, AB_NODE_FILE, "pf/.npmrc") && !closed(&s, AB_NODE_FILE, "pf/AGENTS.md"),
+	   "ordinary project files are open");
+	ab_project_files_report(&s, &told);
+	ok(told.len == 0, "what did not change is not reported");
+	sh("sleep 0.1; cd $T/pf; echo b >> .npmrc; echo b > sub/lefthook.yml;"
+	   "echo b > .github/copilot-instructions.md; echo b > package.json; echo b > sub/x");
+	ab_project_files_report(&s, &told);
+	ok(told.len == 1 && said(&told, "3 project files") && said(&told, "pf/.npmrc") &&
+		   said(&told, "pf/sub/lefthook.yml") && said(&told, "copilot-instructions.md"),
+	   "what the run created or changed is");
+	ok(!said(&told, "AGENTS.md") && !said(&told, "package.json") && !said(&told, ".yarnrc"),
+	   "and nothing else");
+	ab_strv_fini(&told);
+	ab_survey_fini(&s);
 }
 
 int main(void)
@@ -231,11 +344,15 @@ int main(void)
 	roots();
 	links();
 	hard_links();
+	budget();
+	unreadable();
+	many_repositories();
 	policy_forms();
 	named_itself();
 	odd_roots();
 	foreign_folder();
 	reads_only();
+	project_files();
 	finish();
 	return done();
 }

@@ -25,6 +25,12 @@ static void sorts(void)
 	ok(ab_strv_has(&n.git, "config.worktree") && ab_strv_has(&n.git, "commondir"),
 	   "with config comes what replaces it");
 	ok(n.first['q'], "a pattern can start with any byte");
+	ok(ab_names_touch(&n, ".vscode") && ab_names_touch(&n, "a") && ab_names_touch(&n, "x.sh") &&
+		   ab_names_touch(&n, ".sh"),
+	   "an entry that begins a name is recognized");
+	ok(!ab_names_touch(&n, ".vscod") && !ab_names_touch(&n, "a/b") &&
+		   !ab_names_touch(&n, "b") && !ab_names_touch(&n, "sh") && !ab_names_touch(&n, ""),
+	   "and no other");
 	ab_names_fini(&n);
 
 	ok(ab_name_starts(".config/fish", ".config", &rest) && strcmp(rest, "fish") == 0,

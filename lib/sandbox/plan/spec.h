@@ -65,7 +65,7 @@ struct ab_spec {
 	uint64_t host_ns[AB_NS_COUNT];
 	uint32_t require; /* guarantees without which it must not start */
 	bool strict;
-	bool protected_complete; /* every name of a protected file was found */
+	bool protected_complete; /* every protected file was found, under each of its names */
 	bool memory_cgroup;	 /* the cgroup enforces the memory limit */
 	bool pids_cgroup;	 /* it also enforces the process limit, and has
 				   no room for more until the proof is done */

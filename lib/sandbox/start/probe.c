@@ -229,7 +229,7 @@ static const char *probe_read_deny(struct proof *p)
 static const char *probe_protected_names(struct proof *p)
 {
 	if (!p->spec->protected_complete)
-		return "a protected file has hard links that were not all found";
+		return "the writable folders could not be searched completely";
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
 		const struct ab_mount *m = &p->spec->plan.v[i];
 		struct statx stx;

@@ -297,7 +297,7 @@ int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const c
 {
 	struct ab_host_facts host = { 0 };
 
-	if (ab_survey_make(policy, &host.survey, err) < 0)
+	if (ab_survey_make(policy, env, NULL, &host.survey, err) < 0)
 		return -1;
 	host.hidden_root = !policy->fs.read_all;
 	if (host.hidden_root && show_read_list(policy, &host, err) < 0)

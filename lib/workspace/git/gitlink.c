@@ -67,7 +67,7 @@ static bool has_entry(int dir, const char *name, bool folder)
 	       (folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
 }
 
-static bool is_gitdir_at(int dir)
+bool ab_is_gitdir_at(int dir)
 {
 	return has_entry(dir, "HEAD", false) && has_entry(dir, "objects", true) &&
 	       has_entry(dir, "refs", true);
@@ -77,7 +77,7 @@ bool ab_is_gitdir(const char *path)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
 
-	return fd >= 0 && is_gitdir_at(fd);
+	return fd >= 0 && ab_is_gitdir_at(fd);
 }
 
 /* git does not use a repository of another user, and neither do we. */
@@ -150,7 +150,7 @@ static const char *check_worktree(int gitdir, const char *top, uid_t owner, stru
 		common = open_folder(gitdir, to, &l->common);
 	if (common < 0)
 		return "its commondir does not exist";
-	if (!is_admin_of(l->gitdir, l->common) || !is_gitdir_at(common))
+	if (!is_admin_of(l->gitdir, l->common) || !ab_is_gitdir_at(common))
 		return "its commondir is not the repository that contains it";
 	if (!is_owned_by(common, owner) || !is_owned_by(gitdir, owner))
 		return "the repository belongs to another user";
@@ -162,7 +162,7 @@ static const char *check_worktree(int gitdir, const char *top, uid_t owner, stru
 static const char *check_submodule(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
 {
 	l->common = ab_strdup(l->gitdir);
-	if (!is_gitdir_at(gitdir))
+	if (!ab_is_gitdir_at(gitdir))
 		return "that folder is not a git directory";
 	if (!is_owned_by(gitdir, owner))
 		return "the repository belongs to another user";

@@ -34,5 +34,6 @@ void ab_gitlink_fini(struct ab_gitlink *link);
 
 /* Does the folder contain what every git directory has (HEAD, objects, refs)? */
 bool ab_is_gitdir(const char *path);
+bool ab_is_gitdir_at(int dir);
 
 #endif

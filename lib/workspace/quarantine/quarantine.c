@@ -127,7 +127,8 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 		ab_strv_addf(&q->report.findings, "%s could not be searched for %s", shown, name);
 	}
 	for (size_t i = 0; i < l.len; i++)
-		if (ab_name_starts(name, l.v[i].name, &rest))
+		if (ab_name_starts(name, l.v[i].name, &rest) &&
+		    !ab_survey_existed(q->survey, path, l.v[i].name))
 			sweep_name(q, fd, path, l.v[i].name, rest, live);
 }
 

@@ -13,6 +13,7 @@
 #include "workspace/git/gitconfig.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
+#include "workspace/survey/project_files.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
@@ -292,7 +293,7 @@ static void find_names(struct review *r, int fd, const char *path, const struct 
 	for (size_t i = 0; i < l->len; i++) {
 		const char *name = l->v[i].name;
 
-		if (!r->names.first[(unsigned char)name[0]])
+		if (!ab_names_touch(&r->names, name))
 			continue;
 		for (size_t k = 0; k < r->names.top.len; k++) {
 			if (!ab_name_starts(r->names.top.v[k], name, &rest))
@@ -365,6 +366,7 @@ void ab_quarantine_review(struct ab_quarantine *q)
 		if (ab_walk(&w, s->write.v[i], review_folder, &r) < 0)
 			r.cut |= errno != ENOTDIR && errno != ENOENT;
 	report_names(&r);
+	ab_project_files_report(s, &q->report.findings);
 	/* If the first scan was complete, the box has created too much. */
 	if (r.cut || w.cut)
 		ab_strv_add(

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +14,23 @@
 #include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "workspace/git/gitlink.h"
+#include "workspace/survey/project_files.h"
 #include "workspace/survey/survey_state.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
 #include "workspace/tree/tree_walk.h"
 
 #define TOP_ENTRIES 10000
-#define SCAN_DIRS 500
-#define SCAN_ENTRIES 4000
-#define SCAN_DEPTH 5
-#define SHOWN 3 /* paths in a note */
+#define TOPS_MAX 1000 /* folders with a repository */
+#define SHOWN 20      /* paths in a note */
+
+/* What the search at the end can see again (quarantine/review.c). */
+#define SMALL_DIRS 3000
+#define SMALL_ENTRIES 30000
+
+/* About 5 us for each folder: seconds for the largest trees, and 6 ms more for
+ * node_modules. */
+static const struct ab_survey_limits usual_limits = { .entries = 1000000, .generated = 10000 };
 
 /* The other roots, by which one of them is judged: it must not vouch for itself. */
 static void list_others(const struct ab_policy *policy, const char *path, struct ab_strv *ret)
@@ -100,16 +109,21 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 	return 0;
 }
 
+/* Is it inside another one of the list? The paths are different. */
+static bool is_nested(const struct ab_strv *paths, size_t i)
+{
+	for (size_t k = 0; k < paths->len; k++)
+		if (k != i && ab_path_within(paths->v[i], paths->v[k]))
+			return true;
+	return false;
+}
+
 /* A root inside another one makes nothing else writable. */
 static void drop_nested(struct ab_strv *paths)
 {
 	for (size_t i = paths->len; i-- > 0;)
-		for (size_t k = 0; k < paths->len; k++) {
-			if (k == i || !ab_path_within(paths->v[i], paths->v[k]))
-				continue;
+		if (is_nested(paths, i))
 			ab_strv_remove(paths, i);
-			break;
-		}
 }
 
 static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
@@ -120,13 +134,15 @@ static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_
 	const char *rest;
 
 	for (size_t i = 0; i < l->len; i++) {
-		if (!s->names.first[(unsigned char)l->v[i].name[0]])
+		if (!ab_names_touch(&s->names, l->v[i].name))
 			continue;
 		for (size_t k = 0; k < names->len; k++)
 			seen[k] |= ab_name_starts(names->v[k], l->v[i].name, &rest);
 	}
 	/* No duplicates: the names are a set, and this folder had no watch. */
 	w = ab_survey_watched(s, top);
+	if (w)
+		w->top = true;
 	for (size_t k = 0; k < names->len && w; k++)
 		if (!seen[k] && !l->cut)
 			ab_strv_add(&w->names, names->v[k]);
@@ -135,33 +151,46 @@ static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_
 			ab_survey_guard(s, top, names->v[k]);
 }
 
-/* HEAD, objects and refs: git treats such a folder as a repository. */
-static bool looks_bare(const struct ab_listing *l)
+/* What a listing says about git, found in one pass. */
+struct marks {
+	bool git;  /* a checkout: it contains .git */
+	bool bare; /* HEAD, objects and refs: git treats it as a repository */
+};
+
+static struct marks find_marks(const struct ab_listing *l)
 {
+	static const char *const parts[] = { "HEAD", "objects", "refs" };
+	struct marks m = { 0 };
 	unsigned seen = 0;
 
 	for (size_t i = 0; i < l->len; i++) {
 		const char *name = l->v[i].name;
 
-		if (name[0] == 'H' && strcmp(name, "HEAD") == 0)
-			seen |= 1;
-		else if (name[0] == 'o' && strcmp(name, "objects") == 0)
-			seen |= 2;
-		else if (name[0] == 'r' && strcmp(name, "refs") == 0)
-			seen |= 4;
+		if (name[0] == '.')
+			m.git |= strcmp(name, ".git") == 0;
+		for (size_t k = 0; k < AB_COUNT(parts); k++)
+			if (name[0] == parts[k][0] && strcmp(name, parts[k]) == 0)
+				seen |= 1u << k;
 	}
-	return seen == 7;
+	m.bare = seen == 7;
+	return m;
 }
 
-static void guard_top(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
+static void guard_top(struct ab_surveyor *s, const char *top, const struct ab_listing *l,
+		      struct marks marks)
 {
 	if (ab_strv_has(&s->tops, top))
 		return;
+	if (s->tops.len >= TOPS_MAX) {
+		s->unguarded++;
+		return;
+	}
 	ab_strv_add(&s->tops, top);
 	guard_names(s, top, l);
-	if (l->cut || ab_listing_find(l, ".git"))
+	ab_project_files_note(s->out, top, l);
+	if (l->cut || marks.git)
 		ab_survey_checkout(s, top);
-	if (l->cut ? ab_is_gitdir(top) : looks_bare(l))
+	if (l->cut ? ab_is_gitdir(top) : marks.bare)
 		ab_survey_gitdir(s, top, NULL);
 }
 
@@ -170,7 +199,7 @@ static void note_deep(struct ab_surveyor *s, const char *path, const struct ab_l
 	const char *rest;
 
 	for (size_t i = 0; i < l->len; i++) {
-		if (!s->names.first[(unsigned char)l->v[i].name[0]])
+		if (!ab_names_touch(&s->names, l->v[i].name))
 			continue;
 		for (size_t k = 0; k < s->names.top.len; k++) {
 			if (!ab_name_starts(s->names.top.v[k], l->v[i].name, &rest) || rest[0])
@@ -186,14 +215,26 @@ static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
 			const struct ab_listing *l)
 {
 	struct ab_surveyor *s = arg;
-	bool bare = looks_bare(l);
+	struct marks marks = find_marks(l);
 
 	(void)fd;
-	if (depth == 0 || bare || ab_listing_find(l, ".git"))
-		guard_top(s, path, l);
+	if (depth == 0 || marks.bare || marks.git)
+		guard_top(s, path, l, marks);
 	else
 		note_deep(s, path, l);
-	return depth == 0 || !bare;
+	return depth == 0 || !marks.bare;
+}
+
+/*
+ * A folder that we may not read, or whose paths are too long. The box has our uid and
+ * could open it, so it becomes read-only: what it contains stays as it is.
+ */
+static void close_unreadable(void *arg, const char *path)
+{
+	struct ab_surveyor *s = arg;
+
+	ab_survey_close_folder(s, path);
+	s->shut++;
 }
 
 /* A top outside the scan, or one that the scan could not read completely. */
@@ -208,30 +249,65 @@ static void read_top(struct ab_surveyor *s, const char *top)
 	fd = ab_open_beneath(AT_FDCWD, top, O_RDONLY | O_DIRECTORY);
 	if (fd < 0 || ab_listing_read(&l, fd, TOP_ENTRIES) < 0)
 		l.cut = true;
-	guard_top(s, top, &l);
+	guard_top(s, top, &l, find_marks(&l));
+}
+
+/* Say what is not protected because it was not searched. */
+static void note_unsearched(struct ab_surveyor *s, const struct ab_walk *w)
+{
+	struct ab_survey *o = s->out;
+	size_t entries = s->limits->entries - w->entries, dirs = SIZE_MAX - w->dirs;
+
+	if (w->left > 0)
+		ab_strv_addf(
+			&o->findings,
+			"the writable folders are too large to search: at least %zu folder%s not "
+			"searched for repositories after the first %zu entries; "
+			"name a smaller --workspace",
+			w->left, w->left == 1 ? " was" : "s were", entries);
+	else if (w->cut)
+		ab_strv_add(
+			&o->findings,
+			"the writable folders could not be searched completely for repositories");
+	if (s->unguarded > 0)
+		ab_strv_addf(&o->findings,
+			     "the writable folders contain more than %d repositories; %zu are not "
+			     "protected; name a smaller --workspace",
+			     TOPS_MAX, s->unguarded);
+	if (w->late_left > 0)
+		ab_strv_addf(
+			&o->notes,
+			"at least %zu folder%s of generated files (node_modules and the like) %s "
+			"not searched for repositories",
+			w->late_left, w->late_left == 1 ? "" : "s",
+			w->late_left == 1 ? "was" : "were");
+	if (s->shut > 0)
+		ab_strv_addf(&o->notes,
+			     "%zu folder%s could not be searched for repositories and %s read-only",
+			     s->shut, s->shut == 1 ? "" : "s", s->shut == 1 ? "is" : "are");
+	if (w->cut || s->unguarded > 0)
+		o->complete = false;
+	o->searched = !w->cut && dirs <= SMALL_DIRS && entries <= SMALL_ENTRIES;
 }
 
 static void scan_roots(struct ab_surveyor *s)
 {
-	struct ab_walk w = { .dirs = SCAN_DIRS, .entries = SCAN_ENTRIES, .depth = SCAN_DEPTH };
+	struct ab_walk w = { .dirs = SIZE_MAX,
+			     .entries = s->limits->entries,
+			     .depth = UINT_MAX,
+			     .thorough = true,
+			     .late = s->limits->generated,
+			     .unreadable = close_unreadable };
 
 	for (size_t i = 0; i < s->roots.len; i++)
-		if (ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
+		if (!is_nested(&s->roots, i) && ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
 			w.cut = true;
 	for (size_t i = 0; i < s->roots.len; i++)
 		read_top(s, s->roots.v[i]);
 	/* Grows meanwhile: submodules of submodules. */
 	for (size_t i = 0; i < s->later.len; i++)
 		read_top(s, s->later.v[i]);
-	s->out->searched &= !w.cut;
-	if (w.cut)
-		ab_strv_addf(&s->out->notes,
-			     "only the first %d folders of the writable roots "
-			     "were searched for repositories",
-			     SCAN_DIRS);
-	if (w.foreign)
-		ab_strv_add(&s->out->notes, "other file systems mounted in the writable roots "
-					    "were not searched for repositories");
+	note_unsearched(s, &w);
 }
 
 static void note_findings(struct ab_surveyor *s)
@@ -270,10 +346,14 @@ static void drop_closed_watches(struct ab_survey *o)
 	ab_strv_sort(&o->repos);
 }
 
-int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct ab_error *err)
+int ab_survey_make(const struct ab_policy *policy, char *const *env,
+		   const struct ab_survey_limits *limits, struct ab_survey *ret,
+		   struct ab_error *err)
 {
 	struct ab_survey out = { .complete = true, .searched = true };
-	struct ab_surveyor s = { .out = &out, .home = policy->home };
+	struct ab_surveyor s = { .out = &out,
+				 .home = policy->home,
+				 .limits = limits ? limits : &usual_limits };
 	int rc;
 
 	/* The clock of file times. */
@@ -284,6 +364,8 @@ int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct
 		drop_nested(&out.write);
 		ab_survey_extend(&s);
 		drop_nested(&out.write);
+		if (s.names.git.len > 0)
+			ab_survey_shared_config(&s, env);
 		scan_roots(&s);
 		ab_survey_guard_absolute(&s);
 		ab_survey_hardlinks(&s);
@@ -297,6 +379,7 @@ int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct
 	ab_strv_fini(&s.extra);
 	ab_strv_fini(&s.tops);
 	ab_strv_fini(&s.later);
+	ab_strv_fini(&s.shared);
 	ab_strv_fini(&s.deep);
 	free(s.links);
 	if (rc < 0)
@@ -315,6 +398,9 @@ void ab_survey_fini(struct ab_survey *survey)
 		ab_strv_fini(&survey->watch[i].names);
 	}
 	free(survey->watch);
+	for (size_t i = 0; i < survey->nproject; i++)
+		free(survey->project[i].path);
+	free(survey->project);
 	ab_strv_fini(&survey->repos);
 	ab_strv_fini(&survey->names);
 	ab_strv_fini(&survey->findings);

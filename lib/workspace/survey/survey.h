@@ -6,10 +6,12 @@
  * broker watches for them), and which git directories a worktree or submodule
  * needs in addition to its own folder.
  *
- * Nothing is created or changed. The roots may be hostile even before the start:
- * paths are real, links are not followed, and every walk is bounded. Repositories
- * are known from git's own lists (worktrees, modules) and from a scan to depth 5;
- * a folder with HEAD, objects and refs counts as one, as it does for git.
+ * Nothing is created or changed, except that a repository without a folder of hooks
+ * gets an empty one. The roots may be hostile even before the start: paths are
+ * real, links are not followed, and every walk is bounded. Repositories are known
+ * from git's own lists (worktrees, modules) and from a search of all folders; a
+ * folder with HEAD, objects and refs counts as one, as it does for git. A folder
+ * that was not searched is reported, and `complete` is false.
  *
  * The mount plan makes every folder between a writable root and a closed object a
  * mount point, and every watched folder as well, so that none of them can be
@@ -27,14 +29,22 @@ struct ab_policy;
 
 /*
  * Names that did not exist in `dir` at the start and must not be created there. A
- * name may have several components and patterns (workspace/tree/names.h).
+ * name may have several components and patterns (workspace/tree/names.h). "!x": x
+ * matches a pattern, but existed and is protected by itself.
  */
 struct ab_watch {
 	char *dir;
 	dev_t dev;
 	ino_t ino;
 	struct timespec changed; /* its ctime at the start */
+	bool top;		 /* the top of a writable root or repository */
 	struct ab_strv names;
+};
+
+/* A file that is open to the box, but reported if it changes (project_files.h). */
+struct ab_project_file {
+	char *path;
+	struct timespec changed; /* its ctime at the start */
 };
 
 struct ab_survey {
@@ -44,16 +54,32 @@ struct ab_survey {
 	size_t nclosed;
 	struct ab_watch *watch;
 	size_t nwatch;
+	struct ab_project_file *project;
+	size_t nproject;
 	struct ab_strv repos;	 /* existing git directories (real paths) */
 	struct ab_strv names;	 /* protected names at the top of a folder */
 	struct ab_strv findings; /* sentences for the user */
 	struct ab_strv notes;	 /* the same, for -v */
 	bool complete;		 /* otherwise another hard link of a closed file,
 			 * or a repository's file, may be writable */
-	bool searched;		 /* the scan saw every folder */
+	bool searched;		 /* so small that a search at the end also sees every folder */
 };
 
-int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct ab_error *err);
+/* How many entries of the writable folders are searched, and how many in folders of
+ * generated files (node_modules and the like). */
+struct ab_survey_limits {
+	size_t entries, generated;
+};
+
+/*
+ * env: the caller's, which says where the user's git configuration is. limits: NULL for
+ * the usual ones.
+ */
+int ab_survey_make(const struct ab_policy *policy, char *const *env,
+		   const struct ab_survey_limits *limits, struct ab_survey *ret,
+		   struct ab_error *err);
+/* Did this entry of a watched folder exist at the start, though a pattern matches it? */
+bool ab_survey_existed(const struct ab_survey *survey, const char *dir, const char *entry);
 void ab_survey_fini(struct ab_survey *survey);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
-#include "workspace/git/gitconfig.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/tree/dir.h"
 
@@ -21,6 +20,10 @@
 /* Files that decide which programs git runs. In a git directory that we make writable
  * they are always closed, whatever the policy contains. */
 static const char *const always[] = { "hooks", "config", "config.worktree", "commondir" };
+
+/* Folders that exist while git waits in the middle of an operation. Its next step may
+ * run commands that are listed there. */
+static const char *const paused[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
 static bool contains_root(const struct ab_surveyor *s, const char *path)
 {
@@ -100,64 +103,12 @@ void ab_survey_extend(struct ab_surveyor *s)
 	}
 }
 
-static void add_later(struct ab_surveyor *s, const char *path)
+void ab_survey_add_later(struct ab_surveyor *s, const char *path)
 {
 	ab_autofree char *real = realpath(path, NULL);
 
 	if (real && ab_survey_inside(s, real) && !ab_strv_has(&s->later, real))
 		ab_strv_add(&s->later, real);
-}
-
-struct config {
-	struct ab_surveyor *s;
-	const char *gitdir, *top;
-};
-
-/* Collect the programs and further configuration files that it names. */
-static void collect_config(void *arg, const char *key, const char *value)
-{
-	const struct config *c = arg;
-	const char *base = NULL;
-	ab_autofree char *home = NULL;
-
-	if (!value || !value[0])
-		return;
-	if (strcmp(key, "core.hookspath") == 0)
-		base = c->top ? c->top : c->gitdir;
-	else if (strcmp(key, "include.path") == 0 || (strncmp(key, "includeif.", 10) == 0 &&
-						      strcmp(key + strlen(key) - 5, ".path") == 0))
-		base = c->gitdir;
-	if (base) {
-		if (value[0] == '~') {
-			home = ab_path_resolve(value, "/", c->s->home);
-			value = home;
-		}
-		if (value)
-			ab_survey_guard_literal(c->s, value[0] == '/' ? "/" : base, value);
-	} else if (strcmp(key, "core.worktree") == 0) {
-		home = value[0] == '/' ? ab_strdup(value) : ab_path_join(c->gitdir, value);
-		add_later(c->s, home);
-	}
-}
-
-static void read_config(struct ab_surveyor *s, int fd, const char *name, const char *gitdir,
-			const char *top)
-{
-	struct config c = { s, gitdir, top };
-	ab_autofree char *data = NULL, *shown = NULL;
-	unsigned line = 0;
-	size_t len;
-
-	if (ab_read_small(fd, name, AB_GITCONFIG_MAX, &data, &len) < 0) {
-		if (errno == ENOENT || errno == ELOOP)
-			return; /* a link: its target is closed */
-	} else {
-		line = ab_gitconfig_parse(data, len, collect_config, &c);
-		if (!line)
-			return;
-	}
-	shown = ab_escape(gitdir);
-	ab_strv_addf(&s->out->notes, "%s/%s cannot be read as git configuration", shown, name);
 }
 
 static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth)
@@ -218,7 +169,7 @@ static void guard_worktrees(struct ab_surveyor *s, const char *dir)
 
 			top = ab_path_parent(full);
 		}
-		add_later(s, top);
+		ab_survey_add_later(s, top);
 	}
 }
 
@@ -230,9 +181,103 @@ static bool in_extra(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
+/*
+ * A missing folder of hooks cannot be closed, so it is made, as `git init` does it. Only
+ * where git would look for it: not in the folder of a linked worktree, and not in
+ * a folder that is no repository.
+ */
+static void make_hooks(struct ab_surveyor *s, int fd, const char *gitdir)
+{
+	ab_autofree char *shown = NULL;
+	struct stat st;
+
+	if (fstatat(fd, "hooks", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT ||
+	    !ab_survey_inside(s, gitdir) || !ab_is_gitdir_at(fd) ||
+	    fstatat(fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return;
+	if (mkdirat(fd, "hooks", 0777) == 0 || errno == EEXIST)
+		return;
+	shown = ab_escape(gitdir);
+	/* The box has our rights at most. */
+	if (errno == EROFS || errno == EACCES)
+		ab_strv_addf(&s->out->notes, "%s/hooks does not exist and cannot be created: %s",
+			     shown, strerror(errno));
+	else
+		ab_strv_addf(
+			&s->out->findings,
+			"%s/hooks does not exist and cannot be created, so it is only watched: "
+			"%s",
+			shown, strerror(errno));
+}
+
+/* The user stopped in the middle of a rebase or cherry-pick, and will continue it:
+ * what git will do then is not the box's to change. */
+static void close_paused(struct ab_surveyor *s, int fd, const char *gitdir)
+{
+	for (size_t i = 0; i < AB_COUNT(paused); i++) {
+		ab_autofree char *shown = NULL;
+		struct stat st;
+
+		if (fstatat(fd, paused[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		ab_survey_guard_literal(s, gitdir, paused[i]);
+		shown = ab_escape(gitdir);
+		ab_strv_addf(
+			&s->out->findings,
+			"%s/%s is read-only: an operation of git is in progress there; continue "
+			"it outside the box",
+			shown, paused[i]);
+	}
+}
+
+/* The common configuration applies to each checkout, and a relative hooksPath means a
+ * folder of that checkout. */
+static void share_config(struct ab_surveyor *s, const char *common, const char *top)
+{
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common, O_PATH | O_DIRECTORY);
+
+	ab_survey_gitdir(s, common, top);
+	if (fd >= 0 && top && (s->names.git.len > 0 || in_extra(s, common)))
+		ab_survey_config(s, fd, common, top);
+}
+
+/* Git takes hooks and configuration from the folder in this file, if there is one. */
+static void follow_commondir(struct ab_surveyor *s, int fd, const char *gitdir, const char *top)
+{
+	ab_autofree char *data = NULL, *line = NULL, *real = NULL;
+	size_t len;
+
+	if (ab_read_small(fd, "commondir", AB_GITLINK_MAX, &data, &len) < 0)
+		return;
+	line = ab_gitlink_line(data, len);
+	real = line ? ab_survey_pin(s, line[0] == '/' ? "/" : gitdir, line) : NULL;
+	if (real)
+		share_config(s, real, top);
+}
+
+static void guard_gitdir(struct ab_surveyor *s, int fd, const char *gitdir, const char *top,
+			 bool opened)
+{
+	ab_autofree char *modules = ab_path_join(gitdir, "modules");
+	ab_autofree char *worktrees = ab_path_join(gitdir, "worktrees");
+
+	if (opened || ab_strv_has(&s->names.git, "hooks"))
+		make_hooks(s, fd, gitdir);
+	for (size_t i = 0; i < s->names.git.len; i++)
+		ab_survey_guard(s, gitdir, s->names.git.v[i]);
+	for (size_t i = 0; i < AB_COUNT(always) && opened; i++)
+		ab_survey_guard(s, gitdir, always[i]);
+	close_paused(s, fd, gitdir);
+	ab_survey_config(s, fd, gitdir, top);
+	follow_commondir(s, fd, gitdir, top);
+	if (!top)
+		ab_survey_share(s, gitdir);
+	guard_modules(s, modules, 0);
+	guard_worktrees(s, worktrees);
+}
+
 void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top)
 {
-	ab_autofree char *modules = NULL, *worktrees = NULL;
 	ab_autoclose int fd = -1;
 	bool opened = in_extra(s, gitdir);
 
@@ -243,36 +288,22 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top
 		return;
 	if (s->out->repos.len > REPOS_MAX) {
 		/* One mount instead of several. */
-		s->out->searched = false;
-		ab_survey_guard_literal(s, "/", gitdir);
+		if (s->out->repos.len == REPOS_MAX + 1)
+			ab_strv_addf(
+				&s->out->findings,
+				"the writable folders contain more than %d repositories; the git "
+				"directories of the others are read-only",
+				REPOS_MAX);
+		ab_survey_guard_literal(s, gitdir, "config");
+		ab_survey_guard_literal(s, gitdir, "hooks");
+		ab_survey_close_folder(s, gitdir);
 		return;
 	}
-	for (size_t i = 0; i < s->names.git.len; i++)
-		ab_survey_guard(s, gitdir, s->names.git.v[i]);
-	for (size_t i = 0; i < AB_COUNT(always) && opened; i++)
-		ab_survey_guard(s, gitdir, always[i]);
 	fd = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
-	if (fd < 0) {
+	if (fd < 0)
 		ab_survey_unsure(s, errno);
-		return;
-	}
-	read_config(s, fd, "config", gitdir, top);
-	read_config(s, fd, "config.worktree", gitdir, top);
-	modules = ab_path_join(gitdir, "modules");
-	guard_modules(s, modules, 0);
-	worktrees = ab_path_join(gitdir, "worktrees");
-	guard_worktrees(s, worktrees);
-}
-
-/* The common configuration applies to each checkout, and a relative hooksPath means a
- * folder of that checkout. */
-static void share_config(struct ab_surveyor *s, const char *common, const char *top)
-{
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common, O_PATH | O_DIRECTORY);
-
-	ab_survey_gitdir(s, common, top);
-	if (fd >= 0 && (s->names.git.len > 0 || in_extra(s, common)))
-		read_config(s, fd, "config", common, top);
+	else
+		guard_gitdir(s, fd, gitdir, top, opened);
 }
 
 static void follow_gitfile(struct ab_surveyor *s, const char *top)
@@ -282,8 +313,8 @@ static void follow_gitfile(struct ab_surveyor *s, const char *top)
 	/* If it was rewritten, git would use a repository that the box created. */
 	ab_survey_guard_literal(s, top, ".git");
 	if (ab_gitlink_read(top, &l) == 0) {
-		ab_survey_gitdir(s, l.gitdir, top);
-		if (l.common)
+		share_config(s, l.gitdir, top);
+		if (l.common && strcmp(l.common, l.gitdir) != 0)
 			share_config(s, l.common, top);
 	}
 	ab_gitlink_fini(&l);
@@ -298,6 +329,7 @@ void ab_survey_checkout(struct ab_surveyor *s, const char *top)
 		ab_survey_unsure(s, errno);
 		return;
 	}
+	ab_survey_share(s, top);
 	if (S_ISDIR(st.st_mode)) {
 		ab_survey_gitdir(s, git, top);
 	} else if (S_ISREG(st.st_mode)) {

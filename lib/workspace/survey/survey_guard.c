@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,8 @@
  * component is missing, it is watched for.
  */
 
-#define PATTERN_ENTRIES 10000
-#define CLOSED_ENTRIES 8000 /* total for all closed folders */
+#define PATTERN_ENTRIES 1000000
+#define CLOSED_ENTRIES 50000 /* total for all closed folders */
 
 bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 {
@@ -63,6 +64,20 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 		.dir = ab_strdup(dir), .dev = st.st_dev, .ino = st.st_ino, .changed = st.st_ctim
 	};
 	return w;
+}
+
+bool ab_survey_existed(const struct ab_survey *survey, const char *dir, const char *entry)
+{
+	for (size_t i = 0; i < survey->nwatch; i++) {
+		const struct ab_strv *names = &survey->watch[i].names;
+
+		if (strcmp(survey->watch[i].dir, dir) != 0)
+			continue;
+		for (size_t k = 0; k < names->len; k++)
+			if (names->v[k][0] == '!' && strcmp(names->v[k] + 1, entry) == 0)
+				return true;
+	}
+	return false;
 }
 
 static void add_watch(struct ab_surveyor *s, const char *dir, const char *name)
@@ -115,8 +130,14 @@ static void look_into(struct ab_surveyor *s, const char *dir)
 
 	if (ab_walk(&w, dir, look_for_links, s) < 0)
 		w.cut |= errno != EACCES;
-	if (w.cut)
+	if (w.cut) {
+		ab_autofree char *shown = ab_escape(dir);
+
 		s->out->complete = false;
+		ab_strv_addf(&s->out->findings,
+			     "%s could not be searched completely for files with hard links",
+			     shown);
+	}
 }
 
 /* Closing it would close the whole workspace. */
@@ -128,12 +149,13 @@ static bool holds_root(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
-static void close_object(struct ab_surveyor *s, const char *path, const struct stat *st)
+/* Whether it is closed now. */
+static bool add_closed(struct ab_surveyor *s, const char *path, const struct stat *st)
 {
 	struct ab_survey *o = s->out;
 
 	if (!ab_survey_inside(s, path))
-		return;
+		return false;
 	if (holds_root(s, path)) {
 		ab_autofree char *shown = ab_escape(path);
 
@@ -142,12 +164,29 @@ static void close_object(struct ab_surveyor *s, const char *path, const struct s
 			&o->findings,
 			"a protected name leads to %s, which contains a writable folder and so stays open",
 			shown);
-		return;
+		return false;
 	}
 	ab_guards_add(&o->closed, &o->nclosed, path, ab_node_of(st->st_mode));
+	return true;
+}
+
+static void close_object(struct ab_surveyor *s, const char *path, const struct stat *st)
+{
+	if (!add_closed(s, path, st))
+		return;
 	note_hardlink(s, st);
 	if (S_ISDIR(st->st_mode))
 		look_into(s, path);
+}
+
+void ab_survey_close_folder(struct ab_surveyor *s, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0)
+		add_closed(s, path, &st);
+	else
+		ab_survey_unsure(s, errno);
 }
 
 /* `name` is missing in `dir`; `rest` would be below it. */
@@ -181,15 +220,15 @@ static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool fi
 }
 
 /*
- * Follow `name` from the real folder `dir` and close the links on the way. The
- * object at its end is closed and the first missing name watched for; with
- * ret_real neither happens, and *ret_real is the real path at its end, or NULL.
+ * Follow `name` from the real folder `dir` and close the links on the way. If `final`,
+ * the object at its end is closed and the first missing name watched for.
+ * *ret_real (may be NULL) is the real path at its end, or NULL.
  */
-static void follow_name(struct ab_surveyor *s, const char *dir, const char *name, char **ret_real)
+static void follow_name(struct ab_surveyor *s, const char *dir, const char *name, bool final,
+			char **ret_real)
 {
 	ab_autolinkwalk struct ab_linkwalk w;
 	enum ab_linkwalk_step step;
-	bool final = !ret_real;
 	struct stat st;
 
 	ab_linkwalk_init(&w, dir, name);
@@ -202,22 +241,25 @@ static void follow_name(struct ab_surveyor *s, const char *dir, const char *name
 		}
 		if (step == AB_LINKWALK_LINK) {
 			close_object(s, w.path, &w.st);
-		} else if (!w.left[0] && final) {
-			close_object(s, w.path, &w.st);
+		} else if (!w.left[0]) {
+			if (final)
+				close_object(s, w.path, &w.st);
+			if (ret_real)
+				*ret_real = ab_take(w.path);
 			return;
-		} else if (w.left[0] && !S_ISDIR(w.st.st_mode)) {
+		} else if (!S_ISDIR(w.st.st_mode)) {
 			if (final)
 				watch_missing(s, w.at, w.name, w.left);
 			return;
 		}
 	}
+	/* A link to "." or "..": the folder is one that we stand in. */
+	if (final && lstat(w.at, &st) == 0)
+		close_object(s, w.at, &st);
+	else if (final)
+		ab_survey_unsure(s, errno);
 	if (ret_real)
 		*ret_real = ab_take(w.at);
-	/* A link to "." or "..": the folder is one that we stand in. */
-	else if (lstat(w.at, &st) == 0)
-		close_object(s, w.at, &st);
-	else
-		ab_survey_unsure(s, errno);
 }
 
 static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pattern)
@@ -233,15 +275,17 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 		return;
 	}
 	for (size_t i = 0; i < l.len; i++) {
-		ab_autofree char *one = NULL;
+		ab_autofree char *one = NULL, *kept = NULL;
 
 		if (!ab_name_starts(pattern, l.v[i].name, &rest))
 			continue;
+		kept = ab_printf("!%s", l.v[i].name);
+		add_watch(s, dir, kept);
 		if (!rest[0]) {
-			follow_name(s, dir, l.v[i].name, NULL);
+			follow_name(s, dir, l.v[i].name, true, NULL);
 			continue;
 		}
-		follow_name(s, dir, l.v[i].name, &one);
+		follow_name(s, dir, l.v[i].name, false, &one);
 		if (one)
 			ab_survey_guard(s, one, rest);
 	}
@@ -249,14 +293,22 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 
 void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
 {
-	follow_name(s, dir, name, NULL);
+	follow_name(s, dir, name, true, NULL);
+}
+
+char *ab_survey_guard_real(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	char *real;
+
+	follow_name(s, dir, name, true, &real);
+	return real;
 }
 
 char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name)
 {
 	char *real;
 
-	follow_name(s, dir, name, &real);
+	follow_name(s, dir, name, false, &real);
 	return real;
 }
 
@@ -266,17 +318,17 @@ void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
 	ab_autofree char *head = NULL, *real = NULL;
 
 	if (!name[start]) {
-		follow_name(s, dir, name, NULL);
+		follow_name(s, dir, name, true, NULL);
 		return;
 	}
 	while (start > 0 && name[start - 1] != '/')
 		start--;
 	head = ab_strndup(name, start);
-	follow_name(s, dir, head, &real);
+	follow_name(s, dir, head, false, &real);
 	if (real)
 		guard_pattern(s, real, name + start);
 	else
-		follow_name(s, dir, name, NULL); /* ends where head does */
+		follow_name(s, dir, name, true, NULL); /* ends where head does */
 }
 
 void ab_survey_guard_absolute(struct ab_surveyor *s)
@@ -297,7 +349,7 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 			free(parent);
 			free(real);
 			parent = above;
-			follow_name(s, "/", parent + 1, &real);
+			follow_name(s, "/", parent + 1, false, &real);
 		} else {
 			free(above);
 		}
@@ -308,12 +360,44 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 	}
 }
 
-static bool all_found(const struct ab_surveyor *s)
+static int compare_links(const void *a, const void *b)
 {
-	for (size_t i = 0; i < s->nlinks; i++)
-		if (s->links[i].found < s->links[i].names)
-			return false;
-	return true;
+	ino_t x = ((const struct ab_hardlink *)a)->ino, y = ((const struct ab_hardlink *)b)->ino;
+
+	return (x > y) - (x < y);
+}
+
+/* The first of the sorted links with this inode number; there may be one for each file
+ * system. */
+static struct ab_hardlink *find_links(const struct ab_surveyor *s, ino_t ino)
+{
+	const struct ab_hardlink key = { .ino = ino };
+	struct ab_hardlink *l = bsearch(&key, s->links, s->nlinks, sizeof(*l), compare_links);
+
+	while (l && l > s->links && l[-1].ino == ino)
+		l--;
+	return l;
+}
+
+static void match_entry(struct ab_surveyor *s, int fd, const char *path, const char *name,
+			struct ab_hardlink *l)
+{
+	ab_autofree char *full = NULL;
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		ab_survey_unsure(s, errno);
+		return;
+	}
+	for (; l < s->links + s->nlinks && l->ino == st.st_ino; l++) {
+		if (l->dev != st.st_dev || l->found == l->names)
+			continue;
+		l->found++;
+		s->unfound--;
+		full = ab_path_join(path, name);
+		ab_guards_add(&s->out->closed, &s->out->nclosed, full, AB_NODE_FILE);
+		return;
+	}
 }
 
 static bool match_links(void *arg, int fd, const char *path, unsigned depth,
@@ -322,34 +406,39 @@ static bool match_links(void *arg, int fd, const char *path, unsigned depth,
 	struct ab_surveyor *s = arg;
 
 	(void)depth;
-	for (size_t i = 0; i < l->len; i++) {
-		for (size_t k = 0; k < s->nlinks; k++) {
-			ab_autofree char *full = NULL;
-			struct stat st;
+	for (size_t i = 0; i < l->len && s->unfound > 0; i++) {
+		struct ab_hardlink *link = find_links(s, l->v[i].ino);
 
-			if (s->links[k].ino != l->v[i].ino)
-				continue;
-			if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-				ab_survey_unsure(s, errno);
-				continue;
-			}
-			if (st.st_ino != s->links[k].ino || st.st_dev != s->links[k].dev)
-				continue;
-			full = ab_path_join(path, l->v[i].name);
-			s->links[k].found++;
-			ab_guards_add(&s->out->closed, &s->out->nclosed, full, AB_NODE_FILE);
-		}
+		if (link)
+			match_entry(s, fd, path, l->v[i].name, link);
 	}
-	return !all_found(s);
+	return s->unfound > 0;
+}
+
+/* The scan has closed it: no name in it can be written. */
+static void pass_closed(void *arg, const char *path)
+{
+	(void)arg;
+	(void)path;
 }
 
 /* Names outside the roots do not matter: the box cannot write them. */
 void ab_survey_hardlinks(struct ab_surveyor *s)
 {
-	struct ab_walk w = { .dirs = 4000, .entries = 40000, .depth = UINT_MAX, .everything = true };
+	struct ab_walk w = { .dirs = SIZE_MAX,
+			     .entries = s->limits->entries,
+			     .depth = UINT_MAX,
+			     .everything = true,
+			     .thorough = true,
+			     .unreadable = pass_closed };
 	const struct ab_strv *roots = &s->out->write;
 
-	for (size_t i = 0; i < roots->len && !all_found(s); i++) {
+	if (s->nlinks == 0)
+		return;
+	qsort(s->links, s->nlinks, sizeof(s->links[0]), compare_links);
+	for (size_t i = 0; i < s->nlinks; i++)
+		s->unfound += s->links[i].names;
+	for (size_t i = 0; i < roots->len && s->unfound > 0; i++) {
 		struct stat st;
 
 		if (lstat(roots->v[i], &st) < 0)
@@ -357,10 +446,11 @@ void ab_survey_hardlinks(struct ab_surveyor *s)
 		else if (S_ISDIR(st.st_mode) && ab_walk(&w, roots->v[i], match_links, s) < 0)
 			w.cut = true;
 	}
-	if (all_found(s) || !w.cut)
+	if (s->unfound == 0 || !w.cut)
 		return;
 	s->out->complete = false;
-	ab_strv_add(&s->out->findings,
-		    "a protected file has hard links, and the writable folders are too large to "
-		    "find them all");
+	ab_strv_addf(&s->out->findings,
+		     "%zu of the hard links of protected files were not found among the first %zu "
+		     "entries of the writable folders, so the box may write them",
+		     s->unfound, s->limits->entries - w.entries);
 }

@@ -10,18 +10,24 @@ struct ab_surveyor {
 	struct ab_survey *out;
 	struct ab_names names;
 	const char *home;
+	const struct ab_survey_limits *limits;
 	struct ab_strv roots; /* the requested folders, as real paths */
 	struct ab_strv extra; /* git directories that are also writable */
 	struct ab_strv tops;  /* folders whose names were already checked */
 	struct ab_strv later; /* checkouts known from git's own lists */
-	size_t looked;	      /* entries read in closed folders */
+	/* Paths that the user's configuration of git names in each checkout. */
+	struct ab_strv shared;
+	size_t paths;	  /* that configuration files have named */
+	size_t looked;	  /* entries read in closed folders */
+	size_t shut;	  /* folders that were closed because they cannot be searched */
+	size_t unguarded; /* repositories beyond the limit */
 
 	struct ab_hardlink { /* a closed file with several names */
 		dev_t dev;
 		ino_t ino;
 		nlink_t names, found;
 	} * links;
-	size_t nlinks;
+	size_t nlinks, unfound; /* unfound: names of them that were not met */
 
 	struct ab_strv deep; /* the first protected names below the tops */
 	size_t ndeep;	     /* and their number */
@@ -39,9 +45,14 @@ void ab_survey_unsure(struct ab_surveyor *s, int errnum);
 void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name);
 /* The same for a path without pattern characters, such as a link's target. */
 void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name);
+/* As _guard_literal, and returns the real path; NULL if it does not exist. */
+char *ab_survey_guard_real(struct ab_surveyor *s, const char *dir, const char *name);
 /* The real path of `name`; pins its links, but does not close the object. NULL if it
  * does not exist. */
 char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name);
+/* Close a folder (a real path) as a whole, whatever it contains: its files are not
+ * protected under other names. */
+void ab_survey_close_folder(struct ab_surveyor *s, const char *path);
 /* The watch of a folder, created if necessary; NULL if it is not writable. */
 struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir);
 void ab_survey_guard_absolute(struct ab_surveyor *s);
@@ -52,5 +63,14 @@ void ab_survey_hardlinks(struct ab_surveyor *s);
 void ab_survey_extend(struct ab_surveyor *s);
 void ab_survey_checkout(struct ab_surveyor *s, const char *top);
 void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top);
+/* A folder that git calls a checkout; examined later if it is in a writable root. */
+void ab_survey_add_later(struct ab_surveyor *s, const char *path);
+
+/* survey_config.c: guard what the configuration of the git directory (open as fd)
+ * names; read the user's and the system's configuration; guard what those name in
+ * a checkout. */
+void ab_survey_config(struct ab_surveyor *s, int fd, const char *gitdir, const char *top);
+void ab_survey_shared_config(struct ab_surveyor *s, char *const *env);
+void ab_survey_share(struct ab_surveyor *s, const char *base);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,15 +74,25 @@ void ab_listing_fini(struct ab_listing *l)
 	*l = (struct ab_listing){ 0 };
 }
 
-int ab_open_beneath(int at, const char *path, int flags)
+static int open_resolved(int at, const char *path, int flags, uint64_t also)
 {
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | also |
 			   (path[0] == '/' ? 0 : RESOLVE_BENEATH),
 	};
 
 	return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+}
+
+int ab_open_beneath(int at, const char *path, int flags)
+{
+	return open_resolved(at, path, flags, 0);
+}
+
+int ab_open_same_mount(int at, const char *path, int flags)
+{
+	return open_resolved(at, path, flags, RESOLVE_NO_XDEV);
 }
 
 int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len)

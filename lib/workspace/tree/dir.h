@@ -33,6 +33,8 @@ void ab_listing_fini(struct ab_listing *l);
 /* Open `path` below the folder `at`, without following any symbolic link and never
  * above `at`; -1 with errno. For an absolute path `at` is AT_FDCWD. */
 int ab_open_beneath(int at, const char *path, int flags);
+/* The same, but fails with EXDEV where another mount begins. */
+int ab_open_same_mount(int at, const char *path, int flags);
 
 /* Read a small regular file; -1 with errno (EFBIG, or EINVAL if it is something
  * else). */

@@ -34,6 +34,27 @@ static void add_relative(struct ab_names *names, const char *name)
 		ab_strv_add(&names->top, name);
 }
 
+static void sort_first_components(struct ab_names *names)
+{
+	for (size_t i = 0; i < names->top.len; i++) {
+		const char *name = names->top.v[i];
+		char *first = ab_strndup(name, strcspn(name, "/"));
+		unsigned char c = (unsigned char)first[0];
+
+		if (strchr("*?[", c))
+			memset(names->first, true, sizeof(names->first));
+		names->first[c] = true;
+		if (ab_path_is_pattern(first)) {
+			ab_strv_give(&names->patterns, first);
+		} else {
+			names->plain_first[c] = true;
+			ab_strv_give(&names->plain, first);
+		}
+	}
+	sort_unique(&names->plain);
+	sort_unique(&names->patterns);
+}
+
 void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 {
 	*names = (struct ab_names){ 0 };
@@ -62,20 +83,43 @@ void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 	sort_unique(&names->top);
 	sort_unique(&names->git);
 	sort_unique(&names->absolute);
-	for (size_t i = 0; i < names->top.len; i++) {
-		unsigned char c = (unsigned char)names->top.v[i][0];
-
-		if (strchr("*?[", c))
-			memset(names->first, true, sizeof(names->first));
-		names->first[c] = true;
-	}
+	sort_first_components(names);
 }
 
 void ab_names_fini(struct ab_names *names)
 {
+	ab_strv_fini(&names->plain);
+	ab_strv_fini(&names->patterns);
 	ab_strv_fini(&names->top);
 	ab_strv_fini(&names->git);
 	ab_strv_fini(&names->absolute);
+}
+
+static int compare_component(const void *entry, const void *component)
+{
+	return strcmp(entry, *(char *const *)component);
+}
+
+/* "*.suffix", the usual pattern, without fnmatch(). */
+static bool matches_pattern(const char *pattern, const char *entry)
+{
+	size_t tail = strlen(pattern) - 1, len = strlen(entry);
+
+	if (pattern[0] == '*' && !ab_path_is_pattern(pattern + 1) && !strchr(pattern, '\\'))
+		return len >= tail && memcmp(entry + len - tail, pattern + 1, tail) == 0;
+	return fnmatch(pattern, entry, 0) == 0;
+}
+
+bool ab_names_touch(const struct ab_names *names, const char *entry)
+{
+	if (names->plain_first[(unsigned char)entry[0]] &&
+	    bsearch(entry, names->plain.v, names->plain.len, sizeof(names->plain.v[0]),
+		    compare_component))
+		return true;
+	for (size_t i = 0; i < names->patterns.len; i++)
+		if (matches_pattern(names->patterns.v[i], entry))
+			return true;
+	return false;
 }
 
 bool ab_name_is_sample(const char *name)

@@ -16,6 +16,10 @@ struct ab_names {
 	struct ab_strv git; /* in a git directory (without ".git/") */
 	struct ab_strv absolute;
 	bool first[256]; /* bytes that a name in `top` can start with */
+	/* For ab_names_touch(): the first components of `top` without pattern
+	 * characters, sorted, and those with them. */
+	struct ab_strv plain, patterns;
+	bool plain_first[256];
 };
 
 void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write);
@@ -24,6 +28,10 @@ void ab_names_fini(struct ab_names *names);
 /* Does the first component of `name` match `entry`? Then *ret_rest is what follows it
  * ("" if it is the last). */
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
+
+/* Does some name in `top` begin with this entry? Fast: most entries of a folder match
+ * none. */
+bool ab_names_touch(const struct ab_names *names, const char *entry);
 
 /* One of git's sample hooks, which never run. */
 bool ab_name_is_sample(const char *name);

@@ -3,8 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/data/mem.h"
 #include "base/data/strv.h"
@@ -14,14 +18,41 @@
 #include "workspace/tree/dir.h"
 
 /* Large, created by tools, and not where people keep repositories. */
-static const char *const generated[] = { "node_modules", ".venv", "target", ".cache", ".git" };
+static const char *const generated[] = { "node_modules", ".venv", "target", ".cache" };
 
-static bool is_wanted(const struct ab_walk *w, const char *name)
+/* The kernel's own file systems hold no files of anybody. */
+static const unsigned long kernels_own[] = {
+	PROC_SUPER_MAGIC, SYSFS_MAGIC,	      CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+	DEBUGFS_MAGIC,	  TRACEFS_MAGIC,      SECURITYFS_MAGIC,	  BPF_FS_MAGIC,
+	EFIVARFS_MAGIC,	  DEVPTS_SUPER_MAGIC, SELINUX_MAGIC,	  AUTOFS_SUPER_MAGIC,
+};
+
+/* Long enough for a path that is shown, and for a name that is looked up in it. */
+enum { PATH_LONGEST = PATH_MAX - 2 * (NAME_MAX + 1) };
+
+struct queue {
+	struct ab_strv paths, late;
+	struct ab_listing listing;
+	size_t done;
+	size_t level_end; /* where the next depth starts */
+	unsigned depth;
+	bool in_late;
+};
+
+struct place {
+	int root;
+	size_t skip; /* length of the root's path, with its slash */
+	dev_t dev;
+	ab_walk_fn *fn;
+	void *arg;
+};
+
+static bool is_generated(const char *name)
 {
-	for (size_t i = 0; i < AB_COUNT(generated) && !w->everything; i++)
+	for (size_t i = 0; i < AB_COUNT(generated); i++)
 		if (strcmp(generated[i], name) == 0)
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
 static bool is_folder(int fd, const struct ab_entry *e)
@@ -29,49 +60,100 @@ static bool is_folder(int fd, const struct ab_entry *e)
 	return e->type == DT_UNKNOWN ? ab_folder_is(fd, e->name) : e->type == DT_DIR;
 }
 
-struct queue {
-	struct ab_strv paths;
-	size_t done;
-	size_t level_end; /* where the next depth starts */
-	unsigned depth;
-};
-
-static void enqueue_folders(struct ab_walk *w, struct queue *q, int fd, const char *path,
-			    const struct ab_listing *l)
+/* The list that the folder belongs to; NULL: leave it out. */
+static struct ab_strv *choose_list(const struct ab_walk *w, struct queue *q, const char *name)
 {
+	if (w->everything)
+		return &q->paths;
+	if (strcmp(name, ".git") == 0)
+		return NULL;
+	if (q->in_late || !is_generated(name))
+		return &q->paths;
+	return w->thorough ? &q->late : NULL;
+}
+
+static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct place *at, int fd,
+			    const char *path)
+{
+	const struct ab_listing *l = &q->listing;
+	size_t len = strlen(path);
+
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
-		if (!is_folder(fd, &l->v[i]) || !is_wanted(w, l->v[i].name))
+		struct ab_strv *list;
+
+		if (!is_folder(fd, &l->v[i]))
+			continue;
+		list = choose_list(w, q, l->v[i].name);
+		if (!list)
 			continue;
 		if (q->paths.len - q->done > w->dirs) {
 			w->cut = true;
 			return;
 		}
-		ab_strv_give(&q->paths, ab_path_join(path, l->v[i].name));
+		if (w->unreadable && len > PATH_LONGEST) {
+			w->unreadable(at->arg, path);
+			return;
+		}
+		ab_strv_give(list, ab_path_join(path, l->v[i].name));
 	}
 }
 
-static int visit_folder(struct ab_walk *w, struct queue *q, int root, dev_t *dev, const char *path,
-			size_t skip, ab_walk_fn *fn, void *arg)
+static bool is_kernels_own(int fd)
 {
-	ab_autolisting struct ab_listing l = { 0 };
-	const char *below = path[skip] ? path + skip : ".";
-	ab_autoclose int fd = ab_open_beneath(root, below, O_RDONLY | O_DIRECTORY);
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(kernels_own); i++)
+		if ((unsigned long)fs.f_type == kernels_own[i])
+			return true;
+	return false;
+}
+
+/* Open a folder for reading. *ret_foreign: it is on a file system that is skipped. */
+static int open_folder(const struct ab_walk *w, const struct queue *q, struct place *at,
+		       const char *below, bool *ret_foreign)
+{
+	int fd;
 	struct stat st;
 
+	*ret_foreign = false;
+	if (w->thorough) {
+		fd = ab_open_same_mount(at->root, below, O_RDONLY | O_DIRECTORY);
+		if (fd >= 0 || errno != EXDEV)
+			return fd;
+		fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
+		*ret_foreign = fd >= 0 && is_kernels_own(fd);
+		return fd;
+	}
+	fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return -1;
+		return fd;
 	if (q->depth == 0)
-		*dev = st.st_dev;
-	if (st.st_dev != *dev) {
-		w->foreign = true;
+		at->dev = st.st_dev;
+	*ret_foreign = st.st_dev != at->dev;
+	return fd;
+}
+
+static int visit_folder(struct ab_walk *w, struct queue *q, struct place *at, const char *path)
+{
+	const char *below = path[at->skip - 1] && path[at->skip] ? path + at->skip : ".";
+	bool foreign;
+	ab_autoclose int fd = open_folder(w, q, at, below, &foreign);
+
+	if (fd < 0)
+		return -1;
+	if (foreign) {
+		/* Nothing is missed in a file system without files. */
+		w->foreign |= !w->thorough;
 		return 0;
 	}
-	if (ab_listing_read(&l, fd, w->entries) < 0)
+	if (ab_listing_read(&q->listing, fd, w->entries) < 0)
 		return -1;
-	w->entries -= l.len;
-	w->cut |= l.cut;
-	if (fn(arg, fd, path, q->depth, &l))
-		enqueue_folders(w, q, fd, path, &l);
+	w->entries -= q->listing.len;
+	w->cut |= q->listing.cut;
+	if (at->fn(at->arg, fd, path, q->depth, &q->listing))
+		enqueue_folders(w, q, at, fd, path);
 	return 0;
 }
 
@@ -88,40 +170,84 @@ static bool is_relevant(int root, const char *below, int errnum)
 	       st.st_uid == geteuid();
 }
 
-int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
+static void pass_unread(struct ab_walk *w, const struct place *at, const char *path, int errnum)
 {
-	ab_autoclose int top = ab_open_beneath(AT_FDCWD, root, O_PATH | O_DIRECTORY);
-	size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
-	struct queue q = { .level_end = 1 };
-	int rc = 0, saved = 0;
-	dev_t dev = 0;
+	if (!is_relevant(at->root, path + at->skip, errnum))
+		return;
+	if (w->unreadable && errnum == EACCES)
+		w->unreadable(at->arg, path);
+	else
+		w->cut = true;
+}
 
-	if (top < 0)
-		return -1;
-	ab_strv_add(&q.paths, root);
-	for (; q.done < q.paths.len && rc == 0; q.done++) {
-		const char *path = q.paths.v[q.done];
+/* -1 with errno if the first folder cannot be read. */
+static int walk_queue(struct ab_walk *w, struct queue *q, struct place *at)
+{
+	for (; q->done < q->paths.len; q->done++) {
+		ab_autofree char *path = NULL;
 
-		if (q.done == q.level_end) {
-			q.depth++;
-			q.level_end = q.paths.len;
+		if (q->done == q->level_end) {
+			q->depth++;
+			q->level_end = q->paths.len;
 		}
 		if (w->dirs == 0 || w->entries == 0) {
 			w->cut = true;
-			break;
+			return 0;
 		}
 		w->dirs--;
-		if (visit_folder(w, &q, top, &dev, path, q.depth ? skip : strlen(path), fn, arg) ==
-		    0)
+		path = q->paths.v[q->done];
+		q->paths.v[q->done] = NULL;
+		if (visit_folder(w, q, at, path) == 0)
 			continue;
-		if (q.depth == 0) {
-			saved = errno;
-			rc = -1;
-			break;
-		}
-		w->cut |= is_relevant(top, path + skip, errno);
+		if (q->depth == 0)
+			return -1;
+		pass_unread(w, at, path, errno);
 	}
+	return 0;
+}
+
+/* The folders of generated files, with their own budget. */
+static void walk_late(struct ab_walk *w, struct queue *q, struct place *at)
+{
+	size_t entries = w->entries, dirs = w->dirs;
+	bool cut = w->cut;
+
+	ab_strv_fini(&q->paths);
+	q->paths = q->late;
+	q->late = (struct ab_strv){ 0 };
+	q->done = 0;
+	q->level_end = q->paths.len;
+	q->depth = 1;
+	q->in_late = true;
+	w->entries = w->late;
+	w->cut = false;
+	walk_queue(w, q, at);
+	w->late_left += q->paths.len - q->done + (w->cut && q->done == q->paths.len);
+	w->late = w->entries;
+	w->entries = entries;
+	w->dirs = dirs;
+	w->cut = cut;
+}
+
+int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
+{
+	ab_autoclose int top = ab_open_beneath(AT_FDCWD, root, O_PATH | O_DIRECTORY);
+	struct queue q = { .level_end = 1 };
+	struct place at = { .root = top, .fn = fn, .arg = arg };
+	int rc, saved;
+
+	if (top < 0)
+		return -1;
+	at.skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+	ab_strv_add(&q.paths, root);
+	rc = walk_queue(w, &q, &at);
+	saved = errno;
+	w->left += q.paths.len - q.done;
+	if (rc == 0 && q.late.len > 0)
+		walk_late(w, &q, &at);
 	ab_strv_fini(&q.paths);
+	ab_strv_fini(&q.late);
+	ab_listing_fini(&q.listing);
 	errno = saved;
 	return rc;
 }

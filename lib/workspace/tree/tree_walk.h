@@ -2,8 +2,7 @@
 #define AB_WORKSPACE_TREE_TREE_WALK_H
 /*
  * A bounded breadth-first walk of a tree, so that an incomplete walk has seen the
- * folders near the top. It follows no symbolic link and enters no other file
- * system.
+ * folders near the top. It follows no symbolic link.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +15,26 @@ struct ab_walk {
 	unsigned depth; /* do not enter folders deeper than this */
 	/* Also enter git directories and folders of generated files? */
 	bool everything;
+	/*
+	 * Enter every folder that may contain a checkout, also on other file
+	 * systems that hold files; not git directories. Folders of generated
+	 * files (node_modules) come after all others and have a budget of their
+	 * own, `late` entries.
+	 */
+	bool thorough;
+	size_t late;
+	/*
+	 * Told about a folder that cannot be searched although the box could:
+	 * one of ours without permission to read, or one so deep that the paths
+	 * in it are too long. If NULL, the walk is cut instead.
+	 */
+	void (*unreadable)(void *arg, const char *path);
 	/* Results. */
-	bool cut;     /* the budget was exceeded, or a folder of
+	bool cut;	  /* the budget was exceeded, or a folder of
 				 * ours is not readable */
-	bool foreign; /* another file system was skipped */
+	bool foreign;	  /* another file system was skipped */
+	size_t left;	  /* folders that were found but not entered because of the budget */
+	size_t late_left; /* the same, of generated files; does not count as cut */
 };
 
 /* fd: the folder, open for reading. Return false to skip everything below it. */
