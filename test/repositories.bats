@@ -223,6 +223,46 @@ hook()
 
 # ------------------------------------------------------------------- names
 
+NAMES=".husky/pre-commit .githooks/pre-commit .hg/hgrc .jj/repo/config.toml .sl/config
+	mise.toml .mise.toml .helix/languages.toml .dir-locals.el .nvim/init.lua .lvimrc
+	.vimspector.json my.code-workspace .run/x.xml .devcontainer/devcontainer.json
+	.cargo/config.toml .Rprofile .ocamlinit .pdbrc .irbrc .pryrc .octaverc .ghci
+	.qwen/settings.json .amp/x .factory/x .augment/x .trae/x .junie/x .crush.json
+	.clinerules/x .agents/skills/x .github/hooks/x.json"
+
+@test "names that tools outside run by themselves are closed" {
+	local f
+	for f in $NAMES; do
+		mkdir -p "$(dirname "$f")"
+		echo old >"$f"
+	done
+	agentbox run -- sh -c '
+		for f in '"$(echo $NAMES)"'; do
+			echo evil >$f && echo "HOLE $f"
+			rm -f $f && echo "HOLE $f"
+			"$1" replace $f x | grep -q ok && echo "HOLE $f"
+		done
+		mkdir -p .github/workflows && echo fine >.github/workflows/ci.yml && cat .github/workflows/ci.yml' \
+		sh "$ATTACK/files"
+	no_hole
+	[ "${lines[-1]}" = fine ]
+	for f in $NAMES; do
+		[ "$(cat "$f")" = old ]
+	done
+}
+
+@test "names that tools outside run by themselves do not stay when they are created" {
+	local f
+	agentbox run --fallback warn -- sh -c '
+		for f in '"$(echo $NAMES)"'; do
+			mkdir -p $(dirname $f); echo evil >$f
+		done; echo fine >package.json; echo fine >Makefile; true'
+	for f in $NAMES; do
+		[ ! -e "$f" ] || { echo "$f"; false; }
+	done
+	[ "$(cat package.json Makefile)" = $'fine\nfine' ]
+}
+
 @test "ordinary project files may be changed, and those that tools obey are reported" {
 	make_repo
 	make_repo sub

@@ -109,15 +109,23 @@ const char *const ab_default_deny_read[] = {
 /* clang-format on */
 
 /*
- * Files that programs outside the box run or obey without asking. Ordinary
- * project files (Makefile, package.json, .gitattributes, CI definitions) are not
- * among them: the command is here to edit those.
+ * Files that programs outside the box run or obey without asking: on `cd`, when an
+ * editor or an interpreter starts, with any command of a version control system.
+ * Ordinary project files (Makefile, package.json, .gitattributes, CI definitions)
+ * are not among them: the command is here to edit those. Some of them are
+ * reported when a run changed them (workspace/survey/project_files.c).
  */
 /* clang-format off */
 const char *const ab_default_deny_write[] = {
 	/* git runs hooks, and commands that its configuration names */
 	".git/hooks", ".git/config", ".git/config.worktree",
 	".git/commondir", ".gitmodules", ".gitconfig", ".config/git",
+	".githooks", ".husky",
+
+	/* so do other version control systems */
+	".hg/hgrc", ".hg/hgrc-not-shared", ".hgrc", ".config/hg",
+	".jj/repo/config.toml", ".jj/workspace-config.toml", ".config/jj",
+	".sl/config", ".bzr/branch/branch.conf",
 
 	/* shells, when the writable folder is a home */
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
@@ -129,17 +137,30 @@ const char *const ab_default_deny_write[] = {
 	".local/bin", ".local/share/applications", ".tmux.conf",
 	".config/tmux", ".screenrc",
 
-	/* direnv runs it on `cd` */
-	".envrc",
+	/* direnv and mise run them on `cd` */
+	".envrc", "mise.toml", ".mise.toml", "mise.local.toml",
+	".mise.local.toml", ".mise", ".config/mise", ".config/mise.toml",
 
 	/* editors start tasks, debuggers and language servers from these */
 	".vscode", ".idea", ".fleet", ".zed", ".exrc", ".vimrc", ".nvimrc",
-	".nvim.lua", ".gvimrc", ".vim", ".config/nvim", ".emacs", ".emacs.d", ".gdbinit", ".lldbinit",
+	".nvim.lua", ".nvim", ".lvimrc", ".gvimrc", ".vim", ".config/nvim",
+	".vimspector.json", ".helix", ".config/helix", ".emacs", ".emacs.d",
+	".dir-locals.el", ".dir-locals-2.el", ".run", "*.code-workspace",
+	".devcontainer", ".devcontainer.json",
+	/* rust-analyzer runs the programs that it names */
+	".cargo/config", ".cargo/config.toml",
+
+	/* debuggers and interpreters run them when they start */
+	".gdbinit", ".lldbinit", ".pdbrc", ".Rprofile", ".ocamlinit", ".irbrc",
+	".pryrc", ".octaverc", ".ghci",
 
 	/* agents: hooks, tool servers, permissions */
 	".claude", ".claude.json", ".codex", ".cursor", ".gemini", ".opencode",
 	"opencode.json", "opencode.jsonc", ".config/opencode", ".windsurf",
-	".continue", ".aider.conf.yml", ".roo", ".cline", ".kiro", ".mcp.json",
+	".continue", ".aider.conf.yml", ".roo", ".cline", ".clinerules", ".kiro",
+	".qwen", ".amp", ".factory", ".augment", ".trae", ".junie",
+	".crush.json", "crush.json", ".agent", ".agents", ".github/hooks",
+	".mcp.json",
 	".config/agentbox", ".agentbox.json",
 
 	/* keys and programs that fetch them, when the writable folder is a home */
