@@ -389,3 +389,18 @@ judged()
 	agentbox check "npm x"
 	[[ "$output" == *"A rule in the project file matches."* ]]
 }
+
+@test "check: writing what the policy protects is escalated" {
+	judged escalated 3 'echo x >.vscode/tasks.json'
+	[[ "$output" == *"persistence"*"filesystem.denyWrite"* ]]
+	judged escalated 3 'mkdir -p ./src/../.idea'
+	judged escalated 3 "cp x $WORKSPACE/.envrc"
+	judged escalated 3 'tee .husky/pre-commit'
+	judged escalated 3 --deny-write deploy 'echo x >deploy/y'
+	judged escalated 3 --deny-write "$WORKSPACE/src/lock" 'touch src/lock'
+	# Ordinary files, and the same names where they are not protected.
+	judged sandboxed 0 'echo x >deploy/y'
+	judged sandboxed 0 --deny-write deploy 'echo x >src/deploy/y'
+	judged sandboxed 0 'echo x >.vscodium; mkdir -p .github/workflows; touch package.json Makefile'
+	judged sandboxed 0 --deny-write '!.vscode' 'echo x >.vscode/tasks.json'
+}

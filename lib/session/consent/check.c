@@ -38,6 +38,7 @@ int ab_check_new(const struct ab_policy_input *input, struct ab_check **ret,
 		.cwd = check->cwd,
 		.workspace = policy->workspace,
 		.ruling = policy->commands.ruling,
+		.deny_write = &policy->fs.deny_write,
 	};
 	*ret = check;
 	return 0;

@@ -66,7 +66,8 @@ void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c, struct
 	struct ab_scene scene = { .home = c->policy->home,
 				  .cwd = c->cwd,
 				  .workspace = c->policy->workspace,
-				  .ruling = c->policy->commands.ruling };
+				  .ruling = c->policy->commands.ruling,
+				  .deny_write = &c->policy->fs.deny_write };
 
 	if (judges_script(c))
 		ab_judge_text(arena, &scene,

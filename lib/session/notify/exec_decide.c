@@ -122,7 +122,8 @@ static int judge_as(struct ab_arena *arena, const struct ab_terms *terms, const 
 	struct ab_scene scene = { .home = terms->policy->home,
 				  .cwd = a->cwd ? a->cwd : terms->cwd,
 				  .workspace = terms->policy->workspace,
-				  .ruling = terms->policy->commands.ruling };
+				  .ruling = terms->policy->commands.ruling,
+				  .deny_write = &terms->policy->fs.deny_write };
 	struct ab_judgement j;
 	struct ab_refused found;
 

@@ -160,7 +160,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 	[AB_RULE_PERSISTENCE] = {
 		"persistence", ESCALATED,
 		.reason = "Makes something run later on its own.",
-		.what = "cron, at, units, shell start-up files, authorized_keys, git hooks and helpers",
+		.what = "cron, at, units, shell start-up files, authorized_keys, git hooks, protected names",
 	},
 	[AB_RULE_SERVICE_MANAGEMENT] = {
 		"service-management", ESCALATED,

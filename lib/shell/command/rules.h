@@ -114,6 +114,9 @@ struct ab_scene {
 	const char *cwd;		/* where the command line runs */
 	const char *workspace;		/* clean; "" when there is none */
 	const struct ab_ruling *ruling; /* NULL: the built-in rules only */
+	/* What the policy protects (filesystem.denyWrite): absolute paths, and names
+	 * at the top of the workspace. NULL: nothing. */
+	const struct ab_strv *deny_write;
 };
 
 typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,

@@ -1,4 +1,5 @@
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "shell/command/grammar.h"
 #include "shell/command/path_place.h"
 #include "shell/match/write_targets.h"
@@ -76,6 +77,21 @@ static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *pa
 	return false;
 }
 
+/* By its text; patterns other than a final "*" match nothing here. */
+static bool is_protected(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t top = ab_path_workspace(scene, path);
+
+	for (size_t i = 0; scene->deny_write && path->anchored && i < scene->deny_write->len; i++) {
+		const char *name = scene->deny_write->v[i];
+
+		if (name[0] == '/' ? name[1] && ab_path_has(path, 0, name + 1)
+				   : top && name[0] && ab_path_has(path, top, name))
+			return true;
+	}
+	return false;
+}
+
 struct writing {
 	const struct ab_scene *scene;
 	const struct ab_simple *command;
@@ -113,6 +129,7 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 {
 	const struct writing *w = arg;
 	struct ab_path path;
+	bool agents_own;
 
 	if (ab_field_is(file, "/dev/null") || ab_field_is(file, "-"))
 		return;
@@ -126,9 +143,13 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Writes into \"/\", over system files.");
+	agents_own = is_agent_file(w->scene, &path);
 	if (how != AB_WRITTEN_GONE && is_startup_file(w->scene, &path))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	if (is_agent_file(w->scene, &path))
+	else if (how != AB_WRITTEN_GONE && !agents_own && is_protected(w->scene, &path))
+		ab_hit_because(w->hits, AB_RULE_PERSISTENCE, file->range,
+			       "Writes a file that the policy protects (filesystem.denyWrite).");
+	if (agents_own)
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 

@@ -287,7 +287,7 @@ static void note_unsearched(struct ab_surveyor *s, const struct ab_walk *w)
 			     s->shut, s->shut == 1 ? "" : "s", s->shut == 1 ? "is" : "are");
 	if (w->cut || s->unguarded > 0)
 		o->complete = false;
-	o->searched = !w->cut && dirs <= SMALL_DIRS && entries <= SMALL_ENTRIES;
+	o->searched = !w->cut && s->shut == 0 && dirs <= SMALL_DIRS && entries <= SMALL_ENTRIES;
 }
 
 static void scan_roots(struct ab_surveyor *s)
