@@ -320,10 +320,12 @@ nothing_planted()
 @test "doctor --attack: where the walls are missing it says so" {
 	need userns
 	base=$TEST_DIR/weak
-	mkdir -p "$base"/{outside,state,dev,home/.ssh,home/.aws,home/project/.git/hooks}
+	mkdir -p "$base"/{outside,state,dev,home/.ssh,home/.aws} \
+		"$base"/home/project/{,1/2/3/4/5/6/}.git/{hooks,rebase-merge}
 	echo key | tee "$base"/home/.ssh/{id_ed25519,known_hosts} "$base"/home/{.netrc,.bashrc} \
 		"$base"/home/.aws/credentials "$base"/outside/target "$base"/state/record \
-		"$base"/home/project/.git/config >/dev/null
+		"$base"/home/project/{,1/2/3/4/5/6/}.git/config \
+		"$base"/home/project/{second.inc,.git/rebase-merge/git-rebase-todo} >/dev/null
 	ln "$base/home/project/.git/config" "$base/home/project/alias"
 	PLANTED_TOKEN=x PLANTED_HARMLESS=1 SSH_AUTH_SOCK=x timeout 60 \
 		unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c '
@@ -341,7 +343,7 @@ nothing_planted()
 	data = open(sys.argv[1], "rb").read()
 	broken = {i for i, hold, _ in struct.iter_unpack("II160s", data) if hold == 1}
 	print(len(data) // 168, "attempts,", len(broken), "broken")
-	sys.exit(len(data) % 168 != 0 or len(broken) < 80)
+	sys.exit(len(data) % 168 != 0 or len(broken) < 84)
 	PYTHON
 }
 
