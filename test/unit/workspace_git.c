@@ -327,6 +327,7 @@ static void included(void)
 
 static void shared_config(void)
 {
+	ab_autofree char *xdg = at("xdg"), *global = at("global");
 	struct ab_survey s;
 
 	sh("git init -q $T/sc; git init -q $T/sc/sub/repo; cd $T/sc; mkdir .githooks dot;"
@@ -345,8 +346,8 @@ static void shared_config(void)
 	   "~/.config/git/config is read");
 	ok(s.complete && !s.findings.len, "nothing to tell");
 	ab_survey_fini(&s);
-	setenv("XDG_CONFIG_HOME", at("xdg"), 1);
-	setenv("GIT_CONFIG_GLOBAL", at("global"), 1);
+	setenv("XDG_CONFIG_HOME", xdg, 1);
+	setenv("GIT_CONFIG_GLOBAL", global, 1);
 	s = survey("sc", NULL);
 	ok(closed(&s, AB_NODE_FILE, "sc/by-env") && closed(&s, AB_NODE_FILE, "sc/by-global") &&
 		   !closed(&s, AB_NODE_FILE, "sc/by-xdg"),
