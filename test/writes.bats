@@ -105,6 +105,19 @@ make_repo()
 	[ "$(cat "$HOME/other/file")" = x ]
 }
 
+@test "writes: a caller that changes its folder is followed" {
+	need program:jq
+	mkdir -p "$HOME/other" a/b
+	agentbox_split run -- sh -c '
+		echo x >one; cd ~/other; echo x >two; cd - >/dev/null; echo x >three
+		cd a/b && mv ../../a ../../c && echo x >../../four && echo x >five; true'
+	[ "$status" -eq 0 ]
+	[ -e one ]
+	[ -e three ]
+	[ -e c/b/five ]
+	[ "$(violations .path)" = "\"$HOME/other/two\"" ]
+}
+
 @test "writes: reading is not asked about, and a run that only reads has no judge" {
 	mkfifo go
 	"$AGENTBOX" run -- sh -c 'cat /etc/hostname >&2; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &

@@ -141,7 +141,7 @@ static void test_lists(void)
 	test_list(WRITES, AB_ASKED,
 		  "openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
 		  "symlinkat rename renameat renameat2 "
-		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat",
+		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat chdir fchdir",
 		  "writes: what creates, renames or changes a name");
 	test_list(WRITES, AB_ASKED, "connect", "writes: connections are made by the listener");
 	test_list(WRITES, AB_ALLOWED,

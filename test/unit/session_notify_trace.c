@@ -69,7 +69,7 @@ static void test_writes(void)
 		struct seccomp_data call = call_of(nr, UINT64_MAX, UINT64_MAX, UINT64_MAX);
 		bool seen = ab_seccomp_judge(AB_FILTER_WRITES, &call) == SECCOMP_RET_USER_NOTIF;
 
-		wrong += seen && !ab_touch_find(nr);
+		wrong += seen && !ab_touch_find(nr) && nr != __NR_chdir && nr != __NR_fchdir;
 		asked += seen;
 	}
 	ok(!wrong && asked > 12, "every call that writes to a name is looked at: %u", asked);

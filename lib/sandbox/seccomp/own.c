@@ -131,6 +131,8 @@ static const struct ab_call_rule write_rules[] = {
 	{ AB_ASKED, "openat2 creat truncate mkdir mkdirat mknod mknodat link "
 		"linkat symlink symlinkat rename renameat renameat2 chmod "
 		"fchmodat chown lchown fchownat" },
+	/* So that the listener may remember where a caller is. */
+	{ AB_ASKED, "chdir fchdir" },
 	{ AB_ASKED, "fchmodat2", .number = 452 },
 	/* Connections are made by the listener (session/connect). */
 	{ AB_ASKED, "connect" },
