@@ -89,13 +89,13 @@ traced()
 @test "trace: who asks for more is told of it when a command fails" {
 	agentbox_split run -v -- sh -c 'exit 3'
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"to see which files were denied: agentbox run --trace-denials"* ]]
+	[[ "$stderr" == *"to see what was denied for reading: agentbox run --trace-denials"* ]]
 	agentbox_split run -v -- true
 	[[ "$stderr" != *trace-denials* ]]
 	agentbox_split run -- false
 	[ -z "$stderr" ]
 	agentbox_split run -v --trace-denials -- false
-	[[ "$stderr" != *"to see which files were denied"* ]]
+	[[ "$stderr" != *"to see what was denied"* ]]
 }
 
 @test "trace: what is not there, and what one could not do outside, is no refusal" {
