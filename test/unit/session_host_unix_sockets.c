@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "base/data/buf.h"
+#include "base/data/error.h"
 #include "base/data/mem.h"
 #include "tap.h"
 
 #define HEAD "Num       RefCount Protocol Flags    Type St Inode Path\n"
-#define LINE(path) "0000000000000000: 00000002 00000000 00010000 0001 01 20000" path "\n"
+#define NUMBERS "0000000000000000: 00000002 00000000 00010000 0001 01 20000"
+#define LINE(path) NUMBERS path "\n"
 
 static const struct {
 	const char *text, *names, *name;
@@ -28,44 +30,79 @@ static const struct {
 	  "sorted, each once" },
 	{ HEAD LINE(" /run/with space"), "/run/with space", "a space in it" },
 	{ HEAD LINE(" relative/name"), "", "a relative name" },
-	{ HEAD "x /cut", "/cut", "a last line without its end" },
+	{ HEAD NUMBERS " /cut", "/cut", "a last line without its end" },
 	{ HEAD LINE(" /run/a b /c"), "/run/a b /c", "a path with \" /\" in it" },
+	{ HEAD LINE(" /run/a\nb"), "/run/a\nb", "a newline in it" },
+	{ HEAD LINE(" /run/a\n\n/b") LINE(" /c"), "/c|/run/a\n\n/b", "several of them" },
+	{ HEAD LINE(" @abstract\n/run/x"), "", "a newline in an abstract name" },
+	{ HEAD "/run/x\n", "", "a line that continues nothing" },
 	{ "\n\n\n", "", "empty lines" },
-	{ " /", "/", "the shortest" },
+	{ LINE(" /"), "/", "the shortest" },
 };
+
+/* Feed `len` bytes in pieces of `piece`, each exactly as long, so that a sanitizer sees more. */
+static char *parse(const char *text, size_t len, size_t piece)
+{
+	ab_autostrv struct ab_strv got = { 0 };
+	struct ab_unix_names names = { 0 };
+	struct ab_buf b = { 0 };
+
+	for (size_t at = 0; at < len; at += piece) {
+		size_t n = len - at < piece ? len - at : piece;
+		ab_autofree char *copy = ab_strndup(text + at, n);
+
+		ab_unix_names_feed(&names, copy, n);
+	}
+	ab_unix_names_take(&names, &got);
+	for (size_t k = 0; k < got.len; k++)
+		ab_buf_printf(&b, "%s%s", k ? "|" : "", got.v[k]);
+	return ab_buf_take(&b);
+}
 
 static void check_cases(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		ab_autostrv struct ab_strv got = { 0 };
-		struct ab_buf b = { 0 };
-		ab_autofree char *text = NULL;
+		ab_autofree char *text = parse(cases[i].text, strlen(cases[i].text), 4096);
 
-		ab_unix_sockets_parse(cases[i].text, &got);
-		for (size_t k = 0; k < got.len; k++)
-			ab_buf_printf(&b, "%s%s", k ? "|" : "", got.v[k]);
-		text = ab_buf_take(&b);
 		is_str(text, cases[i].names, cases[i].name);
 	}
 }
 
 static void check_cuts(void)
 {
-	size_t cuts = 0;
+	size_t cuts = 0, wrong = 0;
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		size_t len = strlen(cases[i].text);
 
-		for (size_t n = 0; n <= len; n++) {
-			/* Exactly as long, so that a sanitizer sees more. */
-			ab_autofree char *text = ab_strndup(cases[i].text, n);
-			ab_autostrv struct ab_strv got = { 0 };
+		for (size_t n = 1; n <= len; n++) {
+			ab_autofree char *cut = parse(cases[i].text, n, 4096);
+			ab_autofree char *pieces = parse(cases[i].text, len, n);
 
-			ab_unix_sockets_parse(text, &got);
+			wrong += strcmp(pieces, cases[i].names) != 0;
 			cuts++;
 		}
 	}
-	ok(cuts > 100, "cut at each of %zu places it reads no further", cuts);
+	ok(cuts > 100 && wrong == 0, "read in pieces of any size it finds the same (%zu tries)",
+	   cuts);
+}
+
+/* The names that a box could create to make the table long. */
+static void check_length(void)
+{
+	static const char line[] = LINE("");
+	struct ab_unix_names names = { 0 };
+	ab_autostrv struct ab_strv got = { 0 };
+
+	for (size_t i = 0; i < (80 << 20) / sizeof(line); i++)
+		ab_unix_names_feed(&names, line, sizeof(line) - 1);
+	ab_unix_names_feed(&names, LINE(" /last"), strlen(LINE(" /last")));
+	ok(names.line.room < 4096 && names.name.room < 4096, "80 MiB need no memory");
+	for (size_t i = 0; i < 4096; i++)
+		ab_unix_names_feed(&names, "0123456789abcdef", 16);
+	ok(names.line.room < 4096, "nor does a line without an end");
+	ab_unix_names_take(&names, &got);
+	ok(got.len == 1 && strcmp(got.v[0], "/last") == 0, "and the name behind them is found");
 }
 
 static int bind_at(const char *path, int type)
@@ -83,9 +120,10 @@ static void check_list(void)
 {
 	char top[] = "/tmp/agentbox-test-XXXXXX";
 	char dir[PATH_MAX], stream[64], datagram[64], gone[64], link[64];
-	char through[64];
-	ab_autostrv struct ab_strv list = { 0 };
-	int a, b, c, d;
+	char through[64], closed[64], inner[64];
+	ab_autostrv struct ab_strv list = { 0 }, folders = { 0 };
+	struct ab_error err = { 0 };
+	int a, b, c, d, e;
 
 	if (!mkdtemp(top) || !realpath(top, dir))
 		abort();
@@ -100,13 +138,28 @@ static void check_list(void)
 	if (unlink(gone) < 0 || symlink(".", link) < 0)
 		abort();
 	d = bind_at(through, SOCK_STREAM);
-	ab_unix_sockets_list(&list);
+	snprintf(closed, sizeof(closed), "%.40s/closed", dir);
+	snprintf(inner, sizeof(inner), "%.40s/inner", closed);
+	if (mkdir(closed, 0700) < 0)
+		abort();
+	e = bind_at(inner, SOCK_STREAM);
+	chmod(closed, 0);
+	ok(ab_unix_sockets_list(&list, &folders, &err) == 0, "the list of this machine");
 	ok(ab_strv_has(&list, stream), "a stream socket");
 	ok(ab_strv_has(&list, datagram), "a datagram socket: it takes messages without listening");
 	ok(!ab_strv_has(&list, gone), "one whose name is gone is left out");
 	snprintf(gone, sizeof(gone), "%.40s/behind", dir);
 	ok(ab_strv_has(&list, gone), "one behind a link by its real path");
 	ok(!ab_strv_has(&list, through), "and only so");
+	if (geteuid() == 0)
+		ok(ab_strv_has(&list, inner), "root enters every folder");
+	else
+		ok(ab_strv_has(&folders, closed) && !ab_strv_has(&list, inner),
+		   "a folder that cannot be entered stands for its socket");
+	chmod(closed, 0700);
+	unlink(inner);
+	rmdir(closed);
+	close(e);
 	close(a);
 	close(b);
 	close(c);
@@ -122,6 +175,7 @@ int main(void)
 {
 	check_cases();
 	check_cuts();
+	check_length();
 	check_list();
 	return done();
 }

@@ -54,10 +54,19 @@ struct ab_control {
 	char packet[AB_CONTROL_MAX + 1];
 };
 
-/* The folder's own path may be too long for an address. */
+/*
+ * By its path, so that it stands in /proc/net/unix and a box of another run, whose state folder is
+ * not this one, gets it masked (session/host/facts.c). A path may be too long for an address; the
+ * descriptor's never is.
+ */
 static void address_of(int dir, struct sockaddr_un *ret)
 {
+	ab_autofree char *path = ab_fd_path(dir);
+
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (path && (size_t)snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/%s", path,
+				     AB_CONTROL_NAME) < sizeof(ret->sun_path))
+		return;
 	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
 }
 

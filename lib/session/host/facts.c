@@ -225,22 +225,58 @@ static int add_open_socket(const struct ab_policy *policy, const char *path,
 	return 0;
 }
 
-static int add_sockets(const struct ab_policy *policy, struct ab_host_facts *host,
-		       struct ab_error *err)
+static bool is_writable_place(const struct ab_host_facts *host, const char *path)
 {
-	ab_autostrv struct ab_strv all = { 0 };
+	for (size_t i = 0; i < host->facts.write.len; i++)
+		if (ab_path_within(path, host->facts.write.v[i].path))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < policy->fs.unix_allow.len; i++)
-		if (add_open_socket(policy, policy->fs.unix_allow.v[i], host, err) < 0)
-			return -1;
-	ab_unix_sockets_list(&all);
+/*
+ * Is this the control socket of another run, STATE/live/ID/control? Its state folder is not ours
+ * (AGENTBOX_STATE), so hide the folder of active runs with everything in it. In a writable place the
+ * box decides what a folder is called: mask only the socket there.
+ */
+static char *find_live_folder(const struct ab_host_facts *host, const char *socket)
+{
+	ab_autofree char *run = ab_path_parent(socket);
+	ab_autofree char *live = ab_path_parent(run);
+
+	if (strcmp(ab_path_name(socket), "control") != 0 ||
+	    strcmp(ab_path_name(live), "live") != 0 || is_writable_place(host, live))
+		return NULL;
+	return ab_take(live);
+}
+
+static int mask_sockets(struct ab_host_facts *host, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv all = { 0 }, folders = { 0 };
+
+	if (ab_unix_sockets_list(&all, &folders, err) < 0)
+		return -1;
+	for (size_t i = 0; i < folders.len; i++)
+		ab_objects_add(&host->facts.masked, folders.v[i], AB_AS_DIR);
 	for (size_t i = 0; i < all.len; i++) {
+		ab_autofree char *live = NULL;
+
 		if (ab_strv_has(&host->open_sockets, all.v[i]))
 			continue;
-		ab_objects_add(&host->facts.masked, all.v[i], AB_AS_FILE);
+		live = find_live_folder(host, all.v[i]);
+		ab_objects_add(&host->facts.masked, live ? live : all.v[i],
+			       live ? AB_AS_DIR : AB_AS_FILE);
 		ab_strv_add(&host->sockets, all.v[i]);
 	}
 	return 0;
+}
+
+static int add_sockets(const struct ab_policy *policy, struct ab_host_facts *host,
+		       struct ab_error *err)
+{
+	for (size_t i = 0; i < policy->fs.unix_allow.len; i++)
+		if (add_open_socket(policy, policy->fs.unix_allow.v[i], host, err) < 0)
+			return -1;
+	return mask_sockets(host, err);
 }
 
 static void add_home(const struct ab_policy *policy, struct ab_host_facts *host)
@@ -308,10 +344,8 @@ int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const c
 	add_home(policy, &host);
 	add_survey(&host);
 	add_program(&host, program);
-	if (add_sockets(policy, &host, err) < 0)
-		goto fail;
 	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &host);
-	if (add_masks(policy, state, &host, err) < 0)
+	if (add_sockets(policy, &host, err) < 0 || add_masks(policy, state, &host, err) < 0)
 		goto fail;
 	*ret = host;
 	return 0;

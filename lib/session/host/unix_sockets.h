@@ -5,13 +5,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/data/buf.h"
 #include "base/data/strv.h"
 
-/* Pure: the distinct pathnames in one text of /proc/net/unix, sorted. */
-void ab_unix_sockets_parse(const char *text, struct ab_strv *ret);
+struct ab_error;
 
-/* Those that exist now and are sockets. None if /proc does not list them. */
-void ab_unix_sockets_list(struct ab_strv *ret);
+/*
+ * Reads /proc/net/unix in pieces of any size. Pure, and linear in the bytes; keeps one entry and the
+ * names found so far. Zero it, feed it, then call ab_unix_names_take once.
+ */
+struct ab_unix_names {
+	struct ab_buf line;   /* the bytes of an unfinished line */
+	struct ab_buf name;   /* the name of the last entry */
+	struct ab_strv found; /* with duplicates */
+	bool named;	      /* the last entry has a pathname; a newline may continue it */
+};
+
+void ab_unix_names_feed(struct ab_unix_names *names, const char *data, size_t len);
+/* The distinct pathnames, sorted. Frees the rest. */
+void ab_unix_names_take(struct ab_unix_names *names, struct ab_strv *ret);
+
+/*
+ * By their real paths: the sockets that exist now, and the folders that contain one and that we
+ * cannot enter. The box cannot enter them either, but their owner could open them later. A name that
+ * leads nowhere any more is skipped; any other failure is an error, because a socket that is not on
+ * the list would be reachable.
+ */
+int ab_unix_sockets_list(struct ab_strv *ret_sockets, struct ab_strv *ret_folders,
+			 struct ab_error *err);
 
 /* Is one of them a datagram socket? Nobody hears of the look. */
 bool ab_unix_sockets_have_datagrams(const struct ab_strv *paths);

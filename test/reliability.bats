@@ -1,0 +1,134 @@
+# unsanitized: strace and tight limits do not go with a sanitizer
+# Faults of the machine around the box: what cannot be looked at stops the run,
+# what disappears is gone, what a limit ends says so, and each failure names its
+# cause.
+UNJUDGED=1
+load helpers
+load attack/attack
+
+setup_file()
+{
+	attack_build peer refuse
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
+setup()
+{
+	PEERS=()
+	box_setup
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# faulty FAULT...: a run under strace with these options; $status and $output.
+faulty()
+{
+	run timeout --kill-after=5 60 strace -f -qqq -o /dev/null "$@" 3>&-
+	printf '$ strace %s\n%s\n[status %s]\n' "$*" "$output" "$status"
+}
+
+# A program for the box: can this socket be connected to?
+connects='
+import socket, sys
+s = socket.socket(socket.AF_UNIX, int(sys.argv[2]) if len(sys.argv) > 2 else socket.SOCK_STREAM)
+try:
+    s.connect(sys.argv[1])
+    print("HOLE: connected")
+except OSError as e:
+    print("closed", e.errno)
+'
+
+# ------------------------------------------------------------------- sockets
+
+@test "sockets: a list that cannot be read stops the run" {
+	host_peer stream "$HOME/host.sock"
+	faulty -P /proc/net/unix -e trace=openat -e inject=openat:error=EACCES \
+		"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock"
+	no_hole
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"read the host's sockets in /proc/net/unix: Permission denied"* ]]
+	# A part of it is not enough.
+	for n in {1..16}; do
+		run timeout --kill-after=5 60 strace -qqq -o /dev/null -e trace=read \
+			-e "inject=read:error=EIO:when=$n" \
+			"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock" 3>&-
+		no_hole
+		[[ "$output" != *"read the host's sockets"*"Input/output error"* ]] || break
+	done
+	[ "$status" -eq 125 ]
+	# Without the fault it runs, and the socket is masked.
+	agentbox run -- python3 -c "$connects" "$HOME/host.sock"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "closed "* ]]
+}
+
+@test "sockets: one that cannot be examined stops the run, one that is gone does not" {
+	host_peer stream "$HOME/host.sock"
+	faulty -P "$HOME/host.sock" -e trace=newfstatat,stat -e inject=newfstatat,stat:error=EIO \
+		"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock"
+	no_hole
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"find the host's socket $HOME/host.sock: Input/output error"* ]]
+	# The name is still in the table.
+	rm "$HOME/host.sock"
+	agentbox run -- python3 -c "$connects" "$HOME/host.sock"
+	[ "$status" -eq 0 ]
+	[ "$output" = "closed 2" ]
+}
+
+@test "sockets: one in a folder that was closed at the start stays closed" {
+	only_user
+	local run
+
+	mkdir "$HOME/closed"
+	host_peer stream "$HOME/closed/host.sock"
+	chmod 000 "$HOME/closed"
+	timeout 60 "$AGENTBOX" run -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.05; done
+		python3 -c "$0" "$1"' "$connects" "$HOME/closed/host.sock" >"$TEST_DIR/out" 2>&1 3>&- &
+	run=$!
+	wait_for 30 test -e ready
+	chmod 700 "$HOME/closed"
+	: >go
+	wait "$run"
+	[ "$(cat "$TEST_DIR/out")" = "closed 13" ]
+}
+
+@test "sockets: a name with a newline in it is masked" {
+	host_peer stream "$HOME/a
+b.sock"
+	agentbox run -- python3 -c "$connects" "$HOME/a
+b.sock"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "closed "* ]]
+}
+
+@test "sockets: the control socket of a run with another state folder is closed" {
+	local control run
+
+	AGENTBOX_STATE=$HOME/other timeout 90 "$AGENTBOX" run -- \
+		sh -c 'touch up; while [ ! -e stop ]; do sleep 0.05; done' 3>&- &
+	run=$!
+	wait_for 30 test -e up
+	wait_for 30 sh -c 'test -S "$HOME"/other/live/*/control'
+	control=$(echo "$HOME"/other/live/*/control)
+	# SOCK_SEQPACKET
+	agentbox run -- python3 -c "$connects" "$control" 5
+	no_hole
+	[[ "$output" == "closed "* ]]
+	# Nor is its name visible.
+	agentbox run -- sh -c 'ls "$0"' "$HOME/other/live"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"Permission denied"* ]]
+	# On the host it answers.
+	AGENTBOX_STATE=$HOME/other agentbox stop --all
+	[ "$status" -eq 0 ]
+	wait "$run" || [ $? -eq 143 ]
+}
