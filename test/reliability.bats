@@ -132,3 +132,41 @@ b.sock"
 	[ "$status" -eq 0 ]
 	wait "$run" || [ $? -eq 143 ]
 }
+
+# --------------------------------------------------------------------- masks
+
+@test "masks: what disappears between the plan and its mount is gone" {
+	host_peer stream "$HOME/host.sock"
+	local n masked=
+
+	timeout 60 strace -f -qqq -o "$TEST_DIR/trace" -e trace=move_mount \
+		"$AGENTBOX" run -- true 3>&-
+	# If the kernel says at the mask that the name is gone, it is looked up
+	# again: it is there, and is masked. Other mounts must not fail.
+	for n in $(seq "$(grep -c 'move_mount(' "$TEST_DIR/trace")"); do
+		run timeout --kill-after=5 60 strace -f -qqq -o /dev/null -e trace=move_mount \
+			-e "inject=move_mount:error=ENOENT:when=$n" \
+			"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock" 3>&-
+		no_hole
+		[ "$status" -eq 125 ] || [ "$status" -eq 0 ]
+		[ "$status" -ne 0 ] || masked=$n
+	done
+	[ -n "$masked" ]
+	# If that never ends, nothing runs.
+	faulty -e trace=move_mount -e "inject=move_mount:error=ENOENT:when=$masked+" \
+		"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock"
+	no_hole
+	[ "$status" -eq 125 ]
+}
+
+@test "masks: a folder of the workspace may vanish with the socket in it" {
+	mkdir passing
+	host_peer stream "$PWD/passing/host.sock"
+	# Everything below "passing" waits a while before it is looked up.
+	(sleep 1; rm -r passing) 3>&- &
+	local remover=$!
+	faulty -e trace=openat2 -e inject=openat2:delay_enter=60000 "$AGENTBOX" run -- echo ran
+	wait "$remover"
+	[ "$status" -eq 0 ]
+	[ "$output" = ran ]
+}

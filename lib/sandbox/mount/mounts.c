@@ -43,6 +43,16 @@
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/spec.h"
 
+enum {
+	TRIES_MAX = 64, /* for a name that is replaced again and again */
+	/*
+	 * An empty file takes a kilobyte of kernel memory and nothing of the size. The rest is
+	 * for the box's own files.
+	 */
+	BYTES_PER_FILE = 16 << 10,
+	OWN_FILES = 1024,
+};
+
 struct build {
 	const struct ab_spec *spec;
 	int host;  /* the host's root */
@@ -229,6 +239,12 @@ static int mount_mask(struct build *b, const char *path, const char *name, int t
 	return ab_tree_place(tree, target, path, err);
 }
 
+/* A file that has disappeared cannot be read. */
+static bool can_vanish(const struct ab_mount *m)
+{
+	return m->op == AB_MOUNT_MASK || (m->op == AB_MOUNT_PIN && m->may_vanish);
+}
+
 /*
  * A parent folder is inaccessible: root makes the plan with capabilities that no
  * process has in the box. The box cannot enter that folder either, but its owner
@@ -249,7 +265,19 @@ static int mask_parent(struct build *b, const char *path, struct ab_error *err)
 	return mount_mask(b, dir, "d", target, err);
 }
 
-static int mount_entry(struct build *b, size_t i, struct ab_error *err)
+/* The mask for what is there now, which may be of another kind than it was. */
+static void choose_mask(const struct build *b, size_t i, const struct stat *st,
+			char ret[AB_STAGED_NAME])
+{
+	bool was_dir = b->spec->plan.v[i].as == AB_AS_DIR, is_dir = S_ISDIR(st->st_mode);
+
+	if (was_dir == is_dir)
+		ab_staged_mask(b->spec, i, ret);
+	else
+		snprintf(ret, AB_STAGED_NAME, is_dir ? "d" : "f");
+}
+
+static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_mount *m = &b->spec->plan.v[i];
 	ab_autoclose int target = ab_tree_lookup(b->root, m->path);
@@ -260,8 +288,7 @@ static int mount_entry(struct build *b, size_t i, struct ab_error *err)
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
 		return mask_parent(b, m->path, err);
 	if (target < 0 && errno == ENOENT) {
-		/* A file that has disappeared cannot be read. */
-		if (m->op == AB_MOUNT_MASK)
+		if (can_vanish(m))
 			return 0;
 		if (m->op == AB_MOUNT_SHOW && m->as == AB_AS_LINK)
 			return copy_link(b, m, b->taken[i], err);
@@ -283,12 +310,28 @@ static int mount_entry(struct build *b, size_t i, struct ab_error *err)
 		tree = ab_tree_clone(target, m->path, err);
 		break;
 	case AB_MOUNT_MASK:
-		ab_staged_mask(b->spec, i, name);
+		choose_mask(b, i, &st, name);
 		return mount_mask(b, m->path, name, target, err);
 	}
 	if (tree < 0)
 		return -1;
 	return ab_tree_place(tree, target, m->path, err);
+}
+
+/*
+ * Something that was to be masked may disappear at any moment. Between the lookup and the mount the
+ * kernel reports that as ENOENT. Something else may have the name by then, and it must be masked,
+ * too: look again until the mount succeeds or there is nothing.
+ */
+static int mount_entry(struct build *b, size_t i, struct ab_error *err)
+{
+	int r = try_mount_entry(b, i, err);
+
+	for (int tries = 1;
+	     r < 0 && tries < TRIES_MAX && err->errnum == ENOENT && can_vanish(&b->spec->plan.v[i]);
+	     tries++)
+		r = try_mount_entry(b, i, err);
+	return r;
 }
 
 /*
@@ -359,12 +402,14 @@ static int build_tree(struct build *b, struct ab_error *err)
 int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error *err)
 {
 	struct ab_ground g = { .stage = -1 };
-	char size[24];
-	const char *const options[] = { "mode", "0755", "size", size, NULL };
+	char size[24], files[24];
+	const char *const options[] = { "mode", "0755", "size", size, "nr_inodes", files, NULL };
 	mode_t mask = umask(0);
 	int r = -1;
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)tmp_size);
+	snprintf(files, sizeof(files), "%llu",
+		 (unsigned long long)tmp_size / BYTES_PER_FILE + OWN_FILES);
 	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	g.stage = ab_tree_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (g.host < 0 || g.stage < 0)

@@ -22,10 +22,12 @@ void ab_objects_fini(struct ab_objects *list)
 	*list = (struct ab_objects){ 0 };
 }
 
-static void add_mount(struct ab_plan *plan, enum ab_mount_op op, const char *path, enum ab_as as)
+static struct ab_mount *add_mount(struct ab_plan *plan, enum ab_mount_op op, const char *path,
+				  enum ab_as as)
 {
 	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
-	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
+	plan->v[plan->len] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
+	return &plan->v[plan->len++];
 }
 
 /* "/a" < "/a/b" < "/a-b": a slash sorts first, so that a folder's own tree follows
@@ -64,8 +66,10 @@ static void sort_plan(struct ab_plan *plan)
 	if (plan->len > 1)
 		qsort(plan->v, plan->len, sizeof(plan->v[0]), compare_paths);
 	for (size_t i = 0; i < plan->len; i++) {
-		if (out > 0 && strcmp(plan->v[out - 1].path, plan->v[i].path) == 0)
+		if (out > 0 && strcmp(plan->v[out - 1].path, plan->v[i].path) == 0) {
+			plan->v[i].may_vanish &= plan->v[out - 1].may_vanish;
 			free(plan->v[--out].path);
+		}
 		plan->v[out++] = plan->v[i];
 	}
 	plan->len = out;
@@ -156,7 +160,8 @@ static void pin_ancestors(struct ab_plan *plan)
 		while (strlen(dir) > strlen(root)) {
 			char *up = ab_path_parent(dir);
 
-			add_mount(plan, AB_MOUNT_PIN, dir, AB_AS_DIR);
+			add_mount(plan, AB_MOUNT_PIN, dir, AB_AS_DIR)->may_vanish =
+				op == AB_MOUNT_MASK;
 			free(dir);
 			dir = up;
 		}

@@ -9,6 +9,7 @@
  * writable one over nothing. Paths are real: no component is a symbolic link
  * (except the last one for AB_AS_LINK).
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ enum ab_as { AB_AS_DIR, AB_AS_FILE, AB_AS_LINK };
 struct ab_mount {
 	enum ab_mount_op op;
 	enum ab_as as;
+	bool may_vanish; /* a pin only for masks below it: it may be gone with them */
 	char *path;
 };
 

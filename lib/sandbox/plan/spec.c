@@ -129,6 +129,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	for (size_t i = 0; i < n; i++) {
 		code(c, s->plan.v[i].op);
 		code(c, s->plan.v[i].as);
+		code(c, s->plan.v[i].may_vanish);
 		code_str(c, &s->plan.v[i].path);
 	}
 	n = code_count(c, s->nrules);

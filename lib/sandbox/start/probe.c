@@ -236,8 +236,12 @@ static const char *probe_protected_names(struct proof *p)
 
 		if (m->op != AB_MOUNT_CLOSE && m->op != AB_MOUNT_PIN)
 			continue;
-		if (statx(AT_FDCWD, m->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) < 0 ||
-		    !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		if (statx(AT_FDCWD, m->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) < 0) {
+			if (errno == ENOENT && m->may_vanish)
+				continue;
+			return set_reason(p, "cannot examine", m->path);
+		}
+		if (!(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
 			return set_reason(p, "can be renamed:", m->path);
 		if (m->op == AB_MOUNT_CLOSE && m->as != AB_AS_LINK &&
 		    faccessat(AT_FDCWD, m->path, W_OK, 0) == 0)
