@@ -30,6 +30,17 @@ static void redraw(void *arg)
 	dprintf(news_fd, "redraw\n");
 }
 
+/* A line that was kept while the question was on the screen, as steering.c does. */
+static bool has_line;
+
+static void say_line(void *arg)
+{
+	(void)arg;
+	if (has_line && !ab_host_prompt_asking(prompt))
+		dprintf(3, "the line\r\n");
+	has_line &= ab_host_prompt_asking(prompt);
+}
+
 static void show_question(uint32_t number)
 {
 	struct ab_host_prompt_question q = { .number = number,
@@ -49,9 +60,9 @@ static char yes(bool is)
 
 static char obey(char letter)
 {
-	struct ab_host_prompt_watch watch = { .loop = &loop,
-					      .answered = answered,
-					      .redraw = redraw };
+	struct ab_host_prompt_watch watch = {
+		.loop = &loop, .answered = answered, .redraw = redraw, .uncovered = say_line
+	};
 	pid_t group = letter == 'f' ? getpgrp() : getppid();
 	struct ab_error err;
 
@@ -70,6 +81,10 @@ static char obey(char letter)
 		return 'y';
 	case 'h':
 		ab_host_prompt_hide(prompt);
+		return 'y';
+	case 'l':
+		has_line = true;
+		say_line(NULL);
 		return 'y';
 	case 'w':
 		if (terminal)
@@ -110,6 +125,8 @@ static _Noreturn void supervise(int control)
 	start_broker(control, &rescue);
 	serve(control);
 	ab_host_prompt_close(prompt);
+	if (has_line)
+		dprintf(3, "the line\r\n");
 	ab_terminal_close(terminal);
 	ab_loop_fini(&loop);
 	_exit(0);
@@ -406,6 +423,38 @@ static void test_full_screen(void)
 	finish();
 }
 
+/* Is the line on the screen that stays? */
+static bool keeps_line(void)
+{
+	const char *line = memmem(env.screen, env.seen, "the line", 8);
+	size_t rest = line ? (size_t)(env.screen + env.seen - line) : 0;
+
+	return line && !memmem(line, rest, "\033[?1049l", 8);
+}
+
+static void test_kept_lines(void)
+{
+	start(PLAIN);
+	ask('1');
+	shows_text("wants new.example");
+	ask('l');
+	ask('h');
+	ok(shows_text("the line") && keeps_line(), "a line comes when the question has gone");
+	clear();
+	ask('1');
+	shows_text("wants new.example");
+	ask('h');
+	ask('l');
+	ok(shows_text("the line") && keeps_line(), "not while it goes");
+	finish();
+	start(PLAIN);
+	ask('1');
+	shows_text("wants new.example");
+	ask('l');
+	finish();
+	ok(keeps_line(), "if the run ends with the question on the screen, neither");
+}
+
 static void test_two(void)
 {
 	start(PLAIN);
@@ -567,6 +616,7 @@ int main(void)
 	test_slow_screen();
 	test_output_waits();
 	test_full_screen();
+	test_kept_lines();
 	test_two();
 	test_resize();
 	test_suspend();

@@ -176,12 +176,21 @@ static void escape_timed_out(struct ab_timer *timer)
 		p->idle_since = get_time(p);
 }
 
+static void note_uncovered(void *arg)
+{
+	struct ab_host_prompt *p = arg;
+
+	p->watch.uncovered(p->watch.arg);
+}
+
 /* Shows the question if we may use the terminal now. */
 static void put_on_screen(struct ab_host_prompt *p)
 {
-	struct ab_terminal_guest guest = {
-		.draw = draw_question, .drawn = note_drawn, .keys = receive_keys, .arg = p
-	};
+	struct ab_terminal_guest guest = { .draw = draw_question,
+					   .drawn = note_drawn,
+					   .keys = receive_keys,
+					   .uncovered = note_uncovered,
+					   .arg = p };
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
 		p->keys = (struct ab_key_reader){ 0 };
@@ -276,7 +285,7 @@ void ab_host_prompt_hide(struct ab_host_prompt *p)
 
 bool ab_host_prompt_asking(const struct ab_host_prompt *p)
 {
-	return p->asking;
+	return p->asking || ab_terminal_covered(p->terminal);
 }
 
 void ab_host_prompt_resize(struct ab_host_prompt *p)
@@ -309,6 +318,7 @@ void ab_host_prompt_close(struct ab_host_prompt *p)
 		return;
 	if (p->watch.loop)
 		take_off_screen(p);
+	ab_terminal_uncover(p->terminal);
 	if (p->own)
 		ab_terminal_close(p->terminal);
 	free_question(p);

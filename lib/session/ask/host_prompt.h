@@ -46,7 +46,8 @@ struct ab_host_prompt_watch {
 	struct ab_loop *loop;
 	/* `said` false: no letter was typed, but Ctrl-C, Escape or the like. */
 	void (*answered)(void *arg, uint32_t number, enum ab_answer answer, bool said);
-	void (*redraw)(void *arg); /* make the command redraw its screen */
+	void (*redraw)(void *arg);    /* make the command redraw its screen */
+	void (*uncovered)(void *arg); /* ab_host_prompt_asking may be false now */
 	void *arg;
 };
 int ab_host_prompt_attach(struct ab_host_prompt *prompt, const struct ab_host_prompt_watch *watch,
@@ -57,8 +58,9 @@ void ab_host_prompt_show(struct ab_host_prompt *prompt,
 			 const struct ab_host_prompt_question *question);
 /* Gives the terminal back to the command. */
 void ab_host_prompt_hide(struct ab_host_prompt *prompt);
-bool ab_host_prompt_asking(const struct ab_host_prompt *prompt); /* is one shown? */
-void ab_host_prompt_resize(struct ab_host_prompt *prompt);	 /* SIGWINCH */
+/* Is one shown, or still on the screen? Lines written now would be lost with it. */
+bool ab_host_prompt_asking(const struct ab_host_prompt *prompt);
+void ab_host_prompt_resize(struct ab_host_prompt *prompt); /* SIGWINCH */
 /* Call before we stop, after ab_terminal_suspend; and after SIGCONT and
  * ab_terminal_resume, which shows an open question again. */
 void ab_host_prompt_suspend(struct ab_host_prompt *prompt);

@@ -57,6 +57,15 @@ static void say_deferred(struct ab_steering *s)
 	s->deferred = (struct ab_strv){ 0 };
 }
 
+/* Once no question covers the screen: text written to it would disappear with the question. */
+static void say_when_uncovered(void *arg)
+{
+	struct ab_steering *s = arg;
+
+	if (!ab_host_prompt_asking(s->setup.prompt))
+		say_deferred(s);
+}
+
 void ab_steering_record(struct ab_steering *s, struct ab_buf *line)
 {
 	if (ab_log_write(s->setup.log, line, &s->failure) < 0)
@@ -107,7 +116,7 @@ static void show_oldest(struct ab_steering *s)
 		return;
 	if (!s->questions.len || !ab_host_prompt_usable(s->setup.prompt)) {
 		ab_host_prompt_hide(s->setup.prompt);
-		say_deferred(s);
+		say_when_uncovered(s);
 		return;
 	}
 	q = s->questions.v[0];
@@ -405,6 +414,7 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 	struct ab_host_prompt_watch prompt = { .loop = hands->loop,
 					       .answered = take_terminal_answer,
 					       .redraw = request_redraw,
+					       .uncovered = say_when_uncovered,
 					       .arg = s };
 
 	s->setup = *setup;

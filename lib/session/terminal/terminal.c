@@ -504,12 +504,15 @@ static void note_sent(void *arg)
 {
 	struct ab_terminal *t = arg;
 
-	if (!t->relay.held)
+	if (!t->relay.held) {
 		t->live->covered = false;
-	else if (t->dirty)
+		if (t->guest.uncovered)
+			t->guest.uncovered(t->guest.arg);
+	} else if (t->dirty) {
 		ab_terminal_redraw(t);
-	else
+	} else {
 		t->guest.drawn(t->guest.arg);
+	}
 }
 
 static void take_keyboard(struct ab_terminal *t)
@@ -584,6 +587,19 @@ void ab_terminal_release(struct ab_terminal *t)
 	t->lent = false;
 	nudge_program(t);
 	ab_relay_arm(&t->relay);
+}
+
+bool ab_terminal_covered(const struct ab_terminal *t)
+{
+	return t->live->covered;
+}
+
+void ab_terminal_uncover(struct ab_terminal *t)
+{
+	ab_terminal_release(t);
+	if (t->live->covered)
+		ab_relay_flush(&t->relay, false);
+	t->guest = (struct ab_terminal_guest){ 0 };
 }
 
 static void pass_guest_keys(void *arg, const char *data, size_t len)

@@ -69,6 +69,8 @@ struct ab_terminal_guest {
 	void (*drawn)(void *arg);
 	/* len 0: the terminal is gone. */
 	void (*keys)(void *arg, const char *keys, size_t len);
+	/* After its end: nothing of it is on the screen any more. */
+	void (*uncovered)(void *arg);
 	void *arg;
 };
 
@@ -82,8 +84,13 @@ bool ab_terminal_supports_guest(const struct ab_terminal *terminal);
 bool ab_terminal_hold(struct ab_terminal *terminal, const struct ab_terminal_guest *guest);
 bool ab_terminal_held(const struct ab_terminal *terminal);
 void ab_terminal_redraw(struct ab_terminal *terminal);
-/* Makes the box's program redraw itself if needed. */
+/* Makes the box's program redraw itself if needed. The screen is uncovered a moment later. */
 void ab_terminal_release(struct ab_terminal *terminal);
+/* Until then, text that others write would disappear with the guest. */
+bool ab_terminal_covered(const struct ab_terminal *terminal);
+/* After the loop has ended: release it, and wait until the screen is uncovered. Forgets the
+ * guest. */
+void ab_terminal_uncover(struct ab_terminal *terminal);
 
 /*
  * After the end of the box: writes the rest of its output, switches off modes
