@@ -170,3 +170,33 @@ b.sock"
 	[ "$status" -eq 0 ]
 	[ "$output" = ran ]
 }
+
+# ---------------------------------------------------------------------- init
+
+@test "init: an error of its own is 125 and a reason, not a killed command" {
+	local run init scope=0
+
+	[ ! -e /proc/sys/kernel/yama/ptrace_scope ] ||
+		read -r scope </proc/sys/kernel/yama/ptrace_scope
+	[ "$scope" -eq 0 ] || only_root
+	timeout 60 "$AGENTBOX" run -- sleep 50 >"$TEST_DIR/out" 2>&1 3>&- &
+	run=$!
+	wait_for 30 sh -c 'grep -qs "\"kind\":\"assurance\"" "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	init=$(jq -r '.init // empty' "$AGENTBOX_STATE"/live/*/audit.jsonl)
+	timeout 50 strace -qqq -o /dev/null -e trace=poll,ppoll \
+		-e inject=poll,ppoll:error=ENOMEM -p "$init" 3>&- &
+	status=0
+	wait "$run" || status=$?
+	wait $! || true
+	[ "$status" -eq 125 ]
+	grep -q "wait in the box's init: Cannot allocate memory" "$TEST_DIR/out"
+}
+
+@test "init: a failing wait ends the run instead of hanging" {
+	faulty -e trace=wait4 -e inject=wait4:error=EINVAL "$AGENTBOX" run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"wait for the command: Invalid argument"*"(step: init)"* ]]
+	# Interrupted, it waits again.
+	faulty -e trace=wait4 -e inject=wait4:error=EINTR:when=1 "$AGENTBOX" run -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+}

@@ -295,17 +295,34 @@ static const struct {
 	{ "capabilities", drop_privileges }, { "start", start_command },
 };
 
+/* Init cannot go on: the supervisor reports why, and the box ends with this process. */
+static _Noreturn void fail_init(struct init *in, int errnum, const char *what)
+{
+	static struct ab_msg msg = { .type = AB_MSG_FAILED };
+
+	ab_fail(&msg.u.error, AB_ESYSTEM, errnum, "%s", what);
+	ab_hint(&msg.u.error, "the command was ended with the box");
+	ab_step(&msg.u.error, "init");
+	send_up(in, &msg, sizeof(msg.u.error), -1);
+	_exit(125);
+}
+
 static void reap_children(struct init *in)
 {
 	struct signalfd_siginfo info;
 
-	if (read(in->signals, &info, sizeof(info)) < 0)
-		return;
+	if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
+		fail_init(in, errno, "read signals in the box's init");
 	for (;;) {
 		struct ab_msg msg = { 0 };
 		int status;
 		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
 
+		if (pid < 0 && errno == EINTR)
+			continue;
+		/* The signal is read: nothing would wake us for this child again. */
+		if (pid < 0 && errno != ECHILD)
+			fail_init(in, errno, "wait for the command");
 		if (pid <= 0)
 			return;
 		if (pid != in->target)
@@ -407,8 +424,11 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 	};
 
 	for (;;) {
-		if (poll(fds, AB_COUNT(fds), -1) < 0 && errno != EINTR)
-			_exit(125);
+		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+			if (errno != EINTR)
+				fail_init(in, errno, "wait in the box's init");
+			continue;
+		}
 		if (fds[0].revents)
 			reap_children(in);
 		if (fds[1].revents)
@@ -418,12 +438,15 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 
 static _Noreturn void confine_and_serve(struct init *in)
 {
+	int r;
+
 	release_stdio();
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
 		close((int)strtol(in->spec.keep_fds.v[i], NULL, 10));
 	ab_closep(&in->ruleset);
-	if (ab_seccomp_load(AB_FILTER_INIT) < 0)
-		_exit(125);
+	r = ab_seccomp_load(AB_FILTER_INIT);
+	if (r < 0)
+		fail_init(in, -r, "load the filter of the box's init");
 	serve_supervisor(in);
 }
 
