@@ -71,7 +71,7 @@ except BlockingIOError:
 
 @test "limits: --require limits holds for an ordinary user" {
 	only_user
-	agentbox run -v --require limits --processes 50 --files 100 --memory 512M -- true
+	agentbox run -v --require limits --processes 50 --files 100 -- true
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"in force:"*limits* ]]
 }
@@ -101,7 +101,7 @@ except OSError as e:
 	agentbox run --memory 200M -- python3 -c 'x = bytearray(400 << 20); print(len(x))'
 	[ "$status" -ne 0 ]
 	[[ "$output" != *419430400* ]]
-	agentbox run --memory 200M -- python3 -c 'x = bytearray(50 << 20); print(len(x))'
+	agentbox_split run --memory 200M -- python3 -c 'x = bytearray(50 << 20); print(len(x))'
 	[ "$status" -eq 0 ]
 	[ "$output" = 52428800 ]
 }
@@ -121,8 +121,7 @@ except OSError as e:
 @test "limits: cpu bounds the processor time of a process" {
 	config '{ "limits": { "cpu": "1s" } }'
 	agentbox run --config "$TEST_DIR/config.json" -- sh -c 'while :; do :; done'
-	# SIGXCPU, or SIGKILL at the hard limit
-	[ "$status" -eq 152 ] || [ "$status" -eq 137 ]
+	[ "$status" -eq 152 ]
 	agentbox run --config "$TEST_DIR/config.json" -- sh -c 'sleep 1.2; echo idle'
 	[ "$status" -eq 0 ]
 	[ "$output" = idle ]
@@ -178,16 +177,16 @@ except OSError as e:
 	# box_teardown looks for what is left.
 }
 
-@test "limits: that memory is limited per process only is said and recorded" {
+@test "limits: that memory is limited per process and sampled is said and recorded" {
 	agentbox run -v --memory 1G -- true
 	[ "$status" -eq 0 ]
-	if [[ "$output" == *"memory limit applies to each process"* ]]; then
-		grep -q '"memory_limit":"process"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	if [[ "$output" == *"only sampled"* ]]; then
+		grep -q '"memory_limit":"sampled"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
 	else
 		# A machine that delegates a cgroup holds the box as a whole.
 		grep -q '"memory_limit":"box"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
 	fi
 	# Without a limit there is nothing to say.
 	agentbox run -v -- true
-	[[ "$output" != *"memory limit"* ]]
+	[[ "$output" != *sampled* ]]
 }

@@ -200,3 +200,123 @@ b.sock"
 	faulty -e trace=wait4 -e inject=wait4:error=EINTR:when=1 "$AGENTBOX" run -- sh -c 'exit 7'
 	[ "$status" -eq 7 ]
 }
+
+# -------------------------------------------------------------------- limits
+
+@test "limits: the files of the private folders are bounded" {
+	printf '{ "filesystem": { "tmpSize": "16M" } }' >"$TEST_DIR/config.json"
+	agentbox run --config "$TEST_DIR/config.json" -- python3 -c '
+import os
+n = 0
+try:
+    while n < 20000:
+        os.close(os.open("/tmp/%d" % n, os.O_CREAT | os.O_WRONLY))
+        n += 1
+except OSError as e:
+    print(e.errno, n)
+'
+	[ "$status" -eq 0 ]
+	[ "${output% *}" = 28 ]
+	[ "${output#* }" -gt 1000 ]
+	[ "${output#* }" -le 2048 ]
+	# Ordinary use is far below: 65,536 files for each GiB.
+	agentbox run -- python3 -c '
+import os
+for n in range(30000):
+    os.close(os.open("/tmp/%d" % n, os.O_CREAT | os.O_WRONLY))
+print("all")
+'
+	[ "$output" = all ]
+}
+
+# many N MIB: N processes that have MIB each for a while.
+many='
+import os, sys, time
+for i in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        x = bytearray(int(sys.argv[2]) << 20)
+        time.sleep(20)
+        os._exit(0)
+time.sleep(float(sys.argv[3]))
+print("ran")
+os.killpg(0, 9)
+'
+
+@test "limits: the memory of all processes together ends the run" {
+	agentbox_split run --memory 200M --result "$TEST_DIR/result" -- python3 -c "$many" 5 60 20
+	[ "$status" -eq 137 ]
+	[[ "$output" != *ran* ]]
+	if ! have_cgroup; then
+		[[ "$stderr" == *"the command was ended: the box used "*" of memory, its limit is 200M"* ]]
+		jq -e '(.error | test("its limit is 200M")) and (.hint | test("--memory")) and
+			.signal == "SIGKILL"' "$TEST_DIR/result"
+		[[ "$(launch log)" == *"its limit is 200M"* ]]
+	fi
+}
+
+@test "limits: memory that processes share counts once" {
+	agentbox run --memory 200M -- python3 -c '
+import os, time
+x = bytearray(120 << 20)
+for i in range(5):
+    if os.fork() == 0:
+        time.sleep(3)
+        os._exit(0)
+time.sleep(1)
+print("ran")
+'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *ran ]]
+}
+
+@test "limits: memory without a cgroup is not claimed, and said" {
+	if have_cgroup; then
+		skip "the kernel limits the whole box here"
+	fi
+	agentbox run --require limits --memory 100M -- touch made
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"limits (not enforced: memory of the whole box (no cgroup is delegated))"* ]]
+	[ ! -e made ]
+	agentbox run -v --memory 100M -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the sum of all processes is only sampled"* ]]
+	[[ "${output#*in force:}" != *" limits"* ]]
+	# Whoever asked for it hears it without -v, too.
+	agentbox run --memory 100M -- true
+	[[ "$output" == *"the sum of all processes is only sampled"* ]]
+	# A setting of a file is not repeated in every run.
+	printf '{ "limits": { "memory": "100M" } }' >"$TEST_DIR/config.json"
+	agentbox run --config "$TEST_DIR/config.json" -- true
+	[ -z "$output" ]
+}
+
+@test "limits: what ended the command is said, in the result and in the record" {
+	agentbox_split run --timeout 300ms --result "$TEST_DIR/result" -- sleep 60
+	[ "$status" -eq 124 ]
+	[[ "$stderr" == *"the command was ended after its time limit (300ms)"*"--timeout"* ]]
+	jq -e '.timed_out and (.error | test("time limit \\(300ms\\)")) and
+		(.hint | test("limits.timeout"))' "$TEST_DIR/result"
+	[[ "$(launch log)" == *"timed out, the command was ended after its time limit"* ]]
+	printf '{ "limits": { "cpu": "1s" } }' >"$TEST_DIR/config.json"
+	agentbox_split run --config "$TEST_DIR/config.json" --result "$TEST_DIR/result" -- \
+		python3 -c 'while True: pass'
+	[ "$status" -eq 152 ]
+	[[ "$stderr" == *"ended after its limit of processor time (1s)"* ]]
+	jq -e '.signal == "SIGXCPU" and (.error | test("processor time")) and
+		(.hint | test("limits.cpu"))' "$TEST_DIR/result"
+	# A shell in between passes it on.
+	agentbox_split run --config "$TEST_DIR/config.json" -- \
+		bash -c 'python3 -c "while True: pass"; exit $?'
+	[ "$status" -eq 152 ]
+	[[ "$stderr" == *"processor time (1s)"* ]]
+	# A program cannot ignore it for long.
+	agentbox_split run --config "$TEST_DIR/config.json" -- \
+		python3 -c 'import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+while True: pass'
+	[ "$status" -eq 137 ]
+	# Nothing is said about a command that ends by itself.
+	agentbox_split run --timeout 60s --result "$TEST_DIR/result" -- sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	[ -z "$stderr" ]
+	jq -e '.error == null and .hint == null' "$TEST_DIR/result"
+}

@@ -91,7 +91,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Unix datagram sockets in the box, which could reach a socket that the host makes later." },
 	[AB_KEY_TMP_SIZE] = {
 		"filesystem.tmpSize", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50,
-		.doc = "Size of each private folder (/tmp, /var/tmp, /run, /dev/shm)." },
+		.doc = "Size of the private folders together (/tmp, /var/tmp, /run, /dev/shm)." },
 
 	[AB_KEY_NET_MODE] = {
 		"network.mode", WORDS(net_words),

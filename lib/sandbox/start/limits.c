@@ -14,16 +14,18 @@
 #include "base/data/mem.h"
 #include "sandbox/plan/spec.h"
 
-static int set_limit(int what, uint64_t value)
+static int set_limit(int what, uint64_t soft, uint64_t hard)
 {
-	struct rlimit now, lim = { .rlim_cur = value, .rlim_max = value };
+	struct rlimit now, lim = { .rlim_cur = soft, .rlim_max = hard };
 
 	/* Never above the caller's limit: that would need a privilege, and the
 	 * caller wants the smaller one. */
 	if (getrlimit(what, &now) < 0)
 		return -errno;
 	if (lim.rlim_max > now.rlim_max)
-		lim.rlim_cur = lim.rlim_max = now.rlim_max;
+		lim.rlim_max = now.rlim_max;
+	if (lim.rlim_cur > lim.rlim_max)
+		lim.rlim_cur = lim.rlim_max;
 	return setrlimit(what, &lim) < 0 ? -errno : 0;
 }
 
@@ -33,13 +35,15 @@ int ab_limits_apply(const struct ab_spec *spec)
 	const struct {
 		int what;
 		uint64_t value;
+		uint64_t grace; /* the hard limit is higher by this */
 	} table[] = {
-		{ RLIMIT_NPROC, limits->processes },
-		{ RLIMIT_NOFILE, limits->files },
-		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000 },
-		{ RLIMIT_FSIZE, limits->file_size },
+		{ RLIMIT_NPROC, limits->processes, 0 },
+		{ RLIMIT_NOFILE, limits->files, 0 },
+		/* SIGXCPU says why a process ended; SIGKILL, a second later, does not. */
+		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000, 1 },
+		{ RLIMIT_FSIZE, limits->file_size, 0 },
 		/* Not RLIMIT_AS: runtimes reserve far more than they use. */
-		{ RLIMIT_DATA, spec->memory_cgroup ? 0 : limits->memory },
+		{ RLIMIT_DATA, spec->memory_cgroup ? 0 : limits->memory, 0 },
 	};
 	struct rlimit none = { 0, 0 };
 
@@ -47,7 +51,9 @@ int ab_limits_apply(const struct ab_spec *spec)
 	if (setrlimit(RLIMIT_CORE, &none) < 0)
 		return -errno;
 	for (size_t i = 0; i < AB_COUNT(table); i++) {
-		int r = table[i].value ? set_limit(table[i].what, table[i].value) : 0;
+		uint64_t value = table[i].value;
+		int r = value ? set_limit(table[i].what, value, value + table[i].grace) : 0;
+
 		if (r < 0)
 			return r;
 	}
@@ -122,8 +128,12 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 		return "processes";
 	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";
-	if (limits->memory && !spec->memory_cgroup && !is_memory_limit_enforced(limits->memory))
-		return "memory";
+	/* Per process at most: the broker samples the sum (session/broker/box_processes.h), which
+	 * the kernel does not enforce. */
+	if (limits->memory && !spec->memory_cgroup)
+		return is_memory_limit_enforced(limits->memory)
+			       ? "memory of the whole box (no cgroup is delegated)"
+			       : "memory";
 	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
 		return "core files";
 	return NULL;

@@ -33,8 +33,10 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/mount_watch.h"
+#include "session/broker/socket_owner.h"
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
 #include "session/host/cgroup.h"
@@ -47,6 +49,8 @@
 enum {
 	OUTBOX_MAX = 128,
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
+	SAMPLE_MS = 100,  /* between two samples of the box's memory */
+	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -101,6 +105,23 @@ static void check_mounts(struct broker *b)
 	b->duty.strict = false; /* once is enough */
 	a.result = ab_mount_watch_explain(b->mount_watch, &a.error);
 	ab_broker_post(b, &a);
+}
+
+/* Repeated until the box has ended: the supervisor may have no room for the first message. */
+static void sample_memory(struct broker *b)
+{
+	static struct answer a = { .kind = AB_NEWS_MEMORY };
+	int64_t begun = ab_now_ms(), took;
+	uint64_t used;
+
+	if (!b->duty.memory || begun < b->next_sample)
+		return;
+	if (ab_box_memory_exceeds(ab_socket_owner_pid(b->duty.init), b->duty.memory, &used)) {
+		a.number = (uint32_t)(used >> 20);
+		ab_broker_post(b, &a);
+	}
+	took = ab_now_ms() - begun;
+	b->next_sample = begun + (took * SAMPLE_COST > SAMPLE_MS ? took * SAMPLE_COST : SAMPLE_MS);
 }
 
 static void sweep_workspace(struct broker *b)
@@ -280,6 +301,7 @@ static void check_host(struct broker *b)
 
 	check_mounts(b);
 	ab_quarantine_look(b->quarantine);
+	sample_memory(b);
 	clean_up(b);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);

@@ -30,6 +30,7 @@ struct ab_broker_duty {
 	const struct ab_log_setup *log; /* to write the end of the record */
 	int init;			/* pidfd of the box's init */
 	const char *cgroup;		/* removed after the box, or NULL */
+	uint64_t memory;		/* limit of the whole box, to sample; 0: none */
 	const struct ab_plan *plan;	/* what the box's mounts close */
 	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
@@ -57,6 +58,7 @@ enum ab_news_kind {
 	AB_NEWS_REMEMBERED, /* ticket; text: the change, lines to show */
 	AB_NEWS_LISTS,	    /* ticket, 0: a file has changed; text: the lists (list_wire.h) */
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
+	AB_NEWS_MEMORY,	    /* number: MiB that the box uses, more than duty->memory */
 	AB_NEWS_COUNT,
 };
 

@@ -55,7 +55,7 @@ struct broker {
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
 	bool cleaned_up;		    /* the hourly cleanup is done */
-	int64_t next_check;
+	int64_t next_check, next_sample;
 	bool swept;
 	struct packet *outbox;
 	size_t npackets;

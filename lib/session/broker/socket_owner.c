@@ -11,10 +11,10 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "proxy/record/events.h"
+#include "session/broker/box_processes.h"
 
 enum {
 	TABLE_MAX = 16 << 20,
@@ -25,27 +25,9 @@ enum {
 };
 
 struct search {
-	int proc;
-	pid_t init;
-	int64_t until;
+	struct ab_box_processes box;
 	uint64_t inode;
-	pid_t *found; /* processes of the box; those before `at` are done */
-	size_t len, at;
-	bool has_children_files; /* the kernel has /proc/PID/task/TID/children */
 };
-
-static bool is_late(const struct search *s)
-{
-	return ab_now_ms() >= s->until;
-}
-
-static int open_process(const struct search *s, pid_t pid)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%d", pid);
-	return openat(s->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
 
 pid_t ab_socket_owner_pid(int pidfd)
 {
@@ -70,7 +52,7 @@ pid_t ab_socket_owner_pid(int pidfd)
 /* The inode of the socket with this end; 0: there is none in this table. */
 static uint64_t find_inode(struct search *s, const char *table, const struct ab_peer *peer)
 {
-	ab_autoclose int dir = open_process(s, s->init), fd = -1;
+	ab_autoclose int dir = ab_box_processes_hold(&s->box, s->box.init), fd = -1;
 	char text[16384];
 	size_t have = 0, all = 0;
 	ssize_t n;
@@ -78,7 +60,7 @@ static uint64_t find_inode(struct search *s, const char *table, const struct ab_
 	fd = dir < 0 ? -1 : openat(dir, table, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	while (all < TABLE_MAX && !is_late(s) &&
+	while (all < TABLE_MAX && !ab_box_processes_late(&s->box) &&
 	       (n = read(fd, text + have, sizeof(text) - have)) > 0) {
 		const char *line = text, *end;
 		size_t left = have + (size_t)n;
@@ -104,7 +86,7 @@ static uint64_t find_inode(struct search *s, const char *table, const struct ab_
 
 static bool has_socket(const struct search *s, pid_t pid)
 {
-	ab_autoclose int dir = open_process(s, pid);
+	ab_autoclose int dir = ab_box_processes_hold(&s->box, pid);
 	ab_autodir DIR *fds = dir < 0 ? NULL : ab_folder_list(dir, "fd");
 	char want[40], link[40];
 	bool found = false;
@@ -120,50 +102,10 @@ static bool has_socket(const struct search *s, pid_t pid)
 			continue;
 		link[n] = '\0';
 		found = strcmp(link, want) == 0;
-		if (i % 64 == 63 && is_late(s))
+		if (i % 64 == 63 && ab_box_processes_late(&s->box))
 			break;
 	}
 	return found;
-}
-
-static void add_process(struct search *s, pid_t pid)
-{
-	if (s->len < AB_OWNER_PROCESSES)
-		s->found[s->len++] = pid;
-}
-
-/* The children of one thread. */
-static void add_children(struct search *s, int tasks, const char *thread)
-{
-	char path[32], text[4096 + 1];
-	ab_autoclose int fd = -1;
-	size_t have = 0;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%.10s/children", thread);
-	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
-	s->has_children_files |= fd >= 0;
-	while (fd >= 0 && s->len < AB_OWNER_PROCESSES &&
-	       (n = read(fd, text + have, sizeof(text) - 1 - have)) > 0) {
-		char *at = text, *end;
-
-		text[have + (size_t)n] = '\0';
-		/* A blank follows each number. */
-		for (; (end = strchr(at, ' ')); at = end + 1)
-			add_process(s, (pid_t)strtol(at, NULL, 10));
-		have = strlen(at);
-		memmove(text, at, have);
-	}
-}
-
-static void add_descendants(struct search *s, pid_t pid)
-{
-	ab_autoclose int dir = open_process(s, pid);
-	ab_autodir DIR *tasks = dir < 0 ? NULL : ab_folder_list(dir, "task");
-	const char *task;
-
-	while ((task = ab_folder_next(tasks)) != NULL && !is_late(s))
-		add_children(s, dirfd(tasks), task);
 }
 
 static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
@@ -175,46 +117,14 @@ static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
 	return n > 0 && ab_socket_owner_parse_status(text, (size_t)n, ret_inner, ret_parent);
 }
 
-/* If the kernel does not list children: all processes in init's pid namespace, unless that is the
- * host's. */
-static void add_namespace(struct search *s)
-{
-	char own[64], want[64], link[64], path[32];
-	ab_autodir DIR *all = NULL;
-	const char *name;
-	ssize_t n, m;
-
-	snprintf(path, sizeof(path), "%d/ns/pid", s->init);
-	n = readlinkat(s->proc, path, want, sizeof(want));
-	m = readlinkat(s->proc, "self/ns/pid", own, sizeof(own));
-	if (n <= 0 || m <= 0 || (m == n && memcmp(own, want, (size_t)n) == 0))
-		return;
-	all = ab_folder_list(AT_FDCWD, "/proc");
-	while ((name = ab_folder_next(all)) != NULL && !is_late(s)) {
-		pid_t pid = (pid_t)strtol(name, NULL, 10);
-
-		if (pid <= 0 || pid == s->init)
-			continue;
-		snprintf(path, sizeof(path), "%d/ns/pid", pid);
-		m = readlinkat(s->proc, path, link, sizeof(link));
-		if (m == n && memcmp(want, link, (size_t)n) == 0)
-			add_process(s, pid);
-	}
-}
-
 /* Parents first: the process that created the socket comes before those that inherited it. */
 static pid_t find_process(struct search *s)
 {
-	add_descendants(s, s->init);
-	if (!s->has_children_files)
-		add_namespace(s);
-	for (; s->at < s->len && !is_late(s); s->at++) {
-		pid_t pid = s->found[s->at];
+	pid_t pid;
 
+	while ((pid = ab_box_processes_next(&s->box)) != 0)
 		if (has_socket(s, pid))
 			return pid;
-		add_descendants(s, pid);
-	}
 	return 0;
 }
 
@@ -242,8 +152,8 @@ static void write_argv(int dir, struct ab_buf *b)
 /* A process outside may have this pid by now. */
 static bool is_in_box(const struct search *s, pid_t pid)
 {
-	for (size_t i = 0; i < s->len; i++)
-		if (s->found[i] == pid)
+	for (size_t i = 0; i < s->box.len; i++)
+		if (s->box.v[i] == pid)
 			return true;
 	return false;
 }
@@ -253,7 +163,7 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 {
 	ab_autobuf struct ab_buf one = { 0 };
 	/* Held open, so that everything read is about the same process. */
-	ab_autoclose int dir = open_process(s, pid);
+	ab_autoclose int dir = ab_box_processes_hold(&s->box, pid);
 	pid_t inner, parent;
 
 	if (dir < 0 || !read_status(dir, &inner, &parent))
@@ -280,15 +190,14 @@ static pid_t find_owner(struct search *s, const struct ab_peer *peer)
 
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 {
-	ab_autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ab_autofree pid_t *found = ab_alloc(AB_OWNER_PROCESSES * sizeof(found[0]));
-	struct search s = {
-		.proc = proc, .init = init, .until = ab_now_ms() + AB_OWNER_MS, .found = found
-	};
-	pid_t pid = init > 0 ? find_owner(&s, peer) : 0;
+	struct search s = { 0 };
+	pid_t pid;
 
+	ab_box_processes_open(init, AB_OWNER_MS, &s.box);
+	pid = init > 0 ? find_owner(&s, peer) : 0;
 	ab_buf_puts(b, "[");
 	for (int i = 0; i < AB_OWNER_CHAIN && is_in_box(&s, pid); i++)
 		pid = write_process(&s, pid, i == 0, b);
 	ab_buf_puts(b, "]");
+	ab_box_processes_fini(&s.box);
 }

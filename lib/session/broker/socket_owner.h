@@ -18,7 +18,6 @@ struct ab_peer;
 
 enum {
 	AB_OWNER_MS = 200,
-	AB_OWNER_PROCESSES = 4096,
 	AB_OWNER_FDS = 1024, /* per process */
 	AB_OWNER_CHAIN = 32,
 	AB_OWNER_WORDS = 64,

@@ -368,6 +368,7 @@ void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 		take_hook_failure(s, news);
 		break;
 	case AB_NEWS_SECRET:
+	case AB_NEWS_MEMORY:
 	case AB_NEWS_COUNT:
 		break;
 	}

@@ -1,6 +1,7 @@
 /* A run from `go` to its end: messages when the command starts, the supervision, and what remains
  * to be done when the box is gone. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 
 #include "base/data/mem.h"
+#include "base/text/units.h"
 #include "policy/model/policy.h"
 #include "session/broker/broker.h"
 #include "session/consent/request.h"
@@ -118,6 +120,17 @@ static void say_unasked(const struct run *r, int errnum)
 		   strerror(errnum));
 }
 
+/* Did the caller set this on the command line, and not in a file? */
+static bool asked_for(const struct run *r, const char *key)
+{
+	const struct ab_policy_input *input = &r->request->policy;
+
+	for (size_t i = 0; i < input->nsettings; i++)
+		if (strcmp(input->settings[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
@@ -145,14 +158,50 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 			ab_run_say(
 				r, AB_SAY_DETAIL,
 				"the upstream proxy checks the addresses of hosts, not agentbox");
-		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
-			ab_run_say(r, AB_SAY_DETAIL,
-				   "the memory limit applies to each process separately: no cgroup "
-				   "is delegated");
 	}
+	if (r->prepared->spec.limits.memory && !r->cgroup.memory)
+		ab_run_say(r, asked_for(r, "limits.memory") ? AB_SAY_NOTE : AB_SAY_DETAIL,
+			   "no cgroup is delegated: the kernel holds each process to the memory "
+			   "limit, and the sum of all processes is only sampled");
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
 	return 0;
+}
+
+/* A shell reports the end of its child this way. */
+static bool ended_by(int status, int sig)
+{
+	return WIFSIGNALED(status) ? WTERMSIG(status) == sig : WEXITSTATUS(status) == 128 + sig;
+}
+
+/* A command that a limit ended would otherwise end without a reason. */
+static void explain_end(struct run *r)
+{
+	const struct ab_outcome *o = &r->outcome;
+	const struct ab_limits *limits = &r->prepared->spec.limits;
+	uint64_t timeout_ms = r->prepared->policy->limits.timeout_ms;
+	char limit[48], used[24];
+
+	if (o->timed_out) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0, "the command was ended after its time limit (%s)",
+			ab_format_duration(timeout_ms, limit));
+		ab_hint(&r->ended, "raise it with --timeout or limits.timeout");
+	} else if (o->memory_used) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0,
+			"the command was ended: the box used %s of memory, its limit is %s",
+			ab_format_size(o->memory_used, used),
+			ab_format_size(limits->memory, limit));
+		ab_hint(&r->ended, "raise it with --memory or limits.memory");
+	} else if (limits->cpu_ms && ended_by(o->status, SIGXCPU)) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0,
+			"a process was ended after its limit of processor time (%s)",
+			ab_format_duration(limits->cpu_ms, limit));
+		ab_hint(&r->ended, "raise it with limits.cpu");
+	} else {
+		return;
+	}
+	ab_run_say(r, AB_SAY_WARNING, "%s", r->ended.text);
+	ab_run_say(r, AB_SAY_WARNING, "          %s", r->ended.hint);
 }
 
 static int exit_status_of(const struct ab_outcome *outcome)
@@ -267,6 +316,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
+	if (result == 0 && r->outcome.failed.code == AB_ENONE)
+		explain_end(r);
 	suggest_trace(r, result);
 	if (r->outcome.failed.code != AB_ENONE)
 		return_rules(r);

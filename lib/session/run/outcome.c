@@ -124,7 +124,7 @@ int ab_run_write_result(struct run *r, int result, int status, const struct ab_s
 	describe_run(r, &what);
 	get_command(r, &command);
 	what.exit = result < 0 ? ab_exit_status(failed) : status;
-	what.error = result < 0 ? failed : NULL;
+	what.error = result < 0 ? failed : r->ended.code != AB_ENONE ? &r->ended : NULL;
 	what.ran = result == 0;
 	what.status = r->outcome.status;
 	ab_result_json(&what, &line);

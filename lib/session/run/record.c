@@ -115,7 +115,7 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	ab_record_list(&line, "holds", held);
 	ab_record_text(&line, "missing", holds->missing);
 	if (r->prepared->spec.limits.memory)
-		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "process");
+		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "sampled");
 	if (ab_run_has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
 	if (r->prepared->spec.children)
@@ -145,6 +145,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 		ab_record_json(&line, "timed_out", "true");
 	if (r->outcome.failed.code != AB_ENONE)
 		ab_record_text(&line, "error", r->outcome.failed.text);
+	else if (r->ended.code != AB_ENONE)
+		ab_record_text(&line, "error", r->ended.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
 	if (r->prepared->spec.children)

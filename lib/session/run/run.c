@@ -152,6 +152,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .log = &r->log.setup,
 				       .init = r->box.pidfd,
 				       .cgroup = r->cgroup.path,
+				       .memory = r->cgroup.memory ? 0 : p->spec.limits.memory,
 				       .plan = &p->spec.plan,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,

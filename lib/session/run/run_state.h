@@ -38,6 +38,7 @@ struct run {
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
 	struct ab_outcome outcome;
+	struct ab_error ended;	       /* the limit that ended the command; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
 	struct ab_proxy_report report; /* the network's, at the end */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */

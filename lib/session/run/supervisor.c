@@ -395,6 +395,13 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	s->loop.stop = true;
 }
 
+/* As the kernel would, if a cgroup held the limit. The end of the box is noticed as usual. */
+static void end_for_memory(struct supervisor *s, const struct ab_broker_news *news)
+{
+	s->out.memory_used = (uint64_t)news->number << 20;
+	ab_box_kill(s->what->box);
+}
+
 static void broker_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -407,6 +414,8 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	}
 	if (news.kind == AB_NEWS_SECRET)
 		pass_secret(s, &news);
+	else if (news.kind == AB_NEWS_MEMORY)
+		end_for_memory(s, &news);
 	else
 		ab_steering_news(s->steering, &news);
 	ab_broker_forget(&news);
