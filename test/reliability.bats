@@ -320,3 +320,70 @@ while True: pass'
 	[ -z "$stderr" ]
 	jq -e '.error == null and .hint == null' "$TEST_DIR/result"
 }
+
+# --------------------------------------------------------------------- state
+
+@test "state: runs/ that cannot be written is refused, and nothing piles up" {
+	only_user
+	agentbox run -- true
+	chmod 500 "$AGENTBOX_STATE/runs"
+	for n in 1 2 3; do
+		agentbox run -- touch made
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"write to $AGENTBOX_STATE/runs: Permission denied"* ]]
+		[[ "$output" == *AGENTBOX_STATE* ]]
+	done
+	[ ! -e made ]
+	[ -z "$(ls -A "$AGENTBOX_STATE/live")" ]
+	chmod 700 "$AGENTBOX_STATE/runs"
+	agentbox run -- touch made
+	[ "$status" -eq 0 ]
+	[ -e made ]
+}
+
+@test "state: a run that could not be moved has one end, and is moved later" {
+	local id
+
+	only_user
+	agentbox run -- sh -c 'sleep 0.5' &
+	wait_for 30 sh -c 'ls "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	id=$(run_id)
+	chmod 500 "$AGENTBOX_STATE/runs"
+	wait $!
+	[ -d "$AGENTBOX_STATE/live/$id" ]
+	chmod 700 "$AGENTBOX_STATE/runs"
+	# Made since then, and so not the run's.
+	echo mine >.envrc
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ "$(cat .envrc)" = mine ]
+	[ ! -e "$AGENTBOX_STATE/live/$id" ]
+	[ "$(grep -c '"kind":"end"' "$AGENTBOX_STATE/runs/$id/audit.jsonl")" -eq 1 ]
+}
+
+@test "state: every run removes more old records than it adds" {
+	local left
+
+	agentbox run -- true
+	(
+		cd "$AGENTBOX_STATE/runs"
+		for a in a b c d e f; do
+			for b in a b c d e f g h i j; do
+				mkdir "$a$b"222
+				echo '{}' >"$a$b"222/audit.jsonl
+			done
+		done
+		touch -d '40 days ago' ??222
+		touch -d '2 hours ago' .looked
+	)
+	# The first one looks, the others know what is due.
+	for n in {1..10}; do
+		agentbox run -- true
+	done
+	left=$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)
+	[ "$left" -le 40 ]
+	[ "$left" -gt 0 ]
+	agentbox run -- sleep 0.4
+	[ "$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)" -le $((left - 8)) ]
+}

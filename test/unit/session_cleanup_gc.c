@@ -1,6 +1,7 @@
 /* What goes of runs that are over, what stays, and that nothing else does. */
 #include "session/cleanup/gc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -14,6 +15,7 @@
 
 #include "base/data/mem.h"
 #include "session/cleanup/hourly.h"
+#include "session/state/state.h"
 #include "tap.h"
 
 static char top[PATH_MAX];
@@ -120,23 +122,77 @@ static void test_rules(void)
 	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.kept == 0, "nothing is to be kept");
 }
 
-static void test_bounds(void)
+/* A run whose start record keeps so many, which cleans up and ends. */
+static void clean_up(int keep)
 {
-	struct ab_gc_report r;
+	struct ab_state state = { .root = -1, .live = -1, .runs = runs };
+	struct ab_run run = { .state = &state, .id = "zzzzz" };
+	char record[256];
+
+	snprintf(record, sizeof(record),
+		 "{\"policy\":{\"records\":{\"keepFor\":\"30d\",\"keepRuns\":%d}}}\n", keep);
+	mkdir(at("live"), 0700);
+	put("live/audit.jsonl", record);
+	run.dir = open(at("live"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_hourly_cleanup(&run, AB_HOURLY_MOST);
+	close(run.dir);
+}
+
+static size_t count_runs(void)
+{
+	DIR *list = opendir(at("runs"));
+	const struct dirent *e;
+	size_t n = 0;
+
+	while (list && (e = readdir(list)) != NULL)
+		n += e->d_name[0] != '.';
+	if (list)
+		closedir(list);
+	return n;
+}
+
+static void test_hourly(void)
+{
+	struct timespec hour[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - 3601 } };
+	struct stat before, after;
 	size_t n;
 
-	make_run("aaaaa", 40);
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 100; i++) {
 		char id[8];
 
-		snprintf(id, sizeof(id), "xx%c%c%c", 'a' + i % 8, 'a' + i / 8 % 8, 'a' + i / 64);
-		make_run(id, 2);
+		snprintf(id, sizeof(id), "yy%c%c%c", 'a' + i % 8, 'a' + i / 8 % 8, 'a' + i / 64);
+		make_run(id, 1);
 	}
-	n = collect(&(struct ab_gc_rule){ .ms = 1 }, &r);
-	ok(n > 0 && n < 401 && r.cut && !exists("runs/aaaaa"),
-	   "no longer than that, the oldest first");
-	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 401 - n && !r.cut && !exists("runs/xxhaa"),
-	   "the rest another time");
+	make_run("qqqqq", 40);
+	mkdir(at("runs/.gone-ppppp"), 0700);
+	put("runs/.looked", "");
+	clean_up(50);
+	n = count_runs();
+	ok(n < 101 && n >= 101 - 8 && !exists("runs/qqqqq"),
+	   "one run removes a few, the oldest first");
+	ok(stat(at("runs/.looked"), &before) == 0, "it leaves a list");
+	clean_up(60);
+	ok(count_runs() == n, "a run with another rule does not use it");
+	for (int i = 0; i < 6; i++)
+		clean_up(50);
+	ok(count_runs() == 50, "as many as are due go");
+	clean_up(50);
+	ok(count_runs() == 50 && !exists("runs/.gone-ppppp"), "the rest stays, remains do not");
+	ok(stat(at("runs/.looked"), &after) == 0 && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+		   after.st_mtim.tv_nsec == before.st_mtim.tv_nsec,
+	   "taking names off the list does not count as a look");
+	clean_up(10);
+	ok(count_runs() == 50, "within the hour nothing else is due");
+	utimensat(AT_FDCWD, at("runs/.looked"), hour, 0);
+	clean_up(10);
+	ok(count_runs() == 42, "an hour later it is");
+	put("runs/.looked", "                  10                   10\n../../live\nyy/..\n");
+	clean_up(10);
+	ok(exists("live/audit.jsonl"), "a name that is not a run's is left alone");
+	collect(&(struct ab_gc_rule){ 0 }, &(struct ab_gc_report){ 0 });
+	unlink(at("runs/.looked"));
+	unlink(at("live/audit.jsonl"));
+	rmdir(at("live"));
 }
 
 static void test_quarantine(void)
@@ -264,7 +320,7 @@ int main(void)
 	mkdir(at("runs"), 0700);
 	runs = open(at("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_rules();
-	test_bounds();
+	test_hourly();
 	test_quarantine();
 	test_hostile();
 	test_policy();

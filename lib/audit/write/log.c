@@ -194,6 +194,35 @@ bool ab_log_begun(int dir)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 }
 
+int ab_log_last(int dir, char **ret_line)
+{
+	ab_autoclose int fd = openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	struct stat st;
+	const char *before;
+	off_t from;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	from = st.st_size > FIRST_MAX ? st.st_size - FIRST_MAX : 0;
+	if (lseek(fd, from, SEEK_SET) < 0 || ab_read_all(fd, FIRST_MAX, &text, &len) < 0)
+		return -1;
+	/* A line without its end was not finished. */
+	if (len < 2 || text[len - 1] != '\n') {
+		errno = EBADMSG;
+		return -1;
+	}
+	before = memrchr(text, '\n', len - 1);
+	if (!before && from > 0) {
+		errno = EFBIG;
+		return -1;
+	}
+	*ret_line = before ? ab_strndup(before + 1, len - 2 - (size_t)(before - text))
+			   : ab_strndup(text, len - 1);
+	return 0;
+}
+
 int ab_log_first(int dir, char **ret_line)
 {
 	ab_autoclose int fd = open_first(dir);

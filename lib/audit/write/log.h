@@ -68,5 +68,7 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 bool ab_log_begun(int dir);
 /* Its first line, without the newline; free it. -1 with errno. */
 int ab_log_first(int dir, char **ret_line);
+/* The same for its last line. */
+int ab_log_last(int dir, char **ret_line);
 
 #endif

@@ -146,10 +146,10 @@ static void wait_for_box(struct broker *b)
 }
 
 /* Not at the start of the run, when everything else is busy. */
-static void clean_up(struct broker *b)
+static void clean_up(struct broker *b, size_t most)
 {
 	if (!b->cleaned_up)
-		ab_hourly_cleanup(b->duty.run);
+		ab_hourly_cleanup(b->duty.run, most);
 	b->cleaned_up = true;
 }
 
@@ -175,7 +175,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	 * that the supervisor opened first may be full by now. */
 	if (ab_log_resume(b->duty.log, &log, &err) == 0)
 		(void)ab_log_write(&log, &line, &err);
-	clean_up(b);
+	clean_up(b, AB_HOURLY_MOST);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
@@ -206,7 +206,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		finish_alone(b);
 	/* While the supervisor ends. */
-	clean_up(b);
+	clean_up(b, AB_HOURLY_LEAST);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
@@ -302,7 +302,7 @@ static void check_host(struct broker *b)
 	check_mounts(b);
 	ab_quarantine_look(b->quarantine);
 	sample_memory(b);
-	clean_up(b);
+	clean_up(b, AB_HOURLY_MOST);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);
 	if (b->settings && ab_settings_watch_look(b->settings))

@@ -35,12 +35,6 @@ struct ended_list {
 	size_t len, room;
 };
 
-struct work {
-	int runs;
-	const struct ab_gc_rule *rule;
-	int64_t begun;
-};
-
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
 	struct stat st;
@@ -67,27 +61,27 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-static bool is_late(const struct work *w)
+/* The ended runs, and what an earlier gc left. */
+static void list_runs(int runs, struct ended_list *ret, struct ab_strv *ret_left)
 {
-	return w->rule->ms && ab_now_ms() - w->begun >= (int64_t)w->rule->ms;
-}
-
-/* List the ended runs, and finish what an earlier gc left. */
-static void list_runs(const struct work *w, struct ended_list *ret)
-{
-	ab_autostrv struct ab_strv left = { 0 };
-	ab_autodir DIR *list = ab_folder_list(w->runs, ".");
+	ab_autodir DIR *list = ab_folder_list(runs, ".");
 	const char *name;
 
 	while ((name = ab_folder_next(list)) != NULL)
 		if (strncmp(name, GONE, strlen(GONE)) == 0)
-			ab_strv_add(&left, name);
+			ab_strv_add(ret_left, name);
 		else
-			add_ended(ret, w->runs, name);
-	for (size_t i = 0; !w->rule->dry && i < left.len && !is_late(w); i++)
-		ab_gc_remove(w->runs, left.v[i]);
+			add_ended(ret, runs, name);
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
+}
+
+/* Is the run due that comes after `newer` others? One that ended in the future counts as new. */
+static bool is_due(const struct ended *run, size_t newer, const struct ab_gc_rule *rule,
+		   int64_t now)
+{
+	return newer >= rule->keep_runs || (rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
+					    (uint64_t)(now - run->at_ms) > rule->keep_ms);
 }
 
 /* The quarantine is the run's own folder (workspace/quarantine/quarantine.h). */
@@ -114,27 +108,23 @@ static int remove_run(int runs, const char *id)
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 {
-	struct work work = { .runs = runs, .rule = rule, .begun = ab_now_ms() };
+	ab_autostrv struct ab_strv left = { 0 };
 	int64_t now = ab_clock_ms(CLOCK_REALTIME);
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };
-	list_runs(&work, &list);
-	/* The oldest first: if we stop early, the newer ones remain. */
+	list_runs(runs, &list, &left);
+	for (size_t i = 0; !rule->dry && i < left.len; i++)
+		ab_gc_remove(runs, left.v[i]);
+	/* The oldest first: if we are stopped, the newer ones remain. */
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
-		/* A run that ended in the future counts as new. */
-		bool old = rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
-			   (uint64_t)(now - run->at_ms) > rule->keep_ms;
 
-		if (!old && i < rule->keep_runs) {
+		if (!is_due(run, i, rule, now)) {
 			ret->kept++;
 		} else if (!rule->quarantine && has_quarantine(runs, run->id)) {
 			ret->kept++;
 			ret->quarantined++;
-		} else if (ret->removed.len && is_late(&work)) {
-			ret->cut = true;
-			break;
 		} else if (rule->dry || remove_run(runs, run->id) == 0) {
 			ab_strv_add(&ret->removed, run->id);
 		} else {
@@ -142,6 +132,28 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 		}
 	}
 	free(list.v);
+}
+
+void ab_gc_due(int runs, const struct ab_gc_rule *rule, struct ab_strv *ret)
+{
+	int64_t now = ab_clock_ms(CLOCK_REALTIME);
+	struct ended_list list = { 0 };
+
+	list_runs(runs, &list, ret);
+	for (size_t i = 0; i < list.len; i++)
+		if (is_due(&list.v[i], i, rule, now))
+			ab_strv_add(ret, list.v[i].id);
+	free(list.v);
+}
+
+void ab_gc_remove_due(int runs, const char *name)
+{
+	bool left = strncmp(name, GONE, strlen(GONE)) == 0;
+
+	if (left && ab_run_id_valid(name + strlen(GONE)))
+		ab_gc_remove(runs, name);
+	else if (ab_run_id_valid(name) && !has_quarantine(runs, name))
+		remove_run(runs, name);
 }
 
 void ab_gc_report_fini(struct ab_gc_report *report)

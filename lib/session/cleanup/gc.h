@@ -26,7 +26,6 @@ struct ab_gc_rule {
 	uint64_t keep_runs; /* keep this many of the newest */
 	bool quarantine;    /* also runs with files in quarantine */
 	bool dry;	    /* remove nothing, only report */
-	uint64_t ms;	    /* time limit; 0: none */
 };
 
 struct ab_gc_report {
@@ -34,11 +33,18 @@ struct ab_gc_report {
 	size_t kept;
 	size_t quarantined; /* of the kept ones, those kept only for their quarantine */
 	size_t failed;	    /* could not be removed */
-	bool cut;	    /* stopped by the time limit */
 };
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret);
 void ab_gc_report_fini(struct ab_gc_report *report);
+
+/*
+ * The same in two steps, for a caller with little time: list the names of folders that are due, the
+ * oldest last, and remove one of them. `ret` also gets the remains of earlier ones. A run with a
+ * quarantine is listed, and kept by the second step.
+ */
+void ab_gc_due(int runs, const struct ab_gc_rule *rule, struct ab_strv *ret);
+void ab_gc_remove_due(int runs, const char *name);
 
 /* Remove the folder and everything in it; -1 with errno. */
 int ab_gc_remove(int runs, const char *name);

@@ -1,44 +1,112 @@
 #include "session/cleanup/hourly.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "audit/write/log.h"
+#include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/text/units.h"
 #include "session/cleanup/gc.h"
 #include "session/state/state.h"
 
-/* Its time is that of the last cleanup. */
-#define MARKER ".looked"
+/*
+ * Its time is that of the last look at all records. Its first line is the rule that was used, the
+ * others are names of folders to remove, the first of them last.
+ */
+#define LIST ".looked"
 
-/* The broker cannot watch the box while it cleans up, so it stops after 50 ms
- * and another run continues later. Otherwise every short run would pay for it. */
-enum { HOUR_S = 3600, AGAIN_S = 10, MOMENT_MS = 50 };
+enum {
+	HOUR_S = 3600,
+	MOMENT_MS = 50,		    /* the broker cannot watch the box while it cleans up */
+	HEAD = 20 + 1 + 20 + 1,	    /* two numbers, padded: the length says whether names follow */
+	TAIL = AB_HOURLY_MOST * 16, /* bytes of so many names */
+};
 
-static bool is_due(int runs)
+static void format_rule(const struct ab_gc_rule *rule, char ret[HEAD + 1])
 {
-	struct stat st;
-	time_t now = time(NULL);
-
-	return fstatat(runs, MARKER, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtime > now ||
-	       now - st.st_mtime >= HOUR_S;
+	snprintf(ret, HEAD + 1, "%20" PRIu64 " %20" PRIu64 "\n", rule->keep_ms, rule->keep_runs);
 }
 
-static void mark_time(int runs, bool again)
+static bool is_old(const struct stat *st)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_nsec = UTIME_NOW } };
-	ab_autoclose int fd = openat(
-		runs, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	time_t now = time(NULL);
 
-	if (again)
-		times[1] = (struct timespec){ .tv_sec = time(NULL) - HOUR_S + AGAIN_S };
-	if (fd >= 0)
-		futimens(fd, times);
+	return st->st_mtime > now || now - st->st_mtime >= HOUR_S;
+}
+
+/* Locked, so that one process works on it at a time; others leave it to that one. */
+static int open_list(int runs, struct stat *ret)
+{
+	ab_autoclose int fd =
+		openat(runs, LIST, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, ret) < 0 ||
+	    !S_ISREG(ret->st_mode))
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+static void write_list(int fd, int runs, const struct ab_gc_rule *rule)
+{
+	ab_autostrv struct ab_strv due = { 0 };
+	ab_autobuf struct ab_buf text = { 0 };
+	char head[HEAD + 1];
+
+	/* Emptied first: if the rest fails, nothing is removed until the next look. */
+	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return;
+	if (rule->keep_ms != AB_GC_ALL || rule->keep_runs != AB_GC_ALL)
+		ab_gc_due(runs, rule, &due);
+	format_rule(rule, head);
+	ab_buf_puts(&text, head);
+	for (size_t i = 0; i < due.len; i++)
+		ab_buf_printf(&text, "%s\n", due.v[i]);
+	if (ab_write_all(fd, text.data, text.len) < 0)
+		(void)!ftruncate(fd, 0);
+}
+
+/* A rule that keeps more must not remove what is on the list of another one. */
+static bool is_own_list(int fd, const struct ab_gc_rule *rule)
+{
+	char want[HEAD + 1], head[HEAD];
+
+	format_rule(rule, want);
+	return pread(fd, head, HEAD, 0) == HEAD && memcmp(head, want, HEAD) == 0;
+}
+
+/* Take the last names off the list. Its time stays: that of the last look. */
+static void take_names(int fd, const struct stat *st, size_t most, struct ab_strv *ret)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st->st_mtim };
+	off_t size = st->st_size, from = size - TAIL > HEAD ? size - TAIL : HEAD;
+	char tail[TAIL];
+	ssize_t n = pread(fd, tail, (size_t)(size - from), from), end = n;
+
+	while (end > 0 && ret->len < most) {
+		const char *before = memrchr(tail, '\n', (size_t)end - 1);
+		ssize_t start = before ? before - tail + 1 : 0;
+
+		/* The rest of a longer line. */
+		if (start == 0 && from > HEAD)
+			break;
+		ab_strv_give(ret, ab_strndup(tail + start, (size_t)(end - start - 1)));
+		end = start;
+	}
+	if (ftruncate(fd, from + (end > 0 ? end : 0)) < 0)
+		ab_strv_fini(ret);
+	futimens(fd, times);
 }
 
 int ab_hourly_rule(const char *record, struct ab_gc_rule *ret)
@@ -61,21 +129,43 @@ int ab_hourly_rule(const char *record, struct ab_gc_rule *ret)
 	return r;
 }
 
-void ab_hourly_cleanup(const struct ab_run *run)
+static void collect_names(int runs, const struct ab_gc_rule *rule, size_t most, struct ab_strv *ret)
+{
+	struct stat st;
+	ab_autoclose int fd = open_list(runs, &st);
+
+	if (fd < 0)
+		return;
+	if (is_old(&st) || st.st_size < HEAD) {
+		write_list(fd, runs, rule);
+		if (fstat(fd, &st) < 0)
+			return;
+	}
+	if (st.st_size > HEAD && is_own_list(fd, rule))
+		take_names(fd, &st, most, ret);
+}
+
+/* This is all that most runs pay for. */
+static bool has_work(int runs)
+{
+	struct stat st;
+
+	return fstatat(runs, LIST, &st, AT_SYMLINK_NOFOLLOW) < 0 || is_old(&st) ||
+	       st.st_size != HEAD;
+}
+
+void ab_hourly_cleanup(const struct ab_run *run, size_t most)
 {
 	int runs = run->state->runs;
 	ab_autofree char *record = NULL;
-	struct ab_gc_report report;
+	ab_autostrv struct ab_strv names = { 0 };
+	int64_t until = ab_now_ms() + MOMENT_MS;
 	struct ab_gc_rule rule;
 
-	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 ||
+	if (!has_work(runs) || ab_log_first(run->dir, &record) < 0 ||
 	    ab_hourly_rule(record, &rule) < 0)
 		return;
-	rule.ms = MOMENT_MS;
-	/* Mark first, so that other runs do not start one too. */
-	mark_time(runs, false);
-	ab_gc(runs, &rule, &report);
-	if (report.cut)
-		mark_time(runs, true);
-	ab_gc_report_fini(&report);
+	collect_names(runs, &rule, most, &names);
+	for (size_t i = 0; i < names.len && ab_now_ms() < until; i++)
+		ab_gc_remove_due(runs, names.v[i]);
 }

@@ -57,6 +57,20 @@ static int read_journal(struct ab_run *run, struct ab_survey *ret)
 	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
 }
 
+/* Its processes did everything but move the folder: the record is complete, and files that have
+ * appeared since then are not the run's. */
+static bool has_ended(const struct ab_run *run)
+{
+	ab_autofree char *line = NULL;
+	json_t *last = ab_log_last(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
+	const char *kind = json_string_value(json_object_get(last, "kind"));
+	bool ended = kind && (strcmp(kind, "end") == 0 || strcmp(kind, "refused") == 0) &&
+		     !json_is_false(json_object_get(last, "swept"));
+
+	json_decref(last);
+	return ended;
+}
+
 static void sweep_run(struct ab_run *run, void *arg)
 {
 	struct ab_strv *notes = arg;
@@ -68,6 +82,8 @@ static void sweep_run(struct ab_run *run, void *arg)
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_error err;
 
+	if (has_ended(run))
+		return;
 	if (read_journal(run, &survey) < 0) {
 		ab_strv_addf(notes,
 			     "run %s was killed and its record cannot be read; its workspace was "

@@ -310,8 +310,11 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	close_network(r, &result, err);
 	drain_violations(r, false);
 	/* A run that was not swept stays live: the next start sweeps it. */
-	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
+	r->unswept = asked < 0;
+	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0) {
+		r->unswept = true;
 		prefer_first(&result, err, &late);
+	}
 	report_streams(r);
 	ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);

@@ -262,8 +262,9 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct
 		ab_fail(err, AB_EUSAGE, 0, "no home folder to keep records in");
 		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
 	}
-	/* Before the plan: the folder must exist to be masked. */
-	if (ab_state_open(path, &p->state, err) < 0)
+	/* Before the plan: the folder must exist to be masked. Before leftovers are swept: a run
+	 * that stays in live/ would be swept again by every start. */
+	if (ab_state_open(path, &p->state, err) < 0 || ab_state_check_writable(&p->state, err) < 0)
 		return -1;
 	/* Remove what a killed run left in a workspace before we look at what exists there. */
 	ab_leftovers_stale(&p->state, &p->notes);

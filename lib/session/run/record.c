@@ -149,6 +149,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 		ab_record_text(&line, "error", r->ended.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
+	if (r->unswept)
+		ab_record_json(&line, "swept", "false");
 	if (r->prepared->spec.children)
 		ab_record_number(&line, "execs_denied",
 				 (int64_t)ab_refused_programs_count(r->refusals));

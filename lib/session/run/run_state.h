@@ -43,6 +43,7 @@ struct run {
 	struct ab_proxy_report report; /* the network's, at the end */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
 	bool result_written;
+	bool unswept; /* the broker died: the next start sweeps the workspace */
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };

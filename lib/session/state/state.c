@@ -120,6 +120,16 @@ fail:
 	return ab_step(err, "state folder");
 }
 
+int ab_state_check_writable(const struct ab_state *state, struct ab_error *err)
+{
+	if (faccessat(state->runs, ".", W_OK | X_OK, 0) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "write to %s/runs", state->path);
+	ab_hint(err, "ended runs are kept there; chmod 700 it, or choose another place with "
+		     "AGENTBOX_STATE");
+	return ab_step(err, "state folder");
+}
+
 void ab_state_fini(struct ab_state *state)
 {
 	free(state->path);

@@ -32,6 +32,8 @@ struct ab_state {
 /* Creates what is missing; refuses a directory that others can write to. */
 int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err);
 void ab_state_fini(struct ab_state *state);
+/* For a new run: can its record be moved to runs/ in the end? */
+int ab_state_check_writable(const struct ab_state *state, struct ab_error *err);
 
 struct ab_run {
 	const struct ab_state *state;
