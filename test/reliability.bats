@@ -387,3 +387,120 @@ while True: pass'
 	agentbox run -- sleep 0.4
 	[ "$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)" -le $((left - 8)) ]
 }
+
+# ------------------------------------------------------------------ messages
+
+# call NAME: the number of a system call; these are the same on every machine.
+call()
+{
+	case $1 in
+	open_tree) echo 428 ;;
+	fsopen) echo 430 ;;
+	close_range) echo 436 ;;
+	openat2) echo 437 ;;
+	mount_setattr) echo 442 ;;
+	esac
+}
+
+@test "messages: a refused system call is named with its cause" {
+	for name in open_tree fsopen close_range openat2 mount_setattr; do
+		run timeout 60 "$ATTACK/refuse" "$(call "$name")" "$AGENTBOX" run -- touch made 3>&-
+		echo "$name: $output"
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"Function not implemented"*"a filter around agentbox refuses"* ]]
+		# One message, not what follows from it.
+		[ "$(grep -c '^agentbox: ' <<<"$output")" -eq 1 ]
+		[ ! -e made ]
+	done
+	# One that it can do without.
+	run timeout 60 "$ATTACK/refuse" 435 "$AGENTBOX" run -- touch made 3>&-
+	[ "$status" -eq 0 ]
+	[ -e made ]
+}
+
+@test "messages: too few open files, and files that are too small" {
+	for n in 12 16 24; do
+		run bash -c 'ulimit -n "$0"; timeout 60 "$AGENTBOX" run -- touch made 3>&-' "$n"
+		echo "$n: $output"
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"Too many open files"*"ulimit -n"* ]]
+	done
+	run bash -c 'ulimit -f 4; timeout 60 "$AGENTBOX" run -- touch made 3>&-'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"write the run's record: File too large"*"ulimit -f"* ]]
+	[ ! -e made ]
+	run bash -c 'ulimit -n 64; ulimit -f 4096; timeout 60 "$AGENTBOX" run -- touch made 3>&-'
+	[ "$status" -eq 0 ]
+	[ -e made ]
+}
+
+# around SCRIPT: run it with the program as $AGENTBOX, as root of a user
+# namespace with its own mounts.
+around()
+{
+	run timeout 90 unshare --user --map-root-user --mount \
+		env PATH="$PATH:/usr/sbin:/sbin" bash -c "$1" 3>&-
+	printf '%s\n%s\n[status %s]\n' "$1" "$output" "$status"
+}
+
+@test "messages: a container that masks /proc/sys, and a machine without /proc" {
+	need userns
+	around 'mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys &&
+		"$AGENTBOX" run -- touch made'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"/proc/sys is read-only here"*"systempaths=unconfined"*"agentbox doctor"* ]]
+	around 'mount -t tmpfs none /proc && "$AGENTBOX" run -- touch made'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"/proc is not mounted here"* ]]
+	around 'mount -t tmpfs none /proc; "$AGENTBOX" doctor'
+	[[ "$output" == *"/proc is not mounted"* ]]
+	[[ "$output" != *"security module"* ]]
+	[ ! -e made ]
+	around '"$AGENTBOX" run -- touch made'
+	[ "$status" -eq 0 ]
+	[ -e made ]
+}
+
+# A root with the program and nothing else but empty folders.
+bare_root()
+{
+	mkdir -p "$TEST_DIR/root"/{proc,dev,sys,tmp,run,home/project}
+	cp "$AGENTBOX" "$TEST_DIR/root/agentbox"
+	export BARE=$TEST_DIR/root
+}
+
+@test "messages: a chroot is named" {
+	need userns
+	bare_root
+	around 'mount --rbind /proc "$BARE/proc" && HOME=/home AGENTBOX_STATE=/home/state \
+		chroot "$BARE" /agentbox run --workspace /home/project -- /agentbox --version'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"this is a chroot"* ]]
+	around 'mount --rbind /proc "$BARE/proc" && HOME=/home AGENTBOX_STATE=/home/state \
+		chroot "$BARE" /agentbox doctor'
+	[[ "$output" == *"the kernel does not create them in a chroot"* ]]
+}
+
+@test "doctor: a root without devices can run a box, and doctor says so" {
+	need userns
+	bare_root
+	around 'mount --bind "$BARE" "$BARE" && mount --rbind /proc "$BARE/proc" && cd "$BARE" &&
+		mkdir old && pivot_root . old && cd /home/project &&
+		export HOME=/home AGENTBOX_STATE=/home/state &&
+		/agentbox run -- /agentbox --version && /agentbox doctor'
+	[[ "$output" == *"a whole box         started"* ]]
+}
+
+@test "doctor: --attack holds with the program file in a private folder" {
+	local dir
+
+	dir=$(mktemp -d /tmp/agentbox-test.XXXXXX)
+	cp "$AGENTBOX" "$dir/agentbox"
+	run timeout 120 "$dir/agentbox" doctor --attack 3>&-
+	rm -r "$dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *BROKEN* ]]
+	grep -q 'stopped *write the agentbox program file' <<<"$output"
+}

@@ -50,8 +50,9 @@ static void report_capture(enum ab_capture capture, struct ab_verdict *v)
 			       "nftables is not available: programs that ignore "
 			       "HTTP_PROXY are captured on well-known ports only");
 		ab_verdict_remedy(v, "as root: modprobe -a nf_tables "
-				     "nft_tproxy nft_reject_inet; for a "
-				     "container, on its host");
+				     "nft_tproxy nft_objref "
+				     "nft_reject_inet; for a container, on "
+				     "its host");
 		break;
 	case AB_CAPTURE_NONE:
 	case AB_CAPTURE_COUNT:

@@ -14,6 +14,7 @@
 
 #include "base/system/fd.h"
 #include "doctor/doctor.h"
+#include "sandbox/start/launch.h"
 
 #define MAX_USERNS "/proc/sys/user/max_user_namespaces"
 #define USERNS_CLONE "/proc/sys/kernel/unprivileged_userns_clone"
@@ -41,6 +42,8 @@ static bool in_chroot(void)
 {
 	struct stat here, init;
 
+	if (ab_box_in_chroot())
+		return true;
 	return stat("/", &here) == 0 && stat("/proc/1/root", &init) == 0 &&
 	       (here.st_ino != init.st_ino || here.st_dev != init.st_dev);
 }
@@ -125,6 +128,12 @@ void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 				     "/etc/apparmor.d/agentbox && sudo "
 				     "apparmor_parser -r "
 				     "/etc/apparmor.d/agentbox");
+		return;
+	}
+	if (access("/proc/self/status", F_OK) < 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "/proc is not mounted (%s: %s)", step,
+			       strerror(errnum));
+		ab_verdict_remedy(v, "as root:  mount -t proc proc /proc");
 		return;
 	}
 	ab_verdict_set(v, AB_HEALTH_FAIL,

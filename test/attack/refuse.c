@@ -4,6 +4,7 @@
  *
  *	refuse netfilter CMD...		no nftables
  *	refuse routes CMD...		no routes can be made
+ *	refuse NUMBER CMD...		without this system call
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -11,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -47,6 +49,13 @@ static struct sock_filter routes[] = {
 	ANSWER(SECCOMP_RET_ALLOW),
 };
 
+static struct sock_filter call[] = {
+	LOAD(offsetof(struct seccomp_data, nr)),
+	UNLESS(BPF_JEQ, 0, 1),
+	ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
+	ANSWER(SECCOMP_RET_ALLOW),
+};
+
 int main(int argc, char *argv[])
 {
 	struct sock_fprog prog = { .len = sizeof(routes) / sizeof(routes[0]), .filter = routes };
@@ -54,6 +63,10 @@ int main(int argc, char *argv[])
 	if (argc > 1 && strcmp(argv[1], "netfilter") == 0)
 		prog = (struct sock_fprog){ .len = sizeof(netfilter) / sizeof(netfilter[0]),
 					    .filter = netfilter };
+	if (argc > 1 && atoi(argv[1]) > 0) {
+		call[1].k = (unsigned int)atoi(argv[1]);
+		prog = (struct sock_fprog){ .len = sizeof(call) / sizeof(call[0]), .filter = call };
+	}
 	if (argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0) {
 		perror("refuse");

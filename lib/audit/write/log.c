@@ -88,17 +88,24 @@ void ab_log_fini(struct ab_log *log)
 
 static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
 {
-	ssize_t n;
+	ssize_t n, more;
 	int errnum;
 
 	do {
 		n = write(log->fd, line->data, line->len);
 	} while (n < 0 && errno == EINTR);
+	/* Only the next write says why this one was cut: no space, or a limit on file sizes. */
+	if (n > 0 && n < (ssize_t)line->len) {
+		more = write(log->fd, line->data + n, line->len - (size_t)n);
+		errnum = more < 0 ? errno : ENOSPC;
+		n += more > 0 ? more : 0;
+	} else {
+		errnum = errno;
+	}
 	if (n == (ssize_t)line->len) {
 		log->len += line->len;
 		return 0;
 	}
-	errnum = n < 0 ? errno : ENOSPC;
 	/* Remove the part of a line. */
 	if (n > 0 && ftruncate(log->fd, (off_t)log->len) < 0)
 		log->len += (uint64_t)n;

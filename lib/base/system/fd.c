@@ -184,6 +184,13 @@ ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, in
 				close(fd);
 		}
 	}
+	/* No descriptor was free for the rest, or the sender's are too many. */
+	if (msg.msg_flags & MSG_CTRUNC) {
+		while (got > 0)
+			close(fds[--got]);
+		errno = EMFILE;
+		n = -1;
+	}
 	if (nfds)
 		*nfds = got;
 	return n;

@@ -54,7 +54,7 @@ int ab_memfd_sealed(const char *name, const void *data, size_t len);
 /*
  * One datagram with up to AB_FDS_MAX descriptors. Receive returns the length, 0 at
  * the end of the stream, -1 with errno. Received descriptors are close-on-exec;
- * those that do not fit into fds are closed.
+ * those that do not fit into fds are closed. EMFILE: this process has no room for them.
  */
 #define AB_FDS_MAX 128
 int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,18 +177,17 @@ void ab_trial_fini(struct ab_trial *t)
 
 void ab_trial_program(struct ab_strv *words)
 {
-	/* The box has private versions of these, without our program. */
-	static const char *const hidden[] = { "/tmp", "/var/tmp", "/run", "/var/run", "/dev" };
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	bool seen = n > 0;
 
 	path[n > 0 ? n : 0] = '\0';
-	for (size_t i = 0; i < AB_COUNT(hidden); i++)
-		if (ab_path_within(path, hidden[i]))
-			seen = false;
-	/* The link works wherever the program is. */
-	ab_strv_add(words, seen && access(path, X_OK) == 0 ? path : "/proc/self/exe");
+	/*
+	 * The box shows the file even if a private folder covers it, but not in its own /dev. The
+	 * link works wherever the program is; it leads to the host's mount, which is not read-only.
+	 */
+	ab_strv_add(words, !ab_path_within(path, "/dev") && access(path, X_OK) == 0
+				   ? path
+				   : "/proc/self/exe");
 }
 
 static void record_message(void *arg, enum ab_level level, const char *text)
@@ -202,19 +202,32 @@ static void record_message(void *arg, enum ab_level level, const char *text)
 		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
 }
 
+/* A root without /dev can run boxes, too: then a socket whose other end is closed. */
+static int open_nothing(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), pair[2];
+
+	if (fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return fd;
+	close(pair[1]);
+	return pair[0];
+}
+
 /* Run the trial's box as its supervisor. */
 static _Noreturn void supervise(const struct ab_trial *t, struct ab_request *request, int out,
 				int stray, int pipe)
 {
 	struct ab_trial_outcome outcome = { .result = -1 };
-	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	ab_autoclose int null = open_nothing();
 
 	request->arg = &outcome;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* Without the caller's terminal: otherwise the box would get its own,
 	 * and the caller's would be set to raw mode needlessly. */
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 ||
-	    dup2(out >= 0 ? out : null, 1) < 0 || chdir(t->project) < 0)
+	    dup2(out >= 0 ? out : null, 1) < 0)
+		ab_fail(&outcome.error, AB_ESYSTEM, errno, "open /dev/null");
+	else if (chdir(t->project) < 0)
 		ab_fail(&outcome.error, AB_ESYSTEM, errno, "enter %s", t->project);
 	else if (stray >= 0 && fcntl(stray, F_SETFD, 0) < 0)
 		ab_fail(&outcome.error, AB_ESYSTEM, errno, "keep a file descriptor open");

@@ -50,6 +50,7 @@
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/caps.h"
+#include "sandbox/start/launch.h"
 #include "sandbox/start/listening_ports.h"
 #include "sandbox/start/mark.h"
 #include "sandbox/start/target.h"
@@ -301,7 +302,6 @@ static _Noreturn void fail_init(struct init *in, int errnum, const char *what)
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };
 
 	ab_fail(&msg.u.error, AB_ESYSTEM, errnum, "%s", what);
-	ab_hint(&msg.u.error, "the command was ended with the box");
 	ab_step(&msg.u.error, "init");
 	send_up(in, &msg, sizeof(msg.u.error), -1);
 	_exit(125);
@@ -467,6 +467,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 	for (size_t i = 0; i < AB_COUNT(steps); i++) {
 		if (steps[i].run(&in, err) < 0) {
 			ab_step(err, steps[i].name);
+			ab_box_explain(err);
 			send_up(&in, &msg, sizeof(msg.u.error), -1);
 			_exit(125);
 		}

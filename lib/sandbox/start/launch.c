@@ -68,18 +68,6 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 }
 
 /*
- * AppArmor's restriction looks like this: the kernel creates a user namespace, but
- * lets nothing be done in it. Say how to fix that.
- */
-static void hint_restricted(struct ab_error *err)
-{
-	if (err->errnum == EACCES || err->errnum == EPERM)
-		ab_hint(err, "AppArmor lets programs create user namespaces but "
-			     "not use them; a profile for agentbox permits it: "
-			     "agentbox doctor --fix");
-}
-
-/*
  * The first child, between clone and exec. It shares the memory of the sleeping
  * supervisor (CLONE_VM|CLONE_VFORK), so it allocates nothing and changes nothing
  * except its own stack.
@@ -96,14 +84,12 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	int r;
 
 	if (write_maps(b, err) < 0) {
-		hint_restricted(err);
 		ab_step(err, "identity maps");
 		goto fail;
 	}
 	r = ab_caps_carry();
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "keep capabilities");
-		hint_restricted(err);
 		ab_step(err, "capabilities");
 		goto fail;
 	}
@@ -118,33 +104,11 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
 	ab_fail(err, AB_ESYSTEM, errno, "execute the agentbox binary again");
-	ab_hint(err, "agentbox needs /proc to find its own binary");
 	ab_step(err, "re-execution");
 fail:
+	ab_box_explain(err);
 	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
 	_exit(125);
-}
-
-static int explain_clone(struct ab_error *err, int errnum)
-{
-	ab_fail(err, AB_ESYSTEM, errnum, "create new namespaces");
-	ab_step(err, "namespaces");
-	switch (errnum) {
-	case ENOSPC:
-	case EUSERS:
-		return ab_hint(err, "user namespaces are disabled; as root: "
-				    "sysctl user.max_user_namespaces=15000");
-	case EPERM:
-		return ab_hint(err, "user namespaces are forbidden here; as root: "
-				    "sysctl kernel.unprivileged_userns_clone=1, or "
-				    "in a container allow them in its seccomp "
-				    "profile; agentbox doctor finds out which");
-	case EINVAL:
-		return ab_hint(err, "this kernel lacks one of the namespaces; "
-				    "agentbox doctor finds out which");
-	default:
-		return ab_hint(err, "run agentbox doctor to find the cause");
-	}
 }
 
 static char *list_ports(const struct ab_box_net *net)
@@ -189,7 +153,10 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int std
 
 		close(pair[0]);
 		close(pair[1]);
-		return explain_clone(err, errnum);
+		ab_fail(err, AB_ESYSTEM, errnum, "create new namespaces");
+		ab_step(err, "namespaces");
+		ab_box_explain(err);
+		return -1;
 	}
 	close(pair[1]);
 	box.sock = pair[0];

@@ -52,6 +52,15 @@ void ab_box_kill(const struct ab_box *box);
 /* Wait until init has ended, and close what belongs to it. */
 void ab_box_fini(struct ab_box *box);
 
+/*
+ * explain.c: find the cause of a failed start in a table and set it as the hint, unless there is one.
+ * Allocates nothing: the first child shares our memory.
+ */
+void ab_box_explain(struct ab_error *err);
+/* Is the root of this process a folder inside a mount? In a chroot the kernel creates no user
+ * namespaces. */
+bool ab_box_in_chroot(void);
+
 /* The inodes of our own namespaces, for the proof inside (spec->host_ns). */
 void ab_box_namespaces(uint64_t ret[]);
 

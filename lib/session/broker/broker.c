@@ -33,6 +33,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/mount_watch.h"
@@ -385,9 +386,12 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	for (int fd = 0; fd < 3; fd++)
 		if (fd != duty->rescue.fd)
 			close(fd);
-	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
-	    ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error) < 0) {
-		a.result = -1;
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		a.result = ab_fail(&a.error, AB_ESYSTEM, errno, "close inherited file descriptors");
+	else
+		a.result = ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error);
+	if (a.result < 0) {
+		ab_box_explain(&a.error);
 		ab_broker_post(&b, &a);
 		_exit(1);
 	}

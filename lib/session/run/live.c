@@ -295,6 +295,11 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	struct ab_error late = { 0 };
 	int result = supervised, asked;
 
+	/* It says more than what fails because of it. */
+	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
+		*err = r->outcome.failed;
+		result = -1;
+	}
 	/* The judge ends with the broker. */
 	if (drain_judge(r, &late) < 0)
 		prefer_first(&result, err, &late);
@@ -310,24 +315,25 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	close_network(r, &result, err);
 	drain_violations(r, false);
 	/* A run that was not swept stays live: the next start sweeps it. */
-	r->unswept = asked < 0;
+	/* A command that never started has created nothing. */
+	r->unswept = asked < 0 && r->held;
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0) {
-		r->unswept = true;
+		r->unswept = r->held != 0;
 		prefer_first(&result, err, &late);
 	}
 	report_streams(r);
-	ab_run_say_all(r, AB_SAY_WARNING, &moved);
+	/* Without a command there was nobody to create a file. */
+	if (r->held)
+		ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
-	if (result == 0 && r->outcome.failed.code == AB_ENONE)
+	if (result == 0)
 		explain_end(r);
 	suggest_trace(r, result);
 	if (r->outcome.failed.code != AB_ENONE)
 		return_rules(r);
-	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
-		*err = r->outcome.failed;
-		result = -1;
-	}
+	if (result < 0)
+		ab_box_explain(err);
 	if (result == 0)
 		*ret_status = exit_status_of(&r->outcome);
 	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved, &late) < 0)

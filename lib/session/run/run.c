@@ -424,6 +424,8 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 		prepared.result = &r.result;
 		result = prepared.nested ? run_nested(&r, err) : run_boxed(&r, ret_status, err);
 	}
+	if (result < 0)
+		ab_box_explain(err);
 	if (result < 0 && !r.result_written)
 		write_failure(&r, err);
 	ab_program_judge_free(r.children);

@@ -1,0 +1,122 @@
+/* Why a start fails on an unusual machine: what to do, from the step, the error and a look. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "sandbox/start/launch.h"
+
+enum { KERNEL_MAJOR = 5, KERNEL_MINOR = 13 };
+
+bool ab_box_in_chroot(void)
+{
+	struct statx stx;
+
+	return statx(AT_FDCWD, "/", 0, STATX_TYPE, &stx) == 0 &&
+	       (stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+	       !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+static bool lacks_proc(void)
+{
+	return access("/proc/self/status", F_OK) < 0 && errno == ENOENT;
+}
+
+static bool is_old_kernel(void)
+{
+	struct utsname name;
+	char *end = NULL;
+	long major, minor;
+
+	if (uname(&name) < 0)
+		return false;
+	major = strtol(name.release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	return major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
+}
+
+#define UNMASK                                                                         \
+	"start the container with unmasked system paths (Docker: --security-opt "      \
+	"systempaths=unconfined, Podman: --security-opt unmask=ALL); agentbox doctor " \
+	"shows what else is missing"
+
+/*
+ * The first row that applies is used; a row without a look comes after those for the same step and
+ * error. NULL and 0: any. The text of the error says what failed.
+ */
+static const struct {
+	const char *step;
+	int errnum;
+	bool (*look)(void);
+	const char *hint;
+} causes[] = {
+	{ NULL, 0, lacks_proc,
+	  "/proc is not mounted here, and agentbox needs it; as root: mount -t proc proc /proc" },
+	{ NULL, ENOSYS, is_old_kernel,
+	  "this kernel is too old: agentbox needs Linux 5.13; agentbox doctor shows what is "
+	  "missing" },
+	{ NULL, ENOSYS, NULL,
+	  "a filter around agentbox refuses this system call, probably the old seccomp profile of "
+	  "a container; use a newer one (Docker, Podman: --security-opt seccomp=FILE, or "
+	  "unconfined)" },
+	{ NULL, EMFILE, NULL,
+	  "too few open files are allowed: agentbox itself needs about 32; ulimit -n 1024" },
+	{ NULL, EFBIG, NULL, "files may not become large enough here; ulimit -f unlimited" },
+	{ "namespaces", EPERM, ab_box_in_chroot,
+	  "this is a chroot, in which the kernel creates no user namespaces; enter the tree with "
+	  "pivot_root instead (unshare, systemd-nspawn, a container)" },
+	{ "namespaces", EPERM, NULL,
+	  "user namespaces are forbidden here; as root: sysctl kernel.unprivileged_userns_clone=1, "
+	  "or in a container allow them in its seccomp profile; agentbox doctor finds out which" },
+	{ "namespaces", ENOSPC, NULL,
+	  "user namespaces are disabled; as root: sysctl user.max_user_namespaces=15000" },
+	{ "namespaces", EUSERS, NULL,
+	  "user namespaces are disabled; as root: sysctl user.max_user_namespaces=15000" },
+	{ "namespaces", EINVAL, NULL,
+	  "this kernel lacks one of the namespaces; agentbox doctor finds out which" },
+	{ "namespaces", 0, NULL, "run agentbox doctor to find the cause" },
+	/* The kernel creates a user namespace, but lets nothing be done in it. */
+	{ "identity maps", EACCES, NULL,
+	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
+	  "permits it: agentbox doctor --fix" },
+	{ "identity maps", EPERM, NULL,
+	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
+	  "permits it: agentbox doctor --fix" },
+	{ "capabilities", EACCES, NULL,
+	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
+	  "permits it: agentbox doctor --fix" },
+	{ "capabilities", EPERM, NULL,
+	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
+	  "permits it: agentbox doctor --fix" },
+	{ "user namespaces", EROFS, NULL,
+	  "/proc/sys is read-only here, as in most containers; " UNMASK },
+	{ "user namespaces", EACCES, NULL,
+	  "/proc/sys is closed here, as in some containers; " UNMASK },
+	{ "user namespaces", ENOENT, NULL,
+	  "/proc/sys/user is missing: this kernel was built without it, or /proc is covered; "
+	  "agentbox doctor shows which" },
+	{ "ground", EPERM, NULL,
+	  "the kernel mounts a new /proc or /dev only if nothing covers parts of the old ones, as "
+	  "most containers do; " UNMASK },
+	{ "ground", ENODEV, NULL, "this kernel lacks a file system; agentbox doctor shows which" },
+};
+
+void ab_box_explain(struct ab_error *err)
+{
+	if (err->hint[0] || err->code != AB_ESYSTEM)
+		return;
+	for (size_t i = 0; i < AB_COUNT(causes); i++) {
+		if ((causes[i].step && strcmp(causes[i].step, err->step) != 0) ||
+		    (causes[i].errnum && causes[i].errnum != err->errnum) ||
+		    (causes[i].look && !causes[i].look()))
+			continue;
+		ab_hint(err, "%s", causes[i].hint);
+		return;
+	}
+}
