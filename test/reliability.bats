@@ -504,3 +504,29 @@ bare_root()
 	[[ "$output" != *BROKEN* ]]
 	grep -q 'stopped *write the agentbox program file' <<<"$output"
 }
+
+# ------------------------------------------------------------------- results
+
+@test "results: inside a box a result says what ran, how it was judged and what holds" {
+	agentbox_split run -- "$AGENTBOX" exec --json -- sh -c 'echo hi; exit 3'
+	[ "$status" -eq 3 ]
+	jq -e '.command == ["sh", "-c", "echo hi; exit 3"] and .decision == "sandboxed" and
+		.profile == "default" and .exit == 3 and .status == 3 and .stdout == "hi\n" and
+		(.assurance.holds | index("write-fence") and index("syscalls"))' <<<"$output"
+	agentbox run -- "$AGENTBOX" run -v -- true
+	[[ "$output" == *"nested run, guarantees in force: "*syscalls* ]]
+	# Killed, it has the same.
+	agentbox_split run -- "$AGENTBOX" exec --json -- sh -c 'kill -9 $$'
+	jq -e '.command[0] == "sh" and .signal == "SIGKILL" and .exit == 137' <<<"$output"
+}
+
+@test "results: an early failure keeps the command, without values of secrets" {
+	local PLANTED_TOKEN=value-0123456789
+
+	export PLANTED_TOKEN
+	agentbox_split exec --json --config /nonexistent -- curl -H "X: $PLANTED_TOKEN" http://x.test
+	[ "$status" -eq 125 ]
+	[[ "$output" != *"$PLANTED_TOKEN"* ]]
+	jq -e '.command == ["curl", "-H", "X: ****************", "http://x.test"] and
+		(.error | test("nonexistent"))' <<<"$output"
+}

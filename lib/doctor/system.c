@@ -101,7 +101,8 @@ void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "enforced for the whole box (own cgroup)");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_WARN, "no delegated cgroup: enforced per process; the sum is sampled");
+	ab_verdict_set(v, AB_HEALTH_WARN,
+		       "no delegated cgroup: enforced per process; the sum is sampled");
 	suggest_scope(v, "MemoryMax=4G");
 }
 

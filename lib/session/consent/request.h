@@ -27,6 +27,9 @@ struct ab_request {
 	/* `audit`, a copy of the record, and `result`, JSON: each a file or the
 	 * number of an open descriptor, or NULL. */
 	const char *audit, *result;
+	/* Inside a box, where a run becomes the command and writes no result: the number of a
+	 * descriptor that gets what is known before, or NULL. */
+	const char *description;
 	const char *name;	  /* of the run, besides its id; or NULL */
 	const char *on_violation; /* a command to run for each denial, or NULL */
 	bool trace_denials;	  /* also record denied files and system calls */

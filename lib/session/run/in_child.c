@@ -15,9 +15,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -54,7 +56,7 @@ struct child {
 	struct ab_child_run *ret;
 	uint64_t capture;
 	bool nested;	/* already in a box: the child becomes the command and writes no result */
-	int result;	/* a file in memory */
+	int result;	/* a file in memory; nested: only a description of the run */
 	int channel[2]; /* our end, the child's end */
 	int pipes[STREAMS][2];
 	int signals;
@@ -135,6 +137,7 @@ _Noreturn static void be_supervisor(struct child *c, pid_t parent)
 	sigprocmask(SIG_SETMASK, &c->before, NULL);
 	snprintf(number, sizeof(number), "%d", c->result);
 	request.result = c->nested ? NULL : number;
+	request.description = c->nested ? number : NULL;
 	request.say = send_message;
 	request.arg = c;
 	if (arrange_stdio(c) < 0) {
@@ -162,10 +165,9 @@ static int open_descriptors(struct child *c, struct ab_error *err)
 	sigset_t set;
 
 	choose_signals(&set);
-	if (!c->nested)
-		c->result = memfd_create("result", MFD_CLOEXEC);
+	c->result = memfd_create("result", MFD_CLOEXEC);
 	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if ((c->result < 0 && !c->nested) || c->signals < 0 ||
+	if (c->result < 0 || c->signals < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->channel) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
 	for (size_t i = 0; c->capture && i < STREAMS; i++)
@@ -358,6 +360,41 @@ static int conclude_run(const struct child *c, int *ret_status, struct ab_error 
 	return ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor ended without reporting a result");
 }
 
+static void copy_description(const char *text, json_t *result)
+{
+	static const char *const keys[] = { "command", "cwd",	   "profile",  "decision",
+					    "rule",    "approved", "assurance" };
+	json_t *known = json_loads(text, 0, NULL);
+
+	for (size_t i = 0; known && i < AB_COUNT(keys); i++)
+		if (json_object_get(known, keys[i]))
+			json_object_set(result, keys[i], json_object_get(known, keys[i]));
+	json_decref(known);
+}
+
+/* Inside a box: what the child knew before it became the command, and how that ended. */
+static char *complete_result(const struct child *c, char *own)
+{
+	ab_autofree char *text = NULL;
+	json_t *result;
+	size_t len;
+	char *whole;
+
+	if (!c->nested || c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
+	    ab_read_all(c->result, RESULT_MAX, &text, &len) < 0 || len == 0)
+		return own;
+	result = json_loads(own, 0, NULL);
+	if (!result)
+		return own;
+	copy_description(text, result);
+	whole = json_dumps(result, JSON_COMPACT);
+	json_decref(result);
+	if (!whole)
+		return own;
+	free(own);
+	return whole;
+}
+
 /* The child wrote no result: describe what is visible from here. */
 static char *make_result(const struct child *c, int result, int status,
 			 const struct timespec *started, const struct ab_error *err)
@@ -387,7 +424,7 @@ static char *read_result(const struct child *c)
 	ab_autofree char *text = NULL;
 	size_t len;
 
-	if (c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
+	if (c->nested || c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
 	    ab_read_all(c->result, RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
 		return NULL;
 	text[len - 1] = '\0';
@@ -432,7 +469,8 @@ int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct a
 	}
 	ret->result = read_result(c);
 	if (!ret->result)
-		ret->result = make_result(c, result, *ret_status, &started, err);
+		ret->result =
+			complete_result(c, make_result(c, result, *ret_status, &started, err));
 	close_descriptors(c);
 	sigprocmask(SIG_SETMASK, &c->before, NULL);
 	free(c);

@@ -50,6 +50,13 @@ static char *join_words(const struct ab_strv *words)
 	return ab_buf_take(&b);
 }
 
+void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab_strv *held)
+{
+	ab_autofree char *names = join_words(held);
+
+	ab_run_say(r, AB_SAY_DETAIL, "%s, " AB_RUN_GUARANTEES "%s", who, names);
+}
+
 /* -vv: the time of each step. The plan is made during init's first steps. */
 static void say_steps(const struct run *r, const struct ab_holds *holds)
 {
@@ -151,9 +158,9 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	if (holds->unasked)
 		say_unasked(r, holds->unasked);
 	if (r->request->verbose > 0) {
-		ab_autofree char *names = join_words(&held);
+		ab_autofree char *box = ab_printf("box %s", r->dir.id);
 
-		ab_run_say(r, AB_SAY_DETAIL, "box %s, " AB_RUN_GUARANTEES "%s", r->dir.id, names);
+		ab_run_say_guarantees(r, box, &held);
 		if (ab_run_has_upstream(r))
 			ab_run_say(
 				r, AB_SAY_DETAIL,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -64,6 +65,7 @@ static int make_ruleset(const struct ab_spec *spec, struct ab_error *err)
 }
 
 int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  void (*proved)(void *arg, const struct ab_holds *holds), void *arg,
 		  struct ab_error *err)
 {
 	struct ab_spec *spec = &prepared->spec;
@@ -71,7 +73,7 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 	struct ab_target target = {
 		.spec = spec, .sock = -1, .ruleset = -1, .tty = -1, .holds = &holds
 	};
-	ab_autofree int *keep = ab_alloc((request->nfds + 1) * sizeof(keep[0]));
+	ab_autofree int *keep = ab_alloc((request->nfds + 2) * sizeof(keep[0]));
 
 	spec->nested = true;
 	spec->no_sockets = must_be_cut_off(prepared->policy);
@@ -94,7 +96,10 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 	if (target.ruleset < 0)
 		return -1;
 	keep[request->nfds] = target.ruleset;
-	if (ab_close_others(keep, request->nfds + 1) < 0 || chdir(spec->cwd) < 0 ||
+	/* Closed by the exec. */
+	keep[request->nfds + 1] =
+		request->description ? (int)strtol(request->description, NULL, 10) : -1;
+	if (ab_close_others(keep, request->nfds + 2) < 0 || chdir(spec->cwd) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "restrict the nested run");
 	if (ab_target_lock(&target, err) < 0)
@@ -109,5 +114,6 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 		}
 		request->say(request->arg, AB_SAY_WARNING, holds.missing);
 	}
+	proved(arg, &holds);
 	return ab_target_exec(spec, err);
 }

@@ -5,11 +5,13 @@
  * Landlock and seccomp layers and executes the command in its own process, so it can only tighten.
  */
 struct ab_error;
+struct ab_holds;
 struct ab_prepared;
 struct ab_request;
 
 /* Returns only on failure. */
 int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  void (*proved)(void *arg, const struct ab_holds *holds), void *arg,
 		  struct ab_error *err);
 
 #endif

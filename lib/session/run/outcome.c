@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "policy/layers/environment.h"
+#include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "session/control/violation_tap.h"
@@ -15,6 +18,8 @@
 #include "session/run/result_json.h"
 #include "session/run/run.h"
 #include "session/secrets/secrets.h"
+
+enum { VALUE_MIN = 6 }; /* a shorter value is in many words by chance */
 
 int ab_exit_status(const struct ab_error *err)
 {
@@ -51,7 +56,32 @@ int ab_run_open_result(struct run *r, struct ab_error *err)
 	return ab_copy_clear(&r->result, err);
 }
 
-/* As in the record, without secrets. Which words are secret is unknown before there is a policy. */
+static bool is_stripped(const char *name)
+{
+	for (const char *const *p = ab_default_strip; *p; p++)
+		if (ab_name_matches(*p, name, true))
+			return true;
+	return false;
+}
+
+/* Which secrets there are is unknown before there is a policy: blank the values of variables that
+ * no box would get. */
+static void blank_variables(char *const *env, struct ab_strv *words)
+{
+	for (; env && *env; env++) {
+		const char *value = strchr(*env, '=');
+		ab_autofree char *name = value ? ab_strndup(*env, (size_t)(value - *env)) : NULL;
+		size_t len = value ? strlen(++value) : 0;
+
+		if (len < VALUE_MIN || !is_stripped(name))
+			continue;
+		for (size_t i = 0; i < words->len; i++)
+			for (char *at = words->v[i]; (at = strstr(at, value)); at += len)
+				memset(at, '*', len);
+	}
+}
+
+/* As in the record, without secrets. */
 static void get_command(const struct run *r, struct ab_strv *ret)
 {
 	const struct ab_request *request = r->request;
@@ -62,10 +92,12 @@ static void get_command(const struct run *r, struct ab_strv *ret)
 		ab_strv_extend(ret, &p->spec.argv);
 		return;
 	}
-	if (!p->policy)
-		return;
 	for (size_t i = 0; i < request->argc; i++)
 		ab_strv_add(ret, request->argv[i]);
+	if (!p->policy) {
+		blank_variables(request->policy.environ, ret);
+		return;
+	}
 	vault = ab_safe_peek(p->policy, &request->policy);
 	for (size_t i = 0; vault && i < ret->len; i++)
 		ab_vault_blank(vault, ret->v[i], strlen(ret->v[i]));
@@ -109,6 +141,21 @@ static int write_copy(struct run *r, const struct ab_buf *line, struct ab_error 
 	if (ab_copy_clear(&r->result, err) < 0)
 		return -1;
 	return ab_copy_write(&r->result, line->data, line->len, err);
+}
+
+void ab_run_describe(struct run *r)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+	ab_autostrv struct ab_strv command = { 0 };
+	struct ab_result what = { .command = &command };
+
+	if (!r->request->description)
+		return;
+	describe_run(r, &what);
+	get_command(r, &command);
+	ab_result_json(&what, &line);
+	/* The caller does without it. */
+	(void)ab_write_all((int)strtol(r->request->description, NULL, 10), line.data, line.len);
 }
 
 int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,

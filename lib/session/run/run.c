@@ -381,6 +381,19 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	return supervise_box(r, ret_status, err);
 }
 
+static void describe_nested(void *arg, const struct ab_holds *holds)
+{
+	struct run *r = arg;
+	ab_autostrv struct ab_strv held = { 0 };
+
+	r->held = holds->properties;
+	ab_run_describe(r);
+	if (r->request->verbose == 0)
+		return;
+	ab_run_properties(r->held, &held);
+	ab_run_say_guarantees(r, "nested run", &held);
+}
+
 /* Already in a box: add a layer, keep no record. */
 static int run_nested(struct run *r, struct ab_error *err)
 {
@@ -390,7 +403,7 @@ static int run_nested(struct run *r, struct ab_error *err)
 	    ab_prepare_secrets(r->request, p, err) < 0 || ab_prepare_spec(r->request, p, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &p->notes);
-	return ab_nested_run(r->request, p, err);
+	return ab_nested_run(r->request, p, describe_nested, r, err);
 }
 
 /* If both the run and its result file failed, the run's failure is the error; the other is a
@@ -399,6 +412,9 @@ static void write_failure(struct run *r, const struct ab_error *err)
 {
 	struct ab_error late = { 0 };
 
+	/* Of a nested run that got this far, the caller has a description. */
+	if (!r->held)
+		ab_run_describe(r);
 	if (ab_run_write_result(r, -1, 0, NULL, err, &late) < 0)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
 }

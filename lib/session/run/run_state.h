@@ -58,6 +58,7 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 __attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
 						      const char *fmt, ...);
 void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines);
+void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab_strv *held);
 /* Let the command start. If the box is already gone, its error is read later. */
 int ab_run_go(struct run *r, struct ab_error *err);
 /* Returns when everything has ended and is on record. */
@@ -73,6 +74,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 
 /* outcome.c: the result, for --result. Open it before anything else can fail. */
 int ab_run_open_result(struct run *r, struct ab_error *err);
+/* For the request's `description`. */
+void ab_run_describe(struct run *r);
 /* Call once, with 0 and the status or -1 and the error. `moved` may be NULL. */
 int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,
 			const struct ab_error *failed, struct ab_error *err);
