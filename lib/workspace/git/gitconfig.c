@@ -315,7 +315,7 @@ static const struct {
 	{ "url.*.pushinsteadof", ALWAYS },
 };
 
-static bool key_matches(const char *pattern, const char *key)
+bool ab_gitconfig_key_matches(const char *pattern, const char *key)
 {
 	const char *star = strchr(pattern, '*');
 	size_t head, tail, len = strlen(key);
@@ -345,7 +345,7 @@ bool ab_gitconfig_runs(const char *key, const char *value)
 	if (!value)
 		return false; /* "true" is not a program */
 	for (size_t i = 0; i < AB_COUNT(programs); i++) {
-		if (!key_matches(programs[i].key, key))
+		if (!ab_gitconfig_key_matches(programs[i].key, key))
 			continue;
 		switch (programs[i].when) {
 		case ALWAYS:

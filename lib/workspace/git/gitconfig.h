@@ -25,4 +25,7 @@ unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, v
  * another place than the repository names? */
 bool ab_gitconfig_runs(const char *key, const char *value);
 
+/* Does the key match? "a.*.b": any subsection; "a.*": any name in a section. */
+bool ab_gitconfig_key_matches(const char *pattern, const char *key);
+
 #endif

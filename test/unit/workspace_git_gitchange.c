@@ -1,0 +1,192 @@
+#include "workspace/git/gitchange.h"
+
+#include <stdlib.h>
+
+#include "base/data/mem.h"
+#include "guard.h"
+#include "tap.h"
+#include "workspace/git/gitconfig.h"
+
+#define CORE "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+#define ORIGIN "[remote \"origin\"]\n\turl = https://example.org/a.git\n"
+#define FETCH "\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+
+/* Changes that git and its companions make every day. */
+static const struct {
+	const char *name, *before, *after;
+} harmless[] = {
+	{ "nothing", CORE, CORE },
+	{ "a remote is added", CORE, CORE ORIGIN FETCH },
+	{ "a remote is removed", CORE ORIGIN FETCH, CORE },
+	{ "a remote is renamed", CORE ORIGIN,
+	  CORE "[remote \"other\"]\n\turl = https://example.org/a.git\n" },
+	{ "another address", CORE ORIGIN, CORE "[remote \"origin\"]\n\turl = git@x.org:a/b.git\n" },
+	{ "a branch follows one", CORE,
+	  CORE "[branch \"a\"]\n\tremote = origin\n\tmerge = refs/heads/a\n" },
+	{ "a branch follows a local one", CORE,
+	  CORE "[branch \"a\"]\n\tremote = .\n\tmerge = refs/heads/master\n" },
+	{ "a branch with odd letters", CORE, CORE "[branch \"fix/#1]\"]\n\tremote = origin\n" },
+	{ "a submodule", CORE, CORE "[submodule \"s\"]\n\turl = ../s\n\tactive = true\n" },
+	{ "how a submodule is updated", CORE, CORE "[submodule \"s\"]\n\tupdate = rebase\n" },
+	{ "a name in quotes", CORE, CORE "[user]\n\tname = \"A; B\"\n" },
+	{ "a comment", CORE, "# mine\n" CORE "; yours\n" },
+	{ "an empty section goes", CORE "[user]\n", CORE },
+	{ "upper case", CORE, CORE "[User]\n\tEMail = a@b\n" },
+	{ "no line end at the end", CORE, CORE "[user]\n\temail = a@b" },
+	{ "gh", CORE ORIGIN, CORE ORIGIN "\tgh-resolved = base\n" },
+	{ "VS Code", CORE, CORE "[branch \"a\"]\n\tvscode-merge-base = origin/main\n" },
+	{ "its pull requests", CORE,
+	  CORE "[branch \"a\"]\n\tgithub-pr-owner-number = \"a#b#1\"\n" },
+	{ "git-flow", CORE,
+	  CORE
+	  "[gitflow \"branch\"]\n\tmaster = main\n[gitflow \"prefix\"]\n\tfeature = feature/\n" },
+	{ "git-lfs", CORE, CORE "[lfs \"https://x/y.git/info/lfs\"]\n\taccess = basic\n" },
+	{ "git maintenance", CORE,
+	  CORE "[maintenance]\n\tauto = false\n\tstrategy = incremental\n" },
+	{ "a program that stays", CORE "[core]\n\tpager = less\n",
+	  CORE "[core]\n\tpager = less\n" ORIGIN },
+	{ "a program with quotes that stays", "[alias]\n\tx = \"!f() { a \\\"b\\\"; }; f\" # c\n",
+	  "[alias]\n\tx = \"!f() { a \\\"b\\\"; }; f\" # c\n" ORIGIN },
+	{ "a flag that stays", "[core]\n\tbare\n", "[core]\n\tbare\n" ORIGIN },
+};
+
+static void allows_harmless(void)
+{
+	for (size_t i = 0; i < AB_COUNT(harmless); i++) {
+		struct ab_gitchange c = { .why = "" };
+		bool allowed = ab_gitchange_allowed(harmless[i].before, strlen(harmless[i].before),
+						    harmless[i].after, strlen(harmless[i].after),
+						    false, &c);
+
+		ok(allowed, "allowed: %s (%s %s)", harmless[i].name, c.key, c.why);
+	}
+}
+
+#define RUNS "can make git run a program or read other files"
+#define UNLISTED "is not among the settings that the box may change"
+#define REMOVED "may not be removed"
+#define FORM "has a line in an unusual form"
+#define HEADER "has a section line in an unusual form"
+#define BYTES "contains control characters"
+
+static const struct {
+	const char *name, *before, *after, *key, *why;
+} refused[] = {
+	{ "hooks", CORE, CORE "\thooksPath = /tmp/x\n", "core.hookspath", RUNS },
+	{ "a monitor", CORE, CORE "\tfsmonitor = ./x\n", "core.fsmonitor", RUNS },
+	{ "ssh", CORE, CORE "\tsshCommand = ./x\n", "core.sshcommand", RUNS },
+	{ "an alias with a command", CORE, CORE "[alias]\n\tx = !y\n", "alias.x", RUNS },
+	{ "an alias with an option", CORE, CORE "[alias]\n\tx = -c core.pager=y log\n", "alias.x",
+	  UNLISTED },
+	{ "ext::", CORE, CORE "[remote \"o\"]\n\turl = ext::sh -c x\n", "remote.o.url", RUNS },
+	{ "another helper", CORE, CORE "[remote \"o\"]\n\turl = foo::x\n", "remote.o.url",
+	  UNLISTED },
+	{ "ext:: in quotes", CORE, CORE "[remote \"o\"]\n\turl = \"ext::sh -c x\"\n",
+	  "remote.o.url", RUNS },
+	{ "ext:: in pieces", CORE, CORE "[remote \"o\"]\n\turl = e\"xt\"::sh\n", "remote.o.url",
+	  RUNS },
+	{ "ext:: as a branch's remote", CORE, CORE "[branch \"a\"]\n\tremote = ext::sh -c x\n",
+	  "branch.a.remote", UNLISTED },
+	{ "an option as an address", CORE, CORE "[remote \"o\"]\n\turl = -oProxyCommand=x\n",
+	  "remote.o.url", UNLISTED },
+	{ "an option as a host", CORE, CORE "[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n",
+	  "remote.o.url", UNLISTED },
+	{ "an include", CORE, CORE "[include]\n\tpath = x\n", "include.path", RUNS },
+	{ "a conditional include", CORE, CORE "[includeIf \"gitdir:/\"]\n\tpath = x\n",
+	  "includeif.gitdir:/.path", RUNS },
+	{ "a submodule's command", CORE, CORE "[submodule \"s\"]\n\tupdate = !x\n",
+	  "submodule.s.update", RUNS },
+	{ "a filter", CORE, CORE "[filter \"lfs\"]\n\tclean = x\n", "filter.lfs.clean", RUNS },
+	{ "a way to send packs", CORE, CORE "[remote \"o\"]\n\tuploadpack = x\n",
+	  "remote.o.uploadpack", RUNS },
+	{ "another work tree", CORE, CORE "\tworktree = /home\n", "core.worktree", UNLISTED },
+	{ "git-flow's hooks", CORE, CORE "[gitflow \"path\"]\n\thooks = x\n", "gitflow.path.hooks",
+	  UNLISTED },
+	{ "a transfer agent", CORE, CORE "[lfs \"customtransfer.x\"]\n\tpath = y\n",
+	  "lfs.customtransfer.x.path", RUNS },
+	{ "an unknown key", CORE, CORE "[new]\n\tthing = x\n", "new.thing", UNLISTED },
+	{ "config.worktree that is not closed", CORE,
+	  CORE "[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig", UNLISTED },
+	{ "a helper is removed", "[credential]\n\thelper =\n\thelper = store\n",
+	  "[credential]\n\thelper =\n", "credential.helper", REMOVED },
+	{ "helpers in another order", "[credential]\n\thelper = a\n\thelper = b\n",
+	  "[credential]\n\thelper = b\n\thelper = a\n", "credential.helper", RUNS },
+	{ "a program under another section", "[a]\n\tcommand = x\n[diff \"y\"]\n",
+	  "[a]\n[diff \"y\"]\n\tcommand = x\n", "diff.y.command", RUNS },
+	{ "another spelling", CORE "\tpager = x\n", CORE "\tpager =  x\n", "core.pager", RUNS },
+	{ "a line that continues", CORE, CORE "[user]\n\tname = a\\\n[core]\n\tpager = x\n", "",
+	  FORM },
+	{ "a comment that continues", CORE, CORE "[user]\n\tname = a # \\\n\tpager = x\n",
+	  "user.name", UNLISTED },
+	{ "an open quote", CORE, CORE "[user]\n\tname = \"a\n", "", FORM },
+	{ "an unknown escape", CORE, CORE "[user]\n\tname = \\q\n", "", FORM },
+	{ "a dotted section", CORE, CORE "[remote.o]\n\turl = x\n", "", HEADER },
+	{ "a key behind a section", CORE, CORE "[user] name = x\n", "", HEADER },
+	{ "an escape in a section", CORE, CORE "[remote \"a\\\"]\n\turl = x\n", "", HEADER },
+	{ "an open section", CORE, CORE "[user\n\tname = x\n", "", HEADER },
+	{ "a key before any section", "", "name = x\n", "", FORM },
+	{ "a carriage return", CORE, CORE "[user]\r\n\tname = x\r\n", "", BYTES },
+	{ "a vertical tab", CORE, CORE "[user]\n\tname = a\vb\n", "", BYTES },
+	{ "a byte order mark", CORE, "\xef\xbb\xbf" CORE, "", FORM },
+	{ "an old text that is not judged", CORE "[a.b]\n", CORE ORIGIN, "", HEADER },
+};
+
+static void refuses_programs(void)
+{
+	for (size_t i = 0; i < AB_COUNT(refused); i++) {
+		struct ab_gitchange c = { .why = "" };
+		bool allowed =
+			ab_gitchange_allowed(refused[i].before, strlen(refused[i].before),
+					     refused[i].after, strlen(refused[i].after), false, &c);
+
+		ok(!allowed, "refused: %s", refused[i].name);
+		is_str(c.key, refused[i].key, "its key");
+		is_str(c.why, refused[i].why, "its reason");
+	}
+}
+
+static void knows_bounds(void)
+{
+	struct ab_gitchange c = { .why = "" };
+	char *big = ab_alloc(AB_GITCONFIG_MAX + 1);
+	const char *worktree = CORE "[extensions]\n\tworktreeConfig = true\n";
+
+	ok(ab_gitchange_allowed(CORE, strlen(CORE), worktree, strlen(worktree), true, &c),
+	   "extensions.worktreeConfig is allowed when config.worktree is closed");
+	ok(!ab_gitchange_allowed("", 0, "[user]\n\tname = a\0b\n", 19, false, &c),
+	   "a NUL byte is refused");
+	memset(big, '\n', AB_GITCONFIG_MAX + 1);
+	ok(ab_gitchange_allowed(big, AB_GITCONFIG_MAX, big, AB_GITCONFIG_MAX, false, &c),
+	   "the largest file is judged");
+	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX + 1, false, &c),
+	   "a larger one is refused");
+	memset(big, 'a', AB_GITCONFIG_MAX);
+	memcpy(big, "[a]\n", 4);
+	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX, false, &c),
+	   "a name without end is refused");
+	free(big);
+}
+
+/* Each text cut at every byte, its end against a page that faults. */
+static void cut_everywhere(void)
+{
+	size_t runs = 0;
+
+	for (size_t i = 0; i < AB_COUNT(refused); i++)
+		for (size_t n = 0; n <= strlen(refused[i].after); n++, runs++) {
+			struct ab_gitchange c;
+
+			ab_gitchange_allowed(refused[i].before, strlen(refused[i].before),
+					     guarded(refused[i].after, n), n, false, &c);
+		}
+	ok(runs > 1000, "cut at every byte: %zu runs stay in bounds", runs);
+}
+
+int main(void)
+{
+	allows_harmless();
+	refuses_programs();
+	knows_bounds();
+	cut_everywhere();
+	return done();
+}
