@@ -10,7 +10,7 @@
 #include "audit/write/log.h"
 #include "base/system/fd.h"
 #include "policy/layers/layers.h"
-#include "sandbox/plan/plan.h"
+#include "sandbox/plan/spec.h"
 #include "session/broker/broker.h"
 #include "session/state/state.h"
 #include "workspace_help.h"
@@ -19,7 +19,7 @@ struct stand {
 	struct ab_survey survey;
 	struct ab_state state;
 	struct ab_run run;
-	struct ab_plan plan;
+	struct ab_spec spec;
 	pid_t init; /* stands for the box */
 	char *cwd;
 	struct ab_policy_input input;
@@ -55,7 +55,7 @@ static void set_up(struct stand *s, const char *id)
 	s->duty = (struct ab_broker_duty){
 		.input = &s->input,
 		.survey = &s->survey,
-		.plan = &s->plan,
+		.spec = &s->spec,
 		.run = &s->run,
 		.log = &s->log.setup,
 		.init = (int)syscall(SYS_pidfd_open, s->init, 0),

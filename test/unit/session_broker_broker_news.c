@@ -236,7 +236,7 @@ static void open_workspace(void)
 	ab_autofree char *work = at("work");
 
 	ab_objects_add(&facts.write, work, AB_AS_DIR);
-	ab_plan_make(&facts, &s.plan);
+	ab_plan_make(&facts, &s.spec.plan);
 	ab_objects_fini(&facts.write);
 }
 
@@ -280,7 +280,7 @@ static void check_reload(void)
 	ab_broker_reload(broker, 78);
 	ok(has_news("4 78 0 {"), "and nothing was said of it");
 	end();
-	ab_plan_fini(&s.plan);
+	ab_plan_fini(&s.spec.plan);
 }
 
 static void check_project(void)
@@ -300,7 +300,7 @@ static void check_project(void)
 	ok(has_news("4 2 0! this run has no filtered network"),
 	   "where lists are not in use nothing is read");
 	end();
-	ab_plan_fini(&s.plan);
+	ab_plan_fini(&s.spec.plan);
 }
 
 static void check_large(void)

@@ -61,6 +61,7 @@ struct build {
 	dev_t stage_dev;
 	int *taken; /* per plan entry: its tree, or -1 */
 	struct ab_furniture *furniture;
+	struct ab_fds walls;
 };
 
 static void close_build(struct build *b)
@@ -69,7 +70,6 @@ static void close_build(struct build *b)
 	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
 		ab_closep(&b->taken[i]);
 	ab_freep(&b->taken);
-	ab_closep(&b->stage);
 	if (b->root != b->host)
 		ab_closep(&b->root);
 	ab_closep(&b->host);
@@ -313,9 +313,11 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 		choose_mask(b, i, &st, name);
 		return mount_mask(b, m->path, name, target, err);
 	}
-	if (tree < 0)
+	if (tree < 0 || ab_tree_place(tree, target, m->path, err) < 0)
 		return -1;
-	return ab_tree_place(tree, target, m->path, err);
+	if (ab_plan_is_stage(&b->spec->plan, i) && b->walls.len < AB_FDS_MAX)
+		b->walls.v[b->walls.len++] = ab_take_fd(&target);
+	return 0;
 }
 
 /*
@@ -424,13 +426,15 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 	return r;
 }
 
-int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_error *err)
+int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
+		    struct ab_error *err)
 {
 	struct build b = { .spec = spec,
 			   .host = ground->host,
 			   .root = ground->host,
 			   .stage = ground->stage,
-			   .furniture = &ground->furniture };
+			   .furniture = &ground->furniture,
+			   .walls = { .v = { ground->stage }, .len = 1 } };
 	mode_t mask = umask(0);
 	int r;
 
@@ -439,5 +443,9 @@ int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct
 	r = build_tree(&b, err);
 	close_build(&b);
 	umask(mask);
+	if (r < 0)
+		ab_fds_close(&b.walls);
+	else
+		*ret_walls = b.walls;
 	return r;
 }

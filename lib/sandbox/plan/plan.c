@@ -1,6 +1,5 @@
 #include "sandbox/plan/plan.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -56,6 +55,28 @@ const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path
 		if (ab_path_within(path, plan->v[i].path))
 			deepest = &plan->v[i];
 	return deepest;
+}
+
+static const struct ab_mount *find_exact(const struct ab_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->len; i++)
+		if (strcmp(plan->v[i].path, path) == 0)
+			return &plan->v[i];
+	return NULL;
+}
+
+bool ab_plan_is_stage(const struct ab_plan *plan, size_t i)
+{
+	const struct ab_mount *m = &plan->v[i], *config;
+	ab_autofree char *dir = NULL, *path = NULL;
+
+	if (m->op != AB_MOUNT_CLOSE || m->as != AB_AS_DIR ||
+	    strcmp(ab_path_name(m->path), "hooks") != 0)
+		return false;
+	dir = ab_path_parent(m->path);
+	path = ab_path_join(dir, "config");
+	config = find_exact(plan, path);
+	return config && config->op == AB_MOUNT_CLOSE && config->as == AB_AS_FILE;
 }
 
 /* Sort, and keep only the strongest operation of each path. */

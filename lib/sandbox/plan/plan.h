@@ -69,4 +69,8 @@ void ab_plan_fini(struct ab_plan *plan);
  * that is only the read-only root. */
 const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
 
+/* Is entry i the closed hooks folder of a repository whose configuration is closed, too? Then a new
+ * configuration file is prepared in it, where the box cannot reach it (session/walls/git_files.h). */
+bool ab_plan_is_stage(const struct ab_plan *plan, size_t i);
+
 #endif

@@ -26,6 +26,7 @@ enum ab_msg_type {
 	AB_MSG_STOPPED,	   /* value: signal that stopped the command */
 	AB_MSG_STATUS,	   /* value: wait status of the command */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
+	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	/* to init */
 	AB_MSG_SPEC,	/* one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */

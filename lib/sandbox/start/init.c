@@ -71,6 +71,7 @@ struct init {
 	enum ab_capture capture;
 	uint64_t tmp_size;
 	struct ab_ground ground;
+	struct ab_fds walls; /* for AB_MSG_WALLS */
 };
 
 static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
@@ -84,12 +85,15 @@ static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 static int close_stray_fds(struct init *in, struct ab_error *err)
 {
 	const struct ab_strv *named = &in->spec.keep_fds;
-	ab_autofree int *keep = ab_alloc((named->len + 1) * sizeof(keep[0]));
+	size_t n = named->len;
+	ab_autofree int *keep = ab_alloc((n + 1 + in->walls.len) * sizeof(keep[0]));
 
 	for (size_t i = 0; i < named->len; i++)
 		keep[i] = (int)strtol(named->v[i], NULL, 10);
-	keep[named->len] = in->sock;
-	if (ab_close_others(keep, named->len + 1) < 0 || fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
+	keep[n++] = in->sock;
+	for (size_t i = 0; i < in->walls.len; i++)
+		keep[n++] = in->walls.v[i];
+	if (ab_close_others(keep, n) < 0 || fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
 	return 0;
 }
@@ -155,7 +159,7 @@ static int view_stdio(struct init *in, struct ab_error *err)
 
 static int build_mounts(struct init *in, struct ab_error *err)
 {
-	if (ab_mounts_apply(&in->spec, &in->ground, err) < 0)
+	if (ab_mounts_apply(&in->spec, &in->ground, &in->walls, err) < 0)
 		return -1;
 	/* Until now the working directory was covered by the new mounts. */
 	if (chdir(in->spec.cwd) < 0) {
@@ -436,11 +440,22 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 	}
 }
 
+/* The command runs by now, so this delays nothing. */
+static void hand_out_walls(struct init *in)
+{
+	struct ab_msg msg = { .type = AB_MSG_WALLS };
+
+	if (ab_send_fds(in->sock, &msg, AB_MSG_LEN(0), in->walls.v, in->walls.len) < 0)
+		_exit(125);
+	ab_fds_close(&in->walls);
+}
+
 static _Noreturn void confine_and_serve(struct init *in)
 {
 	int r;
 
 	release_stdio();
+	hand_out_walls(in);
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
 		close((int)strtol(in->spec.keep_fds.v[i], NULL, 10));
 	ab_closep(&in->ruleset);

@@ -205,6 +205,7 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_STOPPED:
 	case AB_MSG_STATUS:
 	case AB_MSG_DIALED:
+	case AB_MSG_WALLS:
 		return 0;
 	}
 	return -1;

@@ -1,8 +1,8 @@
 /*
  * Theory of operation.
  *
- * One poll loop over the supervisor's socket, the pidfd of init and those of its own workers
- * (broker_workers.c), with regular checks of the watched folders, the files of secrets and the
+ * One poll loop over the supervisor's socket, the pidfd of init, the box's mountinfo
+ * (session/walls/wall_watch.h) and the pidfds of its own workers (broker_workers.c), with regular checks of the watched folders, the files of secrets and the
  * settings. States: watching (the box lives), swept (the box is gone and everything was checked
  * once more).
  *
@@ -36,7 +36,6 @@
 #include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
-#include "session/broker/mount_watch.h"
 #include "session/broker/socket_owner.h"
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
@@ -45,6 +44,7 @@
 #include "session/secrets/renew.h"
 #include "session/secrets/sources.h"
 #include "session/state/state.h"
+#include "session/walls/wall_watch.h"
 #include "workspace/quarantine/quarantine.h"
 
 enum {
@@ -52,6 +52,7 @@ enum {
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
+	FIRST_JOB = 3,	  /* the first descriptor of a job in the poll */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -78,10 +79,10 @@ static void flush_outbox(struct broker *b, int flags)
 	}
 }
 
-void ab_broker_post(struct broker *b, const struct answer *a)
+static void post_text(struct broker *b, const struct answer *a, size_t text)
 {
 	struct packet **end = &b->outbox, *packet;
-	size_t len = ANSWER_LEN(0);
+	size_t len = ANSWER_LEN(text);
 
 	if (!b->outbox && send_now(b, a, len, MSG_DONTWAIT))
 		return;
@@ -96,16 +97,27 @@ void ab_broker_post(struct broker *b, const struct answer *a)
 	b->npackets++;
 }
 
-/* The box can access a protected object that the host has replaced. */
-static void check_mounts(struct broker *b)
+void ab_broker_post(struct broker *b, const struct answer *a)
 {
-	static struct answer a = { .kind = AB_NEWS_COUNT };
+	post_text(b, a, 0);
+}
 
-	if (!ab_mount_watch_look(b->mount_watch) || !b->duty.strict)
-		return;
-	b->duty.strict = false; /* once is enough */
-	a.result = ab_mount_watch_explain(b->mount_watch, &a.error);
-	ab_broker_post(b, &a);
+/* Tell what the walls' watch has seen, while the run goes on. */
+static void report_walls(struct broker *b)
+{
+	static struct answer finding = { .kind = AB_NEWS_FINDING };
+	static struct answer failure = { .kind = AB_NEWS_COUNT, .result = -1 };
+	char *line;
+
+	while ((line = ab_wall_watch_line(b->walls)) != NULL) {
+		size_t len = strnlen(line, TEXT_ROOM);
+
+		memcpy(finding.lines, line, len);
+		post_text(b, &finding, len);
+		free(line);
+	}
+	if (ab_wall_watch_failed(b->walls, &failure.error))
+		ab_broker_post(b, &failure);
 }
 
 /* Repeated until the box has ended: the supervisor may have no room for the first message. */
@@ -129,7 +141,8 @@ static void sweep_workspace(struct broker *b)
 {
 	if (b->swept)
 		return;
-	check_mounts(b);
+	ab_wall_watch_end(b->walls);
+	report_walls(b);
 	ab_quarantine_sweep(b->quarantine);
 	ab_quarantine_review(b->quarantine);
 	if (b->duty.cgroup)
@@ -193,7 +206,6 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	wait_for_box(b);
 	sweep_workspace(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_mount_watch_lines(b->mount_watch, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t more = strlen(lines.v[i]) + 1;
@@ -235,9 +247,19 @@ static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
 
 	(void)ask;
 	(void)len;
-	if (b->duty.judge && sock >= 0 && b->passed >= 0 && fork() == 0)
-		ab_judge_be(b->duty.judge, sock, b->passed);
+	if (b->duty.judge && sock >= 0 && b->passed.len == 1 && fork() == 0)
+		ab_judge_be(b->duty.judge, sock, b->passed.v[0]);
 	ab_closep(&sock);
+}
+
+static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
+{
+	(void)ask;
+	(void)len;
+	if (b->swept)
+		return;
+	ab_wall_watch_start(b->walls, b->duty.init_pid, b->duty.init, &b->passed);
+	report_walls(b);
 }
 
 static void answer_secret(struct broker *b, const struct ask *ask, size_t len)
@@ -275,32 +297,33 @@ static const struct {
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 	[ASK_JUDGE] = { 0, 0, answer_judge },
+	[ASK_WALLS] = { 0, 0, answer_walls },
 };
 
 static void take_request(struct broker *b)
 {
 	static struct ask ask;
-	size_t nfds = 1;
-	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), &b->passed, &nfds, 0);
-	size_t body = (size_t)n - ASK_LEN(0);
+	ssize_t n;
+	size_t body;
 
+	b->passed.len = AB_COUNT(b->passed.v);
+	n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), b->passed.v, &b->passed.len, 0);
+	body = (size_t)n - ASK_LEN(0);
 	if (n <= 0)
 		finish_alone(b);
 	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
 	    body > asks[ask.kind].max)
 		_exit(1);
-	if (nfds == 0)
-		b->passed = -1;
 	asks[ask.kind].answer(b, &ask, (size_t)n);
-	ab_closep(&b->passed);
-	b->passed = -1;
+	ab_fds_close(&b->passed);
 }
 
 static void check_host(struct broker *b)
 {
 	static const struct ask reload = { .kind = ASK_RELOAD };
 
-	check_mounts(b);
+	ab_wall_watch_look(b->walls);
+	report_walls(b);
 	ab_quarantine_look(b->quarantine);
 	sample_memory(b);
 	clean_up(b, AB_HOURLY_MOST);
@@ -315,12 +338,14 @@ static void check_host(struct broker *b)
 static void wait_for_event(const struct broker *b, struct pollfd *fds)
 {
 	int64_t until = b->swept ? INT64_MAX : b->next_check, left;
-	size_t n = 2;
+	size_t n = FIRST_JOB;
 
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
 	if (b->outbox)
 		fds[0].events |= POLLOUT;
 	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = b->swept ? -1 : ab_wall_watch_fd(b->walls),
+				  .events = POLLPRI };
 	n += ab_jobs_poll(b, fds + n, &until);
 	left = until - ab_now_ms();
 	if (poll(fds, (nfds_t)n,
@@ -334,9 +359,13 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 static _Noreturn void serve_requests(struct broker *b)
 {
 	for (;;) {
-		struct pollfd fds[2 + AB_JOBS_MAX];
+		struct pollfd fds[FIRST_JOB + AB_JOBS_MAX];
 
 		wait_for_event(b, fds);
+		if (fds[2].revents && !b->swept) {
+			ab_wall_watch_event(b->walls);
+			report_walls(b);
+		}
 		/* While the supervisor waits for init. */
 		if (fds[1].revents)
 			sweep_workspace(b);
@@ -366,6 +395,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	static struct broker b;
 	static struct answer a = { .kind = AB_NEWS_COUNT };
 	static const struct ab_strv none;
+	struct ab_wall_watch_setup walls;
 	const struct ab_run *run = duty->run;
 	int keep[] = { sock,
 		       duty->init,
@@ -378,7 +408,6 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 
 	b.duty = *duty;
 	b.sock = sock;
-	b.passed = -1;
 	b.settings = settings;
 	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
@@ -395,7 +424,11 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		ab_broker_post(&b, &a);
 		_exit(1);
 	}
-	b.mount_watch = ab_mount_watch_open(duty->plan, duty->hidden ? duty->hidden : &none);
+	walls.spec = duty->spec;
+	walls.secret = duty->hidden ? duty->hidden : &none;
+	walls.deny = duty->deny_read;
+	walls.strict = duty->strict;
+	b.walls = ab_wall_watch_open(&walls);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve_requests(&b);

@@ -16,9 +16,9 @@
 struct ab_log_setup;
 struct ab_peer;
 struct ab_policy_input;
-struct ab_plan;
 struct ab_run;
 struct ab_secrets;
+struct ab_spec;
 struct ab_survey;
 struct ab_judge_duty;
 struct ab_broker;
@@ -29,10 +29,12 @@ struct ab_broker_duty {
 	struct ab_run *run;
 	const struct ab_log_setup *log; /* to write the end of the record */
 	int init;			/* pidfd of the box's init */
-	const char *cgroup;		/* removed after the box, or NULL */
-	uint64_t memory;		/* limit of the whole box, to sample; 0: none */
-	const struct ab_plan *plan;	/* what the box's mounts close */
-	bool strict;			/* a replaced protected file ends the run */
+	pid_t init_pid;
+	const char *cgroup;		 /* removed after the box, or NULL */
+	uint64_t memory;		 /* limit of the whole box, to sample; 0: none */
+	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
+	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
+	bool strict;			 /* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
 	const struct ab_secrets *secrets;  /* to read again, or NULL */
 	char *const *environ;		   /* with secrets: for their commands */
@@ -59,6 +61,7 @@ enum ab_news_kind {
 	AB_NEWS_LISTS,	    /* ticket, 0: a file has changed; text: the lists (list_wire.h) */
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
 	AB_NEWS_MEMORY,	    /* number: MiB that the box uses, more than duty->memory */
+	AB_NEWS_FINDING,    /* text: a sentence for the user and for the end record */
 	AB_NEWS_COUNT,
 };
 
@@ -86,6 +89,8 @@ void ab_broker_forget(struct ab_broker_news *news); /* wipes */
 /* Fork the judge and give it this listener. The judge reports to the supervisor itself, and its end
  * is seen there too. Only the first request counts. */
 int ab_broker_start_judge(struct ab_broker *broker, int listener);
+/* The box is built: pass what its init handed out (ab_mounts_apply()). -1: the broker is gone. */
+int ab_broker_walls(struct ab_broker *broker, const int *fds, size_t nfds);
 /* Read this secret again, if that can help. */
 void ab_broker_secret(struct ab_broker *broker, size_t i);
 /*

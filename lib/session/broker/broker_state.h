@@ -9,13 +9,14 @@
 
 #include "base/data/buf.h"
 #include "base/data/strv.h"
+#include "base/system/fd.h"
 #include "session/broker/broker.h"
 #include "session/broker/broker_wire.h"
 
 struct ab_settings_watch;
 struct ab_quarantine;
 struct ab_renewals;
-struct ab_mount_watch;
+struct ab_wall_watch;
 
 /* A slow request is a job for a worker process, which sends the answer itself. So the broker never
  * waits: not for a program, nor a file system, nor a supervisor that does not read. */
@@ -49,9 +50,9 @@ struct packet {
 struct broker {
 	struct ab_broker_duty duty;
 	int sock;
-	int passed; /* the descriptor that came with the request, or -1 */
+	struct ab_fds passed; /* descriptors that came with the request */
 	struct ab_quarantine *quarantine;
-	struct ab_mount_watch *mount_watch;
+	struct ab_wall_watch *walls;
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
 	bool cleaned_up;		    /* the hourly cleanup is done */

@@ -18,6 +18,7 @@ enum kind {
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
 	ASK_JUDGE,     /* one fd: the listener */
+	ASK_WALLS,     /* fds of ab_mounts_apply() */
 	ASK_COUNT,
 };
 

@@ -10,7 +10,7 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
-#include "sandbox/plan/plan.h"
+#include "sandbox/plan/spec.h"
 #include "session/broker/broker_state.h"
 
 enum { PROFILES_MAX = 256 };
@@ -122,7 +122,7 @@ struct ab_settings_watch *ab_settings_watch_new(const struct ab_broker_duty *dut
 		free(f);
 		return NULL;
 	}
-	f->plan = duty->plan;
+	f->plan = &duty->spec->plan;
 	f->stamp = f->seen = compute_stamp(f);
 	return f;
 }

@@ -369,6 +369,7 @@ void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 		break;
 	case AB_NEWS_SECRET:
 	case AB_NEWS_MEMORY:
+	case AB_NEWS_FINDING:
 	case AB_NEWS_COUNT:
 		break;
 	}

@@ -153,7 +153,9 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .init = r->box.pidfd,
 				       .cgroup = r->cgroup.path,
 				       .memory = r->cgroup.memory ? 0 : p->spec.limits.memory,
-				       .plan = &p->spec.plan,
+				       .init_pid = r->box.pid,
+				       .spec = &p->spec,
+				       .deny_read = &p->policy->fs.deny_read,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
@@ -447,6 +449,7 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	ab_program_judge_free(r.children);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);
+	ab_strv_fini(&r.found);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
 	ab_violations_free(r.violations);

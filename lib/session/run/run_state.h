@@ -31,6 +31,7 @@ struct run {
 	struct ab_broker *broker;
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;  /* for the judge */
+	struct ab_strv found; /* findings; those of the running box were said at once */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
 	struct ab_streams streams;

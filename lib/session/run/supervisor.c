@@ -336,6 +336,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		if (fds->len)
 			ab_streams_take_view(s->what->streams, ab_take_fd(&fds->v[0]));
 		break;
+	case AB_MSG_WALLS:
+		/* If the broker is gone, its socket says so. */
+		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
+		break;
 	case AB_MSG_ASKS:
 		if (take_listener(s, NULL, fds) < 0)
 			give_up(s);
@@ -416,6 +420,8 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 		pass_secret(s, &news);
 	else if (news.kind == AB_NEWS_MEMORY)
 		end_for_memory(s, &news);
+	else if (news.kind == AB_NEWS_FINDING && news.text)
+		s->what->found(s->what->arg, news.text);
 	else
 		ab_steering_news(s->steering, &news);
 	ab_broker_forget(&news);

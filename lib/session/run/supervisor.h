@@ -40,6 +40,8 @@ struct ab_supervision {
 	const struct ab_steering_setup *steering;
 	/* A secret could not be read again; called once per failing secret. */
 	void (*unread)(void *arg, const char *name, const char *why);
+	/* The broker has found something that the user must know. */
+	void (*found)(void *arg, const char *text);
 };
 
 struct ab_outcome {

@@ -1,0 +1,340 @@
+#include "session/walls/git_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "sandbox/plan/plan.h"
+#include "session/walls/inside.h"
+#include "workspace/git/gitconfig.h"
+#include "workspace/tree/dir.h"
+
+struct ab_git_repo {
+	struct stat st; /* of the git folder */
+	int dir, hooks; /* on the host */
+	int stage;	/* hooks in the box, below its mount */
+	bool worktree_pinned;
+	const char *staged; /* the name of a file that is being prepared there */
+};
+
+struct ab_git_files {
+	struct ab_git_repo **repos;
+	size_t nrepos;
+	struct ab_git_file *v;
+	size_t len;
+	char staged[40];
+};
+
+static bool is_closed_file(const struct ab_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->len; i++)
+		if (plan->v[i].op == AB_MOUNT_CLOSE && plan->v[i].as == AB_AS_FILE &&
+		    strcmp(plan->v[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Its content, at most AB_GITCONFIG_MAX bytes of a regular file, and what it is. */
+static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat *ret_st)
+{
+	ab_autoclose int fd =
+		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ab_autofree char *data = NULL;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, ret_st) < 0)
+		return errno;
+	if (!S_ISREG(ret_st->st_mode))
+		return EINVAL;
+	if (ab_read_all(fd, AB_GITCONFIG_MAX, &data, &len) < 0)
+		return errno;
+	ret->len = 0;
+	ab_buf_add(ret, data, len);
+	return 0;
+}
+
+static void add_file(struct ab_git_files *files, struct ab_git_repo *repo, const char *name,
+		     char *path)
+{
+	struct ab_git_file f = { .repo = repo, .name = name, .path = path };
+
+	if (read_file(repo->dir, name, &f.known, &f.st) != 0) {
+		ab_buf_fini(&f.known);
+		free(path);
+		return;
+	}
+	files->v = ab_realloc(files->v, (files->len + 1) * sizeof(files->v[0]));
+	files->v[files->len++] = f;
+}
+
+static bool is_same_object(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The stage must be the folder that has this name on the host. */
+static struct ab_git_repo *open_repo(const char *gitdir, int stage)
+{
+	struct ab_git_repo *r = ab_alloc(sizeof(*r));
+	struct stat hooks, below;
+
+	*r = (struct ab_git_repo){ .hooks = -1, .stage = stage };
+	r->dir = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
+	if (r->dir >= 0)
+		r->hooks = openat(r->dir, "hooks", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r->hooks >= 0 && fstat(r->dir, &r->st) == 0 && fstat(r->hooks, &hooks) == 0 &&
+	    fstat(stage, &below) == 0 && is_same_object(&hooks, &below))
+		return r;
+	ab_closep(&r->dir);
+	ab_closep(&r->hooks);
+	free(r);
+	return NULL;
+}
+
+static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, const char *hooks,
+		     int *stage)
+{
+	ab_autofree char *gitdir = ab_path_parent(hooks);
+	char *config = ab_path_join(gitdir, "config");
+	char *worktree = ab_path_join(gitdir, "config.worktree");
+	struct ab_git_repo *r = open_repo(gitdir, *stage);
+
+	if (!r) {
+		free(config);
+		free(worktree);
+		return;
+	}
+	ab_take_fd(stage);
+	files->repos = ab_realloc(files->repos, (files->nrepos + 1) * sizeof(files->repos[0]));
+	files->repos[files->nrepos++] = r;
+	r->staged = files->staged;
+	r->worktree_pinned = is_closed_file(plan, worktree);
+	add_file(files, r, "config", config);
+	if (r->worktree_pinned)
+		add_file(files, r, "config.worktree", worktree);
+	else
+		free(worktree);
+}
+
+struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds *walls,
+				       const char *run_id)
+{
+	struct ab_git_files *files = ab_alloc(sizeof(*files));
+	size_t next = 1;
+
+	/* git runs no file of this name, whatever its mode. */
+	snprintf(files->staged, sizeof(files->staged), "agentbox-%s.sample", run_id);
+	for (size_t i = 0; i < plan->len && next < walls->len; i++)
+		if (ab_plan_is_stage(plan, i))
+			add_repo(files, plan, plan->v[i].path, &walls->v[next++]);
+	return files;
+}
+
+void ab_git_files_free(struct ab_git_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->len; i++) {
+		free(files->v[i].path);
+		ab_buf_fini(&files->v[i].known);
+	}
+	for (size_t i = 0; i < files->nrepos; i++) {
+		close(files->repos[i]->dir);
+		close(files->repos[i]->hooks);
+		close(files->repos[i]->stage);
+		free(files->repos[i]);
+	}
+	free(files->repos);
+	free(files->v);
+	free(files);
+}
+
+struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *path)
+{
+	for (size_t i = 0; i < files->len; i++)
+		if (strcmp(files->v[i].path, path) == 0)
+			return &files->v[i];
+	return NULL;
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b)
+{
+	return is_same_object(a, b) && a->st_size == b->st_size &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+void ab_git_file_refresh(struct ab_git_file *file)
+{
+	struct ab_buf now = { 0 };
+	struct stat st;
+
+	if (fstatat(file->repo->dir, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !is_same_object(&st, &file->st) || is_unchanged(&st, &file->st))
+		return;
+	/* Another file by now: its mount is gone, and the caller will see that. */
+	if (read_file(file->repo->dir, file->name, &now, &st) != 0 ||
+	    !is_same_object(&st, &file->st)) {
+		ab_buf_fini(&now);
+		return;
+	}
+	ab_buf_fini(&file->known);
+	file->known = now;
+	file->st = st;
+}
+
+/* Write the bytes to the staged name; *ret_st: the new file. */
+static int write_staged(const struct ab_git_repo *r, const struct ab_buf *content, mode_t mode,
+			struct stat *ret_st)
+{
+	ab_autoclose int fd = -1;
+
+	/* One of a run that was killed at this point. */
+	(void)unlinkat(r->hooks, r->staged, 0);
+	fd = openat(r->hooks, r->staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0 || (content->len && ab_write_all(fd, content->data, content->len) < 0) ||
+	    fchmod(fd, mode & 0777) < 0 || fstat(fd, ret_st) < 0)
+		return errno;
+	return 0;
+}
+
+/* Exchange the staged file, which has its mount, with `old`. */
+static int exchange(const struct ab_git_file *f, const struct stat *old)
+{
+	const struct ab_git_repo *r = f->repo;
+	struct stat st;
+
+	if (renameat2(r->hooks, r->staged, r->dir, f->name, RENAME_EXCHANGE) < 0)
+		return errno;
+	if (fstatat(r->hooks, r->staged, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_same_object(&st, old))
+		return 0;
+	/* A program on the host has replaced it at this moment, and its version counts. */
+	(void)renameat2(r->hooks, r->staged, r->dir, f->name, RENAME_EXCHANGE);
+	return EAGAIN;
+}
+
+/* Make `content` the file's, whose object is `old` now. Takes the content on success. */
+static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struct ab_buf *content,
+			const struct stat *old)
+{
+	const struct ab_git_repo *r = f->repo;
+	struct stat st;
+	int errnum = write_staged(r, content, old->st_mode, &st);
+
+	if (!errnum)
+		errnum = ab_inside_protect_at(in, r->stage, r->staged, &st);
+	if (!errnum)
+		errnum = exchange(f, old);
+	(void)unlinkat(r->hooks, r->staged, 0);
+	if (errnum)
+		return errnum;
+	/* What would we gain from a new file without its mount? */
+	if (ab_inside_look(in, f->path) != AB_WALL_UP)
+		return EIO;
+	ab_buf_fini(&f->known);
+	f->known = *content;
+	*content = (struct ab_buf){ 0 };
+	if (fstatat(r->dir, f->name, &f->st, AT_SYMLINK_NOFOLLOW) < 0)
+		f->st = st;
+	return 0;
+}
+
+static bool judge_change(const struct ab_git_file *f, const struct ab_buf *before,
+			 const struct ab_buf *after, struct ab_gitchange *ret)
+{
+	return ab_gitchange_allowed(before->len ? before->data : "", before->len,
+				    after->len ? after->data : "", after->len,
+				    f->repo->worktree_pinned, ret);
+}
+
+int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *ret_allowed,
+		      struct ab_gitchange *ret)
+{
+	ab_autobuf struct ab_buf now = { 0 };
+	struct stat st;
+	int errnum = read_file(f->repo->dir, f->name, &now, &st);
+
+	if (errnum)
+		return errnum;
+	*ret_allowed = judge_change(f, &f->known, &now, ret);
+	return replace_file(f, in, &now, &st);
+}
+
+bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
+{
+	ab_autobuf struct ab_buf now = { 0 };
+	struct stat st;
+
+	if (read_file(f->repo->dir, f->name, &now, &st) == 0)
+		return judge_change(f, &f->known, &now, ret);
+	*ret = (struct ab_gitchange){ .why = "cannot be read" };
+	return false;
+}
+
+static struct ab_git_file *find_at(struct ab_git_files *files, const struct stat *dir,
+				   const char *name)
+{
+	for (size_t i = 0; i < files->len; i++)
+		if (is_same_object(&files->v[i].repo->st, dir) &&
+		    strcmp(files->v[i].name, name) == 0)
+			return &files->v[i];
+	return NULL;
+}
+
+static bool is_lock_of(const char *from, const char *to)
+{
+	size_t n = strlen(to);
+
+	return strncmp(from, to, n) == 0 && strcmp(from + n, ".lock") == 0;
+}
+
+static int explain(struct ab_gitchange *ret, int errnum)
+{
+	ret->key[0] = '\0';
+	ret->why = errnum == EINVAL ? "is on a file system that cannot exchange two files"
+		   : errnum == EAGAIN || errnum == EBUSY
+			   ? "was changed on the host at the same time"
+			   : "cannot be replaced";
+	return errnum == EAGAIN ? EBUSY : errnum;
+}
+
+int ab_git_files_commit(struct ab_git_files *files, const struct ab_inside *in,
+			const struct stat *dir, const char *from, const char *to,
+			const char **ret_path, struct ab_gitchange *ret)
+{
+	struct ab_git_file *f = find_at(files, dir, to);
+	ab_autobuf struct ab_buf now = { 0 }, wanted = { 0 };
+	struct stat st, lock;
+	int errnum;
+
+	if (!f)
+		return -1;
+	*ret_path = f->path;
+	if (!is_lock_of(from, to)) {
+		ret->key[0] = '\0';
+		ret->why = "may be replaced only by its own lock file";
+		return EACCES;
+	}
+	/* Without its mount it is about to be renewed. */
+	if (ab_inside_look(in, f->path) != AB_WALL_UP)
+		return explain(ret, EBUSY);
+	/* From here on no path of the box counts, and its bytes are read once. */
+	errnum = read_file(f->repo->dir, from, &wanted, &lock);
+	if (!errnum)
+		errnum = read_file(f->repo->dir, f->name, &now, &st);
+	if (errnum)
+		return explain(ret, errnum);
+	if (!judge_change(f, &now, &wanted, ret))
+		return EACCES;
+	errnum = replace_file(f, in, &wanted, &st);
+	if (errnum)
+		return explain(ret, errnum);
+	(void)unlinkat(f->repo->dir, from, 0);
+	return 0;
+}

@@ -1,0 +1,63 @@
+#ifndef AB_SESSION_WALLS_WALL_WATCH_H
+#define AB_SESSION_WALLS_WALL_WATCH_H
+/*
+ * Keeps the mounts in force that close or hide single objects in the box.
+ *
+ * The kernel drops a mount, in every namespace, when what it is mounted on is removed or renamed
+ * over from outside: a `git config` on the host replaces .git/config and with it our mount. The
+ * kernel reports that on the box's mountinfo, and the wall is put up again, usually within a
+ * millisecond. Until then the box can access the new file:
+ *
+ * - A configuration file of git is replaced once more, with our own copy, so that a descriptor the
+ *   box got in between leads nowhere (git_files.h). Then the content is compared. What the box
+ *   might have changed itself is only reported; any other change ends a strict run.
+ * - Any other protected file cannot be replaced like that, so a strict run ends.
+ * - A hidden file may have been read: it is hidden again and reported.
+ *
+ * A file that denyRead covers and that is created during the run is hidden when it is seen, and
+ * reported (denied_watch.h).
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/data/strv.h"
+
+struct ab_error;
+struct ab_fds;
+struct ab_git_files;
+struct ab_inside;
+struct ab_spec;
+struct ab_wall_watch;
+
+struct ab_wall_watch_setup {
+	const struct ab_spec *spec;
+	const struct ab_strv *secret; /* files that are hidden or covered because they contain
+				       * secrets */
+	const struct ab_strv *deny;   /* filesystem.denyRead, or NULL */
+	bool strict;
+};
+
+/* Remembers what the plan closes and masks, as it is now. What the setup points to lives longer. */
+struct ab_wall_watch *ab_wall_watch_open(const struct ab_wall_watch_setup *setup);
+
+/* The box is built: `pid` and `pidfd` of its init, and the descriptors of ab_mounts_apply(), of which
+ * it takes some. Nothing is checked before. */
+void ab_wall_watch_start(struct ab_wall_watch *watch, pid_t pid, int pidfd, struct ab_fds *walls);
+bool ab_wall_watch_started(const struct ab_wall_watch *watch);
+
+/* Poll for POLLPRI, then call event(); -1: there is nothing to poll. look() is for the regular
+ * check. end() is for the time after the box. */
+int ab_wall_watch_fd(const struct ab_wall_watch *watch);
+void ab_wall_watch_event(struct ab_wall_watch *watch);
+void ab_wall_watch_look(struct ab_wall_watch *watch);
+void ab_wall_watch_end(struct ab_wall_watch *watch);
+
+/* Must a strict run end? True once, with the error. */
+bool ab_wall_watch_failed(struct ab_wall_watch *watch, struct ab_error *ret);
+/* The next sentence about what was seen, or NULL. */
+char *ab_wall_watch_line(struct ab_wall_watch *watch);
+
+/* For a change that the box asks for; NULL if there is no such file. */
+struct ab_git_files *ab_wall_watch_git(struct ab_wall_watch *watch, const struct ab_inside **ret);
+
+#endif
