@@ -234,15 +234,12 @@ static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struc
 	(void)unlinkat(r->hooks, r->staged, 0);
 	if (errnum)
 		return errnum;
-	/* What would we gain from a new file without its mount? */
-	if (ab_inside_look(in, f->path) != AB_WALL_UP)
-		return EIO;
 	ab_buf_fini(&f->known);
 	f->known = *content;
 	*content = (struct ab_buf){ 0 };
-	if (fstatat(r->dir, f->name, &f->st, AT_SYMLINK_NOFOLLOW) < 0)
-		f->st = st;
-	return 0;
+	f->st = st;
+	/* The host may have replaced it again. */
+	return ab_inside_look(in, f->path) == AB_WALL_UP ? 0 : EAGAIN;
 }
 
 static bool judge_change(const struct ab_git_file *f, const struct ab_buf *before,

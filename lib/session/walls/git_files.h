@@ -46,8 +46,9 @@ void ab_git_file_refresh(struct ab_git_file *file);
 
 /*
  * Replace it with our own copy of what it contains now, after a program on the host has replaced
- * it: whatever the box opened in between is a file without a name then. 0 or an errno. *ret: what
- * the copy changes, compared with what was known; *ret_allowed: the box might do the same.
+ * it: whatever the box opened in between is a file without a name then. 0 or an errno; EAGAIN: the
+ * host has replaced it again. *ret_allowed: false if the copy has a change that the box may not make,
+ * compared with what was known; then see *ret. Both are unchanged if it could not be read.
  */
 int ab_git_file_renew(struct ab_git_file *file, const struct ab_inside *in, bool *ret_allowed,
 		      struct ab_gitchange *ret);

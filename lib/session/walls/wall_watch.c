@@ -26,7 +26,8 @@
 enum {
 	RETRY_MS = 300, /* rename() drops the mount first and moves the name later */
 	RETRY_NS = 10000,
-	GONE_LOOKS = 3, /* regular checks in a row without a file that must be there */
+	GONE_LOOKS = 3,	  /* regular checks in a row without a file that must be there */
+	AGAIN_MAX = 1000, /* how often the host may replace a file while we work on it */
 };
 
 struct watched {
@@ -41,8 +42,9 @@ struct watched {
 	char cover[AB_STAGED_NAME]; /* what is mounted on it; "": itself, read-only */
 	bool mounted;		    /* the box has a mount here */
 	bool pending;		    /* the wall is down and could not be put up yet */
+	bool again;		    /* it is up, but the file was replaced again meanwhile */
 	bool told;
-	unsigned gone;
+	unsigned gone, times;
 	struct ab_git_file *git; /* or NULL */
 };
 
@@ -255,7 +257,7 @@ static bool is_replaced(const struct watched *e)
 static void renew_closed(struct ab_wall_watch *w, struct watched *e)
 {
 	struct ab_gitchange change;
-	bool allowed;
+	bool allowed = true;
 	int errnum;
 
 	if (!e->git) {
@@ -263,10 +265,15 @@ static void renew_closed(struct ab_wall_watch *w, struct watched *e)
 		return;
 	}
 	errnum = ab_git_file_renew(e->git, &w->inside, &allowed, &change);
+	/* It was the file's content, even if it has changed again. */
+	if (!allowed)
+		fail_change(w, e, &change);
+	e->again = (errnum == EAGAIN || errnum == ENOENT) && e->times++ < AGAIN_MAX;
+	if (e->again)
+		return; /* the host has replaced it once more */
+	e->times = 0;
 	if (errnum)
 		fail_run(w, e, OPENED);
-	else if (!allowed)
-		fail_change(w, e, &change);
 	else
 		add_line(w, e, CHANGED);
 }
@@ -309,10 +316,12 @@ static void check(struct ab_wall_watch *w, struct watched *e)
 		return;
 	}
 	state = ab_inside_look(&w->inside, e->path);
-	e->pending = false;
+	e->pending = e->again = false;
 	e->gone = state == AB_WALL_GONE ? e->gone + 1 : 0;
 	if (state == AB_WALL_DOWN)
 		restore(w, e);
+	else if (state == AB_WALL_UP && e->git && is_replaced(e))
+		renew_closed(w, e);
 	else if (state == AB_WALL_UP && e->git)
 		ab_git_file_refresh(e->git);
 	else if (state == AB_WALL_GONE && e->git && e->gone == GONE_LOOKS)
@@ -324,9 +333,9 @@ static bool check_pending(struct ab_wall_watch *w, bool all)
 	bool pending = false;
 
 	for (size_t i = 0; i < w->len; i++) {
-		if (all || w->v[i].pending)
+		if (all || w->v[i].pending || w->v[i].again)
 			check(w, &w->v[i]);
-		pending |= w->v[i].pending;
+		pending |= w->v[i].pending || w->v[i].again;
 	}
 	return pending;
 }
