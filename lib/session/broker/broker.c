@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -44,6 +45,8 @@
 #include "session/secrets/renew.h"
 #include "session/secrets/sources.h"
 #include "session/state/state.h"
+#include "session/walls/git_files.h"
+#include "session/walls/git_wire.h"
 #include "session/walls/wall_watch.h"
 #include "workspace/quarantine/quarantine.h"
 
@@ -52,7 +55,7 @@ enum {
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
-	FIRST_JOB = 3,	  /* the first descriptor of a job in the poll */
+	FIRST_JOB = 4,	  /* the first descriptor of a job in the poll */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -244,12 +247,50 @@ static void send_news(void *arg, size_t i, const struct ab_sourced *value,
 static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
 {
 	int sock = ab_take_fd(&b->duty.judge_sock);
+	int pair[2] = { -1, -1 };
 
 	(void)ask;
 	(void)len;
-	if (b->duty.judge && sock >= 0 && b->passed.len == 1 && fork() == 0)
-		ab_judge_be(b->duty.judge, sock, b->passed.v[0]);
+	if (b->duty.judge && sock >= 0 && b->passed.len == 1) {
+		/* Without it git cannot change its configuration, and nothing else is different. */
+		(void)!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+		if (fork() == 0)
+			ab_judge_be(b->duty.judge, sock, b->passed.v[0], pair[1]);
+		b->git_sock = pair[0];
+		ab_closep(&pair[1]);
+	}
 	ab_closep(&sock);
+}
+
+/* A rename of the box that the judge holds. */
+static void take_git_ask(struct broker *b)
+{
+	struct ab_git_ask ask;
+	struct ab_git_answer a = { .errnum = -1 };
+	const struct ab_inside *inside;
+	struct ab_git_files *files = ab_wall_watch_git(b->walls, &inside);
+	struct ab_gitchange change = { .why = "" };
+	struct stat dir = { 0 };
+	const char *path = "";
+	ssize_t n = recv(b->git_sock, &ask, sizeof(ask), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)sizeof(ask)) {
+		close(ab_take_fd(&b->git_sock)); /* the judge is gone */
+		return;
+	}
+	ask.from[sizeof(ask.from) - 1] = ask.to[sizeof(ask.to) - 1] = '\0';
+	dir.st_dev = ask.dev;
+	dir.st_ino = ask.ino;
+	a.id = ask.id;
+	if (files)
+		a.errnum =
+			ab_git_files_commit(files, inside, &dir, ask.from, ask.to, &path, &change);
+	snprintf(a.path, sizeof(a.path), "%s", path);
+	snprintf(a.reason, sizeof(a.reason), "%s %s", change.key[0] ? change.key : "it",
+		 change.why);
+	(void)!send(b->git_sock, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
 static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
@@ -344,6 +385,9 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 	if (b->outbox)
 		fds[0].events |= POLLOUT;
 	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
+	/* Not before it can be answered. */
+	fds[3] = (struct pollfd){ .fd = ab_wall_watch_started(b->walls) ? b->git_sock : -1,
+				  .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = b->swept ? -1 : ab_wall_watch_fd(b->walls),
 				  .events = POLLPRI };
 	n += ab_jobs_poll(b, fds + n, &until);
@@ -366,6 +410,8 @@ static _Noreturn void serve_requests(struct broker *b)
 			ab_wall_watch_event(b->walls);
 			report_walls(b);
 		}
+		if (fds[3].revents)
+			take_git_ask(b);
 		/* While the supervisor waits for init. */
 		if (fds[1].revents)
 			sweep_workspace(b);
@@ -408,6 +454,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 
 	b.duty = *duty;
 	b.sock = sock;
+	b.git_sock = -1;
 	b.settings = settings;
 	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");

@@ -44,7 +44,7 @@ struct ab_judge {
 	struct ab_judge_duty duty;
 	void *states[AB_HANDLERS_MAX];
 	struct ab_trace *trace;
-	int sock, listener;
+	int sock, listener, broker;
 	struct pollfd fds[SOURCES_MAX];
 	struct source {
 		void (*ready)(struct ab_judge *j, void *arg, short events);
@@ -155,6 +155,11 @@ static bool is_command(struct ab_judge *j, pid_t pid)
 const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *j)
 {
 	return &j->duty.trace;
+}
+
+int ab_judge_broker(const struct ab_judge *j)
+{
+	return j->broker;
 }
 
 bool ab_judge_waits(const struct ab_judge *j, uint64_t id)
@@ -439,19 +444,19 @@ static void open_handlers(struct ab_judge *j)
 		j->states[i] = j->duty.handlers[i].open(j, j->duty.handlers[i].setup);
 }
 
-void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener)
+void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int broker)
 {
 	static struct ab_judge j;
-	const int keep[] = { sock, listener };
+	const int keep[] = { sock, listener, broker };
 
-	j = (struct ab_judge){ .duty = *duty, .sock = sock, .listener = listener };
+	j = (struct ab_judge){ .duty = *duty, .sock = sock, .listener = listener, .broker = broker };
 	ask_for_short_slices();
 	find_home(&j.duty.trace);
 	j.trace = ab_trace_new();
 	prctl(PR_SET_NAME, "agentbox-judge");
 	forget_environment();
 	for (int fd = 0; fd < 3; fd++)
-		if (fd != sock && fd != listener)
+		if (fd != sock && fd != listener && fd != broker)
 			close(fd);
 	/* Best effort: wake the caller on this processor. */
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);

@@ -62,12 +62,15 @@ struct ab_judge_duty {
 	size_t nhandlers;
 };
 
-/* `sock` leads to the supervisor, `listener` to the held calls; everything else is closed. */
-_Noreturn void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener);
+/* `sock` leads to the supervisor, `listener` to the held calls, `broker` to the broker or -1;
+ * everything else is closed. */
+_Noreturn void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int broker);
 
 /* For handlers. */
 
 const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *judge);
+/* A socket for requests that a handler sends to the broker, or -1. */
+int ab_judge_broker(const struct ab_judge *judge);
 /* Does the caller still wait? If not, what was read may be about another process. */
 bool ab_judge_waits(const struct ab_judge *judge, uint64_t id);
 /* After AB_REPLY_LATER. If the caller is gone, nothing happens. */

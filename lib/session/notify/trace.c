@@ -46,6 +46,7 @@ static uint64_t hash_note(const struct ab_note *note, const char *path)
 
 	key = hash_text(key, path);
 	key = hash_text(key, note->exe);
+	key = hash_text(key, note->reason);
 	return hash_text(key, note->kind == AB_NOTE_CALL ? note->call : note->access);
 }
 

@@ -20,6 +20,7 @@
 #include "session/notify/exec_read.h"
 #include "session/notify/exec_resolve.h"
 #include "session/notify/trace.h"
+#include "session/writes/git_rename.h"
 #include "session/writes/place.h"
 
 /* A name in a call. */
@@ -38,14 +39,15 @@ struct writes {
 	 * no look: whatever is refused or reported was looked up anew. */
 	pid_t pid; /* 0: none */
 	char cwd[PATH_MAX];
+	struct ab_git_renames *git;
 };
 
 static void *open_writes(struct ab_judge *judge, const void *setup)
 {
 	struct writes *w = ab_alloc(sizeof(*w));
 
-	(void)judge;
 	w->survey = setup;
+	w->git = ab_git_renames_open(judge);
 	return w;
 }
 
@@ -183,6 +185,11 @@ static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 	bool open = n > 0 && !terms->all;
 	struct ab_denied denied;
 
+	if (t->kind == AB_TOUCH_RENAME && n == 2 &&
+	    ab_git_renames_ask(w->git, judge, call,
+			       &(struct ab_git_name){ names[1].dir, names[1].text },
+			       &(struct ab_git_name){ names[0].dir, names[0].text }))
+		return (struct ab_reply){ .kind = AB_REPLY_LATER };
 	for (size_t i = 0; i < n; i++) {
 		const char *place = names[i].place, *path;
 

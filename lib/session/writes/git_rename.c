@@ -1,0 +1,187 @@
+#include "session/writes/git_rename.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/arena.h"
+#include "base/data/mem.h"
+#include "sandbox/plan/plan.h"
+#include "session/notify/exec_resolve.h"
+#include "session/notify/judge_process.h"
+#include "session/walls/git_wire.h"
+
+enum { WAITING_MAX = 64 };
+
+/* A call that the broker works on. */
+struct waiting {
+	uint64_t id; /* 0: free; the kernel's numbers are random */
+	pid_t pid;
+	struct seccomp_data data;
+};
+
+struct ab_git_renames {
+	int fd;
+	struct waiting v[WAITING_MAX];
+	struct ab_arena arena;
+};
+
+static const char *get_last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Is it a rename that git makes? */
+static bool is_of_git(const struct ab_held *call, const char *from, const char *to)
+{
+	size_t n = strlen(to);
+
+	if (call->data->nr == __NR_renameat2 && (uint32_t)call->data->args[4] != 0)
+		return false;
+	return (strcmp(to, "config") == 0 || strcmp(to, "config.worktree") == 0) &&
+	       strncmp(from, to, n) == 0 && strcmp(from + n, ".lock") == 0;
+}
+
+/* The folder of the name, as the caller sees it. */
+static bool find_folder(const struct ab_held *call, const struct ab_git_name *name,
+			struct stat *ret, const char **ret_path)
+{
+	size_t n = (size_t)(get_last_name(name->text) - name->text);
+	const char *folder = n ? ab_arena_ndup(call->arena, name->text, n) : ".";
+	struct ab_found found;
+
+	if (ab_exec_walk(call->arena, call->pid, name->dir, folder, false, &found) < 0)
+		return false;
+	*ret = found.st;
+	*ret_path = found.errnum ? NULL : ab_found_path(call->arena, &found);
+	ab_found_close(&found);
+	return *ret_path && S_ISDIR(ret->st_mode);
+}
+
+static bool is_closed(const struct ab_plan *plan, struct ab_arena *arena, const char *dir,
+		      const char *name)
+{
+	const char *path = ab_arena_cat(arena, ab_arena_cat(arena, dir, "/"), name);
+	const struct ab_mount *m = ab_plan_find(plan, path);
+
+	return m && m->op == AB_MOUNT_CLOSE && strcmp(m->path, path) == 0;
+}
+
+static struct waiting *find_waiting(struct ab_git_renames *r, uint64_t id)
+{
+	for (size_t i = 0; i < WAITING_MAX; i++)
+		if (r->v[i].id == id)
+			return &r->v[i];
+	return NULL;
+}
+
+bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_judge *judge,
+			const struct ab_held *call, const struct ab_git_name *from,
+			const struct ab_git_name *to)
+{
+	const char *from_name = get_last_name(from->text), *to_name = get_last_name(to->text);
+	const char *dir, *to_dir;
+	struct ab_git_ask ask = { .id = call->id };
+	struct stat st, to_st;
+	struct waiting *w;
+
+	if (!r || r->fd < 0 || !is_of_git(call, from_name, to_name) ||
+	    !find_folder(call, from, &st, &dir) || !find_folder(call, to, &to_st, &to_dir) ||
+	    st.st_dev != to_st.st_dev || st.st_ino != to_st.st_ino ||
+	    !is_closed(ab_judge_terms(judge)->plan, call->arena, to_dir, to_name) ||
+	    !ab_judge_waits(judge, call->id))
+		return false;
+	w = find_waiting(r, 0);
+	if (!w)
+		return false;
+	ask.dev = st.st_dev;
+	ask.ino = st.st_ino;
+	memcpy(ask.from, from_name, strlen(from_name));
+	memcpy(ask.to, to_name, strlen(to_name));
+	if (send(r->fd, &ask, sizeof(ask), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return false;
+	*w = (struct waiting){ .id = call->id, .pid = call->pid, .data = *call->data };
+	return true;
+}
+
+static void report_refusal(struct ab_git_renames *r, struct ab_judge *judge,
+			   const struct waiting *w, const struct ab_git_answer *a)
+{
+	struct ab_held call = { .id = w->id, .pid = w->pid, .data = &w->data, .arena = &r->arena };
+	struct ab_denied denied;
+
+	ab_arena_reset(&r->arena);
+	ab_trace_protected(&r->arena, ab_judge_terms(judge), a->path, &denied);
+	denied.reason = a->reason;
+	ab_judge_report(judge, &call, &denied);
+}
+
+static void answer_call(struct ab_git_renames *r, struct ab_judge *judge,
+			const struct ab_git_answer *a)
+{
+	struct waiting *w = a->id ? find_waiting(r, a->id) : NULL;
+	struct ab_reply reply = { .kind = AB_REPLY_VALUE };
+
+	if (!w)
+		return;
+	if (a->errnum > 0) {
+		report_refusal(r, judge, w, a);
+		reply = (struct ab_reply){ .kind = AB_REPLY_ERROR, .errnum = a->errnum };
+	} else if (a->errnum < 0) {
+		reply.kind = AB_REPLY_CONTINUE; /* the mount decides */
+	}
+	w->id = 0;
+	ab_judge_reply(judge, a->id, &reply);
+}
+
+/* The broker is gone, and the run ends with it; until then the mounts decide. */
+static void give_up(struct ab_git_renames *r, struct ab_judge *judge)
+{
+	const struct ab_reply proceed = { .kind = AB_REPLY_CONTINUE };
+
+	for (size_t i = 0; i < WAITING_MAX; i++)
+		if (r->v[i].id)
+			ab_judge_reply(judge, r->v[i].id, &proceed);
+	memset(r->v, 0, sizeof(r->v));
+	ab_judge_unwatch(judge, r->fd);
+	r->fd = -1;
+}
+
+static void broker_ready(struct ab_judge *judge, void *arg, short events)
+{
+	struct ab_git_renames *r = arg;
+	struct ab_git_answer a;
+	ssize_t n = recv(r->fd, &a, sizeof(a), MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)sizeof(a)) {
+		give_up(r, judge);
+		return;
+	}
+	a.path[sizeof(a.path) - 1] = a.reason[sizeof(a.reason) - 1] = '\0';
+	answer_call(r, judge, &a);
+}
+
+struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge)
+{
+	struct ab_git_renames *r;
+	int fd = ab_judge_broker(judge);
+
+	if (fd < 0)
+		return NULL;
+	r = ab_alloc(sizeof(*r));
+	r->fd = fd;
+	if (ab_judge_watch(judge, fd, POLLIN, broker_ready, r) < 0)
+		r->fd = -1;
+	return r;
+}
