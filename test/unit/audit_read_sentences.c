@@ -74,6 +74,7 @@ static const struct {
 	  "monitor", "t", "5, the limit is 3  x.y  action warn", "" },
 	{ "\"kind\":\"secret\",\"name\":\"K\",\"event\":\"failed\",\"reason\":\"r\"", "secret", "K",
 	  "failed: r", "" },
+	{ "\"kind\":\"finding\",\"reason\":\"a sentence\"", "finding", "a sentence", "", "" },
 	{ "\"kind\":\"program\",\"path\":\"/bin/\\u001bx\"", "program", "/bin/\\x1bx", "", "" },
 	{ "\"kind\":\"continued\",\"removed\":\"f\"", "file",
 	  "the record continues in the next file; f was removed", "", "" },

@@ -88,6 +88,7 @@ static const struct event events[] = {
 	{ "monitor", NULL, "monitor", "{threshold}",
 	  "{value}, the limit is {limit}[  {domain}][  action {action}]", "" },
 	{ "secret", NULL, "secret", "{name}", "[{event}][: {reason}]", "" },
+	{ "finding", NULL, "finding", "{reason}", "", "" },
 	{ "program", NULL, "program", "{path}", "", "" },
 	{ "continued", NULL, "file",
 	  "the record continues in the next file[; {removed} was removed]", "", "" },

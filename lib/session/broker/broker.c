@@ -110,14 +110,13 @@ static void report_walls(struct broker *b)
 {
 	static struct answer finding = { .kind = AB_NEWS_FINDING };
 	static struct answer failure = { .kind = AB_NEWS_COUNT, .result = -1 };
-	char *line;
+	const char *line;
 
 	while ((line = ab_wall_watch_line(b->walls)) != NULL) {
 		size_t len = strnlen(line, TEXT_ROOM);
 
 		memcpy(finding.lines, line, len);
 		post_text(b, &finding, len);
-		free(line);
 	}
 	if (ab_wall_watch_failed(b->walls, &failure.error))
 		ab_broker_post(b, &failure);
@@ -184,6 +183,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	wait_for_box(b);
 	sweep_workspace(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
+	ab_wall_watch_lines(b->walls, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	ab_record_open(&line, b->duty.run->id, "end");
 	ab_record_text(&line, "error", "the supervisor was killed");
@@ -209,6 +209,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	wait_for_box(b);
 	sweep_workspace(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
+	ab_wall_watch_lines(b->walls, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t more = strlen(lines.v[i]) + 1;

@@ -61,7 +61,7 @@ enum ab_news_kind {
 	AB_NEWS_LISTS,	    /* ticket, 0: a file has changed; text: the lists (list_wire.h) */
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
 	AB_NEWS_MEMORY,	    /* number: MiB that the box uses, more than duty->memory */
-	AB_NEWS_FINDING,    /* text: a sentence for the user and for the end record */
+	AB_NEWS_FINDING,    /* text: a sentence about what the run did in the workspace */
 	AB_NEWS_COUNT,
 };
 

@@ -33,17 +33,15 @@ static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd, 
 	return 0;
 }
 
-/* Wait for the reply to ASK_SWEEP; *ret: findings that nobody has heard before. */
+/* Wait for the reply to ASK_SWEEP. */
 static int wait_for_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
-			   struct ab_strv *ret, struct ab_error *err)
+			   struct ab_error *err)
 {
 	for (;;) {
 		ab_autoclose int fd = -1;
 
 		if (take_answer(broker, a, &fd, ret_lines, err) < 0)
 			return -1;
-		if (a->kind == AB_NEWS_FINDING)
-			ab_strv_add(ret, a->lines);
 		if (a->kind < AB_NEWS_COUNT) {
 			explicit_bzero(a->lines, *ret_lines);
 			continue;
@@ -209,7 +207,7 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_err
 	static struct answer a;
 	size_t len = 0;
 
-	if (wait_for_answer(broker, &a, &len, ret, err) < 0)
+	if (wait_for_answer(broker, &a, &len, err) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(ret, a.lines + i);

@@ -330,9 +330,9 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	}
 	report_streams(r);
 	/* Without a command there was nobody to create a file. */
-	if (r->held)
-		ab_run_say_all(r, AB_SAY_WARNING, &moved);
-	ab_strv_extend(&r->found, &moved);
+	for (size_t i = 0; r->held && i < moved.len; i++)
+		if (!ab_strv_has(&r->told, moved.v[i]))
+			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
 	if (result == 0)
@@ -344,22 +344,13 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		ab_box_explain(err);
 	if (result == 0)
 		*ret_status = exit_status_of(&r->outcome);
-	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &r->found, &late) <
-	    0)
+	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
 	/* While the broker ends. */
-	if (ab_run_write_result(r, result, *ret_status, &r->found, err, &late) < 0)
+	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;
-}
-
-static void report_finding(void *arg, const char *text)
-{
-	struct run *r = arg;
-
-	ab_run_say(r, AB_SAY_WARNING, "%s", text);
-	ab_strv_add(&r->found, text);
 }
 
 static void warn_unread_secret(void *arg, const char *name, const char *why)
@@ -368,6 +359,14 @@ static void warn_unread_secret(void *arg, const char *name, const char *why)
 
 	ab_run_say(r, AB_SAY_WARNING, "cannot read %s again; the old value stays in use: %s", name,
 		   why);
+}
+
+static void warn_of_finding(void *arg, const char *text)
+{
+	struct run *r = arg;
+
+	ab_strv_add(&r->told, text);
+	ab_run_say(r, AB_SAY_WARNING, "%s", text);
 }
 
 static void say_for_steering(void *arg, bool note, const char *text)
@@ -413,7 +412,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.secrets = &r->prepared->policy->secrets,
 		.steering = &steering,
 		.unread = warn_unread_secret,
-		.found = report_finding,
+		.found = warn_of_finding,
 	};
 	int result;
 

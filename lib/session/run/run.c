@@ -449,7 +449,7 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	ab_program_judge_free(r.children);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);
-	ab_strv_fini(&r.found);
+	ab_strv_fini(&r.told);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
 	ab_violations_free(r.violations);

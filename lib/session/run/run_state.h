@@ -31,7 +31,6 @@ struct run {
 	struct ab_broker *broker;
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;  /* for the judge */
-	struct ab_strv found; /* findings; those of the running box were said at once */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
 	struct ab_streams streams;
@@ -41,6 +40,7 @@ struct run {
 	struct ab_outcome outcome;
 	struct ab_error ended;	       /* the limit that ended the command; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
+	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
 	bool result_written;

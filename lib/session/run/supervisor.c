@@ -64,6 +64,7 @@ static void fail_run(void *arg, const struct ab_error *err);
 static int attach_network(struct supervisor *s);
 static void pass_dialled(struct supervisor *s, int errnum, int fd);
 static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
+static void tell_finding(struct supervisor *s, const struct ab_broker_news *news);
 
 enum {
 	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL after a timeout */
@@ -420,8 +421,8 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 		pass_secret(s, &news);
 	else if (news.kind == AB_NEWS_MEMORY)
 		end_for_memory(s, &news);
-	else if (news.kind == AB_NEWS_FINDING && news.text)
-		s->what->found(s->what->arg, news.text);
+	else if (news.kind == AB_NEWS_FINDING)
+		tell_finding(s, &news);
 	else
 		ab_steering_news(s->steering, &news);
 	ab_broker_forget(&news);
@@ -584,6 +585,19 @@ static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
 	if (!news->text && !s->reported[i])
 		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
 	s->reported[i] = !news->text;
+}
+
+static void tell_finding(struct supervisor *s, const struct ab_broker_news *news)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	if (!news->text)
+		return;
+	ab_record_open(&line, s->what->run_id, "finding");
+	ab_record_text(&line, "reason", news->text);
+	if (ab_log_write(s->what->log, &line, s->err) < 0)
+		give_up(s);
+	s->what->found(s->what->arg, news->text);
 }
 
 static void host_wanted(void *arg, const struct ab_host_question *wanted)

@@ -40,7 +40,7 @@ struct ab_supervision {
 	const struct ab_steering_setup *steering;
 	/* A secret could not be read again; called once per failing secret. */
 	void (*unread)(void *arg, const char *name, const char *why);
-	/* The broker has found something that the user must know. */
+	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
 };
 

@@ -439,9 +439,14 @@ bool ab_wall_watch_failed(struct ab_wall_watch *w, struct ab_error *ret)
 	return true;
 }
 
-char *ab_wall_watch_line(struct ab_wall_watch *w)
+const char *ab_wall_watch_line(struct ab_wall_watch *w)
 {
-	return w->taken < w->lines.len ? ab_strdup(w->lines.v[w->taken++]) : NULL;
+	return w->taken < w->lines.len ? w->lines.v[w->taken++] : NULL;
+}
+
+void ab_wall_watch_lines(const struct ab_wall_watch *w, struct ab_strv *ret)
+{
+	ab_strv_extend(ret, &w->lines);
 }
 
 struct ab_git_files *ab_wall_watch_git(struct ab_wall_watch *w, const struct ab_inside **ret)

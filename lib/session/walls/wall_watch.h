@@ -54,8 +54,9 @@ void ab_wall_watch_end(struct ab_wall_watch *watch);
 
 /* Must a strict run end? True once, with the error. */
 bool ab_wall_watch_failed(struct ab_wall_watch *watch, struct ab_error *ret);
-/* The next sentence about what was seen, or NULL. */
-char *ab_wall_watch_line(struct ab_wall_watch *watch);
+/* The next sentence about what was seen, or NULL; and all of them. */
+const char *ab_wall_watch_line(struct ab_wall_watch *watch);
+void ab_wall_watch_lines(const struct ab_wall_watch *watch, struct ab_strv *ret);
 
 /* For a change that the box asks for; NULL if there is no such file. */
 struct ab_git_files *ab_wall_watch_git(struct ab_wall_watch *watch, const struct ab_inside **ret);
