@@ -154,6 +154,48 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	! git config --worktree core.pager
 }
 
+@test "git writes: submodules can be added, with or without a .gitmodules at the start" {
+	make_repo "$HOME/sub"
+	make_repo
+	agentbox run -- sh -c "$DO"'
+		well git submodule add -q ~/sub one
+		echo evil >>.gitmodules && echo HOLE
+		bad mv file .gitmodules
+		bad rm -f .gitmodules
+		well git submodule add -q ~/sub two
+		bad git config -f .gitmodules submodule.one.update "!x"
+		bad git config -f .gitmodules core.pager x
+		well git commit -qm submodules
+		'"$CLEAN"'; echo end'
+	[ "$status" -eq 0 ]
+	no_hole
+	[[ "$output" == *end* ]]
+	[[ "$output" == *"submodule.one.update can make git run a program"* ]]
+	[[ "$output" != *quarantine* ]]
+	[ "$(git config -f .gitmodules submodule.two.path)" = two ]
+	! git config -f .gitmodules submodule.one.update
+	git submodule status
+	agentbox run -- sh -c "$DO"'
+		well git submodule add -q ~/sub three
+		bad git config -f .gitmodules submodule.one.url "ext::sh -c x"
+		echo evil >>.gitmodules && echo HOLE
+		'"$CLEAN"'; echo end'
+	[ "$status" -eq 0 ]
+	no_hole
+	[ "$(git config -f .gitmodules submodule.three.path)" = three ]
+	[ "$(git config -f .gitmodules submodule.one.url)" = "$HOME/sub" ]
+}
+
+@test "git writes: a .gitmodules that the command writes itself is refused or moved" {
+	make_repo
+	agentbox run -- sh -c '
+		printf "[submodule \"x\"]\n\tupdate = !evil\n" >.gitmodules
+		printf "[submodule \"x\"]\n\tupdate = !evil\n" >.gitmodules.lock
+		mv .gitmodules.lock .gitmodules; echo end'
+	[[ "$output" == *end* ]]
+	absent .gitmodules
+}
+
 @test "git writes: a repository that the run makes is its own" {
 	agentbox run -- sh -c "$DO"'
 		well git init -q new && cd new

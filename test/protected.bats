@@ -86,7 +86,7 @@ taken()
 		"$1" exchange .config/fish .config/other; "$1" link .git/config x
 		"$1" link .git/config .git/x; "$1" replace .git/hooks .git/old
 		rmdir dir; ln -sfn /tmp .git; rm -rf .git/config; ls -A
-		git config user.name evil && echo HOLE
+		git config core.pager evil && echo HOLE
 		echo x >.config/other/x; echo two >file; git commit -qam second; git gc -q
 		git log --oneline | wc -l' sh "$ATTACK/files"
 	no_hole

@@ -315,7 +315,7 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	}
 	if (tree < 0 || ab_tree_place(tree, target, m->path, err) < 0)
 		return -1;
-	if (ab_plan_is_stage(&b->spec->plan, i) && b->walls.len < AB_FDS_MAX)
+	if (ab_plan_stage(&b->spec->plan, i) != AB_STAGE_NONE && b->walls.len < AB_FDS_MAX)
 		b->walls.v[b->walls.len++] = ab_take_fd(&target);
 	return 0;
 }

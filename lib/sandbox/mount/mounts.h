@@ -23,8 +23,8 @@ struct ab_ground {
 int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error *err);
 /*
  * Consumes `ground`. *ret_walls, with which a wall can be put up again later: first the staging tmpfs,
- * then each folder for which ab_plan_is_stage() is true, in the order of the plan and as many as
- * there is room for. The box's own mount covers these folders; the descriptors are below it.
+ * then each folder that ab_plan_stage() names, in the order of the plan and as many as there is room
+ * for. A mount of the box covers each of these folders; the descriptors are below it.
  */
 int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err);

@@ -1,5 +1,6 @@
 #include "sandbox/plan/plan.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -65,18 +66,30 @@ static const struct ab_mount *find_exact(const struct ab_plan *plan, const char 
 	return NULL;
 }
 
-bool ab_plan_is_stage(const struct ab_plan *plan, size_t i)
+static bool is_closed_as(const struct ab_plan *plan, const char *dir, const char *name,
+			 enum ab_as as)
 {
-	const struct ab_mount *m = &plan->v[i], *config;
-	ab_autofree char *dir = NULL, *path = NULL;
+	ab_autofree char *path = ab_path_join(dir, name);
+	const struct ab_mount *m = find_exact(plan, path);
 
-	if (m->op != AB_MOUNT_CLOSE || m->as != AB_AS_DIR ||
-	    strcmp(ab_path_name(m->path), "hooks") != 0)
-		return false;
+	return m && m->op == AB_MOUNT_CLOSE && m->as == as;
+}
+
+enum ab_stage ab_plan_stage(const struct ab_plan *plan, size_t i)
+{
+	const struct ab_mount *m = &plan->v[i];
+	const char *name = ab_path_name(m->path);
+	ab_autofree char *dir = NULL;
+
+	if (m->op == AB_MOUNT_PIN && strcmp(name, ".git") == 0)
+		return is_closed_as(plan, m->path, "hooks", AB_AS_DIR) &&
+				       is_closed_as(plan, m->path, "config", AB_AS_FILE)
+			       ? AB_STAGE_TOP
+			       : AB_STAGE_NONE;
+	if (m->op != AB_MOUNT_CLOSE || m->as != AB_AS_DIR || strcmp(name, "hooks") != 0)
+		return AB_STAGE_NONE;
 	dir = ab_path_parent(m->path);
-	path = ab_path_join(dir, "config");
-	config = find_exact(plan, path);
-	return config && config->op == AB_MOUNT_CLOSE && config->as == AB_AS_FILE;
+	return is_closed_as(plan, dir, "config", AB_AS_FILE) ? AB_STAGE_HOOKS : AB_STAGE_NONE;
 }
 
 /* Sort, and keep only the strongest operation of each path. */

@@ -9,7 +9,6 @@
  * writable one over nothing. Paths are real: no component is a symbolic link
  * (except the last one for AB_AS_LINK).
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,8 +68,15 @@ void ab_plan_fini(struct ab_plan *plan);
  * that is only the read-only root. */
 const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
 
-/* Is entry i the closed hooks folder of a repository whose configuration is closed, too? Then a new
- * configuration file is prepared in it, where the box cannot reach it (session/walls/git_files.h). */
-bool ab_plan_is_stage(const struct ab_plan *plan, size_t i);
+/*
+ * A repository whose configuration and hooks are closed: a new configuration file is prepared in
+ * hooks, where the box cannot reach it (session/walls/git_files.h). Is entry i one of its folders?
+ */
+enum ab_stage {
+	AB_STAGE_NONE,
+	AB_STAGE_TOP,	/* ".git", pinned */
+	AB_STAGE_HOOKS, /* hooks; it follows its TOP, if there is one */
+};
+enum ab_stage ab_plan_stage(const struct ab_plan *plan, size_t i);
 
 #endif

@@ -268,8 +268,7 @@ static void take_git_ask(struct broker *b)
 {
 	struct ab_git_ask ask;
 	struct ab_git_answer a = { .errnum = -1 };
-	const struct ab_inside *inside;
-	struct ab_git_files *files = ab_wall_watch_git(b->walls, &inside);
+	bool created = false;
 	struct ab_gitchange change = { .why = "" };
 	struct stat dir = { 0 };
 	const char *path = "";
@@ -285,9 +284,9 @@ static void take_git_ask(struct broker *b)
 	dir.st_dev = ask.dev;
 	dir.st_ino = ask.ino;
 	a.id = ask.id;
-	if (files)
-		a.errnum =
-			ab_git_files_commit(files, inside, &dir, ask.from, ask.to, &path, &change);
+	a.errnum = ab_wall_watch_commit(b->walls, &dir, ask.from, ask.to, &path, &created, &change);
+	if (created)
+		ab_quarantine_accept(b->quarantine, path);
 	snprintf(a.path, sizeof(a.path), "%s", path);
 	snprintf(a.reason, sizeof(a.reason), "%s %s", change.key[0] ? change.key : "it",
 		 change.why);

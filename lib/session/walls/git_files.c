@@ -16,11 +16,12 @@
 #include "workspace/tree/dir.h"
 
 struct ab_git_repo {
-	struct stat st; /* of the git folder */
-	int dir, hooks; /* on the host */
-	int stage;	/* hooks in the box, below its mount */
+	int dir, hooks;	    /* on the host */
+	int top;	    /* the folder that contains ".git", or -1 */
+	int stage;	    /* hooks in the box, below its mount */
+	int top_stage;	    /* ".git" in the box, below its mount; or -1 */
+	const char *staged; /* the name of a file that is being prepared in hooks */
 	bool worktree_pinned;
-	const char *staged; /* the name of a file that is being prepared there */
 };
 
 struct ab_git_files {
@@ -59,18 +60,45 @@ static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat 
 	return 0;
 }
 
-static void add_file(struct ab_git_files *files, struct ab_git_repo *repo, const char *name,
-		     char *path)
+static void add_file(struct ab_git_files *files, struct ab_git_file f)
 {
-	struct ab_git_file f = { .repo = repo, .name = name, .path = path };
+	int errnum = read_file(f.dir, f.name, &f.known, &f.st);
 
-	if (read_file(repo->dir, name, &f.known, &f.st) != 0) {
+	f.missing = errnum == ENOENT;
+	if (errnum && (!f.missing || f.is_config)) {
 		ab_buf_fini(&f.known);
-		free(path);
+		free(f.path);
 		return;
 	}
 	files->v = ab_realloc(files->v, (files->len + 1) * sizeof(files->v[0]));
 	files->v[files->len++] = f;
+}
+
+static void add_config(struct ab_git_files *files, struct ab_git_repo *r, const char *name,
+		       const char *gitdir)
+{
+	struct ab_git_file f = { .repo = r,
+				 .name = name,
+				 .path = ab_path_join(gitdir, name),
+				 .is_config = true,
+				 .dir = r->dir,
+				 .stage = r->stage };
+
+	snprintf(f.staged, sizeof(f.staged), "%s", r->staged);
+	add_file(files, f);
+}
+
+static void add_modules(struct ab_git_files *files, struct ab_git_repo *r, const char *gitdir)
+{
+	ab_autofree char *top = ab_path_parent(gitdir);
+	struct ab_git_file f = { .repo = r,
+				 .name = ".gitmodules",
+				 .path = ab_path_join(top, ".gitmodules"),
+				 .dir = r->top,
+				 .stage = r->top_stage };
+
+	snprintf(f.staged, sizeof(f.staged), "hooks/%s", r->staged);
+	add_file(files, f);
 }
 
 static bool is_same_object(const struct stat *a, const struct stat *b)
@@ -78,61 +106,84 @@ static bool is_same_object(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The stage must be the folder that has this name on the host. */
-static struct ab_git_repo *open_repo(const char *gitdir, int stage)
+static bool are_same(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && is_same_object(&x, &y);
+}
+
+static void close_repo(struct ab_git_repo *r)
+{
+	ab_closep(&r->dir);
+	ab_closep(&r->hooks);
+	ab_closep(&r->top);
+	ab_closep(&r->stage);
+	ab_closep(&r->top_stage);
+	free(r);
+}
+
+/* The folders in the box must be those that have these names on the host. Takes the descriptors. */
+static struct ab_git_repo *open_repo(const char *gitdir, int stage, int top_stage)
 {
 	struct ab_git_repo *r = ab_alloc(sizeof(*r));
-	struct stat hooks, below;
+	ab_autofree char *top = ab_path_parent(gitdir);
 
-	*r = (struct ab_git_repo){ .hooks = -1, .stage = stage };
+	*r = (struct ab_git_repo){ .hooks = -1, .top = -1, .stage = stage, .top_stage = top_stage };
 	r->dir = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
 	if (r->dir >= 0)
 		r->hooks = openat(r->dir, "hooks", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (r->hooks >= 0 && fstat(r->dir, &r->st) == 0 && fstat(r->hooks, &hooks) == 0 &&
-	    fstat(stage, &below) == 0 && is_same_object(&hooks, &below))
-		return r;
-	ab_closep(&r->dir);
-	ab_closep(&r->hooks);
-	free(r);
-	return NULL;
+	if (r->hooks < 0 || !are_same(r->hooks, stage)) {
+		close_repo(r);
+		return NULL;
+	}
+	/* The last top may be another repository's. */
+	if (top_stage >= 0 && are_same(r->dir, top_stage))
+		r->top = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
+	return r;
 }
 
 static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, const char *hooks,
-		     int *stage)
+		     int stage, int top_stage)
 {
 	ab_autofree char *gitdir = ab_path_parent(hooks);
-	char *config = ab_path_join(gitdir, "config");
-	char *worktree = ab_path_join(gitdir, "config.worktree");
-	struct ab_git_repo *r = open_repo(gitdir, *stage);
+	ab_autofree char *worktree = ab_path_join(gitdir, "config.worktree");
+	struct ab_git_repo *r = open_repo(gitdir, stage, top_stage);
 
-	if (!r) {
-		free(config);
-		free(worktree);
+	if (!r)
 		return;
-	}
-	ab_take_fd(stage);
 	files->repos = ab_realloc(files->repos, (files->nrepos + 1) * sizeof(files->repos[0]));
 	files->repos[files->nrepos++] = r;
 	r->staged = files->staged;
 	r->worktree_pinned = is_closed_file(plan, worktree);
-	add_file(files, r, "config", config);
+	add_config(files, r, "config", gitdir);
 	if (r->worktree_pinned)
-		add_file(files, r, "config.worktree", worktree);
-	else
-		free(worktree);
+		add_config(files, r, "config.worktree", gitdir);
+	if (r->top >= 0)
+		add_modules(files, r, gitdir);
 }
 
 struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds *walls,
 				       const char *run_id)
 {
 	struct ab_git_files *files = ab_alloc(sizeof(*files));
+	ab_autoclose int top = -1;
 	size_t next = 1;
 
 	/* git runs no file of this name, whatever its mode. */
 	snprintf(files->staged, sizeof(files->staged), "agentbox-%s.sample", run_id);
-	for (size_t i = 0; i < plan->len && next < walls->len; i++)
-		if (ab_plan_is_stage(plan, i))
-			add_repo(files, plan, plan->v[i].path, &walls->v[next++]);
+	for (size_t i = 0; i < plan->len && next < walls->len; i++) {
+		enum ab_stage stage = ab_plan_stage(plan, i);
+
+		if (stage == AB_STAGE_TOP) {
+			ab_closep(&top);
+			top = ab_take_fd(&walls->v[next++]);
+		} else if (stage == AB_STAGE_HOOKS) {
+			add_repo(files, plan, plan->v[i].path, ab_take_fd(&walls->v[next]),
+				 ab_take_fd(&top));
+			next++;
+		}
+	}
 	return files;
 }
 
@@ -144,12 +195,8 @@ void ab_git_files_free(struct ab_git_files *files)
 		free(files->v[i].path);
 		ab_buf_fini(&files->v[i].known);
 	}
-	for (size_t i = 0; i < files->nrepos; i++) {
-		close(files->repos[i]->dir);
-		close(files->repos[i]->hooks);
-		close(files->repos[i]->stage);
-		free(files->repos[i]);
-	}
+	for (size_t i = 0; i < files->nrepos; i++)
+		close_repo(files->repos[i]);
 	free(files->repos);
 	free(files->v);
 	free(files);
@@ -163,29 +210,41 @@ struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *pa
 	return NULL;
 }
 
+struct ab_git_file *ab_git_files_at(struct ab_git_files *files, const struct stat *dir,
+				    const char *name)
+{
+	for (size_t i = 0; i < files->len; i++) {
+		struct stat st;
+
+		if (strcmp(files->v[i].name, name) == 0 && fstat(files->v[i].dir, &st) == 0 &&
+		    is_same_object(&st, dir))
+			return &files->v[i];
+	}
+	return NULL;
+}
+
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
 	return is_same_object(a, b) && a->st_size == b->st_size &&
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-void ab_git_file_refresh(struct ab_git_file *file)
+void ab_git_file_refresh(struct ab_git_file *f)
 {
 	struct ab_buf now = { 0 };
 	struct stat st;
 
-	if (fstatat(file->repo->dir, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !is_same_object(&st, &file->st) || is_unchanged(&st, &file->st))
+	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !is_same_object(&st, &f->st) || is_unchanged(&st, &f->st))
 		return;
 	/* Another file by now: its mount is gone, and the caller will see that. */
-	if (read_file(file->repo->dir, file->name, &now, &st) != 0 ||
-	    !is_same_object(&st, &file->st)) {
+	if (read_file(f->dir, f->name, &now, &st) != 0 || !is_same_object(&st, &f->st)) {
 		ab_buf_fini(&now);
 		return;
 	}
-	ab_buf_fini(&file->known);
-	file->known = now;
-	file->st = st;
+	ab_buf_fini(&f->known);
+	f->known = now;
+	f->st = st;
 }
 
 /* Write the bytes to the staged name; *ret_st: the new file. */
@@ -204,18 +263,20 @@ static int write_staged(const struct ab_git_repo *r, const struct ab_buf *conten
 	return 0;
 }
 
-/* Exchange the staged file, which has its mount, with `old`. */
+/* Let the staged file, which has its mount, take the place of `old`. */
 static int exchange(const struct ab_git_file *f, const struct stat *old)
 {
 	const struct ab_git_repo *r = f->repo;
+	unsigned int how = f->missing ? RENAME_NOREPLACE : RENAME_EXCHANGE;
 	struct stat st;
 
-	if (renameat2(r->hooks, r->staged, r->dir, f->name, RENAME_EXCHANGE) < 0)
+	if (renameat2(r->hooks, r->staged, f->dir, f->name, how) < 0)
 		return errno;
-	if (fstatat(r->hooks, r->staged, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_same_object(&st, old))
+	if (f->missing || (fstatat(r->hooks, r->staged, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			   is_same_object(&st, old)))
 		return 0;
 	/* A program on the host has replaced it at this moment, and its version counts. */
-	(void)renameat2(r->hooks, r->staged, r->dir, f->name, RENAME_EXCHANGE);
+	(void)renameat2(r->hooks, r->staged, f->dir, f->name, RENAME_EXCHANGE);
 	return EAGAIN;
 }
 
@@ -228,7 +289,7 @@ static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struc
 	int errnum = write_staged(r, content, old->st_mode, &st);
 
 	if (!errnum)
-		errnum = ab_inside_protect_at(in, r->stage, r->staged, &st);
+		errnum = ab_inside_protect_at(in, f->stage, f->staged, &st);
 	if (!errnum)
 		errnum = exchange(f, old);
 	(void)unlinkat(r->hooks, r->staged, 0);
@@ -238,6 +299,7 @@ static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struc
 	f->known = *content;
 	*content = (struct ab_buf){ 0 };
 	f->st = st;
+	f->missing = false;
 	/* The host may have replaced it again. */
 	return ab_inside_look(in, f->path) == AB_WALL_UP ? 0 : EAGAIN;
 }
@@ -255,7 +317,7 @@ int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *r
 {
 	ab_autobuf struct ab_buf now = { 0 };
 	struct stat st;
-	int errnum = read_file(f->repo->dir, f->name, &now, &st);
+	int errnum = read_file(f->dir, f->name, &now, &st);
 
 	if (errnum)
 		return errnum;
@@ -268,20 +330,10 @@ bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
 	ab_autobuf struct ab_buf now = { 0 };
 	struct stat st;
 
-	if (read_file(f->repo->dir, f->name, &now, &st) == 0)
+	if (read_file(f->dir, f->name, &now, &st) == 0)
 		return judge_change(f, &f->known, &now, ret);
 	*ret = (struct ab_gitchange){ .why = "cannot be read" };
 	return false;
-}
-
-static struct ab_git_file *find_at(struct ab_git_files *files, const struct stat *dir,
-				   const char *name)
-{
-	for (size_t i = 0; i < files->len; i++)
-		if (is_same_object(&files->v[i].repo->st, dir) &&
-		    strcmp(files->v[i].name, name) == 0)
-			return &files->v[i];
-	return NULL;
 }
 
 static bool is_lock_of(const char *from, const char *to)
@@ -301,30 +353,27 @@ static int explain(struct ab_gitchange *ret, int errnum)
 	return errnum == EAGAIN ? EBUSY : errnum;
 }
 
-int ab_git_files_commit(struct ab_git_files *files, const struct ab_inside *in,
-			const struct stat *dir, const char *from, const char *to,
-			const char **ret_path, struct ab_gitchange *ret)
+int ab_git_file_commit(struct ab_git_file *f, const struct ab_inside *in, const char *from,
+		       struct ab_gitchange *ret)
 {
-	struct ab_git_file *f = find_at(files, dir, to);
 	ab_autobuf struct ab_buf now = { 0 }, wanted = { 0 };
-	struct stat st, lock;
+	struct stat st = { 0 }, lock;
 	int errnum;
 
-	if (!f)
-		return -1;
-	*ret_path = f->path;
-	if (!is_lock_of(from, to)) {
+	if (!is_lock_of(from, f->name)) {
 		ret->key[0] = '\0';
 		ret->why = "may be replaced only by its own lock file";
 		return EACCES;
 	}
 	/* Without its mount it is about to be renewed. */
-	if (ab_inside_look(in, f->path) != AB_WALL_UP)
+	if (ab_inside_look(in, f->path) != (f->missing ? AB_WALL_GONE : AB_WALL_UP))
 		return explain(ret, EBUSY);
 	/* From here on no path of the box counts, and its bytes are read once. */
-	errnum = read_file(f->repo->dir, from, &wanted, &lock);
-	if (!errnum)
-		errnum = read_file(f->repo->dir, f->name, &now, &st);
+	errnum = read_file(f->dir, from, &wanted, &lock);
+	if (!errnum && f->missing)
+		st.st_mode = lock.st_mode & 0666;
+	else if (!errnum)
+		errnum = read_file(f->dir, f->name, &now, &st);
 	if (errnum)
 		return explain(ret, errnum);
 	if (!judge_change(f, &now, &wanted, ret))
@@ -332,6 +381,6 @@ int ab_git_files_commit(struct ab_git_files *files, const struct ab_inside *in,
 	errnum = replace_file(f, in, &wanted, &st);
 	if (errnum)
 		return explain(ret, errnum);
-	(void)unlinkat(f->repo->dir, from, 0);
+	(void)unlinkat(f->dir, from, 0);
 	return 0;
 }

@@ -9,8 +9,12 @@
  * RENAME_EXCHANGE: a mount belongs to the name's object and moves with it. So the box can open
  * neither the new nor the old file for writing at any time.
  *
- * Files in a folder without a closed hooks folder of its own are not changed: a worktree's
- * config.worktree is in another mount than the hooks of its repository.
+ * The mount must be made where the file will be: config and hooks are in the mount of ".git", and
+ * .gitmodules is in the one around it, in which ".git/hooks" can be reached from below the mount of
+ * ".git" only. A worktree's config.worktree is in another mount than the hooks of its repository,
+ * and is not changed.
+ *
+ * .gitmodules may be created like this, too. It gets its mount then, and stays.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +32,13 @@ struct ab_git_files;
 /* One of them. */
 struct ab_git_file {
 	struct ab_git_repo *repo;
-	const char *name;    /* "config" or "config.worktree" */
+	const char *name;    /* "config", "config.worktree" or ".gitmodules" */
 	char *path;	     /* real */
+	bool is_config;	     /* git obeys it in every command; not .gitmodules */
+	int dir;	     /* its folder on the host */
+	int stage;	     /* a folder in the box from which the prepared file is reached */
+	char staged[48];     /* its path from there */
+	bool missing;	     /* only .gitmodules */
 	struct stat st;	     /* as it was known last */
 	struct ab_buf known; /* its content then */
 };
@@ -39,7 +48,10 @@ struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds
 				       const char *run_id);
 void ab_git_files_free(struct ab_git_files *files);
 
+/* By its path, or by its name in the folder that has this device and inode; or NULL. */
 struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *path);
+struct ab_git_file *ab_git_files_at(struct ab_git_files *files, const struct stat *dir,
+				    const char *name);
 
 /* Read it again if it was written on the host meanwhile: its mount kept the box out. */
 void ab_git_file_refresh(struct ab_git_file *file);
@@ -57,12 +69,11 @@ int ab_git_file_renew(struct ab_git_file *file, const struct ab_inside *in, bool
 bool ab_git_file_compare(const struct ab_git_file *file, struct ab_gitchange *ret);
 
 /*
- * The box renames `from` to `to` in the folder that has this device and inode: do it for the box, if
- * `from` is the lock file of `to` and every change is harmless. 0: done; -1: `to` is none of the
- * files; otherwise an errno for the box: see *ret and *ret_path (EACCES: the change is refused).
+ * The box renames `from`, in the same folder, to the file: do it for the box, if it is the lock file
+ * and every change is harmless. 0: done; otherwise an errno for the box, and *ret says why (EACCES:
+ * the change is refused).
  */
-int ab_git_files_commit(struct ab_git_files *files, const struct ab_inside *in,
-			const struct stat *dir, const char *from, const char *to,
-			const char **ret_path, struct ab_gitchange *ret);
+int ab_git_file_commit(struct ab_git_file *file, const struct ab_inside *in, const char *from,
+		       struct ab_gitchange *ret);
 
 #endif

@@ -324,7 +324,7 @@ static void check(struct ab_wall_watch *w, struct watched *e)
 		renew_closed(w, e);
 	else if (state == AB_WALL_UP && e->git)
 		ab_git_file_refresh(e->git);
-	else if (state == AB_WALL_GONE && e->git && e->gone == GONE_LOOKS)
+	else if (state == AB_WALL_GONE && e->git && e->git->is_config && e->gone == GONE_LOOKS)
 		fail_run(w, e, REMOVED);
 }
 
@@ -449,8 +449,25 @@ void ab_wall_watch_lines(const struct ab_wall_watch *w, struct ab_strv *ret)
 	ab_strv_extend(ret, &w->lines);
 }
 
-struct ab_git_files *ab_wall_watch_git(struct ab_wall_watch *w, const struct ab_inside **ret)
+int ab_wall_watch_commit(struct ab_wall_watch *w, const struct stat *dir, const char *from,
+			 const char *to, const char **ret_path, bool *ret_created,
+			 struct ab_gitchange *ret)
 {
-	*ret = &w->inside;
-	return w->inside.root < 0 ? NULL : w->git;
+	struct ab_git_file *f = w->git ? ab_git_files_at(w->git, dir, to) : NULL;
+	struct watched *e;
+	bool missing;
+	int errnum;
+
+	if (!f)
+		return -1;
+	*ret_path = f->path;
+	missing = f->missing;
+	errnum = ab_git_file_commit(f, &w->inside, from, ret);
+	*ret_created = missing && !f->missing;
+	e = *ret_created ? add_watched(w, f->path, CLOSED) : NULL;
+	if (e) {
+		e->mounted = true;
+		e->git = f;
+	}
+	return errnum;
 }

@@ -24,10 +24,10 @@
 
 struct ab_error;
 struct ab_fds;
-struct ab_git_files;
-struct ab_inside;
+struct ab_gitchange;
 struct ab_spec;
 struct ab_wall_watch;
+struct stat;
 
 struct ab_wall_watch_setup {
 	const struct ab_spec *spec;
@@ -58,7 +58,13 @@ bool ab_wall_watch_failed(struct ab_wall_watch *watch, struct ab_error *ret);
 const char *ab_wall_watch_line(struct ab_wall_watch *watch);
 void ab_wall_watch_lines(const struct ab_wall_watch *watch, struct ab_strv *ret);
 
-/* For a change that the box asks for; NULL if there is no such file. */
-struct ab_git_files *ab_wall_watch_git(struct ab_wall_watch *watch, const struct ab_inside **ret);
+/*
+ * The box renames `from` to `to`, a git configuration file, in the folder that has this device and
+ * inode. -1: it is none of ours; else see ab_git_file_commit(). *ret_path: the file; *ret_created:
+ * it did not exist.
+ */
+int ab_wall_watch_commit(struct ab_wall_watch *watch, const struct stat *dir, const char *from,
+			 const char *to, const char **ret_path, bool *ret_created,
+			 struct ab_gitchange *ret);
 
 #endif

@@ -16,6 +16,7 @@
 #include "session/notify/exec_resolve.h"
 #include "session/notify/judge_process.h"
 #include "session/walls/git_wire.h"
+#include "session/writes/place.h"
 
 enum { WAITING_MAX = 64 };
 
@@ -28,6 +29,7 @@ struct waiting {
 
 struct ab_git_renames {
 	int fd;
+	const struct ab_survey *survey;
 	struct waiting v[WAITING_MAX];
 	struct ab_arena arena;
 };
@@ -46,7 +48,8 @@ static bool is_of_git(const struct ab_held *call, const char *from, const char *
 
 	if (call->data->nr == __NR_renameat2 && (uint32_t)call->data->args[4] != 0)
 		return false;
-	return (strcmp(to, "config") == 0 || strcmp(to, "config.worktree") == 0) &&
+	return (strcmp(to, "config") == 0 || strcmp(to, "config.worktree") == 0 ||
+		strcmp(to, ".gitmodules") == 0) &&
 	       strncmp(from, to, n) == 0 && strcmp(from + n, ".lock") == 0;
 }
 
@@ -66,13 +69,15 @@ static bool find_folder(const struct ab_held *call, const struct ab_git_name *na
 	return *ret_path && S_ISDIR(ret->st_mode);
 }
 
-static bool is_closed(const struct ab_plan *plan, struct ab_arena *arena, const char *dir,
-		      const char *name)
+/* Closed, or protected although it did not exist. */
+static bool is_ours(const struct ab_git_renames *r, const struct ab_plan *plan,
+		    struct ab_arena *arena, const char *dir, const char *name)
 {
 	const char *path = ab_arena_cat(arena, ab_arena_cat(arena, dir, "/"), name);
 	const struct ab_mount *m = ab_plan_find(plan, path);
 
-	return m && m->op == AB_MOUNT_CLOSE && strcmp(m->path, path) == 0;
+	return (m && m->op == AB_MOUNT_CLOSE && strcmp(m->path, path) == 0) ||
+	       ab_place_is_protected(r->survey, path);
 }
 
 static struct waiting *find_waiting(struct ab_git_renames *r, uint64_t id)
@@ -96,7 +101,7 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_judge *judge,
 	if (!r || r->fd < 0 || !is_of_git(call, from_name, to_name) ||
 	    !find_folder(call, from, &st, &dir) || !find_folder(call, to, &to_st, &to_dir) ||
 	    st.st_dev != to_st.st_dev || st.st_ino != to_st.st_ino ||
-	    !is_closed(ab_judge_terms(judge)->plan, call->arena, to_dir, to_name) ||
+	    !is_ours(r, ab_judge_terms(judge)->plan, call->arena, to_dir, to_name) ||
 	    !ab_judge_waits(judge, call->id))
 		return false;
 	w = find_waiting(r, 0);
@@ -172,7 +177,7 @@ static void broker_ready(struct ab_judge *judge, void *arg, short events)
 	answer_call(r, judge, &a);
 }
 
-struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge)
+struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey)
 {
 	struct ab_git_renames *r;
 	int fd = ab_judge_broker(judge);
@@ -181,6 +186,7 @@ struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge)
 		return NULL;
 	r = ab_alloc(sizeof(*r));
 	r->fd = fd;
+	r->survey = survey;
 	if (ab_judge_watch(judge, fd, POLLIN, broker_ready, r) < 0)
 		r->fd = -1;
 	return r;

@@ -47,7 +47,7 @@ static void *open_writes(struct ab_judge *judge, const void *setup)
 	struct writes *w = ab_alloc(sizeof(*w));
 
 	w->survey = setup;
-	w->git = ab_git_renames_open(judge);
+	w->git = ab_git_renames_open(judge, w->survey);
 	return w;
 }
 

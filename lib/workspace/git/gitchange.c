@@ -103,6 +103,7 @@ static const struct free_key {
 	{ "submodule.*.branch", REF },
 	{ "submodule.*.fetchrecursesubmodules", WORD },
 	{ "submodule.*.ignore", WORD },
+	{ "submodule.*.path", REF },
 	{ "submodule.*.shallow", WORD },
 	{ "submodule.*.update", UPDATE },
 	{ "submodule.*.url", ADDRESS },

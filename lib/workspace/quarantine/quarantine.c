@@ -323,6 +323,19 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 	}
 }
 
+void ab_quarantine_accept(struct ab_quarantine *q, const char *path)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+
+	for (size_t i = 0; i < q->nheld; i++) {
+		struct ab_strv *names = &q->held[i].names;
+
+		for (size_t k = names->len; strcmp(q->held[i].path, dir) == 0 && k-- > 0;)
+			if (strcmp(names->v[k], ab_path_name(path)) == 0)
+				ab_strv_remove(names, k);
+	}
+}
+
 const struct ab_quarantine_report *ab_quarantine_report(const struct ab_quarantine *q)
 {
 	return &q->report;
