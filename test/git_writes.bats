@@ -221,10 +221,10 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	cat "$TEST_DIR/watch"
 	[ "$status" -eq 0 ]
 	no_hole
-	[[ "$output" == *"content: done, refused,"* ]]
-	[[ "$output" == *"lock: done, refused,"* ]]
-	[[ "$output" == *"path: done,"* ]]
-	[[ "$output" == *"staged: done,"* ]]
+	[[ "$output" == *"content: tried, "*refused* ]]
+	[[ "$output" == *"lock: tried, "*refused* ]]
+	[[ "$output" == *"path: tried, done,"* ]]
+	[[ "$output" == *"staged: tried, done,"* ]]
 	[[ "$output" == *"opened 0"* ]]
 	[ "$(cat "$TEST_DIR/watch")" = "reads many, evil 0, torn 0" ]
 	! grep evil .git/config

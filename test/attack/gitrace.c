@@ -148,8 +148,9 @@ static void race(const char *name, void *(*attacker)(void *), double seconds)
 	unlink("config.lock");
 	unlink("other");
 	unlink("confiG");
-	printf("%s: %s, %s, %u other errors\n", name, done > 20 ? "done" : "NOT DONE",
-	       refused > 0 ? "refused" : "never refused", other);
+	printf("%s: %s, %s, %s (%u, %u, %u)\n", name,
+	       done + refused > 20 ? "tried" : "NOT TRIED", done > 0 ? "done" : "never done",
+	       refused > 0 ? "refused" : "never refused", done, refused, other);
 	fflush(stdout);
 }
 

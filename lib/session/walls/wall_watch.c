@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,6 +254,14 @@ static bool is_replaced(const struct watched *e)
 	return lstat(e->path, &st) == 0 && (st.st_dev != dev || st.st_ino != ino);
 }
 
+/* The box has ended: nothing can be mounted in it, and it can do nothing. */
+static bool is_over(const struct ab_wall_watch *w)
+{
+	struct pollfd init = { .fd = w->inside.init, .events = POLLIN };
+
+	return poll(&init, 1, 0) > 0;
+}
+
 /* Its wall is up again; the box may have changed it, or may have kept it open. */
 static void renew_closed(struct ab_wall_watch *w, struct watched *e)
 {
@@ -268,6 +277,8 @@ static void renew_closed(struct ab_wall_watch *w, struct watched *e)
 	/* It was the file's content, even if it has changed again. */
 	if (!allowed)
 		fail_change(w, e, &change);
+	if (errnum && is_over(w))
+		return;
 	e->again = (errnum == EAGAIN || errnum == ENOENT) && e->times++ < AGAIN_MAX;
 	if (e->again)
 		return; /* the host has replaced it once more */
@@ -284,7 +295,7 @@ static void restore(struct ab_wall_watch *w, struct watched *e)
 	int errnum = e->cover[0] ? ab_inside_cover(&w->inside, e->path, w->stage, e->cover)
 				 : ab_inside_protect(&w->inside, e->path);
 
-	e->pending = errnum != 0;
+	e->pending = errnum != 0 && !is_over(w);
 	if (errnum)
 		return;
 	if (e->kind == CLOSED)
