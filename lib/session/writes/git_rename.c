@@ -160,7 +160,7 @@ static void give_up(struct ab_git_renames *r, struct ab_judge *judge)
 	r->fd = -1;
 }
 
-static void broker_ready(struct ab_judge *judge, void *arg, short events)
+static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
 {
 	struct ab_git_renames *r = arg;
 	struct ab_git_answer a;
@@ -187,7 +187,7 @@ struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct 
 	r = ab_alloc(sizeof(*r));
 	r->fd = fd;
 	r->survey = survey;
-	if (ab_judge_watch(judge, fd, POLLIN, broker_ready, r) < 0)
+	if (ab_judge_watch(judge, fd, POLLIN, git_answer_ready, r) < 0)
 		r->fd = -1;
 	return r;
 }
