@@ -221,8 +221,8 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	cat "$TEST_DIR/watch"
 	[ "$status" -eq 0 ]
 	no_hole
-	[[ "$output" == *"content: tried, "*refused* ]]
-	[[ "$output" == *"lock: tried, "*refused* ]]
+	[[ "$output" == *"content: tried, done, refused"* ]]
+	[[ "$output" == *"lock: tried, done, refused"* ]]
 	[[ "$output" == *"path: tried, done,"* ]]
 	[[ "$output" == *"staged: tried, done,"* ]]
 	[[ "$output" == *"opened 0"* ]]
