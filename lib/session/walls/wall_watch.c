@@ -160,28 +160,6 @@ bool ab_wall_watch_started(const struct ab_wall_watch *w)
 	return w->started;
 }
 
-void ab_wall_watch_start(struct ab_wall_watch *w, pid_t pid, int pidfd, struct ab_fds *walls)
-{
-	char path[32];
-
-	if (w->started || walls->len == 0)
-		return;
-	w->started = true;
-	/* Without them a replaced file is only seen. */
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
-	w->mountinfo = open(path, O_RDONLY | O_CLOEXEC);
-	if (w->mountinfo < 0 || ab_inside_open(&w->inside, pid, pidfd) < 0)
-		return;
-	w->stage = ab_take_fd(&walls->v[0]);
-	w->git = ab_git_files_open(&w->setup.spec->plan, walls, w->setup.spec->run_id);
-	for (size_t i = 0; i < w->len; i++)
-		if (w->v[i].kind == CLOSED)
-			w->v[i].git = ab_git_files_find(w->git, w->v[i].path);
-	if (w->setup.deny)
-		w->denied = ab_denied_watch_open(w->setup.deny);
-	ab_wall_watch_event(w);
-}
-
 int ab_wall_watch_fd(const struct ab_wall_watch *w)
 {
 	return w->mountinfo;
@@ -337,6 +315,31 @@ static void check(struct ab_wall_watch *w, struct watched *e)
 		ab_git_file_refresh(e->git);
 	else if (state == AB_WALL_GONE && e->git && e->git->is_config && e->gone == GONE_LOOKS)
 		fail_run(w, e, REMOVED);
+}
+
+void ab_wall_watch_start(struct ab_wall_watch *w, pid_t pid, int pidfd, struct ab_fds *walls)
+{
+	char path[32];
+
+	if (w->started || walls->len == 0)
+		return;
+	w->started = true;
+	/* Without them a replaced file is only seen. */
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	w->mountinfo = open(path, O_RDONLY | O_CLOEXEC);
+	if (w->mountinfo < 0 || ab_inside_open(&w->inside, pid, pidfd) < 0)
+		return;
+	w->stage = ab_take_fd(&walls->v[0]);
+	w->git = ab_git_files_open(&w->setup.spec->plan, walls, w->setup.spec->run_id);
+	for (size_t i = 0; i < w->len; i++)
+		if (w->v[i].kind == CLOSED)
+			w->v[i].git = ab_git_files_find(w->git, w->v[i].path);
+	if (w->setup.deny)
+		w->denied = ab_denied_watch_open(w->setup.deny);
+	/* What was replaced before this; the many masks have time until the regular check. */
+	for (size_t i = 0; i < w->len; i++)
+		if (w->v[i].kind != MASKED)
+			check(w, &w->v[i]);
 }
 
 static bool check_pending(struct ab_wall_watch *w, bool all)
