@@ -151,8 +151,10 @@ found()
 @test "walls: a denied file that the host creates is hidden when it is seen, and told at once" {
 	mkdir "$HOME/.ssh"
 	echo known >"$HOME/.ssh/known_hosts"
-	start run -- sh -c '
+	start run --deny-read keys -- sh -c '
+		mkdir keys; echo mine >keys/own
 		echo up >up; until [ -e go ]; do sleep 0.05; done
+		cat keys/own
 		cat ~/.vault-token ~/.ssh/id_late ~/.config/gh/hosts.yml && echo HOLE
 		cat ~/.ssh/known_hosts ~/.ssh/id_late.pub ~/plain; echo end'
 	echo late-secret >"$HOME/.vault-token"
@@ -168,7 +170,7 @@ found()
 	[ "$status" -eq 0 ]
 	no_hole
 	[[ "$output" != *late-secret* ]]
-	[[ "$output" == *known*public*plain*end* ]]
+	[[ "$output" == *mine*known*public*plain*end* ]]
 	! told "id_late.pub was"
 	! told "plain was"
 	found "id_late was created on the host"

@@ -316,10 +316,47 @@ static void check_random(void)
 	ok(wins, "random: denyRead over denyWrite over write");
 }
 
+/* T: the top, H: the hooks of a repository whose configuration can be changed for the box. */
+static const struct {
+	const char *name, *facts, *want;
+} stages[] = {
+	{ "a checkout", "W:/w C:/w/.git/config= C:/w/.git/hooks", "T:/w/.git H:/w/.git/hooks " },
+	{ "a bare repository", "W:/w C:/w/config= C:/w/hooks", "H:/w/hooks " },
+	{ "a submodule's", "W:/w C:/w/.git/modules/a/config= C:/w/.git/modules/a/hooks",
+	  "H:/w/.git/modules/a/hooks " },
+	{ "no hooks", "W:/w C:/w/.git/config=", "" },
+	{ "no configuration", "W:/w C:/w/.git/hooks", "" },
+	{ "hooks that are a link", "W:/w C:/w/.git/config= C:/w/.git/hooks@", "" },
+	{ "a configuration that is a link", "W:/w C:/w/.git/config@ C:/w/.git/hooks", "" },
+	{ "a closed repository", "W:/w C:/w/.git", "" },
+	{ "another folder", "W:/w C:/w/a/config= C:/w/a/hook", "" },
+};
+
+static void check_stages(void)
+{
+	for (size_t i = 0; i < AB_COUNT(stages); i++) {
+		struct ab_facts facts = { 0 };
+		struct ab_plan plan;
+		ab_autobuf struct ab_buf b = { 0 };
+
+		read_facts(stages[i].facts, &facts);
+		ab_plan_make(&facts, &plan);
+		ab_buf_puts(&b, "");
+		for (size_t k = 0; k < plan.len; k++)
+			if (ab_plan_stage(&plan, k) != AB_STAGE_NONE)
+				ab_buf_printf(&b, "%c:%s ", " TH"[ab_plan_stage(&plan, k)],
+					      plan.v[k].path);
+		is_str(b.data, stages[i].want, stages[i].name);
+		ab_plan_fini(&plan);
+		facts_fini(&facts);
+	}
+}
+
 int main(void)
 {
 	check_cases();
 	check_find();
+	check_stages();
 	check_random();
 	return done();
 }

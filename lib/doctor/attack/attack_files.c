@@ -229,6 +229,23 @@ static enum ab_hold make_device(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, r);
 }
 
+/* As git does: write the lock file, then rename it. */
+static enum ab_hold commit_config(struct ab_attacker *a, const struct ab_try *t)
+{
+	static const char text[] = "[core]\n\tbare = false\n\thooksPath = planted\n";
+	ab_autofree char *lock = ab_strdup(ab_attacker_path(a, "./.git/config.lock"));
+	ab_autoclose int fd = open(lock, W | O_CREAT | O_EXCL, 0600);
+	int r, saved;
+
+	if (fd < 0 || ab_write_all(fd, text, sizeof(text) - 1) < 0)
+		return ab_untried(a, "the lock file cannot be written");
+	r = rename(lock, ab_attacker_path(a, t->arg));
+	saved = errno;
+	unlink(lock);
+	errno = saved;
+	return ab_refused(a, r);
+}
+
 /* The twins: what a program may do. */
 
 static const char *make_and_remove(const char *path)
@@ -326,6 +343,8 @@ static const struct ab_try files[] = {
 	  "./.git/rebase-merge/git-rebase-todo" },
 	{ FILES, "change a repository six folders down", open_write, "./1/2/3/4/5/6/.git/config" },
 	{ FILES, "plant a hook in it", create_named, "./1/2/3/4/5/6/.git/hooks/pre-commit" },
+	{ FILES, "put a hooks folder into the git configuration", commit_config, "./.git/config", 0,
+	  write_in_git },
 	{ FILES, "truncate the git configuration", truncate_it, "./.git/config" },
 	{ FILES, "remove the git configuration", unlink_it, "./.git/config" },
 	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace },

@@ -391,7 +391,10 @@ static void hide_created(struct ab_wall_watch *w, const struct ab_guard *g)
 	const struct ab_mount *m = ab_plan_find(&w->setup.spec->plan, g->path);
 	struct watched *e;
 
-	if ((m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE)) || is_watched(w, g->path))
+	/* Nothing of the host is there; or the box may have made it itself, and needs it. */
+	if ((m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE || m->op == AB_MOUNT_WRITE ||
+		   m->op == AB_MOUNT_PIN)) ||
+	    is_watched(w, g->path))
 		return;
 	if (ab_inside_look(&w->inside, g->path) != AB_WALL_DOWN)
 		return;

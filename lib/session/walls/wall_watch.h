@@ -14,8 +14,8 @@
  * - Any other protected file cannot be replaced like that, so a strict run ends.
  * - A hidden file may have been read: it is hidden again and reported.
  *
- * A file that denyRead covers and that is created during the run is hidden when it is seen, and
- * reported (denied_watch.h).
+ * A file that denyRead covers and that is created during the run, where the box cannot write, is
+ * hidden when it is seen, and reported (denied_watch.h).
  */
 #include <stdbool.h>
 #include <sys/types.h>
