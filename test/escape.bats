@@ -743,16 +743,16 @@ host_address()
 	mkdir -p conf/agentbox "$HOME/.config/agentbox"
 	echo '{}' >conf/agentbox/config.json
 	echo '{}' >mine.json
-	XDG_CONFIG_HOME=$WORKSPACE/conf agentbox run -- sh -c '
+	XDG_CONFIG_HOME=$WORKSPACE/conf agentbox run --yes -- sh -c '
 		echo evil >conf/agentbox/config.json && echo HOLE
 		mv conf x && echo HOLE; rm -rf conf && echo HOLE; echo ok >ok'
 	no_hole
-	AGENTBOX_CONFIG=$WORKSPACE/mine.json agentbox run -- sh -c '
+	AGENTBOX_CONFIG=$WORKSPACE/mine.json agentbox run --yes -- sh -c '
 		echo evil >mine.json && echo HOLE; mv mine.json x && echo HOLE; cat ok'
 	no_hole
 	unsaid
 	[[ "$output" == *ok ]]
-	agentbox run --config mine.json -- sh -c '
+	agentbox run --yes --config mine.json -- sh -c '
 		echo evil >mine.json && echo HOLE; rm mine.json && echo HOLE; cat ok'
 	no_hole
 	[[ "$output" == *ok ]]

@@ -33,7 +33,7 @@
 #define LIST_MAX 1000
 #define MODULE_DEPTH 16
 #define KEYS_MAX 20
-#define SHOWN 3
+#define SHOWN 20
 
 struct review {
 	struct ab_quarantine *q;
