@@ -157,15 +157,19 @@ hook()
 	mkdir -p many/{1..1500}
 	make_repo many/900/r
 	make_repo node_modules/pkg
+	# A folder that looks like a repository hides nothing below it.
+	mkdir -p looks/{objects,refs}
+	touch looks/HEAD
+	make_repo looks/like
 	agentbox run -- sh -c '
-		for r in a/b/c/d/e/f/g/h/deep many/900/r node_modules/pkg; do
+		for r in a/b/c/d/e/f/g/h/deep many/900/r node_modules/pkg looks/like; do
 			echo evil >>$r/.git/config && echo "HOLE $r"
 			echo evil >$r/.git/hooks/post-checkout && echo "HOLE $r"
 			"$1" replace $r/.git moved | grep -q ok && echo "HOLE $r"
 			echo two >$r/file; git -C $r commit -qam second; git -C $r log --oneline | wc -l
 		done' sh "$ATTACK/files"
 	no_hole
-	[ "$(grep -c '^2$' <<<"$output")" -eq 3 ]
+	[ "$(grep -c '^2$' <<<"$output")" -eq 4 ]
 }
 
 @test "a hard link of a protected file is closed behind thousands of folders" {

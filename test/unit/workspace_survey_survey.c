@@ -121,7 +121,8 @@ static void budget(void)
 	sh("mkdir $T/deep; cd $T/deep; mkdir -p a/b/c/d/e/f/g/h/i/j node_modules/x/node_modules/y "
 	   ".git; git init -q a/b/c/d/e/f/g/h/i/j; git init -q node_modules/x/node_modules/y; "
 	   "mkdir -p .git/odd; git init -q .git/odd; mkdir late; cd late; i=0; while [ $i -lt 200 ]; "
-	   "do mkdir d$i; i=$((i+1)); done; git init -q d150/r");
+	   "do mkdir d$i; i=$((i+1)); done; git init -q d150/r; cd ..;"
+	   "mkdir -p looks/objects looks/refs looks/like; touch looks/HEAD; git init -q looks/like/one");
 	s = survey("deep", NULL);
 	ok(closed(&s, AB_NODE_FILE, "deep/a/b/c/d/e/f/g/h/i/j/.git/config") &&
 		   closed(&s, AB_NODE_DIR, "deep/a/b/c/d/e/f/g/h/i/j/.git/hooks"),
@@ -130,6 +131,8 @@ static void budget(void)
 	ok(closed(&s, AB_NODE_FILE, "deep/node_modules/x/node_modules/y/.git/config"),
 	   "one in a folder of generated files too");
 	ok(closed(&s, AB_NODE_FILE, "deep/late/d150/r/.git/config"), "and one among many folders");
+	ok(closed(&s, AB_NODE_FILE, "deep/looks/like/one/.git/config"),
+	   "and one below a folder that looks like a repository");
 	ok(s.complete && s.searched && !s.findings.len, "everything was searched");
 	ab_survey_fini(&s);
 

@@ -222,7 +222,11 @@ static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
 		guard_top(s, path, l, marks);
 	else
 		note_deep(s, path, l);
-	return depth == 0 || !marks.bare;
+	/* A folder that only looks like a repository must not hide what is below it;
+	 * the objects of a true one are many, and no place for a checkout. */
+	if (marks.bare)
+		s->walk->skip = "objects";
+	return true;
 }
 
 /*
@@ -299,6 +303,7 @@ static void scan_roots(struct ab_surveyor *s)
 			     .late = s->limits->generated,
 			     .unreadable = close_unreadable };
 
+	s->walk = &w;
 	for (size_t i = 0; i < s->roots.len; i++)
 		if (!is_nested(&s->roots, i) && ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
 			w.cut = true;
@@ -308,6 +313,7 @@ static void scan_roots(struct ab_surveyor *s)
 	for (size_t i = 0; i < s->later.len; i++)
 		read_top(s, s->later.v[i]);
 	note_unsearched(s, &w);
+	s->walk = NULL;
 }
 
 static void note_findings(struct ab_surveyor *s)

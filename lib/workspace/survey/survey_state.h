@@ -5,12 +5,14 @@
 #include "workspace/tree/names.h"
 
 struct ab_listing;
+struct ab_walk;
 
 struct ab_surveyor {
 	struct ab_survey *out;
 	struct ab_names names;
 	const char *home;
 	const struct ab_survey_limits *limits;
+	struct ab_walk *walk; /* the scan */
 	struct ab_strv roots; /* the requested folders, as real paths */
 	struct ab_strv extra; /* git directories that are also writable */
 	struct ab_strv tops;  /* folders whose names were already checked */

@@ -81,7 +81,7 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
 		struct ab_strv *list;
 
-		if (!is_folder(fd, &l->v[i]))
+		if ((w->skip && strcmp(l->v[i].name, w->skip) == 0) || !is_folder(fd, &l->v[i]))
 			continue;
 		list = choose_list(w, q, l->v[i].name);
 		if (!list)
@@ -152,6 +152,7 @@ static int visit_folder(struct ab_walk *w, struct queue *q, struct place *at, co
 		return -1;
 	w->entries -= q->listing.len;
 	w->cut |= q->listing.cut;
+	w->skip = NULL;
 	if (at->fn(at->arg, fd, path, q->depth, &q->listing))
 		enqueue_folders(w, q, at, fd, path);
 	return 0;

@@ -29,6 +29,9 @@ struct ab_walk {
 	 * in it are too long. If NULL, the walk is cut instead.
 	 */
 	void (*unreadable)(void *arg, const char *path);
+	/* Set by the callback: do not enter the folder of this name in the one that it
+	 * was called for. */
+	const char *skip;
 	/* Results. */
 	bool cut;	  /* the budget was exceeded, or a folder of
 				 * ours is not readable */
