@@ -372,6 +372,50 @@ static void commondir(void)
 	ab_survey_fini(&s);
 }
 
+/* 0, or what is wrong; 99: no namespace to be had here. */
+static int survey_mounted(void)
+{
+	ab_autofree char *uid = ab_printf("%u %u 1", getuid(), getuid());
+	ab_autofree char *gid = ab_printf("%u %u 1", getgid(), getgid());
+	ab_autofree char *sub = at("fs/sub"), *proc = at("fs/proc");
+	struct ab_survey s;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || !put("/proc/self/setgroups", "deny") ||
+	    !put("/proc/self/uid_map", uid) || !put("/proc/self/gid_map", gid) ||
+	    mount("none", sub, "tmpfs", 0, NULL) < 0)
+		return 99;
+	/* Holds no files, and more entries than the limit. May be refused. */
+	if (mount("/proc", proc, NULL, MS_BIND | MS_REC, NULL) < 0)
+		perror("mount /proc");
+	if (sh("git init -q $T/fs/sub/a/b/r") != 0)
+		return 1;
+	limits = &(struct ab_survey_limits){ .entries = 200, .generated = 0 };
+	s = survey("fs", NULL);
+	if (!s.complete)
+		return 2;
+	return closed(&s, AB_NODE_FILE, "fs/sub/a/b/r/.git/config") ? 0 : 3;
+}
+
+static void other_file_systems(void)
+{
+	int status;
+	pid_t pid;
+
+	sh("mkdir -p $T/fs/sub $T/fs/proc");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(survey_mounted());
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 99) {
+		ok(true, "other file systems # SKIP no user namespace here");
+		return;
+	}
+	tap_count++; /* the survey's own line, printed by the child */
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	   "a repository on another file system is found, the kernel's own ones are left out");
+}
+
 static void configured(void)
 {
 	struct ab_survey s;
@@ -505,6 +549,7 @@ int main(void)
 	included();
 	shared_config();
 	commondir();
+	other_file_systems();
 	configured();
 	hostile_gitfiles();
 	finish();
