@@ -253,9 +253,14 @@ static struct ab_reply ask_handler(struct ab_judge *j, const struct ab_held *cal
 	/* The command's process tests the box before it executes the command. */
 	if (duty->trace.all && is_command(j, call->pid))
 		return reply_error(0);
-	for (size_t i = 0; i < duty->nhandlers; i++)
+	for (size_t i = 0; i < duty->nhandlers; i++) {
+		struct ab_reply reply = { .kind = AB_REPLY_NEXT };
+
 		if (duty->handlers[i].takes(call->data->nr))
-			return duty->handlers[i].handle(j, j->states[i], call);
+			reply = duty->handlers[i].handle(j, j->states[i], call);
+		if (reply.kind != AB_REPLY_NEXT)
+			return reply;
+	}
 	return reply_error(0);
 }
 
@@ -288,6 +293,7 @@ void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *repl
 		answer.val = reply->value;
 		break;
 	case AB_REPLY_LATER:
+	case AB_REPLY_NEXT:
 		return;
 	}
 	/* EINTR: we were stopped. */

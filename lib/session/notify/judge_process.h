@@ -36,6 +36,7 @@ enum ab_reply_kind {
 	AB_REPLY_ERROR,	   /* it fails with `errnum` */
 	AB_REPLY_VALUE,	   /* the handler carried it out; it returns `value` */
 	AB_REPLY_LATER,	   /* the caller waits for ab_judge_reply() */
+	AB_REPLY_NEXT,	   /* the next handler that takes the call answers it */
 };
 
 struct ab_reply {
@@ -48,7 +49,7 @@ struct ab_call_handler {
 	/* Runs once in the judge's process, before its filter. Returns the `state` of the handler. */
 	void *(*open)(struct ab_judge *judge, const void *setup);
 	const void *setup;
-	/* At most one handler takes a call. */
+	/* Handlers are asked in their order, until one answers. */
 	bool (*takes)(int nr);
 	struct ab_reply (*handle)(struct ab_judge *judge, void *state, const struct ab_held *call);
 };
