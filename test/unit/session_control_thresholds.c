@@ -51,7 +51,7 @@ static void test_denials(void)
 	ok(ab_thresholds_denied(m, t + 119000, 2, &rung), "but in less than that they do");
 	ok(rung.value == 5 && rung.limit == 3 && rung.action == AB_ALARM_CUT && !rung.host[0],
 	   "with numbers and the action");
-	ok(says("5 requests were denied in a minute (monitor.denialsPerMinute 3)"), "and words");
+	ok(says("5 accesses were denied in a minute (monitor.denialsPerMinute 3)"), "and words");
 	ok(!ab_thresholds_denied(m, t + 178000, 100, &rung), "it is silent for a minute");
 	ok(ab_thresholds_denied(m, t + 179000, 1, &rung) && rung.value == 101,
 	   "and rings again then");

@@ -206,7 +206,7 @@ void ab_alarm_text(const struct ab_threshold_alarm *alarm, char ret[400])
 	bool to_host = strcmp(alarm->threshold, "uploadPerHost") == 0;
 
 	if (strcmp(alarm->threshold, "denialsPerMinute") == 0)
-		snprintf(ret, 400, "%llu requests were denied in a minute (monitor.%s %llu)",
+		snprintf(ret, 400, "%llu accesses were denied in a minute (monitor.%s %llu)",
 			 (unsigned long long)alarm->value, alarm->threshold,
 			 (unsigned long long)alarm->limit);
 	else if (strcmp(alarm->threshold, "newHosts") == 0)

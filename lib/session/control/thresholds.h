@@ -28,7 +28,7 @@ bool ab_thresholds_opened(struct ab_thresholds *thresholds, const char *host,
 			  struct ab_threshold_alarm *ret);
 
 extern const char *const ab_alarm_names[AB_ALARM_STOP + 1];
-/* "400 requests were denied in a minute (monitor.denialsPerMinute 100)" */
+/* "400 accesses were denied in a minute (monitor.denialsPerMinute 100)" */
 void ab_alarm_text(const struct ab_threshold_alarm *alarm, char ret[400]);
 
 #endif

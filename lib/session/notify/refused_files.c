@@ -172,6 +172,8 @@ static int write_row(struct ab_refused_files *d, const struct row *row, uint64_t
 	ab_record_text(line, "reason", row->reason);
 	if (row->hint[0])
 		ab_record_text(line, "hint", row->hint);
+	if (row->incidental)
+		ab_record_json(line, "incidental", "true");
 	ab_record_json(line, "process", row->process);
 	if (repeated)
 		ab_record_number(line, "repeated", (int64_t)repeated);
