@@ -271,7 +271,7 @@ started()
 	jq -e '.exit == 127 and .error != null' ../result
 	agentbox run --result ../result --net nonsense -- true
 	[ "$status" -eq 125 ]
-	jq -e '.exit == 125 and .command == [] and .decision == null' ../result
+	jq -e '.exit == 125 and .command == ["true"] and .decision == null' ../result
 	agentbox run --result ../result --audit none/such -- true
 	[ "$status" -eq 125 ]
 	jq -e '.exit == 125 and (.error | test("none/such")) and .decision == "allow"' ../result

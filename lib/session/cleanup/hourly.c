@@ -15,7 +15,6 @@
 #include "audit/write/log.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/text/units.h"
 #include "session/cleanup/gc.h"
@@ -29,7 +28,6 @@
 
 enum {
 	HOUR_S = 3600,
-	MOMENT_MS = 50,		    /* the broker cannot watch the box while it cleans up */
 	HEAD = 20 + 1 + 20 + 1,	    /* two numbers, padded: the length says whether names follow */
 	TAIL = AB_HOURLY_MOST * 16, /* bytes of so many names */
 };
@@ -159,13 +157,12 @@ void ab_hourly_cleanup(const struct ab_run *run, size_t most)
 	int runs = run->state->runs;
 	ab_autofree char *record = NULL;
 	ab_autostrv struct ab_strv names = { 0 };
-	int64_t until = ab_now_ms() + MOMENT_MS;
 	struct ab_gc_rule rule;
 
 	if (!has_work(runs) || ab_log_first(run->dir, &record) < 0 ||
 	    ab_hourly_rule(record, &rule) < 0)
 		return;
 	collect_names(runs, &rule, most, &names);
-	for (size_t i = 0; i < names.len && ab_now_ms() < until; i++)
+	for (size_t i = 0; i < names.len; i++)
 		ab_gc_remove_due(runs, names.v[i]);
 }
