@@ -275,7 +275,9 @@ print("ran")
 	fi
 	agentbox run --require limits --memory 100M -- touch made
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"limits (not enforced: memory of the whole box (no cgroup is delegated))"* ]]
+	# Nor does the kernel limit root's processes.
+	[ "$(id -u)" -eq 0 ] ||
+		[[ "$output" == *"limits (not enforced: memory of the whole box (no cgroup is delegated))"* ]]
 	[ ! -e made ]
 	agentbox run -v --memory 100M -- true
 	[ "$status" -eq 0 ]

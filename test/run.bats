@@ -83,7 +83,7 @@ no_control_bytes()
 }
 
 @test "run: 124 when the time is up, and TERM comes first" {
-	agentbox run --timeout 5s -- sh -c '
+	agentbox_split run --timeout 5s -- sh -c '
 		trap "echo told; exit 3" TERM
 		while :; do sleep 0.05; done 2>/dev/null'
 	[ "$status" -eq 124 ]
