@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +86,25 @@ static enum ab_hold fill_tmp(struct ab_attacker *a, const struct ab_try *t)
 	return ab_broken(a, "%ld MiB with a limit of 8", t->number);
 }
 
+/* An empty file takes kernel memory, and none of the size. */
+static enum ab_hold fill_with_empty_files(struct ab_attacker *a, const struct ab_try *t)
+{
+	char path[40];
+	long n = 0;
+	int errnum = 0;
+
+	for (; n < t->number && !errnum; n++) {
+		snprintf(path, sizeof(path), "/tmp/.empty-%ld", n);
+		errnum = mknod(path, S_IFREG | 0600, 0) < 0 ? errno : 0;
+	}
+	for (long i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/tmp/.empty-%ld", i);
+		unlink(path);
+	}
+	return errnum ? ab_held(a, "%ld, then %s", n - 1, strerror(errnum))
+		      : ab_broken(a, "%ld files in 8 MiB", n);
+}
+
 static enum ab_hold raise_limit(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct rlimit more;
@@ -100,6 +121,7 @@ static const struct ab_try limits[] = {
 	{ LIMITS, "a fork bomb", run_fork_bomb, NULL, 0, make_process },
 	{ LIMITS, "open too many files", open_many_files, NULL, 1000 },
 	{ LIMITS, "a file larger than allowed", write_big_file, NULL, 2 << 20 },
+	{ LIMITS, "fill /tmp with empty files", fill_with_empty_files, NULL, 4096 },
 	{ LIMITS, "fill the private /tmp", fill_tmp, NULL, 64 },
 	{ LIMITS, "raise the process limit", raise_limit, NULL, RLIMIT_NPROC },
 	{ LIMITS, "raise the file limit", raise_limit, NULL, RLIMIT_NOFILE },
