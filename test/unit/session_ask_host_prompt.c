@@ -403,16 +403,16 @@ static void test_full_screen(void)
 	struct winsize inside;
 
 	start(PLAIN);
-	print("\033[?1049h\033[?1000h\033[>1u\033[31");
-	shows_text("\033[31");
+	print("\033[?1049h\033[?1000h\033[>1u\033]0;ti");
+	shows_text("\033]0;ti");
 	clear();
 	ask('1');
 	ok(shows_text("wants new.example") &&
-		   memmem(env.screen, env.seen, "\030\0337\033[>0u\033[?1000l", 16),
+		   memmem(env.screen, env.seen, "\033\\\0337\033[>0u\033[?1000l", 17),
 	   "what the program switched on is off");
 	ask('h');
-	ok(shows_text("\033[?25h\033[<u\033[?1000h\0338\033[31"),
-	   "and on again, in the middle of a sequence");
+	ok(shows_text("\033[?25h\033[<u\033[?1000h\0338\033]9999;"),
+	   "and on again, in the middle of a title");
 	ok(ioctl(env.slave, TIOCGWINSZ, &inside) == 0 && inside.ws_row == 23,
 	   "another size, for a program to see");
 	for (int ms = 0; ms < WAIT_MS && inside.ws_row != 24; ms += 10) {

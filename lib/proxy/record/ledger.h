@@ -36,8 +36,6 @@ enum ab_fault {
 	AB_FAULT_NONE,	    /* see the verdict */
 	AB_FAULT_ANSWER,    /* the name resolves to a denied range */
 	AB_FAULT_SNI,	    /* TLS asks for another name */
-	AB_FAULT_NO_SNI,    /* TLS asks for no name, and network.sni wants one */
-	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */
 	AB_FAULT_AUTHORITY, /* HTTP asks for another host */
 	AB_FAULT_HTTP2,	    /* HTTP/2 without TLS cannot be judged */
 	AB_FAULT_MALFORMED, /* the protocol is malformed */
@@ -52,6 +50,8 @@ enum ab_fault {
 	AB_FAULT_MISSING,   /* `require`, and there is no placeholder */
 	AB_FAULT_ABSENT,    /* the placeholder's secret has no value */
 	AB_FAULT_ENCODED,   /* a compressed body cannot be searched */
+	AB_FAULT_NO_SNI,    /* TLS asks for no name, and network.sni wants one */
+	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */
 	AB_FAULT_COUNT,
 };
 
