@@ -224,6 +224,13 @@ has_name()
 	[[ "$stderr" == *"--pass-env NAME passes one"*"A4 (looks like a private key)"* ]]
 	[[ "$stderr" == *"A5 (looks like a web token)"* ]]
 	[[ "$stderr" != *ghp_* ]]
+	agentbox why A1
+	[ "$status" -eq 0 ]
+	[[ "$output" == "A1 is not passed to the box: its value looks like a key of a known service."*"--pass-env A1"* ]]
+	agentbox why DBPASS
+	[[ "$output" == "DBPASS is not passed to the box: env.strip matches its name."* ]]
+	agentbox why B1
+	[ "$output" = "B1 is passed to the box." ]
 	agentbox run --pass-env A1 -- sh -c 'echo "$A1"'
 	[ "$output" = "$A1" ]
 }

@@ -8,6 +8,8 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
 #include "session/state/state.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
@@ -308,5 +310,7 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 		return -1;
 	result = explain_what(&state, what, json, ret, err);
 	ab_state_fini(&state);
+	if (result < 0 && what && ab_environ_get(input->environ, what))
+		result = ab_why_variable(input, what, json, ret, err);
 	return result;
 }

@@ -17,4 +17,9 @@ struct ab_policy_input;
 int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
 	   struct ab_error *err);
 
+/* The same for a variable of the caller's environment, which `what` may name if no
+ * run has that name. */
+int ab_why_variable(const struct ab_policy_input *input, const char *name, bool json, char **ret,
+		    struct ab_error *err);
+
 #endif
