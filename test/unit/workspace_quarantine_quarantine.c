@@ -353,6 +353,38 @@ static void journal(void)
 	end();
 }
 
+/* What a pattern had closed at the start is the user's, also for the next start. */
+static void patterns(void)
+{
+	struct ab_policy policy = { .home = top };
+	struct ab_survey again = { 0 };
+	struct ab_error err;
+	ab_autofree char *text = NULL;
+
+	sh("rm -rf $T/w '%s'; mkdir -p $T/w '%s'; echo mine > $T/w/a.sh", near, near);
+	tick();
+	ab_strv_give(&policy.fs.write, at("w"));
+	ab_strv_add(&policy.fs.deny_write, "*.sh");
+	ok(ab_survey_make(&policy, &s, &err) == 0, "survey with a pattern");
+	dir = open(near, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	text = ab_journal_write(&s);
+	ok(ab_quarantine_open(&s, dir, &q, &err) == 0, "open with a pattern");
+	sh("echo x > $T/w/b.sh");
+	ab_quarantine_sweep(q);
+	ok(here("w/a.sh") && !here("w/b.sh"), "a pattern moves only what is new");
+	ab_quarantine_close(q);
+	sh("echo x > $T/w/c.sh");
+	ok(ab_journal_read(text, strlen(text), &again, &err) == 0 &&
+		   ab_quarantine_open(&again, dir, &q, &err) == 0,
+	   "open from the journal");
+	ab_quarantine_sweep(q);
+	ok(here("w/a.sh") && !here("w/c.sh"), "so does the next start for a dead run");
+	end();
+	ab_survey_fini(&again);
+	ab_strv_fini(&policy.fs.write);
+	ab_strv_fini(&policy.fs.deny_write);
+}
+
 int main(void)
 {
 	ab_autofree char *far = ab_printf("/dev/shm/agentbox-race-%d", getpid());
@@ -368,6 +400,7 @@ int main(void)
 		race(far, "copy");
 	made_by_the_run();
 	journal();
+	patterns();
 	finish();
 	free(near);
 	return done();

@@ -28,7 +28,7 @@ struct check {
 };
 
 /* Between the paths in a variable: lists, options ("--require=/x"), several words. */
-static const char separators[] = ":;,= \t\n";
+static const char separators[] = ":;,=@ \t\n";
 
 static void refuse_path(struct check *c, const char *path)
 {
@@ -77,21 +77,62 @@ static void check_path(struct check *c, const char *cwd, struct ab_text text)
 		refuse_path(c, path);
 }
 
-/* Every absolute path in a word or a value. */
-static void check_value(struct check *c, struct ab_text text)
+/* Every absolute path between `stops`. */
+static void check_paths(struct check *c, struct ab_text text, const char *stops)
 {
 	for (uint32_t i = 0; i < text.len; i++) {
 		uint32_t n = i;
 
-		if (text.s[i] != '/' || (i > 0 && !strchr(separators, text.s[i - 1])))
+		if (text.s[i] != '/' || (i > 0 && !strchr(stops, text.s[i - 1])))
 			continue;
-		while (n < text.len && (text.s[n] == '\0' || !strchr(separators, text.s[n])))
+		while (n < text.len && (text.s[n] == '\0' || !strchr(stops, text.s[n])))
 			n++;
 		check_path(c, "/", (struct ab_text){ text.s + i, n - i });
 	}
-	/* A name with one of the separators in it. */
-	if (text.len && text.s[0] == '/')
-		check_path(c, "/", text);
+}
+
+/* In a word or a value. */
+static void check_value(struct check *c, struct ab_text text)
+{
+	check_paths(c, text, separators);
+}
+
+/* The walk does not report assignments alone ("PATH=/x; y"), so look for paths in the text itself,
+ * too. */
+static void check_text(struct check *c, const char *text, const char *home)
+{
+	static const char *const homes[] = { "${HOME}/", "$HOME/", "~/" };
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "");
+	while (*text) {
+		size_t n = 0;
+
+		for (size_t i = 0; home && i < AB_COUNT(homes) && !n; i++)
+			if (strncmp(text, homes[i], strlen(homes[i])) == 0)
+				n = strlen(homes[i]) - 1;
+		if (n)
+			ab_buf_puts(&b, home);
+		else
+			ab_buf_add(&b, text, n = 1);
+		text += n;
+	}
+	check_paths(c, (struct ab_text){ b.data, (uint32_t)b.len }, ":;,=@ \t\n'\"`()<>|&");
+}
+
+/* A word that may be a path, or contain one: "/x", "x/y" in a folder, "-f/x", "--file=/x". */
+static void check_word(struct check *c, const char *cwd, struct ab_text text)
+{
+	const char *slash = text.len ? memchr(text.s, '/', text.len) : NULL;
+
+	check_value(c, text);
+	if (text.len == 0)
+		return;
+	if (text.s[0] == '-' && slash)
+		check_path(c, "/",
+			   (struct ab_text){ slash, text.len - (uint32_t)(slash - text.s) });
+	else if (slash || cwd[1])
+		check_path(c, cwd, text);
 }
 
 /* Is there a program of this name in a folder of `path`? *ret_where: its path. */
@@ -145,20 +186,24 @@ static void check_command(void *arg, const struct ab_simple *cmd, bool hollow, v
 	/* In another machine or container the paths are not ours. */
 	if (c->failed || (cmd->flags & AB_SIMPLE_REMOTE))
 		return;
+	if (cmd->cwd.len == 0 || memchr(cmd->cwd.s, AB_UNKNOWN, cmd->cwd.len)) {
+		refuse_program(c, "", "the folder that it runs in is not known before it runs",
+			       "use absolute paths instead of cd");
+		return;
+	}
+	cwd = ab_strndup(cmd->cwd.s, cmd->cwd.len);
 	if (cmd->argc > 0)
 		check_program(c, &cmd->argv[0]);
 	for (size_t i = 1; i < cmd->argc; i++)
-		check_value(c, cmd->argv[i].text);
+		check_word(c, cwd, cmd->argv[i].text);
 	for (size_t i = 0; i < cmd->nbindings; i++)
 		check_value(c, cmd->bindings[i].value.text);
-	if (!memchr(cmd->cwd.s, AB_UNKNOWN, cmd->cwd.len))
-		cwd = ab_strndup(cmd->cwd.s, cmd->cwd.len);
 	for (size_t i = 0; i < cmd->nredirects; i++) {
 		const struct ab_redirect *r = &cmd->redirects[i];
 
 		if (r->op != AB_REDIR_HEREDOC && r->op != AB_REDIR_HERESTRING &&
 		    r->op != AB_REDIR_DUP_IN && r->op != AB_REDIR_DUP_OUT)
-			check_path(c, cwd ? cwd : "/", r->file.text);
+			check_path(c, cwd, r->file.text);
 	}
 }
 
@@ -217,6 +262,7 @@ int ab_host_command_check(const char *option, const char *text, const struct ab_
 	c.safe_path = filter_path(c.touched, c.path);
 	ab_parse(&arena, read, &script);
 	ab_walk_script(&arena, &scene, &events, read, &script);
+	check_text(&c, text, policy->home);
 	ab_arena_fini(&arena);
 	free(c.safe_path);
 	return c.failed ? -1 : 0;
