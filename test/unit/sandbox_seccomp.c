@@ -46,6 +46,8 @@ static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch, ui
 /* Of a table that asks. */
 static uint32_t as_asked(const struct ab_table *t, uint32_t verdict)
 {
+	if (verdict == AB_SEEN)
+		return t->seen ? AB_ASKED : AB_ALLOWED;
 	return t->seen && verdict == AB_ERRNO(EPERM) ? AB_ASKED : verdict;
 }
 

@@ -40,11 +40,18 @@ static struct ab_strv allowed;
 
 static void make_plan(void)
 {
-	mounts[0] = (struct ab_mount){ AB_MOUNT_WRITE, AB_AS_DIR, ab_printf("%s/w", top) };
-	mounts[1] = (struct ab_mount){ AB_MOUNT_PIN, AB_AS_DIR, ab_printf("%s/w/.git", top) };
-	mounts[2] =
-		(struct ab_mount){ AB_MOUNT_CLOSE, AB_AS_DIR, ab_printf("%s/w/.git/hooks", top) };
-	mounts[3] = (struct ab_mount){ AB_MOUNT_MASK, AB_AS_FILE, ab_printf("%s/w/masked", top) };
+	mounts[0] = (struct ab_mount){ .op = AB_MOUNT_WRITE,
+				       .as = AB_AS_DIR,
+				       .path = ab_printf("%s/w", top) };
+	mounts[1] = (struct ab_mount){ .op = AB_MOUNT_PIN,
+				       .as = AB_AS_DIR,
+				       .path = ab_printf("%s/w/.git", top) };
+	mounts[2] = (struct ab_mount){ .op = AB_MOUNT_CLOSE,
+				       .as = AB_AS_DIR,
+				       .path = ab_printf("%s/w/.git/hooks", top) };
+	mounts[3] = (struct ab_mount){ .op = AB_MOUNT_MASK,
+				       .as = AB_AS_FILE,
+				       .path = ab_printf("%s/w/masked", top) };
 	ab_strv_addf(&allowed, "%s/h/allowed", top);
 }
 

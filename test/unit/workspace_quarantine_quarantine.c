@@ -365,7 +365,7 @@ static void patterns(void)
 	tick();
 	ab_strv_give(&policy.fs.write, at("w"));
 	ab_strv_add(&policy.fs.deny_write, "*.sh");
-	ok(ab_survey_make(&policy, &s, &err) == 0, "survey with a pattern");
+	ok(ab_survey_make(&policy, environ, NULL, &s, &err) == 0, "survey with a pattern");
 	dir = open(near, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	text = ab_journal_write(&s);
 	ok(ab_quarantine_open(&s, dir, &q, &err) == 0, "open with a pattern");

@@ -36,6 +36,10 @@
 		.value = (v), .next = &(s) \
 	}
 
+#define SEEN(v)                                  \
+	{                                        \
+		.value = (v), .verdict = AB_SEEN \
+	}
 #define ASK(v)                                    \
 	{                                         \
 		.value = (v), .verdict = AB_ASKED \
@@ -82,11 +86,19 @@ static const struct ab_switch netlink_protocol = {
 	WHEN(OK(NETLINK_ROUTE)),
 };
 
+/* The judge may refuse datagrams. The kernel makes a datagram socket of SOCK_RAW. */
+static const struct ab_switch unix_type = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ALLOWED,
+	WHEN(SEEN(SOCK_DGRAM), SEEN(SOCK_RAW)),
+};
+
 const struct ab_switch ab_check_socket = {
 	.arg = 0,
 	.mask = WHOLE,
 	.other = AB_ERRNO(EAFNOSUPPORT),
-	WHEN(OK(AF_UNIX), LOOK(AF_INET, inet_type), LOOK(AF_INET6, inet_type),
+	WHEN(LOOK(AF_UNIX, unix_type), LOOK(AF_INET, inet_type), LOOK(AF_INET6, inet_type),
 	     LOOK(AF_NETLINK, netlink_protocol)),
 };
 
@@ -94,10 +106,10 @@ const struct ab_switch ab_check_socketpair = {
 	.arg = 0,
 	.mask = WHOLE,
 	.other = AB_ERRNO(EAFNOSUPPORT),
-	WHEN(OK(AF_UNIX)),
+	WHEN(LOOK(AF_UNIX, unix_type)),
 };
 
-/* Unix datagram sockets, for the listener. The kernel makes a datagram socket of SOCK_RAW. */
+/* The same where only the listener's calls count. */
 static const struct ab_switch datagram_type = {
 	.arg = 1,
 	.mask = SOCK_TYPE_MASK,

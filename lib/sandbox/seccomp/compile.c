@@ -101,8 +101,10 @@ static size_t emit_return(struct builder *b, uint32_t verdict)
 {
 	const struct sock_filter *end = b->prog->insn + BPF_MAXINSNS;
 
-	if (b->asks && verdict == AB_ERRNO(EPERM))
+	if (b->asks && (verdict == AB_ERRNO(EPERM) || verdict == AB_SEEN))
 		verdict = AB_ASKED;
+	else if (verdict == AB_SEEN)
+		verdict = AB_ALLOWED;
 	for (size_t at = 1; at <= b->prog->len; at++)
 		if ((end - at)->code == (BPF_RET | BPF_K) && (end - at)->k == verdict)
 			return at;

@@ -18,6 +18,8 @@
 
 #define AB_ALLOWED SECCOMP_RET_ALLOW
 #define AB_ASKED SECCOMP_RET_USER_NOTIF
+/* Allowed, but asked about where refusals are to be seen. */
+#define AB_SEEN (SECCOMP_RET_ALLOW | 1)
 #define AB_ERRNO(e) (SECCOMP_RET_ERRNO | (e))
 
 enum ab_arch {

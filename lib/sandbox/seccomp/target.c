@@ -178,7 +178,7 @@ static const char seen[] = "execve execveat open openat openat2 creat truncate m
 			   "rmdir rename renameat renameat2 link linkat symlink symlinkat unlink "
 			   "unlinkat mknod mknodat chmod fchmodat fchmodat2 chown lchown fchownat "
 			   "utime utimes futimesat utimensat setxattr lsetxattr removexattr "
-			   "lremovexattr connect bind socket socketpair";
+			   "lremovexattr connect bind";
 
 const struct ab_table ab_table_traced = {
 	.name = "traced",
