@@ -120,7 +120,7 @@ make_repo()
 
 @test "writes: reading is not asked about, and a run that only reads has no judge" {
 	mkfifo go
-	"$AGENTBOX" run -- sh -c 'cat /etc/hostname >&2; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	"$AGENTBOX" run -- sh -c 'cat /etc/passwd >&2; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	local pid=$!
 	wait_for 90 test -s "$TEST_DIR/out"
 	[ -z "$(judge_of "$pid")" ]

@@ -7,7 +7,9 @@
 # prints the shortest and the median time of each. OTHER is a program to compare with,
 # such as the last release. The work: launch (/bin/true, 40 times), unpack (50,000 small
 # files to a disk), clone (a repository of 1,200 files), build (120 C files), and npm
-# (npm ci of a local package tree, if npm is there). FILES, WORK and KEEP change it.
+# (npm ci of a local package tree, if npm is there). FILES and WORK change it; BENCH_DIR is a
+# folder on the disk to test, not below /tmp or /var/tmp. Nothing else should run
+# meanwhile: each held call is a wake-up, which a busy machine delays.
 set -eu
 
 PROGRAM=$(realpath "${1:?usage: writes.sh PROGRAM OTHER [ROUNDS]}")
@@ -15,7 +17,7 @@ OTHER=$(realpath "${2:?usage: writes.sh PROGRAM OTHER [ROUNDS]}")
 ROUNDS=${3:-7}
 FILES=${FILES:-50000}
 WORK=${WORK:-launch unpack clone build npm}
-DIR=$(mktemp -d "${BENCH_DIR:-/var/tmp}/agentbox-writes.XXXXXX")
+DIR=$(mktemp -d "${BENCH_DIR:-$HOME}/agentbox-writes.XXXXXX")
 trap 'rm -rf "$DIR"' EXIT
 export HOME=$DIR/home AGENTBOX_STATE=$DIR/state GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@b GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@b
@@ -92,7 +94,7 @@ measure()
 	cd "$HOME/ws"
 	sync
 	before=$(date +%s%N)
-	"run_$1" "$2"
+	"run_$1" "$2" 2>/dev/null
 	echo $((($(date +%s%N) - before) / 1000))
 	cd "$DIR"
 }
