@@ -169,11 +169,14 @@ taken()
 
 @test "a protected file that appears is moved to quarantine and reported" {
 	make_repo
+	# Through a link: at the call itself these names would be refused.
 	agentbox run -- sh -c 'ln -s . way
-		echo evil >way/.envrc; mkdir way/.vscode way/.claude; echo evil >.vscode/tasks.json
-		echo evil >.claude/settings.json; ln -s /etc/passwd way/.mcp.json; mkfifo way/.gitmodules
-		mkdir .config .config/fine; mkdir way/.config/fish; echo evil >.config/fish/config.fish
-		echo fine >.config/fine/x; echo evil >way/.git/config.worktree; echo "../x" >way/.git/commondir
+		mkdir -p d/.vscode d/.claude d/fish; echo evil >d/.envrc; echo evil >d/.vscode/tasks.json
+		echo evil >d/.claude/settings.json; echo evil >d/fish/config.fish
+		for name in .envrc .vscode .claude; do mv -T d/$name way/$name; done
+		ln -sT /etc/passwd way/.mcp.json; mkfifo way/.gitmodules
+		mkdir -p .config/fine; mv -T d/fish way/.config/fish; echo fine >.config/fine/x
+		echo evil >way/.git/config.worktree; echo "../x" >way/.git/commondir
 		rm -f .git/commondir; echo fine >file; true'
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode .claude .mcp.json .gitmodules .config/fish .git/config.worktree
@@ -222,11 +225,12 @@ taken()
 	ln -s build/env .envrc
 	agentbox run -- sh -c 'ln -s . way
 		mkdir -p way/build && echo evil >way/build/env
-		mkdir way/.vscode && echo evil >.vscode/tasks.json && chmod 000 .vscode
-		mkdir sub/.idea && echo evil >sub/.idea/x && mv sub/.idea way/.idea
-		ln -s sub way/.cursor
-		mkdir -p .config && ln -s ../sub way/.config/fish
-		( while :; do echo evil >way/.mcp.json; done ) & sleep 0.3; kill $!
+		mkdir -p sub/.vscode && echo evil >sub/.vscode/tasks.json && chmod 000 sub/.vscode
+		mv -T sub/.vscode way/.vscode
+		mkdir sub/.idea && echo evil >sub/.idea/x && mv -T sub/.idea way/.idea
+		ln -sT sub way/.cursor
+		mkdir -p .config && ln -sT ../sub way/.config/fish
+		echo evil >way/.mcp.json
 		echo evil >sub/keep; exec 7>way/.zshrc; rm .zshrc; ln /proc/self/fd/7 way/.zshrc 2>/dev/null; true'
 	[ "$status" -eq 0 ]
 	absent .vscode .idea .cursor .mcp.json .config/fish build/env .zshrc
@@ -248,19 +252,10 @@ taken()
 	[ -d "$(taken .vscode)" ]
 }
 
-@test "a box that makes a thousand of them is still cleaned up after" {
-	agentbox run -- sh -c '
-		ln -s . way
-		i=0; while [ $i -lt 1000 ]; do echo $i >way/.envrc; i=$((i + 1)); done
-		mkdir way/.vscode; i=0; while [ $i -lt 300 ]; do echo >.vscode/$i; i=$((i + 1)); done'
-	[ "$status" -eq 0 ]
-	[ ! -e .envrc ]
-	[ ! -e .vscode ]
-}
-
 @test "the names of a git directory that is not complete are watched for" {
 	mkdir -p .git
-	agentbox run -- sh -c 'ln -s . way; mkdir way/.git/hooks && echo evil >.git/hooks/pre-commit
+	agentbox run -- sh -c 'ln -s . way; mkdir made && echo evil >made/pre-commit
+		mv -T made way/.git/hooks
 		"$1" replace .git x | grep ok && echo HOLE; echo two >file' sh "$ATTACK/files"
 	no_hole
 	[ ! -e .git/hooks ]
@@ -351,7 +346,7 @@ taken()
 		cd clone && echo two >file && git commit -qam second && git worktree add -q ../side
 		git config core.pager evil; git config alias.st "!evil"; git config core.fsmonitor ./evil
 		for r in ../new .; do
-			printf "#!/bin/sh\necho evil\n" >$r/.git/hooks/pre-commit; chmod +x $r/.git/hooks/pre-commit
+			printf "#!/bin/sh\necho evil\n" >hook; chmod +x hook; mv hook $r/.git/hooks/pre-commit
 		done'
 	[ "$status" -eq 0 ]
 	[ ! -e new/.git/hooks/pre-commit ]
@@ -368,7 +363,7 @@ taken()
 
 @test "the workspace itself may become a repository" {
 	agentbox run -- sh -c 'git init -q . && echo x >f && git add f && git commit -qm one
-		echo evil >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout'
+		echo evil >hook; chmod +x hook; mv hook .git/hooks/post-checkout'
 	[ "$status" -eq 0 ]
 	[ ! -e .git/hooks/post-checkout ]
 	[ -e .git/hooks/pre-commit.sample ]
@@ -411,19 +406,24 @@ taken()
 # The supervisor of a run that waits in the box, and its broker.
 start_killable()
 {
-	"$AGENTBOX" run -- sh -c 'git init -q made; echo evil >made/.git/hooks/pre-commit
-		read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	"$AGENTBOX" run -- sh -c 'git init -q made; echo up >up; read line <go
+		echo evil >made/.git/hooks/pre-commit; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	SUPERVISOR=$!
 	PEERS+=($SUPERVISOR)
-	wait_for 90 test -e made/.git/hooks/pre-commit
+	wait_for 90 test -e up
 	BROKER=$(grep -l '^agentbox-broker' $(sed 's|[^ ]*|/proc/&/comm|g' "/proc/$SUPERVISOR/task/$SUPERVISOR/children") 2>/dev/null | cut -d/ -f3)
 	[ -n "$BROKER" ]
+	# Otherwise it would take the hook at once.
+	kill -STOP "$BROKER"
+	echo go >go
+	wait_for 90 test -e made/.git/hooks/pre-commit
 }
 
 @test "the broker cleans up after a supervisor that was killed" {
 	mkfifo go
 	start_killable
 	kill -KILL "$SUPERVISOR"
+	kill -CONT "$BROKER"
 	wait "$SUPERVISOR" || true
 	wait_for 90 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
 	[ ! -e made/.git/hooks/pre-commit ]
@@ -434,7 +434,6 @@ start_killable()
 @test "the next start cleans up after all of them were killed" {
 	mkfifo go
 	start_killable
-	kill -STOP "$BROKER"
 	echo evil >.envrc
 	kill -KILL "$SUPERVISOR" "$BROKER"
 	wait "$SUPERVISOR" || true

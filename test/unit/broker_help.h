@@ -78,6 +78,9 @@ static void end_box(struct stand *s)
 static void tear_down(struct stand *s)
 {
 	end_box(s);
+	/* A broker that nobody waited for. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 	close(s->duty.init);
 	ab_log_fini(&s->log);
 	ab_run_fini(&s->run);

@@ -87,6 +87,8 @@ static bool kept(const char *rel, const char *below)
 
 static void live(void)
 {
+	struct ab_error err = { 0 };
+
 	begin("echo mine > .envrc", near);
 	sh("cd $T/w; mkdir .vscode; echo x > .vscode/tasks.json; echo x > f");
 	events();
@@ -96,6 +98,7 @@ static void live(void)
 	sh("cd $T/w; mkdir .vscode");
 	events();
 	ok(count() == 2 && !here("w/.vscode"), "and again when it comes back");
+	ok(!ab_quarantine_must_end(q, &err), "one retry is no reason to end the run");
 	sh("cd $T/w; mkdir .config; touch .config/other");
 	events();
 	ok(here("w/.config/other") && count() == 2, "a folder on the way is harmless");
@@ -157,13 +160,16 @@ static void stuck(void)
 	begin("", near);
 	sh("mkdir $T/w/.vscode; chmod 0555 $T/w");
 	ab_quarantine_sweep(q);
-	ok(moved("w/.vscode") && !moved("w/.vscode")->name && moved("w/.vscode")->errnum == EACCES,
-	   "what cannot be moved is reported");
+	ok(kept("w/.vscode", ""), "a folder that the box made read-only is no obstacle");
+	ok(sh("test $(stat -c %%a $T/w) = 555; chmod 755 $T/w; chmod 555 '%s'", near) == 0,
+	   "and stays as it was");
+	sh("mkdir $T/w/.claude; touch $T/w/.claude/x");
 	ab_quarantine_sweep(q);
-	ok(count() == 1, "once");
-	sh("chmod 0755 $T/w");
-	ab_quarantine_sweep(q);
-	ok(!here("w/.vscode") && count() == 2, "and moved when it can be");
+	ok(!here("w/.claude") && moved("w/.claude") && moved("w/.claude")->parked &&
+		   ab_quarantine_report(q)->nstayed == 0,
+	   "without a quarantine it gets another name");
+	ok(sh("cd $T/w; test $(stat -c %%a .agentbox-quarantine-*) = 0; chmod 755 '%s'", near) == 0,
+	   "and nobody can open it");
 	end();
 }
 
@@ -187,10 +193,26 @@ static void across(void)
 	   "a folder is copied and removed");
 	ok(!kept("w/.vscode", "/p"), "special files are only removed");
 	ok(kept("w/.mcp.json", "") && kept("w/.bashrc", ""), "a file and a link");
-	ok(moved("w/.claude") && !moved("w/.claude")->name && moved("w/.claude")->errnum == E2BIG &&
-		   here("w/.claude/big"),
-	   "what is too large stays and is reported");
+	ok(moved("w/.claude") && !moved("w/.claude")->name && moved("w/.claude")->parked &&
+		   !here("w/.claude") && ab_quarantine_report(q)->nstayed == 0,
+	   "what is too large gets a name that no tool knows");
+	ok(sh("cd $T/w; test $(stat -c %%a .agentbox-quarantine-*) = 0;"
+	      "chmod 700 .agentbox-quarantine-*; test -e .agentbox-quarantine-*/big") == 0,
+	   "and nothing of it is lost");
 	ok(sh("test $(ls '%s' | wc -l) = 3", far) == 0, "no half copy is left");
+	sh("rm -rf '%s'", far);
+	end();
+
+	/* While the box runs there is no time to copy; at the end there is. */
+	begin("", far);
+	sh("cd $T/w; mkdir .claude; truncate -s 5M .claude/big; echo z > .claude/small");
+	events();
+	ok(!here("w/.claude") && moved("w/.claude") && moved("w/.claude")->parked,
+	   "what takes long is only renamed while the box runs");
+	ab_quarantine_sweep(q);
+	ok(kept("w/.claude", "/big") && kept("w/.claude", "/small") && count() == 1,
+	   "and moved at the end");
+	ok(sh("test -z \"$(ls -A $T/w)\"") == 0, "the neutral name is gone");
 	sh("rm -rf '%s'", far);
 	end();
 }
@@ -274,15 +296,22 @@ static void made_by_the_run(void)
 	   "hooks in clones, submodules, new and bare repositories are moved");
 	ok(here("w/cl/.git/hooks/x.sample"), "samples stay");
 	ok(here("w/.git/hooks/pre-push"), "and so does what was there before");
-	ok(said(&r->findings, "cl/.git/config was created by the run") &&
-		   said(&r->findings, "git would use: core.fsmonitor, alias.x") &&
-		   !said(&r->findings, "alias.x,"),
-	   "keys that run programs are named, harmless ones are not");
-	ok(said(&r->findings, "core.sshcommand"), "also in a bare repository");
+	ok(moved("w/cl/.git/config") &&
+		   strcmp(moved("w/cl/.git/config")->keys, "core.fsmonitor, alias.x") == 0,
+	   "keys that run programs are taken out, harmless ones are not");
+	ok(sh("cd $T/w/cl; test -z \"$(git config core.fsmonitor)\";"
+	      "test \"$(git config alias.y)\" = status; test -n \"$(git config remote.origin.url)\"") ==
+		   0,
+	   "the rest of the file stays");
+	ok(moved("w/bare.git/config") &&
+		   strcmp(moved("w/bare.git/config")->keys, "core.sshcommand") == 0,
+	   "also in a bare repository");
+	ok(!moved("w/deep/.git/config") && !moved("w/.git/modules/sub/config"),
+	   "a file without such keys is left alone");
 	ok(said(&r->findings, "2 files in deeper folders") &&
 		   said(&r->findings, "w/pkg/a/.vscode") && !said(&r->findings, "old/.vscode"),
 	   "new protected names deeper down are told, old ones are not");
-	ok(sh("cd $T/w/cl; git config --unset core.fsmonitor;"
+	ok(sh("cd $T/w/cl;"
 	      "echo y >> f; git commit -qam 2; cd ../wt; echo y >> f;"
 	      "git commit -qam 3; cd ../sub; echo y >> f; git commit -qam 4;"
 	      "test ! -e $T/owned") == 0,
@@ -300,12 +329,13 @@ static void made_by_the_run(void)
 	ok(said(&r->findings, "w/a/.git was created by the run and points git to") &&
 		   said(&r->findings, "w/b/.git was created by the run"),
 	   "a .git file or link that leads outside is told");
-	ok(said(&r->findings, "w/c/.git/config was created by the run and is not"),
-	   "a broken configuration is told");
-	ok(said(&r->findings, "w/f/.git/config was created by the run and cannot"),
+	ok(moved("w/c/.git/config") &&
+		   strstr(moved("w/c/.git/config")->keys, "line 1 is not valid"),
+	   "a broken configuration is moved");
+	ok(moved("w/f/.git/config") && moved("w/f/.git/config")->kind == AB_NODE_OTHER,
 	   "one that is no file too, and does not hold us");
 	ok(kept("w/d/.git/hooks", "") && here("src/f"), "linked hooks are moved as a link");
-	ok(said(&r->findings, "commondir"), "a commondir is told");
+	ok(kept("w/e/.git/commondir", ""), "a commondir is moved");
 	end();
 
 	begin("git init -q .", near);
@@ -314,6 +344,150 @@ static void made_by_the_run(void)
 	r = ab_quarantine_report(q);
 	ok(r->nmoved == 0 && r->findings.len == 0 && r->notes.len == 0,
 	   "a run that made nothing has nothing to report");
+	end();
+}
+
+static void again(void)
+{
+	struct ab_error err = { 0 };
+
+	begin("", near);
+	for (int i = 0; i < 3; i++) {
+		ok(!ab_quarantine_must_end(q, &err), "%d times", i);
+		sh("echo x > $T/w/.envrc");
+		events();
+	}
+	ok(ab_quarantine_must_end(q, &err) && strstr(err.text, "/w/.envrc 3 times") &&
+		   strstr(err.hint, "--deny-write '!.envrc'"),
+	   "the third time the run must end: %s", err.text);
+	end();
+
+	begin("", near);
+	sh("cd $T/w; for i in 1 2 3 4 5 6; do echo x > .envrc; rm .envrc; done;"
+	   "mkdir .vscode; touch .mcp.json .bashrc");
+	events();
+	ok(!ab_quarantine_must_end(q, &err) && count() == 3, "different names are no loop");
+	end();
+}
+
+/* Many new folders and repositories: nothing is lost, some is found at the end. */
+static void many(void)
+{
+	begin("", near);
+	sh("cd $T/w; for i in $(seq 400); do mkdir -p d$i/e; done; events=1");
+	events();
+	sh("cd $T/w; for i in $(seq 80); do mkdir -p r$i/.git/hooks; echo x > r$i/.git/hooks/update;"
+	   "printf '[core]\n\tpager = x\n' > r$i/.git/config; done");
+	events();
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	ok(sh("cd $T/w; ! cat r*/.git/config | grep pager; ! ls r*/.git/hooks/update") == 0,
+	   "every repository is examined");
+	end();
+}
+
+/* Nothing but events: nobody looks. */
+static void told_by_inotify(void)
+{
+	struct ab_error err = { 0 };
+
+	begin("git init -q .", near);
+	ok(ab_quarantine_fd(q) < 0 && !ab_quarantine_is_armed(q) &&
+		   ab_quarantine_due(q) != INT64_MAX,
+	   "a run that is young and changes nothing has no inotify");
+	sh("touch $T/w/f");
+	ab_quarantine_look(q);
+	if (ab_quarantine_fd(q) < 0) {
+		ok(false, "inotify is not available");
+		end();
+		return;
+	}
+	ok(ab_quarantine_due(q) == INT64_MAX, "the first change arms it, and then nobody polls");
+	sh("cd $T/w; touch g; mkdir .vscode .config; echo x > .envrc");
+	ab_quarantine_events(q);
+	ok(!here("w/.vscode") && !here("w/.envrc") && here("w/g"), "an event is enough");
+	sh("cd $T/w; mkdir .config/fish; mkdir -p p/q");
+	ab_quarantine_events(q);
+	ok(!here("w/.config/fish"), "also in a folder on the way");
+	sh("cd $T/w/p/q; git init -q r");
+	ab_quarantine_events(q);
+	sh("cd $T/w/p/q; git -C r config core.pager evil; touch r/.git/hooks/update");
+	ab_quarantine_events(q);
+	ok(moved("w/p/q/r/.git/config") && moved("w/p/q/r/.git/hooks/update"),
+	   "and in a repository that appears in new folders");
+	ok(!ab_quarantine_must_end(q, &err), "the run goes on");
+	end();
+}
+
+static void live_repositories(void)
+{
+	const struct ab_quarantine_report *r;
+	struct ab_error err = { 0 };
+
+	begin("git init -q .; echo x > f; git add f; git commit -qm 1; mkdir -p a/b", near);
+	events();
+	sh("cd $T/w; git init -q sub; git -C sub commit -q --allow-empty -m 1;"
+	   "git -C sub config user.name me");
+	events();
+	ok(count() == 0, "a new repository is left alone");
+	sh("cd $T/w; git -C sub config core.fsmonitor $T/evil");
+	events();
+	r = ab_quarantine_report(q);
+	ok(moved("w/sub/.git/config") && moved("w/sub/.git/config")->alert &&
+		   sh("cd $T/w/sub; ! git config core.fsmonitor; test $(git config user.name) = me") ==
+			   0,
+	   "a program in its configuration is taken out at once");
+	sh("cd $T/w; printf x > sub/.git/hooks/post-checkout; echo /tmp > sub/.git/commondir");
+	events();
+	ok(kept("w/sub/.git/hooks/post-checkout", "") && kept("w/sub/.git/commondir", ""),
+	   "a hook and a commondir are moved at once");
+	sh("cd $T/w; git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub");
+	events();
+	ok(said(&r->alerts, "the run added the submodule sub to the index of"),
+	   "a submodule in the index is told");
+	/* Deep below a folder that nobody watches, known from the index alone. */
+	sh("cd $T/w; git init -q a/b/deep; git -C a/b/deep commit -q --allow-empty -m 1;"
+	   "git -C a/b/deep config core.sshCommand x");
+	events();
+	ok(!moved("w/a/b/deep/.git/config"), "one in a folder that is not watched is not seen");
+	sh("cd $T/w; git update-index --index-version 4 --add"
+	   " --cacheinfo 160000,$(git -C a/b/deep rev-parse HEAD),a/b/deep");
+	events();
+	ok(moved("w/a/b/deep/.git/config"), "until the index names it");
+	sh("cd $T/w; git -C a/b/deep config core.sshCommand x");
+	events();
+	ok(!ab_quarantine_must_end(q, &err), "a second time it is taken out again");
+	sh("cd $T/w; git -C a/b/deep config core.sshCommand x");
+	events();
+	ok(ab_quarantine_must_end(q, &err) && strstr(err.text, "a/b/deep/.git/config 3 times") &&
+		   strstr(err.text, "core.sshcommand"),
+	   "the third time the run must end: %s", err.text);
+	end();
+
+	begin("git init -q .; mkdir -p x/y", near);
+	events();
+	sh("cd $T/w; git init -q x/y/z; git -C x/y/z config core.pager evil");
+	{
+		ab_autofree char *path = at("w/x/y/z/.git");
+
+		ab_quarantine_suspect(q, path);
+	}
+	ok(moved("w/x/y/z/.git/config"), "a path that is pointed out is examined");
+	ab_quarantine_suspect(q, "/etc/.git");
+	sh("cd $T/w; git init -q x/y/z2");
+	events();
+	sh("cd $T/w; git -C x/y/z2 config core.pager evil");
+	events();
+	ok(count() == 1, "its neighbours are not");
+	sh("mkdir -p $T/w/.git/rebase-merge; printf 'pick 1\n x\ttouch a\nexec evil \n' >"
+	   " $T/w/.git/rebase-merge/git-rebase-todo");
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(said(&r->findings, "git-rebase-todo was created or changed by the run") &&
+		   said(&r->findings, "would run: touch a, evil"),
+	   "commands of a rebase are told");
+	ok(moved("w/x/y/z2/.git/config"), "the end finds what was not seen");
 	end();
 }
 
@@ -399,6 +573,10 @@ int main(void)
 	if (access("/dev/shm", W_OK) == 0)
 		race(far, "copy");
 	made_by_the_run();
+	again();
+	many();
+	told_by_inotify();
+	live_repositories();
 	journal();
 	patterns();
 	finish();

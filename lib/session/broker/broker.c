@@ -24,16 +24,19 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit/write/audit.h"
 #include "audit/write/copy.h"
 #include "audit/write/log.h"
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
@@ -52,10 +55,11 @@
 
 enum {
 	OUTBOX_MAX = 128,
+	FIXED_FDS = 5,	  /* the supervisor, init, walls, git, the quarantine; then jobs */
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
-	FIRST_JOB = 4,	  /* the first descriptor of a job in the poll */
+	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -82,10 +86,10 @@ static void flush_outbox(struct broker *b, int flags)
 	}
 }
 
-static void post_text(struct broker *b, const struct answer *a, size_t text)
+void ab_broker_post(struct broker *b, const struct answer *a, size_t lines)
 {
 	struct packet **end = &b->outbox, *packet;
-	size_t len = ANSWER_LEN(text);
+	size_t len = ANSWER_LEN(lines);
 
 	if (!b->outbox && send_now(b, a, len, MSG_DONTWAIT))
 		return;
@@ -100,26 +104,21 @@ static void post_text(struct broker *b, const struct answer *a, size_t text)
 	b->npackets++;
 }
 
-void ab_broker_post(struct broker *b, const struct answer *a)
-{
-	post_text(b, a, 0);
-}
-
 /* Tell what the walls' watch has seen, while the run goes on. */
 static void report_walls(struct broker *b)
 {
 	static struct answer finding = { .kind = AB_NEWS_FINDING };
-	static struct answer failure = { .kind = AB_NEWS_COUNT, .result = -1 };
+	static struct answer failure = { .kind = ANSWER_FATAL, .result = -1 };
 	const char *line;
 
 	while ((line = ab_wall_watch_line(b->walls)) != NULL) {
 		size_t len = strnlen(line, TEXT_ROOM);
 
 		memcpy(finding.lines, line, len);
-		post_text(b, &finding, len);
+		ab_broker_post(b, &finding, len);
 	}
 	if (ab_wall_watch_failed(b->walls, &failure.error))
-		ab_broker_post(b, &failure);
+		ab_broker_post(b, &failure, 0);
 }
 
 /* Repeated until the box has ended: the supervisor may have no room for the first message. */
@@ -133,10 +132,48 @@ static void sample_memory(struct broker *b)
 		return;
 	if (ab_box_memory_exceeds(ab_socket_owner_pid(b->duty.init), b->duty.memory, &used)) {
 		a.number = (uint32_t)(used >> 20);
-		ab_broker_post(b, &a);
+		ab_broker_post(b, &a, 0);
 	}
 	took = ab_now_ms() - begun;
 	b->next_sample = begun + (took * SAMPLE_COST > SAMPLE_MS ? took * SAMPLE_COST : SAMPLE_MS);
+}
+
+/* `text` is a new string. */
+static void tell_at_once(struct broker *b, char *text)
+{
+	static struct answer a = { .kind = AB_NEWS_FINDING };
+	size_t len = strlen(text);
+
+	if (b->told++ < TOLD_MAX && len <= TEXT_ROOM) {
+		memcpy(a.lines, text, len);
+		ab_broker_post(b, &a, len);
+	}
+	free(text);
+}
+
+/* The box itself is ended here: every millisecond counts, and the supervisor may be stopped. */
+static void end_run(struct broker *b)
+{
+	static struct answer a = { .kind = ANSWER_FATAL, .result = -1 };
+
+	if (b->ended || !ab_quarantine_must_end(b->quarantine, &a.error))
+		return;
+	b->ended = true;
+	ab_broker_post(b, &a, 0);
+	(void)syscall(SYS_pidfd_send_signal, b->duty.init, SIGKILL, NULL, 0);
+}
+
+static void check_quarantine(struct broker *b)
+{
+	const struct ab_quarantine_report *report = ab_quarantine_report(b->quarantine);
+
+	end_run(b);
+	for (; b->told_moves < report->nmoved; b->told_moves++)
+		if (report->moved[b->told_moves].alert)
+			tell_at_once(b,
+				     ab_leftovers_line(&report->moved[b->told_moves], b->duty.run));
+	for (; b->told_alerts < report->alerts.len; b->told_alerts++)
+		tell_at_once(b, ab_escape(report->alerts.v[b->told_alerts]));
 }
 
 static void sweep_workspace(struct broker *b)
@@ -200,7 +237,7 @@ static _Noreturn void finish_alone(struct broker *b)
 /* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
 static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 {
-	static struct answer a = { .kind = AB_NEWS_COUNT };
+	static struct answer a = { .kind = ANSWER_SWEPT };
 	ab_autostrv struct ab_strv lines = { 0 };
 	size_t n = 0;
 
@@ -219,12 +256,21 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 		memcpy(a.lines + n, lines.v[i], more);
 		n += more;
 	}
+	a.number = ab_quarantine_is_armed(b->quarantine);
+	if (ab_quarantine_report(b->quarantine)->nstayed) {
+		ab_fail(&a.error, AB_EPROPERTY, 0,
+			"protected files that the run created could not be moved to quarantine");
+		ab_hint(&a.error, "remove them before you use a tool that reads them");
+		a.result = ab_step(&a.error, "protected names");
+	}
 	flush_outbox(b, 0);
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		finish_alone(b);
 	/* While the supervisor ends. */
 	clean_up(b, AB_HOURLY_LEAST);
 	ab_run_retire(b->duty.run);
+	/* It does not wait for what the kernel does now. */
+	shutdown(b->sock, SHUT_RDWR);
 	_exit(0);
 }
 
@@ -316,6 +362,17 @@ static void answer_violation(struct broker *b, const struct ask *ask, size_t len
 		ab_jobs_add(b, ask, len);
 }
 
+static void answer_suspect(struct broker *b, const struct ask *ask, size_t len)
+{
+	ab_autofree char *raw = ab_strndup(ask->text, len - ASK_LEN(0));
+	ab_autofree char *path = ab_path_resolve(raw, "/", NULL);
+
+	if (b->swept || !path)
+		return;
+	ab_quarantine_suspect(b->quarantine, path);
+	check_quarantine(b);
+}
+
 static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)ask;
@@ -339,6 +396,7 @@ static const struct {
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 	[ASK_JUDGE] = { 0, 0, answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
+	[ASK_SUSPECT] = { 1, PATH_ROOM, answer_suspect },
 };
 
 static void take_request(struct broker *b)
@@ -366,6 +424,7 @@ static void check_host(struct broker *b)
 	ab_wall_watch_look(b->walls);
 	report_walls(b);
 	ab_quarantine_look(b->quarantine);
+	check_quarantine(b);
 	sample_memory(b);
 	clean_up(b, AB_HOURLY_MOST);
 	if (b->renewals)
@@ -379,7 +438,10 @@ static void check_host(struct broker *b)
 static void wait_for_event(const struct broker *b, struct pollfd *fds)
 {
 	int64_t until = b->swept ? INT64_MAX : b->next_check, left;
-	size_t n = FIRST_JOB;
+	int64_t due = b->swept ? INT64_MAX : ab_quarantine_due(b->quarantine);
+	size_t n = FIXED_FDS;
+
+	until = due < until ? due : until;
 
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
 	if (b->outbox)
@@ -390,6 +452,8 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 				  .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = b->swept ? -1 : ab_wall_watch_fd(b->walls),
 				  .events = POLLPRI };
+	fds[4] = (struct pollfd){ .fd = b->swept ? -1 : ab_quarantine_fd(b->quarantine),
+				  .events = POLLIN };
 	n += ab_jobs_poll(b, fds + n, &until);
 	left = until - ab_now_ms();
 	if (poll(fds, (nfds_t)n,
@@ -400,12 +464,24 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 		_exit(1);
 }
 
+static void look_at_quarantine(struct broker *b, const struct pollfd *events)
+{
+	if (b->swept)
+		return;
+	if (events->revents)
+		ab_quarantine_events(b->quarantine);
+	if (ab_now_ms() >= ab_quarantine_due(b->quarantine))
+		ab_quarantine_look(b->quarantine);
+	check_quarantine(b);
+}
+
 static _Noreturn void serve_requests(struct broker *b)
 {
 	for (;;) {
-		struct pollfd fds[FIRST_JOB + AB_JOBS_MAX];
+		struct pollfd fds[FIXED_FDS + AB_JOBS_MAX];
 
 		wait_for_event(b, fds);
+		look_at_quarantine(b, &fds[4]);
 		if (fds[2].revents && !b->swept) {
 			ab_wall_watch_event(b->walls);
 			report_walls(b);
@@ -439,7 +515,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 				struct ab_settings_watch *settings)
 {
 	static struct broker b;
-	static struct answer a = { .kind = AB_NEWS_COUNT };
+	static struct answer a = { .kind = ANSWER_FATAL };
 	static const struct ab_strv none;
 	struct ab_wall_watch_setup walls;
 	const struct ab_run *run = duty->run;
@@ -468,7 +544,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		a.result = ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error);
 	if (a.result < 0) {
 		ab_box_explain(&a.error);
-		ab_broker_post(&b, &a);
+		ab_broker_post(&b, &a, 0);
 		_exit(1);
 	}
 	walls.spec = duty->spec;
@@ -484,7 +560,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, struct ab_error *err)
 {
 	struct ab_settings_watch *settings;
-	struct ab_broker broker;
+	struct ab_broker broker = { 0 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {

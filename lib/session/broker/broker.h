@@ -108,16 +108,21 @@ int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
 /* Pass this record (without a newline) to the --on-violation command (duty->on_violation). One at a
  * time, in order; only failures are news. */
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
+/* This path (clean and absolute) is, or is about to be, a git directory: examine it, and watch
+ * it. */
+int ab_broker_suspect(struct ab_broker *broker, const char *path);
 
 /*
  * After the box is gone: sweep, and report as sentences what was moved to quarantine. Retires the
  * run's folder. This is the last request; the broker exits by itself. It works between the two
- * calls, and so may the caller.
+ * calls, and so may the caller. *ret is complete even if the result is -1 because the broker had
+ * ended the run, or because a protected file could not be removed.
  */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err);
 
-/* Tell it to exit, and reap it. */
+/* Tell it to exit, and reap it. A broker that watches with inotify takes about 10 ms to exit: when
+ * its work is done, nobody waits for that. */
 void ab_broker_end(struct ab_broker *broker);
 
 #endif

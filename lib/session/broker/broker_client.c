@@ -33,24 +33,24 @@ static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd, 
 	return 0;
 }
 
-/* Wait for the reply to ASK_SWEEP. */
+/* Wait for the reply to ASK_SWEEP. The broker may have ended the run before: then *ret_fatal says
+ * why. */
 static int wait_for_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
-			   struct ab_error *err)
+			   struct ab_error *ret_fatal, struct ab_error *err)
 {
 	for (;;) {
 		ab_autoclose int fd = -1;
 
-		if (take_answer(broker, a, &fd, ret_lines, err) < 0)
-			return -1;
-		if (a->kind < AB_NEWS_COUNT) {
-			explicit_bzero(a->lines, *ret_lines);
-			continue;
-		}
-		if (a->result < 0) {
-			*err = a->error;
+		if (take_answer(broker, a, &fd, ret_lines, err) < 0) {
+			if (ret_fatal->code != AB_ENONE)
+				*err = *ret_fatal;
 			return -1;
 		}
-		return 0;
+		if (a->kind == ANSWER_SWEPT)
+			return 0;
+		if (a->kind == ANSWER_FATAL && ret_fatal->code == AB_ENONE)
+			*ret_fatal = a->error;
+		explicit_bzero(a->lines, *ret_lines);
 	}
 }
 
@@ -187,6 +187,13 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 	return send_request(broker, ASK_VIOLATION, 0, line, len);
 }
 
+int ab_broker_suspect(struct ab_broker *broker, const char *path)
+{
+	if (path[0] != '/' || strlen(path) > PATH_ROOM)
+		return -1;
+	return send_request(broker, ASK_SUSPECT, 0, path, strlen(path));
+}
+
 static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_error *err)
 {
 	static struct ask ask;
@@ -205,25 +212,43 @@ int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
 	static struct answer a;
+	struct ab_error fatal = { 0 };
 	size_t len = 0;
 
-	if (wait_for_answer(broker, &a, &len, err) < 0)
+	if (wait_for_answer(broker, &a, &len, &fatal, err) < 0)
 		return -1;
+	broker->lingers = a.number != 0;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(ret, a.lines + i);
-	return 0;
+	if (fatal.code == AB_ENONE && a.result == 0)
+		return 0;
+	*err = fatal.code != AB_ENONE ? fatal : a.error;
+	return -1;
+}
+
+/* It closes its socket when everything is done. */
+static void wait_for_close(struct ab_broker *broker)
+{
+	char rest;
+	ssize_t n;
+
+	do
+		n = recv(broker->sock, &rest, sizeof(rest), 0);
+	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
 void ab_broker_end(struct ab_broker *broker)
 {
 	struct ab_error late;
 
-	/* A broker that does not get this would never exit. */
-	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
+	/* A broker that does not get this would never exit; one that has swept exits by itself. */
+	if (!broker->lingers && send_blocking(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
+	if (broker->lingers)
+		wait_for_close(broker);
 	/* Nor would one that blocks in send(). */
 	shutdown(broker->sock, SHUT_RD);
-	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
+	while (!broker->lingers && waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(broker->sock);
 	free(broker);

@@ -59,6 +59,8 @@ struct broker {
 	bool cleaned_up;		    /* the hourly cleanup is done */
 	int64_t next_check, next_sample;
 	bool swept;
+	size_t told_moves, told_alerts, told; /* of the quarantine's report, at once */
+	bool ended;			      /* the quarantine has ended the run */
 	struct packet *outbox;
 	size_t npackets;
 	struct job *jobs; /* in order of arrival */
@@ -66,8 +68,9 @@ struct broker {
 	uint64_t hook_missed; /* not reported yet */
 };
 
-/* Send it, or keep it until there is room; drops news if there is too much. */
-void ab_broker_post(struct broker *b, const struct answer *a);
+/* Send it with the first `len` bytes of its lines, or keep it until there is room; drops news if
+ * there is too much. */
+void ab_broker_post(struct broker *b, const struct answer *a, size_t len);
 
 /* broker_workers.c */
 enum { AB_JOBS_MAX = 16 }; /* running at once, of all kinds */

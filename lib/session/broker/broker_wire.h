@@ -1,12 +1,14 @@
 #ifndef AB_SESSION_BROKER_BROKER_WIRE_H
 #define AB_SESSION_BROKER_BROKER_WIRE_H
 /* Between the supervisor (broker_client.c) and its broker (broker.c). */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/data/error.h"
 #include "proxy/record/events.h"
+#include "session/broker/broker.h"
 
 enum kind {
 	ASK_SWEEP,
@@ -19,10 +21,17 @@ enum kind {
 	ASK_VIOLATION, /* text: the record */
 	ASK_JUDGE,     /* one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
+	ASK_SUSPECT,   /* text: the path */
 	ASK_COUNT,
 };
 
-enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
+enum { ENTRY_ROOM = 512, PATH_ROOM = 4096, TEXT_ROOM = 48 * 1024 };
+
+/* Kinds of answers beside the news. */
+enum {
+	ANSWER_FATAL = AB_NEWS_COUNT, /* the run must end */
+	ANSWER_SWEPT,		      /* the reply to ASK_SWEEP; number: it exits late */
+};
 
 struct ask {
 	uint32_t kind;
@@ -37,7 +46,7 @@ struct ask {
 #define ASK_LEN(n) (offsetof(struct ask, text) + (n))
 
 struct answer {
-	/* enum ab_news_kind; AB_NEWS_COUNT: the reply to ASK_SWEEP, or a fatal error */
+	/* enum ab_news_kind, or one of the above */
 	uint32_t kind;
 	uint32_t ticket;
 	uint32_t number;
@@ -52,6 +61,7 @@ struct answer {
 struct ab_broker {
 	pid_t pid;
 	int sock;
+	bool lingers; /* do not wait for its exit */
 };
 
 #endif

@@ -74,7 +74,7 @@ static void post_failure(struct broker *b, enum kind kind, uint32_t ticket,
 	a = (struct answer){
 		.kind = works[kind].news, .ticket = ticket, .result = -1, .error = *err
 	};
-	ab_broker_post(b, &a);
+	ab_broker_post(b, &a, 0);
 }
 
 static void refuse_job(struct broker *b, const struct ask *ask)

@@ -9,36 +9,98 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/path.h"
 #include "session/host/cgroup.h"
 #include "session/state/state.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/survey/survey.h"
 
+enum {
+	LINES_MAX = 10, /* objects that are named one by one */
+	NAMES_MAX = 10, /* names that the others are counted by */
+};
+
+static char *quarantine_path(const struct ab_moved *m, const struct ab_run *run)
+{
+	ab_autofree char *name = ab_escape(m->name);
+
+	return ab_printf("%s/runs/%s/%s", run->state->path, run->id, name);
+}
+
+char *ab_leftovers_line(const struct ab_moved *m, const struct ab_run *run)
+{
+	ab_autofree char *path = ab_escape(m->path), *to = NULL;
+
+	if (m->errnum)
+		return ab_printf(
+			"the run created a protected file (%s), which could not be moved to "
+			"quarantine (%s): remove it before you use a tool that reads it",
+			path, strerror(m->errnum));
+	if (!m->name) {
+		ab_autofree char *parked = ab_escape(m->parked ? m->parked : "");
+
+		return ab_printf("the run created a protected file (%s), too large to be moved to "
+				 "quarantine; renamed to %s in the same folder",
+				 path, parked);
+	}
+	to = quarantine_path(m, run);
+	if (m->keys)
+		return ab_printf("the run put programs that git would run into %s (%s); they were "
+				 "removed, the original was moved to %s",
+				 path, m->keys, to);
+	return ab_printf("the run created a protected file (%s); moved to %s", path, to);
+}
+
+/* The objects from `first` on, counted by name. */
+static void count_by_name(const struct ab_quarantine_report *report, size_t first,
+			  struct ab_strv *ret)
+{
+	ab_autostrv struct ab_strv names = { 0 };
+	size_t counts[NAMES_MAX] = { 0 }, others = 0;
+
+	for (size_t i = first; i < report->nmoved; i++) {
+		const char *name = ab_path_name(report->moved[i].path);
+		size_t k = 0;
+
+		while (k < names.len && strcmp(names.v[k], name) != 0)
+			k++;
+		if (k == names.len && k < NAMES_MAX)
+			ab_strv_add(&names, name);
+		if (k < NAMES_MAX)
+			counts[k]++;
+		else
+			others++;
+	}
+	for (size_t k = 0; k < names.len; k++) {
+		ab_autofree char *shown = ab_escape(names.v[k]);
+
+		ab_strv_addf(ret, "the run created %s %zu more time%s; moved to quarantine", shown,
+			     counts[k], counts[k] == 1 ? "" : "s");
+	}
+	if (others)
+		ab_strv_addf(ret, "the run created %zu more protected files; moved to quarantine",
+			     others);
+}
+
 void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
 			struct ab_strv *ret)
 {
 	const struct ab_quarantine_report *report = ab_quarantine_report(quarantine);
+	size_t shown = report->nmoved > LINES_MAX + 1 ? LINES_MAX : report->nmoved;
 
-	for (size_t i = 0; i < report->nmoved; i++) {
-		const struct ab_moved *m = &report->moved[i];
-		ab_autofree char *path = ab_escape(m->path);
-		ab_autofree char *name = m->name ? ab_escape(m->name) : NULL;
-
-		if (m->errnum)
-			ab_strv_addf(
-				ret,
-				"the run created a protected file (%s), which could not be moved to "
-				"quarantine (%s): remove it before you use a tool that reads it",
-				path, strerror(m->errnum));
-		else
-			ab_strv_addf(
-				ret,
-				"the run created a protected file (%s); moved to %s/runs/%s/%s",
-				path, run->state->path, run->id, name);
-	}
+	for (size_t i = 0; i < shown; i++)
+		ab_strv_give(ret, ab_leftovers_line(&report->moved[i], run));
+	/* A person must do something about those. */
+	for (size_t i = shown; i < report->nmoved; i++)
+		if (report->moved[i].errnum)
+			ab_strv_give(ret, ab_leftovers_line(&report->moved[i], run));
+	count_by_name(report, shown, ret);
+	for (size_t i = 0; i < report->alerts.len; i++)
+		ab_strv_give(ret, ab_escape(report->alerts.v[i]));
 	for (size_t i = 0; i < report->findings.len; i++)
-		ab_strv_give(ret, ab_escape(report->findings.v[i]));
+		if (!ab_strv_has(&report->alerts, report->findings.v[i]))
+			ab_strv_give(ret, ab_escape(report->findings.v[i]));
 }
 
 /* The watch list in the first line of the run's record. */

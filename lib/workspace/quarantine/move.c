@@ -15,6 +15,8 @@
 
 #define COPY_BYTES (64 * 1024 * 1024)
 #define COPY_ENTRIES 10000
+#define QUICK_BYTES (1024 * 1024)
+#define QUICK_ENTRIES 64
 #define COPY_DEPTH 32
 #define REMOVE_TRIES 4
 
@@ -139,9 +141,10 @@ static int remove_tree(int dir, const char *name, struct budget *b)
 	return rc;
 }
 
-static int move_by_copy(int from, const char *name, int to, const char *as)
+static int move_by_copy(int from, const char *name, int to, const char *as, bool quick)
 {
-	struct budget b = { COPY_BYTES, COPY_ENTRIES, COPY_DEPTH };
+	struct budget b = { quick ? QUICK_BYTES : COPY_BYTES, quick ? QUICK_ENTRIES : COPY_ENTRIES,
+			    COPY_DEPTH };
 	int rc = copy_object(from, name, to, as, &b);
 
 	if (rc != 0) {
@@ -174,29 +177,52 @@ static int rename_to(int from, const char *name, int to, const char *as)
 	return renameat(from, name, to, as) < 0 ? errno : 0;
 }
 
-/* A folder can be moved to another parent only if it is writable itself, and its
- * creator may have removed that right. */
-static bool unlock_folder(int from, const char *name)
+static bool set_mode(int from, const char *name, mode_t folder, mode_t file)
 {
-	ab_autoclose int fd = openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd = openat(from, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char self[32];
+	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return false;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return chmod(self, 0700) == 0;
+	return chmod(self, S_ISDIR(st.st_mode) ? folder : file) == 0;
 }
 
-int ab_move(int from, const char *name, int to, const char *as, bool anew)
+/* A folder can be moved to another parent only if it is writable itself, and a file
+ * copied only if it is readable; its creator may have removed these rights. */
+static bool unlock_object(int from, const char *name)
+{
+	return set_mode(from, name, 0700, 0600);
+}
+
+int ab_move(int from, const char *name, int to, const char *as, bool anew, bool quick)
 {
 	int rc;
 
 	if (anew && ab_folder_is(from, name)) {
-		unlock_folder(from, name);
-		return move_by_copy(from, name, to, as);
+		unlock_object(from, name);
+		return move_by_copy(from, name, to, as, quick);
 	}
 	rc = rename_to(from, name, to, as);
-	if ((rc == EACCES || rc == EPERM) && unlock_folder(from, name))
+	if ((rc == EACCES || rc == EPERM) && unlock_object(from, name))
 		rc = rename_to(from, name, to, as);
-	return rc == EXDEV ? move_by_copy(from, name, to, as) : rc;
+	if (rc != EXDEV)
+		return rc;
+	unlock_object(from, name);
+	return move_by_copy(from, name, to, as, quick);
+}
+
+int ab_move_aside(int from, const char *name, const char *as)
+{
+	int rc = rename_to(from, name, from, as);
+
+	if (rc == 0)
+		ab_move_lock(from, as);
+	return rc;
+}
+
+void ab_move_lock(int from, const char *name)
+{
+	(void)set_mode(from, name, 0, 0);
 }

@@ -12,6 +12,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "workspace/quarantine/move.h"
@@ -20,9 +21,12 @@
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
 
-#define LIVE_MAX 128  /* folders watched during the run; the others are swept */
-#define MOVES_MAX 512 /* while the box runs: it can create names all the time */
-#define TRIES 64      /* for a free name in the quarantine */
+#define LIVE_MAX 128   /* folders watched during the run; the others are swept */
+#define BELOW_MAX 512  /* the same, with folders in them */
+#define MOVES_MAX 512  /* while the box runs: then the run ends */
+#define AGAIN_MAX 3    /* the same name: once, one retry, and then the run ends */
+#define CHANGES_MAX 12 /* one file of git: tools set several different keys */
+#define TRIES 64       /* for a free name in the quarantine */
 #define LIST_MAX 10000
 #define SMALL_FOLDER 1000
 
@@ -45,6 +49,24 @@ static bool is_reported(const struct ab_quarantine *q, const char *path, int err
 	return false;
 }
 
+/* How often was it moved before, and how often for the same reason? */
+static size_t count_moved(const struct ab_quarantine *q, const char *path, const char *keys,
+			  size_t *ret_same)
+{
+	size_t n = 0;
+
+	*ret_same = 0;
+	for (size_t i = 0; i < q->report.nmoved; i++) {
+		const struct ab_moved *m = &q->report.moved[i];
+
+		if (strcmp(m->path, path) != 0)
+			continue;
+		n++;
+		*ret_same += !keys || (m->keys && strcmp(m->keys, keys) == 0);
+	}
+	return n;
+}
+
 /* No process with our uid can have created something there. */
 static bool is_foreign(int fd)
 {
@@ -60,33 +82,240 @@ bool ab_quarantine_is_name(const char *name)
 	return digits >= 4 && name[digits] == '-';
 }
 
-void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
+bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path)
 {
-	ab_autofree char *full = ab_path_join(path, name);
+	const struct ab_strv *write = &q->survey->write;
+
+	for (size_t i = 0; i < write->len; i++)
+		if (ab_path_within(path, write->v[i]))
+			return true;
+	return false;
+}
+
+bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st)
+{
+	const struct timespec *since = &q->survey->started;
+
+	return st->st_ctim.tv_sec > since->tv_sec ||
+	       (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec >= since->tv_nsec);
+}
+
+void ab_quarantine_alert(struct ab_quarantine *q, char *sentence)
+{
+	if (ab_strv_has(&q->report.alerts, sentence))
+		free(sentence);
+	else
+		ab_strv_give(&q->report.alerts, sentence);
+}
+
+/* The entry of denyWrite that protects this path; NULL if it is not known. */
+static char *name_of(const struct ab_quarantine *q, const char *path)
+{
+	const struct ab_watch *best = NULL;
+	const char *below;
+
+	for (size_t i = 0; i < q->survey->nwatch; i++) {
+		const struct ab_watch *w = &q->survey->watch[i];
+
+		if (ab_path_within(path, w->dir) && strcmp(path, w->dir) != 0 &&
+		    (!best || strlen(w->dir) > strlen(best->dir)))
+			best = w;
+	}
+	if (!best)
+		return NULL;
+	below = path + strlen(best->dir) + (best->dir[1] != '\0');
+	return ab_strv_has(&q->survey->repos, best->dir) ? ab_path_join(".git", below)
+							 : ab_strdup(below);
+}
+
+/* What the run does is not an accident any more. The first reason counts. */
+static void end_run(struct ab_quarantine *q, const char *path, size_t times, const char *keys)
+{
+	ab_autofree char *shown = ab_escape(path), *raw = name_of(q, path), *name = NULL;
+
+	if (q->ending || !q->live)
+		return;
+	q->ending = true;
+	if (times < AGAIN_MAX)
+		ab_fail(&q->why, AB_EPROPERTY, 0,
+			"the run created %zu protected files, the last one was %s; the run was ended",
+			q->report.nmoved, shown);
+	else if (keys)
+		ab_fail(&q->why, AB_EPROPERTY, 0,
+			"the run put programs that git would run on the host into %s %zu times (%s); "
+			"the run was ended",
+			shown, times, keys);
+	else
+		ab_fail(&q->why, AB_EPROPERTY, 0,
+			"the run created %s %zu times, although it is protected and was moved to "
+			"quarantine each time; the run was ended",
+			shown, times);
+	if (raw && !keys) {
+		name = ab_escape(raw);
+		ab_hint(&q->why, "if the command may create it: --deny-write '!%s'", name);
+	} else {
+		ab_hint(&q->why, "pass such settings to git with -c, which changes no file");
+	}
+	ab_step(&q->why, "protected names");
+}
+
+/* It cannot be moved, so its name stays where tools find it: not for long. */
+static void end_after_failure(struct ab_quarantine *q, const char *path, int errnum)
+{
+	ab_autofree char *shown = ab_escape(path);
+
+	if (q->ending || !q->live || ++q->nfailed < AGAIN_MAX)
+		return;
+	q->ending = true;
+	ab_fail(&q->why, AB_EPROPERTY, errnum,
+		"the run created %s, which is protected and cannot be moved to quarantine; the run "
+		"was ended",
+		shown);
+	ab_step(&q->why, "protected names");
+}
+
+/* The box may have removed our rights in its own folder. */
+static bool unlock_parent(int fd, mode_t *ret_mode)
+{
+	char self[32];
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 0700) == 0700)
+		return false;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	*ret_mode = st.st_mode & 07777;
+	return chmod(self, *ret_mode | 0700) == 0;
+}
+
+static void lock_parent(int fd, mode_t mode)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	(void)chmod(self, mode);
+}
+
+static int move_numbered(struct ab_quarantine *q, int fd, const char *name, char as[NAME_MAX + 1],
+			 bool quick)
+{
+	mode_t mode;
+	int rc = EEXIST;
+
+	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
+		snprintf(as, NAME_MAX + 1, "%04u-%.200s", q->next++, name);
+		rc = ab_move(fd, name, q->dir, as, q->inside, quick);
+	}
+	if ((rc == EACCES || rc == EPERM) && unlock_parent(fd, &mode)) {
+		rc = ab_move(fd, name, q->dir, as, q->inside, quick);
+		lock_parent(fd, mode);
+	}
+	return rc;
+}
+
+/* Give it a name that no tool knows. NULL with errno. */
+static char *park_object(struct ab_quarantine *q, int fd, const char *name, size_t moved)
+{
+	char as[64];
+	int rc = EEXIST;
+
+	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
+		snprintf(as, sizeof(as), ".agentbox-quarantine-%d-%u", (int)getpid(), q->next++);
+		rc = ab_move_aside(fd, name, as);
+	}
+	errno = rc;
+	if (rc != 0)
+		return NULL;
+	if ((q->nparked & (q->nparked + 1)) == 0)
+		q->parked = ab_realloc(q->parked, 2 * (q->nparked + 1) * sizeof(q->parked[0]));
+	q->parked[q->nparked++] = (struct ab_parked){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
+						      .moved = moved,
+						      .name = ab_strdup(as) };
+	return ab_strdup(as);
+}
+
+static bool take_object(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			const char *keys, bool alert)
+{
+	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
 	char as[NAME_MAX + 1];
 	struct stat st;
-	int rc = EEXIST;
+	size_t times, same;
+	bool moved;
+	int rc;
 
 	/* A pattern also matches what existed at the start, which is closed. */
 	if (ab_guards_cover(q->survey->closed, q->survey->nclosed, full))
 		return;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT || (errno == EACCES && is_foreign(fd)))
-			return;
+			return errno == ENOENT;
 		st.st_mode = 0;
 	}
-	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
-		snprintf(as, sizeof(as), "%04u-%.200s", q->next++, name);
-		rc = ab_move(fd, name, q->dir, as, q->inside);
+	rc = move_numbered(q, fd, name, as, q->live);
+	if (rc == ENOENT)
+		return true;
+	/* Not moved, or copied and not removed completely. */
+	if (rc != 0) {
+		parked = park_object(q, fd, name, q->report.nmoved);
+		if (parked && rc == ENOTEMPTY)
+			q->parked[q->nparked - 1].moved = SIZE_MAX;
 	}
-	if (rc == ENOENT || (rc != 0 && is_reported(q, full, rc)))
-		return;
+	if (rc != 0 && !parked) {
+		q->report.nstayed += !q->live;
+		end_after_failure(q, full, rc);
+		if (q->live || is_reported(q, full, rc))
+			return false;
+	}
+	moved = rc == 0 || rc == ENOTEMPTY;
+	if (parked)
+		rc = 0;
+	times = count_moved(q, full, keys, &same) + 1;
+	if (same + 1 >= AGAIN_MAX || times >= CHANGES_MAX || q->report.nmoved + 1 >= MOVES_MAX)
+		end_run(q, full, times, keys);
 	add_report(q, (struct ab_moved){
 			      .path = ab_take(full),
 			      .kind = ab_node_of(st.st_mode),
-			      .name = rc == 0 || rc == ENOTEMPTY ? ab_strdup(as) : NULL,
+			      .name = moved ? ab_strdup(as) : NULL,
+			      .parked = moved ? NULL : ab_take(parked),
+			      .keys = ab_strdup(keys),
+			      .alert = alert,
 			      .errnum = rc,
 		      });
+	return rc == 0;
+}
+
+void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
+{
+	take_object(q, fd, path, name, NULL, false);
+}
+
+bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			     const char *keys)
+{
+	return take_object(q, fd, path, name, keys, q->live);
+}
+
+/* The box is gone: there is time to copy now. What is still too large stays where it
+ * is, under its neutral name. */
+static void move_parked(struct ab_quarantine *q)
+{
+	for (size_t i = 0; i < q->nparked; i++) {
+		struct ab_parked *p = &q->parked[i];
+		struct ab_moved *m =
+			p->moved < q->report.nmoved ? &q->report.moved[p->moved] : NULL;
+		char as[NAME_MAX + 1];
+		int rc = move_numbered(q, p->fd, p->name, as, false);
+
+		if (rc == 0 && m) {
+			m->name = ab_strdup(as);
+			free(ab_take(m->parked));
+		} else if (rc != 0 && rc != ENOENT) {
+			ab_move_lock(p->fd, p->name);
+		}
+		close(p->fd);
+		free(p->name);
+	}
+	q->nparked = 0;
 }
 
 static void add_names(struct ab_held *h, const char *name)
@@ -94,21 +323,20 @@ static void add_names(struct ab_held *h, const char *name)
 	ab_strv_add_once(&h->names, name);
 }
 
-/* Takes ownership of fd. */
-static struct ab_held *hold_folder(struct ab_quarantine *q, int fd, const char *path, bool given)
+struct ab_held *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path, bool given)
 {
 	if ((q->nheld & (q->nheld + 1)) == 0)
 		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
-	q->held[q->nheld] = (struct ab_held){ .fd = fd, .path = ab_strdup(path), .given = given };
+	q->held[q->nheld] =
+		(struct ab_held){ .fd = fd, .wd = -1, .path = ab_strdup(path), .given = given };
 	return &q->held[q->nheld++];
 }
 
 static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
-		       const char *rest, bool live);
+		       const char *rest);
 
 /* Sweep everything in this folder that matches the name (or pattern). */
-static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			bool live)
+static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const char *name)
 {
 	ab_autofree char *one = ab_strndup(name, strcspn(name, "/"));
 	ab_autolisting struct ab_listing l = { 0 };
@@ -117,7 +345,7 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 
 	if (!ab_path_is_pattern(one)) {
 		if (ab_name_starts(name, one, &rest))
-			sweep_name(q, fd, path, one, rest, live);
+			sweep_name(q, fd, path, one, rest);
 		return;
 	}
 	dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,20 +357,19 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 	for (size_t i = 0; i < l.len; i++)
 		if (ab_name_starts(name, l.v[i].name, &rest) &&
 		    !ab_survey_existed(q->survey, path, l.v[i].name))
-			sweep_name(q, fd, path, l.v[i].name, rest, live);
+			sweep_name(q, fd, path, l.v[i].name, rest);
 }
 
 /*
  * A parent folder of a protected name (".config" of ".config/fish") is harmless
  * itself: enter it, and also watch it while the box runs.
  */
-static void sweep_below(struct ab_quarantine *q, int dir, const char *path, const char *rest,
-			bool live)
+static void sweep_below(struct ab_quarantine *q, int dir, const char *path, const char *rest)
 {
 	struct ab_held *h = NULL;
 	int fd;
 
-	for (size_t i = 0; i < q->nheld && live; i++)
+	for (size_t i = 0; i < q->nheld && q->live; i++)
 		if (!q->held[i].given && strcmp(q->held[i].path, path) == 0) {
 			/* Created again: the old one is another folder. */
 			struct stat a, b;
@@ -151,26 +378,26 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path, cons
 			    a.st_ino == b.st_ino && a.st_dev == b.st_dev)
 				h = &q->held[i];
 		}
-	if (!h && live && q->nheld < LIVE_MAX) {
+	if (!h && q->live && q->nheld < BELOW_MAX) {
 		fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-		if (fd >= 0)
-			h = hold_folder(q, fd, path, false);
+		if (fd >= 0) {
+			h = ab_quarantine_hold(q, fd, path, false);
+			ab_quarantine_watch_held(q, h);
+		}
 	}
 	if (h)
 		add_names(h, rest);
 	/* After the watch is set, so that nothing is missed. */
-	sweep_names(q, dir, path, rest, live);
+	sweep_names(q, dir, path, rest);
 }
 
 static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
-		       const char *rest, bool live)
+		       const char *rest)
 {
 	ab_autofree char *below = NULL;
 	ab_autoclose int dir = -1;
 	struct stat st;
 
-	if (live && q->report.nmoved >= MOVES_MAX)
-		return;
 	if (!rest[0]) {
 		ab_quarantine_take(q, fd, path, name);
 		return;
@@ -188,7 +415,7 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const 
 	if (dir < 0)
 		return;
 	below = ab_path_join(path, name);
-	sweep_below(q, dir, below, rest, live);
+	sweep_below(q, dir, below, rest);
 }
 
 /*
@@ -196,7 +423,7 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const 
  * of them. A name that is created after the listing changes the folder again, and
  * the next check finds it.
  */
-static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
+static void sweep_all(struct ab_quarantine *q, size_t index)
 {
 	ab_autolisting struct ab_listing l = { 0 };
 	ab_autoclose int dir = openat(q->held[index].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -205,12 +432,30 @@ static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 	/* By index, because the list may grow meanwhile. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
 		const struct ab_held *h = &q->held[index];
-		const char *name = h->names.v[i];
+		ab_autofree char *name = ab_strdup(h->names.v[i]), *path = ab_strdup(h->path);
 		ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
 
 		if (listed && !ab_path_is_pattern(first) && !ab_listing_find(&l, first))
 			continue;
-		sweep_names(q, h->fd, h->path, name, live);
+		sweep_names(q, h->fd, path, name);
+	}
+}
+
+void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char *entry)
+{
+	ab_autofree char *path = NULL;
+	const char *rest;
+
+	if (!entry) {
+		sweep_all(q, index);
+		return;
+	}
+	path = ab_strdup(q->held[index].path);
+	for (size_t i = 0; i < q->held[index].names.len; i++) {
+		ab_autofree char *name = ab_strdup(q->held[index].names.v[i]);
+
+		if (ab_name_starts(name, entry, &rest))
+			sweep_name(q, q->held[index].fd, path, entry, rest);
 	}
 }
 
@@ -229,7 +474,7 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 			shown);
 		return;
 	}
-	h = hold_folder(q, ab_take_fd(&fd), w->dir, true);
+	h = ab_quarantine_hold(q, ab_take_fd(&fd), w->dir, true);
 	if (q->survey->started.tv_sec - w->changed.tv_sec > 1)
 		h->seen = w->changed;
 	for (size_t i = 0; i < w->names.len; i++)
@@ -264,50 +509,25 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 	q->survey = survey;
 	q->dir = dir;
 	q->inside = is_inside(survey, dir);
+	q->inotify = -1;
+	q->arm_at = ab_now_ms() + AB_QUARANTINE_ARM_MS;
+	q->next_look = ab_now_ms() + AB_QUARANTINE_POLL_MS;
 	for (size_t i = 0; i < survey->nwatch && i < LIVE_MAX; i++)
 		hold_watch(q, &survey->watch[i]);
 	*ret = q;
 	return 0;
 }
 
-/*
- * A change in the same clock tick as our check does not change the ctime, so a folder
- * that has just changed is checked once more.
- */
-static bool has_changed(struct ab_held *h)
-{
-	struct timespec now;
-	struct stat st;
-	bool changed;
-
-	if (fstat(h->fd, &st) < 0)
-		return true;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	changed = st.st_ctim.tv_sec != h->seen.tv_sec || st.st_ctim.tv_nsec != h->seen.tv_nsec;
-	h->seen = now.tv_sec - st.st_ctim.tv_sec > 1 ? st.st_ctim : (struct timespec){ 0 };
-	return changed;
-}
-
-void ab_quarantine_look(struct ab_quarantine *q)
-{
-	size_t n = q->nheld;
-
-	for (size_t i = 0; i < n; i++)
-		if (has_changed(&q->held[i])) {
-			q->touched = true;
-			sweep_held(q, i, true);
-		}
-}
-
 void ab_quarantine_sweep(struct ab_quarantine *q)
 {
 	size_t n = q->nheld;
 
+	q->live = false;
 	/* Once something has changed, check everything: a parent of a name may
 	 * have been created, or a move may have exceeded a limit. */
 	for (size_t i = 0; i < n; i++)
-		if (q->held[i].given && (q->touched || has_changed(&q->held[i])))
-			sweep_held(q, i, false);
+		if (q->held[i].given && (q->touched || ab_quarantine_has_changed(&q->held[i])))
+			sweep_all(q, i);
 	/* Open the folders that were not watched now, one at a time. */
 	for (size_t i = LIVE_MAX; i < q->survey->nwatch; i++) {
 		size_t before = q->nheld;
@@ -315,12 +535,22 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 		hold_watch(q, &q->survey->watch[i]);
 		if (q->nheld == before)
 			continue;
-		sweep_held(q, before, false);
+		sweep_all(q, before);
 		q->nheld--;
 		close(q->held[before].fd);
 		free(q->held[before].path);
 		ab_strv_fini(&q->held[before].names);
 	}
+	for (size_t i = 0; i < q->nrepos; i++)
+		ab_repos_look(q, i);
+	move_parked(q);
+}
+
+bool ab_quarantine_must_end(const struct ab_quarantine *q, struct ab_error *ret)
+{
+	if (q->ending)
+		*ret = q->why;
+	return q->ending;
 }
 
 void ab_quarantine_accept(struct ab_quarantine *q, const char *path)
@@ -351,11 +581,17 @@ void ab_quarantine_close(struct ab_quarantine *q)
 		ab_strv_fini(&q->held[i].names);
 	}
 	free(q->held);
+	ab_repos_free(q);
+	free(q->parked);
+	ab_closep(&q->inotify);
 	for (size_t i = 0; i < q->report.nmoved; i++) {
 		free(q->report.moved[i].path);
 		free(q->report.moved[i].name);
+		free(q->report.moved[i].parked);
+		free(q->report.moved[i].keys);
 	}
 	free(q->report.moved);
+	ab_strv_fini(&q->report.alerts);
 	ab_strv_fini(&q->report.findings);
 	ab_strv_fini(&q->report.notes);
 	free(q);

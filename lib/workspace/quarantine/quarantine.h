@@ -7,6 +7,14 @@
  * the next start does that for a run whose processes were all killed
  * (workspace/quarantine/journal.h).
  *
+ * A run that creates the same protected name a third time must end: no watch is fast
+ * enough for a loop. One retry is not a loop.
+ *
+ * Repositories that the run creates keep working, but what makes git run a program
+ * is moved as soon as it is seen: hooks, and the settings that name programs. A
+ * submodule that is added to the index of a repository is reported, because git
+ * obeys its settings from then on.
+ *
  * The box may change everything meanwhile. A watched folder is kept open from the
  * beginning and is the one that the survey saw (device and inode); all work is
  * relative to it and follows no link. Files that cannot be moved are always
@@ -17,6 +25,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/data/strv.h"
 #include "workspace/tree/guard.h"
@@ -28,15 +37,20 @@ struct ab_survey;
 struct ab_moved {
 	char *path; /* where it was */
 	enum ab_node kind;
-	char *name; /* in the quarantine folder; NULL if not moved */
-	int errnum; /* why it is still there, 0 if it is not */
+	char *name;   /* in the quarantine folder; NULL if not moved */
+	char *parked; /* not moved: its neutral name in the same folder, or NULL */
+	char *keys;   /* git settings that were removed from it, or NULL */
+	bool alert;   /* report it at once */
+	int errnum;   /* why it is still there, 0 if it is not */
 };
 
 struct ab_quarantine_report {
 	struct ab_moved *moved;
 	size_t nmoved;
+	struct ab_strv alerts;	 /* sentences to be told at once */
 	struct ab_strv findings; /* sentences for the user */
 	struct ab_strv notes;	 /* the same, for -v */
+	size_t nstayed;		 /* protected names that are still there */
 };
 
 /* Is this the name of a quarantined file? */
@@ -47,24 +61,40 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 		       struct ab_error *err);
 
 /*
- * While the box runs, every AB_QUARANTINE_MS: check the folders that have changed
- * since the last time. This uses their ctime, which nobody can set, instead of
- * inotify: closing an inotify descriptor takes about 20 ms at the end of every
- * run, and a user has only 128 of them.
+ * While the box runs. inotify tells what appears in the watched folders (0.1 ms late);
+ * without it their ctime, which nobody can set, is checked every
+ * AB_QUARANTINE_POLL_MS. Closing the last descriptor of an inotify instance takes
+ * about 10 ms, so it is opened only when a watched folder has changed or the run
+ * is AB_QUARANTINE_ARM_MS old; before that the ctime is checked as well. When
+ * ab_quarantine_is_armed(), nobody should wait for the process to exit.
+ *
+ * Call _events when the descriptor is readable, and _look when it is due and every
+ * AB_QUARANTINE_MS: writes through a mapping cause no event.
  */
 #define AB_QUARANTINE_MS 100
+#define AB_QUARANTINE_POLL_MS 5
+#define AB_QUARANTINE_ARM_MS 50
+int ab_quarantine_fd(const struct ab_quarantine *q);	  /* or -1 */
+int64_t ab_quarantine_due(const struct ab_quarantine *q); /* ab_now_ms(), or INT64_MAX */
+bool ab_quarantine_is_armed(const struct ab_quarantine *q);
+void ab_quarantine_events(struct ab_quarantine *q);
 void ab_quarantine_look(struct ab_quarantine *q);
 
 /* This file was created for the box, protected: do not move it. */
 void ab_quarantine_accept(struct ab_quarantine *q, const char *path);
+/* This path (clean and absolute) is, or is about to be, a git directory. */
+void ab_quarantine_suspect(struct ab_quarantine *q, const char *path);
+
+/* Must the run end? Then *ret says why. */
+bool ab_quarantine_must_end(const struct ab_quarantine *q, struct ab_error *ret);
 
 /* Check all watched folders now. */
 void ab_quarantine_sweep(struct ab_quarantine *q);
 
 /*
- * After the box ended: keep the repositories that the run created, but move their
- * hooks, and report configuration that runs programs. Also report protected names
- * in deeper folders that changed. A bounded walk.
+ * After the box ended: examine the repositories that the run created or changed once
+ * more. Also report protected names in deeper folders that changed, and commands
+ * in the todo list of a rebase. A bounded walk.
  */
 void ab_quarantine_review(struct ab_quarantine *q);
 

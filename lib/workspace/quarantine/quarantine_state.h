@@ -1,31 +1,118 @@
 #ifndef AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
 #define AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
 /* Shared by the files of the quarantine. */
+#include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
+#include "base/data/error.h"
 #include "workspace/quarantine/quarantine.h"
+
+struct ab_listing;
 
 /* An open folder, and the names that must not be in it. */
 struct ab_held {
 	int fd;
+	int wd;		      /* in the inotify instance, or -1 */
 	struct timespec seen; /* its ctime at the last check */
 	char *path;
 	struct ab_strv names;
-	bool given; /* from the survey; otherwise found below one */
+	bool given;    /* from the survey; otherwise found below one */
+	unsigned grow; /* repositories may appear in it: how many levels down */
+};
+
+/* A git directory, watched while the box runs. */
+struct ab_repo {
+	int fd, hooks;	  /* hooks: its folder, or -1 */
+	int wd, hooks_wd; /* or -1 */
+	dev_t dev;
+	ino_t ino;
+	char *path;
+	char *top;  /* its checkout, or NULL */
+	bool known; /* the survey closed what matters in it */
+	struct timespec index_seen;
+	ino_t index_ino;
+	int64_t index_at;	/* do not read the index before this time */
+	bool dirty;		/* something in it has changed */
+	bool based;		/* `links` are those of the start */
+	bool unread;		/* its index is too large or not valid */
+	struct ab_strv links;	/* the submodules in its index */
+	struct ab_strv pending; /* those whose folder does not exist yet */
+};
+
+/* An object with a neutral name in its own folder, because a copy takes too long. */
+struct ab_parked {
+	int fd; /* of that folder */
+	size_t moved;
+	char *name;
 };
 
 struct ab_quarantine {
 	const struct ab_survey *survey;
 	int dir;
 	bool inside; /* it is inside a writable root */
+	bool live;   /* the box runs */
 	struct ab_held *held;
-	size_t nheld;
+	size_t nheld, ngrown;
+	struct ab_repo *repos;
+	size_t nrepos;
+	struct ab_parked *parked;
+	size_t nparked;
 	bool touched;  /* some watched folder has changed */
+	bool cut;      /* not every new folder is watched */
 	unsigned next; /* number of the next quarantined file */
+
+	int inotify; /* or -1 */
+	bool armed, polling;
+	int64_t arm_at, next_look, index_at;
+
+	bool ending;	  /* the run must end, see `why` */
+	unsigned nfailed; /* moves while the box ran */
+	struct ab_error why;
 	struct ab_quarantine_report report;
 };
 
 /* Move `name` of the open folder `fd`, whose path is `path`. */
 void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name);
+/* The same for a part of a repository that the run created, reported at once. `keys`: what
+ * was wrong with it, or NULL. True: it is not there any more. */
+bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			     const char *keys);
+/* Report this at once. */
+void ab_quarantine_alert(struct ab_quarantine *q, char *sentence);
+/* Was it created or changed since the start? */
+bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st);
+bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path);
+/* Sweep the names of a held folder that begin with `entry`; NULL: all names. */
+void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char *entry);
+/* Takes ownership of fd. */
+struct ab_held *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path, bool given);
+
+/* Has it changed since the last call? (quarantine_watch.c) */
+bool ab_quarantine_has_changed(struct ab_held *held);
+
+/* quarantine_watch.c: watch this folder from now on, if the watch is armed. */
+void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held *held);
+void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo);
+
+/* repos.c: git directories that the run creates. */
+
+/* Watch the repositories of the survey, and their checkouts. */
+void ab_repos_begin(struct ab_quarantine *q);
+/* Watch `name` in the folder `at`, whose path is `path` (at -1: by its path), and what is in it,
+ * `grow` levels down. */
+void ab_repos_enter(struct ab_quarantine *q, int at, const char *path, const char *name,
+		    unsigned grow);
+/* Something with this name appeared in a folder that grows. */
+void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, bool folder);
+/* Everything in a folder that grows. */
+void ab_repos_list(struct ab_quarantine *q, size_t held);
+/* Check a repository. */
+void ab_repos_look(struct ab_quarantine *q, size_t repo);
+/* Examine a git directory once: configuration, hooks, commondir. */
+void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path);
+/* Is a folder with these entries a git directory? */
+bool ab_repos_is_bare(const struct ab_listing *l);
+void ab_repos_free(struct ab_quarantine *q);
 
 #endif

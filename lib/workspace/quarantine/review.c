@@ -10,8 +10,8 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
-#include "workspace/git/gitconfig.h"
 #include "workspace/git/gitlink.h"
+#include "workspace/git/gittodo.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/project_files.h"
 #include "workspace/survey/survey.h"
@@ -20,10 +20,10 @@
 #include "workspace/tree/tree_walk.h"
 
 /*
- * The run created a repository if the survey did not know its git directory. A folder
- * can only have got one if its own entries changed, so the walk passes through
- * every folder but examines only changed ones. The kernel sets the change time,
- * and the box cannot set it back.
+ * Repositories are examined wherever the walk meets one: an edit of a file in place
+ * does not change the folder above it (workspace/quarantine/repos.c). Other names
+ * can only have appeared in a folder whose own entries changed. The kernel sets the
+ * change time, and the box cannot set it back.
  */
 
 #define REVIEW_DIRS 3000
@@ -32,8 +32,8 @@
 #define REPOS_MAX 256
 #define LIST_MAX 1000
 #define MODULE_DEPTH 16
-#define KEYS_MAX 20
 #define SHOWN 20
+#define COMMANDS_MAX 5
 
 struct review {
 	struct ab_quarantine *q;
@@ -44,24 +44,6 @@ struct review {
 	bool cut;
 };
 
-static bool is_new(const struct review *r, const struct stat *st)
-{
-	const struct timespec *since = &r->q->survey->started;
-
-	return st->st_ctim.tv_sec > since->tv_sec ||
-	       (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec >= since->tv_nsec);
-}
-
-static bool is_inside(const struct review *r, const char *path)
-{
-	const struct ab_strv *write = &r->q->survey->write;
-
-	for (size_t i = 0; i < write->len; i++)
-		if (ab_path_within(path, write->v[i]))
-			return true;
-	return false;
-}
-
 static void add_finding(struct review *r, const char *path, const char *what)
 {
 	ab_autofree char *shown = ab_escape(path);
@@ -69,71 +51,61 @@ static void add_finding(struct review *r, const char *path, const char *what)
 	ab_strv_addf(&r->q->report.findings, "%s %s", shown, what);
 }
 
-static void take_hooks(struct review *r, int gitdir, const char *path)
-{
-	ab_autofree char *hooks = ab_path_join(path, "hooks");
-	ab_autolisting struct ab_listing l = { 0 };
-	ab_autoclose int fd =
-		openat(gitdir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0 && errno == ENOENT)
-		return;
-	/* A link, or something that cannot be listed: take all of it. */
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
-		ab_quarantine_take(r->q, gitdir, path, "hooks");
-		return;
-	}
-	for (size_t i = 0; i < l.len; i++)
-		if (!ab_name_is_sample(l.v[i].name))
-			ab_quarantine_take(r->q, fd, hooks, l.v[i].name);
-}
-
-struct keys {
+struct commands {
 	struct ab_buf text;
 	size_t n;
 };
 
-static void collect_key(void *arg, const char *key, const char *value)
+static void collect_command(void *arg, const char *command)
 {
-	struct keys *k = arg;
+	struct commands *c = arg;
 
-	if (!ab_gitconfig_runs(key, value) || k->n++ >= KEYS_MAX)
+	if (c->n++ >= COMMANDS_MAX)
 		return;
-	ab_buf_puts(&k->text, k->text.len ? ", " : "");
-	ab_buf_escape(&k->text, key);
+	ab_buf_puts(&c->text, c->text.len ? ", " : "");
+	ab_buf_escape(&c->text, command);
 }
 
-static void report_config(struct review *r, int gitdir, const char *path, const char *file)
+/* A rebase that is in progress runs the commands of its list when it continues. */
+static void review_todo(struct review *r, int gitdir, const char *path, const char *file)
 {
-	ab_autofree char *full = ab_path_join(path, file), *data = NULL;
-	ab_autofree char *what = NULL;
-	struct keys k = { 0 };
+	ab_autofree char *full = ab_path_join(path, file), *data = NULL, *what = NULL;
+	ab_autoclose int fd = ab_open_beneath(gitdir, file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	struct commands c = { 0 };
+	struct stat st;
 	size_t len;
 
-	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0) {
-		if (errno != ENOENT)
-			add_finding(
-				r, full,
-				"was created by the run and cannot be read as git configuration");
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    !ab_quarantine_is_new(r->q, &st))
+		return;
+	if (ab_read_all(fd, AB_GITTODO_MAX, &data, &len) < 0) {
+		add_finding(r, full, "was created or changed by the run and cannot be examined");
 		return;
 	}
-	if (ab_gitconfig_parse(data, len, collect_key, &k))
-		add_finding(r, full, "was created by the run and is not valid git configuration");
-	if (k.n > 0) {
+	ab_gittodo_parse(data, len, collect_command, &c);
+	if (c.n > 0) {
 		what = ab_printf(
-			"was created by the run and names programs or files that git would use: %s%s",
-			k.text.data, k.n > KEYS_MAX ? ", ..." : "");
+			"was created or changed by the run; git rebase --continue would run: "
+			"%s%s",
+			c.text.data, c.n > COMMANDS_MAX ? ", ..." : "");
 		add_finding(r, full, what);
 	}
-	ab_buf_fini(&k.text);
+	ab_buf_fini(&c.text);
+}
+
+static void review_todos(struct review *r, int gitdir, const char *path)
+{
+	static const char *const files[] = { "rebase-merge/git-rebase-todo",
+					     "rebase-apply/git-rebase-todo", "sequencer/todo" };
+
+	for (size_t i = 0; i < AB_COUNT(files); i++)
+		review_todo(r, gitdir, path, files[i]);
 }
 
 static void review_lists(struct review *r, int gitdir, const char *path);
 
-static void review_gitdir(struct review *r, int gitdir, const char *path, bool is_admin)
+static void review_gitdir(struct review *r, int gitdir, const char *path)
 {
-	struct stat st;
-
 	if (ab_strv_has(&r->seen, path) || ab_strv_has(&r->q->survey->repos, path))
 		return;
 	if (r->seen.len >= REPOS_MAX) {
@@ -141,13 +113,8 @@ static void review_gitdir(struct review *r, int gitdir, const char *path, bool i
 		return;
 	}
 	ab_strv_add(&r->seen, path);
-	take_hooks(r, gitdir, path);
-	report_config(r, gitdir, path, "config");
-	report_config(r, gitdir, path, "config.worktree");
-	if (!is_admin && fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		add_finding(
-			r, path,
-			"was created by the run and takes its configuration from another folder (commondir)");
+	ab_repos_clean(r->q, gitdir, path);
+	review_todos(r, gitdir, path);
 	review_lists(r, gitdir, path);
 }
 
@@ -162,7 +129,7 @@ static void review_modules(struct review *r, int at, const char *name, const cha
 	if (fd < 0)
 		return;
 	if (depth > 0 && fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		review_gitdir(r, fd, path, false);
+		review_gitdir(r, fd, path);
 		return;
 	}
 	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
@@ -174,18 +141,6 @@ static void review_modules(struct review *r, int at, const char *name, const cha
 
 		review_modules(r, fd, l.v[i].name, sub, depth + 1);
 	}
-}
-
-/* "../..": git itself creates admin folders only there. */
-static bool commondir_is_usual(int admin)
-{
-	ab_autofree char *data = NULL, *line = NULL;
-	size_t len;
-
-	if (ab_read_small(admin, "commondir", AB_GITLINK_MAX, &data, &len) < 0)
-		return errno == ENOENT;
-	line = ab_gitlink_line(data, len);
-	return line && strcmp(line, "../..") == 0;
 }
 
 static void review_lists(struct review *r, int gitdir, const char *path)
@@ -208,11 +163,7 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 
 		if (sub < 0 || ab_strv_has(&r->q->survey->repos, admin))
 			continue;
-		if (!commondir_is_usual(sub))
-			add_finding(
-				r, admin,
-				"was created by the run and takes its configuration from another folder");
-		review_gitdir(r, sub, admin, true);
+		review_gitdir(r, sub, admin);
 	}
 }
 
@@ -223,7 +174,7 @@ static void review_elsewhere(struct review *r, const char *git, const char *real
 
 	if (ab_strv_has(&r->q->survey->repos, real))
 		return;
-	if (!is_inside(r, real)) {
+	if (!ab_quarantine_is_writable(r->q, real)) {
 		ab_autofree char *to = ab_escape(real);
 		ab_autofree char *what =
 			ab_printf("was created by the run and points git to %s", to);
@@ -243,11 +194,11 @@ static void review_elsewhere(struct review *r, const char *git, const char *real
 
 		if (strcmp(ab_path_name(list), "worktrees") == 0) {
 			review_elsewhere(r, git, common);
-			review_gitdir(r, fd, real, true);
+			review_gitdir(r, fd, real);
 			return;
 		}
 	}
-	review_gitdir(r, fd, real, false);
+	review_gitdir(r, fd, real);
 }
 
 static void review_checkout(struct review *r, int fd, const char *path)
@@ -261,7 +212,7 @@ static void review_checkout(struct review *r, int fd, const char *path)
 		return;
 	gitdir = openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (gitdir >= 0) {
-		review_gitdir(r, gitdir, git, false);
+		review_gitdir(r, gitdir, git);
 	} else if (S_ISLNK(st.st_mode)) {
 		real = realpath(git, NULL);
 		if (real)
@@ -300,7 +251,7 @@ static void find_names(struct review *r, int fd, const char *path, const struct 
 				continue;
 			if (fstatat(fd, rest[0] ? r->names.top.v[k] : name, &st,
 				    AT_SYMLINK_NOFOLLOW) < 0 ||
-			    !is_new(r, &st))
+			    !ab_quarantine_is_new(r->q, &st))
 				continue;
 			if (r->ndeep++ < SHOWN)
 				ab_strv_give(&r->deep, ab_path_join(path, name));
@@ -316,13 +267,12 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 	struct stat st;
 
 	(void)depth;
-	if (fstat(fd, &st) < 0 || !is_new(r, &st))
-		return true;
 	if (ab_listing_find(l, ".git"))
 		review_checkout(r, fd, path);
-	if (ab_listing_find(l, "HEAD") && ab_listing_find(l, "objects") &&
-	    ab_listing_find(l, "refs"))
-		review_gitdir(r, fd, path, false);
+	if (ab_repos_is_bare(l))
+		review_gitdir(r, fd, path);
+	if (fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
+		return true;
 	if (!is_watched(r, path))
 		find_names(r, fd, path, l);
 	return true;
@@ -359,8 +309,10 @@ void ab_quarantine_review(struct ab_quarantine *q)
 		ab_autoclose int fd =
 			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
 
-		if (fd >= 0)
-			review_lists(&r, fd, s->repos.v[i]);
+		if (fd < 0)
+			continue;
+		review_todos(&r, fd, s->repos.v[i]);
+		review_lists(&r, fd, s->repos.v[i]);
 	}
 	for (size_t i = 0; i < s->write.len; i++)
 		if (ab_walk(&w, s->write.v[i], review_folder, &r) < 0)

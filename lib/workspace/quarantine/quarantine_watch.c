@@ -1,0 +1,210 @@
+/*
+ * Theory of operation.
+ *
+ * States: waiting (the ctime of the folders is checked every few milliseconds), armed
+ * (inotify), armed and polling (inotify has no room, or refused a folder: both).
+ * Every folder is looked at once after its watch is set, so nothing that appears
+ * before that is missed.
+ *
+ * An event names the entry that appeared, so a folder with many files is not listed
+ * for each of them. If the kernel dropped events, everything is looked at.
+ */
+#include "workspace/quarantine/quarantine.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/path.h"
+#include "workspace/quarantine/quarantine_state.h"
+#include "workspace/survey/survey.h"
+
+enum {
+	APPEARS = IN_CREATE | IN_MOVED_TO,
+	CHANGES = APPEARS | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB,
+	TICK_MS = 30, /* more than the longest clock tick of file times, twice */
+};
+
+static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
+{
+	char self[32];
+	int wd;
+
+	if (q->inotify < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	wd = inotify_add_watch(q->inotify, self, mask | IN_ONLYDIR | IN_MASK_ADD);
+	q->polling |= wd < 0;
+	return wd;
+}
+
+void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held *held)
+{
+	if (held->wd < 0)
+		held->wd = add_watch(q, held->fd, APPEARS);
+}
+
+void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo)
+{
+	if (repo->wd < 0)
+		repo->wd = add_watch(q, repo->fd, CHANGES);
+	if (repo->hooks >= 0 && repo->hooks_wd < 0)
+		repo->hooks_wd = add_watch(q, repo->hooks, APPEARS);
+}
+
+/*
+ * Before Linux 6.13 file times have the resolution of the clock tick: a change in the
+ * same tick as our check does not change the ctime, so a folder that has just
+ * changed is checked again until a tick has passed.
+ */
+bool ab_quarantine_has_changed(struct ab_held *h)
+{
+	struct timespec now;
+	struct stat st;
+	bool changed;
+	int64_t age;
+
+	if (fstat(h->fd, &st) < 0)
+		return true;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	age = (now.tv_sec - st.st_ctim.tv_sec) * 1000 +
+	      (now.tv_nsec - st.st_ctim.tv_nsec) / 1000000;
+	changed = st.st_ctim.tv_sec != h->seen.tv_sec || st.st_ctim.tv_nsec != h->seen.tv_nsec;
+	h->seen = age > TICK_MS ? st.st_ctim : (struct timespec){ 0 };
+	return changed;
+}
+
+static void look_at_held(struct ab_quarantine *q, size_t index)
+{
+	q->touched = true;
+	ab_quarantine_sweep_held(q, index, NULL);
+	if (q->held[index].grow)
+		ab_repos_list(q, index);
+}
+
+static bool any_changed(struct ab_quarantine *q)
+{
+	for (size_t i = 0; i < q->nheld; i++) {
+		struct timespec seen = q->held[i].seen;
+
+		if (ab_quarantine_has_changed(&q->held[i])) {
+			q->held[i].seen = seen; /* it is still to be looked at */
+			return true;
+		}
+	}
+	return false;
+}
+
+static void arm_watch(struct ab_quarantine *q)
+{
+	q->armed = true;
+	q->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	q->polling = q->inotify < 0;
+	for (size_t i = 0; i < q->nheld; i++)
+		ab_quarantine_watch_held(q, &q->held[i]);
+	ab_repos_begin(q);
+}
+
+int ab_quarantine_fd(const struct ab_quarantine *q)
+{
+	return q->inotify;
+}
+
+bool ab_quarantine_is_armed(const struct ab_quarantine *q)
+{
+	return q->inotify >= 0;
+}
+
+int64_t ab_quarantine_due(const struct ab_quarantine *q)
+{
+	if (q->nheld == 0 && q->nrepos == 0)
+		return INT64_MAX;
+	if (!q->armed || q->polling)
+		return q->next_look;
+	return q->index_at ? q->index_at : INT64_MAX;
+}
+
+void ab_quarantine_look(struct ab_quarantine *q)
+{
+	int64_t now = ab_now_ms();
+
+	if (q->nheld == 0 && q->nrepos == 0)
+		return;
+	q->live = true;
+	q->next_look = now + AB_QUARANTINE_POLL_MS;
+	q->index_at = 0;
+	if (!q->armed && !any_changed(q) && now < q->arm_at)
+		return;
+	if (!q->armed)
+		arm_watch(q);
+	/* Both lists grow meanwhile. */
+	for (size_t i = 0; i < q->nheld; i++)
+		if (ab_quarantine_has_changed(&q->held[i]))
+			look_at_held(q, i);
+	for (size_t i = 0; i < q->nrepos; i++)
+		ab_repos_look(q, i);
+}
+
+static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
+{
+	const char *name = e->len ? e->name : "";
+
+	for (size_t i = 0; i < q->nheld; i++) {
+		if (q->held[i].wd != e->wd || !(e->mask & APPEARS))
+			continue;
+		q->touched = true;
+		ab_quarantine_sweep_held(q, i, name);
+		if (q->held[i].grow)
+			ab_repos_appeared(q, i, name, e->mask & IN_ISDIR);
+	}
+	for (size_t i = 0; i < q->nrepos; i++)
+		if (q->repos[i].wd == e->wd || q->repos[i].hooks_wd == e->wd)
+			q->repos[i].dirty = true;
+}
+
+static void look_at_dirty(struct ab_quarantine *q)
+{
+	for (size_t i = 0; i < q->nrepos; i++)
+		if (q->repos[i].dirty) {
+			q->repos[i].dirty = false;
+			ab_repos_look(q, i);
+		}
+}
+
+void ab_quarantine_events(struct ab_quarantine *q)
+{
+	_Alignas(struct inotify_event) char raw[16384];
+	ssize_t n = read(q->inotify, raw, sizeof(raw));
+
+	q->live = true;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *e = (const void *)(raw + at);
+
+		at += (ssize_t)(sizeof(*e) + e->len);
+		if (e->mask & IN_Q_OVERFLOW) {
+			for (size_t i = 0; i < q->nheld; i++)
+				look_at_held(q, i);
+			for (size_t i = 0; i < q->nrepos; i++)
+				q->repos[i].dirty = true;
+			continue;
+		}
+		take_event(q, e);
+	}
+	look_at_dirty(q);
+}
+
+void ab_quarantine_suspect(struct ab_quarantine *q, const char *path)
+{
+	ab_autofree char *parent = ab_path_parent(path), *above = ab_path_parent(parent);
+
+	if (!ab_quarantine_is_writable(q, parent))
+		return;
+	q->live = true;
+	if (!q->armed)
+		arm_watch(q);
+	ab_repos_enter(q, -1, above, ab_path_name(parent), 1);
+}

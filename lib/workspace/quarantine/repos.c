@@ -1,0 +1,598 @@
+/*
+ * Theory of operation.
+ *
+ * A git directory counts as the run's work if the survey did not know it. In it,
+ * every configuration file and hook that changed since the start is examined: the
+ * kernel sets the ctime, and the box cannot set it back. An older repository
+ * that the survey did not reach is so left alone until the run changes it.
+ *
+ * New ones are found where they can appear: in the checkouts of the survey and in
+ * folders that the run creates there (bounded), in "modules" and "worktrees" of a
+ * git directory, and wherever the index of a repository names a submodule, at any
+ * depth. The rest is found by the review at the end.
+ *
+ * A file that is moved is replaced by one without the settings that run programs. The
+ * box can change that again; then it is moved again, and the third time the run
+ * ends.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/system/path.h"
+#include "workspace/git/gitconfig.h"
+#include "workspace/git/gitconfig_clean.h"
+#include "workspace/git/gitindex.h"
+#include "workspace/git/gitlink.h"
+#include "workspace/quarantine/quarantine_state.h"
+#include "workspace/survey/survey.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/names.h"
+
+#define GROW_DEPTH 6
+#define GROWN_MAX 256
+#define REPOS_MAX 64
+#define LINKS_MAX 1000
+#define PENDING_MAX 64
+#define LIST_MAX 1000
+#define SHARED_MAX 80 /* "sharedindex." and a name in hex */
+
+/* ------------------------------------------------------- one git directory */
+
+static void write_anew(int gitdir, const char *file, const struct ab_buf *text)
+{
+	/* If it exists again, it is examined again. */
+	ab_autoclose int fd =
+		openat(gitdir, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		(void)ab_write_all(fd, text->data, text->len);
+}
+
+static void clean_config(struct ab_quarantine *q, int gitdir, const char *path, const char *file)
+{
+	ab_autobuf struct ab_buf text = { 0 }, keys = { 0 };
+	ab_autofree char *data = NULL;
+	struct stat st;
+	size_t len;
+
+	if (fstatat(gitdir, file, &st, AT_SYMLINK_NOFOLLOW) < 0 || !ab_quarantine_is_new(q, &st))
+		return;
+	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0) {
+		if (errno == ENOENT)
+			return;
+		ab_buf_puts(&text, "");
+		ab_buf_puts(&keys, "it cannot be read");
+	} else if (!ab_gitconfig_clean(data, len, &text, &keys)) {
+		return;
+	}
+	if (ab_quarantine_take_part(q, gitdir, path, file, keys.data))
+		write_anew(gitdir, file, &text);
+}
+
+/* A git directory that is older than the run may have hooks that are. */
+static bool is_older(const struct ab_quarantine *q, int gitdir)
+{
+	const struct timespec *since = &q->survey->started;
+	struct statx x;
+
+	return statx(gitdir, "", AT_EMPTY_PATH, STATX_BTIME, &x) == 0 &&
+	       (x.stx_mask & STATX_BTIME) && x.stx_btime.tv_sec < since->tv_sec;
+}
+
+static void take_hooks(struct ab_quarantine *q, int gitdir, const char *path)
+{
+	ab_autofree char *hooks = ab_path_join(path, "hooks");
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd =
+		openat(gitdir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool older = is_older(q, gitdir);
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return;
+	/* A link, or something that cannot be listed: take all of it. */
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
+		if (fstatat(gitdir, "hooks", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    ab_quarantine_is_new(q, &st))
+			ab_quarantine_take_part(q, gitdir, path, "hooks", NULL);
+		return;
+	}
+	for (size_t i = 0; i < l.len; i++) {
+		if (ab_name_is_sample(l.v[i].name) ||
+		    fstatat(fd, l.v[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    (older && !ab_quarantine_is_new(q, &st)))
+			continue;
+		ab_quarantine_take_part(q, fd, hooks, l.v[i].name, NULL);
+	}
+}
+
+/* COMMON/worktrees/NAME with "../..": git itself creates no other one. */
+static bool commondir_is_usual(int gitdir, const char *path)
+{
+	ab_autofree char *list = ab_path_parent(path), *data = NULL, *line = NULL;
+	size_t len;
+
+	if (strcmp(ab_path_name(list), "worktrees") != 0 ||
+	    ab_read_small(gitdir, "commondir", AB_GITLINK_MAX, &data, &len) < 0)
+		return false;
+	line = ab_gitlink_line(data, len);
+	return line && strcmp(line, "../..") == 0;
+}
+
+static void take_commondir(struct ab_quarantine *q, int gitdir, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    ab_quarantine_is_new(q, &st) && !commondir_is_usual(gitdir, path))
+		ab_quarantine_take_part(q, gitdir, path, "commondir",
+					"configuration of another folder");
+}
+
+void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path)
+{
+	clean_config(q, gitdir, path, "config");
+	clean_config(q, gitdir, path, "config.worktree");
+	take_commondir(q, gitdir, path);
+	take_hooks(q, gitdir, path);
+}
+
+bool ab_repos_is_bare(const struct ab_listing *l)
+{
+	return ab_listing_find(l, "HEAD") &&
+	       (ab_listing_find(l, "commondir") ||
+		(ab_listing_find(l, "objects") && ab_listing_find(l, "refs")));
+}
+
+/* --------------------------------------------------------------- the index */
+
+static void collect_link(void *arg, const char *path)
+{
+	struct ab_strv *found = arg;
+
+	if (found->len < LINKS_MAX)
+		ab_strv_add(found, path);
+}
+
+/* -1: it cannot be read. */
+static int read_links(int gitdir, const char *file, struct ab_strv *ret, char base[65])
+{
+	ab_autofree char *data = NULL;
+	struct ab_gitindex index;
+	size_t len;
+
+	if (ab_read_small(gitdir, file, AB_GITINDEX_MAX, &data, &len) < 0)
+		return errno == ENOENT ? 0 : -1;
+	index = ab_gitindex_parse(data, len, collect_link, ret);
+	memcpy(base, index.base, sizeof(index.base));
+	return index.valid && !index.unnamed ? 0 : -1;
+}
+
+static int read_index(int gitdir, struct ab_strv *ret)
+{
+	char base[65] = "", none[65], shared[SHARED_MAX];
+
+	if (read_links(gitdir, "index", ret, base) < 0)
+		return -1;
+	if (!base[0])
+		return 0;
+	snprintf(shared, sizeof(shared), "sharedindex.%s", base);
+	return read_links(gitdir, shared, ret, none);
+}
+
+static void look_at_checkout(struct ab_quarantine *q, int fd, const char *path);
+
+/* True: its folder exists. Submodules that existed at the start are closed. */
+static bool look_at_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
+{
+	ab_autoclose int top = ab_open_beneath(AT_FDCWD, r->top, O_PATH | O_DIRECTORY);
+	ab_autoclose int fd = top < 0 ? -1 : ab_open_beneath(top, link, O_RDONLY | O_DIRECTORY);
+	ab_autofree char *path = ab_path_join(r->top, link);
+
+	if (fd < 0)
+		return false;
+	if (ab_quarantine_is_writable(q, path))
+		look_at_checkout(q, fd, path);
+	return true;
+}
+
+static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
+{
+	ab_autofree char *top = ab_escape(r->top), *shown = ab_escape(link);
+
+	ab_quarantine_alert(q, ab_printf("the run added the submodule %s to the index of %s: git "
+					 "commands there read its settings",
+					 shown, top));
+}
+
+/* Was its checkout created since the start? */
+static bool link_is_new(const struct ab_quarantine *q, const struct ab_repo *r, const char *link)
+{
+	ab_autofree char *git = ab_printf("%s/%s/.git", r->top, link);
+	struct stat st;
+
+	return lstat(git, &st) == 0 && ab_quarantine_is_new(q, &st);
+}
+
+/* `fresh`: the run added what is not known yet; otherwise it did so if it created the
+ * submodule too. */
+static void take_links(struct ab_quarantine *q, size_t repo, const struct ab_strv *found,
+		       bool fresh)
+{
+	for (size_t i = 0; i < found->len; i++) {
+		struct ab_repo *r = &q->repos[repo];
+
+		if (ab_strv_has(&r->links, found->v[i]))
+			continue;
+		if (r->known && (fresh || link_is_new(q, r, found->v[i])))
+			tell_link(q, r, found->v[i]);
+		ab_strv_add(&r->links, found->v[i]);
+		if (!look_at_link(q, r, found->v[i])) {
+			r = &q->repos[repo];
+			if (r->pending.len < PENDING_MAX)
+				ab_strv_add(&r->pending, found->v[i]);
+			else
+				q->cut = true;
+		}
+	}
+}
+
+static void look_at_pending(struct ab_quarantine *q, size_t repo)
+{
+	for (size_t i = q->repos[repo].pending.len; i-- > 0;) {
+		ab_autofree char *link = ab_strdup(q->repos[repo].pending.v[i]);
+
+		if (look_at_link(q, &q->repos[repo], link))
+			ab_strv_remove(&q->repos[repo].pending, i);
+	}
+}
+
+static void look_at_index(struct ab_quarantine *q, size_t repo)
+{
+	struct ab_repo *r = &q->repos[repo];
+	ab_autostrv struct ab_strv found = { 0 };
+	int64_t now = ab_now_ms();
+	struct stat st;
+	bool fresh;
+
+	if (!r->top || fstatat(r->fd, "index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (st.st_ino == r->index_ino && st.st_ctim.tv_sec == r->index_seen.tv_sec &&
+	     st.st_ctim.tv_nsec == r->index_seen.tv_nsec))
+		return;
+	/* At most half of the time is spent on an index that changes all the time. */
+	if (q->live && now < r->index_at) {
+		if (!q->index_at || r->index_at < q->index_at)
+			q->index_at = r->index_at;
+		return;
+	}
+	r->index_ino = st.st_ino;
+	r->index_seen = st.st_ctim;
+	if (read_index(r->fd, &found) < 0 && !r->unread && ab_quarantine_is_new(q, &st)) {
+		ab_autofree char *shown = ab_escape(r->path);
+
+		r->unread = true;
+		ab_quarantine_alert(q, ab_printf("%s/index cannot be searched for submodules "
+						 "that the run added",
+						 shown));
+	}
+	fresh = r->based;
+	r->based = true;
+	r->index_at = ab_now_ms() + (ab_now_ms() - now);
+	take_links(q, repo, &found, fresh);
+}
+
+/* ------------------------------------------------------------ finding them */
+
+static void keep_worktree(void *arg, const char *key, const char *value)
+{
+	char **last = arg;
+
+	if (strcmp(key, "core.worktree") != 0 || !value)
+		return;
+	free(*last);
+	*last = ab_strdup(value);
+}
+
+/* The checkout of a git directory: beside it, or as a worktree or submodule says. */
+static char *find_top(int gitdir, const char *path)
+{
+	ab_autofree char *data = NULL, *to = NULL, *line = NULL, *full = NULL;
+	size_t len;
+
+	if (strcmp(ab_path_name(path), ".git") == 0)
+		return ab_path_parent(path);
+	if (ab_read_small(gitdir, "gitdir", AB_GITLINK_MAX, &data, &len) == 0) {
+		line = ab_gitlink_line(data, len);
+		full = line ? ab_path_resolve(line, path, NULL) : NULL;
+		return full ? ab_path_parent(full) : NULL;
+	}
+	if (ab_read_small(gitdir, "config", AB_GITCONFIG_MAX, &data, &len) < 0 ||
+	    ab_gitconfig_parse(data, len, keep_worktree, &to) || !to)
+		return NULL;
+	return ab_path_resolve(to, path, NULL);
+}
+
+static bool is_watched(const struct ab_quarantine *q, const struct stat *st)
+{
+	for (size_t i = 0; i < q->nrepos; i++)
+		if (q->repos[i].dev == st->st_dev && q->repos[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
+static void add_repo(struct ab_quarantine *q, int gitdir, const char *path)
+{
+	bool known = ab_strv_has(&q->survey->repos, path);
+	struct ab_repo *r;
+	struct stat st;
+
+	if (fstat(gitdir, &st) < 0 || is_watched(q, &st))
+		return;
+	if (q->nrepos >= REPOS_MAX) {
+		q->cut = true;
+		if (!known)
+			ab_repos_clean(q, gitdir, path);
+		return;
+	}
+	if ((q->nrepos & (q->nrepos + 1)) == 0)
+		q->repos = ab_realloc(q->repos, 2 * (q->nrepos + 1) * sizeof(q->repos[0]));
+	r = &q->repos[q->nrepos++];
+	*r = (struct ab_repo){ .fd = openat(gitdir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+			       .hooks = -1,
+			       .wd = -1,
+			       .hooks_wd = -1,
+			       .dev = st.st_dev,
+			       .ino = st.st_ino,
+			       .path = ab_strdup(path),
+			       .top = find_top(gitdir, path),
+			       .known = known };
+	if (r->fd < 0)
+		r->fd = fcntl(gitdir, F_DUPFD_CLOEXEC, 3);
+	/* The first index that is read tells what was there before. */
+	r->based = fstatat(gitdir, "index", &st, AT_SYMLINK_NOFOLLOW) < 0;
+	ab_repos_look(q, q->nrepos - 1);
+}
+
+static void watch_lists(struct ab_quarantine *q, size_t repo)
+{
+	static const char *const lists[] = { "modules", "worktrees" };
+	ab_autofree char *path = ab_strdup(q->repos[repo].path);
+
+	for (size_t i = 0; i < AB_COUNT(lists); i++)
+		if (ab_folder_is(q->repos[repo].fd, lists[i]))
+			ab_repos_enter(q, q->repos[repo].fd, path, lists[i], GROW_DEPTH);
+}
+
+void ab_repos_look(struct ab_quarantine *q, size_t repo)
+{
+	struct ab_repo *r = &q->repos[repo];
+	ab_autofree char *path = ab_strdup(r->path);
+
+	if (!r->known && r->hooks < 0)
+		r->hooks = openat(r->fd, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Before the look, so that nothing is missed. */
+	ab_quarantine_watch_repo(q, r);
+	if (!r->known)
+		ab_repos_clean(q, r->fd, path);
+	if (!r->top)
+		r->top = find_top(r->fd, path);
+	look_at_index(q, repo);
+	look_at_pending(q, repo);
+	if (q->live)
+		watch_lists(q, repo);
+}
+
+/* The git directory is elsewhere: a .git file or link leads to it. */
+static void look_elsewhere(struct ab_quarantine *q, const char *git, const char *real)
+{
+	ab_autoclose int fd = -1;
+
+	if (ab_strv_has(&q->survey->repos, real))
+		return;
+	if (!ab_quarantine_is_writable(q, real)) {
+		ab_autofree char *shown = ab_escape(git), *to = ab_escape(real);
+
+		ab_quarantine_alert(q, ab_printf("%s was created by the run and points git to %s",
+						 shown, to));
+		return;
+	}
+	fd = ab_open_beneath(AT_FDCWD, real, O_RDONLY | O_DIRECTORY);
+	if (fd >= 0)
+		add_repo(q, fd, real);
+}
+
+static void look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
+{
+	ab_autofree char *git = ab_path_join(path, ".git"), *real = NULL;
+	ab_autoclose int gitdir =
+		openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct ab_gitlink l;
+	struct stat st;
+
+	if (gitdir >= 0) {
+		add_repo(q, gitdir, git);
+		return;
+	}
+	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISLNK(st.st_mode)) {
+		real = realpath(git, NULL);
+		if (real)
+			look_elsewhere(q, git, real);
+	} else if (S_ISREG(st.st_mode)) {
+		if (ab_gitlink_read(path, &l) == 0)
+			look_elsewhere(q, git, l.gitdir);
+		ab_gitlink_fini(&l);
+	}
+}
+
+/* Large, created by tools, and not where people keep repositories. */
+static bool is_generated(const char *name)
+{
+	static const char *const generated[] = { "node_modules", ".venv", "target", ".cache",
+						 ".git" };
+
+	for (size_t i = 0; i < AB_COUNT(generated); i++)
+		if (strcmp(generated[i], name) == 0)
+			return true;
+	return false;
+}
+
+static struct ab_held *find_held(struct ab_quarantine *q, const struct stat *st)
+{
+	for (size_t i = 0; i < q->nheld; i++) {
+		struct stat have;
+
+		if (fstat(q->held[i].fd, &have) == 0 && have.st_ino == st->st_ino &&
+		    have.st_dev == st->st_dev)
+			return &q->held[i];
+	}
+	return NULL;
+}
+
+void ab_repos_enter(struct ab_quarantine *q, int at, const char *path, const char *name,
+		    unsigned grow)
+{
+	ab_autofree char *full = ab_path_join(path, name);
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	ab_autoclose int fd =
+		at < 0 ? ab_open_beneath(AT_FDCWD, full, flags) : openat(at, name, flags);
+	struct ab_held *h;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	h = find_held(q, &st);
+	if (!h && q->ngrown >= GROWN_MAX) {
+		q->cut = true;
+		return;
+	}
+	if (!h) {
+		q->ngrown++;
+		h = ab_quarantine_hold(q, ab_take_fd(&fd), full, false);
+	} else if (h->grow >= grow) {
+		return;
+	}
+	h->grow = grow;
+	ab_quarantine_watch_held(q, h);
+	ab_repos_list(q, (size_t)(h - q->held));
+}
+
+static void look_at_bare(struct ab_quarantine *q, size_t held)
+{
+	ab_autoclose int fd = openat(q->held[held].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autofree char *path = ab_strdup(q->held[held].path);
+	ab_autolisting struct ab_listing l = { 0 };
+
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || !ab_repos_is_bare(&l))
+		return;
+	q->held[held].grow = 0;
+	add_repo(q, fd, path);
+}
+
+void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, bool folder)
+{
+	static const char *const parts[] = { "HEAD", "objects", "refs", "commondir", "config" };
+	ab_autofree char *path = ab_strdup(q->held[held].path);
+	int fd = q->held[held].fd;
+
+	if (strcmp(name, ".git") == 0) {
+		look_at_checkout(q, fd, path);
+		return;
+	}
+	for (size_t i = 0; i < AB_COUNT(parts); i++)
+		if (strcmp(name, parts[i]) == 0)
+			look_at_bare(q, held);
+	if (folder && q->held[held].grow > 1 && !is_generated(name))
+		ab_repos_enter(q, fd, path, name, q->held[held].grow - 1);
+}
+
+/* Old folders are not entered: nothing new appeared in them, or it has its own watch. */
+static bool is_new_folder(const struct ab_quarantine *q, int fd, const struct ab_entry *e)
+{
+	struct stat st;
+
+	return (e->type == DT_DIR || e->type == DT_UNKNOWN) && !is_generated(e->name) &&
+	       fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	       ab_quarantine_is_new(q, &st);
+}
+
+void ab_repos_list(struct ab_quarantine *q, size_t held)
+{
+	ab_autoclose int fd = openat(q->held[held].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autofree char *path = ab_strdup(q->held[held].path);
+	unsigned grow = q->held[held].grow;
+	ab_autolisting struct ab_listing l = { 0 };
+
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
+		q->cut = true;
+		return;
+	}
+	q->cut |= l.cut;
+	if (ab_listing_find(&l, ".git"))
+		look_at_checkout(q, fd, path);
+	if (ab_repos_is_bare(&l)) {
+		q->held[held].grow = 0;
+		add_repo(q, fd, path);
+		return;
+	}
+	for (size_t i = 0; i < l.len && grow > 1; i++)
+		if (is_new_folder(q, fd, &l.v[i]))
+			ab_repos_enter(q, fd, path, l.v[i].name, grow - 1);
+}
+
+static bool is_in_repo(const struct ab_survey *s, const char *path)
+{
+	for (size_t i = 0; i < s->repos.len; i++)
+		if (ab_path_within(path, s->repos.v[i]))
+			return true;
+	return false;
+}
+
+void ab_repos_begin(struct ab_quarantine *q)
+{
+	const struct ab_survey *s = q->survey;
+
+	for (size_t i = 0; i < q->nheld; i++)
+		if (q->held[i].given && !is_in_repo(s, q->held[i].path))
+			q->held[i].grow = GROW_DEPTH;
+	for (size_t i = 0; i < s->repos.len; i++) {
+		ab_autoclose int fd =
+			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
+
+		if (fd >= 0)
+			add_repo(q, fd, s->repos.v[i]);
+	}
+	/* A root without a watch of its own. */
+	for (size_t i = 0; i < s->write.len; i++) {
+		ab_autofree char *above = ab_path_parent(s->write.v[i]);
+
+		if (!is_in_repo(s, s->write.v[i]) && strcmp(s->write.v[i], "/") != 0)
+			ab_repos_enter(q, -1, above, ab_path_name(s->write.v[i]), GROW_DEPTH);
+	}
+}
+
+void ab_repos_free(struct ab_quarantine *q)
+{
+	for (size_t i = 0; i < q->nrepos; i++) {
+		struct ab_repo *r = &q->repos[i];
+
+		ab_closep(&r->fd);
+		ab_closep(&r->hooks);
+		free(r->path);
+		free(r->top);
+		ab_strv_fini(&r->links);
+		ab_strv_fini(&r->pending);
+	}
+	free(q->repos);
+}

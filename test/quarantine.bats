@@ -1,0 +1,300 @@
+# What a run creates where programs outside obey it: gone within milliseconds, never
+# there for a loop, whatever its size or number; and repositories of its own making,
+# in which nothing runs a program of the box on the host.
+UNJUDGED=1
+load helpers
+load attack/attack
+
+setup()
+{
+	box_setup
+	# The attacker's program; it must never run outside.
+	EVIL=$HOME/evil
+	printf '#!/bin/sh\ntouch "%s/PWNED"\n' "$HOME" >"$EVIL"
+	chmod +x "$EVIL"
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+make_repo()
+{
+	git init -q "${1:-.}"
+	echo one >"${1:-.}/file"
+	git -C "${1:-.}" add file
+	git -C "${1:-.}" commit -qm first
+}
+
+# polls N FILE: print in how many of N looks, about a millisecond apart, FILE is executable.
+polls()
+{
+	local i seen=0 tick
+
+	exec {tick}<> <(:)
+	for ((i = 0; i < $1; i++)); do
+		[ ! -x "$2" ] || seen=$((seen + 1))
+		read -r -t 0.001 -u "$tick" || true
+	done
+	exec {tick}<&-
+	echo "$seen"
+}
+
+# state_elsewhere: keep the state on another file system than the workspace.
+state_elsewhere()
+{
+	[ -w /dev/shm ] || skip "/dev/shm is not writable"
+	ELSEWHERE=$(mktemp -d /dev/shm/agentbox-test.XXXXXX)
+	[ "$(stat -c %d "$ELSEWHERE")" != "$(stat -c %d .)" ] ||
+		skip "/dev/shm is on the file system of the workspace"
+	export AGENTBOX_STATE=$ELSEWHERE/state
+}
+
+# ------------------------------------------------------------ names in a loop
+
+@test "a loop that plants a hook is ended, and nothing executable is left" {
+	make_repo
+	rm -r .git/hooks
+	"$AGENTBOX" run --yes -- sh -c 'echo up >up; while :; do
+		mkdir -p .git/hooks
+		printf "#!/bin/sh\ntouch ~/PWNED\n" >.git/hooks/pre-commit
+		chmod +x .git/hooks/pre-commit
+	done' >"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$! status=0
+	PEERS+=($pid)
+	wait_for 90 test -e up
+	# Some looks may meet it before the run is ended; without that it is nearly all of them.
+	[ "$(polls 1000 .git/hooks/pre-commit)" -le 50 ]
+	wait_for 60 eval '! kill -0 '$pid' 2>/dev/null'
+	wait "$pid" || status=$?
+	cat "$TEST_DIR/out"
+	[ "$status" -eq 125 ]
+	[ "$(polls 1000 .git/hooks/pre-commit)" -eq 0 ]
+	[ ! -e .git/hooks/pre-commit ]
+	# What happened, which name, which option.
+	grep -q "created $WORKSPACE/.git/hooks 3 times" "$TEST_DIR/out"
+	grep -q -- "--deny-write '!.git/hooks'" "$TEST_DIR/out"
+	echo two >file
+	git commit -qam second
+	[ ! -e "$HOME/PWNED" ]
+}
+
+@test "a loop ends a run that only warns as well" {
+	run timeout 60 "$AGENTBOX" run --yes --fallback warn -- sh -c 'while :; do echo evil >.envrc; done'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$WORKSPACE/.envrc 3 times"* ]]
+	absent .envrc
+}
+
+@test "a loop over many names is ended too" {
+	run timeout 60 "$AGENTBOX" run --yes --deny-write 'x*.cfg' -- sh -c '
+		i=0; while :; do i=$((i + 1)); echo evil >x$i.cfg; done'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"created 5"??" protected files"* ]]
+	[ -z "$(ls x*.cfg 2>/dev/null)" ]
+	# One line each for a few of them, and one for the rest.
+	[ "$(wc -l <<<"$output")" -lt 40 ]
+}
+
+@test "a tool that tries once more goes on, and so does one that makes many names" {
+	agentbox run --yes --timeout 60s -- sh -c 'echo 1 >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+		echo 2 >.envrc; mkdir .vscode .idea .claude; touch .mcp.json .bashrc; echo fine >file'
+	[ "$status" -eq 0 ]
+	absent .envrc .vscode .idea .claude .mcp.json .bashrc
+	[ "$(cat file)" = fine ]
+	[ "$(grep -c 'protected file' <<<"$output")" -eq 7 ]
+}
+
+@test "the watch needs no inotify" {
+	local max
+	max=$(cat /proc/sys/fs/inotify/max_user_instances)
+	[ "$max" -le 900 ] || skip "a user may have $max inotify instances"
+	python3 -c '
+import ctypes, sys, time
+libc = ctypes.CDLL(None)
+while libc.inotify_init1(0) >= 0:
+	pass
+print("full", flush=True)
+time.sleep(300)' >full 3>&- &
+	PEERS+=($!)
+	wait_for 90 grep -q full full
+	agentbox run --yes --timeout 60s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+		git init -q sub; git -C sub config core.fsmonitor evil
+		while git -C sub config core.fsmonitor; do sleep 0.01; done; echo taken'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *taken* ]]
+	run timeout 60 "$AGENTBOX" run --yes -- sh -c 'while :; do echo evil >.envrc; done'
+	[ "$status" -eq 125 ]
+	absent .envrc
+}
+
+# -------------------------------------------------------------- large and many
+
+@test "what is too large for the quarantine gets another name" {
+	state_elsewhere
+	agentbox run --yes -- sh -c 'truncate -s 65M big; mv big .envrc; mkdir d; cd d; i=0
+		while [ $i -lt 10001 ]; do : >$i; i=$((i + 1)); done; cd ..; mv d .vscode; echo fine >file'
+	rm -rf --one-file-system "$ELSEWHERE"
+	[ "$status" -eq 0 ]
+	absent .envrc .vscode
+	[ "$(cat file)" = fine ]
+	[ "$(ls -d .agentbox-quarantine-* | wc -l)" -eq 2 ]
+	[ "$(stat -c %a .agentbox-quarantine-* | sort -u)" = 0 ]
+	[[ "$output" == *"(${WORKSPACE}/.envrc), too large to be moved to quarantine; renamed to .agentbox-quarantine-"* ]]
+	chmod -R u+rwX .agentbox-quarantine-*
+}
+
+@test "a small file crosses file systems" {
+	state_elsewhere
+	agentbox run --yes --timeout 60s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	local text
+	text=$(cat "$AGENTBOX_STATE"/runs/*/*-.envrc)
+	rm -rf --one-file-system "$ELSEWHERE"
+	[ "$status" -eq 0 ]
+	[ "$text" = evil ]
+	absent .envrc
+	[ -z "$(find . -name '.agentbox-quarantine-*')" ]
+}
+
+# --------------------------------------------- repositories that a run makes
+
+# statuses FILE: run `git status` at the top until FILE exists.
+statuses()
+{
+	until [ -e "$1" ]; do
+		git status >/dev/null 2>&1 || true
+		git diff >/dev/null 2>&1 || true
+	done
+}
+
+@test "git status outside runs nothing of the box, during and after the run" {
+	make_repo
+	statuses "$TEST_DIR/stop" 3>&- &
+	PEERS+=($!)
+	agentbox run --yes -- sh -c '
+		for s in one two three; do
+			git init -q $s; git -C $s commit -q --allow-empty -m x
+			git -C $s config core.fsmonitor "'"$EVIL"'"; git -C $s config user.name fine
+			git update-index --add --cacheinfo 160000,$(git -C $s rev-parse HEAD),$s
+		done
+		mkdir -p a/b; git init -q a/b/deep; git -C a/b/deep commit -q --allow-empty -m x
+		git update-index --add --cacheinfo 160000,$(git -C a/b/deep rev-parse HEAD),a/b/deep
+		sleep 1'
+	touch "$TEST_DIR/stop"
+	git status
+	[ "$status" -eq 0 ]
+	[ ! -e "$HOME/PWNED" ]
+	[ "$(git -C two config user.name)" = fine ]
+	! git -C two config core.fsmonitor || false
+	[[ "$output" == *"added the submodule one to the index of $WORKSPACE"* ]]
+	[[ "$output" == *"$WORKSPACE/one/.git/config (core.fsmonitor)"* ]]
+}
+
+@test "it is told at once, and recorded" {
+	make_repo
+	mkfifo go
+	"$AGENTBOX" run --yes -- sh -c 'git init -q sub; git -C sub config core.pager "'"$EVIL"'"
+		git -C sub commit -q --allow-empty -m x
+		git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub
+		read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	wait_for 90 grep -q 'sub/.git/config (core.pager)' "$TEST_DIR/out"
+	wait_for 90 grep -q 'added the submodule sub' "$TEST_DIR/out"
+	wait_for 90 eval 'grep -q "\"kind\":\"finding\".*core.pager" "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	echo go >go
+	wait "$pid"
+	# Once, not again at the end.
+	[ "$(grep -c 'core.pager' "$TEST_DIR/out")" -eq 1 ]
+	agentbox log
+	[[ "$output" == *"finding"*"core.pager"* ]]
+}
+
+@test "a submodule deep in old folders is found through the index" {
+	make_repo
+	mkdir -p a/b/c
+	agentbox run --yes --timeout 60s -- sh -c 'git init -q a/b/c/sub; cd a/b/c/sub; git commit -q --allow-empty -m x
+		git config core.sshCommand "'"$EVIL"'"; cd ../../../..
+		git update-index --index-version 4 --add --cacheinfo 160000,$(git -C a/b/c/sub rev-parse HEAD),a/b/c/sub
+		while git -C a/b/c/sub config core.sshCommand; do sleep 0.01; done
+		echo taken'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *taken* ]]
+}
+
+@test "a loop that sets it again ends the run" {
+	make_repo
+	run timeout 60 "$AGENTBOX" run --yes -- sh -c 'git init -q sub
+		while :; do git -C sub config core.fsmonitor "'"$EVIL"'"; done'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$WORKSPACE/sub/.git/config 3 times (core.fsmonitor)"* ]]
+	! git -C sub config core.fsmonitor || false
+}
+
+@test "git init, clone, submodule and worktree work undisturbed" {
+	make_repo "$HOME/origin"
+	make_repo
+	agentbox run --yes -- sh -c 'set -e
+		git init -q new; git -C new config user.name me; git -C new commit -q --allow-empty -m x
+		git clone -q "$HOME/origin" clone; git -C clone config branch.x.merge refs/heads/x
+		git -C clone checkout -q -b topic; git -C clone worktree add -q ../tree
+		git clone -q --bare "$HOME/origin" bare.git
+		sleep 0.3
+		cp clone/.git/config copy; git -C tree status --short'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	cmp copy clone/.git/config
+	[ "$(git -C new config user.name)" = me ]
+	[ "$(git -C clone config remote.origin.url)" = "$HOME/origin" ]
+	git -C tree status
+}
+
+@test "a link or a NUL in the configuration of a new repository is not believed" {
+	printf '[core]\n\tfsmonitor = %s\0x\n' "$EVIL" >nul
+	printf '[core]\n\tfsmonitor = %s\n' "$EVIL" >linked
+	agentbox run --yes -- sh -c 'git init -q a; cat nul >a/.git/config
+		git init -q b; ln -sf ../../linked b/.git/config; git init -q c; echo "$PWD/b/.git" >c/.git/commondir; sleep 0.2'
+	[ "$status" -eq 0 ]
+	for d in a b c; do git -C $d status >/dev/null 2>&1 || true; done
+	[ ! -e "$HOME/PWNED" ]
+	absent c/.git/commondir
+	[ ! -L b/.git/config ]
+}
+
+# ------------------------------------------------------------- at the end
+
+@test "an old repository that was not closed is examined if the run changed it" {
+	make_repo a/b/c/d/e/f/deep
+	make_repo a/b/c/d/e/f/other
+	git -C a/b/c/d/e/f/other config core.pager mine
+	sleep 0.05
+	agentbox run --yes --deny-write '!.git/config' --deny-write '!.git/hooks' -- true
+	agentbox run --yes -- sh -c 'cd a/b/c/d/e/f/deep/.git
+		printf "[core]\n\tfsmonitor = x\n" >>config; echo evil >hooks/pre-commit; true'
+	! git -C a/b/c/d/e/f/deep config core.fsmonitor || false
+	absent a/b/c/d/e/f/deep/.git/hooks/pre-commit
+	[ "$(git -C a/b/c/d/e/f/other config core.pager)" = mine ]
+}
+
+@test "commands in the list of a rebase are told" {
+	make_repo
+	agentbox run --yes -- sh -c 'mkdir -p .git/rebase-merge
+		printf "pick 1234 x\nexec touch PWNED\nlabel x\n" >.git/rebase-merge/git-rebase-todo; true'
+	[[ "$output" == *"git-rebase-todo"*"git rebase --continue would run: touch PWNED"* ]]
+	rm -r .git/rebase-merge
+	agentbox run --yes -- sh -c 'mkdir -p .git/rebase-merge
+		printf "pick 1234 exec\n" >.git/rebase-merge/git-rebase-todo; true'
+	[[ "$output" != *"would run"* ]]
+}
+
+@test "lines about the same name are folded" {
+	mkdir sub
+	for i in $(seq 15); do make_repo "sub/r$i"; done
+	agentbox run --yes -- sh -c 'for i in sub/*; do echo evil >$i/.envrc; done'
+	[ "$(grep -c 'created a protected file' <<<"$output")" -eq 10 ]
+	[[ "$output" == *"created .envrc 5 more times; moved to quarantine"* ]]
+	[ -z "$(ls sub/*/.envrc 2>/dev/null)" ]
+}
