@@ -16,6 +16,7 @@
 
 #define W (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define R (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define LEAVE_MS 3000
 
 /* A file without a name: it disappears with its descriptor if a wall is missing. */
 static enum ab_hold create_unnamed(struct ab_attacker *a, const struct ab_try *t)
@@ -45,6 +46,24 @@ static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
 	if (fd >= 0)
 		unlink(path);
 	return ab_refused_fd(a, fd);
+}
+
+/* A name that did not exist cannot be closed; it must not stay. */
+static enum ab_hold leave_named(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int fd = open(path, W | O_CREAT | O_EXCL, 0700);
+
+	if (fd < 0)
+		return ab_refused_fd(a, fd);
+	close(fd);
+	for (int ms = 0; ms < LEAVE_MS; ms++) {
+		if (access(path, F_OK) < 0)
+			return ab_held(a, "moved after %d ms", ms);
+		usleep(1000);
+	}
+	unlink(path);
+	return ab_broken(a, "it stayed for %d ms", LEAVE_MS);
 }
 
 static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
@@ -336,6 +355,7 @@ static const struct ab_try files[] = {
 	{ FILES, "plant a git hook", create_named, "./.git/hooks/pre-commit", 0, write_in_git },
 	{ FILES, "plant a hook through a linked parent", create_through_parent_link,
 	  "./g/hooks/pre-commit" },
+	{ FILES, "leave a file that a shell hook obeys", leave_named, "./.envrc", 0, write_in_git },
 	{ FILES, "change the git configuration", open_write, "./.git/config" },
 	{ FILES, "change it through its other name", open_write, "./alias" },
 	{ FILES, "change a file that an included file includes", open_write, "./second.inc" },
