@@ -475,7 +475,7 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 		return;
 	}
 	h = ab_quarantine_hold(q, ab_take_fd(&fd), w->dir, true);
-	if (q->survey->started.tv_sec - w->changed.tv_sec > 1)
+	if (ab_quarantine_ticks_apart(&w->changed, &q->survey->started))
 		h->seen = w->changed;
 	for (size_t i = 0; i < w->names.len; i++)
 		ab_strv_add(&h->names, w->names.v[i]);

@@ -88,7 +88,9 @@ void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char 
 /* Takes ownership of fd. */
 struct ab_held *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path, bool given);
 
-/* Has it changed since the last call? (quarantine_watch.c) */
+/* Are these file times certainly in different ticks of the clock? (quarantine_watch.c) */
+bool ab_quarantine_ticks_apart(const struct timespec *before, const struct timespec *after);
+/* Has it changed since the last call? */
 bool ab_quarantine_has_changed(struct ab_held *held);
 
 /* quarantine_watch.c: watch this folder from now on, if the watch is armed. */
