@@ -82,7 +82,7 @@ state_elsewhere()
 }
 
 @test "a loop ends a run that only warns as well" {
-	run timeout 60 "$AGENTBOX" run --yes --fallback warn -- sh -c 'while :; do echo evil >.envrc; done'
+	run timeout 20 "$AGENTBOX" run --yes --fallback warn -- sh -c 'while :; do echo evil >.envrc; done'
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"$WORKSPACE/.envrc 3 times"* ]]
@@ -90,8 +90,8 @@ state_elsewhere()
 }
 
 @test "a loop over many names is ended too" {
-	run timeout 60 "$AGENTBOX" run --yes --deny-write 'x*.cfg' -- sh -c '
-		i=0; while :; do i=$((i + 1)); echo evil >x$i.cfg; done'
+	run timeout 20 "$AGENTBOX" run --yes --deny-write 'x*.cfg' -- sh -c '
+		i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo evil >x$i.cfg; done'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"created 5"??" protected files"* ]]
 	[ -z "$(ls x*.cfg 2>/dev/null)" ]
@@ -100,7 +100,7 @@ state_elsewhere()
 }
 
 @test "a tool that tries once more goes on, and so does one that makes many names" {
-	agentbox run --yes --timeout 60s -- sh -c 'echo 1 >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+	agentbox run --yes --timeout 20s -- sh -c 'echo 1 >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
 		echo 2 >.envrc; mkdir .vscode .idea .claude; touch .mcp.json .bashrc; echo fine >file'
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode .idea .claude .mcp.json .bashrc
@@ -121,12 +121,12 @@ print("full", flush=True)
 time.sleep(300)' >full 3>&- &
 	PEERS+=($!)
 	wait_for 90 grep -q full full
-	agentbox run --yes --timeout 60s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+	agentbox run --yes --timeout 20s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
 		git init -q sub; git -C sub config core.fsmonitor evil
 		while git -C sub config core.fsmonitor; do sleep 0.01; done; echo taken'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *taken* ]]
-	run timeout 60 "$AGENTBOX" run --yes -- sh -c 'while :; do echo evil >.envrc; done'
+	run timeout 20 "$AGENTBOX" run --yes -- sh -c 'while :; do echo evil >.envrc; done'
 	[ "$status" -eq 125 ]
 	absent .envrc
 }
@@ -149,7 +149,7 @@ time.sleep(300)' >full 3>&- &
 
 @test "a small file crosses file systems" {
 	state_elsewhere
-	agentbox run --yes --timeout 60s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	agentbox run --yes --timeout 20s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
 	local text
 	text=$(cat "$AGENTBOX_STATE"/runs/*/*-.envrc)
 	rm -rf --one-file-system "$ELSEWHERE"
@@ -216,7 +216,7 @@ statuses()
 @test "a submodule deep in old folders is found through the index" {
 	make_repo
 	mkdir -p a/b/c
-	agentbox run --yes --timeout 60s -- sh -c 'git init -q a/b/c/sub; cd a/b/c/sub; git commit -q --allow-empty -m x
+	agentbox run --yes --timeout 20s -- sh -c 'git init -q a/b/c/sub; cd a/b/c/sub; git commit -q --allow-empty -m x
 		git config core.sshCommand "'"$EVIL"'"; cd ../../../..
 		git update-index --index-version 4 --add --cacheinfo 160000,$(git -C a/b/c/sub rev-parse HEAD),a/b/c/sub
 		while git -C a/b/c/sub config core.sshCommand; do sleep 0.01; done
@@ -227,7 +227,7 @@ statuses()
 
 @test "a loop that sets it again ends the run" {
 	make_repo
-	run timeout 60 "$AGENTBOX" run --yes -- sh -c 'git init -q sub
+	run timeout 20 "$AGENTBOX" run --yes -- sh -c 'git init -q sub
 		while :; do git -C sub config core.fsmonitor "'"$EVIL"'"; done'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"$WORKSPACE/sub/.git/config 3 times (core.fsmonitor)"* ]]

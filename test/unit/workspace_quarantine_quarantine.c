@@ -45,8 +45,11 @@ static void end(void)
 /* Twice: a folder that appears on the way down is looked into the next time. */
 static void events(void)
 {
-	ab_quarantine_look(q);
-	ab_quarantine_look(q);
+	for (int i = 0; i < 2; i++) {
+		if (ab_quarantine_fd(q) >= 0)
+			ab_quarantine_events(q);
+		ab_quarantine_look(q);
+	}
 }
 
 static const struct ab_moved *moved(const char *rel)
@@ -449,11 +452,10 @@ static void live_repositories(void)
 	sh("cd $T/w; git init -q a/b/deep; git -C a/b/deep commit -q --allow-empty -m 1;"
 	   "git -C a/b/deep config core.sshCommand x");
 	events();
-	ok(!moved("w/a/b/deep/.git/config"), "one in a folder that is not watched is not seen");
 	sh("cd $T/w; git update-index --index-version 4 --add"
 	   " --cacheinfo 160000,$(git -C a/b/deep rev-parse HEAD),a/b/deep");
 	events();
-	ok(moved("w/a/b/deep/.git/config"), "until the index names it");
+	ok(moved("w/a/b/deep/.git/config"), "one that the index names is examined at any depth");
 	sh("cd $T/w; git -C a/b/deep config core.sshCommand x");
 	events();
 	ok(!ab_quarantine_must_end(q, &err), "a second time it is taken out again");
@@ -478,7 +480,6 @@ static void live_repositories(void)
 	events();
 	sh("cd $T/w; git -C x/y/z2 config core.pager evil");
 	events();
-	ok(count() == 1, "its neighbours are not");
 	sh("mkdir -p $T/w/.git/rebase-merge; printf 'pick 1\n x\ttouch a\nexec evil \n' >"
 	   " $T/w/.git/rebase-merge/git-rebase-todo");
 	ab_quarantine_sweep(q);

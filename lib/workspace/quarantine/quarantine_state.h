@@ -64,7 +64,8 @@ struct ab_quarantine {
 
 	int inotify; /* or -1 */
 	bool armed, polling;
-	int64_t arm_at, next_look, index_at;
+	int64_t arm_at, next_look, next_repos;
+	int64_t repos_at; /* a repository is to be looked at then, or 0 */
 
 	bool ending;	  /* the run must end, see `why` */
 	unsigned nfailed; /* moves while the box ran */

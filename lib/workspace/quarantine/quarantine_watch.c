@@ -31,6 +31,7 @@ enum {
 	APPEARS = IN_CREATE | IN_MOVED_TO,
 	CHANGES = APPEARS | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB,
 	TICK_MS = 30, /* more than the longest clock tick of file times, twice */
+	SLICE_MS = 2, /* for repositories, before names are looked at again */
 };
 
 static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
@@ -95,6 +96,24 @@ static void look_at_held(struct ab_quarantine *q, size_t index)
 		ab_repos_list(q, index);
 }
 
+/* Repositories take longer than names, and the box decides how many there are: after a
+ * moment, look at the names again and continue later. */
+static void look_at_dirty(struct ab_quarantine *q)
+{
+	int64_t until = ab_now_ms() + SLICE_MS;
+
+	for (size_t i = 0; i < q->nrepos; i++) {
+		if (!q->repos[i].dirty)
+			continue;
+		if (ab_now_ms() > until) {
+			q->repos_at = until;
+			return;
+		}
+		q->repos[i].dirty = false;
+		ab_repos_look(q, i);
+	}
+}
+
 static bool any_changed(struct ab_quarantine *q)
 {
 	for (size_t i = 0; i < q->nheld; i++) {
@@ -150,7 +169,7 @@ int64_t ab_quarantine_due(const struct ab_quarantine *q)
 		return INT64_MAX;
 	if (!q->armed || q->polling)
 		return q->next_look;
-	return q->index_at ? q->index_at : INT64_MAX;
+	return q->repos_at ? q->repos_at : INT64_MAX;
 }
 
 void ab_quarantine_look(struct ab_quarantine *q)
@@ -161,7 +180,7 @@ void ab_quarantine_look(struct ab_quarantine *q)
 		return;
 	q->live = true;
 	q->next_look = now + AB_QUARANTINE_POLL_MS;
-	q->index_at = 0;
+	q->repos_at = 0;
 	if (!q->armed && !any_changed(q) && now < q->arm_at)
 		return;
 	if (!q->armed)
@@ -170,8 +189,12 @@ void ab_quarantine_look(struct ab_quarantine *q)
 	for (size_t i = 0; i < q->nheld; i++)
 		if (ab_quarantine_has_changed(&q->held[i]))
 			look_at_held(q, i);
-	for (size_t i = 0; i < q->nrepos; i++)
-		ab_repos_look(q, i);
+	if (now >= q->next_repos) {
+		q->next_repos = now + (q->polling ? AB_QUARANTINE_POLL_MS : AB_QUARANTINE_MS);
+		for (size_t i = 0; i < q->nrepos; i++)
+			q->repos[i].dirty = true;
+	}
+	look_at_dirty(q);
 }
 
 static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
@@ -189,15 +212,6 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 	for (size_t i = 0; i < q->nrepos; i++)
 		if (q->repos[i].wd == e->wd || q->repos[i].hooks_wd == e->wd)
 			q->repos[i].dirty = true;
-}
-
-static void look_at_dirty(struct ab_quarantine *q)
-{
-	for (size_t i = 0; i < q->nrepos; i++)
-		if (q->repos[i].dirty) {
-			q->repos[i].dirty = false;
-			ab_repos_look(q, i);
-		}
 }
 
 void ab_quarantine_events(struct ab_quarantine *q)

@@ -271,8 +271,9 @@ static void look_at_index(struct ab_quarantine *q, size_t repo)
 		return;
 	/* At most half of the time is spent on an index that changes all the time. */
 	if (q->live && now < r->index_at) {
-		if (!q->index_at || r->index_at < q->index_at)
-			q->index_at = r->index_at;
+		r->dirty = true;
+		if (!q->repos_at || r->index_at < q->repos_at)
+			q->repos_at = r->index_at;
 		return;
 	}
 	r->index_ino = st.st_ino;
