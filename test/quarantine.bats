@@ -149,7 +149,7 @@ time.sleep(300)' >full 3>&- &
 
 @test "a small file crosses file systems" {
 	state_elsewhere
-	agentbox run --yes --timeout 20s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	agentbox run --yes --timeout 20s -- sh -c 'echo evil >f; mv f .envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
 	local text
 	text=$(cat "$AGENTBOX_STATE"/runs/*/*-.envrc)
 	rm -rf --one-file-system "$ELSEWHERE"
@@ -161,9 +161,11 @@ time.sleep(300)' >full 3>&- &
 
 # --------------------------------------------- repositories that a run makes
 
-# statuses FILE: run `git status` at the top until FILE exists.
+# statuses FILE: run `git status` at the top until FILE exists. It takes no lock, which
+# would be in the way of git in the box.
 statuses()
 {
+	export GIT_OPTIONAL_LOCKS=0
 	until [ -e "$1" ]; do
 		git status >/dev/null 2>&1 || true
 		git diff >/dev/null 2>&1 || true

@@ -418,6 +418,16 @@ static void told_by_inotify(void)
 	ab_quarantine_events(q);
 	ok(moved("w/p/q/r/.git/config") && moved("w/p/q/r/.git/hooks/update"),
 	   "and in a repository that appears in new folders");
+	sh("cd $T/w; mkdir gone apart; git init -q --bare apart/dir; touch gone/.git");
+	ab_quarantine_events(q);
+	sh("cd $T/w; git --git-dir=apart/dir config core.pager evil;"
+	   "mkdir link; touch link/.git");
+	ab_quarantine_events(q);
+	ok(moved("w/apart/dir/config"), "a bare repository in a new folder too");
+	sh("cd $T/w; mkdir -p .git/x; cp -r apart/dir/. .git/x; rm -r apart;"
+	   "git --git-dir=.git/x config core.sshCommand evil; echo gitdir: ../.git/x > link/.git");
+	ab_quarantine_events(q);
+	ok(moved("w/.git/x/config"), "and one that a .git file names after it was created");
 	ok(!ab_quarantine_must_end(q, &err), "the run goes on");
 	end();
 }

@@ -63,6 +63,8 @@ static void count_by_name(const struct ab_quarantine_report *report, size_t firs
 		const char *name = ab_path_name(report->moved[i].path);
 		size_t k = 0;
 
+		if (report->moved[i].errnum)
+			continue;
 		while (k < names.len && strcmp(names.v[k], name) != 0)
 			k++;
 		if (k == names.len && k < NAMES_MAX)

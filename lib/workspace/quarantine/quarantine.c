@@ -128,8 +128,10 @@ static char *name_of(const struct ab_quarantine *q, const char *path)
 							 : ab_strdup(below);
 }
 
-/* What the run does is not an accident any more. The first reason counts. */
-static void end_run(struct ab_quarantine *q, const char *path, size_t times, const char *keys)
+/* What the run does is not an accident any more. The first reason counts. `part`: of a repository
+ * that the run created. */
+static void end_run(struct ab_quarantine *q, const char *path, size_t times, const char *keys,
+		    bool part)
 {
 	ab_autofree char *shown = ab_escape(path), *raw = name_of(q, path), *name = NULL;
 
@@ -150,11 +152,13 @@ static void end_run(struct ab_quarantine *q, const char *path, size_t times, con
 			"the run created %s %zu times, although it is protected and was moved to "
 			"quarantine each time; the run was ended",
 			shown, times);
-	if (raw && !keys) {
+	if (keys) {
+		ab_hint(&q->why, "pass such settings to git with -c, which changes no file");
+	} else if (part) {
+		ab_hint(&q->why, "install the hooks of a new repository outside the box");
+	} else if (raw) {
 		name = ab_escape(raw);
 		ab_hint(&q->why, "if the command may create it: --deny-write '!%s'", name);
-	} else {
-		ab_hint(&q->why, "pass such settings to git with -c, which changes no file");
 	}
 	ab_step(&q->why, "protected names");
 }
@@ -234,7 +238,7 @@ static char *park_object(struct ab_quarantine *q, int fd, const char *name, size
 }
 
 static bool take_object(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			const char *keys, bool alert)
+			const char *keys, bool part)
 {
 	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
 	char as[NAME_MAX + 1];
@@ -271,14 +275,14 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 		rc = 0;
 	times = count_moved(q, full, keys, &same) + 1;
 	if (same + 1 >= AGAIN_MAX || times >= CHANGES_MAX || q->report.nmoved + 1 >= MOVES_MAX)
-		end_run(q, full, times, keys);
+		end_run(q, full, times, keys, part);
 	add_report(q, (struct ab_moved){
 			      .path = ab_take(full),
 			      .kind = ab_node_of(st.st_mode),
 			      .name = moved ? ab_strdup(as) : NULL,
 			      .parked = moved ? NULL : ab_take(parked),
 			      .keys = ab_strdup(keys),
-			      .alert = alert,
+			      .alert = part && q->live,
 			      .errnum = rc,
 		      });
 	return rc == 0;
@@ -292,7 +296,7 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const
 bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			     const char *keys)
 {
-	return take_object(q, fd, path, name, keys, q->live);
+	return take_object(q, fd, path, name, keys, true);
 }
 
 /* The box is gone: there is time to copy now. What is still too large stays where it
@@ -582,6 +586,10 @@ void ab_quarantine_close(struct ab_quarantine *q)
 	}
 	free(q->held);
 	ab_repos_free(q);
+	for (size_t i = 0; i < q->nparked; i++) {
+		close(q->parked[i].fd);
+		free(q->parked[i].name);
+	}
 	free(q->parked);
 	ab_closep(&q->inotify);
 	for (size_t i = 0; i < q->report.nmoved; i++) {

@@ -19,6 +19,7 @@ struct ab_held {
 	struct ab_strv names;
 	bool given;    /* from the survey; otherwise found below one */
 	unsigned grow; /* repositories may appear in it: how many levels down */
+	bool unread;   /* its ".git" file does not name a folder yet */
 };
 
 /* A git directory, watched while the box runs. */

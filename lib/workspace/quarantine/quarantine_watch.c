@@ -50,7 +50,7 @@ static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
 void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held *held)
 {
 	if (held->wd < 0)
-		held->wd = add_watch(q, held->fd, APPEARS);
+		held->wd = add_watch(q, held->fd, APPEARS | IN_CLOSE_WRITE);
 }
 
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo)
@@ -186,9 +186,12 @@ void ab_quarantine_look(struct ab_quarantine *q)
 	if (!q->armed)
 		arm_watch(q);
 	/* Both lists grow meanwhile. */
-	for (size_t i = 0; i < q->nheld; i++)
+	for (size_t i = 0; i < q->nheld; i++) {
 		if (ab_quarantine_has_changed(&q->held[i]))
 			look_at_held(q, i);
+		else if (q->held[i].unread)
+			ab_repos_appeared(q, i, ".git", false);
+	}
 	if (now >= q->next_repos) {
 		q->next_repos = now + (q->polling ? AB_QUARANTINE_POLL_MS : AB_QUARANTINE_MS);
 		for (size_t i = 0; i < q->nrepos; i++)
@@ -202,8 +205,14 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 	const char *name = e->len ? e->name : "";
 
 	for (size_t i = 0; i < q->nheld; i++) {
-		if (q->held[i].wd != e->wd || !(e->mask & APPEARS))
+		if (q->held[i].wd != e->wd)
 			continue;
+		/* A ".git" file is empty when it appears. */
+		if (!(e->mask & APPEARS)) {
+			if (q->held[i].unread && strcmp(name, ".git") == 0)
+				ab_repos_appeared(q, i, name, false);
+			continue;
+		}
 		q->touched = true;
 		ab_quarantine_sweep_held(q, i, name);
 		if (q->held[i].grow)

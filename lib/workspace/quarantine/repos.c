@@ -125,6 +125,9 @@ static bool commondir_is_usual(int gitdir, const char *path)
 	if (strcmp(ab_path_name(list), "worktrees") != 0 ||
 	    ab_read_small(gitdir, "commondir", AB_GITLINK_MAX, &data, &len) < 0)
 		return false;
+	/* About to be written; git does not accept it yet. */
+	if (len == 0)
+		return true;
 	line = ab_gitlink_line(data, len);
 	return line && strcmp(line, "../..") == 0;
 }
@@ -190,9 +193,9 @@ static int read_index(int gitdir, struct ab_strv *ret)
 	return read_links(gitdir, shared, ret, none);
 }
 
-static void look_at_checkout(struct ab_quarantine *q, int fd, const char *path);
+static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path);
 
-/* True: its folder exists. Submodules that existed at the start are closed. */
+/* True: there is nothing more to see. Submodules that existed at the start are closed. */
 static bool look_at_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
 {
 	ab_autoclose int top = ab_open_beneath(AT_FDCWD, r->top, O_PATH | O_DIRECTORY);
@@ -201,9 +204,7 @@ static bool look_at_link(struct ab_quarantine *q, const struct ab_repo *r, const
 
 	if (fd < 0)
 		return false;
-	if (ab_quarantine_is_writable(q, path))
-		look_at_checkout(q, fd, path);
-	return true;
+	return !ab_quarantine_is_writable(q, path) || look_at_checkout(q, fd, path);
 }
 
 static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
@@ -412,7 +413,8 @@ static void look_elsewhere(struct ab_quarantine *q, const char *git, const char 
 		add_repo(q, fd, real);
 }
 
-static void look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
+/* False: there is no git directory, or not yet. */
+static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
 {
 	ab_autofree char *git = ab_path_join(path, ".git"), *real = NULL;
 	ab_autoclose int gitdir =
@@ -422,19 +424,20 @@ static void look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
 
 	if (gitdir >= 0) {
 		add_repo(q, gitdir, git);
-		return;
+		return true;
 	}
 	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
+		return false;
 	if (S_ISLNK(st.st_mode)) {
 		real = realpath(git, NULL);
-		if (real)
-			look_elsewhere(q, git, real);
 	} else if (S_ISREG(st.st_mode)) {
 		if (ab_gitlink_read(path, &l) == 0)
-			look_elsewhere(q, git, l.gitdir);
+			real = ab_strdup(l.gitdir);
 		ab_gitlink_fini(&l);
 	}
+	if (real)
+		look_elsewhere(q, git, real);
+	return real;
 }
 
 /* Large, created by tools, and not where people keep repositories. */
@@ -508,7 +511,9 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 	int fd = q->held[held].fd;
 
 	if (strcmp(name, ".git") == 0) {
-		look_at_checkout(q, fd, path);
+		bool read = look_at_checkout(q, fd, path);
+
+		q->held[held].unread = !read;
 		return;
 	}
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
@@ -540,8 +545,11 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 		return;
 	}
 	q->cut |= l.cut;
-	if (ab_listing_find(&l, ".git"))
-		look_at_checkout(q, fd, path);
+	if (ab_listing_find(&l, ".git")) {
+		bool read = look_at_checkout(q, fd, path);
+
+		q->held[held].unread = !read;
+	}
 	if (ab_repos_is_bare(&l)) {
 		q->held[held].grow = 0;
 		add_repo(q, fd, path);
