@@ -254,8 +254,8 @@ taken()
 
 @test "the names of a git directory that is not complete are watched for" {
 	mkdir -p .git
-	agentbox run -- sh -c 'ln -s . way; mkdir made && echo evil >made/pre-commit
-		mv -T made way/.git/hooks
+	agentbox run -- sh -c 'ln -s . way; mkdir .git/made && echo evil >.git/made/pre-commit
+		mv -T .git/made way/.git/hooks
 		"$1" replace .git x | grep ok && echo HOLE; echo two >file' sh "$ATTACK/files"
 	no_hole
 	[ ! -e .git/hooks ]
