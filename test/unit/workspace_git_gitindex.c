@@ -8,7 +8,6 @@
 #include "base/system/fd.h"
 #include "guard.h"
 #include "workspace/git/gitconfig_clean.h"
-#include "workspace/git/gittodo.h"
 #include "workspace_help.h"
 
 static void collect(void *arg, const char *text)
@@ -166,24 +165,11 @@ static void check_configs(void)
 	}
 }
 
-static void check_todo(void)
-{
-	static const char todo[] =
-		"# exec no\npick 1 exec no\nexec a b\n\tx  c\nexecute no\nx\nexec";
-	ab_autostrv struct ab_strv found = { 0 };
-	ab_autofree char *text = NULL;
-
-	ab_gittodo_parse(todo, sizeof(todo) - 1, collect, &found);
-	text = joined(&found);
-	ok(strcmp(text, "a b|c") == 0, "the commands of a todo list: %s", text);
-}
-
 int main(void)
 {
 	start();
 	check_indexes();
 	check_configs();
-	check_todo();
 	finish();
 	return done();
 }

@@ -10,9 +10,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "base/system/path.h"
 #include "workspace/survey/survey.h"
-#include "workspace/tree/names.h"
 
 #define JOURNAL_MAX (16 * 1024 * 1024)
 
@@ -96,37 +94,10 @@ static int read_list(const json_t *list, struct ab_strv *sv)
 	return 0;
 }
 
-static bool matches_pattern(const struct ab_watch *w, const char *name)
-{
-	const char *rest;
-
-	for (size_t i = 0; i < w->names.len; i++)
-		if (ab_path_is_pattern(w->names.v[i]) && ab_name_starts(w->names.v[i], name, &rest))
-			return true;
-	return false;
-}
-
-/* The closed objects that a watched pattern matches: they existed at the start, and stay. */
-static void list_kept(const struct ab_survey *s, struct ab_strv *ret)
-{
-	for (size_t i = 0; i < s->nclosed; i++) {
-		const char *path = s->closed[i].path, *name = ab_path_name(path);
-		size_t n = (size_t)(name - path);
-
-		for (size_t k = 0; k < s->nwatch; k++)
-			if (n == strlen(s->watch[k].dir) + 1 &&
-			    strncmp(path, s->watch[k].dir, n - 1) == 0 &&
-			    matches_pattern(&s->watch[k], name))
-				ab_strv_add_once(ret, path);
-	}
-}
-
 char *ab_journal_write(const struct ab_survey *s)
 {
-	ab_autostrv struct ab_strv kept = { 0 };
 	struct ab_buf b = { 0 };
 
-	list_kept(s, &kept);
 	ab_buf_printf(&b, "{\"sec\":%lld,\"nsec\":%ld,\"searched\":%s,",
 		      (long long)s->started.tv_sec, s->started.tv_nsec,
 		      s->searched ? "true" : "false");
@@ -135,8 +106,6 @@ char *ab_journal_write(const struct ab_survey *s)
 	write_list(&b, "repos", &s->repos);
 	ab_buf_puts(&b, ",");
 	write_list(&b, "names", &s->names);
-	ab_buf_puts(&b, ",");
-	write_list(&b, "kept", &kept);
 	ab_buf_puts(&b, ",\"watch\":[");
 	for (size_t i = 0; i < s->nwatch; i++) {
 		const struct ab_watch *w = &s->watch[i];
@@ -172,7 +141,6 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	const json_t *sec = json_object_get(o, "sec");
 	const json_t *nsec = json_object_get(o, "nsec");
 	size_t n = json_array_size(watches);
-	ab_autostrv struct ab_strv kept = { 0 };
 
 	if (!json_is_array(watches) || !json_is_integer(sec) || !json_is_integer(nsec))
 		return -1;
@@ -181,12 +149,8 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	s->searched = json_is_true(json_object_get(o, "searched"));
 	if (read_list(json_object_get(o, "write"), &s->write) < 0 ||
 	    read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
-	    read_list(json_object_get(o, "names"), &s->names) < 0 ||
-	    read_list(json_object_get(o, "kept"), &kept) < 0)
+	    read_list(json_object_get(o, "names"), &s->names) < 0)
 		return -1;
-	for (size_t i = 0; i < kept.len; i++)
-		ab_guards_add(&s->closed, &s->nclosed, kept.v[i], AB_NODE_FILE);
-	ab_guards_settle(s->closed, &s->nclosed);
 	s->watch = ab_alloc(n * sizeof(s->watch[0]));
 	for (; s->nwatch < n; s->nwatch++)
 		if (read_watch(json_array_get(watches, s->nwatch), &s->watch[s->nwatch]) < 0) {

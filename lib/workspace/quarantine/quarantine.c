@@ -247,9 +247,6 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 	bool moved;
 	int rc;
 
-	/* A pattern also matches what existed at the start, which is closed. */
-	if (ab_guards_cover(q->survey->closed, q->survey->nclosed, full))
-		return;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT || (errno == EACCES && is_foreign(fd)))
 			return errno == ENOENT;

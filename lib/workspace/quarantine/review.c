@@ -11,7 +11,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "workspace/git/gitlink.h"
-#include "workspace/git/gittodo.h"
+#include "workspace/git/rebase_todo.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/project_files.h"
 #include "workspace/survey/survey.h"
@@ -56,14 +56,15 @@ struct commands {
 	size_t n;
 };
 
-static void collect_command(void *arg, const char *command)
+static void collect_command(void *arg, const char *command, size_t len)
 {
+	ab_autofree char *text = ab_strndup(command, len);
 	struct commands *c = arg;
 
 	if (c->n++ >= COMMANDS_MAX)
 		return;
 	ab_buf_puts(&c->text, c->text.len ? ", " : "");
-	ab_buf_escape(&c->text, command);
+	ab_buf_escape(&c->text, text);
 }
 
 /* A rebase that is in progress runs the commands of its list when it continues. */
@@ -78,11 +79,11 @@ static void review_todo(struct review *r, int gitdir, const char *path, const ch
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    !ab_quarantine_is_new(r->q, &st))
 		return;
-	if (ab_read_all(fd, AB_GITTODO_MAX, &data, &len) < 0) {
+	if (ab_read_all(fd, AB_REBASE_TODO_MAX, &data, &len) < 0) {
 		add_finding(r, full, "was created or changed by the run and cannot be examined");
 		return;
 	}
-	ab_gittodo_parse(data, len, collect_command, &c);
+	ab_rebase_execs(data, len, collect_command, &c);
 	if (c.n > 0) {
 		what = ab_printf(
 			"was created or changed by the run; git rebase --continue would run: "
