@@ -24,8 +24,8 @@ const struct command command_why = {
 	.summary = "explain why something was denied, and what would allow it",
 	.more = "ID is printed with each denial: 7kq2x-1 for a host, 7kq2x-e1 for a program,\n"
 		"7kq2x-f1 for a file or a system call. For a run (an id or a name), why lists its\n"
-		"denials; for a variable of yours, it says whether the box gets it. With `last`, or\n"
-		"no argument, it explains the last denial of the latest run.",
+		"denials; for a variable of yours, it says whether the box gets it. With `last`,\n"
+		"or no argument, it explains the last denial of the latest run.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

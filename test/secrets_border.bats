@@ -153,3 +153,18 @@ trips()
 		'curl -sS https://keys.test/ -d "$SENT"'
 	[ -z "$(dns_asked | grep evil.test)" ]
 }
+
+@test "border: a rule that allows everything still makes requests name their host" {
+	config '{ "network": { "allow": ["keys.test"] } }'
+	agentbox_split run -- sh -c '
+		curl -sSk -o /dev/null -w "%{http_code}\n" https://keys.test/x -H "Host: fronted.test"'
+	[ "$status" -eq 0 ]
+	[ "$output" = 200 ]
+	config '{ "network": { "http": [{ "host": "keys.test" }] } }'
+	agentbox_split run -- sh -c '
+		curl -sS -o /dev/null -w "%{http_code}\n" https://keys.test/x
+		curl -sS -o /dev/null -w "%{http_code}\n" https://keys.test/x -H "Host: fronted.test"'
+	[ "$status" -eq 0 ]
+	[ "$output" = $'200\n403' ]
+	[[ "$stderr" == *"asks for fronted.test"* ]]
+}

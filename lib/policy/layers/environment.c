@@ -203,6 +203,16 @@ static size_t count_entries(char *const *env)
 	return n;
 }
 
+static bool is_covered(const struct ab_environment_report *report, const char *entry, size_t len)
+{
+	ab_autofree char *name = NULL;
+
+	if (!report || !report->covered.len)
+		return false;
+	name = ab_strndup(entry, len);
+	return ab_strv_has(&report->covered, name);
+}
+
 /* The variable that is passed for this one; NULL: as it is. */
 static char *clean_entry(const char *entry, size_t len)
 {
@@ -232,7 +242,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		ab_autofree char *cleaned = NULL;
 		const char *what;
 		uint32_t *slot;
-		bool passed, proxied;
+		bool passed, proxied, exempt;
 
 		if (len == 0 || entry[len] != '=')
 			continue;
@@ -252,14 +262,15 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		    policy->net.mode != AB_NET_ALLOWED && proxied)
 			continue;
 		/* With the host's own network its proxy may want a login. */
-		what = passed || proxied ? NULL : ab_secret_text(entry + len + 1);
+		exempt = passed || proxied || is_covered(report, entry, len);
+		what = exempt ? NULL : ab_secret_text(entry + len + 1);
 		if (what) {
 			if (report)
 				ab_strv_addf(&report->stripped, "%.*s (looks like %s)", (int)len,
 					     entry, what);
 			continue;
 		}
-		cleaned = passed || proxied ? NULL : clean_entry(entry, len);
+		cleaned = exempt ? NULL : clean_entry(entry, len);
 		if (cleaned && report)
 			ab_strv_give(&report->cleaned, ab_strndup(entry, len));
 		put_entry(slot, ret_env, cleaned ? cleaned : entry);
@@ -281,6 +292,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 
 void ab_environment_report_fini(struct ab_environment_report *report)
 {
+	ab_strv_fini(&report->covered);
 	ab_strv_fini(&report->stripped);
 	ab_strv_fini(&report->cleaned);
 }

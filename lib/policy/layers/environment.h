@@ -25,6 +25,9 @@
 struct ab_policy;
 
 struct ab_environment_report {
+	/* Set by the caller: names whose values contain only placeholders, which
+	 * look like keys. */
+	struct ab_strv covered;
 	struct ab_strv stripped; /* names, with the reason if it is the value */
 	struct ab_strv cleaned;	 /* names of those that lost a login */
 };

@@ -21,7 +21,7 @@ struct ab_inspection {
 	struct ab_vault *vault;	  /* or NULL */
 	struct ab_tls_site *site; /* or NULL */
 	struct ab_http_rules rules;
-	bool require_sni, deny_ech; /* of hellos that only pass through */
+	bool require_sni, deny_ech;  /* of hellos that only pass through */
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
 	struct ab_inspection_scrub *scrubs; /* one per set of secrets */

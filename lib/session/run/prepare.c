@@ -225,6 +225,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
+	ab_safe_find_covered(&p->safe, &report.covered);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);
 	note_environment(p, &report);
 	ab_environment_report_fini(&report);

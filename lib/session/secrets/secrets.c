@@ -214,6 +214,16 @@ char *const *ab_safe_environ(const struct ab_safe *safe, const struct ab_policy_
 	return safe->environ.len ? safe->environ.v : input->environ;
 }
 
+void ab_safe_find_covered(const struct ab_safe *safe, struct ab_strv *ret_names)
+{
+	for (size_t i = 0; safe->vault && i < safe->environ.len; i++) {
+		const char *entry = safe->environ.v[i];
+
+		if (entry && ab_vault_find(safe->vault, entry, strlen(entry)) >= 0)
+			ab_strv_give(ret_names, ab_strndup(entry, strcspn(entry, "=")));
+	}
+}
+
 size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
 {
 	size_t n = 0;

@@ -50,6 +50,8 @@ void ab_safe_fini(struct ab_safe *safe);
 
 /* The caller's environment, covered. */
 char *const *ab_safe_environ(const struct ab_safe *safe, const struct ab_policy_input *input);
+/* Names of its variables that contain a placeholder now. */
+void ab_safe_find_covered(const struct ab_safe *safe, struct ab_strv *ret_names);
 
 /* Call before the mount plan is made. Protects covered files from the box: if
  * one were replaced on the host, the box would see the new file's values. File
