@@ -49,7 +49,7 @@ static void check_same(json_t *want, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
-	ab_autofree char *more = NULL, *none = NULL;
+	ab_autofree char *more = NULL, *none = NULL, *less = NULL;
 	struct ab_error err = { 0 };
 	json_t *want;
 	int r = ab_json_edit_add(text, size, keys, 2, "v", &more, &err);
@@ -67,6 +67,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* One more value may be one too many for the scanner. */
 	if (ab_json_edit_add(more, strlen(more), keys, 2, "v", &none, &err) > 0)
 		abort();
+	/* Removed again, the list has what it had. */
+	if (ab_json_edit_remove(more, strlen(more), keys, 2, "v", &less, &err) > 0) {
+		json_array_remove(list_of(want), json_array_size(list_of(want)) - 1);
+		check_same(want, less);
+	}
 	json_decref(want);
 	return 0;
 }

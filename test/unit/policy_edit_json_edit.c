@@ -29,6 +29,37 @@ static char *edited(const char *text, const char *value)
 	return r > 0 ? ret : ab_strdup(r ? err.text : "same");
 }
 
+/* before, without "v"; NULL: the same */
+static const char *const removals[][2] = {
+	{ "", NULL },
+	{ "{}", NULL },
+	{ "{\"network\":{\"allow\":[\"a\"]}}", NULL },
+	{ "{\"network\":{\"allow\":[\"v\"]}}", "{\"network\":{\"allow\":[]}}" },
+	{ "{\"network\":{\"allow\":[ \"v\" ]}}", "{\"network\":{\"allow\":[]}}" },
+	{ "{\"network\":{\"allow\":[\"v\", \"a\"]}}", "{\"network\":{\"allow\":[\"a\"]}}" },
+	{ "{\"network\":{\"allow\":[\"a\" , \"v\"]}}", "{\"network\":{\"allow\":[\"a\"]}}" },
+	{ "{\"network\":{\"allow\":[\"a\", \"v\", \"b\"]}}",
+	  "{\"network\":{\"allow\":[\"a\", \"b\"]}}" },
+	{ "{\n  \"network\": {\n    \"allow\": [\n      \"v\",\n      \"a\"\n    ]\n  }\n}\n",
+	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
+	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\",\n      \"v\"\n    ]\n  }\n}\n",
+	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
+};
+
+static void check_removals(void)
+{
+	for (size_t i = 0; i < AB_COUNT(removals); i++) {
+		const char *text = removals[i][0];
+		ab_autofree char *got = NULL;
+		struct ab_error err = { 0 };
+		int r = ab_json_edit_remove(text, strlen(text), keys, 2, "v", &got, &err);
+
+		ok(r == (removals[i][1] != NULL), "removed or not: %s", text);
+		if (r > 0 && removals[i][1])
+			is_str(got, removals[i][1], "and nothing else changed");
+	}
+}
+
 /* before, with "v" added */
 static const char *const adds[][2] = {
 	{ "", "{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
@@ -422,6 +453,7 @@ static void check_left(void)
 
 int main(void)
 {
+	check_removals();
 	check_tables();
 	check_random();
 	if (!mkdtemp(top))

@@ -31,6 +31,7 @@ struct edit {
 	size_t nkeys;
 	const struct ab_strv *first; /* of a new list, or NULL */
 	const char *value;
+	bool remove;
 	char *name; /* what messages call the file */
 	char *real; /* where it is, without links */
 	int dir;    /* its folder, locked */
@@ -196,6 +197,8 @@ static int change_text(const struct edit *e, const char *old, size_t len, char *
 	ab_autostrv struct ab_strv values = { 0 };
 	ab_autofree char *text = NULL;
 
+	if (e->remove)
+		return ab_json_edit_remove(old, len, e->keys, e->nkeys, e->value, ret, err);
 	if (list_values(e, old, len, &values, err) < 0)
 		return -1;
 	for (size_t i = 0; i < values.len; i++) {
@@ -237,27 +240,40 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *e
 	return r;
 }
 
+static int edit_file(struct edit *e, const char *path, struct ab_strv *ret_diff,
+		     struct ab_error *err)
+{
+	int r;
+
+	e->name = ab_escape(path);
+	e->dir = -1;
+	r = find_file(e, path, err);
+	if (r == 0)
+		r = lock_folder(e, err);
+	for (int i = 0; r == 0 && i < TRIES; i++)
+		r = try_once(e, ret_diff, err);
+	if (r == 0)
+		r = ab_fail(err, AB_ECONFIG, 0, "%s is being written by another program", e->name);
+	ab_closep(&e->dir);
+	free(e->name);
+	free(e->real);
+	return r < 0 ? -1 : 0;
+}
+
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
 		     size_t nkeys, const struct ab_strv *first, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err)
 {
-	struct edit e = { .in = in,
-			  .keys = keys,
-			  .nkeys = nkeys,
-			  .first = first,
-			  .value = value,
-			  .name = ab_escape(path),
-			  .dir = -1 };
-	int r = find_file(&e, path, err);
+	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .first = first, .value = value };
 
-	if (r == 0)
-		r = lock_folder(&e, err);
-	for (int i = 0; r == 0 && i < TRIES; i++)
-		r = try_once(&e, ret_diff, err);
-	if (r == 0)
-		r = ab_fail(err, AB_ECONFIG, 0, "%s is being written by another program", e.name);
-	ab_closep(&e.dir);
-	free(e.name);
-	free(e.real);
-	return r < 0 ? -1 : 0;
+	return edit_file(&e, path, ret_diff, err);
+}
+
+int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, const char *const *keys,
+			size_t nkeys, const char *value, struct ab_strv *ret_diff,
+			struct ab_error *err)
+{
+	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value, .remove = true };
+
+	return edit_file(&e, path, ret_diff, err);
 }

@@ -21,5 +21,9 @@ struct ab_strv;
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
 		     size_t nkeys, const struct ab_strv *first, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err);
+/* Remove `value` from the list. No line in ret_diff: it was not there. */
+int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, const char *const *keys,
+			size_t nkeys, const char *value, struct ab_strv *ret_diff,
+			struct ab_error *err);
 
 #endif

@@ -311,3 +311,42 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 			      : append_child(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }
+
+/* With the comma that it no longer needs. */
+static char *remove_child(const struct page *p, const struct ab_json_scan_node *list,
+			  const struct ab_json_scan_node *before,
+			  const struct ab_json_scan_node *child)
+{
+	const struct ab_buf nothing = { .data = (char[]){ "" } };
+	const struct ab_json_scan_node *next = child + child->span;
+
+	if (before)
+		return splice_text(p, before->end, child->end, &nothing);
+	if (next < list + list->span)
+		return splice_text(p, child->begin, next->begin, &nothing);
+	return splice_text(p, list->begin + 1, list->end - 1, &nothing);
+}
+
+int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
+			const char *value, char **ret, struct ab_error *err)
+{
+	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at, *before = NULL;
+	size_t found;
+
+	if (is_empty_text(text, len))
+		return 0;
+	if (open_page(&p, text, len, err) < 0 || follow_keys(&p, keys, nkeys, &found, &at, err) < 0)
+		return -1;
+	if (found < nkeys)
+		return 0;
+	ab_json_scan_each(k, at)
+	{
+		if (k->text && strcmp(k->text, value) == 0) {
+			*ret = remove_child(&p, at, before, k);
+			return 1;
+		}
+		before = k;
+	}
+	return 0;
+}

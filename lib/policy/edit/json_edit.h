@@ -1,7 +1,7 @@
 #ifndef AB_POLICY_EDIT_JSON_EDIT_H
 #define AB_POLICY_EDIT_JSON_EDIT_H
 /*
- * Add one element to a list in a settings file without changing another byte:
+ * Add one element to a list in a settings file, or remove one, without changing another byte:
  * the user chose its indentation and order. A missing section or list is
  * created in the style of the text around it.
  *
@@ -21,5 +21,10 @@ int ab_json_edit_find(const char *text, size_t len, const char *const *keys, siz
  * failed. keys: "network", "allow". */
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err);
+
+/* 1: *ret is the new text, to be freed; 0: the list does not exist or does not
+ * have the value; -1: failed. */
+int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
+			const char *value, char **ret, struct ab_error *err);
 
 #endif
