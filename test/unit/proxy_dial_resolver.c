@@ -181,7 +181,7 @@ static void test_answers(void)
 		{ "dangling.test", "no name", 2, 0 },
 		{ "service.local", "192.0.2.11 ", 2, 0 },
 		/* one server, two tries, two families */
-		{ "broken.test", "no answer", 4, 0 },
+		{ "broken.test", "no answer", 6, 0 },
 		{ "garbage.test", "no answer", 2, 0 },
 		{ "short.test", "192.0.2.7 ", 2, 0 },
 		{ "forever.test", "192.0.2.8 ", 2, 0 },
@@ -313,6 +313,23 @@ static void test_dead(void)
 	stop();
 }
 
+/* The C library gives a server ten seconds. */
+static void test_slow(void)
+{
+	struct question q;
+
+	start(server.port);
+	server.hold = true;
+	waiting = 0;
+	ask(&q, "dual.test");
+	run(5000);
+	server.hold = false;
+	run(60000);
+	ok(q.calls == 1 && q.answer.kind == AB_ANSWER_OK && q.answer.n4 == 2,
+	   "a server that answers after six seconds is heard");
+	stop();
+}
+
 /* What the files say now is found within seconds. */
 static void test_changes(void)
 {
@@ -428,6 +445,7 @@ int main(void)
 	test_together();
 	test_late_family();
 	test_dead();
+	test_slow();
 	test_changes();
 	test_many();
 	test_ends();

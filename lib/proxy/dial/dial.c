@@ -8,7 +8,7 @@
  *			request or reading the reply
  *	over		the result is final; `later` delivers it
  *
- * The deadline runs in all states but the last. `later` delivers the result at
+ * The deadline runs in all states but the last, and anew when the name is resolved. `later` delivers the result at
  * the end of the batch, never from inside another function of this file.
  */
 #include "proxy/dial/dial.h"
@@ -30,7 +30,8 @@
 #include "proxy/dial/upstream_tunnel.h"
 
 enum {
-	DEADLINE_MS = 10000,
+	DEADLINE_MS = 10000, /* to connect, once the name is resolved */
+	RESOLVE_MS = 35000,  /* the resolver gives up earlier, unless it is busy */
 	PACE_MS = 250,
 	ATTEMPTS = 2 * AB_ANSWER_MAX,
 };
@@ -360,7 +361,11 @@ static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
 
 static void name_resolved(struct ab_ask *ask, const struct ab_answer *answer)
 {
-	use_answer(ask->owner, answer);
+	struct ab_dial *dial = ask->owner;
+
+	use_answer(dial, answer);
+	if (!dial->over)
+		ab_loop_timer(dial->dialer->setup.loop, &dial->deadline, DEADLINE_MS);
 }
 
 static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_t port, bool http)
@@ -408,7 +413,8 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 	dialer->dials = dial;
 	begin_dial(dial, host, port, http);
 	if (!dial->over)
-		ab_loop_timer(dialer->setup.loop, &dial->deadline, DEADLINE_MS);
+		ab_loop_timer(dialer->setup.loop, &dial->deadline,
+			      dial->ask.link ? RESOLVE_MS : DEADLINE_MS);
 	return dial;
 }
 

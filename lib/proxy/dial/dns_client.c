@@ -23,9 +23,12 @@
 #include "proxy/dial/answer.h"
 
 enum {
-	/* c-ares doubles it for the second try: six seconds in total. */
+	/* c-ares doubles it for each further try: 14 seconds per server in total.
+	 * That is longer than the resolver waits (resolver.c), and a server that is
+	 * down is left early. An answer to an earlier try counts, too. */
 	TRY_MS = 2000,
-	TRIES = 2,
+	TRIES = 3,
+	SERVERS_MAX = 3, /* as in the C library */
 	TICK_MS = 200,
 };
 
@@ -253,6 +256,19 @@ static void send_query(struct ab_lookups *l, struct ab_lookup *lookup)
 	}
 	ares_send(l->channel, msg, len, query_answered, lookup);
 	ares_free_string(msg);
+}
+
+unsigned ab_lookups_servers(struct ab_lookups *l)
+{
+	struct ares_addr_port_node *servers = NULL;
+	unsigned n = 0;
+
+	if ((l->channel || open_channel(l) == 0) &&
+	    ares_get_servers_ports(l->channel, &servers) == ARES_SUCCESS)
+		for (struct ares_addr_port_node *s = servers; s; s = s->next)
+			n++;
+	ares_free_data(servers);
+	return n < 1 ? 1 : n > SERVERS_MAX ? SERVERS_MAX : n;
 }
 
 void ab_lookup_start(struct ab_lookups *l, struct ab_lookup *lookup)

@@ -40,6 +40,9 @@ void ab_lookups_free(struct ab_lookups *lookups);
 
 void ab_lookup_start(struct ab_lookups *lookups, struct ab_lookup *lookup);
 
+/* How many servers are asked, from 1 to 3. */
+unsigned ab_lookups_servers(struct ab_lookups *lookups);
+
 /* Read resolv.conf again. Mustn't be called from `done`. */
 void ab_lookups_reopen(struct ab_lookups *lookups);
 

@@ -34,9 +34,9 @@
 enum {
 	BUCKETS = 1024,
 	HOSTS_SIZE = 16 * 1024 * 1024,
-	CHECK_MS = 3000, /* between checks of the files */
-	ANSWER_MS = 6000,
-	LATE_MS = 250, /* more for the second family */
+	CHECK_MS = 3000,   /* between checks of the files */
+	SERVER_MS = 10000, /* to answer, for each server: what the C library gives it */
+	LATE_MS = 250,	   /* more for the second family */
 	TTL_MIN = 1,
 	TTL_MAX = 300,
 	TTL_HALF = 5, /* one family failed */
@@ -174,12 +174,14 @@ static void entry_timed_out(struct ab_timer *timer)
 
 static void send_lookups(struct entry *e)
 {
+	struct ab_resolver *r = e->resolver;
+
 	move_entry(e, NULL);
-	ab_loop_timer(e->resolver->loop, &e->timer, ANSWER_MS);
-	e->resolver->active++;
+	ab_loop_timer(r->loop, &e->timer, SERVER_MS * ab_lookups_servers(r->lookups));
+	r->active++;
 	e->pending = 2;
 	for (int i = 0; i < 2; i++)
-		ab_lookup_start(e->resolver->lookups, &e->lookups[i]);
+		ab_lookup_start(r->lookups, &e->lookups[i]);
 }
 
 static void resolve_entry(struct entry *e)
