@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 static const struct option options_learn[] = {
-	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL, "save what was learned as a profile" },
+	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL,
+	  "save it as a profile, or add it to one" },
 	{ 0 },
 };
 
@@ -59,26 +60,38 @@ static void tell_notes(const struct ab_strv *notes)
 			tell("%s", notes->v[i]);
 }
 
+static void tell_indented(const struct ab_strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		ab_autofree char *line = ab_printf("  %s", lines->v[i]);
+
+		tell_more(line);
+	}
+}
+
 static int save_profile(const struct args *args, const struct ab_policy_input *input,
 			const struct ab_lesson *lesson, struct ab_error *err)
 {
 	const char *name = args->values[ID_SAVE];
-	ab_autostrv struct ab_strv lacking = { 0 };
-	ab_autofree char *path = NULL;
+	struct ab_learn_saved saved = { 0 };
 
 	if (!name)
 		return 0;
-	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &path, &lacking, err) < 0)
+	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &saved, err) < 0) {
+		ab_learn_saved_fini(&saved);
 		return -1;
-	tell("saved as profile %s: %s", name, path);
-	tell("use it:  agentbox run --profile %s -- ...", name);
-	if (lacking.len)
-		tell("a settings file or variable overrides this part of the profile:");
-	for (size_t i = 0; i < lacking.len; i++) {
-		ab_autofree char *line = ab_printf("  %s", lacking.v[i]);
-
-		tell_more(line);
 	}
+	if (saved.existed)
+		tell(saved.diff.len ? "added to profile %s: %s" : "profile %s has all of it: %s",
+		     name, saved.path);
+	else
+		tell("saved as profile %s: %s", name, saved.path);
+	tell_indented(&saved.diff);
+	tell("use it:  agentbox run --profile %s -- ...", name);
+	if (saved.lacking.len)
+		tell("a settings file or variable overrides this part of the profile:");
+	tell_indented(&saved.lacking);
+	ab_learn_saved_fini(&saved);
 	return 0;
 }
 

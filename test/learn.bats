@@ -246,6 +246,27 @@ clean_project()
 	jq -e '.extends == "default"' "$HOME/.config/agentbox/profiles/mine.json"
 }
 
+@test "learn: a profile that exists gets more, and loses nothing" {
+	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
+	[ "$status" -eq 0 ]
+	agentbox_split learn --yes --save p -- true
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"profile p has all of it"* ]]
+	[ "$(jq -c .network.allow "$HOME/.config/agentbox/profiles/p.json")" = '["allowed.test"]' ]
+	jq '.limits.timeout = "5m"' "$HOME/.config/agentbox/profiles/p.json" >x.json
+	cp x.json "$HOME/.config/agentbox/profiles/p.json"
+	agentbox_split learn --yes --save p -- curl -fsS http://origin.test/
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"added to profile p"*'+'*'origin.test'* ]]
+	[ "$(jq -c '[.network.allow, .limits.timeout]' "$HOME/.config/agentbox/profiles/p.json")" = \
+		'[["allowed.test","origin.test"],"5m"]' ]
+	# One that is not JSON stays as it is.
+	echo '{ "network": ' >"$HOME/.config/agentbox/profiles/q.json"
+	agentbox learn --yes --save q -- true
+	[ "$status" -ne 0 ]
+	[ "$(cat "$HOME/.config/agentbox/profiles/q.json")" = '{ "network": ' ]
+}
+
 @test "learn: what a stronger layer takes back is said" {
 	mkdir -p "$HOME/.config/agentbox"
 	echo '{ "network": { "allow": ["other.test"] } }' >"$HOME/.config/agentbox/config.json"

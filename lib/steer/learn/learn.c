@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,11 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "base/text/textdiff.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
+#include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
@@ -154,7 +157,7 @@ static char *find_path(const struct ab_policy_input *input, const char *name, st
 	return NULL;
 }
 
-int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
+int ab_learn_place(const struct ab_policy_input *input, const char *name, bool add,
 		   struct ab_error *err)
 {
 	ab_autofree char *path = NULL;
@@ -170,10 +173,10 @@ int ab_learn_place(const struct ab_policy_input *input, const char *name, bool r
 	path = find_path(input, name, err);
 	if (!path)
 		return -1;
-	if (lstat(path, &st) < 0 || replace)
+	if (lstat(path, &st) < 0 || add)
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "--save %s: the profile exists: %s", name, path);
-	return ab_hint(err, "choose another name, or replace it with --yes");
+	return ab_hint(err, "choose another name, or add to it with --yes");
 }
 
 static int make_folders(const char *path, struct ab_error *err)
@@ -218,13 +221,84 @@ static int write_profile(const char *path, const char *text, bool replace, struc
 	return 0;
 }
 
-int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
-		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
-		  struct ab_error *err)
+static void merge_member(json_t *into, const char *key, json_t *value);
+
+/* What is there stays: lists get longer, and other values are only added. */
+static void merge_object(json_t *into, json_t *from)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(from, key, value) merge_member(into, key, value);
+}
+
+static void merge_member(json_t *into, const char *key, json_t *value)
+{
+	json_t *have = json_object_get(into, key), *one;
+	size_t i, k;
+
+	if (!have) {
+		json_object_set(into, key, value);
+	} else if (json_is_object(have) && json_is_object(value)) {
+		merge_object(have, value);
+	} else if (json_is_array(have) && json_is_array(value)) {
+		json_array_foreach(value, i, one)
+		{
+			for (k = 0; k < json_array_size(have); k++)
+				if (json_equal(json_array_get(have, k), one))
+					break;
+			if (k == json_array_size(have))
+				json_array_append(have, one);
+		}
+	}
+}
+
+/* The text to write: what was learned, added to the profile if there is one. */
+static int add_to_profile(const char *path, const char *learned, struct ab_learn_saved *saved,
+			  char **ret, struct ab_error *err)
+{
+	ab_autofree char *old = NULL, *text = NULL;
+	json_t *profile, *more;
+	size_t len;
+
+	if (ab_settings_file_read(path, path, true, &old, &len, err) < 0)
+		return -1;
+	if (!old) {
+		*ret = ab_strdup(learned);
+		return 0;
+	}
+	profile = json_loadb(old, len, JSON_REJECT_DUPLICATES, NULL);
+	more = json_loads(learned, 0, NULL);
+	if (json_is_object(profile) && json_is_object(more)) {
+		merge_object(profile, more);
+		text = json_dumps(profile, JSON_INDENT(2));
+	}
+	json_decref(profile);
+	json_decref(more);
+	if (!text)
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a valid profile, and was not changed",
+			       path);
+	*ret = ab_printf("%s\n", text);
+	free(text);
+	text = NULL;
+	saved->existed = true;
+	ab_text_diff(old, len, *ret, strlen(*ret), &saved->diff);
+	return 0;
+}
+
+void ab_learn_saved_fini(struct ab_learn_saved *saved)
+{
+	free(saved->path);
+	ab_strv_fini(&saved->lacking);
+	ab_strv_fini(&saved->diff);
+}
+
+int ab_learn_save(const struct ab_policy_input *input, const char *name, bool add,
+		  const struct ab_lesson *lesson, struct ab_learn_saved *ret, struct ab_error *err)
 {
 	struct ab_learned_from from = describe_start(lesson);
 	struct ab_policy_input with = *input;
-	ab_autofree char *path = find_path(input, name, err);
+	ab_autofree char *path = find_path(input, name, err), *text = NULL;
 	struct ab_policy *policy;
 
 	if (!path)
@@ -233,13 +307,14 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name, bool re
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "--save %s: the run used this profile, which cannot extend itself",
 			       name);
-	if (write_profile(path, lesson->policy, replace, err) < 0)
+	if (add_to_profile(path, lesson->policy, ret, &text, err) < 0 ||
+	    write_profile(path, text, add, err) < 0)
 		return -1;
 	with.profile = name;
 	if (ab_policy_load(&with, &policy, NULL, err) < 0)
 		return -1;
-	ab_learned_check(lesson->learned, &from, policy, ret_lacking);
+	ab_learned_check(lesson->learned, &from, policy, &ret->lacking);
 	ab_policy_free(policy);
-	*ret_path = ab_take(path);
+	ret->path = ab_take(path);
 	return 0;
 }

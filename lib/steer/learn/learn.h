@@ -29,13 +29,23 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 	     struct ab_error *err);
 void ab_lesson_fini(struct ab_lesson *lesson);
 
-/* Can a profile be saved under this name? Call it before the run. */
-int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
+/* Can a profile be saved under this name? `add`: also if it exists. Call it before
+ * the run. */
+int ab_learn_place(const struct ab_policy_input *input, const char *name, bool add,
 		   struct ab_error *err);
-/* Write the profile atomically. `ret_lacking` lists the rules that a later layer
- * of settings overrides: a run with the profile lacks them. */
-int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
-		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
-		  struct ab_error *err);
+
+struct ab_learn_saved {
+	char *path;
+	bool existed;	     /* what was learned was added to it */
+	struct ab_strv diff; /* then: the change, safe to print */
+	/* The rules that a later layer of settings overrides: a run with the
+	 * profile lacks them. */
+	struct ab_strv lacking;
+};
+/* Write the profile atomically. If it exists, with `add`, nothing in it is lost:
+ * lists get longer, and other values stay. */
+int ab_learn_save(const struct ab_policy_input *input, const char *name, bool add,
+		  const struct ab_lesson *lesson, struct ab_learn_saved *ret, struct ab_error *err);
+void ab_learn_saved_fini(struct ab_learn_saved *saved);
 
 #endif
