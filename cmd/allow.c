@@ -5,6 +5,7 @@
 const struct option options_permit[] = {
 	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL, "the run to change: its id or name" },
 	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL, "in every run: add it to your settings" },
+	{ "undo", 0, OPT_FLAG, ID_UNDO, NULL, NULL, "take an earlier --always back" },
 	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL, "only for this long (30s, 10m)" },
 	{ 0 },
 };
@@ -53,7 +54,8 @@ int permit_main(struct args *args, bool deny)
 				 .what = args->nrest ? args->rest[0] : NULL,
 				 .run = args->values[ID_RUN],
 				 .deny = deny,
-				 .always = given(args, ID_ALWAYS) };
+				 .always = given(args, ID_ALWAYS),
+				 .undo = given(args, ID_UNDO) };
 	struct ab_permitted done;
 	struct ab_error err = { 0 };
 	int status = check_words(args, 1, 1);

@@ -56,6 +56,7 @@ enum option_id {
 	ID_RUN,
 	ID_ALWAYS,
 	ID_FOR,
+	ID_UNDO,
 	ID_FOLLOW,
 	ID_DENIED,
 	ID_ALLOWED,

@@ -224,7 +224,8 @@ static int path_main(struct args *args)
 }
 
 static const struct option options_reload[] = {
-	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "close open connections to denied hosts" },
+	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL,
+	  "also close connections no longer allowed" },
 	{ 0 },
 };
 

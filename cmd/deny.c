@@ -9,8 +9,9 @@ const struct command command_deny = {
 	.name = "deny",
 	.usage = "[OPTIONS] ID|DOMAIN",
 	.summary = "deny a host from now on",
-	.more = "The active run can no longer reach the host: agentbox denies new requests to it\n"
-		"and those that are waiting for an answer. Deny rules override allow rules.",
+	.more = "The active run can no longer reach the host: agentbox closes open connections to\n"
+		"it, and denies new requests and those that are waiting for an answer. Deny rules\n"
+		"override allow rules.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_permit },

@@ -33,7 +33,7 @@ _agentbox_options()
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
-	allow | deny) echo '--run= --always --for= --json' ;;
+	allow | deny) echo '--run= --always --undo --for= --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;

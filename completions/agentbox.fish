@@ -282,11 +282,12 @@ complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
 for in in '__agentbox_in allow' '__agentbox_in deny'
     complete -c agentbox -n $in -l run -x -a '(__agentbox_runs)' -d 'The run to change'
     complete -c agentbox -n $in -l always -d 'In every run: add it to your settings'
+    complete -c agentbox -n $in -l undo -d 'Take an earlier --always back'
     complete -c agentbox -n $in -l for -x -d 'Only for this long'
     complete -c agentbox -n $in -l json -d 'Print JSON'
 end
 complete -c agentbox -n '__agentbox_in allow' -F
-complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Close open connections to denied hosts'
+complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Also close connections no longer allowed'
 complete -c agentbox -n '__agentbox_in config reload' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'Every remembered answer'

@@ -497,3 +497,53 @@ servant_end()
 	beside config reload a b
 	[ "$status" -eq 2 ]
 }
+
+@test "steer: deny and allow for always take each other back, and --undo takes either back" {
+	agentbox deny x.test --always
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .network "$HOME/.config/agentbox/config.json")" = '{"deny":["x.test"]}' ]
+	agentbox allow x.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"x.test is no longer in network.deny of your settings"* ]]
+	[[ "$output" == *'-    "deny": ["x.test"]'* ]]
+	[[ "$output" == *"x.test is allowed in every run from now on"* ]]
+	[[ "$output" != *"no effect"* ]]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '[]' ]
+	[ "$(jq '.network.allow | index("x.test") != null' "$HOME/.config/agentbox/config.json")" = true ]
+	agentbox deny X.test. --always
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["x.test"]' ]
+	[ "$(jq '.network.allow | index("x.test")' "$HOME/.config/agentbox/config.json")" = null ]
+	agentbox deny --undo x.test
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'-    "deny": ["x.test"]'* ]]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '[]' ]
+	# What is not there is not taken back, and said.
+	agentbox deny --undo x.test
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"x.test is not in network.deny of your settings"* ]]
+	mkdir "$HOME/data"
+	agentbox allow "$HOME/data" --always
+	[ "$status" -eq 0 ]
+	agentbox allow --undo "$HOME/data"
+	[ "$status" -eq 0 ]
+	[ "$(jq '.filesystem.write | length' "$HOME/.config/agentbox/config.json")" -eq 1 ]
+	agentbox allow --undo --always x.test
+	[ "$status" -eq 2 ]
+}
+
+@test "steer: a private address is not allowed for always, for it would have no effect" {
+	agentbox allow --always 10.1.2.3
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"private addresses can only be allowed when a run starts"* ]]
+	[[ "$output" == *"agentbox run --allow-private 10.1.2.3 --allow 10.1.2.3 -- ..."* ]]
+	[ ! -e "$HOME/.config/agentbox/config.json" ]
+	# Where the range is open, the rule helps and is written.
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{"network":{"allowPrivate":["10.1.2.0/24"]}}' >"$HOME/.config/agentbox/config.json"
+	agentbox allow --always 10.1.2.3
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"10.1.2.3 is allowed in every run from now on"* ]]
+	agentbox allow --always 203.0.113.7
+	[ "$status" -eq 0 ]
+}

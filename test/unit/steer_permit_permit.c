@@ -264,12 +264,12 @@ static void check_again(void)
 
 static void check_sentence(void)
 {
-	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 0)),
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 0, 0)),
 	       "7kq2x: x.y is allowed for this run", "nobody waited");
-	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 1)),
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 1, 0)),
 	       "7kq2x: x.y is allowed for this run; 1 waiting request released", "one waited");
-	is_str(keep(ab_permit_sentence("7kq2x", "x.y", true, 600000, 0)),
-	       "7kq2x: x.y is denied for 10m", "a no for a while");
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", true, 600000, 0, 2)),
+	       "7kq2x: x.y is denied for 10m; 2 open connections closed", "a no for a while");
 }
 
 /* "" when it may become writable, with what was noted. */

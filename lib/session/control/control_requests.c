@@ -9,8 +9,8 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "policy/model/policy.h"
-#include "proxy/filter/filter.h"
 #include "session/control/box_network.h"
+#include "session/control/closed_hosts.h"
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
 
@@ -115,25 +115,12 @@ static void do_answer(struct ab_steering *s, struct ab_control_client *client,
 	ab_proxy_survey(ab_steering_proxy(s));
 }
 
-static void refuse_range(struct ab_control_client *client, const struct ab_host_entry *entry)
-{
-	char text[AB_HOST_ENTRY_TEXT];
-	ab_autofree char *hint = NULL;
-
-	ab_host_entry_format(entry, text);
-	hint = ab_printf("agentbox run --allow-private %s --allow %s -- ...", text, text);
-	refuse_client(client, "private addresses can only be allowed when a run starts", hint);
-}
-
 /* Refuses what a grant cannot override. */
 static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_control_client *client)
 {
 	struct ab_policy policy = *s->setup.policy;
-	struct ab_own none = { 0 };
 	struct ab_host_entry entry;
-	struct ab_verdict verdict;
-	struct ab_filter *filter;
-	bool closed;
+	struct ab_error err = { 0 };
 
 	if (ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
 		return false; /* it was already parsed */
@@ -141,16 +128,18 @@ static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_con
 		policy.net.deny = s->lists.deny;
 		policy.net.allow_private = s->lists.allow_private;
 	}
-	filter = ab_filter_new(&policy);
-	ab_filter_judge(filter, &none, &entry.host, entry.port ? entry.port : 443, &verdict);
-	closed = verdict.basis == AB_BASIS_DENY || verdict.basis == AB_BASIS_RANGE;
-	if (verdict.basis == AB_BASIS_DENY)
+	switch (ab_host_closed(&policy, &entry)) {
+	case AB_CLOSED_NOT:
+		return false;
+	case AB_CLOSED_DENIED:
 		refuse_client(client, "it is on the deny list, which overrides grants",
 			      "remove it from network.deny, then: agentbox config reload");
-	else if (closed)
-		refuse_range(client, &entry);
-	ab_filter_free(filter);
-	return closed;
+		break;
+	case AB_CLOSED_RANGE:
+		ab_closed_range_error(&entry, &err);
+		ab_control_refuse(client, &err);
+	}
+	return true;
 }
 
 static void do_grant(struct ab_steering *s, struct ab_control_client *client,
@@ -232,6 +221,16 @@ void ab_steering_released(struct ab_steering *s, uint32_t number, enum ab_settle
 	}
 }
 
+/* How many connections were closed because their hosts were denied. */
+static json_int_t count_closed(const char *survey)
+{
+	json_t *object = json_loads(survey, 0, NULL);
+	json_int_t closed = json_integer_value(json_object_get(object, "closed"));
+
+	json_decref(object);
+	return closed;
+}
+
 void ab_steering_surveyed(struct ab_steering *s, const char *json)
 {
 	struct ab_control_client *client = s->surveys[0];
@@ -248,7 +247,8 @@ void ab_steering_surveyed(struct ab_steering *s, const char *json)
 			      "a rule for the next time: agentbox allow HOST");
 	else
 		ab_control_reply(client,
-				 json_pack("{s:I}", "released", (json_int_t)reply->released));
+				 json_pack("{s:I,s:I}", "released", (json_int_t)reply->released,
+					   "closed", count_closed(json)));
 }
 
 bool ab_steering_awaits_proxy(const struct ab_steering *s)

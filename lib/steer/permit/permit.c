@@ -36,6 +36,8 @@ static bool names_run(struct ab_permit_job *job, const char *what)
 
 static int carry_out(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
+	if (job->ask->undo)
+		return ab_permit_undo(job, meant, err);
 	switch (meant->kind) {
 	case AB_MEANT_DENIAL:
 		return ab_permit_denial(job, meant, err);
@@ -75,6 +77,8 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 			       ask->deny ? "denied" : "allowed");
 	if (ask->always && ask->for_ms)
 		return ab_fail(err, AB_EUSAGE, 0, "--for and --always cannot be combined");
+	if (ask->undo && (ask->always || ask->for_ms || ask->run))
+		return ab_fail(err, AB_EUSAGE, 0, "--undo cannot be combined with other options");
 	if (strcmp(ask->what, "*") == 0)
 		return refuse_wildcard(ask, err);
 	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0)
@@ -287,7 +291,7 @@ char *ab_permit_again(const struct ab_again *again, const char *flags)
 }
 
 char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
-			 uint64_t released)
+			 uint64_t released, uint64_t closed)
 {
 	struct ab_buf b = { 0 };
 	char room[48];
@@ -297,6 +301,9 @@ char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t
 	if (released)
 		ab_buf_printf(&b, "; %" PRIu64 " waiting request%s released", released,
 			      released == 1 ? "" : "s");
+	if (closed)
+		ab_buf_printf(&b, "; %" PRIu64 " open connection%s closed", closed,
+			      closed == 1 ? "" : "s");
 	return ab_buf_take(&b);
 }
 

@@ -24,6 +24,7 @@ struct ab_permit {
 				 * the only live one */
 	bool deny;
 	bool always;	 /* also in the user's settings */
+	bool undo;	 /* only remove it from the user's settings */
 	uint64_t for_ms; /* 0: as long as the run lasts */
 };
 

@@ -1,6 +1,6 @@
 /*
  * --always: add an element to a list in the user's settings, and check whether
- * that has an effect.
+ * that has an effect. --undo: remove it again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "policy/edit/edit_file.h"
 #include "policy/edit/inherited_lists.h"
 #include "policy/layers/layers.h"
+#include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
 
 /* A list here replaces those of earlier layers, except for network.deny, which
@@ -53,7 +54,8 @@ static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 	return 0;
 }
 
-static bool has_element(const json_t *list, const char *element)
+/* The element of the list with this meaning, as the file spells it; or NULL. */
+static const char *find_element(const json_t *list, const char *element)
 {
 	json_t *one;
 	size_t i;
@@ -61,11 +63,18 @@ static bool has_element(const json_t *list, const char *element)
 	json_array_foreach(list, i, one)
 	{
 		const char *text = json_string_value(one);
+		char canonical[AB_HOST_ENTRY_TEXT];
+		struct ab_host_entry entry;
 
 		if (text && strcmp(text, element) == 0)
-			return true;
+			return text;
+		if (!text || ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
+			continue;
+		ab_host_entry_format(&entry, canonical);
+		if (strcmp(canonical, element) == 0)
+			return text;
 	}
-	return false;
+	return NULL;
 }
 
 /* A new list replaces the one in force, so start with a copy of that. */
@@ -157,19 +166,117 @@ static void say_always(struct ab_permit_job *job, const char *element)
 			     job->ask->deny ? "denied" : "allowed", from_now);
 }
 
+/* The same for a path. */
+static const char *find_path(const struct ab_permit_job *job, const json_t *list, const char *path)
+{
+	const struct ab_policy_input *in = job->ask->input;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		const char *text = json_string_value(one);
+		ab_autofree char *full = text ? ab_path_resolve(text, in->cwd, in->home) : NULL;
+
+		if (full && strcmp(full, path) == 0)
+			return text;
+	}
+	return NULL;
+}
+
+static void split_key(const char *key, char **group, const char *ret[2])
+{
+	const char *dot = strchr(key, '.');
+
+	*group = ab_strndup(key, (size_t)(dot - key));
+	ret[0] = *group;
+	ret[1] = dot + 1;
+}
+
+/* 1: it was in that list of the user's settings, and is removed; 0: it was not. */
+static int remove_element(struct ab_permit_job *job, const char *key, const char *element,
+			  struct ab_error *err)
+{
+	auto_settings struct settings before = { 0 };
+	ab_autofree char *group = NULL;
+	const char *keys[2], *spelled;
+
+	split_key(key, &group, keys);
+	if (read_settings(job->ask->input, keys, &before, err) < 0)
+		return -1;
+	if (!job->ret->file)
+		job->ret->file = ab_strdup(before.path);
+	spelled = element[0] == '/' ? find_path(job, before.list, element)
+				    : find_element(before.list, element);
+	if (!spelled)
+		return 0;
+	if (ab_edit_file_remove(job->ask->input, before.path, keys, 2, spelled, &job->ret->diff,
+				err) < 0)
+		return -1;
+	ab_strv_addf(&job->ret->said, "%s is no longer in %s of your settings", element, key);
+	return 1;
+}
+
+/* A deny rule and an allow rule for the same host would contradict each other. */
+static int remove_opposite(struct ab_permit_job *job, const char *key, const char *element,
+			   struct ab_error *err)
+{
+	if (strcmp(key, "network.allow") == 0)
+		return remove_element(job, "network.deny", element, err);
+	if (strcmp(key, "network.deny") == 0)
+		return remove_element(job, "network.allow", element, err);
+	return 0;
+}
+
+int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct ab_error *err)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_host_entry entry;
+	struct ab_policy *policy;
+	enum ab_closed closed;
+
+	if (job->ask->deny || ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
+		return 0;
+	if (ab_policy_load(&in, &policy, NULL, err) < 0)
+		return -1;
+	closed = ab_host_closed(policy, &entry);
+	ab_policy_free(policy);
+	return closed == AB_CLOSED_RANGE ? ab_closed_range_error(&entry, err) : 0;
+}
+
+int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
+{
+	bool path = meant->kind == AB_MEANT_PATH;
+	const char *key = path		   ? "filesystem.write"
+			  : job->ask->deny ? "network.deny"
+					   : "network.allow";
+	int r;
+
+	if (meant->kind == AB_MEANT_DENIAL)
+		return ab_fail(err, AB_EUSAGE, 0, "--undo needs a host or a path, not an id");
+	r = remove_element(job, key, path ? meant->path : meant->entry, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	ab_fail(err, AB_EREFUSED, 0, "%s is not in %s of your settings (%s)", job->ask->what, key,
+		job->ret->file);
+	return ab_hint(err, "agentbox config show tells you where it is set");
+}
+
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err)
 {
-	const char *dot = strchr(key, '.');
-	ab_autofree char *group = ab_strndup(key, (size_t)(dot - key));
-	const char *keys[2] = { group, dot + 1 };
 	auto_settings struct settings before = { 0 };
 	ab_autostrv struct ab_strv first = { 0 };
+	ab_autofree char *group = NULL;
+	const char *keys[2];
 
-	if (read_settings(job->ask->input, keys, &before, err) < 0)
+	split_key(key, &group, keys);
+	if (remove_opposite(job, key, element, err) < 0 ||
+	    read_settings(job->ask->input, keys, &before, err) < 0)
 		return -1;
-	job->ret->file = ab_strdup(before.path);
-	if (has_element(before.list, element)) {
+	if (!job->ret->file)
+		job->ret->file = ab_strdup(before.path);
+	if (find_element(before.list, element)) {
 		ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key,
 			     before.path);
 		note_effect(job, key, element);

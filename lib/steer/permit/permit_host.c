@@ -26,11 +26,13 @@ static void say_done(struct ab_permit_job *job, const char *run, const char *ent
 		     const json_t *answer)
 {
 	json_int_t released = json_integer_value(json_object_get(answer, "released"));
+	json_int_t closed = json_integer_value(json_object_get(answer, "closed"));
 
 	memcpy(job->ret->run, run, sizeof(job->ret->run));
 	job->ret->released += (uint64_t)released;
-	ab_strv_give(&job->ret->said, ab_permit_sentence(run, entry, job->ask->deny,
-							 job->ask->for_ms, (uint64_t)released));
+	ab_strv_give(&job->ret->said,
+		     ab_permit_sentence(run, entry, job->ask->deny, job->ask->for_ms,
+					(uint64_t)released, (uint64_t)closed));
 }
 
 static int send_grant(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
@@ -82,8 +84,13 @@ static int grant_only_run(struct ab_permit_job *job, struct ab_error *err)
 
 	if (ab_state_find_live(&job->state, NULL, &only, &lone) == 0) {
 		ab_run_fini(&only);
-		return send_grants(job, NULL, err);
+		if (send_grants(job, NULL, &lone) < 0)
+			ab_strv_addf(&job->ret->notes,
+				     "the active run reloads the settings by itself: %s",
+				     lone.text);
+		return 0;
 	}
+	(void)err;
 	/* None; or several. */
 	if (lone.code == AB_EUSAGE)
 		ab_strv_add(&job->ret->notes,
@@ -110,10 +117,22 @@ static void find_profile(struct ab_permit_job *job)
 {
 	struct ab_error none = { 0 };
 
-	if (*job->ret->run)
-		ab_permit_find(job, job->ret->run, &none);
+	if (job->ask->run)
+		ab_permit_find(job, job->ask->run, &none);
 	else
 		ab_permit_find_here(job, job->ask->input->cwd);
+}
+
+/* The settings come first: a live run that has the host on its deny list refuses the
+ * grant until it has reloaded them. */
+static int permit_always(struct ab_permit_job *job, const struct ab_meant *meant,
+			 struct ab_error *err)
+{
+	for (size_t i = 0; i < job->ret->entries.len; i++)
+		if (ab_permit_refuse_private(job, job->ret->entries.v[i], err) < 0)
+			return -1;
+	find_profile(job);
+	return ab_permit_always(job, list_key(job), meant->entry, err);
 }
 
 int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
@@ -122,16 +141,14 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, str
 
 	if (expand_entries(job, meant) < 0)
 		return ab_fail(err, AB_EUSAGE, 0, "unknown group %s", meant->entry);
-	if (ask->run || !ask->always) {
+	if (ask->always && permit_always(job, meant, err) < 0)
+		return -1;
+	if (!ask->always || ask->run) {
 		if (send_grants(job, ask->run, err) < 0)
 			return err->code == AB_EUSAGE || err->hint[0] ? -1 : hint_new_run(job, err);
-	} else if (grant_only_run(job, err) < 0) {
-		return -1;
-	}
-	if (!ask->always)
 		return 0;
-	find_profile(job);
-	return ab_permit_always(job, list_key(job), meant->entry, err);
+	}
+	return grant_only_run(job, err);
 }
 
 static int answer_question(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,

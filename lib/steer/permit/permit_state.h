@@ -49,7 +49,7 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny, const struc
 
 /* "7kq2x: x.y is allowed for 10m; 1 waiting request released" */
 char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
-			 uint64_t released);
+			 uint64_t released, uint64_t closed);
 
 /* May this real path become writable? Warnings are added to `notes`. */
 struct ab_place {
@@ -84,8 +84,12 @@ int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err);
 int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
 /* `made`: the path is from a denial, so the file may not exist yet. */
 int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err);
-/* Add to a list in the user's settings. */
+/* Add to a list in the user's settings, and remove it from the opposite one. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);
+/* Remove from a list in the user's settings. */
+int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
+/* An entry that would have no effect, because its address is private, is refused. */
+int ab_permit_refuse_private(struct ab_permit_job *job, const char *entry, struct ab_error *err);
 
 #endif
