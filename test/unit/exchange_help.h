@@ -273,12 +273,6 @@ void ab_open_conns_opened(struct ab_conn *c)
 	(void)c;
 }
 
-void ab_open_conns_recorded(struct ab_conn *c, const struct ab_request_record *r)
-{
-	(void)c;
-	(void)r;
-}
-
 static inline void stop_loop(struct ab_timer *timer)
 {
 	(void)timer;

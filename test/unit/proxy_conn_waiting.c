@@ -203,7 +203,6 @@ static void test_http(void)
 
 	fill_policy(&policy, "nobody.test", AB_UNKNOWN_ASK);
 	setup = setup_of(&policy);
-	setup.watch_uploads = true;
 	proxy = start_proxy(&setup);
 	a = knock(door);
 	snprintf(words, sizeof(words),
@@ -232,13 +231,108 @@ static void test_http(void)
 	report = stop_proxy(proxy);
 	/* Without the host, which is not for the server. */
 	sent = strlen(words) - (size_t)snprintf(NULL, 0, "http://127.0.0.1:%u", origin);
-	ok(told.sent == sent, "what went up is told: %u of %u", (unsigned)told.sent,
-	   (unsigned)sent);
-	is_str(told.opened.data, "127.0.0.1 ", "and where, once");
+	ok(report.bytes_up == sent, "what went up is counted with its head: %u of %u",
+	   (unsigned)report.bytes_up, (unsigned)sent);
 	close(a);
 	close(at_origin);
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
+}
+
+static void send_all(int fd, size_t len)
+{
+	char chunk[4096];
+
+	memset(chunk, 'x', sizeof(chunk));
+	while (len) {
+		ssize_t n =
+			send(fd, chunk, len < sizeof(chunk) ? len : sizeof(chunk), MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return;
+		len -= (size_t)n;
+	}
+}
+
+/* Everything until the end, or until nothing came for a moment. */
+static size_t count_received(int fd, int ms)
+{
+	char chunk[4096];
+	size_t sum = 0;
+	ssize_t n;
+
+	while (readable(fd, ms) && (n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		sum += (size_t)n;
+	return sum;
+}
+
+/* A budget is exact over several connections; a hold keeps the rest back until it
+ * is released, a cut loses it. */
+static void test_budget(void)
+{
+	static const struct {
+		enum ab_alarm action;
+		bool release;
+		size_t arrives;
+	} cases[] = {
+		{ AB_ALARM_CUT, false, 1000 },
+		{ AB_ALARM_STOP, false, 1000 },
+		{ AB_ALARM_HOLD, true, 1800 },
+		{ AB_ALARM_WARN, false, 1800 },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		struct ab_policy policy;
+		struct ab_proxy_setup setup;
+		struct ab_proxy *proxy;
+		struct ab_proxy_report report;
+		char entry[40];
+		size_t got = 0;
+		int a[3], b[3];
+
+		snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
+		fill_policy(&policy, entry, AB_UNKNOWN_DENY);
+		policy.monitor.upload_host = 1000;
+		policy.monitor.action = cases[i].action;
+		setup = setup_of(&policy);
+		proxy = start_proxy(&setup);
+		for (size_t k = 0; k < 3; k++) {
+			a[k] = ask_for("127.0.0.1", origin);
+			is_str(hear(a[k], 12), OK_200, "a tunnel");
+			hear(a[k], 27);
+			b[k] = accept(origin_fd, NULL, NULL);
+			say(a[k], "\1");
+			is_str(hear(b[k], 1), "\1", "that is open");
+		}
+		for (size_t k = 0; k < 3; k++)
+			send_all(a[k], 599);
+		for (int n = 0; n < 6000 && !told.nalarms; n++)
+			usleep(10000);
+		ok(told.nalarms == 1 && told.alarm.value == 1000 &&
+			   strcmp(told.alarm.threshold, "uploadPerHost") == 0,
+		   "one alarm, with what was sent: %u", (unsigned)told.alarm.value);
+		if (cases[i].release) {
+			for (size_t k = 0; k < 3; k++)
+				got += count_received(b[k], 300);
+			ok(got == 997, "while it is held, the budget is there: %zu", got);
+			ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "control");
+		}
+		for (size_t k = 0; k < 3; k++)
+			shutdown(a[k], SHUT_WR);
+		for (size_t k = 0; k < 3; k++)
+			got += count_received(b[k], 60000);
+		ok(got + 3 == cases[i].arrives, "action %s: %zu bytes arrived",
+		   ab_alarm_names[cases[i].action], got + 3);
+		for (size_t k = 0; k < 3; k++) {
+			close(a[k]);
+			close(b[k]);
+		}
+		report = stop_proxy(proxy);
+		ok(report.bytes_up == cases[i].arrives, "the record has the same number: %u",
+		   (unsigned)report.bytes_up);
+		ab_strv_fini(&report.lines);
+		free_policy(&policy);
+	}
 }
 
 /* Of an answer and the end of the time one holds, and settled says which. */
@@ -457,16 +551,14 @@ static void test_grants(void)
 	is_str(hear(a, 12), OK_200, "a tunnel that somebody's word opened");
 	hear(a, 27);
 	b = accept(origin_fd, NULL, NULL);
-	ab_proxy_cut_denied(proxy);
-	say(a, "\1");
-	is_str(hear(b, 1), "\1", "stays when lists change that do not name it");
 	grant.deny = true;
-	snprintf(grant.entry, sizeof(grant.entry), "127.0.0.0/8");
+	snprintf(grant.entry, sizeof(grant.entry), "127.0.0.2");
 	ab_proxy_grant(proxy, &grant, "control");
 	say(a, "\1");
-	is_str(hear(b, 1), "\1", "also when it is denied");
-	ab_proxy_cut_denied(proxy);
-	is_str(hear(b, 1), "", "until it is to be cut");
+	is_str(hear(b, 1), "\1", "stays when another host is denied");
+	snprintf(grant.entry, sizeof(grant.entry), "127.0.0.0/8");
+	ab_proxy_grant(proxy, &grant, "control");
+	is_str(hear(b, 1), "", "and ends when it is denied itself");
 	ok(has_record("violation", "denied for this run (127.0.0.0/8)"), "which has an id");
 	close(a);
 	close(b);
@@ -475,7 +567,7 @@ static void test_grants(void)
 	ok(number_of("later.example"), "a question is open");
 	fill_policy(&other, "nobody.test", AB_UNKNOWN_DENY);
 	for (int i = 0; i < 50; i++)
-		ab_proxy_replace(proxy, ab_filter_new(&other));
+		ab_proxy_replace(proxy, ab_filter_new(&other), false);
 	is_str(hear(a, 12), NO_403, "new lists answer it");
 	close(a);
 	report = stop_proxy(proxy);
@@ -687,6 +779,7 @@ int main(void)
 	test_answers();
 	test_ends();
 	test_http();
+	test_budget();
 	test_race();
 	test_many();
 	test_room();

@@ -19,6 +19,7 @@
 #include "netns/own.h"
 #include "policy/model/policy.h"
 #include "proxy/filter/filter.h"
+#include "proxy/filter/budgets.h"
 #include "proxy/thread/proxy.h"
 #include "tap.h"
 
@@ -35,8 +36,8 @@ static struct {
 		uint32_t released;
 	} settled[TOLD_MAX];
 	size_t nsettled;
-	struct ab_buf opened;
-	uint64_t sent;
+	struct ab_threshold_alarm alarm; /* the last one */
+	size_t nalarms;
 	char *survey;
 } told = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -137,20 +138,12 @@ static inline void note_settled(void *arg, uint32_t number, enum ab_settled how,
 	pthread_mutex_unlock(&told.lock);
 }
 
-static inline void note_sent(void *arg, const char *host, uint64_t bytes)
-{
-	(void)arg;
-	(void)host;
-	pthread_mutex_lock(&told.lock);
-	told.sent += bytes;
-	pthread_mutex_unlock(&told.lock);
-}
-
-static inline void note_opened(void *arg, const char *host)
+static inline void note_crossed(void *arg, const struct ab_threshold_alarm *alarm)
 {
 	(void)arg;
 	pthread_mutex_lock(&told.lock);
-	ab_buf_printf(&told.opened, "%s ", host);
+	told.alarm = *alarm;
+	told.nalarms++;
 	pthread_mutex_unlock(&told.lock);
 }
 
@@ -191,8 +184,7 @@ static inline bool settled(size_t n)
 static inline void forget_told(void)
 {
 	told.nwanted = told.nsettled = 0;
-	told.sent = 0;
-	ab_buf_fini(&told.opened);
+	told.nalarms = 0;
 	free(ab_take(told.survey));
 }
 
@@ -234,8 +226,7 @@ static inline struct ab_proxy_setup setup_of(const struct ab_policy *policy)
 					.strict = true,
 					.asked = note_wanted,
 					.settled = note_settled,
-					.sent = note_sent,
-					.opened = note_opened,
+					.crossed = note_crossed,
 					.surveyed = note_survey,
 					.dial_inside = dial_nobody,
 					.dial_host = dial_host };

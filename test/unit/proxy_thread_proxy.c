@@ -59,7 +59,7 @@ static void test_life(void)
 
 	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
 	fill_policy(&wider, entry, AB_UNKNOWN_DENY);
-	ab_proxy_replace(proxy, ab_filter_new(&wider));
+	ab_proxy_replace(proxy, ab_filter_new(&wider), false);
 	/* A new list holds for what comes after it. */
 	for (int i = 0; i < 100; i++) {
 		b = knock(door);

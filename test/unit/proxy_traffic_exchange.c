@@ -20,7 +20,7 @@ static void test_keep_alive(void)
 	is_str(dialled_hosts[0], "a.test:80", "whose name was dialled");
 	say(servers[0], FIVE);
 	hear(client, FIVE, "its answer the client");
-	is_str(recorded(), "GET a.test:80/x 200 up 0 down 5\n",
+	is_str(recorded(), "GET a.test:80/x 200 up 37 down 43\n",
 	       "it is on record without its query");
 	ok(conn && !conn->client.in.data && !conn->client.out.data && !conn->server.in.data &&
 		   conn->up.pipe[0] < 0 && conn->down.pipe[0] < 0,
@@ -125,8 +125,8 @@ static void test_pipelining(void)
 	say(servers[2], NONE);
 	hear(client, NONE, "all in order");
 	is_str(recorded(),
-	       "GET a.test:80/x 200 up 0 down 5\nGET b.test:80/ 200 up 0 down 5\n"
-	       "GET a.test:80/x 200 up 0 down 0\n",
+	       "GET a.test:80/x 200 up 37 down 43\nGET b.test:80/ 200 up 32 down 52\n"
+	       "GET a.test:80/x 200 up 37 down 38\n",
 	       "each on record");
 }
 
@@ -153,7 +153,7 @@ static void test_denials(void)
 	ok(end_of(client) == ENDED, "and ends it, without a reset");
 	ok(nservers == 1 && end_of(servers[0]) == ENDED, "nobody is dialled, nobody kept");
 	is_str(recorded(),
-	       "GET a.test:80/x 200 up 0 down 0\n"
+	       "GET a.test:80/x 200 up 37 down 38\n"
 	       "denied denied.test:80 fault 0\n"
 	       "GET denied.test:80/secret 403 up 0 down 0 denial 1\n",
 	       "it is on record");
@@ -347,7 +347,7 @@ static void test_tunnel(void)
 	     "HTTP/1.1 200 OK\r\nConnection: x\r\nX: y\r\n"
 	     "Content-Length: 5\r\n\r\nhello",
 	     "the answer as well");
-	is_str(recorded(), "GET a.test:80/t 200 up 0 down 5\n", "on record, without the heads");
+	is_str(recorded(), "GET a.test:80/t 200 up 59 down 64\n", "on record, with the heads");
 	say(client, "POST /p HTTP/1.1\r\nHost: a.test:80\r\n"
 		    "Content-Length: 3\r\n\r\nabc");
 	hear(servers[0],
@@ -361,8 +361,8 @@ static void test_tunnel(void)
 	     "another host is refused on the kept connection, allowed or not");
 	ok(end_of(servers[0]) == ENDED, "and not passed on");
 	is_str(recorded(),
-	       "GET a.test:80/t 200 up 0 down 5\n"
-	       "POST a.test:80/p 200 up 3 down 13\n"
+	       "GET a.test:80/t 200 up 59 down 64\n"
+	       "POST a.test:80/p 200 up 59 down 60\n"
 	       "denied a.test:80 fault 3 b.test\n"
 	       "GET a.test:80/e 403 up 0 down 0 denial 1\n",
 	       "all on record");

@@ -39,7 +39,7 @@ static void test_chunked(void)
 	hear(client, "2;", "even half a size");
 	say(servers[0], "x\r\nok\r\n0\r\nY: z\r\n\r\n");
 	hear(client, "x\r\nok\r\n0\r\nY: z\r\n\r\n", "to the last trailer");
-	is_str(recorded(), "POST a.test:80/ 200 up 37 down 30\n", "recorded as sent");
+	is_str(recorded(), "POST a.test:80/ 200 up 114 down 77\n", "recorded as sent");
 	say(client, GET);
 	hear(servers[1] >= 0 && nservers > 1 ? servers[1] : servers[0], GOT,
 	     "and the connection is kept");
@@ -100,7 +100,10 @@ static void test_until_close(void)
 		shutdown(servers[0], SHUT_WR);
 		hear(client, "of it", "goes on");
 		ok(end_of(client) == ENDED, "until it ends");
-		is_str(recorded(), "GET a.test:80/ 200 up 0 down 9\n", "and is complete");
+		is_str(recorded(),
+		       tunnelled ? "GET a.test:80/ 200 up 32 down 28\n"
+				 : "GET a.test:80/ 200 up 32 down 47\n",
+		       "and is complete");
 	}
 }
 
@@ -144,7 +147,7 @@ static void test_expect(void)
 		say(servers[0], "HTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" FIVE);
 		hear(client, "HTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" FIVE,
 		     "other interim answers too");
-		is_str(recorded(), "POST a.test:80/ 200 up 5 down 5\n", "it is one request");
+		is_str(recorded(), "POST a.test:80/ 200 up 79 down 98\n", "it is one request");
 		say(client, tunnelled ? GOT : GET);
 		say(servers[nservers - 1], FIVE);
 		hear(nservers > 1 ? servers[1] : servers[0], GOT, "the connection is kept");
@@ -177,7 +180,7 @@ static void test_early_answer(void)
 	say(client, "world");
 	hear(servers[0], "world", "and the server hears it to the end");
 	ok(end_of(client) == ENDED, "then the connection ends");
-	is_str(recorded(), "POST a.test:80/ 401 up 10 down 2\n", "on record");
+	is_str(recorded(), "POST a.test:80/ 401 up 63 down 59\n", "on record");
 
 	open_proxy();
 	say(client, POST "Content-Length: 10\r\n\r\nhello");
@@ -257,7 +260,7 @@ static void test_client_ends(void)
 		turns(5);
 		ok(!conn && end_of(servers[0]) != OPEN, "takes its request along");
 		is_str(recorded(),
-		       "GET a.test:80/ 0 up 0 down 0 "
+		       "GET a.test:80/ 0 up 32 down 0 "
 		       "(the client's connection failed)\n",
 		       "on record");
 	}
@@ -405,7 +408,7 @@ static void test_upgrade(void)
 		is_str(recorded(), "", "it is under way so long");
 		shutdown(servers[0], SHUT_WR);
 		ok(end_of(client) == ENDED && !conn, "both are");
-		is_str(recorded(), "GET a.test:80/ 101 up 40 down 10\n", "and on record then");
+		is_str(recorded(), "GET a.test:80/ 101 up 113 down 70\n", "and on record then");
 
 		open_mode(tunnelled);
 		say(client, ask);

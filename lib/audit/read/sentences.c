@@ -29,9 +29,9 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 static const char *const members[] = {
 	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
 	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms", "holds",
-	"id", "kind", "limit", "method", "missing", "ms", "name", "packets", "path", "policy", "port",
-	"process", "protocol", "reason", "removed", "repeated", "requests_allowed",
-	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "value",
+	"id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "packets", "path",
+	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
+	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "tls", "value",
 };
 /* clang-format on */
 
@@ -52,13 +52,13 @@ struct event {
 			   "[  {id}]"
 #define REQUEST                                               \
 	"[{method} ]{domain:target|'(no host)'}[{path}]", "", \
-		"[{status}][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
+		"[{status}][tls=true?  TLS][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
 
 /* The first row with the kind of a record whose condition holds counts. */
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
 	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
-	{ "assurance", NULL, "proved", "{holds}[; missing {missing}]", "", "" },
+	{ "assurance", NULL, "proved", "{holds}[; missing {missing_why|missing}]", "", "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
 	  "[requests_allowed=1?; 1 request][requests_allowed!1?; {requests_allowed:count} requests]"

@@ -112,6 +112,15 @@ const char *ab_format_size(uint64_t bytes, char buf[24])
 	return buf;
 }
 
+const char *ab_round_size(uint64_t bytes, char buf[24])
+{
+	uint64_t unit = 1;
+
+	while (bytes / unit >= 10 * 1024)
+		unit *= 1024;
+	return ab_format_size(bytes - bytes % unit, buf);
+}
+
 const char *ab_format_duration(uint64_t ms, char buf[48])
 {
 	size_t n = 0;

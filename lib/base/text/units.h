@@ -14,6 +14,8 @@ int ab_parse_size(const char *s, uint64_t *ret_bytes);	/* 0 or -1 */
 int ab_parse_duration(const char *s, uint64_t *ret_ms); /* 0 or -1 */
 /* The shortest exact spelling; returns buf. */
 const char *ab_format_size(uint64_t bytes, char buf[24]);
+/* Rounded down, for people: exact ones are long. */
+const char *ab_round_size(uint64_t bytes, char buf[24]);
 const char *ab_format_duration(uint64_t ms, char buf[48]);
 
 #endif

@@ -20,12 +20,54 @@ static void note_readiness(struct ab_side *side, uint32_t events)
 		side->hung = true;
 }
 
+static void count_buffered(struct ab_conn *conn, size_t now)
+{
+	conn->engine->buffered += now - conn->buffered;
+	conn->buffered = now;
+}
+
+/* The oldest half-open connection that has sent something; NULL: none. */
+static struct ab_conn *find_oldest_buffered(const struct ab_engine *engine)
+{
+	struct ab_conn *conn = engine->half_open;
+
+	while (conn && !conn->buffered)
+		conn = conn->half_next;
+	return conn;
+}
+
+/* The client's bytes are buffered while its request is incomplete, waits for an
+ * answer, or is being dialled for. */
+static void limit_buffered(struct ab_conn *conn)
+{
+	struct ab_engine *engine = conn->engine;
+	bool unsent = conn->half_link || conn->waiter || conn->dial;
+
+	count_buffered(conn, unsent ? conn->client.in.len : 0);
+	while (engine->buffered > AB_BUFFERED_MAX) {
+		struct ab_conn *oldest = find_oldest_buffered(engine);
+
+		if (!oldest && !unsent)
+			return;
+		ab_conn_close(oldest ? oldest : conn, true);
+		if (!oldest)
+			return;
+	}
+}
+
+static void take_step(struct ab_conn *conn)
+{
+	conn->step(conn);
+	if (!conn->closed)
+		limit_buffered(conn);
+}
+
 static void client_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_conn *conn = source->owner;
 
 	note_readiness(&conn->client, events);
-	conn->step(conn);
+	take_step(conn);
 }
 
 static void server_ready(struct ab_source *source, uint32_t events)
@@ -33,7 +75,7 @@ static void server_ready(struct ab_source *source, uint32_t events)
 	struct ab_conn *conn = source->owner;
 
 	note_readiness(&conn->server, events);
-	conn->step(conn);
+	take_step(conn);
 }
 
 static void deadline_passed(struct ab_timer *timer)
@@ -53,6 +95,7 @@ static void free_conn(struct ab_conn *conn)
 	free(conn->host);
 	free(conn->entry);
 	free(conn->address);
+	free(conn->sni);
 	free(conn->failure);
 	free(conn);
 }
@@ -64,7 +107,7 @@ static void run_later(struct ab_later *later)
 	if (conn->closed)
 		free_conn(conn);
 	else
-		conn->step(conn);
+		take_step(conn);
 }
 
 static int watch_side(struct ab_conn *conn, struct ab_side *side, int fd,
@@ -112,6 +155,8 @@ void ab_conn_close(struct ab_conn *conn, bool reset)
 	if (conn->closed)
 		return;
 	conn->closed = true;
+	ab_conn_whole(conn);
+	count_buffered(conn, 0);
 	if (conn->waiter)
 		ab_waiting_leave(conn);
 	if (conn->kind)
@@ -130,6 +175,35 @@ void ab_conn_again(struct ab_conn *conn)
 {
 	if (!conn->closed)
 		ab_loop_later(&conn->engine->loop, &conn->later);
+}
+
+void ab_conn_half_open(struct ab_conn *conn)
+{
+	struct ab_engine *engine = conn->engine;
+
+	if (conn->half_link)
+		return;
+	if (!engine->half_open)
+		engine->half_open_end = &engine->half_open;
+	conn->half_next = NULL;
+	conn->half_link = engine->half_open_end;
+	*conn->half_link = conn;
+	engine->half_open_end = &conn->half_next;
+	if (++engine->nhalf_open > AB_HALF_OPEN_MAX)
+		ab_conn_close(engine->half_open, true);
+}
+
+void ab_conn_whole(struct ab_conn *conn)
+{
+	if (!conn->half_link)
+		return;
+	*conn->half_link = conn->half_next;
+	if (conn->half_next)
+		conn->half_next->half_link = conn->half_link;
+	else
+		conn->engine->half_open_end = conn->half_link;
+	conn->half_link = NULL;
+	conn->engine->nhalf_open--;
 }
 
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms)
@@ -235,7 +309,6 @@ void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
 	struct ab_error err;
 
 	r->upstream = conn->upstream;
-	ab_open_conns_recorded(conn, r);
 	if (ab_ledger_request(conn->engine->ledger, r, &err) == 0)
 		return;
 	conn->unrecorded = true;

@@ -33,6 +33,15 @@ enum {
 	AB_IDLE_MS = 300000,	 /* between requests of one connection */
 };
 
+/*
+ * Memory for clients that begin a request and do not finish it: the box's memory
+ * limit does not include it. Beyond these limits the oldest of them are closed.
+ */
+enum {
+	AB_HALF_OPEN_MAX = 4096,	    /* connections without a verdict */
+	AB_BUFFERED_MAX = 32 * 1024 * 1024, /* bytes of requests that were not sent yet */
+};
+
 struct ab_engine { /* shared by all connections */
 	struct ab_loop loop;
 	const struct ab_filter *filter;
@@ -49,7 +58,10 @@ struct ab_engine { /* shared by all connections */
 	struct ab_inspection inspection;
 	struct ab_conn *conns;
 	size_t nconns;
-	bool ending; /* the box has ended: only deliver what it sent */
+	struct ab_conn *half_open, **half_open_end; /* the oldest first */
+	size_t nhalf_open;
+	size_t buffered; /* bytes of unsent requests */
+	bool ending;	 /* the box has ended: only deliver what it sent */
 	/* Connect to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
 	/* A connection is being freed: there may be room for another one. */
@@ -65,8 +77,6 @@ struct ab_engine { /* shared by all connections */
 struct ab_conn_kind {
 	/* The request in progress, for a record; false: none. */
 	bool (*describe)(const struct ab_conn *conn, struct ab_request_record *ret);
-	/* Between two requests: its bytes were reported already. */
-	bool (*is_between)(const struct ab_conn *conn);
 	/* Deny the request in progress: record it, with an id, and close. */
 	void (*break_off)(struct ab_conn *conn, enum ab_fault fault,
 			  const struct ab_verdict *verdict);
@@ -79,6 +89,8 @@ typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn, const struct ab_dialled
 struct ab_conn {
 	struct ab_engine *engine;
 	struct ab_conn *next, **link;
+	struct ab_conn *half_next, **half_link; /* link NULL: it is not half-open */
+	size_t buffered;			/* its part of engine->buffered */
 	void (*step)(struct ab_conn *conn);
 	const struct ab_conn_kind *kind;
 	struct ab_side client, server;
@@ -91,7 +103,6 @@ struct ab_conn {
 	void (*then)(struct ab_conn *conn);
 	struct ab_exchange *http; /* while it speaks HTTP */
 	struct ab_waiter *waiter; /* while it waits for an answer */
-	uint64_t reported;	  /* bytes up: see open_conns.c */
 	uint64_t begun;		  /* loop time */
 
 	/* The target of a tunnel; NULL: not known yet. */
@@ -99,6 +110,7 @@ struct ab_conn {
 	struct ab_verdict verdict;
 	char *entry;   /* the verdict's, unless it is a constant */
 	char *address; /* that was dialled */
+	char *sni;     /* the name in the client's TLS hello, or NULL */
 	/* Why TLS with the server failed: the reply to every request. */
 	char *failure;
 	/* See proxy/traffic/tunnel_first_bytes.c: what is missing of the first
@@ -112,6 +124,7 @@ struct ab_conn {
 	uint8_t door;	  /* enum ab_door */
 	bool upstream;	  /* dialled through the upstream proxy */
 	bool intercepted; /* the proxy terminates the client's TLS */
+	bool tls;	  /* the client's first bytes are a TLS hello */
 	/* The tunnel needs no record: it has one, or HTTP inside writes its own. */
 	bool unrecorded;
 	bool closed;
@@ -126,6 +139,11 @@ void ab_conn_close(struct ab_conn *conn, bool reset);
 void ab_conn_again(struct ab_conn *conn);
 /* Close it after ms unless the deadline is set anew; 0: none. */
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
+/* The client has begun something that cannot be judged before it is complete; may
+ * close other connections. */
+void ab_conn_half_open(struct ab_conn *conn);
+/* It is complete, or was judged. */
+void ab_conn_whole(struct ab_conn *conn);
 /* Watch a connected socket as the server's side. -1: it was closed. */
 int ab_conn_attach(struct ab_conn *conn, int fd);
 

@@ -3,109 +3,88 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/data/buf.h"
+#include "base/data/error.h"
 #include "base/data/mem.h"
 #include "proxy/conn/conn.h"
 #include "proxy/record/events.h"
 
-enum {
-	REPORT_MS = 250,
-	SURVEYED = 64,		   /* connections listed */
-	SLOTS = 2 * AB_OPENED_MAX, /* a power of two */
-};
+enum { SURVEYED = 64 }; /* connections listed */
 
-static void report_upload(struct ab_engine *engine, struct ab_conn *conn,
-			  const struct ab_request_record *r)
+/* Connections are closed at the end of the batch: one of them noticed that the
+ * limit is reached, and is still at work. */
+static void act_on_alarm(struct ab_later *later)
 {
+	struct ab_engine *engine = later->owner;
 	struct ab_open_conns *o = &engine->open_conns;
-	uint64_t sent = r->bytes_up + r->head_up;
 
-	if (sent <= conn->reported)
-		return;
-	o->sent(o->arg, r->host, sent - conn->reported);
-	conn->reported = sent;
+	if (o->action == AB_ALARM_HOLD)
+		ab_waiting_hold(engine, o->alarm);
+	else
+		ab_open_conns_cut(engine, o->alarm);
 }
 
-static void report_uploads(struct ab_timer *timer)
+/* The record comes first: without it nothing more is sent anyway. */
+static void handle_crossing(void *arg, const struct ab_threshold_alarm *alarm)
 {
-	struct ab_engine *engine = timer->owner;
+	struct ab_engine *engine = arg;
+	struct ab_open_conns *o = &engine->open_conns;
+	char text[AB_ALARM_ROOM];
+	struct ab_error err;
 
-	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
-		struct ab_request_record r;
-
-		if (ab_conn_describe(conn, &r) && !conn->kind->is_between(conn))
-			report_upload(engine, conn, &r);
-	}
-	/* The next opened connection sets the timer again. */
-	if (engine->conns)
-		ab_loop_timer(&engine->loop, timer, REPORT_MS);
+	if (ab_ledger_alarm(engine->ledger, alarm, &err) < 0)
+		engine->unrecorded(engine, &err);
+	if (o->crossed)
+		o->crossed(o->arg, alarm);
+	if (alarm->action == AB_ALARM_WARN)
+		return;
+	ab_alarm_text(alarm, text);
+	free(o->alarm);
+	o->alarm = ab_strdup(text);
+	o->action = alarm->action;
+	ab_loop_later(&engine->loop, &o->act);
 }
 
 void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
 {
 	struct ab_open_conns *o = &engine->open_conns;
 
-	*o = (struct ab_open_conns){ .sent = setup->sent,
-				     .opened = setup->opened,
+	*o = (struct ab_open_conns){ .crossed = setup->crossed,
 				     .arg = setup->arg,
-				     .uploads = setup->sent && setup->watch_uploads,
-				     .report = { .fire = report_uploads, .owner = engine } };
+				     .budgets =
+					     ab_budgets_new(setup->policy, handle_crossing, engine),
+				     .act = { .run = act_on_alarm, .owner = engine } };
 }
 
 void ab_open_conns_fini(struct ab_engine *engine)
 {
-	free(engine->open_conns.hosts);
-}
-
-static void make_table(struct ab_open_conns *o)
-{
-	o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
-	/* Without a seed the box could choose names that collide. */
-	(void)!getrandom(&o->seed, sizeof(o->seed), GRND_NONBLOCK);
-}
-
-/* true: the host is new. */
-static bool remember_host(struct ab_open_conns *o, const char *host)
-{
-	uint64_t h;
-	size_t slot;
-
-	if (!o->hosts)
-		make_table(o);
-	h = o->seed ^ 0xcbf29ce484222325;
-	for (; *host; host++)
-		h = (h ^ (unsigned char)*host) * 0x100000001b3;
-	h ^= h >> 32;
-	h = h ? h : 1;
-	for (slot = h & (SLOTS - 1); o->hosts[slot]; slot = (slot + 1) & (SLOTS - 1))
-		if (o->hosts[slot] == h)
-			return false;
-	if (o->nhosts == AB_OPENED_MAX)
-		return false;
-	o->hosts[slot] = h;
-	o->nhosts++;
-	return true;
+	ab_budgets_free(engine->open_conns.budgets);
+	free(engine->open_conns.alarm);
 }
 
 void ab_open_conns_opened(struct ab_conn *conn)
 {
-	struct ab_engine *engine = conn->engine;
-	struct ab_open_conns *o = &engine->open_conns;
+	struct ab_open_conns *o = &conn->engine->open_conns;
 	struct ab_request_record r;
 
-	if (o->uploads && !o->report.slot)
-		ab_loop_timer(&engine->loop, &o->report, REPORT_MS);
-	if (o->opened && ab_conn_describe(conn, &r) && remember_host(o, r.host))
-		o->opened(o->arg, r.host);
+	if (o->budgets && ab_conn_describe(conn, &r))
+		conn->server.allowance = ab_budgets_allowance(o->budgets, r.host);
 }
 
-void ab_open_conns_recorded(struct ab_conn *conn, const struct ab_request_record *r)
+bool ab_open_conns_admit(struct ab_engine *engine, const char *host)
 {
-	if (conn->engine->open_conns.uploads)
-		report_upload(conn->engine, conn, r);
-	conn->reported = 0;
+	return ab_budgets_admit(engine->open_conns.budgets, host);
+}
+
+void ab_open_conns_resume(struct ab_engine *engine)
+{
+	if (!engine->open_conns.budgets)
+		return;
+	ab_budgets_lift(engine->open_conns.budgets);
+	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next)
+		if (conn->server.allowance)
+			ab_conn_again(conn);
 }
 
 void ab_open_conns_cut(struct ab_engine *engine, const char *reason)
@@ -154,20 +133,30 @@ static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
 	return !ab_conn_reachable(conn->engine, &address, r->port, ret);
 }
 
-void ab_open_conns_cut_denied(struct ab_engine *engine)
+/* Did somebody deny it, or does nothing allow it any more? */
+static bool is_denied_by_rule(const struct ab_verdict *verdict)
+{
+	return verdict->access == AB_ACCESS_DENY &&
+	       (verdict->basis == AB_BASIS_DENY || verdict->basis == AB_BASIS_GRANT);
+}
+
+void ab_open_conns_cut_denied(struct ab_engine *engine, bool all)
 {
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
 		struct ab_request_record r;
 		struct ab_verdict verdict;
 		enum ab_fault fault;
 
-		if (is_judged_by_lists(conn) && ab_conn_describe(conn, &r) &&
-		    is_denied(conn, &r, &verdict, &fault))
-			conn->kind->break_off(conn, fault, &verdict);
+		if (!is_judged_by_lists(conn) || !ab_conn_describe(conn, &r) ||
+		    !is_denied(conn, &r, &verdict, &fault) ||
+		    (!all && !is_denied_by_rule(&verdict)))
+			continue;
+		conn->kind->break_off(conn, fault, &verdict);
+		engine->open_conns.closed++;
 	}
 }
 
-char *ab_open_conns_survey(const struct ab_engine *engine)
+char *ab_open_conns_survey(struct ab_engine *engine)
 {
 	struct ab_ledger_totals t = { 0 };
 	struct ab_buf b = { 0 };
@@ -177,8 +166,11 @@ char *ab_open_conns_survey(const struct ab_engine *engine)
 		ab_ledger_totals(engine->ledger, &t);
 	ab_buf_printf(&b,
 		      "{\"allowed\":%" PRIu64 ",\"denied\":%" PRIu64 ",\"failed\":%" PRIu64
-		      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"open\":[",
-		      t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down);
+		      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"closed\":%" PRIu64
+		      ",\"open\":[",
+		      t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down,
+		      engine->open_conns.closed);
+	engine->open_conns.closed = 0;
 	for (const struct ab_conn *conn = engine->conns; conn && n < SURVEYED; conn = conn->next) {
 		struct ab_request_record r;
 

@@ -1,46 +1,47 @@
 #ifndef AB_PROXY_CONN_OPEN_CONNS_H
 #define AB_PROXY_CONN_OPEN_CONNS_H
 /*
- * The open connections: lists them, reports new hosts and uploaded bytes, and
- * closes those that must not continue. Private to lib/proxy.
+ * The open connections: lists them, limits what they send, and closes those that
+ * must not continue. Private to lib/proxy.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/system/loop.h"
+#include "proxy/filter/budgets.h"
 
 struct ab_conn;
 struct ab_engine;
 struct ab_proxy_setup;
-struct ab_request_record;
-
-enum { AB_OPENED_MAX = 4096 }; /* hosts remembered as already reached */
 
 struct ab_open_conns {
-	void (*sent)(void *arg, const char *host, uint64_t bytes);
-	void (*opened)(void *arg, const char *host);
+	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
 	void *arg;
-	bool uploads;
-	struct ab_timer report;
-	uint64_t seed;
-	uint64_t *hosts; /* hashes of the hosts reached */
-	size_t nhosts;
+	struct ab_budgets *budgets; /* or NULL: there are no limits */
+	/* The last alarm that ends or pauses the network; NULL: none. */
+	char *alarm;
+	enum ab_alarm action;
+	struct ab_later act; /* on the alarm, at the end of the batch */
+	uint64_t closed;     /* connections that are now denied, since the last survey */
 };
 
 void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup);
 void ab_open_conns_fini(struct ab_engine *engine);
 
-/* A dial has succeeded. */
+/* A server is connected: limit what is sent to it. */
 void ab_open_conns_opened(struct ab_conn *conn);
-/* A request or a tunnel has ended. */
-void ab_open_conns_recorded(struct ab_conn *conn, const struct ab_request_record *r);
+/* May a new connection contact this host? false: o->alarm and o->action tell. */
+bool ab_open_conns_admit(struct ab_engine *engine, const char *host);
+/* A person has resumed the network: limits that were reached end. */
+void ab_open_conns_resume(struct ab_engine *engine);
 
 /* Close all connections and deny new ones. A second call changes nothing. */
 void ab_open_conns_cut(struct ab_engine *engine, const char *reason);
-/* Close connections to hosts that are now denied. */
-void ab_open_conns_cut_denied(struct ab_engine *engine);
+/* Close connections to hosts that a rule now denies; `all`: also those to hosts
+ * that nothing allows any more. */
+void ab_open_conns_cut_denied(struct ab_engine *engine, bool all);
 /* The text of ab_proxy_survey(); the caller frees it. */
-char *ab_open_conns_survey(const struct ab_engine *engine);
+char *ab_open_conns_survey(struct ab_engine *engine);
 
 #endif

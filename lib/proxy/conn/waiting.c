@@ -179,6 +179,24 @@ static bool hold_conn(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 	return true;
 }
 
+/* An allowed host may be one host too many. */
+static bool admit_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		       ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_open_conns *o = &engine->open_conns;
+
+	if (ab_open_conns_admit(engine, host->text))
+		return false;
+	if (o->action == AB_ALARM_HOLD && !engine->ending) {
+		ab_waiting_hold(engine, o->alarm);
+		return hold_conn(conn, host, r, resume);
+	}
+	r->fault = AB_FAULT_CUT;
+	r->why = o->alarm;
+	return false;
+}
+
 bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 		      ab_resume_fn resume)
 {
@@ -189,12 +207,18 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 		r->why = engine->cut;
 		return false;
 	}
-	if (r->verdict.access == AB_ACCESS_DENY || engine->ending)
+	if (r->verdict.access == AB_ACCESS_DENY)
 		return false;
+	if (engine->waiting.hold && engine->ending) {
+		r->fault = AB_FAULT_HELD;
+		r->why = engine->waiting.hold->reason;
+		return false;
+	}
 	if (engine->waiting.hold)
 		return hold_conn(conn, host, r, resume);
-	return r->verdict.access == AB_ACCESS_ASK && engine->waiting.asked &&
-	       ask_about_host(conn, host, r, resume);
+	if (r->verdict.access == AB_ACCESS_ALLOW)
+		return admit_host(conn, host, r, resume);
+	return engine->waiting.asked && !engine->ending && ask_about_host(conn, host, r, resume);
 }
 
 bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
@@ -358,10 +382,10 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 	if (end->yes)
 		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
-	if (end->yes || end->reply) {
+	if (end->reply || (end->yes && !admit_host(w->conn, w->host, r, w->resume)))
 		w->resume(w->conn, r);
+	if (end->yes || end->reply)
 		return;
-	}
 	r->fault = AB_FAULT_NONE;
 	r->why = NULL;
 	ab_conn_judge(w->conn, w->host, r->port, &r->verdict);
@@ -555,10 +579,12 @@ static void answer_hold(struct ab_engine *engine, enum ab_host_answer answer, co
 	end.by = by;
 	end.yes = false;
 	end.reply = AB_REPLY_NONE;
-	if (answer == AB_HOST_ANSWER_NO)
+	if (answer == AB_HOST_ANSWER_NO) {
 		cut_hold(engine->waiting.hold, &end);
-	else
-		settle_question(engine->waiting.hold, &end);
+		return;
+	}
+	ab_open_conns_resume(engine);
+	settle_question(engine->waiting.hold, &end);
 }
 
 void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer answer,

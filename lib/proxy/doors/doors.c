@@ -127,8 +127,10 @@ void ab_door_open_explicit(struct ab_engine *engine, int fd)
 {
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_HTTP, fd, read_first_byte);
 
-	if (conn)
-		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	if (!conn)
+		return;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_half_open(conn);
 }
 
 static void ignore_events(struct ab_conn *conn)
@@ -189,12 +191,14 @@ void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 
 	if (!conn)
 		return;
-	if (engine->cut)
+	if (engine->cut) {
 		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
-	else if (engine->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0)
+	} else if (engine->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0) {
 		ab_conn_close(conn, true);
-	else
+	} else {
+		ab_open_conns_opened(conn);
 		ab_tunnel_relay(conn);
+	}
 }
 
 struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd, uint16_t port)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "proxy/io/allowance.h"
 #include "proxy/io/tls.h"
 
 enum {
@@ -35,15 +36,47 @@ static ssize_t receive_bytes(struct ab_side *side, void *data, size_t len)
 	return n;
 }
 
+/* How many of `len` bytes may be sent now. */
+static size_t take_allowance(struct ab_side *side, size_t len)
+{
+	if (!side->allowance)
+		return len;
+	if (!side->taken)
+		side->taken = ab_allowance_take(side->allowance, len);
+	return side->taken < len ? (size_t)side->taken : len;
+}
+
+static void count_sent(struct ab_side *side, ssize_t n)
+{
+	uint64_t sent = n > 0 ? (uint64_t)n : 0;
+
+	side->sent += sent;
+	if (!side->allowance)
+		return;
+	ab_allowance_sent(side->allowance, sent);
+	side->taken -= sent;
+	/* TLS may have sent a part of a record, and must try again with at
+	 * least as many bytes. */
+	if (side->tls)
+		return;
+	ab_allowance_return(side->allowance, side->taken);
+	side->taken = 0;
+}
+
 static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len)
 {
 	ssize_t n;
 
-	if (side->tls)
-		return ab_tls_write(side->tls, data, len);
-	n = send(side->source.fd, data, len, MSG_NOSIGNAL);
-	if (n < 0 && errno == EAGAIN)
+	len = take_allowance(side, len);
+	if (!len) {
+		errno = EAGAIN;
+		return -1;
+	}
+	n = side->tls ? ab_tls_write(side->tls, data, len)
+		      : send(side->source.fd, data, len, MSG_NOSIGNAL);
+	if (n < 0 && errno == EAGAIN && !side->tls)
 		side->writable = false;
+	count_sent(side, n);
 	return n;
 }
 
@@ -125,6 +158,8 @@ void ab_side_close(struct ab_side *side, bool reset)
 	ab_buf_fini(&side->in);
 	ab_buf_fini(&side->out);
 	side->readable = side->writable = false;
+	side->allowance = NULL;
+	side->taken = 0;
 }
 
 struct ab_pipes *ab_pipes_new(void)
@@ -214,12 +249,17 @@ static enum ab_io fill_pipe(struct ab_flow *flow, struct ab_side *from, uint64_t
 
 static enum ab_io drain_pipe(struct ab_flow *flow, struct ab_side *to, uint64_t *left)
 {
+	size_t len;
 	ssize_t n;
 
 	if (!to->writable)
 		return AB_IO_WAIT;
-	n = splice(flow->pipe[0], NULL, to->source.fd, NULL, flow->held,
+	len = take_allowance(to, flow->held);
+	if (!len)
+		return AB_IO_WAIT;
+	n = splice(flow->pipe[0], NULL, to->source.fd, NULL, len,
 		   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	count_sent(to, n);
 	if (n > 0) {
 		flow->held -= (uint32_t)n;
 		count_moved(flow, left, (uint64_t)n);

@@ -21,6 +21,7 @@
 #include "base/data/buf.h"
 #include "base/system/loop.h"
 
+struct ab_allowance;
 struct ab_tls;
 
 struct ab_side {
@@ -32,6 +33,11 @@ struct ab_side {
 	bool hung;	   /* epoll reported its end; it may not be read yet */
 	struct ab_buf in;  /* read, not consumed yet */
 	struct ab_buf out; /* sent before anything else */
+	uint64_t sent;	   /* bytes in total; without those of TLS itself */
+	/* Limits what is sent; NULL: nothing does. While it is used up, the side
+	 * does not send, as if its socket were full. */
+	struct ab_allowance *allowance;
+	uint64_t taken; /* of it, for bytes that are not sent yet */
 };
 
 enum ab_io {

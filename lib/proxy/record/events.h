@@ -13,6 +13,7 @@
 struct ab_log;
 struct ab_policy;
 struct ab_strv;
+struct ab_threshold_alarm;
 struct ab_tls_site;
 struct ab_upstream;
 struct ab_vault;
@@ -93,17 +94,15 @@ struct ab_proxy_setup {
 	 *
 	 * asked: without it there are no questions, and unknown hosts are
 	 * denied. settled: that question has ended and released this many
-	 * connections. sent: this many more bytes were uploaded to the host
-	 * (a few times a second, only with `watch_uploads`). opened: the run
-	 * reached this host for the first time. surveyed: the reply to
+	 * connections. crossed: a limit of the policy was reached
+	 * (proxy/filter/budgets.h); it is recorded, and the network is paused
+	 * or cut if that is the action. surveyed: the reply to
 	 * ab_proxy_survey(); the callee frees it.
 	 */
 	void (*asked)(void *arg, const struct ab_host_question *question);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
-	void (*sent)(void *arg, const char *host, uint64_t bytes);
-	void (*opened)(void *arg, const char *host);
+	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
 	void (*surveyed)(void *arg, char *json);
-	bool watch_uploads;
 	bool identify_denied;	  /* identify denied processes too (AB_QUESTION_IDENTIFY) */
 	uint32_t ask_ms, hold_ms; /* 0: AB_ASK_MS, AB_HOLD_MS */
 	/* Request a socket connected to a port of the box; ab_proxy_dialled

@@ -1,10 +1,12 @@
 /*
  * Theory of operation.
  *
- * A denial is identified by host, port, basis and fault (and the requested name, if
- * that is the fault). It gets a number when first seen: number n is element n-1 of
- * the table. A box can ask for any number of hosts, so the table remembers only the
- * first AB_LEDGER_REMEMBERED; any other denial gets a new number each time.
+ * A denial is identified by host, port, basis, fault and the words of its reason,
+ * without the answer to a question about it. It gets a number when first seen: number
+ * n is element n-1 of the table. A box can ask for any number of hosts, so the table
+ * remembers only the first AB_LEDGER_REMEMBERED; any other denial gets a new number
+ * each time. A question has the number of the denial that it may become, and keeps
+ * it if a rule decides instead of an answer.
  *
  * Equal denials are written one by one, up to LINES a minute. Further ones are
  * counted, and the next line that is written has their number ("repeated"), so the
@@ -49,7 +51,7 @@ void ab_ledger_free(struct ab_ledger *ledger)
 		return;
 	for (size_t i = 0; i < ledger->len; i++) {
 		free(ledger->v[i].host);
-		free(ledger->v[i].asked);
+		free(ledger->v[i].cause);
 		free(ledger->v[i].reason);
 		free(ledger->v[i].hint);
 		free(ledger->v[i].entry);
@@ -114,6 +116,8 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 	ab_record_number(line, "ms", (int64_t)r->ms);
 	if (r->upstream)
 		ab_record_json(line, "upstream", "true");
+	if (r->tls)
+		ab_record_json(line, "tls", "true");
 	if (r->intercepted)
 		ab_record_json(line, "intercepted", "true");
 	if (r->secret && *r->secret)
@@ -135,14 +139,15 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 	return ab_log_write(ledger->log, line, err);
 }
 
-/* Never NULL. */
-static const char *get_asked_name(const struct ab_request_record *r)
+/* Its reason without the answer to a question. */
+static const char *make_cause(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
-	bool named = r->fault == AB_FAULT_SNI || r->fault == AB_FAULT_AUTHORITY;
-	bool secret = r->fault >= AB_FAULT_TRIPWIRE;
-	const char *asked = named ? r->sni : secret ? r->secret : NULL;
+	struct ab_request_record bare = *r;
 
-	return asked ? asked : "";
+	if (r->door == AB_DOOR_COUNT)
+		return packets_reason;
+	bare.reply = AB_REPLY_NONE;
+	return ab_ledger_reason(&bare, ret);
 }
 
 static uint64_t mix_text(uint64_t h, const char *text)
@@ -152,23 +157,24 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return h;
 }
 
-static uint64_t hash_request(const struct ab_ledger *ledger, const struct ab_request_record *r)
+static uint64_t hash_request(const struct ab_ledger *ledger, const struct ab_request_record *r,
+			     const char *cause)
 {
 	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
 
-	h = mix_text(mix_text(h, r->host), get_asked_name(r));
+	h = mix_text(mix_text(h, r->host), cause);
 	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 | (uint64_t)r->fault << 24 |
 	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
 	h *= 0xff51afd7ed558ccd;
 	return h ^ h >> 32;
 }
 
-static bool is_same_denial(const struct ab_denial *d, const struct ab_request_record *r)
+static bool is_same_denial(const struct ab_denial *d, const struct ab_request_record *r,
+			   const char *cause)
 {
 	return d->port == r->port && d->basis == r->verdict.basis && d->fault == r->fault &&
 	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
-	       strcmp(d->host, r->host ? r->host : "") == 0 &&
-	       strcmp(d->asked, get_asked_name(r)) == 0;
+	       strcmp(d->host, r->host ? r->host : "") == 0 && strcmp(d->cause, cause) == 0;
 }
 
 /* The command that would allow it, "agentbox run --allow x.y -- ...", or "". */
@@ -180,8 +186,35 @@ static char *make_hint(const struct ab_request_record *r)
 	return *flags ? ab_printf("agentbox run %s -- ...", flags) : ab_strdup("");
 }
 
-static struct ab_denial *remember_denial(struct ab_ledger *ledger, uint64_t hash,
-					 const struct ab_request_record *r, const char *reason)
+/* Everything but its number and what was counted. */
+static void describe_denial(struct ab_denial *d, uint64_t hash, const struct ab_request_record *r,
+			    const char *cause)
+{
+	char reason[AB_REASON_ROOM];
+	bool packets = r->door == AB_DOOR_COUNT;
+
+	free(d->host);
+	free(d->cause);
+	free(d->reason);
+	free(d->hint);
+	free(d->entry);
+	d->hash = hash;
+	d->host = ab_strdup(r->host ? r->host : "");
+	d->cause = ab_strdup(cause);
+	d->reason = ab_strdup(packets ? packets_reason : ab_ledger_reason(r, reason));
+	d->hint = packets ? ab_strdup("") : make_hint(r);
+	d->rule = ab_ledger_rule(r);
+	d->basis = r->verdict.basis;
+	d->fault = r->fault;
+	d->reply = r->reply;
+	d->door = r->door;
+	d->port = r->port;
+	d->entry = d->fault <= AB_FAULT_ANSWER && d->basis == AB_BASIS_DENY
+			   ? ab_strdup(r->verdict.entry)
+			   : NULL;
+}
+
+static struct ab_denial *add_denial(struct ab_ledger *ledger)
 {
 	struct ab_denial *d;
 
@@ -190,20 +223,14 @@ static struct ab_denial *remember_denial(struct ab_ledger *ledger, uint64_t hash
 		ledger->v = ab_realloc(ledger->v, ledger->room * sizeof(ledger->v[0]));
 	}
 	d = &ledger->v[ledger->len++];
-	*d = (struct ab_denial){ .hash = hash,
-				 .host = ab_strdup(r->host ? r->host : ""),
-				 .asked = ab_strdup(get_asked_name(r)),
-				 .reason = ab_strdup(reason),
-				 .hint = r->door < AB_DOOR_COUNT ? make_hint(r) : ab_strdup(""),
-				 .rule = ab_ledger_rule(r),
-				 .basis = r->verdict.basis,
-				 .fault = r->fault,
-				 .reply = r->reply,
-				 .door = r->door,
-				 .port = r->port };
-	if (d->fault <= AB_FAULT_ANSWER && d->basis == AB_BASIS_DENY)
-		d->entry = ab_strdup(r->verdict.entry);
+	*d = (struct ab_denial){ 0 };
 	return d;
+}
+
+/* The number of a question that a rule has decided: was it only asked about so far? */
+static bool is_open_question(const struct ab_ledger *ledger, const struct ab_request_record *r)
+{
+	return r->number && r->number <= ledger->len && !ledger->v[r->number - 1].count;
 }
 
 /* Find or add the denial and return its number; NULL and a new number if the table
@@ -211,27 +238,34 @@ static struct ab_denial *remember_denial(struct ab_ledger *ledger, uint64_t hash
 static struct ab_denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
 				     uint32_t *ret_number)
 {
-	uint64_t hash = hash_request(ledger, r);
+	char text[AB_REASON_ROOM];
+	const char *cause = make_cause(r, text);
+	uint64_t hash = hash_request(ledger, r, cause);
 	size_t slot = hash & (AB_LEDGER_SLOTS - 1);
-	char reason[AB_REASON_ROOM];
+	bool keeps = is_open_question(ledger, r);
+	struct ab_denial *d;
 
 	for (; ledger->slots[slot]; slot = (slot + 1) & (AB_LEDGER_SLOTS - 1)) {
-		struct ab_denial *d = &ledger->v[ledger->slots[slot] - 1];
-
-		if (d->hash == hash && is_same_denial(d, r)) {
+		d = &ledger->v[ledger->slots[slot] - 1];
+		if (d->hash == hash && is_same_denial(d, r, cause) &&
+		    (!keeps || ledger->slots[slot] == r->number)) {
 			*ret_number = ledger->slots[slot];
 			return d;
 		}
 	}
-	if (ledger->len == AB_LEDGER_REMEMBERED) {
+	/* A third of the slots stays free, so that a search ends soon. */
+	if (ledger->nslots > AB_LEDGER_SLOTS / 3 * 2)
+		keeps = false;
+	if (!keeps && ledger->len == AB_LEDGER_REMEMBERED) {
 		*ret_number = r->number ? r->number : ++ledger->last;
 		return NULL;
 	}
-	*ret_number = ++ledger->last;
-	ledger->slots[slot] = (uint16_t)ledger->last;
-	return remember_denial(ledger, hash, r,
-			       r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason)
-						       : packets_reason);
+	*ret_number = keeps ? r->number : ++ledger->last;
+	d = keeps ? &ledger->v[r->number - 1] : add_denial(ledger);
+	ledger->slots[slot] = (uint16_t)*ret_number;
+	ledger->nslots++;
+	describe_denial(d, hash, r, cause);
+	return d;
 }
 
 static uint64_t get_minute(void)

@@ -2,7 +2,7 @@
 #define AB_PROXY_RECORD_LEDGER_H
 /*
  * The network part of a run's record. A denial is written at once ("violation")
- * and gets an id, RUN-N, the same for the same host, port and basis, so that
+ * and gets an id, RUN-N, the same for the same host, port and reason, so that
  * the response to the client, the log and the summary agree. A request is
  * written when it has ended ("request"), with its bytes and milliseconds.
  *
@@ -73,7 +73,8 @@ struct ab_request_record { /* texts may be NULL or "" */
 	uint16_t port;	  /* 0: not known (DNS) */
 	const char *method;
 	const char *path;    /* without query; "" in a tunnel */
-	const char *sni;     /* the name that the client asked for, if it differs */
+	const char *sni;     /* the name in the TLS hello, or in an HTTP request that
+				names another host than its tunnel */
 	const char *address; /* dialled or denied */
 	const char *secret;  /* that was injected or caused the denial */
 	const char *error;   /* why an allowed request failed */
@@ -85,10 +86,10 @@ struct ab_request_record { /* texts may be NULL or "" */
 	const char *process; /* the processes: JSON, or NULL */
 	uint32_t number;     /* from ab_ledger_number; 0: not called */
 	bool upstream;
-	bool intercepted; /* TLS was decrypted */
-	int status;	  /* HTTP status sent to the client; 0: none */
-	uint64_t bytes_up, bytes_down;
-	uint64_t head_up; /* of a request's head; not in bytes_up */
+	bool intercepted;	       /* TLS was decrypted */
+	bool tls;		       /* the client speaks TLS */
+	int status;		       /* HTTP status sent to the client; 0: none */
+	uint64_t bytes_up, bytes_down; /* with the heads */
 	uint64_t ms;
 	uint32_t denial; /* number from ab_ledger_deny; 0: allowed */
 };
@@ -139,6 +140,11 @@ int ab_ledger_question(struct ab_ledger *ledger, const struct ab_question_record
 /* `taken`: false if there was no room for it. */
 int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed, uint64_t for_ms,
 		    bool taken, const char *by, struct ab_error *err);
+
+/* A limit of the run was reached. */
+struct ab_threshold_alarm;
+int ab_ledger_alarm(struct ab_ledger *ledger, const struct ab_threshold_alarm *alarm,
+		    struct ab_error *err);
 
 /* Datagrams and other packets that the kernel dropped, by its counters; a
  * violation if n is not 0. */

@@ -1,4 +1,4 @@
-/* Records of questions and grants during a run. */
+/* Records of questions, grants and alarms during a run. */
 #include "proxy/record/ledger.h"
 
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "base/data/mem.h"
+#include "proxy/filter/budgets.h"
 #include "proxy/record/ledger_state.h"
 
 static struct ab_denial *find_denial(struct ab_ledger *ledger, uint32_t number)
@@ -69,5 +70,19 @@ int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed, u
 	ab_record_number(line, "for_ms", (int64_t)for_ms);
 	if (!taken)
 		ab_record_text(line, "error", "the run has too many grants");
+	return ab_log_write(ledger->log, line, err);
+}
+
+int ab_ledger_alarm(struct ab_ledger *ledger, const struct ab_threshold_alarm *alarm,
+		    struct ab_error *err)
+{
+	struct ab_buf *line = &ledger->line;
+
+	ab_record_open(line, ledger->run_id, "monitor");
+	ab_record_text(line, "threshold", alarm->threshold);
+	ab_record_number(line, "value", (int64_t)alarm->value);
+	ab_record_number(line, "limit", (int64_t)alarm->limit);
+	ab_record_text(line, "action", ab_alarm_names[alarm->action]);
+	ab_record_maybe(line, "domain", alarm->host);
 	return ab_log_write(ledger->log, line, err);
 }

@@ -14,7 +14,7 @@ enum {
 struct ab_denial {
 	uint64_t hash;
 	char *host, *reason, *hint;
-	char *asked; /* the requested name, if that is the fault */
+	char *cause; /* the reason without an answer: a part of its identity */
 	char *entry; /* of the deny list, or NULL */
 	char *who;   /* the nearest process, or NULL */
 	const char *rule;
@@ -37,6 +37,7 @@ struct ab_ledger {
 	struct ab_denial *v;
 	size_t len, room;
 	uint16_t slots[AB_LEDGER_SLOTS]; /* numbers; 0: empty */
+	size_t nslots;			 /* used ones */
 	struct ab_denial others;	 /* all denials that are not remembered */
 	uint64_t minute;
 	unsigned int lines;    /* written in it, of all denials */

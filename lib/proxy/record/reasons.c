@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void add_text(char ret[AB_REASON_RO
 }
 
 /* The detail after the words of a reason. */
-enum detail { NOTHING, ENTRY, PORT, NAME, REQUEST, SECRET, CAUSE };
+enum detail { NOTHING, ENTRY, PORT, NAME, REQUEST, SECRET, CAUSE, ERROR };
 
 struct reason {
 	const char *rule;
@@ -55,7 +55,7 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_AUTHORITY] = { "http-host", "the request", NAME },
 	[AB_FAULT_HTTP2] = { "http2-clear", "HTTP/2 without TLS cannot be filtered", NOTHING },
 	[AB_FAULT_MALFORMED] = { "protocol", "does not follow the protocol it claims to use",
-				 NOTHING },
+				 ERROR },
 	[AB_FAULT_NAMES] = { "name-limit", "too many names in one run", NOTHING },
 	[AB_FAULT_RULE] = { "network.http", "network.http does not allow", REQUEST },
 	[AB_FAULT_HTTP1] = { "http1-only",
@@ -111,6 +111,10 @@ static void add_detail(const struct ab_request_record *r, const struct reason *r
 		break;
 	case CAUSE:
 		add_text(ret, ": %.200s", text_or_empty(r->why));
+		break;
+	case ERROR:
+		if (r->error && *r->error)
+			add_text(ret, ": %.200s", r->error);
 		break;
 	}
 }

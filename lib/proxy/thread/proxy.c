@@ -383,7 +383,6 @@ enum message {
 	MESSAGE_GRANT,
 	MESSAGE_HOLD,
 	MESSAGE_CUT,
-	MESSAGE_CUT_DENIED,
 	MESSAGE_SURVEY,
 	MESSAGE_COUNT,
 };
@@ -447,6 +446,8 @@ static void handle_filter(struct ab_proxy *p, struct ab_letter *message)
 {
 	use_filter(p, ab_take(message->data));
 	ab_waiting_review(&p->engine, "reload");
+	/* Open connections to hosts that the new lists deny end at once. */
+	ab_open_conns_cut_denied(&p->engine, message->value);
 }
 
 static void handle_secret(struct ab_proxy *p, struct ab_letter *message)
@@ -483,6 +484,8 @@ static void handle_grant(struct ab_proxy *p, struct ab_letter *message)
 	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken, note->by, &err) < 0)
 		e->unrecorded(e, &err);
 	ab_waiting_review(e, note->by);
+	if (g->deny && taken)
+		ab_open_conns_cut_denied(e, false);
 }
 
 static void handle_hold(struct ab_proxy *p, struct ab_letter *message)
@@ -497,12 +500,6 @@ static void handle_cut(struct ab_proxy *p, struct ab_letter *message)
 	struct note *note = message->data;
 
 	ab_open_conns_cut(&p->engine, note->text);
-}
-
-static void handle_cut_denied(struct ab_proxy *p, struct ab_letter *message)
-{
-	(void)message;
-	ab_open_conns_cut_denied(&p->engine);
 }
 
 static void handle_survey(struct ab_proxy *p, struct ab_letter *message)
@@ -547,7 +544,6 @@ static const struct {
 	[MESSAGE_GRANT] = { handle_grant, free_note },
 	[MESSAGE_HOLD] = { handle_hold, free_note },
 	[MESSAGE_CUT] = { handle_cut, free_note },
-	[MESSAGE_CUT_DENIED] = { handle_cut_denied, NULL },
 	[MESSAGE_SURVEY] = { handle_survey, NULL },
 };
 
@@ -610,14 +606,9 @@ void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
 	ab_mailbox_post(&p->in, MESSAGE_DIALLED, errnum, fd, NULL);
 }
 
-void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter)
+void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)
 {
-	send_message(p, MESSAGE_FILTER, 0, filter);
-}
-
-void ab_proxy_cut_denied(struct ab_proxy *p)
-{
-	send_message(p, MESSAGE_CUT_DENIED, 0, NULL);
+	send_message(p, MESSAGE_FILTER, cut, filter);
 }
 
 void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer answer,

@@ -31,10 +31,10 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 
 /* The result of setup.dial_inside. */
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
-/* New lists, in force for every request from now on; the proxy owns them. */
-void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter);
-/* Close open connections to hosts that are now denied. */
-void ab_proxy_cut_denied(struct ab_proxy *proxy);
+/* New lists, in force for every request from now on; the proxy owns them. Open
+ * connections to hosts that network.deny now has are closed; `cut`: also those to
+ * hosts that are not allowed any more. */
+void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter, bool cut);
 
 /*
  * Messages to the thread, from any other thread; before start they take effect
@@ -48,7 +48,8 @@ void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_host_answe
  * nearest first, or NULL (copied). A denied connection waits a moment for this
  * before the client gets its reply. */
 void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);
-/* Applies to waiting connections too. The newest grant for a host wins. */
+/* Applies to waiting connections too, and a deny rule closes open ones. The newest
+ * grant for a host wins. */
 void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant, const char *by);
 /* Make all new connections wait for one question (AB_QUESTION_HELD, number 0,
  * no host). A yes releases them; a no, or no answer in AB_HOLD_MS, cuts. */
@@ -59,10 +60,11 @@ void ab_proxy_cut(struct ab_proxy *proxy, const char *reason);
  * Calls `surveyed` with
  *
  *	{"allowed":N,"denied":N,"failed":N,"bytes_up":N,"bytes_down":N,
- *	 "open":[{"domain":..,"port":..,"door":..,"bytes_up":..,
+ *	 "closed":N,"open":[{"domain":..,"port":..,"door":..,"bytes_up":..,
  *		  "bytes_down":..,"ms":..}, ...]}
  *
- * with at most 64 open connections, newest first.
+ * with at most 64 open connections, newest first. closed: how many were closed
+ * since the last survey because their hosts were denied.
  */
 void ab_proxy_survey(struct ab_proxy *proxy);
 

@@ -107,19 +107,16 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
 	struct ab_swapped swapped;
-	size_t before = conn->server.out.len;
 
 	if (!ab_exchange_inspect(conn, head, &swapped))
 		return;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_swapped_fini(&swapped);
-		rq->head_up = len;
 		send_raw(conn, head, len);
 		return;
 	}
 	if (!ab_exchange_write(conn, &swapped, &hop))
 		return;
-	rq->head_up += conn->server.out.len - before;
 	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
 		rq->head = len;
 	else
@@ -279,6 +276,7 @@ static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head
 	conn->kind = NULL;
 	conn->begun = conn->engine->loop.now;
 	conn->up.moved = conn->down.moved = 0;
+	conn->server.sent = 0;
 	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
 }
 
@@ -287,6 +285,7 @@ static void begin_request(struct ab_conn *conn, const struct ab_http_request *he
 	bool proxy = conn->http->mode == AB_EXCHANGE_PROXY;
 
 	ab_conn_deadline(conn, 0);
+	ab_conn_whole(conn);
 	if (proxy && head->form == AB_HTTP_AUTHORITY) {
 		open_tunnel(conn, head, len);
 		return;
@@ -315,6 +314,7 @@ static bool server_is_quiet(struct ab_conn *conn)
 
 static void refuse_head(struct ab_conn *conn, int status)
 {
+	ab_conn_whole(conn);
 	ab_exchange_request_new(conn);
 	if (!ab_exchange_trips_unread(conn))
 		ab_exchange_refuse(conn, status, conn->http->scan.why);
@@ -345,6 +345,7 @@ static void read_request(struct ab_conn *conn)
 		}
 		if (have && !x->head_begun) {
 			x->head_begun = true;
+			ab_conn_half_open(conn);
 			if (x->served)
 				ab_conn_deadline(conn, AB_HEAD_MS);
 		}

@@ -193,6 +193,17 @@ static bool handle_lost_server(struct ab_conn *conn)
 	return false;
 }
 
+static void write_response_head(struct ab_conn *conn, const struct ab_http_response *rs, bool keep,
+				size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	size_t before = conn->client.out.len;
+
+	ab_http_write_response(&conn->client.out, rs, keep, rq->minor);
+	rq->head_down += conn->client.out.len - before;
+	ab_buf_skip(&conn->server.in, len);
+}
+
 /* 100, 103 ...: the final response follows. */
 static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
@@ -200,11 +211,15 @@ static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs
 
 	if (rs->status == 100)
 		rq->expects = false;
-	if (conn->http->mode == AB_EXCHANGE_TUNNEL)
+	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_buf_add(&conn->client.out, ab_buf_bytes(&conn->server.in), len);
-	else if (rq->minor) /* HTTP/1.0 has none */
-		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
-	ab_buf_skip(&conn->server.in, len);
+		ab_buf_skip(&conn->server.in, len);
+		rq->head_down += len;
+	} else if (rq->minor) {
+		write_response_head(conn, rs, true, len);
+	} else {
+		ab_buf_skip(&conn->server.in, len); /* HTTP/1.0 has none */
+	}
 	ab_conn_again(conn); /* there may be any number of them */
 }
 
@@ -238,10 +253,10 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	ab_body_filter_free(ab_take(rq->up.filter));
 	begin_body(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
 	begin_body(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
-	if (!tunnel) {
-		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
-		ab_buf_skip(&conn->server.in, len);
-	}
+	if (tunnel)
+		rq->head_down += len;
+	else
+		write_response_head(conn, rs, true, len);
 	filter_response(rq, AB_HTTP_CLOSE, 0, frames);
 	/* The client may have sent more already. */
 	ab_conn_again(conn);
@@ -289,9 +304,10 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 		rq->keep = false;
 	begin_body(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
 	filter_response(rq, rs->head.body, rs->head.length, false);
-	if (!tunnel) {
-		ab_http_write_response(&conn->client.out, rs, rq->keep, rq->minor);
-		ab_buf_skip(&conn->server.in, len);
+	if (tunnel) {
+		rq->head_down += len;
+	} else {
+		write_response_head(conn, rs, rq->keep, len);
 		gather_body(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
 	return true;

@@ -18,6 +18,8 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
 
 	rq->begun = conn->engine->loop.now;
 	rq->secret = -1;
+	/* The server may have the method already (tunnel_first_bytes.c). */
+	rq->sent_before = conn->server.sent > conn->ahead ? conn->server.sent - conn->ahead : 0;
 	if (ab_exchange_fixed(conn->http)) {
 		rq->host = *conn->host;
 		rq->port = conn->port;
@@ -58,7 +60,7 @@ static void describe_request(const struct ab_conn *conn, const struct ab_exchang
 		.port = rq->port,
 		.method = rq->method,
 		.path = rq->path,
-		.sni = rq->asked,
+		.sni = rq->asked ? rq->asked : conn->sni,
 		/* Without a target it would be the previous request's. */
 		.address = rq->port ? conn->address : NULL,
 		.secret = ab_inspection_secret(&conn->engine->inspection, rq->secret),
@@ -66,11 +68,11 @@ static void describe_request(const struct ab_conn *conn, const struct ab_exchang
 		.verdict = rq->verdict,
 		.fault = rq->fault,
 		.status = rq->status,
-		.bytes_up = ab_pass_bytes(&rq->up, &conn->up),
-		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
-		.head_up = rq->head_up,
+		.bytes_up = conn->server.sent - rq->sent_before,
+		.bytes_down = rq->head_down + ab_pass_bytes(&rq->down, &conn->down),
 		.ms = conn->engine->loop.now - rq->begun,
 		.intercepted = conn->intercepted,
+		.tls = conn->tls,
 		.denial = conn->denial, /* if it was denied while it waited */
 		.why = conn->engine->cut,
 	};
@@ -113,6 +115,7 @@ static void linger_until_closed(struct ab_conn *conn)
 
 void ab_exchange_end(struct ab_conn *conn)
 {
+	ab_conn_whole(conn);
 	ab_exchange_close_server(conn);
 	ab_buf_fini(&conn->client.in);
 	conn->step = linger_until_closed;
@@ -186,12 +189,6 @@ bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *
 	else
 		return false;
 	return true;
-}
-
-/* A tunnel's bytes were reported with its requests. */
-static bool is_between_requests(const struct ab_conn *conn)
-{
-	return !conn->http->request;
 }
 
 static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
@@ -306,7 +303,6 @@ static void end_exchange(struct ab_conn *conn)
 
 const struct ab_conn_kind ab_exchange_kind = {
 	.describe = ab_exchange_describe,
-	.is_between = is_between_requests,
 	.break_off = break_exchange,
 	.end = end_exchange,
 };

@@ -45,12 +45,13 @@ struct ab_exchange_request {
 	enum ab_fault fault;
 	int denial_status;
 	int status;
-	uint64_t begun;	  /* loop time */
-	int minor;	  /* the client's HTTP version */
-	uint64_t head_up; /* bytes of heads sent */
-	size_t head;	  /* length of a head kept in client.in to send again */
-	bool repeatable;  /* may be sent twice */
-	bool reused;	  /* on a kept server connection */
+	uint64_t begun;	      /* loop time */
+	int minor;	      /* the client's HTTP version */
+	uint64_t sent_before; /* server.sent when it began */
+	uint64_t head_down;   /* bytes of the response's heads */
+	size_t head;	      /* length of a head kept in client.in to send again */
+	bool repeatable;      /* may be sent twice */
+	bool reused;	      /* on a kept server connection */
 	bool to_head;
 	bool keep, server_keep;
 	bool expects;		   /* the body waits for a 100 */

@@ -18,6 +18,7 @@
 #include "base/data/mem.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange.h"
+#include "proxy/wire/hello.h"
 #include "proxy/wire/socks.h"
 
 enum {
@@ -33,27 +34,30 @@ void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *re
 		.host = conn->host->text,
 		.port = conn->port,
 		.method = conn->door == AB_DOOR_CONNECT ? "CONNECT" : "",
+		.sni = conn->sni,
 		.address = conn->address,
 		.verdict = conn->verdict,
-		.bytes_up = conn->up.moved,
+		.bytes_up = conn->server.sent,
 		.bytes_down = conn->down.moved,
 		.ms = conn->engine->loop.now - conn->begun,
 		.denial = conn->denial,
 		.why = conn->engine->cut,
 		.intercepted = conn->intercepted,
+		.tls = conn->tls,
 	};
+}
+
+void ab_tunnel_note_hello(struct ab_conn *conn, const struct ab_hello *hello)
+{
+	conn->tls = true;
+	if (hello->has_name && !conn->sni)
+		conn->sni = ab_strdup(hello->name.text);
 }
 
 static bool describe_tunnel(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	ab_tunnel_describe(conn, ret);
 	return true;
-}
-
-static bool is_never_between(const struct ab_conn *conn)
-{
-	(void)conn;
-	return false;
 }
 
 static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
@@ -80,7 +84,8 @@ void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 
 	ab_tunnel_describe(conn, &r);
 	r.fault = fault;
-	r.sni = name;
+	if (name)
+		r.sni = name;
 	conn->then = then;
 	if (!ab_waiting_identify(conn, &r, deny_now))
 		deny_now(conn, &r);
@@ -124,7 +129,6 @@ void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t 
 {
 	static const struct ab_conn_kind kind = {
 		.describe = describe_tunnel,
-		.is_between = is_never_between,
 		.break_off = ab_tunnel_break,
 		.end = ab_tunnel_end,
 	};
@@ -156,6 +160,7 @@ static void flush_and_close(struct ab_conn *conn)
 
 void ab_tunnel_finish(struct ab_conn *conn)
 {
+	ab_conn_whole(conn);
 	ab_buf_fini(&conn->client.in);
 	ab_side_close(&conn->server, true);
 	conn->step = flush_and_close;
@@ -253,6 +258,7 @@ static void relay_bytes(struct ab_conn *conn)
 void ab_tunnel_relay(struct ab_conn *conn)
 {
 	ab_conn_deadline(conn, 0);
+	ab_conn_whole(conn);
 	conn->step = relay_bytes;
 	ab_conn_again(conn);
 }
@@ -376,6 +382,7 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 	conn->verdict.entry = "";
 	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);
+	ab_conn_whole(conn);
 	if (deny_placeholder(conn))
 		return;
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);

@@ -11,6 +11,8 @@
 
 #include "proxy/conn/conn.h"
 
+struct ab_hello;
+
 /* Make the connection a tunnel to this host; neither judges nor dials. */
 void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port);
 /* The tunnel's first bytes may already be in conn->client.in. */
@@ -20,6 +22,8 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 void ab_tunnel_relay(struct ab_conn *conn);
 /* Fill a record with its current state. */
 void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret);
+/* The client speaks TLS: keep the name in its hello for the record. */
+void ab_tunnel_note_hello(struct ab_conn *conn, const struct ab_hello *hello);
 /* Deny an open tunnel for what the client sent in it; `name`: from its hello,
  * or NULL. Recorded with an id; then `then` is called, unless the connection
  * was closed. */

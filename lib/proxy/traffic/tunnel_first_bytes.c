@@ -6,12 +6,14 @@
  *	TLS	the name in the hello must be the tunnel's. A server may ask
  *		for a second hello and use that one, so what follows the first
  *		is held until the server has replied
- *	HTTP	every request is judged: proxy/traffic/exchange.h
+ *	HTTP	every request is judged: proxy/traffic/exchange.h; not RTSP
  *	neither	there is nothing to judge
  *
  * A token with nothing after it may become an HTTP request, or be all that the
  * client sends. It is forwarded, because a method alone has no effect on a
- * server, and judged again with the rest.
+ * server, and judged again with the rest. One that is too long for a method, such as
+ * a stream of base64, passes; a blank after it would make it a request for some
+ * servers, and ends the tunnel.
  *
  * Should: hold no byte longer than it must.
  * Mustn't: treat undecided bytes as harmless.
@@ -21,11 +23,15 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/data/mem.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel_tls.h"
 #include "proxy/wire/hello.h"
 
-enum { REPLY_ROOM = 16 * 1024 }; /* for the server's first bytes */
+enum {
+	REPLY_ROOM = 16 * 1024, /* for the server's first bytes */
+	WORD_MAX = 8192,	/* a longer token is not a method */
+};
 
 /* The tunnel is open, so only a TLS alert can report the denial. */
 static void send_alert(struct ab_conn *conn)
@@ -175,20 +181,78 @@ static void wait_for_server_hello(struct ab_conn *conn)
 
 static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
 {
+	ab_tunnel_note_hello(conn, hello);
 	if (!check_hello(conn, hello))
 		return;
 	conn->hello_left = hello->used;
 	ab_conn_deadline(conn, 0);
+	ab_conn_whole(conn);
 	conn->step = wait_for_server_hello;
 	wait_for_server_hello(conn);
 }
 
+static size_t token_length(const uint8_t *data, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && (isalnum(data[i]) || (data[i] && strchr("!#$%&'*+-.^_`|~", data[i]))))
+		i++;
+	return i;
+}
+
 static bool is_token(const uint8_t *data, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum(data[i]) && (!data[i] || !strchr("!#$%&'*+-.^_`|~", data[i])))
-			return false;
-	return true;
+	return token_length(data, len) == len;
+}
+
+/* As the parsers of some servers see it (proxy/wire/hello.c). */
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
+	       c == 0x85 || c == 0xa0;
+}
+
+/* A blank and more after the word: that may be a request. A line may end there. */
+static void judge_after_word(struct ab_conn *conn, size_t word)
+{
+	const uint8_t *data = ab_buf_bytes(&conn->client.in);
+	size_t len = conn->client.in.len, i = word;
+
+	while (i < len && is_blank(data[i]))
+		i++;
+	if (i > word && i < len && data[i] != '\n')
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
+	else if (i < len || conn->client.eof)
+		ab_tunnel_relay(conn);
+}
+
+static void pass_long_word(struct ab_conn *conn)
+{
+	struct ab_buf *in = &conn->client.in;
+	uint64_t word;
+
+	if (!pass_down(conn) || !read_client(conn))
+		return;
+	word = token_length(ab_buf_bytes(in), in->len);
+	if (word < in->len || conn->client.eof) {
+		judge_after_word(conn, (size_t)word);
+		return;
+	}
+	switch (ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server, &word)) {
+	case AB_IO_FAILED:
+		ab_conn_close(conn, true);
+		break;
+	case AB_IO_YIELD:
+		ab_conn_again(conn);
+		break;
+	case AB_IO_DONE:
+		if (conn->client.readable)
+			ab_conn_again(conn);
+		break;
+	case AB_IO_WAIT:
+	case AB_IO_EOF:
+		break;
+	}
 }
 
 /* Undecided: hold the bytes, unless they are a token. */
@@ -197,6 +261,7 @@ static void wait_for_more(struct ab_conn *conn)
 	struct ab_buf *in = &conn->client.in;
 	bool token = is_token(ab_buf_bytes(in), in->len);
 
+	ab_conn_half_open(conn);
 	if (conn->client.eof && token) {
 		ab_buf_skip(in, conn->ahead);
 		ab_tunnel_relay(conn);
@@ -214,10 +279,35 @@ static void wait_for_more(struct ab_conn *conn)
 	}
 }
 
+/*
+ * RTSP looks like HTTP, and some HTTP servers accept its version (proxy/wire/hello.c).
+ * It passes only on its own ports, which an entry must name.
+ */
+static bool speaks_rtsp(const struct ab_conn *conn)
+{
+	static const uint16_t ports[] = { 322, 554, 8554 };
+	const char *line = (const char *)ab_buf_bytes(&conn->client.in);
+	const char *end = memchr(line, '\n', conn->client.in.len);
+	size_t len = end ? (size_t)(end - line) : conn->client.in.len;
+
+	for (size_t i = 0; i < AB_COUNT(ports); i++)
+		if (conn->port == ports[i])
+			return memmem(line, len, " RTSP/", 6) && !memmem(line, len, " HTTP/", 6);
+	return false;
+}
+
 static void judge_first_bytes(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
+	if (conn->client.in.len >= WORD_MAX && is_token(ab_buf_bytes(&conn->client.in), WORD_MAX)) {
+		ab_buf_skip(&conn->client.in, conn->ahead);
+		conn->ahead = 0;
+		ab_conn_whole(conn);
+		conn->step = pass_long_word;
+		pass_long_word(conn);
+		return;
+	}
 	switch (ab_hello_detect(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_MORE:
 		wait_for_more(conn);
@@ -226,7 +316,12 @@ static void judge_first_bytes(struct ab_conn *conn)
 		judge_hello(conn, &hello);
 		return;
 	case AB_FIRST_HTTP:
-		ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
+		if (!speaks_rtsp(conn)) {
+			ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
+			return;
+		}
+		ab_buf_skip(&conn->client.in, conn->ahead);
+		ab_tunnel_relay(conn);
 		return;
 	case AB_FIRST_HTTP2:
 		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);

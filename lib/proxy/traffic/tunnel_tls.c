@@ -63,6 +63,7 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 {
 	struct ab_tls_site *site = conn->engine->inspection.site;
 
+	ab_tunnel_note_hello(conn, hello);
 	if (hello->has_name && strcmp(hello->name.text, conn->host->text) != 0) {
 		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
 		return;
@@ -118,6 +119,7 @@ static void read_first_bytes(struct ab_conn *conn)
 void ab_tunnel_tls_start(struct ab_conn *conn)
 {
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_half_open(conn);
 	conn->step = read_first_bytes;
 	read_first_bytes(conn);
 }

@@ -23,7 +23,8 @@ static void record_alarm(struct ab_steering *s, const struct ab_threshold_alarm 
 	ab_steering_record(s, &line);
 }
 
-static void raise_alarm(struct ab_steering *s, const struct ab_threshold_alarm *alarm)
+static void say_alarm(struct ab_steering *s, const struct ab_threshold_alarm *alarm,
+		      const char *text)
 {
 	static const char *const does[] = {
 		[AB_ALARM_WARN] = "",
@@ -31,28 +32,44 @@ static void raise_alarm(struct ab_steering *s, const struct ab_threshold_alarm *
 		[AB_ALARM_CUT] = "; the network is cut",
 		[AB_ALARM_STOP] = "; the run was ended",
 	};
+
+	ab_steering_say(s, false, "%s%s", text, does[alarm->action]);
+	if (alarm->action != AB_ALARM_STOP)
+		return;
+	ab_alarm_error(alarm, s->setup.run_id, &s->failure);
+	s->hands.fail(s->hands.arg, &s->failure);
+}
+
+int ab_alarm_error(const struct ab_threshold_alarm *alarm, const char *run_id, struct ab_error *err)
+{
+	char text[AB_ALARM_ROOM];
+
+	ab_alarm_text(alarm, text);
+	ab_fail(err, AB_EPROPERTY, 0, "%s: the run was ended", text);
+	return ab_hint(err, "see what it did: agentbox log %s", run_id);
+}
+
+static void raise_alarm(struct ab_steering *s, const struct ab_threshold_alarm *alarm)
+{
 	struct ab_proxy *proxy = ab_steering_proxy(s);
-	char text[400];
+	char text[AB_ALARM_ROOM];
 
 	record_alarm(s, alarm);
 	ab_alarm_text(alarm, text);
-	ab_steering_say(s, false, "%s%s", text, does[alarm->action]);
-	switch (alarm->action) {
-	case AB_ALARM_WARN:
-		break;
-	case AB_ALARM_HOLD:
-		if (proxy)
-			ab_proxy_hold(proxy, text);
-		break;
-	case AB_ALARM_CUT:
-		if (proxy)
-			ab_proxy_cut(proxy, text);
-		break;
-	case AB_ALARM_STOP:
-		ab_fail(&s->failure, AB_EPROPERTY, 0, "%s: the run was ended", text);
-		ab_hint(&s->failure, "see what it did: agentbox log %s", s->setup.run_id);
-		s->hands.fail(s->hands.arg, &s->failure);
-	}
+	if (proxy && alarm->action == AB_ALARM_HOLD)
+		ab_proxy_hold(proxy, text);
+	if (proxy && alarm->action == AB_ALARM_CUT)
+		ab_proxy_cut(proxy, text);
+	say_alarm(s, alarm, text);
+}
+
+/* The proxy has recorded it, and has paused or cut the network. */
+void ab_steering_crossed(struct ab_steering *s, const struct ab_threshold_alarm *alarm)
+{
+	char text[AB_ALARM_ROOM];
+
+	ab_alarm_text(alarm, text);
+	say_alarm(s, alarm, text);
 }
 
 /* Caches, histories and locks that programs try to write on their own raise no alarm. A text of the
@@ -79,20 +96,4 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 		if (counts && ab_thresholds_denied(s->thresholds, ab_now_ms(), 1, &alarm))
 			raise_alarm(s, &alarm);
 	}
-}
-
-void ab_steering_sent(struct ab_steering *s, const char *host, uint64_t bytes)
-{
-	struct ab_threshold_alarm alarm;
-
-	if (ab_thresholds_sent(s->thresholds, host, bytes, &alarm))
-		raise_alarm(s, &alarm);
-}
-
-void ab_steering_opened(struct ab_steering *s, const char *host)
-{
-	struct ab_threshold_alarm alarm;
-
-	if (ab_thresholds_opened(s->thresholds, host, &alarm))
-		raise_alarm(s, &alarm);
 }

@@ -19,6 +19,8 @@
 #include "proxy/dial/upstream.h"
 #include "sandbox/start/launch.h"
 #include "sandbox/start/listening_ports.h"
+#include "session/control/steering.h"
+#include "session/control/thresholds.h"
 #include "session/secrets/secrets.h"
 
 /* Notices from the proxy's thread. */
@@ -27,8 +29,7 @@ enum notice {
 	TELL_TRIPPED,
 	TELL_WANTED,
 	TELL_SETTLED,
-	TELL_SENT,
-	TELL_OPENED,
+	TELL_CROSSED,
 	TELL_SURVEYED,
 };
 
@@ -36,11 +37,6 @@ struct settled {
 	uint32_t number;
 	enum ab_settled how;
 	uint32_t released;
-};
-
-struct sent {
-	uint64_t bytes;
-	char host[];
 };
 
 struct ab_box_network {
@@ -168,7 +164,6 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 {
 	const struct ab_box_network_watch *w = &bn->watch;
 	const struct settled *settled = letter->data;
-	const struct sent *sent = letter->data;
 
 	switch ((enum notice)letter->kind) {
 	case TELL_STALE:
@@ -183,11 +178,8 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 	case TELL_SETTLED:
 		w->settled(w->arg, settled->number, settled->how, settled->released);
 		break;
-	case TELL_SENT:
-		w->sent(w->arg, sent->host, sent->bytes);
-		break;
-	case TELL_OPENED:
-		w->opened(w->arg, letter->data);
+	case TELL_CROSSED:
+		w->crossed(w->arg, letter->data);
 		break;
 	case TELL_SURVEYED:
 		w->surveyed(w->arg, letter->data);
@@ -236,18 +228,12 @@ static void tell_settled(void *arg, uint32_t number, enum ab_settled how, uint32
 	post_notice(arg, TELL_SETTLED, 0, copy);
 }
 
-static void tell_sent(void *arg, const char *host, uint64_t bytes)
+static void tell_crossed(void *arg, const struct ab_threshold_alarm *alarm)
 {
-	struct sent *copy = ab_alloc(sizeof(*copy) + strlen(host) + 1);
+	struct ab_threshold_alarm *copy = ab_alloc(sizeof(*copy));
 
-	copy->bytes = bytes;
-	memcpy(copy->host, host, strlen(host) + 1);
-	post_notice(arg, TELL_SENT, 0, copy);
-}
-
-static void tell_opened(void *arg, const char *host)
-{
-	post_notice(arg, TELL_OPENED, 0, ab_strdup(host));
+	*copy = *alarm;
+	post_notice(arg, TELL_CROSSED, 0, copy);
 }
 
 static void tell_surveyed(void *arg, char *json)
@@ -337,9 +323,7 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 		.identify_denied = true,
 		.ask_ms = (uint32_t)bn->policy->net.wait_ms,
 		.settled = tell_settled,
-		.sent = tell_sent,
-		.watch_uploads = watch->counts,
-		.opened = tell_opened,
+		.crossed = tell_crossed,
 		.surveyed = tell_surveyed,
 		.arg = bn,
 		.dial_host = ab_listening_ports_dial,
@@ -386,15 +370,47 @@ void ab_box_network_dialled(struct ab_box_network *bn, int errnum, int fd)
 		close(fd);
 }
 
-int ab_box_network_close(struct ab_box_network *bn, struct ab_proxy_report *ret,
-			 struct ab_error *err)
+/* An alarm may come with the last bytes of the box, after the loop has ended. */
+static int take_late_alarms(struct ab_box_network *bn, struct ab_strv *ret, struct ab_error *err)
 {
+	struct ab_letter *letter;
+	int r = 0;
+
+	while (bn->notices.fd >= 0 && (letter = ab_mailbox_take(&bn->mail)) != NULL) {
+		const struct ab_threshold_alarm *alarm = letter->data;
+		char text[AB_ALARM_ROOM];
+
+		if (letter->kind == TELL_CROSSED && alarm->action == AB_ALARM_STOP) {
+			r = ab_alarm_error(alarm, bn->watch.run_id, err);
+		} else if (letter->kind == TELL_CROSSED) {
+			ab_alarm_text(alarm, text);
+			ab_strv_add(ret, text);
+		}
+		free(letter->data);
+		free(letter);
+	}
+	return r;
+}
+
+static bool has_budgets(const struct ab_policy *policy)
+{
+	return policy->monitor.upload_host || policy->monitor.upload_run || policy->monitor.hosts;
+}
+
+int ab_box_network_close(struct ab_box_network *bn, struct ab_proxy_report *ret,
+			 struct ab_strv *ret_alarms, struct ab_error *err)
+{
+	struct ab_error late = { 0 };
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
 	bn->closing = true;
-	if (bn->proxy)
-		r = ab_proxy_stop(bn->proxy, ret, err);
+	if (has_budgets(bn->policy) && bn->proxy && bn->notices.fd < 0)
+		r = open_mailbox(bn, err);
+	if (bn->proxy && ab_proxy_stop(bn->proxy, ret, r < 0 ? &late : err) < 0)
+		r = -1;
+	if (take_late_alarms(bn, ret_alarms, r < 0 ? &late : err) < 0)
+		r = -1;
 	free_box_network(bn);
 	return r;
 }

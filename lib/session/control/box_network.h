@@ -39,10 +39,8 @@ struct ab_box_network_watch {
 	/* Notices of the proxy (proxy/thread/proxy.h). */
 	void (*wanted)(void *arg, const struct ab_host_question *wanted);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
-	void (*sent)(void *arg, const char *host, uint64_t bytes);
-	void (*opened)(void *arg, const char *host);
+	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
 	void (*surveyed)(void *arg, const char *json);
-	bool counts; /* count uploads, for `sent` */
 	void *arg;
 };
 int ab_box_network_attach(struct ab_box_network *box_network, struct ab_network *network,
@@ -57,8 +55,9 @@ void ab_box_network_dialled(struct ab_box_network *box_network, int errnum, int 
 
 /* After the loop has ended: wait up to `ms` for the proxy's next notices; false: none came. */
 bool ab_box_network_hear(struct ab_box_network *box_network, int ms);
-/* After the box is gone. Frees it. */
+/* After the box is gone. Frees it. ret_alarms: alarms that came too late for the loop; with one
+ * that ends the run this fails. */
 int ab_box_network_close(struct ab_box_network *box_network, struct ab_proxy_report *ret,
-			 struct ab_error *err);
+			 struct ab_strv *ret_alarms, struct ab_error *err);
 
 #endif

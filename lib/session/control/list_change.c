@@ -70,9 +70,7 @@ static void put_in_force(struct ab_steering *s, bool cut)
 	policy.net.deny = s->lists.deny;
 	policy.net.allow_private = s->lists.allow_private;
 	policy.net.unknown = s->lists.unknown;
-	ab_proxy_replace(ab_steering_proxy(s), ab_filter_new(&policy));
-	if (cut)
-		ab_proxy_cut_denied(ab_steering_proxy(s));
+	ab_proxy_replace(ab_steering_proxy(s), ab_filter_new(&policy), cut);
 }
 
 int ab_steering_use_lists(struct ab_steering *s, const struct ab_broker_news *news, bool cut,

@@ -391,11 +391,6 @@ bool ab_steering_asks(const struct ab_steering_setup *setup)
 	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt;
 }
 
-bool ab_steering_counts(const struct ab_policy *policy)
-{
-	return policy->monitor.upload_host || policy->monitor.upload_run;
-}
-
 static void control_failed(void *arg, const struct ab_error *err)
 {
 	const struct ab_steering *s = arg;

@@ -31,6 +31,7 @@ struct ab_loop;
 struct ab_policy;
 struct ab_host_prompt;
 struct ab_strv;
+struct ab_threshold_alarm;
 struct ab_violations;
 
 /* What the run provides; opened before the lock. */
@@ -68,15 +69,15 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 /* Can anybody answer a question about a host? The default profile asks only on a terminal; an
  * explicit "ask" can be answered over the socket, too. */
 bool ab_steering_asks(const struct ab_steering_setup *setup);
-/* Does a threshold need the number of uploaded bytes? */
-bool ab_steering_counts(const struct ab_policy *policy);
+/* The error of a run that an alarm has ended. Returns -1. */
+int ab_alarm_error(const struct ab_threshold_alarm *alarm, const char *run_id,
+		   struct ab_error *err);
 
 /* From the proxy, on the supervisor's thread. */
 void ab_steering_wanted(struct ab_steering *steering, const struct ab_host_question *wanted);
 void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_settled how,
 			 uint32_t released);
-void ab_steering_sent(struct ab_steering *steering, const char *host, uint64_t bytes);
-void ab_steering_opened(struct ab_steering *steering, const char *host);
+void ab_steering_crossed(struct ab_steering *steering, const struct ab_threshold_alarm *alarm);
 void ab_steering_surveyed(struct ab_steering *steering, const char *json);
 
 /* From the broker, except secrets. */

@@ -55,7 +55,7 @@ void ab_steering_released(struct ab_steering *steering, uint32_t number, enum ab
 			  uint32_t released);
 
 /* list_change.c: put new lists in force, or report why there are none; `cut`: close connections
- * they deny. *ret_changes: lines for the user. */
+ * that they no longer allow. *ret_changes: lines for the user. */
 int ab_steering_use_lists(struct ab_steering *steering, const struct ab_broker_news *news, bool cut,
 			  struct ab_strv *ret_changes, struct ab_error *err);
 

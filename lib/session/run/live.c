@@ -250,13 +250,15 @@ static int drain_judge(struct run *r, struct ab_error *err)
 /* Take what the proxy sent before the box was gone. */
 static void close_network(struct run *r, int *result, struct ab_error *err)
 {
+	ab_autostrv struct ab_strv alarms = { 0 };
 	struct ab_error late = { 0 };
 
 	if (!r->box_network)
 		return;
 	r->had_network = true;
-	if (ab_box_network_close(ab_take(r->box_network), &r->report, &late) < 0)
+	if (ab_box_network_close(ab_take(r->box_network), &r->report, &alarms, &late) < 0)
 		prefer_first(result, err, &late);
+	ab_run_say_all(r, AB_SAY_WARNING, &alarms);
 }
 
 /* The steering is closed: count the violations that are left, and pass them to the hook while the

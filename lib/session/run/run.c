@@ -252,7 +252,8 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);
 	if (r->box_network)
-		ab_box_network_close(r->box_network, &r->report, &(struct ab_error){ 0 });
+		ab_box_network_close(r->box_network, &r->report, &(struct ab_strv){ 0 },
+				     &(struct ab_error){ 0 });
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	if (r->broker)

@@ -614,18 +614,11 @@ static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32
 	ab_steering_settled(s->steering, number, how, released);
 }
 
-static void bytes_sent(void *arg, const char *host, uint64_t bytes)
+static void limit_crossed(void *arg, const struct ab_threshold_alarm *alarm)
 {
 	struct supervisor *s = arg;
 
-	ab_steering_sent(s->steering, host, bytes);
-}
-
-static void host_opened(void *arg, const char *host)
-{
-	struct supervisor *s = arg;
-
-	ab_steering_opened(s->steering, host);
+	ab_steering_crossed(s->steering, alarm);
 }
 
 static void network_surveyed(void *arg, const char *json)
@@ -647,10 +640,8 @@ static int attach_network(struct supervisor *s)
 		.tripped = secret_tripped,
 		.wanted = host_wanted,
 		.settled = host_settled,
-		.sent = bytes_sent,
-		.opened = host_opened,
+		.crossed = limit_crossed,
 		.surveyed = network_surveyed,
-		.counts = ab_steering_counts(s->what->steering->policy),
 		.arg = s,
 	};
 
