@@ -40,7 +40,7 @@ static const char *const some[][2] = {
 static const char *const others[][2] = {
 	{ "network.allow", "github.com" },  { "network.allow", "npmjs.org" },
 	{ "network.deny", "evil.example" }, { "network.deny", "worse.example" },
-	{ "network.unknown", "ask" },
+	{ "network.unknown", "ask" },	    { "network.mode", "blocked" },
 };
 
 static void make(const char *const (*settings)[2], size_t n, struct ab_host_lists *ret)
@@ -112,6 +112,7 @@ static void check_compare(void)
 		"+ worse.example denied",
 		"- 10.1.2.0/24:5432 no longer allowed as a private range",
 		"  unknown hosts: ask (was deny)",
+		"! network.mode is now blocked: this run stays filtered until it ends",
 	};
 	ab_autostrv struct ab_strv lines = { 0 }, same = { 0 };
 	struct ab_host_lists a, b;
@@ -128,8 +129,8 @@ static void check_compare(void)
 	ab_host_lists_fini(&b);
 }
 
-#define GOOD                                                                 \
-	"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],\"unknown\":\"ask\"," \
+#define GOOD                                                                                       \
+	"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],\"unknown\":\"ask\",\"mode\":\"filtered\"," \
 	"\"intercepted\":[],\"notes\":[]}"
 
 static void check_wrong(void)
@@ -139,13 +140,13 @@ static void check_wrong(void)
 		"{}",
 		"[]",
 		"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],"
-		"\"unknown\":\"yes\",\"intercepted\":[],\"notes\":[]}",
+		"\"unknown\":\"yes\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
 		"{\"allow\":[1],\"deny\":[],\"allowPrivate\":[],"
-		"\"unknown\":\"ask\",\"intercepted\":[],\"notes\":[]}",
+		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
 		"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],"
-		"\"unknown\":\"ask\",\"intercepted\":[],\"notes\":[],\"x\":1}",
+		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[],\"x\":1}",
 		"{\"allow\":[],\"deny\":\"a\",\"allowPrivate\":[],"
-		"\"unknown\":\"ask\",\"intercepted\":[],\"notes\":[]}",
+		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
 	};
 	struct ab_host_lists lists;
 	struct ab_error err = { 0 };

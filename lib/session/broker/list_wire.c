@@ -14,6 +14,12 @@ static const char *const unknown_names[] = {
 	[AB_UNKNOWN_LEARN] = "learn",
 };
 
+static const char *const mode_names[] = {
+	[AB_NET_BLOCKED] = "blocked",
+	[AB_NET_FILTERED] = "filtered",
+	[AB_NET_ALLOWED] = "allowed",
+};
+
 /* The lists by name, in the order in which they are written. */
 static const struct member {
 	const char *key;
@@ -68,7 +74,8 @@ void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
 	write_list(b, "allow", &policy->net.allow);
 	write_list(b, "deny", &policy->net.deny);
 	write_list(b, "allowPrivate", &policy->net.allow_private);
-	ab_buf_printf(b, ",\"unknown\":\"%s\"", unknown_names[policy->net.unknown]);
+	ab_buf_printf(b, ",\"unknown\":\"%s\",\"mode\":\"%s\"", unknown_names[policy->net.unknown],
+		      mode_names[policy->net.mode]);
 	write_list(b, "intercepted", &intercepted);
 	write_list(b, "notes", notes);
 	ab_buf_puts(b, "}");
@@ -98,13 +105,24 @@ static bool read_unknown(const char *name, enum ab_unknown *ret)
 	return false;
 }
 
+static bool read_mode(const char *name, enum ab_net_mode *ret)
+{
+	for (size_t i = 0; name && i < AB_COUNT(mode_names); i++)
+		if (strcmp(name, mode_names[i]) == 0) {
+			*ret = (enum ab_net_mode)i;
+			return true;
+		}
+	return false;
+}
+
 static bool read_members(const json_t *root, struct ab_host_lists *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (!read_list(json_object_get(root, members[i].key), get_list(ret, &members[i])))
 			return false;
-	return json_object_size(root) == AB_COUNT(members) + 1 &&
-	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown);
+	return json_object_size(root) == AB_COUNT(members) + 2 &&
+	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown) &&
+	       read_mode(json_string_value(json_object_get(root, "mode")), &ret->mode);
 }
 
 int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
@@ -174,4 +192,7 @@ void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_h
 	if (before->unknown != after->unknown)
 		ab_strv_addf(ret, "  unknown hosts: %s (was %s)", unknown_names[after->unknown],
 			     unknown_names[before->unknown]);
+	if (before->mode != after->mode)
+		ab_strv_addf(ret, "! network.mode is now %s: this run stays %s until it ends",
+			     mode_names[after->mode], mode_names[before->mode]);
 }

@@ -6,11 +6,11 @@
  * lists; the supervisor, which cannot, reads them. They travel as one text:
  *
  *	{"allow":[...],"deny":[...],"allowPrivate":[...],"unknown":"ask",
- *	 "intercepted":[...],"notes":[...]}
+ *	 "mode":"filtered","intercepted":[...],"notes":[...]}
  *
  * with canonical entries. `intercepted` are the hosts of secrets and of rules
  * about methods and paths: an active run cannot start to intercept another
- * host, and reports it. Writing and reading are pure.
+ * host, nor change its mode, and reports it. Writing and reading are pure.
  */
 #include <stddef.h>
 
@@ -23,6 +23,7 @@ struct ab_error;
 struct ab_host_lists {
 	struct ab_strv allow, deny, allow_private, intercepted, notes;
 	enum ab_unknown unknown;
+	enum ab_net_mode mode;
 };
 
 void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,

@@ -93,7 +93,9 @@ int ab_steering_use_lists(struct ab_steering *s, const struct ab_broker_news *ne
 	lists.unknown = choose_unknown(s, lists.unknown);
 	deny_intercepted(&s->lists, &lists, ret_changes);
 	ab_host_lists_compare(&s->lists, &lists, ret_changes);
-	/* Denied ones stay denied at the next change, too. */
+	/* The mode of a run never changes, and denied ones stay denied at the next change,
+	 * too. */
+	lists.mode = s->lists.mode;
 	ab_strv_fini(&lists.intercepted);
 	lists.intercepted = s->lists.intercepted;
 	s->lists.intercepted = (struct ab_strv){ 0 };
