@@ -80,8 +80,9 @@ static void add_command(struct ab_buf *b, const struct ab_detail *argv)
 
 static void add_holds(struct ab_buf *b, const char *assurance)
 {
-	static const char *const names[] = { "holds", "missing" };
+	static const char *const names[] = { "holds", "missing_why", "missing" };
 	struct ab_detail f[AB_COUNT(names)], one;
+	const struct ab_detail *missing;
 	size_t at = 0;
 
 	if (!assurance ||
@@ -93,9 +94,11 @@ static void add_holds(struct ab_buf *b, const char *assurance)
 		add_field(b, &one);
 		ab_buf_puts(b, "</li>");
 	}
-	if (f[1].kind == AB_DETAIL_TEXT && f[1].len) {
+	/* Records of older releases have only a text. */
+	missing = f[1].kind == AB_DETAIL_TEXT ? &f[1] : &f[2];
+	if (missing->kind == AB_DETAIL_TEXT && missing->len) {
 		ab_buf_puts(b, "<li class=\"missing\">missing: ");
-		add_field(b, &f[1]);
+		add_field(b, missing);
 		ab_buf_puts(b, "</li>");
 	}
 	ab_buf_puts(b, "</ul>");

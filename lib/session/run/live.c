@@ -297,6 +297,21 @@ static void report_streams(const struct run *r)
 				   strerror(r->streams.relays[i].errnum));
 }
 
+/* -v: the totals that the record has, too. */
+static void say_totals(const struct run *r)
+{
+	const struct ab_proxy_report *n = &r->report;
+	char up[24], down[24];
+
+	if (r->request->verbose < 1 || !(n->allowed + n->denied + n->failed))
+		return;
+	ab_run_say(r, AB_SAY_DETAIL,
+		   "network: %llu requests allowed, %llu denied, %llu failed; %s sent, %s received",
+		   (unsigned long long)n->allowed, (unsigned long long)n->denied,
+		   (unsigned long long)n->failed, ab_round_size(n->bytes_up, up),
+		   ab_round_size(n->bytes_down, down));
+}
+
 /* After the box: quarantine, the last record, the run's folder. */
 static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
@@ -337,6 +352,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
+	say_totals(r);
 	if (result == 0)
 		explain_end(r);
 	suggest_trace(r, result);

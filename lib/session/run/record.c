@@ -110,10 +110,14 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 		       struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
+	ab_autostrv struct ab_strv missing = { 0 };
 
+	ab_run_properties(r->prepared->spec.require & ~holds->properties, &missing);
 	ab_record_open(&line, r->dir.id, "assurance");
 	ab_record_list(&line, "holds", held);
-	ab_record_text(&line, "missing", holds->missing);
+	ab_record_list(&line, "missing", &missing);
+	if (missing.len)
+		ab_record_text(&line, "missing_why", holds->missing);
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "sampled");
 	if (ab_run_has_upstream(r))
