@@ -33,7 +33,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[ -z "$stderr" ]
 	[ "${lines[0]}" = "$body" ]
 	[[ "$output" == *"It was denied once, at 20"* ]]
-	[[ "$output" == *"In this run network.allow contains origin.test (profile default)."* ]]
+	[[ "$output" == *"In this run network.allow contains origin.test (from --allow)."* ]]
 	[[ "$output" == *"The client got HTTP status 403 with the sentence above."* ]]
 	[[ "$output" == *"The run has ended: python3 "* ]]
 	[[ "$output" == *"agentbox allow $id --always"* ]]
@@ -200,10 +200,9 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox deny "$id-1"
 	wait_for 90 grep -q 'rule grant' "$TEST_DIR/box.out"
 	agentbox why last
-	[[ "$output" == *"rule grant"*"allow it in this run:  agentbox allow $id-2"* ]]
-	agentbox why "$id-1"
-	[[ "$output" == *"asked about it: denied"*"allow it in this run:  agentbox allow $id-1"* ]]
-	agentbox allow "$id-2"
+	# The question and the denial that it became are one.
+	[[ "$output" == *"rule grant, id $id-1)"*"asked about it: denied"*"allow it in this run:  agentbox allow $id-1"* ]]
+	agentbox allow "$id-1"
 	[ "$status" -eq 0 ]
 	echo >go
 	box_end
@@ -264,4 +263,20 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output" || false
 	agentbox_split why --json aaaaa-1
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f\x80-\xff]' <<<"$output" || false
+}
+
+@test "why: a rule is traced to the file or the option that it comes from" {
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{\n "network": {\n  "unknown": "deny",\n  "deny": ["origin.test"]\n }\n}\n' \
+		>"$HOME/.config/agentbox/config.json"
+	agentbox_split run --deny allowed.test -- curl -s -o /dev/null http://origin.test/
+	agentbox_split why
+	echo "$output"
+	[[ "$output" == *"In this run network.deny contains "*"origin.test"*"(from "*"/.config/agentbox/config.json:4 and --deny)."* || \
+		"$output" == *"(from --deny and "*"/.config/agentbox/config.json:4)."* ]]
+	rm "$HOME/.config/agentbox/config.json"
+	# What nobody set is from the profile.
+	agentbox_split run --unknown deny -- curl -s -o /dev/null http://other.test/
+	agentbox_split why
+	[[ "$output" == *"(profile default)."* ]]
 }

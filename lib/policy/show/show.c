@@ -372,3 +372,38 @@ char *ab_policy_rules(const struct ab_policy *policy, bool json)
 
 	return json ? make_json(rules, overrides) : make_text(rules, overrides);
 }
+
+/* Each place once. False: all of it is from the built-in profile. */
+static bool list_origins(const struct ab_value *v, struct ab_strv *ret)
+{
+	bool other = v->from && v->from->layer != AB_LAYER_PROFILE;
+
+	for (size_t i = 0; i < v->len; i++) {
+		other |= v->items[i].from->layer != AB_LAYER_PROFILE;
+		ab_strv_give(ret, ab_origin_text(v->items[i].from));
+	}
+	if (!v->len && v->from)
+		ab_strv_give(ret, ab_origin_text(v->from));
+	return other;
+}
+
+char *ab_policy_origins(const struct ab_policy *policy)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{");
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		ab_autostrv struct ab_strv all = { 0 }, once = { 0 };
+		const char *key = ab_keys[id].path;
+
+		if ((strncmp(key, "network.", 8) != 0 && strncmp(key, "filesystem.", 11) != 0) ||
+		    !list_origins(&policy->store->config.v[id], &all))
+			continue;
+		for (size_t i = 0; i < all.len; i++)
+			ab_strv_add_once(&once, all.v[i]);
+		ab_buf_printf(&b, "%s\"%s\":", b.len > 1 ? "," : "", key);
+		ab_buf_json_list(&b, &once);
+	}
+	ab_buf_puts(&b, "}");
+	return ab_buf_take(&b);
+}

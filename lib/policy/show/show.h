@@ -16,6 +16,11 @@ char *ab_policy_show(const struct ab_policy *policy, bool json);
  * password of network.upstream: they may be secrets. */
 char *ab_policy_json(const struct ab_policy *policy);
 
+/* Where the lists and words of network and filesystem come from, for the record of a
+ * run: {"network.allow":["--allow","~/x.json:3"]}. Without those that are only
+ * from the profile. */
+char *ab_policy_origins(const struct ab_policy *policy);
+
 /* SHA-256 of all resolved values. */
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65]);
 

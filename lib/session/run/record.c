@@ -81,6 +81,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *policy = format_policy(p);
 	ab_autofree char *watch = ab_journal_write(&p->host.survey);
+	ab_autofree char *origins = ab_policy_origins(p->policy);
 	const char *name = r->request->name;
 	ab_autoclose int naming = -1;
 
@@ -100,6 +101,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
 	ab_record_json(&line, "policy", policy);
+	ab_record_json(&line, "origins", origins);
 	ab_record_json(&line, "watch", watch);
 	if (r->cgroup.path)
 		ab_record_text(&line, "cgroup", r->cgroup.path);

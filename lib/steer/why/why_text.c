@@ -269,12 +269,34 @@ static void add_values(struct ab_buf *b, const json_t *value)
 	}
 }
 
+/* " (from --allow and ~/.config/agentbox/config.json:3)" */
+static void add_origin(struct ab_buf *b, const json_t *start, const char *rule)
+{
+	const json_t *places = json_object_get(json_object_get(start, "origins"), rule), *one;
+	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
+	size_t i, n = json_array_size(places);
+
+	if (!n && *profile) {
+		ab_buf_puts(b, " (profile ");
+		ab_buf_escape(b, profile);
+		ab_buf_puts(b, ")");
+	}
+	json_array_foreach(places, i, one)
+	{
+		if (i == VALUES)
+			break;
+		ab_buf_puts(b, !i ? " (from " : i + 1 == n ? " and " : ", ");
+		ab_words_short(b, json_string_value(one) ? json_string_value(one) : "", ARGV_MAX);
+	}
+	if (n > VALUES)
+		ab_buf_printf(b, " and %zu more places", n - VALUES);
+	ab_buf_puts(b, n ? ")" : "");
+}
+
 static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const char *rule = ab_json_text(c->denied, "rule");
 	const json_t *value = find_value(c->start, rule);
-	const json_t *policy = json_object_get(c->start, "policy");
-	const char *profile = ab_json_text(policy, "profile");
 
 	if (!json_is_array(value) && !json_is_string(value))
 		return;
@@ -282,11 +304,7 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_escape(b, rule);
 	ab_buf_puts(b, " ");
 	add_values(b, value);
-	if (*profile) {
-		ab_buf_puts(b, " (profile ");
-		ab_buf_escape(b, profile);
-		ab_buf_puts(b, ")");
-	}
+	add_origin(b, c->start, rule);
 	ab_buf_puts(b, ".\n");
 }
 
@@ -305,8 +323,9 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));
 
 	if (status > 0) {
-		ab_buf_printf(b, "The client got HTTP status %lld with the sentence above.\n",
-			      (long long)status);
+		/* A malformed request gets the reason only (own_answer.c). */
+		ab_buf_printf(b, "The client got HTTP status %lld with the %s above.\n",
+			      (long long)status, status == 403 ? "sentence" : "reason");
 		return;
 	}
 	for (size_t i = 0; i < AB_COUNT(doors); i++)
