@@ -198,7 +198,8 @@ nothing_planted()
 	need userns
 	have_landlock 9 && skip "this kernel has what the test wants to lack"
 	mkdir -p "$HOME/.config/agentbox/profiles"
-	echo '{"extends": "ci", "assurance": {"require": ["ipc-fence-late"], "fallback": "strict"}}' \
+	echo '{"extends": "ci", "network": {"mode": "allowed"},
+		"assurance": {"require": ["ipc-fence-late"], "fallback": "strict"}}' \
 		>"$HOME/.config/agentbox/profiles/stern.json"
 	doctor_json
 	[ "$status" -eq 0 ]

@@ -715,7 +715,7 @@ host_address()
 # ---------------------------------------------------------------- our files
 
 @test "the state folder and the marker are closed, the run is recorded there" {
-	agentbox run -- sh -c '
+	agentbox_split run -- sh -c '
 		ls "$1" && echo HOLE; cat "$1"/live/*/audit.jsonl && echo HOLE
 		true >"$1/x" && echo HOLE; mv "$1" "$1.old" && echo HOLE; rmdir "$1" && echo HOLE
 		chmod 777 "$1" && echo HOLE
@@ -723,7 +723,6 @@ host_address()
 		cat /dev/agentbox' sh "$AGENTBOX_STATE"
 	[ "$status" -eq 0 ]
 	no_hole
-	unsaid
 	[ -s "$AGENTBOX_STATE/runs/${lines[-1]}/audit.jsonl" ]
 }
 
@@ -755,6 +754,7 @@ host_address()
 	agentbox run --yes --config mine.json -- sh -c '
 		echo evil >mine.json && echo HOLE; rm mine.json && echo HOLE; cat ok'
 	no_hole
+	unsaid
 	[[ "$output" == *ok ]]
 	agentbox run --write "$HOME/.config" -- sh -c '
 		echo evil >~/.config/agentbox/config.json && echo HOLE; echo ok >~/.config/other'

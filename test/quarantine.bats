@@ -12,6 +12,8 @@ setup()
 	EVIL=$HOME/evil
 	printf '#!/bin/sh\ntouch "%s/PWNED"\n' "$HOME" >"$EVIL"
 	chmod +x "$EVIL"
+	# The box creates its names through this link: at the call itself they would be refused.
+	ln -s . way
 }
 
 teardown()
@@ -54,7 +56,7 @@ state_elsewhere()
 
 # ------------------------------------------------------------ names in a loop
 
-@test "a loop that plants a hook is ended, and nothing executable is left" {
+@test "a loop that plants a hook leaves nothing executable on the host" {
 	make_repo
 	rm -r .git/hooks
 	"$AGENTBOX" run --yes -- sh -c 'echo up >up; while :; do
@@ -62,27 +64,42 @@ state_elsewhere()
 		printf "#!/bin/sh\ntouch ~/PWNED\n" >.git/hooks/pre-commit
 		chmod +x .git/hooks/pre-commit
 	done' >"$TEST_DIR/out" 2>&1 3>&- &
-	local pid=$! status=0
+	local pid=$!
 	PEERS+=($pid)
 	wait_for 90 test -e up
-	# Some looks may meet it before the run is ended; without that it is nearly all of them.
-	[ "$(polls 1000 .git/hooks/pre-commit)" -le 50 ]
-	wait_for 60 eval '! kill -0 '$pid' 2>/dev/null'
-	wait "$pid" || status=$?
-	cat "$TEST_DIR/out"
-	[ "$status" -eq 125 ]
 	[ "$(polls 1000 .git/hooks/pre-commit)" -eq 0 ]
-	[ ! -e .git/hooks/pre-commit ]
-	# What happened, which name, which option.
-	grep -q "created $WORKSPACE/.git/hooks 3 times" "$TEST_DIR/out"
-	grep -q -- "--deny-write '!.git/hooks'" "$TEST_DIR/out"
+	kill -0 "$pid"
+	kill "$pid"
+	wait "$pid" || true
+	[ "$(polls 1000 .git/hooks/pre-commit)" -eq 0 ]
+	[ -d .git/hooks ]
+	[ -z "$(ls -A .git/hooks)" ]
 	echo two >file
 	git commit -qam second
 	[ ! -e "$HOME/PWNED" ]
 }
 
+@test "a loop over a protected name is ended, and nothing is left of it" {
+	"$AGENTBOX" run --yes -- sh -c 'echo up >up; while :; do
+		echo "touch ~/PWNED" >way/.envrc; chmod +x way/.envrc
+	done' >"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$! status=0
+	PEERS+=($pid)
+	wait_for 90 test -e up
+	# Some looks may meet it before the run is ended; without that it is nearly all of them.
+	[ "$(polls 1000 .envrc)" -le 50 ]
+	wait_for 60 eval '! kill -0 '$pid' 2>/dev/null'
+	wait "$pid" || status=$?
+	cat "$TEST_DIR/out"
+	[ "$status" -eq 125 ]
+	absent .envrc
+	# What happened, which name, which option.
+	grep -q "created $WORKSPACE/.envrc 3 times" "$TEST_DIR/out"
+	grep -q -- "--deny-write '!.envrc'" "$TEST_DIR/out"
+}
+
 @test "a loop ends a run that only warns as well" {
-	run timeout 20 "$AGENTBOX" run --yes --fallback warn -- sh -c 'while :; do echo evil >.envrc; done'
+	run timeout 20 "$AGENTBOX" run --yes --fallback warn -- sh -c 'while :; do echo evil >way/.envrc; done'
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"$WORKSPACE/.envrc 3 times"* ]]
@@ -91,7 +108,7 @@ state_elsewhere()
 
 @test "a loop over many names is ended too" {
 	run timeout 20 "$AGENTBOX" run --yes --deny-write 'x*.cfg' -- sh -c '
-		i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo evil >x$i.cfg; done'
+		i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo evil >way/x$i.cfg; done'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"created 5"??" protected files"* ]]
 	[ -z "$(ls x*.cfg 2>/dev/null)" ]
@@ -100,8 +117,8 @@ state_elsewhere()
 }
 
 @test "a tool that tries once more goes on, and so does one that makes many names" {
-	agentbox run --yes --timeout 20s -- sh -c 'echo 1 >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
-		echo 2 >.envrc; mkdir .vscode .idea .claude; touch .mcp.json .bashrc; echo fine >file'
+	agentbox run --yes --timeout 20s -- sh -c 'echo 1 >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+		echo 2 >way/.envrc; mkdir way/.vscode way/.idea way/.claude; touch way/.mcp.json way/.bashrc; echo fine >file'
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode .idea .claude .mcp.json .bashrc
 	[ "$(cat file)" = fine ]
@@ -121,12 +138,12 @@ print("full", flush=True)
 time.sleep(300)' >full 3>&- &
 	PEERS+=($!)
 	wait_for 90 grep -q full full
-	agentbox run --yes --timeout 20s -- sh -c 'echo evil >.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
+	agentbox run --yes --timeout 20s -- sh -c 'echo evil >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done
 		git init -q sub; git -C sub config core.fsmonitor evil
 		while git -C sub config core.fsmonitor; do sleep 0.01; done; echo taken'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *taken* ]]
-	run timeout 20 "$AGENTBOX" run --yes -- sh -c 'while :; do echo evil >.envrc; done'
+	run timeout 20 "$AGENTBOX" run --yes -- sh -c 'while :; do echo evil >way/.envrc; done'
 	[ "$status" -eq 125 ]
 	absent .envrc
 }
@@ -135,8 +152,8 @@ time.sleep(300)' >full 3>&- &
 
 @test "what is too large for the quarantine gets another name" {
 	state_elsewhere
-	agentbox run --yes -- sh -c 'truncate -s 65M big; mv big .envrc; mkdir d; cd d; i=0
-		while [ $i -lt 10001 ]; do : >$i; i=$((i + 1)); done; cd ..; mv d .vscode; echo fine >file'
+	agentbox run --yes -- sh -c 'truncate -s 65M big; mv -T big way/.envrc; mkdir d; cd d; i=0
+		while [ $i -lt 10001 ]; do : >$i; i=$((i + 1)); done; cd ..; mv -T d way/.vscode; echo fine >file'
 	rm -rf --one-file-system "$ELSEWHERE"
 	[ "$status" -eq 0 ]
 	absent .envrc .vscode
@@ -149,7 +166,7 @@ time.sleep(300)' >full 3>&- &
 
 @test "a small file crosses file systems" {
 	state_elsewhere
-	agentbox run --yes --timeout 20s -- sh -c 'echo evil >f; mv f .envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	agentbox run --yes --timeout 20s -- sh -c 'echo evil >f; mv -T f way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
 	local text
 	text=$(cat "$AGENTBOX_STATE"/runs/*/*-.envrc)
 	rm -rf --one-file-system "$ELSEWHERE"
@@ -295,7 +312,7 @@ statuses()
 @test "lines about the same name are folded" {
 	mkdir sub
 	for i in $(seq 15); do make_repo "sub/r$i"; done
-	agentbox run --yes -- sh -c 'for i in sub/*; do echo evil >$i/.envrc; done'
+	agentbox run --yes -- sh -c 'for i in sub/*; do echo evil >way/$i/.envrc; done'
 	[ "$(grep -c 'created a protected file' <<<"$output")" -eq 10 ]
 	[[ "$output" == *"created .envrc 5 more times; moved to quarantine"* ]]
 	[ -z "$(ls sub/*/.envrc 2>/dev/null)" ]

@@ -140,7 +140,7 @@ holds_late()
 		[ "$output" = "local-dgram: ok" ]
 		return
 	fi
-	agentbox_split run -- python3 "$ROOT/test/attack/datagrams.py"
+	agentbox_split run -- sh -c 'python3 "$1"; exit 1' sh "$ROOT/test/attack/datagrams.py"
 	expect <<-END
 	Permission denied
 	Permission denied

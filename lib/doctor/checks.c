@@ -290,8 +290,8 @@ void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdic
 			       "leaves the host's abstract sockets reachable");
 	else
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "without ABI 9 (Linux 7.1), host sockets that "
-			       "are created later are hidden only by folder");
+			       "without ABI 9 (Linux 7.1), --net allowed leaves host "
+			       "sockets that are created later reachable");
 }
 
 void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)

@@ -188,6 +188,8 @@ static char *list_missing(const struct ab_policy_input *input, const char *profi
 			   AB_PROP_BIT(AB_PROP_TRANSPARENT));
 		if (ab_landlock_abi() < 6)
 			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE);
+		if (ab_landlock_abi() < 9)
+			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE);
 	}
 	lacks = policy->assurance.fallback == AB_FALLBACK_STRICT
 			? policy->assurance.require & ~holds

@@ -116,6 +116,15 @@ bool ab_refused_is_incidental(const char *path)
 	return false;
 }
 
+static bool is_incidental(const struct ab_note *note)
+{
+	/* syslog() tries it on its own, and works without. */
+	if (strcmp(note->rule, "filesystem.unixDatagrams") == 0)
+		return true;
+	return strcmp(note->access, "write") == 0 && strcmp(note->rule, "filesystem.write") == 0 &&
+	       ab_refused_is_incidental(note->path);
+}
+
 static struct row *add_row(struct ab_refused_files *d, const struct ab_note *note)
 {
 	struct row *row;
@@ -125,9 +134,7 @@ static struct row *add_row(struct ab_refused_files *d, const struct ab_note *not
 	row = &d->v[d->len++];
 	*row = (struct row){
 		.call = note->kind == AB_NOTE_CALL,
-		.incidental = strcmp(note->access, "write") == 0 &&
-			      strcmp(note->rule, "filesystem.write") == 0 &&
-			      ab_refused_is_incidental(note->path),
+		.incidental = is_incidental(note),
 		.path = ab_strdup(note->path),
 		.access = ab_strdup(note->access),
 		.name = ab_strdup(note->call),
