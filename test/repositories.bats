@@ -94,6 +94,7 @@ hook()
 		echo evil >.githooks/post-commit && echo HOLE
 		echo fine >conf/deep/three; echo fine >file; cat file' sh "$ATTACK/files"
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = fine ]
 	[ -e conf/deep/three ]
 	[ "$(cat conf/one conf/deep/two conf/pager .githooks/pre-commit | grep -c evil)" -eq 0 ]
@@ -249,6 +250,7 @@ NAMES=".husky/pre-commit .githooks/pre-commit .hg/hgrc .jj/repo/config.toml .sl/
 		mkdir -p .github/workflows && echo fine >.github/workflows/ci.yml && cat .github/workflows/ci.yml' \
 		sh "$ATTACK/files"
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = fine ]
 	for f in $NAMES; do
 		[ "$(cat "$f")" = old ]

@@ -72,13 +72,15 @@ int ab_own_path_open(const char *path, int flags)
 	return real ? open_without_links(real, flags) : -1;
 }
 
+const char ab_own_path_unknown[] = "cannot be examined";
+
 static const char *check_folder(const char *file, char **ret_where)
 {
 	ab_autofree char *dir = ab_path_parent(file);
 	const char *fault;
 	struct stat st;
 
-	fault = stat(dir, &st) < 0 ? "cannot be examined" : ab_own_path_fault(&st);
+	fault = stat(dir, &st) < 0 ? ab_own_path_unknown : ab_own_path_fault(&st);
 	if (fault)
 		*ret_where = ab_take(dir);
 	return fault;
@@ -87,7 +89,7 @@ static const char *check_folder(const char *file, char **ret_where)
 const char *ab_own_path_check(int fd, const char *path, char **ret_where)
 {
 	ab_autofree char *real = ab_fd_path(fd);
-	const char *fault = "cannot be examined";
+	const char *fault = ab_own_path_unknown;
 	struct stat st;
 
 	if (real && fstat(fd, &st) == 0)

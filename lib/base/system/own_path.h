@@ -16,5 +16,7 @@ const char *ab_own_path_fault(const struct stat *st);
 /* The same for the file behind fd and the folders in which `path` and its target are. *ret_where:
  * what has the fault; free it. */
 const char *ab_own_path_check(int fd, const char *path, char **ret_where);
+/* Its answer if it could not look; errno says why. */
+extern const char ab_own_path_unknown[];
 
 #endif

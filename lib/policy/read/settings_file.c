@@ -66,12 +66,16 @@ int ab_settings_file_read_own(const char *path, const char *name, char **ret_tex
 
 	if (fd < 0 && errno == EPERM)
 		return ab_fail(err, AB_ECONFIG, 0, "%s: a link of another user leads there", name);
+	if (fd < 0 && errno == ENOSYS)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", name);
 	/* Anything but a file is refused as such. */
 	fault = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
 			? NULL
 			: ab_own_path_check(fd, path, &where);
 	if (!fault)
 		return read_opened(fd, name, ret_text, ret_len, err);
+	if (fault == ab_own_path_unknown)
+		return ab_fail(err, AB_ESYSTEM, errno, "examine %s", name);
 	if (strcmp(where, path) == 0)
 		ab_fail(err, AB_ECONFIG, 0, "%s %s, so its settings are not obeyed", name, fault);
 	else

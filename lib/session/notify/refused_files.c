@@ -21,7 +21,7 @@ enum {
 /* Patterns of one name in a path. */
 static const char *const incidental[] = {
 	"__pycache__",	 "*.pyc",     ".cache",	     "_cacache",     "_logs",
-	"*_history",	 ".lesshst",  ".viminfo",    ".wget-hsts",   "_update-notifier-*",
+	"*_history",	 ".lesshs*",  ".viminfo",    ".wget-hsts",   "_update-notifier-*",
 	"*.lock",	 "*.lck",     ".lock",	     "LOCK",	     ".package-cache*",
 	".global-cache", ".terminfo", "configstore", ".node_repl_*",
 };

@@ -121,6 +121,9 @@ static bool report_write(const struct prediction *l, const struct ab_found *f, i
 {
 	const char *path = ab_found_path(l->arena, f);
 
+	/* A file on a standard descriptor: its mount has no name in the box. */
+	if (path && !path[1] && !S_ISDIR(f->st.st_mode))
+		return false;
 	return path && ab_trace_write(l->arena, l->terms, path, whole, l->ret) &&
 	       (strcmp(l->ret->rule, "filesystem.write") != 0 || !is_read_only_outside(l, fd));
 }
