@@ -247,18 +247,17 @@ for i in range(300):
 	need program:jq
 	need program:python3
 	make_repo
-	rm -rf .git/hooks
 	agentbox_split run -- sh -c '
 		echo evil >.envrc; mkdir .vscode; mkdir .vscode/ && echo HOLE; echo x >plain; mv plain .mcp.json
 		ln -s /etc/passwd .idea; ln plain .zshrc; mkfifo .gitmodules; mkdir -p .config/fish
-		python3 -c "open(\".bashrc\", \"w\")"; mkdir .git/hooks/; echo x >.git/commondir
+		python3 -c "open(\".bashrc\", \"w\")"; mkdir .run/; echo x >.git/commondir
 		echo evil >"$PWD/.profile"; echo evil >././/.zprofile; cd sub 2>/dev/null; ls -A'
 	[ "$(xargs <<<"$output")" = ".config .git file plain" ]
 	[ "$(grep -c 'Permission denied' <<<"$stderr")" -ge 12 ]
 	[[ "$stderr" == *"write $WORKSPACE/.envrc"*"a protected name"*"agentbox run --deny-write '!.envrc' -- ..."* ]]
 	[[ "$stderr" != *quarantine* ]]
 	[ "$(violations .rule | sort -u)" = '"filesystem.denyWrite"' ]
-	seen '(.path | endswith("/.git/hooks")) and (.call | test("^mkdir")) and (.id | test("-f[0-9]+$"))'
+	seen '(.path | endswith("/.run")) and (.call | test("^mkdir")) and (.id | test("-f[0-9]+$"))'
 	seen '.path | endswith("/.mcp.json")'
 	[ "$(ls -A)" = $'.config\n.git\nfile\nplain' ]
 }
