@@ -298,12 +298,18 @@ const struct ab_switch ab_check_openat_read = {
 	WHEN(OK(O_RDONLY)),
 };
 
-/* Opening a file for reading is not asked about, nor is O_PATH alone. O_TMPFILE needs a mode that
- * writes. */
+/*
+ * Opening a file for reading is not asked about, nor is O_PATH alone. O_TMPFILE needs a mode that
+ * writes. Nor is a file that must not exist yet (O_EXCL): git, tar and unpackers create all of
+ * theirs in this way, and asking would make a clone 7 to 11 % slower (test/bench/writes.sh).
+ */
+#define NEW_FILE(mode) OK((mode) | O_CREAT | O_EXCL), OK((mode) | O_CREAT | O_EXCL | O_TRUNC)
 #define WRITES(n)                                                                     \
 	{                                                                             \
-		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_TRUNC, .other = AB_ASKED, \
-		WHEN(OK(O_RDONLY)),                                                   \
+		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC,           \
+		.other = AB_ASKED,                                                    \
+		WHEN(OK(O_RDONLY), OK(O_EXCL), NEW_FILE(O_RDONLY), NEW_FILE(O_WRONLY), \
+		     NEW_FILE(O_RDWR)),                                               \
 	}
 
 const struct ab_switch ab_check_open_writes = WRITES(1);
