@@ -36,7 +36,8 @@ struct ab_repo {
 	int64_t index_at;	/* do not read the index before this time */
 	bool dirty;		/* something in it has changed */
 	bool based;		/* `links` are those of the start */
-	bool unread;		/* its index is too large or not valid */
+	int64_t unread_at;	/* its index is too large or not valid: told then; or 0 */
+	bool unread;		/* and was told */
 	struct ab_strv links;	/* the submodules in its index */
 	struct ab_strv pending; /* those whose folder does not exist yet */
 };

@@ -44,6 +44,7 @@
 #define LINKS_MAX 1000
 #define PENDING_MAX 64
 #define LIST_MAX 1000
+#define UNREAD_MS 3000
 #define SHARED_MAX 80 /* "sharedindex." and a name in hex */
 
 /* ------------------------------------------------------- one git directory */
@@ -258,6 +259,35 @@ static void look_at_pending(struct ab_quarantine *q, size_t repo)
 	}
 }
 
+static void look_again_at(struct ab_quarantine *q, struct ab_repo *r, int64_t when)
+{
+	r->dirty = true;
+	if (!q->repos_at || when < q->repos_at)
+		q->repos_at = when;
+}
+
+/* git renames a complete index into place, but other programs copy one: only an index that stays
+ * unreadable is told. */
+static void tell_unread(struct ab_quarantine *q, struct ab_repo *r, int64_t now)
+{
+	ab_autofree char *shown = NULL;
+
+	if (r->unread)
+		return;
+	if (!r->unread_at)
+		r->unread_at = now + UNREAD_MS;
+	if (q->live && now < r->unread_at) {
+		r->index_ino = 0; /* read it again */
+		look_again_at(q, r, r->unread_at);
+		return;
+	}
+	shown = ab_escape(r->path);
+	r->unread = true;
+	ab_quarantine_alert(q, ab_printf("%s/index cannot be read: look for submodules that the "
+					 "run added before you use git there",
+					 shown));
+}
+
 static void look_at_index(struct ab_quarantine *q, size_t repo)
 {
 	struct ab_repo *r = &q->repos[repo];
@@ -266,29 +296,26 @@ static void look_at_index(struct ab_quarantine *q, size_t repo)
 	struct stat st;
 	bool fresh;
 
-	if (!r->top || fstatat(r->fd, "index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    (st.st_ino == r->index_ino && st.st_ctim.tv_sec == r->index_seen.tv_sec &&
-	     st.st_ctim.tv_nsec == r->index_seen.tv_nsec))
+	if (!r->top || fstatat(r->fd, "index", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		r->unread_at = 0;
+		return;
+	}
+	if (st.st_ino == r->index_ino && st.st_ctim.tv_sec == r->index_seen.tv_sec &&
+	    st.st_ctim.tv_nsec == r->index_seen.tv_nsec)
 		return;
 	/* At most half of the time is spent on an index that changes all the time. */
 	if (q->live && now < r->index_at) {
-		r->dirty = true;
-		if (!q->repos_at || r->index_at < q->repos_at)
-			q->repos_at = r->index_at;
+		look_again_at(q, r, r->index_at);
 		return;
 	}
 	r->index_ino = st.st_ino;
 	r->index_seen = st.st_ctim;
-	if (read_index(r->fd, &found) < 0 && !r->unread && ab_quarantine_is_new(q, &st)) {
-		ab_autofree char *shown = ab_escape(r->path);
-
-		r->unread = true;
-		ab_quarantine_alert(q, ab_printf("%s/index cannot be searched for submodules "
-						 "that the run added",
-						 shown));
-	}
+	if (read_index(r->fd, &found) == 0)
+		r->unread_at = 0;
+	else if (ab_quarantine_is_new(q, &st))
+		tell_unread(q, r, now);
 	fresh = r->based;
-	r->based = true;
+	r->based |= !r->unread_at || r->unread;
 	r->index_at = ab_now_ms() + (ab_now_ms() - now);
 	take_links(q, repo, &found, fresh);
 }
