@@ -121,37 +121,6 @@ static void check_leave(void)
 	tear_down(&s);
 }
 
-/* A git directory that somebody points out is examined, and what it does is told at once. */
-static void check_suspect(void)
-{
-	struct stand s;
-	struct ab_broker *broker = NULL;
-	struct ab_error err = { 0 };
-	struct ab_broker_news news = { 0 };
-	ab_autofree char *path = at("work/x/y/.git");
-	struct pollfd ready;
-
-	sh("rm -rf $T/work");
-	set_up(&s, "suspe");
-	if (ab_broker_start(&s.duty, &broker, &err) < 0)
-		abort();
-	sh("mkdir -p $T/work/x/y/.git; printf '[core]\n\tpager = evil\n' >$T/work/x/y/.git/config");
-	ok(ab_broker_suspect(broker, "relative") < 0 &&
-		   ab_broker_suspect(broker, "/etc/.git") == 0 &&
-		   ab_broker_suspect(broker, path) == 0,
-	   "only absolute paths are passed on");
-	ready = (struct pollfd){ .fd = ab_broker_fd(broker), .events = POLLIN };
-	ok(poll(&ready, 1, 60000) == 1 && ab_broker_hear(broker, &news, &err) == 0 &&
-		   news.kind == AB_NEWS_FINDING && news.text &&
-		   strstr(news.text, "work/x/y/.git/config (core.pager)"),
-	   "it is told at once");
-	ab_broker_forget(&news);
-	ok(sh("! grep pager $T/work/x/y/.git/config") == 0, "and taken out");
-	ab_broker_end(broker);
-	ab_run_retire(&s.run);
-	tear_down(&s);
-}
-
 /* A loop ends the box, and the reason comes with the reply to the sweep at the latest. */
 static void check_loop(void)
 {
@@ -310,7 +279,6 @@ int main(void)
 	check_leave();
 	check_unheld();
 	check_killed();
-	check_suspect();
 	check_loop();
 	check_orphan();
 	finish();

@@ -36,7 +36,6 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
-#include "base/system/path.h"
 #include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
@@ -362,17 +361,6 @@ static void answer_violation(struct broker *b, const struct ask *ask, size_t len
 		ab_jobs_add(b, ask, len);
 }
 
-static void answer_suspect(struct broker *b, const struct ask *ask, size_t len)
-{
-	ab_autofree char *raw = ab_strndup(ask->text, len - ASK_LEN(0));
-	ab_autofree char *path = ab_path_resolve(raw, "/", NULL);
-
-	if (b->swept || !path)
-		return;
-	ab_quarantine_suspect(b->quarantine, path);
-	check_quarantine(b);
-}
-
 static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)ask;
@@ -396,7 +384,6 @@ static const struct {
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 	[ASK_JUDGE] = { 0, 0, answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
-	[ASK_SUSPECT] = { 1, PATH_ROOM, answer_suspect },
 };
 
 static void take_request(struct broker *b)

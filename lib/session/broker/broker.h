@@ -108,9 +108,6 @@ int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
 /* Pass this record (without a newline) to the --on-violation command (duty->on_violation). One at a
  * time, in order; only failures are news. */
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
-/* This path (clean and absolute) is, or is about to be, a git directory: examine it, and watch
- * it. */
-int ab_broker_suspect(struct ab_broker *broker, const char *path);
 
 /*
  * After the box is gone: sweep, and report as sentences what was moved to quarantine. Retires the

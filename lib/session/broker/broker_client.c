@@ -187,13 +187,6 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 	return send_request(broker, ASK_VIOLATION, 0, line, len);
 }
 
-int ab_broker_suspect(struct ab_broker *broker, const char *path)
-{
-	if (path[0] != '/' || strlen(path) > PATH_ROOM)
-		return -1;
-	return send_request(broker, ASK_SUSPECT, 0, path, strlen(path));
-}
-
 static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_error *err)
 {
 	static struct ask ask;

@@ -21,11 +21,10 @@ enum kind {
 	ASK_VIOLATION, /* text: the record */
 	ASK_JUDGE,     /* one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
-	ASK_SUSPECT,   /* text: the path */
 	ASK_COUNT,
 };
 
-enum { ENTRY_ROOM = 512, PATH_ROOM = 4096, TEXT_ROOM = 48 * 1024 };
+enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
 
 /* Kinds of answers beside the news. */
 enum {

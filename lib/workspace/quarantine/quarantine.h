@@ -82,8 +82,6 @@ void ab_quarantine_look(struct ab_quarantine *q);
 
 /* This file was created for the box, protected: do not move it. */
 void ab_quarantine_accept(struct ab_quarantine *q, const char *path);
-/* This path (clean and absolute) is, or is about to be, a git directory. */
-void ab_quarantine_suspect(struct ab_quarantine *q, const char *path);
 
 /* Must the run end? Then *ret says why. */
 bool ab_quarantine_must_end(const struct ab_quarantine *q, struct ab_error *ret);

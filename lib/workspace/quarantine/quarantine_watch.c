@@ -23,7 +23,6 @@
 
 #include "base/data/mem.h"
 #include "base/system/clock.h"
-#include "base/system/path.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/survey.h"
 
@@ -243,16 +242,4 @@ void ab_quarantine_events(struct ab_quarantine *q)
 		take_event(q, e);
 	}
 	look_at_dirty(q);
-}
-
-void ab_quarantine_suspect(struct ab_quarantine *q, const char *path)
-{
-	ab_autofree char *parent = ab_path_parent(path), *above = ab_path_parent(parent);
-
-	if (!ab_quarantine_is_writable(q, parent))
-		return;
-	q->live = true;
-	if (!q->armed)
-		arm_watch(q);
-	ab_repos_enter(q, -1, above, ab_path_name(parent), 1);
 }
