@@ -14,19 +14,18 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/data/arena.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "sandbox/plan/plan.h"
 #include "session/notify/exec_read.h"
@@ -85,35 +84,9 @@ bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path
 	return false;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static struct ab_connect_result answer(int errnum)
 {
 	return (struct ab_connect_result){ .step = AB_CONNECT_DONE, .errnum = errnum, .fd = -1 };
-}
-
-/* The process of a thread: only it can be opened. */
-static pid_t find_process(pid_t tid)
-{
-	char path[32], text[1024];
-	ab_autoclose int fd = -1;
-	const char *line;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	line = strstr(text, "\nTgid:\t");
-	return line ? (pid_t)strtol(line + 7, NULL, 10) : -1;
 }
 
 /* The caller's socket. -errno; EBADF as the kernel would answer. */
@@ -123,7 +96,7 @@ static int take_socket(pid_t tid, int fd)
 	int taken;
 
 	if (process < 0 && (errno == EINVAL || errno == ENOENT))
-		process = (int)syscall(SYS_pidfd_open, find_process(tid), 0);
+		process = (int)syscall(SYS_pidfd_open, ab_exec_process(tid), 0);
 	if (process < 0)
 		return -EPERM;
 	taken = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
@@ -215,7 +188,8 @@ static uint64_t read_limit(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) < 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return now_ms() + (uint64_t)limit.tv_sec * 1000 + (uint64_t)limit.tv_usec / 1000;
+	return (uint64_t)ab_now_ms() + (uint64_t)limit.tv_sec * 1000 +
+	       (uint64_t)limit.tv_usec / 1000;
 }
 
 static bool is_unfinished(int errnum)
@@ -273,7 +247,7 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_aren
 
 uint64_t ab_connects_next_look(const struct ab_connects *c)
 {
-	uint64_t now = c->len ? now_ms() : 0, wait = GONE_MS;
+	uint64_t now = c->len ? (uint64_t)ab_now_ms() : 0, wait = GONE_MS;
 
 	for (size_t i = 0; i < c->len; i++) {
 		const struct waiting *w = &c->waiting[i];
@@ -309,7 +283,7 @@ static bool has_ended(const struct waiting *w, int *ret)
 	*ret = look_at(w);
 	if (*ret != EINPROGRESS)
 		return true;
-	if (!w->until_ms || now_ms() < w->until_ms)
+	if (!w->until_ms || (uint64_t)ab_now_ms() < w->until_ms)
 		return false;
 	if (w->again)
 		*ret = EAGAIN;

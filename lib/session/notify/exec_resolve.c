@@ -112,6 +112,13 @@ int ab_exec_own_pid(pid_t pid)
 	return read_status(pid, text, sizeof(text)) ? 0 : parse_last_number(text, "\nNStgid:");
 }
 
+pid_t ab_exec_process(pid_t tid)
+{
+	char text[4096];
+
+	return read_status(tid, text, sizeof(text)) ? 0 : parse_last_number(text, "\nTgid:");
+}
+
 /* "self" would mean us, and we are not in the box's /proc. Our own /proc must not be used: it has
  * the host's processes and their roots. */
 static int follow_self(struct walk *w, bool thread)

@@ -33,6 +33,9 @@ int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 /* The pid of the process in the box; 0: it is gone. */
 int ab_exec_own_pid(pid_t pid);
 
+/* The process of a thread, as we see it; 0: it is gone. */
+pid_t ab_exec_process(pid_t tid);
+
 /* The target of a link below /proc, in the box's own view; or NULL. */
 const char *ab_exec_link(struct ab_arena *arena, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

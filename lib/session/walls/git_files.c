@@ -187,21 +187,6 @@ struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds
 	return files;
 }
 
-void ab_git_files_free(struct ab_git_files *files)
-{
-	if (!files)
-		return;
-	for (size_t i = 0; i < files->len; i++) {
-		free(files->v[i].path);
-		ab_buf_fini(&files->v[i].known);
-	}
-	for (size_t i = 0; i < files->nrepos; i++)
-		close_repo(files->repos[i]);
-	free(files->repos);
-	free(files->v);
-	free(files);
-}
-
 struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *path)
 {
 	for (size_t i = 0; i < files->len; i++)

@@ -46,7 +46,6 @@ struct ab_git_file {
 /* `walls`: see ab_mounts_apply(); it takes the descriptors that it needs. The plan lives longer. */
 struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds *walls,
 				       const char *run_id);
-void ab_git_files_free(struct ab_git_files *files);
 
 /* By its path, or by its name in the folder that has this device and inode; or NULL. */
 struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *path);

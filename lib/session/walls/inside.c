@@ -27,12 +27,6 @@ int ab_inside_open(struct ab_inside *in, pid_t pid, int pidfd)
 	return in->root < 0 ? -1 : 0;
 }
 
-void ab_inside_close(struct ab_inside *in)
-{
-	ab_closep(&in->root);
-	in->root = -1;
-}
-
 enum ab_wall_state ab_inside_look(const struct ab_inside *in, const char *path)
 {
 	ab_autoclose int fd = ab_tree_lookup(in->root, path);

@@ -18,7 +18,6 @@ struct ab_inside {
 
 /* `pid`: init's number here. -1 with errno. */
 int ab_inside_open(struct ab_inside *in, pid_t pid, int pidfd);
-void ab_inside_close(struct ab_inside *in);
 
 enum ab_wall_state {
 	AB_WALL_UP,
