@@ -231,6 +231,9 @@ has_name()
 	[[ "$output" == "DBPASS is not passed to the box: env.strip matches its name."* ]]
 	agentbox why B1
 	[ "$output" = "B1 is passed to the box." ]
+	agentbox why NOT_SET_HERE
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"if it is a variable: NOT_SET_HERE is not set in this shell" ]]
 	agentbox run --pass-env A1 -- sh -c 'echo "$A1"'
 	[ "$output" = "$A1" ]
 }

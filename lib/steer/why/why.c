@@ -8,6 +8,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/text/ascii.h"
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 #include "session/state/state.h"
@@ -300,6 +301,13 @@ static int explain_what(const struct ab_state *state, const char *what, bool jso
 	return result;
 }
 
+/* As people write it; ids of runs are in lower case. */
+static bool looks_like_variable(const char *what)
+{
+	return *what && what[strspn(what, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0' &&
+	       !ab_is_digit(*what);
+}
+
 int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
 	   struct ab_error *err)
 {
@@ -310,7 +318,11 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 		return -1;
 	result = explain_what(&state, what, json, ret, err);
 	ab_state_fini(&state);
-	if (result < 0 && what && ab_environ_get(input->environ, what))
-		result = ab_why_variable(input, what, json, ret, err);
-	return result;
+	if (result == 0 || !what)
+		return result;
+	if (ab_environ_get(input->environ, what))
+		return ab_why_variable(input, what, json, ret, err);
+	if (looks_like_variable(what))
+		ab_hint(err, "if it is a variable: %s is not set in this shell", what);
+	return -1;
 }
