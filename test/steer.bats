@@ -359,7 +359,7 @@ servant_end()
 	id=$(ls -t "$AGENTBOX_STATE/runs" | head -n 1)
 	beside allow "$id-f1"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"it is your home folder"*"create the file first, then:  agentbox allow $HOME/y"* ]]
+	[[ "$output" == *"it is your home folder"*"create it first, then:  agentbox allow $HOME/y"* ]]
 }
 
 @test "steer: an id is not for a folder above a path that the record cut short" {

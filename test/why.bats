@@ -156,7 +156,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	# The home folder is too much for one file.
 	agentbox why aaaaa-f4
 	[[ "$output" != *"agentbox allow aaaaa-f4"* ]]
-	[[ "$output" == *"create the file, then allow it in the next run:  agentbox allow $HOME/new" ]]
+	[[ "$output" == *"create it, then allow it in the next run:  agentbox allow $HOME/new" ]]
 	: >"$HOME/new"
 	agentbox allow "$HOME/new"
 	[ "$status" -eq 0 ]

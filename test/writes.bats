@@ -212,6 +212,9 @@ print("done")'
 	[ "$status" -eq 0 ]
 	[[ "$stderr" != *agentbox:* ]]
 	[ "$(violations .incidental | xargs)" = "true true true" ]
+	# npm's folder in a new home.
+	agentbox_split run -- sh -c 'mkdir ~/.npm; true'
+	[[ "$stderr" != *agentbox:* ]]
 	agentbox_split run -- sh -c 'mkdir ~/.cache/tool; exit 1'
 	[[ "$stderr" == *"agentbox: 1 file access was denied"*".cache/tool"* ]]
 	agentbox_split run -- sh -c 'mkdir ~/.cache/tool; echo x >~/other; true'

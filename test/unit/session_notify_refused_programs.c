@@ -119,7 +119,7 @@ static void test_denials(void)
 	ok(ab_refused_programs_others(r) == 15 && ab_refused_programs_count(r) == 0,
 	   "all are counted, and apart from programs");
 	ab_refused_programs_summary(r, true, &lines);
-	ok(lines.len == 8, "so many lines: %zu", lines.len);
+	ok(lines.len == 9, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "14 file accesses were denied", "how many");
 	is_str(lines.v[1], "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
 	       "which, why, who");
@@ -129,10 +129,11 @@ static void test_denials(void)
 	       "what allows several is said once");
 	is_str(lines.v[4], "  file-f4  write /x          outside  cp\\x1b, pid 3",
 	       "one that nothing allows");
-	is_str(lines.v[5], "  and 7 more: agentbox log file --denied",
+	is_str(lines.v[5], "           what to do:  agentbox why file-f4", "and what explains it");
+	is_str(lines.v[6], "  and 7 more: agentbox log file --denied",
 	       "and those that were only counted");
-	is_str(lines.v[6], "1 system call was denied", "calls by themselves");
-	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3", "the same for each");
+	is_str(lines.v[7], "1 system call was denied", "calls by themselves");
+	is_str(lines.v[8], "  file-f2  mount  outside  cp\\x1b, pid 3", "the same for each");
 	ab_refused_programs_free(r);
 }
 
@@ -149,6 +150,7 @@ static void test_incidental(void)
 		{ "/home/me/.cache/pip/x", true },
 		{ "/home/me/.bash_history", true },
 		{ "/home/me/.npm/_logs/1", true },
+		{ "/home/me/.npm", true },
 		{ "/var/lib/x/db.lock", true },
 		{ "/home/me/.gitconfig", false },
 		{ "/home/me/other/file", false },

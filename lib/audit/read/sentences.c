@@ -355,6 +355,9 @@ static const struct ab_remedy remedies[] = {
 	  "the box only has what filesystem.read lists: add it in the settings" },
 	{ "filesystem.unix", "--allow-unix", "",
 	  "sockets of this machine can only be opened when a run starts" },
+	{ "filesystem.unixDatagrams", NULL, NULL,
+	  "datagrams are allowed when a run starts: { \"filesystem\": { \"unixDatagrams\": "
+	  "\"allow\" } } in the settings" },
 	{ "filesystem.denyWrite", "--deny-write", "!",
 	  "it is protected: programs outside the box run or trust it" },
 };

@@ -122,10 +122,10 @@ static struct ab_reply handle_datagrams(struct ab_judge *judge, const struct des
 					const struct ab_held *call)
 {
 	static const struct ab_denied denied = {
-		.access = "connect",
+		.access = "create",
 		.path = "a Unix datagram socket",
 		.rule = "filesystem.unixDatagrams",
-		.reason = "it could reach a socket of the host; filesystem.unixDatagrams allows it",
+		.reason = "it could reach a socket of the host",
 		.hint = "",
 	};
 

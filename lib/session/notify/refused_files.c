@@ -20,10 +20,26 @@ enum {
 
 /* Patterns of one name in a path. */
 static const char *const incidental[] = {
-	"__pycache__",	 "*.pyc",     ".cache",	     "_cacache",     "_logs",
-	"*_history",	 ".lesshs*",  ".viminfo",    ".wget-hsts",   "_update-notifier-*",
-	"*.lock",	 "*.lck",     ".lock",	     "LOCK",	     ".package-cache*",
-	".global-cache", ".terminfo", "configstore", ".node_repl_*",
+	"__pycache__",
+	"*.pyc",
+	".cache",
+	"_cacache",
+	"_logs",
+	".npm",
+	"*_history",
+	".lesshs*",
+	".viminfo",
+	".wget-hsts",
+	"_update-notifier-*",
+	"*.lock",
+	"*.lck",
+	".lock",
+	"LOCK",
+	".package-cache*",
+	".global-cache",
+	".terminfo",
+	"configstore",
+	".node_repl_*",
 };
 
 struct row {
@@ -244,6 +260,17 @@ static void fill_row(const struct ab_refused_files *d, uint32_t i, struct ab_sum
 	ret->next = row->hint[0] ? ab_strdup(row->hint) : NULL;
 }
 
+/* One line for a group of rows without a hint. */
+static void point_to_why(struct ab_summary *s)
+{
+	for (size_t i = 0; i < s->len; i++) {
+		struct ab_summary_row *row = &s->rows[i];
+
+		if (!row->next && (i + 1 == s->len || s->rows[i + 1].next))
+			row->advice = ab_printf("what to do:  agentbox why %s", row->id);
+	}
+}
+
 static void sum_up_kind(const struct ab_refused_files *d, bool call, bool all, uint64_t untold,
 			const char *noun, struct ab_strv *ret)
 {
@@ -268,6 +295,8 @@ static void sum_up_kind(const struct ab_refused_files *d, bool call, bool all, u
 	if (minor == count)
 		return;
 	summary.rest += minor;
+	if (!call)
+		point_to_why(&summary);
 	headline = ab_printf("%" PRIu64 " %s%s denied", count, noun,
 			     count == 1 ? " was"
 			     : call	? "s were"

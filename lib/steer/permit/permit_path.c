@@ -159,7 +159,7 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	if (err->code == AB_EREFUSED && made && access(path, F_OK) < 0) {
 		ab_autofree char *line = ab_permit_flag("agentbox allow", path);
 
-		ab_hint(err, "create the file first, then:  %s", line);
+		ab_hint(err, "create it first, then:  %s", line);
 	}
 	return -1;
 }

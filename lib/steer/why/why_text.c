@@ -107,7 +107,7 @@ static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 	safe = ab_escape(word.data);
 	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strcmp(safe, word.data) != 0)
 		return;
-	ab_strv_add(ret, "create the file, then allow it in the next run");
+	ab_strv_add(ret, "create it, then allow it in the next run");
 	ab_strv_addf(ret, "agentbox allow %s", word.data);
 }
 
