@@ -205,7 +205,7 @@ print("done")'
 	jq -e '.violations_total == 0' <<<"$output"
 }
 
-@test "writes: caches, histories and locks are told only when the command fails" {
+@test "writes: caches and locks are listed only when the command fails, histories never" {
 	need program:jq
 	mkdir -p "$HOME/.cache" "$HOME/lib"
 	agentbox_split run -- sh -c 'mkdir ~/.cache/tool ~/lib/__pycache__; echo x >~/.tool_history; true'
@@ -215,6 +215,11 @@ print("done")'
 	# npm's folder in a new home.
 	agentbox_split run -- sh -c 'mkdir ~/.npm; true'
 	[[ "$stderr" != *agentbox:* ]]
+	# An interactive shell ends with the status of its last command.
+	agentbox_split run -- sh -c 'echo x >~/.bash_history; exit 130' 2>/dev/null
+	[ "$status" -eq 130 ]
+	[[ "$stderr" != *agentbox:* ]]
+	[ "$(violations .path | grep -c bash_history)" -eq 1 ]
 	agentbox_split run -- sh -c 'mkdir ~/.cache/tool; exit 1'
 	[[ "$stderr" == *"agentbox: 1 file access was denied"*".cache/tool"* ]]
 	agentbox_split run -- sh -c 'mkdir ~/.cache/tool; echo x >~/other; true'

@@ -18,32 +18,47 @@ enum {
 	REMEMBERED = 1024, /* the judge tells of no more */
 };
 
-/* Patterns of one name in a path. */
-static const char *const incidental[] = {
-	"__pycache__",
-	"*.pyc",
-	".cache",
-	"_cacache",
-	"_logs",
-	".npm",
-	"*_history",
-	".lesshs*",
-	".viminfo",
-	".wget-hsts",
-	"_update-notifier-*",
-	"*.lock",
-	"*.lck",
-	".lock",
-	"LOCK",
-	".package-cache*",
-	".global-cache",
-	".terminfo",
-	"configstore",
-	".node_repl_*",
+enum weight {
+	PLAIN,
+	INCIDENTAL, /* listed only if the command failed */
+	HISTORY,    /* never listed: no command fails because of it */
+};
+
+/* Patterns of one name in a path, for what programs write on their own. Order does not matter:
+ * the heaviest counts. */
+static const struct {
+	enum weight weight;
+	const char *pattern;
+} incidental[] = {
+	{ INCIDENTAL, "__pycache__" },
+	{ INCIDENTAL, "*.pyc" },
+	{ INCIDENTAL, ".cache" },
+	{ INCIDENTAL, ".npm" },
+	{ INCIDENTAL, "_cacache" },
+	{ INCIDENTAL, "_logs" },
+	{ INCIDENTAL, "_update-notifier-*" },
+	{ INCIDENTAL, ".package-cache*" },
+	{ INCIDENTAL, ".global-cache" },
+	{ INCIDENTAL, ".terminfo" },
+	{ INCIDENTAL, "configstore" },
+	{ INCIDENTAL, "procps" }, /* top */
+	{ INCIDENTAL, "*.lock" },
+	{ INCIDENTAL, "*.lck" },
+	{ INCIDENTAL, ".lock" },
+	{ INCIDENTAL, "LOCK" },
+	{ INCIDENTAL, ".*.sw[a-z]" }, /* vim's swap file beside a file that it shows */
+	{ INCIDENTAL, ".#*" },	      /* emacs' lock */
+	{ HISTORY, "*_history" },
+	{ HISTORY, ".lesshs[tQ]" }, /* less renames one to the other */
+	{ HISTORY, "lesshs[tQ]" },
+	{ HISTORY, ".viminf*" },
+	{ HISTORY, ".wget-hsts" },
+	{ HISTORY, ".node_repl_*" },
 };
 
 struct row {
-	bool call, incidental;
+	bool call;
+	enum weight weight;
 	char *what;		    /* the call, or how it is accessed and the path */
 	char *path, *access, *name; /* of the call */
 	char *rule, *reason, *hint, *by, *process;
@@ -113,32 +128,52 @@ static char *process_of(const struct ab_note *note)
 	return ab_buf_take(&b);
 }
 
-bool ab_refused_is_incidental(const char *path)
+static enum weight weigh_name(const char *name)
 {
+	enum weight weight = PLAIN;
+
+	for (size_t i = 0; i < AB_COUNT(incidental); i++)
+		if (incidental[i].weight > weight && fnmatch(incidental[i].pattern, name, 0) == 0)
+			weight = incidental[i].weight;
+	return weight;
+}
+
+static enum weight weigh_path(const char *path)
+{
+	enum weight weight = PLAIN;
 	char name[256];
 
 	while (*path) {
 		size_t n = strcspn(path, "/");
 
 		if (n > 0 && n < sizeof(name)) {
+			enum weight one;
+
 			memcpy(name, path, n);
 			name[n] = '\0';
-			for (size_t i = 0; i < AB_COUNT(incidental); i++)
-				if (fnmatch(incidental[i], name, 0) == 0)
-					return true;
+			one = weigh_name(name);
+			if (one == HISTORY && path[n])
+				one = INCIDENTAL; /* a folder, for all we know */
+			weight = one > weight ? one : weight;
 		}
 		path += n + (path[n] == '/');
 	}
-	return false;
+	return weight;
 }
 
-static bool is_incidental(const struct ab_note *note)
+bool ab_refused_is_incidental(const char *path)
+{
+	return weigh_path(path) != PLAIN;
+}
+
+static enum weight weigh_note(const struct ab_note *note)
 {
 	/* syslog() tries it on its own, and works without. */
 	if (strcmp(note->rule, "filesystem.unixDatagrams") == 0)
-		return true;
-	return strcmp(note->access, "write") == 0 && strcmp(note->rule, "filesystem.write") == 0 &&
-	       ab_refused_is_incidental(note->path);
+		return INCIDENTAL;
+	if (strcmp(note->access, "write") == 0 && strcmp(note->rule, "filesystem.write") == 0)
+		return weigh_path(note->path);
+	return PLAIN;
 }
 
 static struct row *add_row(struct ab_refused_files *d, const struct ab_note *note)
@@ -150,7 +185,7 @@ static struct row *add_row(struct ab_refused_files *d, const struct ab_note *not
 	row = &d->v[d->len++];
 	*row = (struct row){
 		.call = note->kind == AB_NOTE_CALL,
-		.incidental = is_incidental(note),
+		.weight = weigh_note(note),
 		.path = ab_strdup(note->path),
 		.access = ab_strdup(note->access),
 		.name = ab_strdup(note->call),
@@ -195,7 +230,7 @@ static int write_row(struct ab_refused_files *d, const struct row *row, uint64_t
 	ab_record_text(line, "reason", row->reason);
 	if (row->hint[0])
 		ab_record_text(line, "hint", row->hint);
-	if (row->incidental)
+	if (row->weight != PLAIN)
 		ab_record_json(line, "incidental", "true");
 	ab_record_json(line, "process", row->process);
 	if (repeated)
@@ -284,7 +319,7 @@ static void sum_up_kind(const struct ab_refused_files *d, bool call, bool all, u
 		if (d->v[i].call != call)
 			continue;
 		count += d->v[i].count;
-		if (d->v[i].incidental && !all) {
+		if (d->v[i].weight > (all ? INCIDENTAL : PLAIN)) {
 			minor += d->v[i].count;
 			continue;
 		}

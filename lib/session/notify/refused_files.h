@@ -23,7 +23,7 @@ int ab_refused_files_take(struct ab_refused_files *denials, const struct ab_note
 			  struct ab_error *err);
 uint64_t ab_refused_files_count(const struct ab_refused_files *denials);
 /* No lines without denials. Without `all`, writes that are only incidental get no line of their
- * own, and none at all if there are no others. */
+ * own, and none at all if there are no others. Histories never get one. */
 void ab_refused_files_summary(const struct ab_refused_files *denials, bool all,
 			      struct ab_strv *ret);
 
