@@ -133,7 +133,7 @@ static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
 	return !ab_conn_reachable(conn->engine, &address, r->port, ret);
 }
 
-/* Did somebody deny it, or does nothing allow it any more? */
+/* Was it denied, or is it no longer allowed? */
 static bool is_denied_by_rule(const struct ab_verdict *verdict)
 {
 	return verdict->access == AB_ACCESS_DENY &&

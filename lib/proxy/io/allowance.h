@@ -14,7 +14,7 @@ struct ab_allowance {
 	uint64_t sent; /* counted even without a limit */
 	/* These bytes count for it, too: the run's allowance; or NULL. */
 	struct ab_allowance *wider;
-	/* Nothing is left, and somebody has more to send. It may raise `left`. */
+	/* Nothing is left, and a connection has more to send. It may raise `left`. */
 	void (*used_up)(struct ab_allowance *allowance);
 };
 

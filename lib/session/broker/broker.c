@@ -103,7 +103,7 @@ void ab_broker_post(struct broker *b, const struct answer *a, size_t lines)
 	b->npackets++;
 }
 
-/* Tell what the walls' watch has seen, while the run goes on. */
+/* Report what the watch of the walls has found, during the run. */
 static void report_walls(struct broker *b)
 {
 	static struct answer finding = { .kind = AB_NEWS_FINDING };

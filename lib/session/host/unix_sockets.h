@@ -34,7 +34,7 @@ void ab_unix_names_take(struct ab_unix_names *names, struct ab_strv *ret);
 int ab_unix_sockets_list(struct ab_strv *ret_sockets, struct ab_strv *ret_folders,
 			 struct ab_error *err);
 
-/* Is one of them a datagram socket? Nobody hears of the look. */
+/* Is one of them a datagram socket? Its peer does not notice. */
 bool ab_unix_sockets_have_datagrams(const struct ab_strv *paths);
 
 #endif

@@ -184,7 +184,7 @@ static bool in_extra(const struct ab_surveyor *s, const char *path)
 /*
  * A missing folder of hooks cannot be closed, so it is made, as `git init` does it. Only
  * where git would look for it: not in the folder of a linked worktree, and not in
- * a folder that is no repository.
+ * a folder that is not a repository.
  */
 static void make_hooks(struct ab_surveyor *s, int fd, const char *gitdir)
 {
