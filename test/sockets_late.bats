@@ -175,3 +175,23 @@ holds_late()
 	threads
 	END
 }
+
+@test "root in the box reaches no socket in a folder that is closed to it" {
+	[ "$(id -u)" -eq 0 ] || skip "as root only"
+	late()
+	{
+		for dir in shut open; do
+			mkdir "$dir"
+			host_peer stream "$PWD/$dir/s"
+			chmod 777 "$dir/s"
+			chown 1234:1234 "$dir" "$dir/s"
+		done
+		chmod 700 shut
+		chmod 755 open
+	}
+	in_late_box -- '"$1" stream shut/s; "$1" stream open/s'
+	expect <<-END
+	stream: EACCES
+	stream: ok
+	END
+}

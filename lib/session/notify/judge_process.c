@@ -13,6 +13,7 @@
 #include "session/notify/judge_process.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
@@ -444,6 +445,16 @@ static void find_home(struct ab_trace_terms *terms)
 		terms->home = real;
 }
 
+/* Root's judge looks up names and connects with the rights that root has in the box: none but those
+ * of an owner. It may examine the box because it made the box's user namespace. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { 0 };
+
+	return (int)syscall(SYS_capset, &head, none);
+}
+
 static void open_handlers(struct ab_judge *j)
 {
 	for (size_t i = 0; i < j->duty.nhandlers; i++)
@@ -471,8 +482,9 @@ void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int b
 	    ab_judge_watch(&j, listener, POLLIN, listener_ready, NULL) < 0)
 		_exit(1);
 	open_handlers(&j);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ab_seccomp_load(AB_FILTER_JUDGE) < 0)
+	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    ab_seccomp_load(AB_FILTER_JUDGE) < 0)
 		_exit(1);
 	serve_listener(&j);
 }
