@@ -176,6 +176,27 @@ holds_late()
 	END
 }
 
+@test "a socket of the host's network that was passed in is connected nowhere else" {
+	have_landlock 9 && skip "the kernel makes the connections"
+	need program:python3
+	run -0 --separate-stderr timeout 90 python3 "$ROOT/test/attack/passed_socket.py" \
+		"$AGENTBOX" run -- python3 "$ROOT/test/attack/passed_socket.py"
+	expect <<-END
+	tcp Permission denied
+	tcp Permission denied
+	tcp not reached
+	tcp still usable
+	unix Permission denied
+	unix not reached
+	END
+}
+
+@test "a socket that changes to blocking in the middle holds up nobody else" {
+	have_landlock 9 && skip "the kernel makes the connections"
+	agentbox run -- timeout 90 "$ATTACK/sockets" block-judge own
+	[ "$output" = "block-judge: ok" ]
+}
+
 @test "root in the box reaches no socket in a folder that is closed to it" {
 	[ "$(id -u)" -eq 0 ] || skip "as root only"
 	late()

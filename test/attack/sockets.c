@@ -3,14 +3,18 @@
  * with arguments are called by name: tcp ADDRESS PORT, stream PATH, ...
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "attack.h"
@@ -361,6 +365,54 @@ static const struct attempt attempts[] = {
 	{ "own-tcp", own_tcp },
 };
 
+/* A server whose queue is full, at this path. */
+static socklen_t fill_server(const char *path, struct sockaddr_un *ret)
+{
+	int server = socket(AF_UNIX, SOCK_STREAM, 0), first = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	strncpy(ret->sun_path, path, sizeof(ret->sun_path) - 1);
+	if (bind(server, (void *)ret, sizeof(*ret)) < 0 || listen(server, 0) < 0 ||
+	    connect(first, (void *)ret, sizeof(*ret)) < 0)
+		return 0;
+	return sizeof(*ret);
+}
+
+/* One process makes the socket blocking again and again, the other connects it. It ends up waiting,
+ * and whoever connects in its place must not: others still get their answers. */
+static int block_judge(char **a)
+{
+	atomic_int *rounds =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), before = -1, still = 0;
+	struct sockaddr_un un;
+	socklen_t len = fill_server(a[0], &un);
+	pid_t flips, connects;
+
+	if (!len || rounds == MAP_FAILED)
+		return -1;
+	flips = fork();
+	while (flips == 0)
+		fcntl(fd, F_SETFL, 0);
+	connects = fork();
+	while (connects == 0) {
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+		connect(fd, (void *)&un, len);
+		atomic_fetch_add(rounds, 1);
+	}
+	alarm(60);
+	for (int i = 0; i < 200 && still < 5; i++) {
+		still = atomic_load(rounds) == before ? still + 1 : 0;
+		before = atomic_load(rounds);
+		usleep(50000);
+	}
+	for (int i = 0; i < 20 && mkdir("answered", 0700) == 0; i++)
+		rmdir("answered");
+	kill(flips, SIGKILL);
+	kill(connects, SIGKILL);
+	return still == 5 ? 0 : -1;
+}
+
 static const struct attempt named[] = {
 	{ "tcp", tcp },
 	{ "fastopen", fastopen },
@@ -375,6 +427,7 @@ static const struct attempt named[] = {
 	{ "own-tcp", own_tcp },
 	{ "race-path", race_path },
 	{ "race-descriptor", race_descriptor },
+	{ "block-judge", block_judge },
 };
 
 int main(int argc, char **argv)

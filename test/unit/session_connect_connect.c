@@ -129,8 +129,14 @@ static void stop_caller(void)
 	waitpid(caller, NULL, 0);
 }
 
-static struct ab_connect_result begin(struct ab_connects *c, const char *name)
+static bool is_there(void *arg, uint64_t id)
 {
+	return !arg && id == 7;
+}
+
+static struct ab_connect_result begin_as(struct ab_connects *c, const char *name, bool gone)
+{
+	const struct ab_connect_events events = { .waits = is_there, .arg = gone ? c : NULL };
 	struct seccomp_data call = { .nr = __NR_connect };
 	struct iovec here = { &given, sizeof(given) }, there = here;
 	socklen_t len = set_name(&given, name);
@@ -142,7 +148,12 @@ static struct ab_connect_result begin(struct ab_connects *c, const char *name)
 	call.args[1] = (uint64_t)(uintptr_t)&given;
 	call.args[2] = len;
 	ab_arena_reset(&arena);
-	return ab_connects_begin(c, &arena, 7, caller, &call);
+	return ab_connects_begin(c, &arena, &events, 7, caller, &call);
+}
+
+static struct ab_connect_result begin(struct ab_connects *c, const char *name)
+{
+	return begin_as(c, name, false);
 }
 
 /* What is heard of those that wait. */
@@ -242,18 +253,40 @@ static void test_waiting(struct ab_connects *c)
 	close(server);
 }
 
+/* A socket that was made outside: here all of them are. */
+static void test_network(const struct ab_connect_terms *terms)
+{
+	int server = make_server("w/net", 8);
+	uint64_t net = ab_connect_network(server);
+	struct ab_connects *strict = ab_connects_new(terms, net), *c = ab_connects_new(terms, 0);
+	struct ab_connect_result r;
+
+	start_caller(0);
+	r = begin(strict, "w/net");
+	ok(net && r.step == AB_CONNECT_DONE && r.errnum == EACCES,
+	   "a socket of the host's network");
+	r = begin_as(c, "w/net", true);
+	ok(r.step == AB_CONNECT_DONE && r.errnum == EINTR, "a caller that is gone");
+	ok(accept(server, NULL, NULL) < 0 && errno == EAGAIN, "the server heard nothing");
+	r = begin(c, "w/net");
+	ok(r.step == AB_CONNECT_DONE && !r.errnum, "another one is connected");
+	stop_caller();
+	close(server);
+	free(strict);
+	free(c);
+}
+
 int main(void)
 {
-	struct ab_connect_terms terms = {
-		.plan = &plan, .allowed = &allowed, .own_net = true, .uid = getuid()
-	};
+	struct ab_connect_terms terms = { .plan = &plan, .allowed = &allowed, .own_net = true };
 	struct ab_connects *c;
 
 	if (!mkdtemp(top) || chdir(top) < 0 || system("mkdir -p w/.git/hooks h") != 0)
 		die("make a folder");
 	make_plan();
-	c = ab_connects_new(&terms);
+	c = ab_connects_new(&terms, 0);
 	test_permitted();
+	test_network(&terms);
 	test_begin(c);
 	test_waiting(c);
 	if (system("rm -r w h") != 0 || chdir("/") < 0 || rmdir(top) < 0)

@@ -31,9 +31,17 @@
 #include "session/notify/exec_read.h"
 #include "session/notify/exec_resolve.h"
 
+#ifndef SO_NETNS_COOKIE /* Linux 5.14 */
+#define SO_NETNS_COOKIE 71
+#endif
+#ifndef PIDFD_THREAD /* Linux 6.9 */
+#define PIDFD_THREAD O_EXCL
+#endif
+
 enum {
 	RETRY_MS = 10, /* a listener whose queue is full */
 	GONE_MS = 200, /* callers that are gone meanwhile */
+	ALARM_US = 10000,
 };
 
 struct waiting {
@@ -51,13 +59,23 @@ struct ab_connects {
 	struct ab_connect_terms terms;
 	struct waiting waiting[AB_CONNECTS_MAX];
 	size_t len;
+	uint64_t host_net; /* the cookie of our own network; 0: unknown */
 };
 
-struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms)
+uint64_t ab_connect_network(int fd)
+{
+	uint64_t cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) < 0 ? 0 : cookie;
+}
+
+struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms, uint64_t host_net)
 {
 	struct ab_connects *c = ab_alloc(sizeof(*c));
 
 	c->terms = *terms;
+	c->host_net = host_net;
 	return c;
 }
 
@@ -92,9 +110,12 @@ static struct ab_connect_result answer(int errnum)
 /* The caller's socket. -errno; EBADF as the kernel would answer. */
 static int take_socket(pid_t tid, int fd)
 {
-	ab_autoclose int process = (int)syscall(SYS_pidfd_open, tid, 0);
+	/* A thread can have descriptors of its own, and can outlive the first one. */
+	ab_autoclose int process = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD);
 	int taken;
 
+	if (process < 0 && errno == EINVAL)
+		process = (int)syscall(SYS_pidfd_open, tid, 0);
 	if (process < 0 && (errno == EINVAL || errno == ENOENT))
 		process = (int)syscall(SYS_pidfd_open, ab_exec_process(tid), 0);
 	if (process < 0)
@@ -103,12 +124,14 @@ static int take_socket(pid_t tid, int fd)
 	return taken < 0 ? -errno : taken;
 }
 
-/* We are not bound by the mode of the file if we are root; the box is. */
-static bool may_write(const struct ab_connect_terms *terms, const struct stat *st)
+/*
+ * A socket that the caller of agentbox passed belongs to the host's network, and whatever it is
+ * connected to is there. The box may use the connection that it has, and may not change it: we are
+ * bound by neither its network nor its Landlock.
+ */
+static bool is_of_host(const struct ab_connects *c, int fd)
 {
-	if (terms->uid != 0)
-		return true; /* the kernel checks it for us as for the box */
-	return st->st_mode & (st->st_uid == 0 ? S_IWUSR : st->st_gid == 0 ? S_IWGRP : S_IWOTH);
+	return c->terms.own_net && c->host_net && ab_connect_network(fd) == c->host_net;
 }
 
 /* Does the address name a file? */
@@ -140,12 +163,10 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 	path = f.errnum ? NULL : ab_found_path(arena, &f);
 	if (f.errnum) {
 		errnum = f.errnum;
-	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
-		*ret_denied = path;
-		errnum = EACCES;
 	} else if (!S_ISSOCK(f.st.st_mode)) {
 		errnum = ECONNREFUSED;
-	} else if (!may_write(&c->terms, &f.st)) {
+	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
+		*ret_denied = path;
 		errnum = EACCES;
 	}
 	if (!errnum) {
@@ -158,7 +179,19 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 	return errnum;
 }
 
-/* 0, or an errno. EINPROGRESS: the kernel is at it; EAGAIN: the listener's queue is full. */
+/* From now on connect() is interrupted again and again, or no longer. */
+static void set_alarm(suseconds_t us)
+{
+	const struct itimerval when = { { 0, us }, { 0, us } };
+
+	setitimer(ITIMER_REAL, &when, NULL);
+}
+
+/*
+ * 0, or an errno. EINPROGRESS: the kernel is at it; EAGAIN: the listener's queue is full. Another
+ * thread of the box can make the socket blocking again before connect() looks at it: then the alarm
+ * gets us out.
+ */
 static int try_connect(const struct waiting *w)
 {
 	int flags = fcntl(w->fd, F_GETFL), errnum = 0;
@@ -166,10 +199,14 @@ static int try_connect(const struct waiting *w)
 
 	if (blocks)
 		fcntl(w->fd, F_SETFL, flags | O_NONBLOCK);
+	set_alarm(ALARM_US);
 	if (connect(w->fd, (const struct sockaddr *)&w->address, w->len) < 0)
 		errnum = errno;
+	set_alarm(0);
 	if (blocks)
 		fcntl(w->fd, F_SETFL, flags);
+	if (errnum == EINTR)
+		return w->address.ss_family == AF_UNIX ? EAGAIN : EINPROGRESS;
 	return errnum;
 }
 
@@ -217,7 +254,8 @@ static struct ab_connect_result start(struct ab_connects *c, struct waiting *w)
 }
 
 struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_arena *arena,
-					   uint64_t id, pid_t tid, const struct seccomp_data *call)
+					   const struct ab_connect_events *events, uint64_t id,
+					   pid_t tid, const struct seccomp_data *call)
 {
 	struct waiting w = { .id = id, .fd = -1, .file = -1 };
 	int len = (int)call->args[2], errnum;
@@ -234,8 +272,13 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_aren
 	w.fd = take_socket(tid, (int)call->args[0]);
 	if (w.fd < 0)
 		return answer(-w.fd);
-	if (names_file(&w.address, w.len))
+	if (is_of_host(c, w.fd))
+		errnum = EACCES;
+	else if (names_file(&w.address, w.len))
 		errnum = replace_address(c, arena, tid, &w, &denied);
+	/* Else what was read and taken may be another process's. */
+	if (!errnum && !events->waits(events->arg, id))
+		errnum = EINTR;
 	if (errnum) {
 		release_waiting(&w);
 		return (struct ab_connect_result){

@@ -32,7 +32,6 @@ struct ab_connect_terms {
 	const struct ab_strv *allowed; /* socket files of the host that the box may use */
 	bool own_net;		       /* the box has a network of its own */
 	bool datagrams;		       /* Unix datagram sockets are allowed */
-	uid_t uid;		       /* of the run */
 };
 
 enum ab_connect_step {
@@ -50,19 +49,26 @@ struct ab_connect_result {
 
 enum { AB_CONNECTS_MAX = 32 }; /* that wait at the same time */
 
-struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms);
+/* The network of a socket. 0: it is no socket, or the kernel cannot tell (before Linux 5.14). */
+uint64_t ab_connect_network(int fd);
 
-/* A call of connect() by this thread. `id` is that of the held call. */
-struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
-					   uint64_t id, pid_t tid, const struct seccomp_data *call);
+/* A box with a network of its own may not connect sockets of the network `host_net`; 0: unknown. */
+struct ab_connects *ab_connects_new(const struct ab_connect_terms *terms, uint64_t host_net);
 
-/* Look at those that wait. `waits` says whether the caller still does; `ended` hears of each one
- * that is over, before its `fd` is closed. */
+/* `waits` says whether the caller of a held call still does; `ended` hears of each one that is over,
+ * before its `fd` is closed. */
 struct ab_connect_events {
 	bool (*waits)(void *arg, uint64_t id);
 	void (*ended)(void *arg, uint64_t id, int fd, int errnum);
 	void *arg;
 };
+
+/* A call of connect() by this thread. `id` is that of the held call. SIGALRM must interrupt calls. */
+struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
+					   const struct ab_connect_events *events, uint64_t id,
+					   pid_t tid, const struct seccomp_data *call);
+
+/* Look at those that wait. */
 void ab_connects_look(struct ab_connects *connects, const struct ab_connect_events *events);
 /* After how many milliseconds to look again, whatever is ready; 0: not at all. */
 uint64_t ab_connects_next_look(const struct ab_connects *connects);

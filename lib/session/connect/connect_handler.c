@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "session/connect/connect.h"
 #include "session/notify/judge_process.h"
 
@@ -66,13 +68,34 @@ static void look_again(struct ab_judge *judge, void *arg, short events)
 	set_timer(d); /* also makes it unready */
 }
 
+static void wake(int sig)
+{
+	(void)sig;
+}
+
+/* Not restarted: it interrupts a connect() that should not have waited. */
+static int take_alarm(void)
+{
+	const struct sigaction action = { .sa_handler = wake };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	return sigaction(SIGALRM, &action, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &set, NULL) < 0
+		       ? -1
+		       : 0;
+}
+
 static void *open_desk(struct ab_judge *judge, const void *setup)
 {
 	struct desk *d = ab_alloc(sizeof(*d));
+	ab_autoclose int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	if (own < 0 || take_alarm() < 0)
+		_exit(1);
 	*d = (struct desk){ .judge = judge,
 			    .terms = setup,
-			    .connects = ab_connects_new(setup),
+			    .connects = ab_connects_new(setup, ab_connect_network(own)),
 			    .timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK) };
 	if (d->timer < 0 || ab_judge_watch(judge, d->timer, POLLIN, look_again, d) < 0)
 		_exit(1);
@@ -90,8 +113,9 @@ static void report_socket(struct ab_judge *judge, const struct ab_held *call, co
 static struct ab_reply handle_connect(struct ab_judge *judge, struct desk *d,
 				      const struct ab_held *call)
 {
-	struct ab_connect_result r =
-		ab_connects_begin(d->connects, call->arena, call->id, call->pid, call->data);
+	const struct ab_connect_events hears = { still_waits, finish_one, d };
+	struct ab_connect_result r = ab_connects_begin(d->connects, call->arena, &hears, call->id,
+						       call->pid, call->data);
 
 	if (r.denied)
 		report_socket(judge, call, r.denied);

@@ -81,8 +81,7 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 	r->connects = (struct ab_connect_terms){ .plan = &p->spec.plan,
 						 .allowed = &p->host.open_sockets,
 						 .own_net = p->spec.own_net,
-						 .datagrams = p->spec.datagrams,
-						 .uid = geteuid() };
+						 .datagrams = p->spec.datagrams };
 	*ret = (struct ab_judge_duty){
 		.terms = { .policy = p->policy,
 			   .cwd = p->spec.cwd,
