@@ -102,6 +102,34 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	diff "$TEST_DIR/before" .git/config
 }
 
+# git push runs the hooks of a repository on this machine.
+@test "git writes: no folder becomes an address but a repository whose hooks are closed" {
+	local deep=node_modules/a/b/c/d/e/f/g/far
+
+	make_repo
+	git init -q --bare "$HOME/far.git"
+	agentbox run --write "$HOME/far.git" -- sh -c "$DO"'
+		git init -q --bare "$1"
+		printf "#!/bin/sh\ntouch \"$HOME/owned\"\n" >"$1/hooks/pre-receive"
+		chmod +x "$1/hooks/pre-receive"
+		bad git remote add e "./$1"
+		bad git remote add e "file://$PWD/$1"
+		bad git config branch.main.remote "./$1"
+		bad git config remote.pushDefault "$PWD/$1"
+		well git remote add o ~/far.git
+		bad git config remote.o.pushurl "$PWD/$1"
+		well git remote add web https://example.org/a.git
+		well git config branch.main.remote o
+		well git config push.default current
+		echo end' sh "$deep"
+	[ "$status" -eq 0 ]
+	no_hole
+	[[ "$output" == *end* ]]
+	git push -q
+	absent "$HOME/owned"
+	[ "$(git -C "$HOME/far.git" rev-parse main)" = "$(git rev-parse main)" ]
+}
+
 @test "git writes: other ways to replace the file fail as before" {
 	make_repo
 	cp .git/config "$TEST_DIR/before"

@@ -27,11 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *after = cut ? cut + 1 : before;
 	size_t after_len = cut ? size - before_len - 1 : size;
 	struct ab_buf old = { 0 }, new = { 0 };
+	const struct ab_gitchange_terms terms = { .worktree_pinned = size % 2 };
 	struct ab_gitchange change;
 
 	ab_buf_puts(&old, "");
 	ab_buf_puts(&new, "");
-	if (ab_gitchange_allowed(before, before_len, after, after_len, size % 2, &change)) {
+	if (ab_gitchange_allowed(before, before_len, after, after_len, &terms, &change)) {
 		if (ab_gitconfig_parse(before, before_len, collect_programs, &old) ||
 		    ab_gitconfig_parse(after, after_len, collect_programs, &new) ||
 		    strcmp(old.data, new.data) != 0)

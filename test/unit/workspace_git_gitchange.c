@@ -5,11 +5,17 @@
 #include "base/data/mem.h"
 #include "guard.h"
 #include "tap.h"
+#include "base/data/strv.h"
 #include "workspace/git/gitconfig.h"
 
 #define CORE "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 #define ORIGIN "[remote \"origin\"]\n\turl = https://example.org/a.git\n"
 #define FETCH "\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+
+static const char *const closed_repos[] = { "/srv/far.git" };
+static const struct ab_strv closed = { .v = (char **)closed_repos, .len = 1 };
+static const struct ab_gitchange_terms plain = { .repos = &closed },
+				       pinned = { .worktree_pinned = true };
 
 /* Changes that git and its companions make every day. */
 static const struct {
@@ -21,6 +27,11 @@ static const struct {
 	{ "a remote is renamed", CORE ORIGIN,
 	  CORE "[remote \"other\"]\n\turl = https://example.org/a.git\n" },
 	{ "another address", CORE ORIGIN, CORE "[remote \"origin\"]\n\turl = git@x.org:a/b.git\n" },
+	{ "an address with a port", CORE, CORE "[remote \"o\"]\n\turl = ssh://a@x.org:22/b\n" },
+	{ "a repository whose hooks are closed", CORE,
+	  CORE "[remote \"o\"]\n\turl = /srv/far.git/\n" },
+	{ "a path of the user's that stays", "[remote \"o\"]\n\turl = ../far\n",
+	  "[remote \"o\"]\n\turl = ../far\n" ORIGIN },
 	{ "a branch follows one", CORE,
 	  CORE "[branch \"a\"]\n\tremote = origin\n\tmerge = refs/heads/a\n" },
 	{ "a branch follows a local one", CORE,
@@ -56,7 +67,7 @@ static void allows_harmless(void)
 		struct ab_gitchange c = { .why = "" };
 		bool allowed = ab_gitchange_allowed(harmless[i].before, strlen(harmless[i].before),
 						    harmless[i].after, strlen(harmless[i].after),
-						    false, &c);
+						    &plain, &c);
 
 		ok(allowed, "allowed: %s (%s %s)", harmless[i].name, c.key, c.why);
 	}
@@ -91,6 +102,20 @@ static const struct {
 	  "remote.o.url", UNLISTED },
 	{ "an option as a host", CORE, CORE "[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n",
 	  "remote.o.url", UNLISTED },
+	{ "another folder", CORE, CORE "[remote \"o\"]\n\turl = /srv/far.git/x\n", "remote.o.url",
+	  UNLISTED },
+	{ "a folder in the workspace", CORE, CORE "[remote \"o\"]\n\tpushurl = ./a/b\n",
+	  "remote.o.pushurl", UNLISTED },
+	{ "a folder that looks like a host", CORE, CORE "[remote \"o\"]\n\turl = a/b:c\n",
+	  "remote.o.url", UNLISTED },
+	{ "a folder as a URL", CORE, CORE "[remote \"o\"]\n\turl = file:///srv/far.git\n",
+	  "remote.o.url", UNLISTED },
+	{ "a helper as a protocol", CORE, CORE "[remote \"o\"]\n\turl = foo://x/y\n",
+	  "remote.o.url", UNLISTED },
+	{ "a folder as a branch's remote", CORE, CORE "[branch \"a\"]\n\tremote = a/b\n",
+	  "branch.a.remote", UNLISTED },
+	{ "a folder to push to", CORE, CORE "[remote]\n\tpushDefault = ../b\n",
+	  "remote.pushdefault", UNLISTED },
 	{ "an include", CORE, CORE "[include]\n\tpath = x\n", "include.path", RUNS },
 	{ "a conditional include", CORE, CORE "[includeIf \"gitdir:/\"]\n\tpath = x\n",
 	  "includeif.gitdir:/.path", RUNS },
@@ -135,9 +160,9 @@ static void refuses_programs(void)
 {
 	for (size_t i = 0; i < AB_COUNT(refused); i++) {
 		struct ab_gitchange c = { .why = "" };
-		bool allowed =
-			ab_gitchange_allowed(refused[i].before, strlen(refused[i].before),
-					     refused[i].after, strlen(refused[i].after), false, &c);
+		bool allowed = ab_gitchange_allowed(refused[i].before, strlen(refused[i].before),
+						    refused[i].after, strlen(refused[i].after),
+						    &plain, &c);
 
 		ok(!allowed, "refused: %s", refused[i].name);
 		is_str(c.key, refused[i].key, "its key");
@@ -151,18 +176,18 @@ static void knows_bounds(void)
 	char *big = ab_alloc(AB_GITCONFIG_MAX + 1);
 	const char *worktree = CORE "[extensions]\n\tworktreeConfig = true\n";
 
-	ok(ab_gitchange_allowed(CORE, strlen(CORE), worktree, strlen(worktree), true, &c),
+	ok(ab_gitchange_allowed(CORE, strlen(CORE), worktree, strlen(worktree), &pinned, &c),
 	   "extensions.worktreeConfig is allowed when config.worktree is closed");
-	ok(!ab_gitchange_allowed("", 0, "[user]\n\tname = a\0b\n", 19, false, &c),
+	ok(!ab_gitchange_allowed("", 0, "[user]\n\tname = a\0b\n", 19, &plain, &c),
 	   "a NUL byte is refused");
 	memset(big, '\n', AB_GITCONFIG_MAX + 1);
-	ok(ab_gitchange_allowed(big, AB_GITCONFIG_MAX, big, AB_GITCONFIG_MAX, false, &c),
+	ok(ab_gitchange_allowed(big, AB_GITCONFIG_MAX, big, AB_GITCONFIG_MAX, &plain, &c),
 	   "the largest file is judged");
-	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX + 1, false, &c),
+	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX + 1, &plain, &c),
 	   "a larger one is refused");
 	memset(big, 'a', AB_GITCONFIG_MAX);
 	memcpy(big, "[a]\n", 4);
-	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX, false, &c),
+	ok(!ab_gitchange_allowed("", 0, big, AB_GITCONFIG_MAX, &plain, &c),
 	   "a name without end is refused");
 	free(big);
 }
@@ -177,7 +202,7 @@ static void cut_everywhere(void)
 			struct ab_gitchange c;
 
 			ab_gitchange_allowed(refused[i].before, strlen(refused[i].before),
-					     guarded(refused[i].after, n), n, false, &c);
+					     guarded(refused[i].after, n), n, &plain, &c);
 		}
 	ok(runs > 1000, "cut at every byte: %zu runs stay in bounds", runs);
 }

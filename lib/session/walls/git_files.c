@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "sandbox/plan/plan.h"
@@ -21,7 +22,7 @@ struct ab_git_repo {
 	int stage;	    /* hooks in the box, below its mount */
 	int top_stage;	    /* ".git" in the box, below its mount; or -1 */
 	const char *staged; /* the name of a file that is being prepared in hooks */
-	bool worktree_pinned;
+	struct ab_gitchange_terms terms;
 };
 
 struct ab_git_files {
@@ -30,6 +31,7 @@ struct ab_git_files {
 	struct ab_git_file *v;
 	size_t len;
 	char staged[40];
+	struct ab_strv closed; /* folders of the repositories */
 };
 
 static bool is_closed_file(const struct ab_plan *plan, const char *path)
@@ -143,6 +145,16 @@ static struct ab_git_repo *open_repo(const char *gitdir, int stage, int top_stag
 	return r;
 }
 
+/* Under both names that git accepts. */
+static void add_closed(struct ab_git_files *files, const char *gitdir)
+{
+	ab_autofree char *top = ab_path_parent(gitdir);
+
+	ab_strv_add(&files->closed, gitdir);
+	if (strcmp(strrchr(gitdir, '/'), "/.git") == 0)
+		ab_strv_add(&files->closed, top);
+}
+
 static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, const char *hooks,
 		     int stage, int top_stage)
 {
@@ -155,9 +167,11 @@ static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, con
 	files->repos = ab_realloc(files->repos, (files->nrepos + 1) * sizeof(files->repos[0]));
 	files->repos[files->nrepos++] = r;
 	r->staged = files->staged;
-	r->worktree_pinned = is_closed_file(plan, worktree);
+	r->terms = (struct ab_gitchange_terms){ .worktree_pinned = is_closed_file(plan, worktree),
+						.repos = &files->closed };
+	add_closed(files, gitdir);
 	add_config(files, r, "config", gitdir);
-	if (r->worktree_pinned)
+	if (r->terms.worktree_pinned)
 		add_config(files, r, "config.worktree", gitdir);
 	if (r->top >= 0)
 		add_modules(files, r, gitdir);
@@ -293,8 +307,8 @@ static bool judge_change(const struct ab_git_file *f, const struct ab_buf *befor
 			 const struct ab_buf *after, struct ab_gitchange *ret)
 {
 	return ab_gitchange_allowed(before->len ? before->data : "", before->len,
-				    after->len ? after->data : "", after->len,
-				    f->repo->worktree_pinned, ret);
+				    after->len ? after->data : "", after->len, &f->repo->terms,
+				    ret);
 }
 
 int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *ret_allowed,

@@ -6,6 +6,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/text/ascii.h"
 #include "workspace/git/gitconfig.h"
 
@@ -16,7 +17,9 @@ enum kind {
 	WORD,	  /* letters, digits, "-" and "_": a flag, a number, one of git's words */
 	TEXT,	  /* only shown to people or kept by a tool */
 	REF,	  /* a branch, a refspec, a pathspec: not an option */
-	ADDRESS,  /* a URL, a path or the name of a remote: neither "helper::x" nor an option */
+	ADDRESS,  /* another machine, or a repository whose hooks are closed */
+	SOURCE,	  /* a URL or a path that is only cloned: neither "helper::x" nor an option */
+	REMOTE,	  /* the name of a remote, or "." */
 	UPDATE,	  /* submodule.*.update: not a command */
 	WORKTREE, /* like WORD, if config.worktree is closed */
 };
@@ -33,9 +36,9 @@ static const struct free_key {
 	{ "branch.*.gh-merge-base", REF },
 	{ "branch.*.github-pr-owner-number", TEXT },
 	{ "branch.*.merge", REF },
-	{ "branch.*.pushremote", ADDRESS },
+	{ "branch.*.pushremote", REMOTE },
 	{ "branch.*.rebase", WORD },
-	{ "branch.*.remote", ADDRESS },
+	{ "branch.*.remote", REMOTE },
 	{ "branch.*.vscode-merge-base", REF },
 	{ "branch.autosetupmerge", WORD },
 	{ "branch.autosetuprebase", WORD },
@@ -95,7 +98,7 @@ static const struct free_key {
 	{ "remote.*.skipfetchall", WORD },
 	{ "remote.*.tagopt", WORD },
 	{ "remote.*.url", ADDRESS },
-	{ "remote.pushdefault", ADDRESS },
+	{ "remote.pushdefault", REMOTE },
 	{ "rerere.autoupdate", WORD },
 	{ "rerere.enabled", WORD },
 	{ "status.showuntrackedfiles", WORD },
@@ -106,7 +109,7 @@ static const struct free_key {
 	{ "submodule.*.path", REF },
 	{ "submodule.*.shallow", WORD },
 	{ "submodule.*.update", UPDATE },
-	{ "submodule.*.url", ADDRESS },
+	{ "submodule.*.url", SOURCE },
 	{ "submodule.active", REF },
 	{ "submodule.recurse", WORD },
 	{ "tag.sort", TEXT },
@@ -125,9 +128,46 @@ static bool is_word(const char *value)
 
 /* "ext::sh -c x" runs a program, "helper::x" another one, and ssh takes "-oProxyCommand=x" for an
  * option. */
-static bool is_plain_address(const char *value)
+static bool is_plain_source(const char *value)
 {
 	return value[0] != '-' && !strstr(value, "::") && !strstr(value, "://-");
+}
+
+/* "host:path", or a URL of a protocol for which git needs no other helper. */
+static bool is_elsewhere(const char *value)
+{
+	static const char *const protocols[] = {
+		"http", "https", "ssh", "git", "git+ssh", "ssh+git",
+	};
+	const char *url = strstr(value, "://");
+	size_t n = strcspn(value, ":/");
+
+	if (!url)
+		return n > 0 && value[n] == ':';
+	for (size_t i = 0; i < AB_COUNT(protocols); i++)
+		if (n == strlen(protocols[i]) && value + n == url &&
+		    strncmp(value, protocols[i], n) == 0)
+			return true;
+	return false;
+}
+
+static bool is_closed_repo(const struct ab_strv *repos, const char *value)
+{
+	size_t n = strlen(value);
+
+	while (n > 1 && value[n - 1] == '/')
+		n--;
+	for (size_t i = 0; repos && i < repos->len; i++)
+		if (strlen(repos->v[i]) == n && strncmp(repos->v[i], value, n) == 0)
+			return true;
+	return false;
+}
+
+/* Without a slash: a name that no remote has is taken for a path. */
+static bool is_remote(const char *value)
+{
+	return strcmp(value, ".") == 0 ||
+	       (value[0] && value[0] != '-' && value[0] != '.' && !strpbrk(value, ":/"));
 }
 
 static bool is_plain_update(const char *value)
@@ -140,7 +180,7 @@ static bool is_plain_update(const char *value)
 	return false;
 }
 
-static bool is_free(const char *key, const char *value, bool worktree_pinned)
+static bool is_free(const char *key, const char *value, const struct ab_gitchange_terms *terms)
 {
 	for (size_t i = 0; i < AB_COUNT(free_keys); i++) {
 		if (!ab_gitconfig_key_matches(free_keys[i].key, key))
@@ -153,11 +193,16 @@ static bool is_free(const char *key, const char *value, bool worktree_pinned)
 		case REF:
 			return value[0] != '-';
 		case ADDRESS:
-			return is_plain_address(value);
+			return is_plain_source(value) &&
+			       (is_elsewhere(value) || is_closed_repo(terms->repos, value));
+		case SOURCE:
+			return is_plain_source(value);
+		case REMOTE:
+			return is_remote(value);
 		case UPDATE:
 			return is_plain_update(value);
 		case WORKTREE:
-			return worktree_pinned && is_word(value);
+			return terms->worktree_pinned && is_word(value);
 		}
 	}
 	return false;
@@ -167,7 +212,7 @@ static bool is_free(const char *key, const char *value, bool worktree_pinned)
 struct reader {
 	const char *p, *end;
 	const char *bad; /* why the text cannot be judged, or NULL */
-	bool worktree_pinned;
+	const struct ab_gitchange_terms *terms;
 	struct ab_buf section; /* "remote.origin." as written, but the first part in lower case */
 	struct ab_buf key;     /* section and name, NUL-terminated */
 	struct ab_buf value;
@@ -275,7 +320,7 @@ static int read_assignment(struct reader *r, const char *p, const char *end)
 		return 1; /* a flag without a value */
 	if (*p != '=' || !read_value(r, p + 1, end, &simple))
 		return -1;
-	return !(simple && is_free(r->key.data, r->value.data, r->worktree_pinned));
+	return !(simple && is_free(r->key.data, r->value.data, r->terms));
 }
 
 /* No byte that a reader could take for an end of the line or of the text. */
@@ -364,9 +409,9 @@ static bool compare(struct reader *before, struct reader *after, struct ab_gitch
 	}
 }
 
-static struct reader open_text(const char *data, size_t len, bool worktree_pinned)
+static struct reader open_text(const char *data, size_t len, const struct ab_gitchange_terms *terms)
 {
-	struct reader r = { .p = data, .end = data + len, .worktree_pinned = worktree_pinned };
+	struct reader r = { .p = data, .end = data + len, .terms = terms };
 
 	clear_text(&r.section);
 	return r;
@@ -380,15 +425,16 @@ static void close_text(struct reader *r)
 }
 
 bool ab_gitchange_allowed(const char *before, size_t before_len, const char *after,
-			  size_t after_len, bool worktree_pinned, struct ab_gitchange *ret)
+			  size_t after_len, const struct ab_gitchange_terms *terms,
+			  struct ab_gitchange *ret)
 {
 	struct reader a, b;
 	bool allowed;
 
 	if (before_len > AB_GITCONFIG_MAX || after_len > AB_GITCONFIG_MAX)
 		return blame_text(ret, "is too long");
-	a = open_text(before, before_len, worktree_pinned);
-	b = open_text(after, after_len, worktree_pinned);
+	a = open_text(before, before_len, terms);
+	b = open_text(after, after_len, terms);
 	allowed = compare(&a, &b, ret);
 	close_text(&a);
 	close_text(&b);

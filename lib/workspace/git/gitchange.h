@@ -20,9 +20,19 @@ struct ab_gitchange {
 	char key[192];	 /* "core.hookspath", cut if it is longer; "" if none is to blame */
 };
 
-/* `worktree_pinned`: config.worktree exists and is closed, so extensions.worktreeConfig
- * may be set. False: see *ret. */
+struct ab_strv;
+
+struct ab_gitchange_terms {
+	/* config.worktree exists and is closed, so extensions.worktreeConfig may be set */
+	bool worktree_pinned;
+	/* Folders of this machine that may be the address of a remote, or NULL: repositories whose
+	 * hooks and configuration are closed. git push runs those of any other. */
+	const struct ab_strv *repos;
+};
+
+/* False: see *ret. */
 bool ab_gitchange_allowed(const char *before, size_t before_len, const char *after,
-			  size_t after_len, bool worktree_pinned, struct ab_gitchange *ret);
+			  size_t after_len, const struct ab_gitchange_terms *terms,
+			  struct ab_gitchange *ret);
 
 #endif
