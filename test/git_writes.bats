@@ -118,6 +118,8 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 		bad git config remote.pushDefault "$PWD/$1"
 		well git remote add o ~/far.git
 		bad git config remote.o.pushurl "$PWD/$1"
+		bad sh -c "mkdir -p .git/remotes && echo \"URL: ./$1\" >.git/remotes/e"
+		bad sh -c "mkdir -p .git/branches && echo \"./$1\" >.git/branches/e"
 		well git remote add web https://example.org/a.git
 		well git config branch.main.remote o
 		well git config push.default current

@@ -19,7 +19,9 @@
 
 /* Files that decide which programs git runs. In a git directory that we make writable
  * they are always closed, whatever the policy contains. */
-static const char *const always[] = { "hooks", "config", "config.worktree", "commondir" };
+static const char *const always[] = {
+	"hooks", "config", "config.worktree", "commondir", "remotes", "branches",
+};
 
 /* Folders that exist while git waits in the middle of an operation. Its next step may
  * run commands that are listed there. */

@@ -74,11 +74,14 @@ void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 	}
 	/*
 	 * These also decide which configuration git reads: a "commondir" file in
-	 * a git directory makes git read config and hooks elsewhere.
+	 * a git directory makes git read config and hooks elsewhere, and a file in
+	 * "remotes" or "branches" gives a remote its address.
 	 */
 	if (ab_strv_has(&names->git, "config")) {
 		ab_strv_add(&names->git, "config.worktree");
 		ab_strv_add(&names->git, "commondir");
+		ab_strv_add(&names->git, "remotes");
+		ab_strv_add(&names->git, "branches");
 	}
 	sort_unique(&names->top);
 	sort_unique(&names->git);
