@@ -173,6 +173,9 @@ holds_late()
 	as in the kernel
 	waited
 	threads
+	crowd []
+	as in the kernel
+	netlink
 	END
 }
 

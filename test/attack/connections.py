@@ -62,3 +62,28 @@ for t in threads: t.start()
 for i in range(400): busy.accept()[0].close()
 for t in threads: t.join()
 print("threads")
+
+# More that wait than a queue has room for.
+crowd = unix()
+crowd.bind("crowd")
+crowd.listen(0)
+failed = []
+def push():
+    s = unix()
+    try:
+        s.connect("crowd")
+    except OSError as e:
+        failed.append(e)
+    s.close()
+threads = [threading.Thread(target=push) for _ in range(100)]
+for t in threads: t.start()
+time.sleep(0.3)
+for i in range(100): crowd.accept()[0].close()
+for t in threads: t.join()
+print("crowd", failed)
+
+# A group of netlink is for those who have rights over the network.
+netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+fails(errno.EPERM, lambda: netlink.connect((0, 1)))
+netlink.connect((0, 0))
+print("netlink")

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -141,6 +142,15 @@ static bool names_file(const struct sockaddr_storage *address, socklen_t len)
 
 	return address->ss_family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path) &&
 	       un->sun_path[0];
+}
+
+/* The one address that only somebody with rights over the box's network may connect to: we have
+ * these, because we made it. */
+static bool needs_rights(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_nl *nl = (const struct sockaddr_nl *)address;
+
+	return address->ss_family == AF_NETLINK && (nl->nl_groups || nl->nl_pid);
 }
 
 /*
@@ -274,6 +284,8 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_aren
 		return answer(-w.fd);
 	if (is_of_host(c, w.fd))
 		errnum = EACCES;
+	else if (needs_rights(&w.address))
+		errnum = EPERM;
 	else if (names_file(&w.address, w.len))
 		errnum = replace_address(c, arena, tid, &w, &denied);
 	/* Else what was read and taken may be another process's. */

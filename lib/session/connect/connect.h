@@ -47,7 +47,7 @@ struct ab_connect_result {
 	int fd;		    /* if it waits: ready for writing when it has ended; or -1 */
 };
 
-enum { AB_CONNECTS_MAX = 32 }; /* that wait at the same time */
+enum { AB_CONNECTS_MAX = 256 }; /* that wait at the same time */
 
 /* The network of a socket. 0: it is no socket, or the kernel cannot tell (before Linux 5.14). */
 uint64_t ab_connect_network(int fd);
