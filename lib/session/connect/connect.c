@@ -173,11 +173,12 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 	path = f.errnum ? NULL : ab_found_path(arena, &f);
 	if (f.errnum) {
 		errnum = f.errnum;
+	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
+		/* A mask is no socket; what has no path never was one. */
+		*ret_denied = path && path[0] == '/' && !S_ISDIR(f.st.st_mode) ? path : NULL;
+		errnum = EACCES;
 	} else if (!S_ISSOCK(f.st.st_mode)) {
 		errnum = ECONNREFUSED;
-	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
-		*ret_denied = path;
-		errnum = EACCES;
 	}
 	if (!errnum) {
 		w->file = ab_take_fd(&f.fd);
