@@ -237,6 +237,7 @@ outside_modes()
 		echo into >/dev/null && head -c 3 /dev/zero | wc -c'
 	[ "$status" -eq 0 ]
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = 3 ]
 	after=$(outside_modes)
 	[ "$before" = "$after" ]
