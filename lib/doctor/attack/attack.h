@@ -107,7 +107,7 @@ struct ab_stage {
 	int port;
 	int key;
 	int secret;	  /* a file descriptor of a planted key */
-	int listeners[3]; /* the host's: TCP, abstract, pathname */
+	int listeners[4]; /* the host's: TCP, abstract, pathname, renamed */
 	char *before;	  /* the trial's files, as text */
 	char *mounts;
 };

@@ -134,6 +134,7 @@ static const struct ab_try ipc[] = {
 	{ IPC, "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm },
 	{ IPC, "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets },
 	{ IPC, "an agent's socket in the home folder", connect_path_socket, "~/agent.sock" },
+	{ IPC, "a socket that no list has", connect_path_socket, "~/renamed.sock" },
 	{ IPC, "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },
 	{ IPC, "the system bus by its old path", connect_path_socket,
 	  "/var/run/dbus/system_bus_socket" },

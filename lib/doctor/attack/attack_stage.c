@@ -164,6 +164,8 @@ static void plant_listeners(struct ab_stage *s)
 	socklen_t len = sizeof(in);
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", s->tag);
 	ab_autofree char *path = ab_printf("%s/agent.sock", s->trial->home);
+	ab_autofree char *first = ab_printf("%s/first.sock", s->trial->home);
+	ab_autofree char *renamed = ab_printf("%s/renamed.sock", s->trial->home);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 && listen(fd, 4) == 0 &&
@@ -172,6 +174,10 @@ static void plant_listeners(struct ab_stage *s)
 	s->listeners[0] = fd;
 	s->listeners[1] = listen_unix(name, true);
 	s->listeners[2] = listen_unix(path, false);
+	/* The kernel lists it by the name that it had. */
+	s->listeners[3] = listen_unix(first, false);
+	if (s->listeners[3] >= 0 && rename(first, renamed) < 0)
+		ab_closep(&s->listeners[3]);
 }
 
 /* Start a process of the host that the box must not see. It removes what was
@@ -221,7 +227,7 @@ int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error 
 			      .self = getpid(),
 			      .control = -1,
 			      .secret = -1,
-			      .listeners = { -1, -1, -1 } };
+			      .listeners = { -1, -1, -1, -1 } };
 
 	/* The trial's own id: "trial-k3x9q". */
 	snprintf(s.tag, sizeof(s.tag), "%.7s", strchr(trial->name, '-') + 1);
