@@ -18,24 +18,6 @@ static void check_path(void *arg, const char *path)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check_path(void *arg, const char *path)
-{
-	size_t *calls = arg;
-
-	(*calls)++;
-	if (!path[0] || strlen(path) > AB_GITINDEX_PATH)
-		abort();
-}
-
-static void check_command(void *arg, const char *command)
-{
-	(*(size_t *)arg)++;
-	if (strchr(command, '\n'))
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ab_autobuf struct ab_buf out = { 0 }, keys = { 0 }, again = { 0 }, none = { 0 };
