@@ -224,8 +224,7 @@ static int path_main(struct args *args)
 }
 
 static const struct option options_reload[] = {
-	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL,
-	  "also close connections no longer allowed" },
+	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "also close connections no longer allowed" },
 	{ 0 },
 };
 

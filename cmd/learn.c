@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 static const struct option options_learn[] = {
-	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL,
-	  "save it as a profile, or add it to one" },
+	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL, "save it as a profile, or add it to one" },
 	{ 0 },
 };
 

@@ -91,7 +91,7 @@ struct ab_policy {
 		enum ab_home_mode home;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;
-		uint64_t tmp_size;	   /* bytes, of all private folders */
+		uint64_t tmp_size; /* bytes, of all private folders */
 	} fs;
 
 	struct {

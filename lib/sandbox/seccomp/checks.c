@@ -304,12 +304,11 @@ const struct ab_switch ab_check_openat_read = {
  * theirs in this way, and asking would make a clone 7 to 11 % slower (test/bench/writes.sh).
  */
 #define NEW_FILE(mode) OK((mode) | O_CREAT | O_EXCL), OK((mode) | O_CREAT | O_EXCL | O_TRUNC)
-#define WRITES(n)                                                                     \
-	{                                                                             \
-		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC,           \
-		.other = AB_ASKED,                                                    \
-		WHEN(OK(O_RDONLY), OK(O_EXCL), NEW_FILE(O_RDONLY), NEW_FILE(O_WRONLY), \
-		     NEW_FILE(O_RDWR)),                                               \
+#define WRITES(n)                                                                              \
+	{                                                                                      \
+		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC, .other = AB_ASKED, \
+		WHEN(OK(O_RDONLY), OK(O_EXCL), NEW_FILE(O_RDONLY), NEW_FILE(O_WRONLY),         \
+		     NEW_FILE(O_RDWR)),                                                        \
 	}
 
 const struct ab_switch ab_check_open_writes = WRITES(1);

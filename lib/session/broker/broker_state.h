@@ -53,7 +53,7 @@ struct broker {
 	struct ab_fds passed; /* descriptors that came with the request */
 	struct ab_quarantine *quarantine;
 	struct ab_wall_watch *walls;
-	int git_sock; /* to the judge, for renames that it holds; or -1 */
+	int git_sock;			    /* to the judge, for renames that it holds; or -1 */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
 	bool cleaned_up;		    /* the hourly cleanup is done */
