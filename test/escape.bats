@@ -580,6 +580,7 @@ reach()
 		su -c "echo became" </dev/null
 		id -u'
 	no_hole
+	unsaid
 	[ "${lines[-1]}" = "$(id -u)" ]
 }
 
