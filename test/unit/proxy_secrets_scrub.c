@@ -228,8 +228,8 @@ static void check_bytes(struct ab_scrub *scrub, const struct ab_buf *in, const c
 
 	memcpy(whole_out, in->data, len);
 	ab_scrub_take(scrub, whole_out, len, true);
-	ok(!keeps_part(whole_out, in->data, len) && memcmp(whole_out, "<<", 2) == 0 &&
-		   memcmp(whole_out + len - 2, ">>", 2) == 0,
+	ok(!keeps_part(whole_out, (const uint8_t *)in->data, len) &&
+		   memcmp(whole_out, "<<", 2) == 0 && memcmp(whole_out + len - 2, ">>", 2) == 0,
 	   "%s: it is replaced, and nothing else", name);
 	for (size_t step = 1; step < len; step++) {
 		size_t done = 0;

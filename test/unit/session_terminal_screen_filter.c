@@ -157,7 +157,7 @@ static void test_asked(void)
 		"\033Z",    "\302\232",
 		"\033[14t", "\033[?2004$p",
 		"\033[?u",  "\033]11;?\a",
-		"\033[>q",  "\033]4;1;?" ST,
+		"\033[>q",  ("\033]4;1;?" ST),
 		"\033[5n",  "\033]1337;ReportCellSize\a",
 	};
 	static const char *const others[] = {
