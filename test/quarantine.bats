@@ -186,14 +186,16 @@ statuses()
 	until [ -e "$1" ]; do
 		git status >/dev/null 2>&1 || true
 		git diff >/dev/null 2>&1 || true
+		echo round >>"$HOME/rounds"
 	done
 }
 
 @test "git status outside runs nothing of the box, during and after the run" {
 	make_repo
+	touch "$HOME/rounds"
 	statuses "$TEST_DIR/stop" 3>&- &
 	PEERS+=($!)
-	agentbox run --yes -- sh -c '
+	agentbox run --yes --timeout 90s -- sh -c '
 		for s in one two three; do
 			git init -q $s; git -C $s commit -q --allow-empty -m x
 			git -C $s config core.fsmonitor "'"$EVIL"'"; git -C $s config user.name fine
@@ -201,7 +203,9 @@ statuses()
 		done
 		mkdir -p a/b; git init -q a/b/deep; git -C a/b/deep commit -q --allow-empty -m x
 		git update-index --add --cacheinfo 160000,$(git -C a/b/deep rev-parse HEAD),a/b/deep
-		sleep 1'
+		# Until git has looked at all of it outside.
+		rounds=$(($(wc -l <"$HOME/rounds") + 3))
+		until [ "$(wc -l <"$HOME/rounds")" -ge "$rounds" ]; do sleep 0.05; done'
 	touch "$TEST_DIR/stop"
 	git status
 	[ "$status" -eq 0 ]
@@ -210,6 +214,10 @@ statuses()
 	! git -C two config core.fsmonitor || false
 	[[ "$output" == *"added the submodule one to the index of $WORKSPACE"* ]]
 	[[ "$output" == *"$WORKSPACE/one/.git/config (core.fsmonitor)"* ]]
+	# The same setting, made outside, is obeyed.
+	git -C two config core.fsmonitor "$EVIL"
+	git status
+	[ -e "$HOME/PWNED" ]
 }
 
 @test "it is told at once, and recorded" {

@@ -12,7 +12,7 @@ struct ab_git_ask {
 
 struct ab_git_answer {
 	uint64_t id;
-	int32_t errnum; /* 0: done; -1: it is none of ours */
+	int32_t errnum; /* 0: done; -1: not a file that agentbox closed */
 	char path[1024];
 	char reason[256];
 };

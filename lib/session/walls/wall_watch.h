@@ -60,8 +60,8 @@ void ab_wall_watch_lines(const struct ab_wall_watch *watch, struct ab_strv *ret)
 
 /*
  * The box renames `from` to `to`, a git configuration file, in the folder that has this device and
- * inode. -1: it is none of ours; else see ab_git_file_commit(). *ret_path: the file; *ret_created:
- * it did not exist.
+ * inode. -1: not a file that agentbox closed; else see ab_git_file_commit(). *ret_path: the file;
+ * *ret_created: it did not exist.
  */
 int ab_wall_watch_commit(struct ab_wall_watch *watch, const struct stat *dir, const char *from,
 			 const char *to, const char **ret_path, bool *ret_created,

@@ -75,8 +75,8 @@ static bool is_denied_access(int dir, const char *name, int how)
 
 /*
  * The box cannot open what the caller cannot open: it has the same uid and fewer
- * rights. But it could change the mode of our own files, a link may lead anywhere,
- * and a folder that cannot be listed may still be entered. In a folder of ours
+ * rights. But it could change the mode of the caller's own files, a link may lead anywhere,
+ * and a folder that cannot be listed may still be entered. In a folder of the caller's
  * ("sudo" has left something in the home) the owner may well open it later, while
  * the box runs, so it is hidden too; in the system's folders nobody does that.
  */

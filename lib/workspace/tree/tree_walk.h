@@ -25,7 +25,7 @@ struct ab_walk {
 	size_t late;
 	/*
 	 * Told about a folder that cannot be searched although the box could:
-	 * one of ours without permission to read, or one so deep that the paths
+	 * one of the caller's without permission to read, or one so deep that the paths
 	 * in it are too long. If NULL, the walk is cut instead.
 	 */
 	void (*unreadable)(void *arg, const char *path);
