@@ -473,3 +473,25 @@ no_live_run()
 	[ ! -e /dev/shm/y ]
 	[ ! -e /run/z ]
 }
+
+# In a container nobody may reap the processes that a run leaves.
+@test "a run that was watched and judged leaves no process to reap" {
+	run timeout 60 python3 - "$AGENTBOX" <<-'PY'
+	import ctypes, os, subprocess, sys
+	PR_SET_CHILD_SUBREAPER = 36
+	assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+	for _ in range(5):
+	    subprocess.run([sys.argv[1], "run", "--", "sh", "-c", "echo x >f; sleep 0.1"], check=True)
+	try:
+	    print("left:", os.waitpid(-1, os.WNOHANG))
+	except ChildProcessError:
+	    print("none")
+	# The twin: a process that was left would be seen.
+	subprocess.run(["sh", "-c", "sleep 0.01 &"], check=True)
+	print("twin:", os.waitpid(-1, 0)[0] > 0)
+	PY
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = none ]
+	[ "${lines[1]}" = "twin: True" ]
+}

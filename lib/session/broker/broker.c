@@ -205,6 +205,18 @@ static void clean_up(struct broker *b, size_t most)
 	b->cleaned_up = true;
 }
 
+/* In a container nobody may reap what is left, so nothing is: the supervisor waits for us. */
+static _Noreturn void leave(struct broker *b)
+{
+	if (b->judge > 0) {
+		kill(b->judge, SIGKILL);
+		while (waitpid(b->judge, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	ab_quarantine_unwatch(b->quarantine);
+	_exit(0);
+}
+
 /* The supervisor died: finish the run in its place. */
 static _Noreturn void finish_alone(struct broker *b)
 {
@@ -230,7 +242,7 @@ static _Noreturn void finish_alone(struct broker *b)
 		(void)ab_log_write(&log, &line, &err);
 	clean_up(b, AB_HOURLY_MOST);
 	ab_run_retire(b->duty.run);
-	_exit(0);
+	leave(b);
 }
 
 /* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
@@ -255,7 +267,6 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 		memcpy(a.lines + n, lines.v[i], more);
 		n += more;
 	}
-	a.number = ab_quarantine_is_armed(b->quarantine);
 	if (ab_quarantine_report(b->quarantine)->nstayed) {
 		ab_fail(&a.error, AB_EPROPERTY, 0,
 			"protected files that the run created could not be moved to quarantine");
@@ -268,9 +279,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	/* While the supervisor ends. */
 	clean_up(b, AB_HOURLY_LEAST);
 	ab_run_retire(b->duty.run);
-	/* It does not wait for what the kernel does now. */
-	shutdown(b->sock, SHUT_RDWR);
-	_exit(0);
+	leave(b);
 }
 
 /* Runs in the process that read the source, so that the value is nowhere else. */
@@ -300,7 +309,8 @@ static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
 	if (b->duty.judge && sock >= 0 && b->passed.len == 1) {
 		/* Without it git cannot change its configuration, and nothing else is different. */
 		(void)!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
-		if (fork() == 0)
+		b->judge = fork();
+		if (b->judge == 0)
 			ab_judge_be(b->duty.judge, sock, b->passed.v[0], pair[1]);
 		b->git_sock = pair[0];
 		ab_closep(&pair[1]);
@@ -366,7 +376,7 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	(void)ask;
 	(void)len;
 	ab_jobs_finish(b, 0, NULL);
-	_exit(0);
+	leave(b);
 }
 
 /* For each request: the length of its body, and its handler. */

@@ -118,8 +118,7 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err);
 
-/* Tell it to exit, and reap it. A broker that watches with inotify takes about 10 ms to exit: when
- * its work is done, nobody waits for that. */
+/* Tell it to exit, and reap it. */
 void ab_broker_end(struct ab_broker *broker);
 
 #endif

@@ -210,7 +210,6 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_err
 
 	if (wait_for_answer(broker, &a, &len, &fatal, err) < 0)
 		return -1;
-	broker->lingers = a.number != 0;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(ret, a.lines + i);
 	if (fatal.code == AB_ENONE && a.result == 0)
@@ -219,29 +218,16 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_err
 	return -1;
 }
 
-/* It closes its socket when everything is done. */
-static void wait_for_close(struct ab_broker *broker)
-{
-	char rest;
-	ssize_t n;
-
-	do
-		n = recv(broker->sock, &rest, sizeof(rest), 0);
-	while (n > 0 || (n < 0 && errno == EINTR));
-}
-
 void ab_broker_end(struct ab_broker *broker)
 {
 	struct ab_error late;
 
 	/* A broker that does not get this would never exit; one that has swept exits by itself. */
-	if (!broker->lingers && send_blocking(broker, ASK_LEAVE, &late) < 0)
+	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
-	if (broker->lingers)
-		wait_for_close(broker);
 	/* Nor would one that blocks in send(). */
 	shutdown(broker->sock, SHUT_RD);
-	while (!broker->lingers && waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(broker->sock);
 	free(broker);

@@ -53,6 +53,7 @@ struct broker {
 	struct ab_fds passed; /* descriptors that came with the request */
 	struct ab_quarantine *quarantine;
 	struct ab_wall_watch *walls;
+	pid_t judge;			    /* or 0 */
 	int git_sock;			    /* to the judge, for renames that it holds; or -1 */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */

@@ -60,7 +60,6 @@ struct answer {
 struct ab_broker {
 	pid_t pid;
 	int sock;
-	bool lingers; /* do not wait for its exit */
 };
 
 #endif

@@ -588,7 +588,7 @@ void ab_quarantine_close(struct ab_quarantine *q)
 		free(q->parked[i].name);
 	}
 	free(q->parked);
-	ab_closep(&q->inotify);
+	ab_quarantine_unwatch(q);
 	for (size_t i = 0; i < q->report.nmoved; i++) {
 		free(q->report.moved[i].path);
 		free(q->report.moved[i].name);

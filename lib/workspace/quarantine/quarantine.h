@@ -63,10 +63,8 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 /*
  * While the box runs. inotify tells what appears in the watched folders (0.1 ms late);
  * without it their ctime, which nobody can set, is checked every
- * AB_QUARANTINE_POLL_MS. Closing the last descriptor of an inotify instance takes
- * about 10 ms, so it is opened only when a watched folder has changed or the run
- * is AB_QUARANTINE_ARM_MS old; before that the ctime is checked as well. When
- * ab_quarantine_is_armed(), nobody should wait for the process to exit.
+ * AB_QUARANTINE_POLL_MS. inotify is used only when a watched folder has changed or
+ * the run is AB_QUARANTINE_ARM_MS old; before that the ctime is checked as well.
  *
  * Call _events when the descriptor is readable, and _look when it is due and every
  * AB_QUARANTINE_MS: writes through a mapping cause no event.
@@ -76,8 +74,13 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 #define AB_QUARANTINE_ARM_MS 50
 int ab_quarantine_fd(const struct ab_quarantine *q);	  /* or -1 */
 int64_t ab_quarantine_due(const struct ab_quarantine *q); /* ab_now_ms(), or INT64_MAX */
-bool ab_quarantine_is_armed(const struct ab_quarantine *q);
 void ab_quarantine_events(struct ab_quarantine *q);
+/*
+ * Stop watching. Who closes the last descriptor of an inotify instance waits about 10 ms for other
+ * processors. So it stays in flight in a socket that nobody can reach any more, and the kernel's
+ * collector, which runs in a thread of its own (Linux 6.9), closes it.
+ */
+void ab_quarantine_unwatch(struct ab_quarantine *q);
 void ab_quarantine_look(struct ab_quarantine *q);
 
 /* This file was created for the box, protected: do not move it. */

@@ -18,11 +18,13 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/system/clock.h"
+#include "base/system/fd.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/survey.h"
 
@@ -157,9 +159,18 @@ int ab_quarantine_fd(const struct ab_quarantine *q)
 	return q->inotify;
 }
 
-bool ab_quarantine_is_armed(const struct ab_quarantine *q)
+void ab_quarantine_unwatch(struct ab_quarantine *q)
 {
-	return q->inotify >= 0;
+	int pair[2];
+
+	if (q->inotify < 0)
+		return;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0) {
+		(void)ab_send_fds(pair[0], "", 1, (const int[]){ q->inotify, pair[1] }, 2);
+		close(pair[0]);
+		close(pair[1]);
+	}
+	ab_closep(&q->inotify);
 }
 
 int64_t ab_quarantine_due(const struct ab_quarantine *q)
