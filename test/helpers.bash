@@ -381,13 +381,18 @@ tty_start()
 	CONF
 	TTY_STARTED=1
 	rm -f "$TEST_DIR/tty-status"
-	# tmux sometimes loses the status of a pane, so a shell saves it. The
-	# shell ignores the signals of keys, which are for CMD.
+	# tmux may lose the status and the last output of a pane whose process has
+	# ended. So a shell saves the status, sets the title, which tmux reads
+	# after all output, and stays. It ignores the signals of keys, which are
+	# for CMD.
 	tty_tmux new-session -d -x 80 -y 24 "exec $(printf '%q ' sh -c '
 		trap : INT QUIT TSTP
 		"$@"
 		echo "$?" >"$0.new"
-		mv "$0.new" "$0"' "$TEST_DIR/tty-status" "$@")" &&
+		mv "$0.new" "$0"
+		printf "\033\\\\\033]2;ended\033\\\\"
+		trap "" INT QUIT TSTP
+		exec sleep 3600' "$TEST_DIR/tty-status" "$@")" &&
 		tty_tmux resize-window -x 80 -y 24
 }
 
@@ -424,11 +429,11 @@ tty_resize()
 	tty_tmux resize-window -x "$1" -y "$2"
 }
 
-# Once the pane is dead, the screen is complete.
+# Once the title is set, the screen is complete.
 tty_ended()
 {
 	[ -e "$TEST_DIR/tty-status" ] &&
-		[ "$(tty_tmux display-message -p '#{pane_dead}')" = 1 ]
+		[ "$(tty_tmux display-message -p '#{pane_title}')" = ended ]
 }
 
 tty_end()
@@ -438,8 +443,7 @@ tty_end()
 		return 1
 	}
 	status=$(cat "$TEST_DIR/tty-status")
-	# tmux adds its own line to a dead pane.
-	output=$(tty_screen | sed '/^Pane is dead/d')
+	output=$(tty_screen)
 	printf '%s\n[status %s]\n' "$output" "$status"
 }
 
