@@ -5,16 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/data/strv.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "sandbox/plan/plan.h"
 #include "session/walls/inside.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/tree/dir.h"
+
+enum {
+	LOCK_MS = 10, /* a git on the host has a file locked for one or two */
+	LOCK_PAUSE_NS = 50000,
+};
 
 struct ab_git_repo {
 	int dir, hooks;	    /* on the host */
@@ -43,8 +50,10 @@ static bool is_closed_file(const struct ab_plan *plan, const char *path)
 	return false;
 }
 
-/* Its content, at most AB_GITCONFIG_MAX bytes of a regular file, and what it is. */
-static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat *ret_st)
+/* Its content, at most AB_GITCONFIG_MAX bytes of a regular file, and what it is. While *ret_fd is
+ * open, no other file gets its inode number; may be NULL. */
+static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat *ret_st,
+		     int *ret_fd)
 {
 	ab_autoclose int fd =
 		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -59,12 +68,14 @@ static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat 
 		return errno;
 	ret->len = 0;
 	ab_buf_add(ret, data, len);
+	if (ret_fd)
+		*ret_fd = ab_take_fd(&fd);
 	return 0;
 }
 
 static void add_file(struct ab_git_files *files, struct ab_git_file f)
 {
-	int errnum = read_file(f.dir, f.name, &f.known, &f.st);
+	int errnum = read_file(f.dir, f.name, &f.known, &f.st, NULL);
 
 	f.missing = errnum == ENOENT;
 	if (errnum && (!f.missing || f.is_config)) {
@@ -237,7 +248,7 @@ void ab_git_file_refresh(struct ab_git_file *f)
 	    !is_same_object(&st, &f->st) || is_unchanged(&st, &f->st))
 		return;
 	/* Another file by now: its mount is gone, and the caller will see that. */
-	if (read_file(f->dir, f->name, &now, &st) != 0 || !is_same_object(&st, &f->st)) {
+	if (read_file(f->dir, f->name, &now, &st, NULL) != 0 || !is_same_object(&st, &f->st)) {
 		ab_buf_fini(&now);
 		return;
 	}
@@ -269,6 +280,11 @@ static int exchange(const struct ab_git_file *f, const struct stat *old)
 	unsigned int how = f->missing ? RENAME_NOREPLACE : RENAME_EXCHANGE;
 	struct stat st;
 
+	/* Preparing took a millisecond. If it is replaced only now, an old version is visible until
+	 * the second exchange. */
+	if (!f->missing &&
+	    (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same_object(&st, old)))
+		return EAGAIN;
 	if (renameat2(r->hooks, r->staged, f->dir, f->name, how) < 0)
 		return errno;
 	if (f->missing || (fstatat(r->hooks, r->staged, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -311,17 +327,41 @@ static bool judge_change(const struct ab_git_file *f, const struct ab_buf *befor
 				    ret);
 }
 
+/*
+ * Lock the file as git does: a git on the host that has read it, or reads it while we replace it,
+ * would write an old version back. Not for long: the box can create the lock file, too, and a git
+ * that finds it gives up.
+ */
+static bool take_lock(const struct ab_git_file *f, const char *lock)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+	int64_t until = ab_now_ms() + LOCK_MS;
+	ab_autoclose int fd = -1;
+
+	while ((fd = openat(f->dir, lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600)) < 0 &&
+	       errno == EEXIST && ab_now_ms() < until)
+		nanosleep(&pause, NULL);
+	return fd >= 0;
+}
+
 int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *ret_allowed,
 		      struct ab_gitchange *ret)
 {
+	ab_autofree char *lock = ab_printf("%s.lock", f->name);
+	bool locked = take_lock(f, lock);
 	ab_autobuf struct ab_buf now = { 0 };
+	ab_autoclose int fd = -1;
 	struct stat st;
-	int errnum = read_file(f->dir, f->name, &now, &st);
+	int errnum = read_file(f->dir, f->name, &now, &st, &fd);
 
-	if (errnum)
-		return errnum;
-	*ret_allowed = judge_change(f, &f->known, &now, ret);
-	return replace_file(f, in, &now, &st);
+	if (!errnum) {
+		*ret_allowed = judge_change(f, &f->known, &now, ret);
+		errnum = replace_file(f, in, &now, &st);
+	}
+	if (locked)
+		(void)unlinkat(f->dir, lock, 0);
+	return errnum;
 }
 
 bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
@@ -329,7 +369,7 @@ bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
 	ab_autobuf struct ab_buf now = { 0 };
 	struct stat st;
 
-	if (read_file(f->dir, f->name, &now, &st) == 0)
+	if (read_file(f->dir, f->name, &now, &st, NULL) == 0)
 		return judge_change(f, &f->known, &now, ret);
 	*ret = (struct ab_gitchange){ .why = "cannot be read" };
 	return false;
@@ -356,6 +396,7 @@ int ab_git_file_commit(struct ab_git_file *f, const struct ab_inside *in, const 
 		       struct ab_gitchange *ret)
 {
 	ab_autobuf struct ab_buf now = { 0 }, wanted = { 0 };
+	ab_autoclose int fd = -1;
 	struct stat st = { 0 }, lock;
 	int errnum;
 
@@ -368,11 +409,11 @@ int ab_git_file_commit(struct ab_git_file *f, const struct ab_inside *in, const 
 	if (ab_inside_look(in, f->path) != (f->missing ? AB_WALL_GONE : AB_WALL_UP))
 		return explain(ret, EBUSY);
 	/* From here on no path of the box counts, and its bytes are read once. */
-	errnum = read_file(f->dir, from, &wanted, &lock);
+	errnum = read_file(f->dir, from, &wanted, &lock, NULL);
 	if (!errnum && f->missing)
 		st.st_mode = lock.st_mode & 0666;
 	else if (!errnum)
-		errnum = read_file(f->dir, f->name, &now, &st);
+		errnum = read_file(f->dir, f->name, &now, &st, &fd);
 	if (errnum)
 		return explain(ret, errnum);
 	if (!judge_change(f, &now, &wanted, ret))
