@@ -1,0 +1,137 @@
+#ifndef AB_LAYER_STORE_STORE_H
+#define AB_LAYER_STORE_STORE_H
+/*
+ * The store of kept layers: what a box wrote above the host's files, kept for
+ * the next run of the same name, for review, or both. All layers that belong
+ * together are one set, a folder of the state folder:
+ *
+ *	layers/KEY/		0700
+ *	  meta.json		what the set is (layer/store/meta.h)
+ *	  lock			locked (flock) while a box uses the set, or a command
+ *				works on it. Supervisor and broker hold the same
+ *				lock: the kernel releases it with the last of them
+ *	  home/upper, home/work		the layer above the home folder
+ *	  project/upper, project/work	the layer above the workspace, for review
+ *	  project/copy			or a full copy of it
+ *	  undo/			what the last apply replaced
+ *
+ * KEY is the name of `--name NAME`; `@PROFILE` for an agent profile; `@dir-HASH`
+ * for a workspace (filesystem.home "kept"); the id of the run for `--review`
+ * without a name.
+ *
+ * The box wrote everything in upper, copy and work, so it is hostile: nothing
+ * here opens a path in it through a link, enters another file system, or stops
+ * at a folder that is closed to its owner. Only agentbox writes the other
+ * files, but a set with a wrong owner or mode or a damaged meta.json is an
+ * error, and nothing in it is used.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/data/strv.h"
+#include "layer/store/meta.h"
+
+struct ab_error;
+
+#define AB_LAYERS_FOLDER "layers" /* in the state folder */
+enum { AB_LAYER_KEY_MAX = 48 };
+
+/* Where the state folder is. Neither is owned. */
+struct ab_layer_store {
+	int root;	  /* the state folder */
+	const char *path; /* its real path */
+};
+/* Of a struct ab_state *. */
+#define AB_LAYER_STORE(state) \
+	(&(const struct ab_layer_store){ .root = (state)->root, .path = (state)->path })
+
+struct ab_layer_set {
+	char *key;
+	char *path; /* real path of the folder, to show and to mount */
+	int dir;
+	int lock;   /* -1: not locked by us */
+	bool fresh; /* it has no meta.json yet: created by this call, or by a killed run */
+	struct ab_layer_meta meta;
+};
+
+#define AB_LAYER_SET_NONE             \
+	{                             \
+		.dir = -1, .lock = -1 \
+	}
+
+enum {
+	AB_LAYERS_CREATE = 1, /* create the set if it does not exist */
+	AB_LAYERS_LOCK = 2,   /* lock it; waits for a moment if another process has it */
+	AB_LAYERS_TRY = 4,    /* with LOCK: do not wait */
+};
+
+/*
+ * Open a set and read its meta.json. Fails with err->errnum ENOENT if there is no such set, and
+ * EWOULDBLOCK if another process has locked it; the text then names the run and the hint what to
+ * do. Without LOCK nothing protects the set from changes by others.
+ */
+int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned how,
+		   struct ab_layer_set *ret, struct ab_error *err);
+void ab_layer_set_fini(struct ab_layer_set *set);
+#define ab_autolayerset __attribute__((cleanup(ab_layer_set_fini)))
+
+/* Is it locked, by a box or by a command? */
+bool ab_layer_set_busy(const struct ab_layer_set *set);
+
+/* Replace meta.json at once; the set must be locked. */
+int ab_layer_set_save(struct ab_layer_set *set, struct ab_error *err);
+
+/*
+ * Create `kind` ("home", "project") with upper and work, if they are missing. upper gets the mode
+ * of `real`, the folder that it will lie above. *ret_upper, *ret_work: their paths, to mount; free
+ * them.
+ */
+int ab_layer_set_make(struct ab_layer_set *set, const char *kind, int real, char **ret_upper,
+		      char **ret_work, struct ab_error *err);
+/* Open a part of the set ("home/upper", "project/copy", "undo") for reading or O_PATH: beneath it,
+ * without links. -1 with errno: ENOENT if there is none. */
+int ab_layer_set_open(const struct ab_layer_set *set, const char *part, int flags);
+/* Remove a part ("project", "undo"). It is renamed first, so no reader sees half of it. */
+int ab_layer_set_drop(struct ab_layer_set *set, const char *part, struct ab_error *err);
+
+/* Are there changes to the workspace that were neither applied nor discarded? meta.waiting says it;
+ * if that is unknown: is there anything in project/? */
+bool ab_layer_set_waiting(const struct ab_layer_set *set);
+
+/* What the set takes on the disk. Bounded: `cut` says that there is more. */
+struct ab_layer_size {
+	uint64_t bytes; /* blocks that are in use, as du(1) counts them */
+	uint64_t entries;
+	bool cut;
+};
+void ab_layer_set_size(const struct ab_layer_set *set, struct ab_layer_size *ret);
+
+/* Keys. */
+bool ab_layer_key_valid(const char *key);
+char *ab_layer_key_profile(const char *profile);     /* "@PROFILE" */
+char *ab_layer_key_workspace(const char *workspace); /* "@dir-HASH" */
+
+/* The keys of all sets, sorted. A set that cannot be read is in the list too. */
+int ab_layers_list(const struct ab_layer_store *store, struct ab_strv *ret, struct ab_error *err);
+
+/*
+ * The set that a person means: a key (a name, `@profile`, a run's id), or the id of a run that used
+ * it. With NULL: the newest one that has changes waiting for the folder `cwd` or one above it.
+ * `how` as for ab_layers_open(), without CREATE.
+ */
+int ab_layers_find(const struct ab_layer_store *store, const char *which, const char *cwd,
+		   unsigned how, struct ab_layer_set *ret, struct ab_error *err);
+
+/*
+ * Remove a set, which the caller has locked, and everything in it. Removes no file outside: links
+ * are removed and never followed, other file systems are not entered. set->dir and set->lock are
+ * closed afterwards.
+ */
+int ab_layers_remove(const struct ab_layer_store *store, struct ab_layer_set *set,
+		     struct ab_error *err);
+/* Remove what an earlier removal did not finish; at most `most` folders. */
+void ab_layers_sweep(const struct ab_layer_store *store, size_t most);
+
+#endif
