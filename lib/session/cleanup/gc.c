@@ -21,8 +21,8 @@
 #include "session/cleanup/leftovers.h"
 #include "session/state/state.h"
 #include "workspace/quarantine/quarantine.h"
+#include "workspace/tree/remove_tree.h"
 
-#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GONE ".gone-"
 
 struct ended {
@@ -103,7 +103,7 @@ static int remove_run(int runs, const char *id)
 	snprintf(gone, sizeof(gone), GONE "%s", id);
 	if (renameat(runs, id, runs, gone) < 0)
 		return errno == ENOENT ? 0 : -1;
-	return ab_gc_remove(runs, gone);
+	return ab_remove_tree(runs, gone);
 }
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
@@ -115,7 +115,7 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 	*ret = (struct ab_gc_report){ 0 };
 	list_runs(runs, &list, &left);
 	for (size_t i = 0; !rule->dry && i < left.len; i++)
-		ab_gc_remove(runs, left.v[i]);
+		ab_remove_tree(runs, left.v[i]);
 	/* The oldest first: if we are stopped, the newer ones remain. */
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
@@ -151,7 +151,7 @@ void ab_gc_remove_due(int runs, const char *name)
 	bool left = strncmp(name, GONE, strlen(GONE)) == 0;
 
 	if (left && ab_run_id_valid(name + strlen(GONE)))
-		ab_gc_remove(runs, name);
+		ab_remove_tree(runs, name);
 	else if (ab_run_id_valid(name) && !has_quarantine(runs, name))
 		remove_run(runs, name);
 }
@@ -159,80 +159,4 @@ void ab_gc_remove_due(int runs, const char *name)
 void ab_gc_report_fini(struct ab_gc_report *report)
 {
 	ab_strv_fini(&report->removed);
-}
-
-/* The box created what is in a quarantine: folders of any depth, closed to their owner. So do not
- * descend: move a folder inside a folder up to the top, and scan the top until it is empty. */
-
-/* chmod works only for our own folders. The caller has excluded links, and nobody else writes
- * here. */
-static int open_folder(int dir, const char *name)
-{
-	int fd = openat(dir, name, OPEN_DIR);
-
-	if (fd < 0 && errno == EACCES && ab_folder_is(dir, name) &&
-	    fchmodat(dir, name, 0700, 0) == 0)
-		fd = openat(dir, name, OPEN_DIR);
-	return fd;
-}
-
-static void move_up(int from, const char *name, int top, unsigned *number)
-{
-	char to[32];
-
-	/* A folder must be writable itself to be moved. */
-	if (ab_folder_is(from, name))
-		fchmodat(from, name, 0700, 0);
-	for (int i = 0; i < 64; i++) {
-		snprintf(to, sizeof(to), ".up-%u", (*number)++);
-		if (renameat(from, name, top, to) == 0 || errno == ENOENT)
-			return;
-	}
-}
-
-/* Remove files, move folders to the top. */
-static void flatten_folder(int top, const char *name, unsigned *number)
-{
-	ab_autoclose int dir = open_folder(top, name);
-	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
-	const char *file;
-
-	if (dir >= 0)
-		fchmod(dir, 0700);
-	while ((file = ab_folder_next(list)) != NULL)
-		if (unlinkat(dir, file, 0) < 0 && (errno == EISDIR || errno == EPERM))
-			move_up(dir, file, top, number);
-}
-
-/* The number of entries of the top that were removed. */
-static size_t empty_top(int top, unsigned *number)
-{
-	ab_autodir DIR *list = ab_folder_list(top, ".");
-	const char *name;
-	size_t n = 0;
-
-	while ((name = ab_folder_next(list)) != NULL) {
-		if (unlinkat(top, name, 0) == 0) {
-			n++;
-		} else if (ab_folder_is(top, name)) {
-			flatten_folder(top, name, number);
-			n += unlinkat(top, name, AT_REMOVEDIR) == 0;
-		}
-	}
-	return n;
-}
-
-int ab_gc_remove(int runs, const char *name)
-{
-	ab_autoclose int top = open_folder(runs, name);
-	unsigned number = 0;
-
-	if (top < 0)
-		return errno == ENOENT ? 0 : -1;
-	fchmod(top, 0700);
-	while (empty_top(top, &number) > 0)
-		;
-	if (unlinkat(runs, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return -1;
-	return 0;
 }

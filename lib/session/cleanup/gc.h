@@ -46,7 +46,4 @@ void ab_gc_report_fini(struct ab_gc_report *report);
 void ab_gc_due(int runs, const struct ab_gc_rule *rule, struct ab_strv *ret);
 void ab_gc_remove_due(int runs, const char *name);
 
-/* Remove the folder and everything in it; -1 with errno. */
-int ab_gc_remove(int runs, const char *name);
-
 #endif
