@@ -74,6 +74,9 @@ enum {
  */
 int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned how,
 		   struct ab_layer_set *ret, struct ab_error *err);
+/* The same for a set that cannot be read, locked, to remove it. */
+int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
+			   struct ab_layer_set *ret, struct ab_error *err);
 void ab_layer_set_fini(struct ab_layer_set *set);
 #define ab_autolayerset __attribute__((cleanup(ab_layer_set_fini)))
 
@@ -100,13 +103,18 @@ int ab_layer_set_drop(struct ab_layer_set *set, const char *part, struct ab_erro
  * if that is unknown: is there anything in project/? */
 bool ab_layer_set_waiting(const struct ab_layer_set *set);
 
-/* What the set takes on the disk. Bounded: `cut` says that there is more. */
+/*
+ * What the set takes on the disk, as du(1) counts it. Bounded: `cut` says that there may be more.
+ * In a set that we have locked, folders that are closed to their owner are opened for a moment.
+ */
+enum { AB_LAYER_ENTRIES_MAX = 1 << 20 };
 struct ab_layer_size {
-	uint64_t bytes; /* blocks that are in use, as du(1) counts them */
+	uint64_t bytes;
 	uint64_t entries;
 	bool cut;
 };
-void ab_layer_set_size(const struct ab_layer_set *set, struct ab_layer_size *ret);
+void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
+		       struct ab_layer_size *ret);
 
 /* Keys. */
 bool ab_layer_key_valid(const char *key);
@@ -131,7 +139,10 @@ int ab_layers_find(const struct ab_layer_store *store, const char *which, const 
  */
 int ab_layers_remove(const struct ab_layer_store *store, struct ab_layer_set *set,
 		     struct ab_error *err);
-/* Remove what an earlier removal did not finish; at most `most` folders. */
-void ab_layers_sweep(const struct ab_layer_store *store, size_t most);
+/* The same in two steps, for a caller with little time: take the set out of sight, and remove up to
+ * `budget` entries of such sets. True: there are more. */
+int ab_layers_retire(const struct ab_layer_store *store, struct ab_layer_set *set,
+		     struct ab_error *err);
+bool ab_layers_sweep(const struct ab_layer_store *store, size_t budget);
 
 #endif

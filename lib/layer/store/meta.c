@@ -1,0 +1,420 @@
+#include "layer/store/meta.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "base/text/ascii.h"
+#include "layer/store/store.h"
+
+enum {
+	VERSION = 1,
+	WORD_MAX = 128, /* bytes of a name, a profile, a kernel release, a digest */
+	ID_MAX = 7,
+};
+
+static const char *const forms[] = {
+	[AB_LAYER_FORM_NONE] = "none",
+	[AB_LAYER_FORM_OVERLAY] = "overlay",
+	[AB_LAYER_FORM_COPY] = "copy",
+};
+
+/*
+ * A path may have bytes that are not UTF-8, which JSON cannot hold: they and "%" are written as
+ * %XX, so that a path is read back as it was.
+ */
+static void write_path(struct ab_buf *ret, const char *path)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+	size_t left = strlen(path);
+
+	ab_buf_puts(&text, "");
+	while (left > 0) {
+		uint32_t c;
+		size_t n = ab_utf8_get(path, left, &c);
+
+		if (n == 0 || *path == '%') {
+			ab_buf_printf(&text, "%%%02X", (unsigned char)*path);
+			n = 1;
+		} else {
+			ab_buf_add(&text, path, n);
+		}
+		path += n;
+		left -= n;
+	}
+	ab_buf_json(ret, text.data);
+}
+
+/* NULL: not a text that write_path() writes. */
+static char *read_path(const char *text)
+{
+	struct ab_buf path = { 0 };
+
+	ab_buf_puts(&path, "");
+	for (; *text; text++) {
+		int high, low;
+		char c = *text;
+
+		if (c == '%') {
+			high = ab_hex(text[1]);
+			low = high < 0 ? -1 : ab_hex(text[2]);
+			c = low < 0 ? '\0' : (char)(high * 16 + low);
+			text += 2;
+		}
+		if (!c || path.len >= PATH_MAX) {
+			ab_buf_fini(&path);
+			return NULL;
+		}
+		ab_buf_add(&path, &c, 1);
+	}
+	return ab_buf_take(&path);
+}
+
+static bool is_clean(const char *path)
+{
+	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
+
+	return path[0] == '/' && clean && strcmp(clean, path) == 0;
+}
+
+/* Below a folder: "a/b", without "." and "..". */
+static bool is_clean_below(const char *path)
+{
+	ab_autofree char *whole = path[0] ? ab_printf("/%s", path) : NULL;
+
+	return whole && is_clean(whole);
+}
+
+static bool is_run_id(const char *id)
+{
+	size_t len = strlen(id);
+
+	for (size_t i = 0; i < len; i++)
+		if (!ab_is_digit(id[i]) && !(id[i] >= 'a' && id[i] <= 'z'))
+			return false;
+	return len > 0 && len <= ID_MAX;
+}
+
+static int reject_meta(struct ab_error *err, const char *what)
+{
+	return ab_fail(err, AB_ECONFIG, 0, "%s", what);
+}
+
+/* A text, or null where `ret` may be NULL. */
+static int read_word(const json_t *file, const char *key, bool optional, char **ret,
+		     struct ab_error *err)
+{
+	const json_t *value = json_object_get(file, key);
+	const char *text = json_string_value(value);
+
+	if (optional && json_is_null(value))
+		return 0;
+	if (!text || strlen(text) > WORD_MAX)
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a short text", key);
+	*ret = ab_strdup(text);
+	return 0;
+}
+
+static int read_number(const json_t *file, const char *key, int64_t least, int64_t *ret,
+		       struct ab_error *err)
+{
+	const json_t *value = json_object_get(file, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < least)
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a valid number", key);
+	*ret = json_integer_value(value);
+	return 0;
+}
+
+static int read_folder(const json_t *file, const char *key, bool optional, char **ret,
+		       struct ab_error *err)
+{
+	const char *text = json_string_value(json_object_get(file, key));
+	ab_autofree char *path = text ? read_path(text) : NULL;
+
+	if (!path || !((optional && !*path) || is_clean(path)))
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a path", key);
+	*ret = ab_take(path);
+	return 0;
+}
+
+static int read_runs(const json_t *file, struct ab_strv *ret, struct ab_error *err)
+{
+	const json_t *list = json_object_get(file, "runs"), *value;
+	size_t i;
+
+	if (!json_is_array(list) || json_array_size(list) > AB_LAYER_RUNS_MAX)
+		return reject_meta(err, "runs is not a short list");
+	json_array_foreach(list, i, value)
+	{
+		const char *id = json_string_value(value);
+
+		if (!id || !is_run_id(id))
+			return reject_meta(err, "runs has an entry that is not a run's id");
+		ab_strv_add(ret, id);
+	}
+	return 0;
+}
+
+static int read_return(json_t *value, struct ab_layer_file *ret, struct ab_error *err)
+{
+	json_int_t ino, size, mtime, ctime;
+	const char *path;
+	json_error_t wrong;
+	int exists;
+
+	if (json_unpack_ex(value, &wrong, JSON_STRICT, "{s:s,s:b,s:I,s:I,s:I,s:I}", "path", &path,
+			   "exists", &exists, "ino", &ino, "size", &size, "mtime", &mtime, "ctime",
+			   &ctime) < 0)
+		return ab_fail(err, AB_ECONFIG, 0, "returns: %s", wrong.text);
+	ret->path = read_path(path);
+	if (!ret->path || !is_clean_below(ret->path))
+		return reject_meta(err, "returns has an entry that is not a path below home");
+	ret->exists = exists != 0;
+	ret->ino = (uint64_t)ino;
+	ret->size = (uint64_t)size;
+	ret->mtime_ns = mtime;
+	ret->ctime_ns = ctime;
+	return 0;
+}
+
+static int read_returns(const json_t *file, struct ab_layer_meta *ret, struct ab_error *err)
+{
+	json_t *list = json_object_get(file, "returns"), *value;
+	size_t i, n = json_array_size(list);
+
+	if (!json_is_array(list) || n > AB_LAYER_RETURNS_MAX)
+		return reject_meta(err, "returns is not a short list");
+	ret->returns = n ? ab_alloc(n * sizeof(ret->returns[0])) : NULL;
+	json_array_foreach(list, i, value)
+	{
+		ret->nreturns = i + 1;
+		if (read_return(value, &ret->returns[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_form(const json_t *file, enum ab_layer_form *ret, struct ab_error *err)
+{
+	const char *text = json_string_value(json_object_get(file, "form"));
+
+	for (size_t i = 0; text && i < AB_COUNT(forms); i++)
+		if (strcmp(forms[i], text) == 0) {
+			*ret = (enum ab_layer_form)i;
+			return 0;
+		}
+	return reject_meta(err, "form is unknown");
+}
+
+/* Another release may have written other keys, whose meaning is not known here. */
+static int check_keys(json_t *file, struct ab_error *err)
+{
+	static const char *const known[] = {
+		"version", "key",     "name", "profile", "workspace", "home", "kernel",	 "policy",
+		"created", "started", "used", "runs",	 "returns",   "form", "project", "waiting",
+	};
+	const char *key;
+	json_t *value;
+	size_t n = 0;
+
+	json_object_foreach(file, key, value)
+	{
+		bool found = false;
+
+		for (size_t i = 0; !found && i < AB_COUNT(known); i++)
+			found = strcmp(key, known[i]) == 0;
+		if (!found)
+			return reject_meta(err, "it has an unknown key");
+		n++;
+	}
+	return n == AB_COUNT(known) ? 0 : reject_meta(err, "a key is missing");
+}
+
+static int read_file(json_t *file, struct ab_layer_meta *ret, struct ab_error *err)
+{
+	int64_t version = 0;
+
+	if (!json_is_object(file))
+		return reject_meta(err, "it is not an object");
+	if (read_number(file, "version", 0, &version, err) < 0)
+		return -1;
+	if (version != VERSION)
+		return reject_meta(err, "another release of agentbox wrote it");
+	if (check_keys(file, err) < 0 || read_word(file, "key", false, &ret->key, err) < 0)
+		return -1;
+	if (!ab_layer_key_valid(ret->key))
+		return reject_meta(err, "key is not valid");
+	if (read_word(file, "name", true, &ret->name, err) < 0 ||
+	    read_word(file, "profile", true, &ret->profile, err) < 0 ||
+	    read_word(file, "kernel", true, &ret->kernel, err) < 0 ||
+	    read_word(file, "policy", true, &ret->policy, err) < 0 ||
+	    read_folder(file, "workspace", true, &ret->workspace, err) < 0 ||
+	    read_folder(file, "home", true, &ret->home, err) < 0 ||
+	    read_number(file, "created", 0, &ret->created_ns, err) < 0 ||
+	    read_number(file, "started", 0, &ret->first_ns, err) < 0 ||
+	    read_number(file, "used", 0, &ret->last_ns, err) < 0 ||
+	    read_number(file, "project", 0, &ret->project_ns, err) < 0 ||
+	    read_number(file, "waiting", -1, &ret->waiting, err) < 0)
+		return -1;
+	if (read_runs(file, &ret->runs, err) < 0 || read_returns(file, ret, err) < 0)
+		return -1;
+	return read_form(file, &ret->form, err);
+}
+
+int ab_layer_meta_read(const char *text, size_t len, struct ab_layer_meta *ret,
+		       struct ab_error *err)
+{
+	struct ab_layer_meta meta = { 0 };
+	json_error_t wrong;
+	json_t *file;
+	int result;
+
+	if (len > AB_LAYER_META_MAX)
+		return reject_meta(err, "it is too large");
+	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
+	if (!file)
+		return reject_meta(err, wrong.text);
+	result = read_file(file, &meta, err);
+	json_decref(file);
+	if (result < 0)
+		ab_layer_meta_fini(&meta);
+	else
+		*ret = meta;
+	return result;
+}
+
+static void write_word(struct ab_buf *ret, const char *key, const char *text)
+{
+	ab_buf_printf(ret, ",\n\"%s\":", key);
+	if (text)
+		ab_buf_json(ret, text);
+	else
+		ab_buf_puts(ret, "null");
+}
+
+static void write_folder(struct ab_buf *ret, const char *key, const char *path)
+{
+	ab_buf_printf(ret, ",\n\"%s\":", key);
+	write_path(ret, path ? path : "");
+}
+
+static void write_number(struct ab_buf *ret, const char *key, int64_t n)
+{
+	ab_buf_printf(ret, ",\n\"%s\":%lld", key, (long long)n);
+}
+
+void ab_layer_meta_write(const struct ab_layer_meta *meta, struct ab_buf *ret)
+{
+	ab_buf_printf(ret, "{\"version\":%d", VERSION);
+	write_word(ret, "key", meta->key);
+	write_word(ret, "name", meta->name);
+	write_word(ret, "profile", meta->profile);
+	write_folder(ret, "workspace", meta->workspace);
+	write_folder(ret, "home", meta->home);
+	write_word(ret, "kernel", meta->kernel);
+	write_word(ret, "policy", meta->policy);
+	write_number(ret, "created", meta->created_ns);
+	write_number(ret, "started", meta->first_ns);
+	write_number(ret, "used", meta->last_ns);
+	ab_buf_puts(ret, ",\n\"runs\":");
+	ab_buf_json_list(ret, &meta->runs);
+	ab_buf_puts(ret, ",\n\"returns\":[");
+	for (size_t i = 0; i < meta->nreturns; i++) {
+		const struct ab_layer_file *f = &meta->returns[i];
+
+		ab_buf_puts(ret, i ? ",\n{\"path\":" : "\n{\"path\":");
+		write_path(ret, f->path);
+		ab_buf_printf(ret,
+			      ",\"exists\":%s,\"ino\":%lld,\"size\":%lld,\"mtime\":%lld,"
+			      "\"ctime\":%lld}",
+			      f->exists ? "true" : "false", (long long)f->ino, (long long)f->size,
+			      (long long)f->mtime_ns, (long long)f->ctime_ns);
+	}
+	ab_buf_puts(ret, "]");
+	write_word(ret, "form", forms[meta->form]);
+	write_number(ret, "project", meta->project_ns);
+	write_number(ret, "waiting", meta->waiting);
+	ab_buf_puts(ret, "}\n");
+}
+
+void ab_layer_meta_fini(struct ab_layer_meta *meta)
+{
+	free(meta->key);
+	free(meta->name);
+	free(meta->profile);
+	free(meta->workspace);
+	free(meta->home);
+	free(meta->kernel);
+	free(meta->policy);
+	ab_strv_fini(&meta->runs);
+	for (size_t i = 0; i < meta->nreturns; i++)
+		free(meta->returns[i].path);
+	free(meta->returns);
+	*meta = (struct ab_layer_meta){ 0 };
+}
+
+void ab_layer_meta_add_run(struct ab_layer_meta *meta, const char *id)
+{
+	while (meta->runs.len >= AB_LAYER_RUNS_MAX)
+		ab_strv_remove(&meta->runs, 0);
+	ab_strv_add(&meta->runs, id);
+}
+
+static int64_t to_ns(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static struct ab_layer_file describe_file(const struct stat *st)
+{
+	struct ab_layer_file file = { .exists = st != NULL };
+
+	if (st) {
+		file.ino = st->st_ino;
+		file.size = (uint64_t)st->st_size;
+		file.mtime_ns = to_ns(&st->st_mtim);
+		file.ctime_ns = to_ns(&st->st_ctim);
+	}
+	return file;
+}
+
+const struct ab_layer_file *ab_layer_meta_return(const struct ab_layer_meta *meta, const char *path)
+{
+	for (size_t i = 0; i < meta->nreturns; i++)
+		if (strcmp(meta->returns[i].path, path) == 0)
+			return &meta->returns[i];
+	return NULL;
+}
+
+void ab_layer_meta_set_return(struct ab_layer_meta *meta, const char *path, const struct stat *st)
+{
+	struct ab_layer_file *file = (struct ab_layer_file *)ab_layer_meta_return(meta, path);
+	char *kept;
+
+	if (!file) {
+		if (meta->nreturns == AB_LAYER_RETURNS_MAX)
+			return;
+		meta->returns =
+			ab_realloc(meta->returns, (meta->nreturns + 1) * sizeof(meta->returns[0]));
+		file = &meta->returns[meta->nreturns++];
+		file->path = ab_strdup(path);
+	}
+	kept = file->path;
+	*file = describe_file(st);
+	file->path = kept;
+}
+
+bool ab_layer_file_same(const struct ab_layer_file *file, const struct stat *st)
+{
+	struct ab_layer_file now = describe_file(st);
+
+	return file->exists == now.exists && file->ino == now.ino && file->size == now.size &&
+	       file->mtime_ns == now.mtime_ns && file->ctime_ns == now.ctime_ns;
+}
