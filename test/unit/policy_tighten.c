@@ -144,6 +144,7 @@ static const struct pool {
 	[AB_KEY_DENIALS] = POOL(alarms),      [AB_KEY_UPLOAD_HOST] = POOL(uploads),
 	[AB_KEY_UPLOAD_RUN] = POOL(uploads),  [AB_KEY_NEW_HOSTS] = POOL(alarms),
 	[AB_KEY_KEEP_FOR] = POOL(ages),	      [AB_KEY_KEEP_RUNS] = POOL(counts),
+	[AB_KEY_LAYERS_AGE] = POOL(ages),     [AB_KEY_LAYERS_SIZE] = POOL(limits),
 	[AB_KEY_REQUIRE] = POOL(properties),
 };
 
@@ -387,13 +388,16 @@ static void test_notes(void)
 	ab_policy_free(p);
 	put_file(PROJECT_FILE,
 		 "{\"monitor\":{\"denialsPerMinute\":200,\"uploadPerRun\":\"1G\","
-		 "\"action\":\"cut\"},\"records\":{\"keepFor\":\"1d\",\"keepRuns\":1}}");
+		 "\"action\":\"cut\"},\"records\":{\"keepFor\":\"1d\",\"keepRuns\":1},"
+		 "\"layers\":{\"keepFor\":\"1d\",\"maxSize\":\"1M\"}}");
 	p = load();
 	ok(p && p->monitor.denials == 100 && p->monitor.upload_run == 1 << 30 &&
-		   p->monitor.action == AB_ALARM_CUT && notes.len == 3,
+		   p->monitor.action == AB_ALARM_CUT && notes.len == 5,
 	   "a threshold can be lowered or added, an action made stricter");
 	ok(p->records.keep_ms == 30ULL * 86400000 && p->records.keep_runs == 1000,
 	   "and what becomes of records is not a project's to say");
+	ok(p->layers.keep_ms == 90ULL * 86400000 && p->layers.max_size == 20ULL << 30,
+	   "nor what becomes of layers");
 	ab_policy_free(p);
 	remove_file(USER_FILE);
 	remove_file(PROJECT_FILE);

@@ -403,20 +403,28 @@ static bool is_plain(const char *top, const char *path)
 	return fd >= 0;
 }
 
-/* Records belong to the runs of all folders, so one project must not decide
- * about them. */
-static void drop_record_keys(struct ab_load *l, struct files *f, const char *name)
+/* Records and layers belong to the runs of all folders, so one project must
+ * not decide about them. */
+static void drop_shared_keys(struct ab_load *l, struct files *f, const char *name)
 {
-	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR, AB_KEY_KEEP_RUNS };
+	static const struct {
+		enum ab_key_id id;
+		const char *what;
+	} keys[] = {
+		{ AB_KEY_KEEP_FOR, "records" },
+		{ AB_KEY_KEEP_RUNS, "records" },
+		{ AB_KEY_LAYERS_AGE, "layers" },
+		{ AB_KEY_LAYERS_SIZE, "layers" },
+	};
 
-	for (size_t i = 0; i < AB_COUNT(ids); i++) {
-		struct ab_value *value = &f->project.v[ids[i]];
+	for (size_t i = 0; i < AB_COUNT(keys); i++) {
+		struct ab_value *value = &f->project.v[keys[i].id];
 
 		if (f->has_project && value->from && l->notes)
 			ab_strv_addf(l->notes,
 				     "%s: %s is ignored: a project cannot decide "
-				     "how long your records are kept",
-				     name, ab_keys[ids[i]].path);
+				     "how long your %s are kept",
+				     name, ab_keys[keys[i].id].path, keys[i].what);
 		*value = (struct ab_value){ 0 };
 	}
 }
@@ -431,7 +439,7 @@ static void merge_files(struct ab_load *l, struct files *f)
 	/* `extends` has done its work; as a value it would look like a layer. */
 	struct ab_value profile = base->v[AB_KEY_EXTENDS];
 
-	drop_record_keys(l, f, name);
+	drop_shared_keys(l, f, name);
 	if (f->has_system)
 		ab_config_merge(l->arena, base, &f->system);
 	if (f->has_user)

@@ -250,6 +250,8 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_ACTION, "warn" },
 	{ AB_KEY_KEEP_FOR, "30d" },
 	{ AB_KEY_KEEP_RUNS, "1000" },
+	{ AB_KEY_LAYERS_AGE, "90d" },
+	{ AB_KEY_LAYERS_SIZE, "20G" },
 	{ AB_KEY_REQUIRE, "user-ns" },
 	{ AB_KEY_REQUIRE, "pid-fence" },
 	{ AB_KEY_REQUIRE, "net-fence" },

@@ -203,6 +203,15 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.min = 1, .max = 1 << 30, .none = true,
 		.doc = "How many ended runs are kept; the oldest are removed first." },
 
+	[AB_KEY_LAYERS_AGE] = {
+		"layers.keepFor", AB_TYPE_DURATION, .tighten = AB_TIGHTEN_NEVER,
+		.min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
+		.doc = "How long a kept layer is kept after its last use." },
+	[AB_KEY_LAYERS_SIZE] = {
+		"layers.maxSize", AB_TYPE_SIZE, .tighten = AB_TIGHTEN_NEVER,
+		.min = 1 << 20, .max = 1ULL << 60, .none = true,
+		.doc = "Disk space for all kept layers; those that were not used longest are removed first." },
+
 	[AB_KEY_REQUIRE] = {
 		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_REPLACE, AB_TIGHTEN_UNION,
 		.doc = "Guarantees that must be in force." },
@@ -243,8 +252,9 @@ bool ab_key_is_group(const char *path, size_t len)
 
 const char *ab_key_guess(const char *path)
 {
-	static const char *const groups[] = { "filesystem", "network", "env",	  "commands",
-					      "limits",	    "monitor", "records", "assurance" };
+	static const char *const groups[] = { "filesystem", "network", "env",
+					      "commands",   "limits",  "monitor",
+					      "records",    "layers",  "assurance" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;
 	const char *last = dot ? dot + 1 : path;

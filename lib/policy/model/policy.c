@@ -198,6 +198,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->monitor.action = get_word(c, AB_KEY_ACTION);
 	p->records.keep_ms = get_limit(c, AB_KEY_KEEP_FOR);
 	p->records.keep_runs = get_limit(c, AB_KEY_KEEP_RUNS);
+	p->layers.keep_ms = get_limit(c, AB_KEY_LAYERS_AGE);
+	p->layers.max_size = get_limit(c, AB_KEY_LAYERS_SIZE);
 	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~find_unmeant(c);
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);

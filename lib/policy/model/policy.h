@@ -151,6 +151,11 @@ struct ab_policy {
 		uint64_t keep_runs;
 	} records;
 
+	struct { /* 0: no limit */
+		uint64_t keep_ms;
+		uint64_t max_size; /* bytes, of all together */
+	} layers;
+
 	struct {
 		uint32_t require; /* AB_PROP_BIT()s */
 		enum ab_fallback fallback;
