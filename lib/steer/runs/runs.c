@@ -16,6 +16,7 @@
 #include "steer/client/ask_runs.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
+#include "steer/client/table.h"
 #include "steer/runs/run_ports.h"
 
 enum { ANSWER_MS = 1000, RUNS_MAX = 1024 };
@@ -154,11 +155,6 @@ void ab_run_list_fini(struct ab_run_list *list)
 
 enum { PORTS_SHOWN = 4, COLUMNS_MAX = 9 };
 
-/* Each cell is one line of printable text. */
-struct row {
-	struct ab_buf cell[COLUMNS_MAX];
-};
-
 struct column {
 	const char *title;
 	bool right; /* align at the right */
@@ -267,94 +263,32 @@ static bool is_shown(const struct column *c, const struct ab_run_list *list)
 	return !c->has;
 }
 
-/* Each character of an escaped text counts as one column. Wide characters only
- * spoil the alignment. */
-static size_t count_columns(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-static void cut_line(struct ab_buf *line, size_t begin, size_t columns)
-{
-	size_t at = begin, n = 0;
-
-	if (!columns || count_columns(line->data + begin) <= columns)
-		return;
-	while (n + 3 < columns && at < line->len) {
-		uint32_t c;
-		size_t len = ab_utf8_get(line->data + at, line->len - at, &c);
-
-		at += len ? len : 1;
-		n++;
-	}
-	line->len = at;
-	line->data[at] = '\0';
-	ab_buf_puts(line, columns < 4 ? "" : "...");
-}
-
-static void put_cell(struct ab_buf *b, const struct column *c, const char *text, size_t width)
-{
-	size_t has = count_columns(text);
-	int gap = has < width ? (int)(width - has) : 0;
-
-	if (c->right)
-		ab_buf_printf(b, "%*s%s  ", gap, "", text);
-	else
-		ab_buf_printf(b, "%s%*s  ", text, gap, "");
-}
-
-static void put_line(struct ab_buf *b, const char *const *cells, const size_t *widths,
-		     size_t columns)
-{
-	size_t begin = b->len;
-
-	for (size_t k = 0; k < COLUMNS_MAX; k++)
-		if (widths[k] && k + 1 < COLUMNS_MAX)
-			put_cell(b, &columns_all[k], cells[k], widths[k]);
-		else if (widths[k])
-			ab_buf_puts(b, cells[k]);
-	cut_line(b, begin, columns);
-	ab_buf_puts(b, "\n");
-}
-
 char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 {
-	ab_autofree struct row *rows = ab_alloc((list->len + 1) * sizeof(rows[0]));
-	const char *cells[COLUMNS_MAX];
-	size_t widths[COLUMNS_MAX] = { 0 };
-	struct ab_buf b = { 0 };
+	ab_autostrv struct ab_strv cells = { 0 };
+	struct ab_table_column titles[COLUMNS_MAX];
+	bool hidden[COLUMNS_MAX];
+	struct ab_table table = { .columns = titles,
+				  .ncolumns = COLUMNS_MAX,
+				  .hidden = hidden,
+				  .nrows = list->len };
 
 	if (!list->len)
 		return ab_strdup("no active runs\n");
 	for (size_t k = 0; k < COLUMNS_MAX; k++) {
-		const struct column *c = &columns_all[k];
+		titles[k] = (struct ab_table_column){ columns_all[k].title, columns_all[k].right };
+		hidden[k] = !is_shown(&columns_all[k], list);
+	}
+	for (size_t i = 0; i < list->len; i++)
+		for (size_t k = 0; k < COLUMNS_MAX; k++) {
+			struct ab_buf cell = { 0 };
 
-		cells[k] = c->title;
-		if (!is_shown(c, list))
-			continue;
-		widths[k] = strlen(c->title);
-		for (size_t i = 0; i < list->len; i++) {
-			struct ab_buf *cell = &rows[i].cell[k];
-
-			ab_buf_puts(cell, "");
-			c->put(cell, &list->v[i]);
-			if (count_columns(cell->data) > widths[k])
-				widths[k] = count_columns(cell->data);
+			ab_buf_puts(&cell, "");
+			columns_all[k].put(&cell, &list->v[i]);
+			ab_strv_give(&cells, ab_buf_take(&cell));
 		}
-	}
-	put_line(&b, cells, widths, columns);
-	for (size_t i = 0; i < list->len; i++) {
-		for (size_t k = 0; k < COLUMNS_MAX; k++)
-			cells[k] = rows[i].cell[k].data;
-		put_line(&b, cells, widths, columns);
-		for (size_t k = 0; k < COLUMNS_MAX; k++)
-			ab_buf_fini(&rows[i].cell[k]);
-	}
-	return ab_buf_take(&b);
+	table.cells = cells.v;
+	return ab_table_text(&table, columns);
 }
 
 static void json_text(struct ab_buf *b, const char *key, const char *text)
