@@ -17,35 +17,46 @@ enum {
 };
 
 struct walk {
-	DIR *open[DEPTH_MAX];
+	struct {
+		DIR *list;
+		bool closed; /* `mode` must be restored */
+		mode_t mode;
+	} open[DEPTH_MAX];
 	size_t depth;
 	bool may_open_closed;
 	uint64_t most;
 	struct ab_layer_size *size;
 };
 
-/* A folder that is closed to its owner: open it, and restore its mode. By descriptor, so that a
- * link cannot take its place. */
-static int open_closed(int dir, const char *name)
+/* Open a folder that is closed to its owner, until the walk leaves it: its names cannot even be
+ * looked up otherwise. By descriptor, so that a link cannot take its place. */
+static int open_closed(int dir, const char *name, mode_t *ret_mode)
 {
 	ab_autoclose int path = ab_open_same_mount(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	char link[32];
 	struct stat st;
-	int fd;
 
 	if (path < 0 || fstat(path, &st) < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
 	if (chmod(link, (st.st_mode & 07777) | 0700) < 0)
 		return -1;
-	fd = ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	chmod(link, st.st_mode & 07777);
-	return fd;
+	*ret_mode = st.st_mode & 07777;
+	return ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+static bool is_closed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (st.st_mode & 0500) != 0500;
 }
 
 static void enter_folder(struct walk *w, int dir, const char *name)
 {
 	ab_autoclose int fd = -1;
+	mode_t mode = 0;
+	bool closed;
 	DIR *list;
 
 	if (w->depth == DEPTH_MAX) {
@@ -53,8 +64,11 @@ static void enter_folder(struct walk *w, int dir, const char *name)
 		return;
 	}
 	fd = ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	if (fd < 0 && errno == EACCES && w->may_open_closed)
-		fd = open_closed(dir, name);
+	closed = w->may_open_closed && ((fd < 0 && errno == EACCES) || (fd >= 0 && is_closed(fd)));
+	if (closed) {
+		ab_closep(&fd);
+		fd = open_closed(dir, name, &mode);
+	}
 	list = fd < 0 ? NULL : fdopendir(fd);
 	if (!list) {
 		/* Another mount is not ours to count. */
@@ -62,7 +76,18 @@ static void enter_folder(struct walk *w, int dir, const char *name)
 		return;
 	}
 	ab_take_fd(&fd); /* now owned by the list */
-	w->open[w->depth++] = list;
+	w->open[w->depth].list = list;
+	w->open[w->depth].closed = closed;
+	w->open[w->depth++].mode = mode;
+}
+
+static void leave_folder(struct walk *w)
+{
+	DIR *list = w->open[--w->depth].list;
+
+	if (w->open[w->depth].closed)
+		fchmod(dirfd(list), w->open[w->depth].mode);
+	closedir(list);
 }
 
 /* KIND/work belongs to the kernel, which closes a folder in it. Without the lock there may be a
@@ -97,15 +122,14 @@ void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
 	*ret = (struct ab_layer_size){ 0 };
 	enter_folder(&w, set->dir, ".");
 	while (w.depth > 0) {
-		DIR *list = w.open[w.depth - 1];
+		DIR *list = w.open[w.depth - 1].list;
 		const char *name = ret->entries < most_entries ? ab_folder_next(list) : NULL;
 
 		if (name) {
 			count_entry(&w, dirfd(list), name);
 		} else {
 			ret->cut |= ret->entries >= most_entries;
-			closedir(list);
-			w.depth--;
+			leave_folder(&w);
 		}
 	}
 }
