@@ -1,0 +1,108 @@
+#ifndef AB_LAYER_WALK_CHANGES_H
+#define AB_LAYER_WALK_CHANGES_H
+/*
+ * What a layer would change on the host: the difference between an overlay's upper
+ * (or a full copy) and the folder below it.
+ *
+ * Everything in the upper was written by the box and is hostile. Both sides are
+ * walked by descriptors, one name at a time, without following a link and without
+ * entering another mount; depth, entries and open descriptors are bounded. Something
+ * that can never be applied is in the list with a reason, never left out. Only names
+ * are kept in memory.
+ *
+ * The caller owns the descriptors of the view. Hold the layer's lock: a box that
+ * still runs could change the upper after it was looked at.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct ab_error;
+struct ab_known;
+
+enum ab_change_kind {
+	AB_CHANGE_ADDED,
+	AB_CHANGE_MODIFIED,
+	AB_CHANGE_DELETED,
+	AB_CHANGE_MODE,	    /* only permissions */
+	AB_CHANGE_REPLACED, /* another type */
+};
+
+enum ab_change_type { AB_TYPE_NONE, AB_TYPE_FILE, AB_TYPE_DIR, AB_TYPE_LINK, AB_TYPE_OTHER };
+
+/* Which file it was, and whether it has changed. Zero: there was none. */
+struct ab_identity {
+	dev_t dev;
+	ino_t ino;
+	uint64_t size;
+	mode_t mode; /* with the type */
+	struct timespec mtime, ctime;
+};
+
+struct ab_change {
+	char *path; /* relative to the root, raw bytes, no leading slash */
+	enum ab_change_kind kind;
+	enum ab_change_type was, is;
+	uint64_t old_size, new_size; /* apparent sizes of files; length of a link's target */
+	mode_t old_mode, new_mode;   /* without the type */
+	uint64_t count;		     /* entries below a folder that is deleted or replaced */
+	bool conflict;		     /* the host changed it after the layer saw it */
+	const char *refused;	     /* why it can never be applied, or NULL */
+	uint32_t labels;	     /* AB_LABEL_* bits, filled by labels.c */
+
+	/* For apply. */
+	struct ab_identity host, layer;
+	/* The upper says nothing about the host's files beside it unless it contains them: it is
+	 * a copy, or in an opaque folder. An entry that is removed there is a deletion. */
+	bool full;
+};
+
+struct ab_changes {
+	struct ab_change *v;
+	size_t len, room;
+	bool cut; /* a limit was reached; nothing may be applied */
+};
+
+struct ab_changes_limits {
+	size_t entries;	    /* names on both sides together */
+	unsigned int depth; /* of folders; two descriptors are open for each level */
+	size_t path;	    /* bytes of a path */
+};
+
+/* What a NULL pointer stands for. */
+extern const struct ab_changes_limits ab_changes_limits_default;
+
+struct ab_layer_view {
+	int upper, lower;
+	bool copy;		/* the upper is a full copy: a missing name is a deletion */
+	struct timespec since;	/* first start of the layer */
+	struct timespec latest; /* its latest start, or zero */
+	const struct ab_known *known; /* files that agentbox itself left on the host, or NULL */
+};
+
+/*
+ * Sorted by path, byte by byte. A new folder has an entry of its own and one for each
+ * entry in it; a deleted folder is one entry with a count. A file with the content and
+ * mode of the host's is not a change. The mode of the root is not compared.
+ *
+ * -1 if one of the two roots cannot be read.
+ */
+int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes_limits *limits,
+		       struct ab_changes *ret, struct ab_error *err);
+void ab_changes_fini(struct ab_changes *changes);
+
+/* The entry with this path, or NULL. */
+struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path);
+
+/* The host's or the layer's regular file, open for reading and still the one that was
+ * looked at; -1 with errno (ESTALE: another one). */
+int ab_change_open_old(const struct ab_layer_view *view, const struct ab_change *change);
+int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change *change);
+
+/* The target of the link on one side; NULL with errno. Free it. */
+char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change);
+char *ab_change_read_new_link(const struct ab_layer_view *view, const struct ab_change *change);
+
+#endif
