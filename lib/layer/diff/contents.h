@@ -1,0 +1,48 @@
+#ifndef AB_LAYER_DIFF_CONTENTS_H
+#define AB_LAYER_DIFF_CONTENTS_H
+/*
+ * Reads both sides of a change, as far as it is compared, and finds its labels.
+ *
+ * Files are opened by ab_change_open_old() and _new(): beneath their folder, without
+ * links, and only if they are still the files that were looked at.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_change;
+struct ab_changes;
+struct ab_label_hits;
+struct ab_layer_view;
+
+/* A regular file, or the target of a link; at most AB_TEXT_MAX bytes of it. */
+struct ab_content {
+	char *data; /* NULL: there is none, or it could not be read */
+	size_t len;
+	bool cut;   /* there is more */
+	int errnum; /* why it could not be read, or 0 */
+};
+
+struct ab_contents {
+	struct ab_content old, new;
+	bool binary; /* one of the two is not text */
+};
+
+void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *change,
+		      struct ab_contents *ret);
+void ab_contents_fini(struct ab_contents *contents);
+#define ab_autocontents __attribute__((cleanup(ab_contents_fini)))
+
+/* Can the two be compared line by line? */
+bool ab_contents_are_text(const struct ab_contents *contents);
+
+/* The labels of one of these changes; `mass` is ab_changes_mass() of all of them. Sets
+ * change->labels. */
+void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
+		       bool mass, struct ab_change *change, const struct ab_contents *contents,
+		       struct ab_label_hits *ret);
+
+/* Read all of them and set their `labels`. */
+void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);
+
+#endif

@@ -1,0 +1,204 @@
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "layer/diff/label_state.h"
+#include "workspace/git/gitchange.h"
+#include "workspace/git/gitconfig.h"
+#include "workspace/git/gitconfig_clean.h"
+#include "workspace/git/rebase_todo.h"
+
+/* Files of a git directory that make git read or run something else. The last names of
+ * their paths, in lower case. Everything else there is data: objects, refs, the index. */
+static const struct {
+	char path[24];
+	char detail[48];
+} leads[] = {
+	{ "commondir", "reads its configuration elsewhere" },
+	{ "gitdir", "names a checkout elsewhere" },
+	{ "remotes/*", "gives a remote its address" },
+	{ "branches/*", "gives a remote its address" },
+	{ "info/attributes", "chooses filters and drivers" },
+	{ "info/alternates", "reads objects elsewhere" },
+	{ "info/grafts", "changes the history" },
+};
+
+static bool starts_with(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* The rest of the path behind the last component that is .git; NULL: there is none. */
+static const char *skip_gitdir(const char *folded)
+{
+	const char *rest = NULL;
+
+	for (const char *p = folded;;) {
+		size_t n = strcspn(p, "/");
+
+		if (n == 4 && strncmp(p, ".git", 4) == 0)
+			rest = p[n] ? p + n + 1 : p + n;
+		if (!p[n])
+			return rest;
+		p += n + 1;
+	}
+}
+
+/* Is a component that folds to .git spelled otherwise? Then git finds the folder only on a
+ * file system that folds names, where it takes the place of the real one. */
+static bool has_odd_spelling(const char *path)
+{
+	ab_autobuf struct ab_buf name = { 0 };
+
+	for (;;) {
+		size_t n = strcspn(path, "/");
+		ab_autofree char *part = ab_strndup(path, n);
+
+		name.len = 0;
+		ab_label_fold(part, &name);
+		if (strcmp(name.data, ".git") == 0 && strcmp(part, ".git") != 0)
+			return true;
+		if (!path[n])
+			return false;
+		path += n + 1;
+	}
+}
+
+/* Where a git directory that has this path begins: behind the names of submodules and
+ * linked worktrees, of which nobody knows how many components they have. */
+static bool ends_with(const char *path, const char *pattern)
+{
+	for (const char *p = path;; p++) {
+		const char *a = p, *b = pattern;
+
+		while (ab_label_matches(b, a)) {
+			a += strcspn(a, "/");
+			b += strcspn(b, "/");
+			if (!*b || !*a)
+				break;
+			a++;
+			b++;
+		}
+		if (!*a && !*b)
+			return true;
+		p += strcspn(p, "/");
+		if (!*p)
+			return false;
+	}
+}
+
+static void check_config(const struct ab_label_input *in, struct ab_label_hits *hits)
+{
+	static const struct ab_gitchange_terms terms = { 0 };
+	ab_autobuf struct ab_buf text = { 0 }, keys = { 0 };
+	const struct ab_label_side *old = &in->old, *new = &in->new;
+	struct ab_gitchange change;
+
+	if (in->change->is != AB_TYPE_FILE || !new->data || new->cut ||
+	    new->len > AB_GITCONFIG_MAX) {
+		ab_label_add(hits, AB_LABEL_GIT, "git", NULL);
+		return;
+	}
+	/* A new repository has settings that a box may not change in an old one. */
+	if (in->change->was == AB_TYPE_NONE) {
+		if (ab_gitconfig_clean(new->data, new->len, &text, &keys))
+			ab_label_add(hits, AB_LABEL_GIT, "git",
+				     keys.len ? keys.data : "cannot be read");
+		return;
+	}
+	if (!old->data || old->cut) {
+		ab_label_add(hits, AB_LABEL_GIT, "git", NULL);
+	} else if (!ab_gitchange_allowed(old->data, old->len, new->data, new->len, &terms,
+					 &change)) {
+		ab_buf_printf(&keys, "%s%s%s", change.key, change.key[0] ? " " : "", change.why);
+		ab_label_add(hits, AB_LABEL_GIT, "git", keys.data);
+	}
+}
+
+static void note_command(void *arg, const char *command, size_t len)
+{
+	struct ab_buf *first = arg;
+
+	if (!first->len)
+		ab_buf_printf(first, "exec %.*s", len < 80 ? (int)len : 80, command);
+}
+
+static void check_todo(const struct ab_label_input *in, struct ab_label_hits *hits)
+{
+	ab_autobuf struct ab_buf first = { 0 };
+
+	if (in->change->is == AB_TYPE_NONE)
+		return;
+	if (!in->new.data || in->new.cut)
+		ab_label_add(hits, AB_LABEL_GIT, "git", "cannot be checked");
+	else if (ab_rebase_execs(in->new.data, in->new.len, note_command, &first))
+		ab_label_add(hits, AB_LABEL_GIT, "git", first.data);
+}
+
+/* `rest` is the path in the git directory. */
+static void check_file(const struct ab_label_input *in, const char *rest,
+		       struct ab_label_hits *hits)
+{
+	const char *name = strrchr(rest, '/') ? strrchr(rest, '/') + 1 : rest;
+	size_t n = strlen(rest);
+
+	if (starts_with(rest, "refs") || starts_with(rest, "logs") || starts_with(rest, "lfs") ||
+	    (starts_with(rest, "objects") && !starts_with(rest, "objects/info"))) {
+		/* The folder itself is not data that git replaces. */
+		if (!strchr(rest, '/') && in->change->is != AB_TYPE_DIR)
+			ab_label_add(hits, AB_LABEL_GIT, "git", "removes the repository's data");
+		return;
+	}
+	for (const char *p = rest; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL)
+		if (starts_with(p, "hooks") && !(n > 7 && strcmp(rest + n - 7, ".sample") == 0) &&
+		    !(in->change->is == AB_TYPE_DIR && in->change->was == AB_TYPE_NONE))
+			ab_label_add(hits, AB_LABEL_GIT, "git", "a hook");
+	if (in->change->kind == AB_CHANGE_MODE)
+		return;
+	if (strcmp(name, "config") == 0 || strcmp(name, "config.worktree") == 0)
+		check_config(in, hits);
+	if (strcmp(name, "git-rebase-todo") == 0)
+		check_todo(in, hits);
+	for (size_t i = 0; i < AB_COUNT(leads); i++)
+		if (ends_with(rest, leads[i].path))
+			ab_label_add(hits, AB_LABEL_GIT, "git", leads[i].detail);
+}
+
+void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab_label_hits *hits)
+{
+	const struct ab_change *change = in->change;
+	const char *rest = skip_gitdir(folded);
+	size_t len;
+
+	if (rest && has_odd_spelling(change->path))
+		ab_label_add(hits, AB_LABEL_GIT, "git", "another spelling of .git");
+	if (rest && *rest) {
+		check_file(in, rest, hits);
+	} else if (rest && !(change->is == AB_TYPE_DIR && change->was == AB_TYPE_NONE) &&
+		   change->kind != AB_CHANGE_MODE) {
+		/* A file or a link leads git elsewhere; nothing at all means no repository. */
+		ab_label_add(hits, AB_LABEL_GIT, "git",
+			     change->is == AB_TYPE_NONE ? "removes the repository"
+							: "leads to another repository");
+	} else if (in->gitdir && ab_label_maybe_gitdir(folded, &len)) {
+		check_file(in, folded + len + (len > 0), hits);
+	}
+}
+
+bool ab_label_maybe_gitdir(const char *path, size_t *ret_len)
+{
+	static const char *const parts[] = { "hooks", "config", "config.worktree", "commondir" };
+
+	for (const char *p = path;;) {
+		for (size_t i = 0; i < AB_COUNT(parts); i++)
+			if (starts_with(p, parts[i])) {
+				*ret_len = p == path ? 0 : (size_t)(p - path - 1);
+				return true;
+			}
+		p = strchr(p, '/');
+		if (!p)
+			return false;
+		p++;
+	}
+}

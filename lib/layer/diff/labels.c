@@ -1,0 +1,278 @@
+#include "layer/diff/labels.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/data/mem.h"
+#include "base/text/ascii.h"
+#include "layer/diff/label_state.h"
+
+enum {
+	LARGE_NEW = 16 * 1024 * 1024, /* a new file */
+	LARGE_GROWN = 1024 * 1024,    /* how much a file grew, at least */
+	LARGE_TIMES = 10,	      /* and how many times */
+};
+
+/* clang-format off */
+const struct ab_label ab_labels[AB_LABEL_COUNT] = {
+	[AB_LABEL_GIT] = { "git", "runs on commit or checkout",
+		"Version control runs its hooks and the programs that its settings name with your rights." },
+	[AB_LABEL_FOLDER] = { "folder", "runs when a folder is opened",
+		"Shell extensions, editors, debuggers and interpreters run or obey this file without asking." },
+	[AB_LABEL_LOGIN] = { "login", "runs when a shell or session starts",
+		"Your next shell or session runs it with your rights." },
+	[AB_LABEL_CI] = { "ci", "runs in CI",
+		"Your CI service runs it with the project's credentials." },
+	[AB_LABEL_BUILD] = { "build", "runs on install or build",
+		"Installing, building or testing the project outside the box runs it." },
+	[AB_LABEL_REGISTRY] = { "registry", "takes packages from another place",
+		"Code from a source that the project did not use before runs on the next install." },
+	[AB_LABEL_AGENT] = { "agent", "instructs or configures an agent",
+		"Agents obey instructions, start tool servers and run hooks from this file." },
+	[AB_LABEL_CREDENTIALS] = { "credentials", "holds credentials or how to get them",
+		"Programs log in with it, or run a program that it names to get a key." },
+	[AB_LABEL_EXECUTABLE] = { "executable", "becomes executable",
+		"It can be run as a program." },
+	[AB_LABEL_SETID] = { "set-id", "has set-id bits",
+		"It would run with the rights of its owner; apply removes these bits." },
+	[AB_LABEL_LINK] = { "link", "is a link that leaves the tree",
+		"Programs that follow it read or write files outside the project." },
+	[AB_LABEL_DEVICE] = { "device", "is a device, FIFO or socket",
+		"It is never applied." },
+	[AB_LABEL_BINARY] = { "binary", "changes a binary file",
+		"The difference cannot be read." },
+	[AB_LABEL_HIDDEN] = { "hidden-text", "adds invisible or reordering characters",
+		"The text is not what it looks like in an editor or terminal." },
+	[AB_LABEL_SECRET] = { "secret", "adds what looks like a credential",
+		"A key in a file is easily published by mistake." },
+	[AB_LABEL_LARGE] = { "large", "is very large, or much larger than before",
+		"It may not belong in the project." },
+	[AB_LABEL_MASS] = { "mass-deletion", "is one of many deletions",
+		"The changes delete a large part of the tree." },
+	[AB_LABEL_UNCHECKED] = { "unchecked", "was not checked",
+		"Its content is too large or cannot be read, so other labels may be missing." },
+};
+/* clang-format on */
+
+/* Hits stay in the order of ids. */
+void ab_label_add(struct ab_label_hits *hits, enum ab_label_id id, const char *who,
+		  const char *detail)
+{
+	size_t i = hits->len;
+	struct ab_label_hit *hit;
+
+	if (hits->bits & AB_LABEL_BIT(id))
+		return;
+	hits->bits |= AB_LABEL_BIT(id);
+	for (; i > 0 && hits->v[i - 1].id > id; i--)
+		hits->v[i] = hits->v[i - 1];
+	hit = &hits->v[i];
+	hits->len++;
+	*hit = (struct ab_label_hit){ .id = id };
+	snprintf(hit->who, sizeof(hit->who), "%s", who ? who : "");
+	if (detail) {
+		ab_autobuf struct ab_buf safe = { 0 };
+		size_t n;
+
+		ab_buf_escape(&safe, detail);
+		n = safe.len < sizeof(hit->detail) ? safe.len : sizeof(hit->detail) - 1;
+		/* Do not cut within a character. */
+		while (n > 0 && n < safe.len && (safe.data[n] & 0xc0) == 0x80)
+			n--;
+		if (n)
+			memcpy(hit->detail, safe.data, n);
+	}
+}
+
+/* Letters outside ASCII that fold to a letter of a name in our tables. */
+static uint32_t fold_letter(uint32_t c)
+{
+	if (c == 0x212a) /* the Kelvin sign */
+		return 'k';
+	return c == 0x17f ? 's' : c; /* the long s */
+}
+
+static void fold_name(const char *p, const char *end, struct ab_buf *ret)
+{
+	size_t start = ret->len;
+
+	while (p < end) {
+		uint32_t c;
+		size_t n = ab_utf8_get(p, (size_t)(end - p), &c);
+		char byte;
+
+		if (n == 0 || (c >= 0x80 && !ab_utf8_hidden(c) && fold_letter(c) == c)) {
+			ab_buf_add(ret, p, n ? n : 1);
+		} else if (!ab_utf8_hidden(c)) {
+			byte = (char)ab_lower((int)fold_letter(c));
+			ab_buf_add(ret, &byte, 1);
+		}
+		p += n ? n : 1;
+	}
+	while (ret->len > start + 1 &&
+	       (ret->data[ret->len - 1] == ' ' || ret->data[ret->len - 1] == '.'))
+		ret->data[--ret->len] = '\0';
+	/* The short name of .git on old Windows file systems. */
+	if (ret->len == start + 5 && memcmp(ret->data + start, "git~1", 5) == 0) {
+		ret->len = start;
+		ab_buf_puts(ret, ".git");
+	}
+}
+
+void ab_label_fold(const char *path, struct ab_buf *ret)
+{
+	ab_buf_puts(ret, "");
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		fold_name(path, path + n, ret);
+		if (!path[n])
+			return;
+		ab_buf_add(ret, "/", 1);
+		path += n + 1;
+	}
+}
+
+static bool has_hidden(const char *text)
+{
+	while (*text) {
+		size_t n = ab_printable(text, strlen(text));
+
+		if (n == 0)
+			return true;
+		text += n;
+	}
+	return false;
+}
+
+/* Does a link with this target at this path stay in the tree, whatever else is in it?
+ * ".." behind another name depends on where that name leads, so it does not. */
+static bool leaves_tree(const char *path, const char *target)
+{
+	size_t depth = 0;
+	bool down = false;
+
+	if (target[0] == '/')
+		return true;
+	for (const char *p = path; *p; p++)
+		depth += *p == '/';
+	for (const char *p = target; *p;) {
+		size_t n = strcspn(p, "/");
+
+		if (n == 2 && strncmp(p, "..", 2) == 0) {
+			if (down || depth == 0)
+				return true;
+			depth--;
+		} else if (n > 0 && !(n == 1 && *p == '.')) {
+			down = true;
+		}
+		p += n + (p[n] == '/');
+	}
+	return false;
+}
+
+static void check_link(const struct ab_label_input *in, struct ab_label_hits *hits)
+{
+	ab_autofree char *target = NULL;
+
+	if (in->change->is != AB_TYPE_LINK)
+		return;
+	if (!in->new.data) {
+		ab_label_add(hits, AB_LABEL_LINK, NULL, NULL);
+		return;
+	}
+	target = ab_strndup(in->new.data, in->new.len);
+	if (leaves_tree(in->change->path, target))
+		ab_label_add(hits, AB_LABEL_LINK, NULL, target);
+}
+
+static void check_mode(const struct ab_change *c, struct ab_label_hits *hits)
+{
+	mode_t set = c->new_mode & (S_ISUID | S_ISGID);
+
+	if (c->is == AB_TYPE_FILE && (c->new_mode & 0111) &&
+	    !(c->was == AB_TYPE_FILE && (c->old_mode & 0111)))
+		ab_label_add(hits, AB_LABEL_EXECUTABLE, NULL, NULL);
+	/* A folder's group bit only decides about the group of new files. */
+	if ((c->is == AB_TYPE_FILE && set) ||
+	    (c->is == AB_TYPE_DIR && (set & ~(c->was == AB_TYPE_DIR ? c->old_mode : 0))))
+		ab_label_add(hits, AB_LABEL_SETID, NULL, NULL);
+	if (c->is == AB_TYPE_OTHER)
+		ab_label_add(hits, AB_LABEL_DEVICE, NULL, NULL);
+}
+
+static void check_size(const struct ab_change *c, struct ab_label_hits *hits)
+{
+	uint64_t old = c->was == AB_TYPE_FILE ? c->old_size : 0;
+
+	if (c->is != AB_TYPE_FILE)
+		return;
+	if ((old == 0 && c->new_size >= LARGE_NEW) ||
+	    (old > 0 && c->new_size > old && c->new_size - old >= LARGE_GROWN &&
+	     c->new_size / old >= LARGE_TIMES))
+		ab_label_add(hits, AB_LABEL_LARGE, NULL, NULL);
+}
+
+static bool is_deletion(const struct ab_change *c)
+{
+	return c->kind == AB_CHANGE_DELETED || (c->was == AB_TYPE_DIR && c->is != AB_TYPE_DIR);
+}
+
+void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
+{
+	const struct ab_change *c = in->change;
+	ab_autobuf struct ab_buf folded = { 0 };
+	const char *name;
+
+	ret->bits = 0;
+	ret->len = 0;
+	ab_label_fold(c->path, &folded);
+	name = strrchr(folded.data, '/') ? strrchr(folded.data, '/') + 1 : folded.data;
+	ab_label_names(c, folded.data, ret);
+	ab_label_git(in, folded.data, ret);
+	ab_label_packages(in, name, ret);
+	ab_label_content(in, name, ret);
+	check_link(in, ret);
+	check_mode(c, ret);
+	check_size(c, ret);
+	if (c->is != AB_TYPE_NONE && has_hidden(c->path))
+		ab_label_add(ret, AB_LABEL_HIDDEN, NULL, "in the name");
+	if (in->mass && is_deletion(c))
+		ab_label_add(ret, AB_LABEL_MASS, NULL, NULL);
+}
+
+void ab_labels_find_name(const char *path, struct ab_label_hits *ret)
+{
+	ab_autofree char *copy = ab_strdup(path);
+	struct ab_change change = {
+		.path = copy,
+		.kind = AB_CHANGE_MODIFIED,
+		.was = AB_TYPE_FILE,
+		.is = AB_TYPE_FILE,
+	};
+	struct ab_label_input in = { .change = &change };
+
+	ab_labels_find(&in, ret);
+	/* Nothing was looked at. */
+	for (size_t i = 0; i < ret->len; i++)
+		if (ret->v[i].id == AB_LABEL_UNCHECKED) {
+			memmove(&ret->v[i], &ret->v[i + 1], (ret->len - i - 1) * sizeof(ret->v[0]));
+			ret->len--;
+			ret->bits &= ~AB_LABEL_BIT(AB_LABEL_UNCHECKED);
+			break;
+		}
+}
+
+bool ab_changes_mass(const struct ab_changes *changes)
+{
+	uint64_t files = 0;
+
+	for (size_t i = 0; i < changes->len && files < AB_LABEL_MASS_FILES; i++) {
+		const struct ab_change *c = &changes->v[i];
+
+		if (is_deletion(c))
+			files += c->was == AB_TYPE_DIR ? c->count : 1;
+	}
+	return files >= AB_LABEL_MASS_FILES;
+}

@@ -1,0 +1,91 @@
+#ifndef AB_LAYER_DIFF_LABELS_H
+#define AB_LAYER_DIFF_LABELS_H
+/*
+ * Labels: why a person should look at a change before it is applied. Most of them
+ * say that a program outside the box would run the file or obey it; the others that
+ * it is not what it looks like.
+ *
+ * Pure and bounded: a label follows from the path, the types, the modes, the sizes and
+ * the content of a change. Everything about a change is hostile. Names are compared
+ * folded, because some file systems take .GIT for .git. Content that should decide but
+ * is not known counts as the worse case.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_change;
+struct ab_changes;
+
+/* Bits of ab_change.labels, and the index of the row in ab_labels. */
+enum ab_label_id {
+	AB_LABEL_GIT,
+	AB_LABEL_FOLDER,
+	AB_LABEL_LOGIN,
+	AB_LABEL_CI,
+	AB_LABEL_BUILD,
+	AB_LABEL_REGISTRY,
+	AB_LABEL_AGENT,
+	AB_LABEL_CREDENTIALS,
+	AB_LABEL_EXECUTABLE,
+	AB_LABEL_SETID,
+	AB_LABEL_LINK,
+	AB_LABEL_DEVICE,
+	AB_LABEL_BINARY,
+	AB_LABEL_HIDDEN,
+	AB_LABEL_SECRET,
+	AB_LABEL_LARGE,
+	AB_LABEL_MASS,
+	AB_LABEL_UNCHECKED,
+	AB_LABEL_COUNT,
+};
+#define AB_LABEL_BIT(id) (UINT32_C(1) << (id))
+
+struct ab_label {
+	const char *name; /* for scripts: "git" */
+	const char *what; /* a clause about the change: "runs on commit or checkout" */
+	const char *why;  /* a sentence */
+};
+extern const struct ab_label ab_labels[AB_LABEL_COUNT];
+
+/* Why a change has a label. */
+struct ab_label_hit {
+	enum ab_label_id id;
+	char who[24];	 /* the program that would run or obey it: "direnv"; or "" */
+	char detail[96]; /* what in it: a setting, a host; escaped; or "" */
+};
+
+struct ab_label_hits {
+	uint32_t bits;
+	struct ab_label_hit v[AB_LABEL_COUNT]; /* one for each bit, in the order of ids */
+	size_t len;
+};
+
+/* One side of a change. */
+struct ab_label_side {
+	const char *data; /* of a regular file, or the target of a link; NULL: not known */
+	size_t len;
+	bool cut; /* there is more */
+};
+
+struct ab_label_input {
+	const struct ab_change *change;
+	struct ab_label_side old, new;
+	bool gitdir; /* the change is in a git directory that is not called .git */
+	bool mass;   /* ab_changes_mass() of all changes */
+};
+
+void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);
+
+/* The labels that follow from the name alone, for a file whose change is not known. */
+void ab_labels_find_name(const char *path, struct ab_label_hits *ret);
+
+/* Do these changes delete so much that every deletion wants a look? */
+#define AB_LABEL_MASS_FILES 100
+bool ab_changes_mass(const struct ab_changes *changes);
+
+/* May the path be a part of a git directory that has another name than .git? Then
+ * *ret_len is the length of that folder's path. */
+bool ab_label_maybe_gitdir(const char *path, size_t *ret_len);
+
+#endif
