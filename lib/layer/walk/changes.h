@@ -76,15 +76,16 @@ extern const struct ab_changes_limits ab_changes_limits_default;
 
 struct ab_layer_view {
 	int upper, lower;
-	bool copy;		/* the upper is a full copy: a missing name is a deletion */
-	struct timespec since;	/* first start of the layer */
-	struct timespec latest; /* its latest start, or zero */
+	bool copy;		      /* the upper is a full copy: a missing name is a deletion */
+	struct timespec since;	      /* first start of the layer */
+	struct timespec latest;	      /* its latest start, or zero */
 	const struct ab_known *known; /* files that agentbox itself left on the host, or NULL */
 };
 
 /*
- * Sorted by path, byte by byte. A new folder has an entry of its own and one for each
- * entry in it; a deleted folder is one entry with a count. A file with the content and
+ * Sorted by path: what is in a folder follows it at once, by name, byte by byte. A new
+ * folder has an entry of its own and one for each entry in it; a deleted folder is one
+ * entry with a count. A file with the content and
  * mode of the host's is not a change. The mode of the root is not compared.
  *
  * -1 if one of the two roots cannot be read.
@@ -95,6 +96,10 @@ void ab_changes_fini(struct ab_changes *changes);
 
 /* The entry with this path, or NULL. */
 struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path);
+/* The order of the list, as strcmp(). */
+int ab_changes_order(const char *a, const char *b);
+/* Is `path` below the folder `top`? */
+bool ab_changes_below(const char *path, const char *top);
 
 /* The host's or the layer's regular file, open for reading and still the one that was
  * looked at; -1 with errno (ESTALE: another one). */

@@ -1,0 +1,616 @@
+#include "layer/walk/changes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/walk/known.h"
+#include "layer/walk/look.h"
+#include "layer/walk/same.h"
+#include "workspace/tree/dir.h"
+
+/*
+ * How it works. The walk goes down both sides at once, with one descriptor for each
+ * side and level, and reads the names of the upper. A name of the upper that the host
+ * has is compared, one that it does not have is new. Where the upper contains
+ * everything (`full`: a copy, an opaque folder), a name that only the host has is a
+ * deletion; elsewhere a whiteout says so.
+ *
+ * A folder that is new has nothing on the host's side: `lower` is -1 below it.
+ */
+struct walk {
+	const struct ab_layer_view *view;
+	struct ab_changes_limits limits;
+	size_t seen;	    /* names so far */
+	struct ab_buf path; /* of the current entry */
+	unsigned int depth;
+	struct ab_changes *out;
+};
+
+/* One folder on both sides. */
+struct level {
+	int upper, lower; /* lower: -1 if the host has no such folder */
+	bool full;
+};
+
+const struct ab_changes_limits ab_changes_limits_default = {
+	.entries = 500000,
+	.depth = 100,
+	.path = 4000,
+};
+
+static const char too_deep[] = "it is nested too deeply";
+static const char too_long[] = "its path is too long";
+static const char unreadable[] = "it cannot be read";
+static const char unreadable_host[] = "the host's folder cannot be read";
+static const char mounted[] = "another file system is mounted there";
+static const char moved[] = "it changed while it was read";
+static const char redirected[] = "it is a folder that overlayfs redirects";
+static const char hollow[] = "it is a file whose data is not in the layer";
+
+static struct ab_change *add_change(struct walk *w, enum ab_change_kind kind,
+				    const struct ab_look *was, const struct ab_look *is)
+{
+	struct ab_changes *out = w->out;
+	struct ab_change *c;
+
+	if (out->len == out->room) {
+		out->room = out->room ? out->room * 2 : 64;
+		out->v = ab_realloc(out->v, out->room * sizeof(out->v[0]));
+	}
+	c = &out->v[out->len++];
+	*c = (struct ab_change){ .path = ab_strndup(w->path.data, w->path.len), .kind = kind };
+	if (was) {
+		c->was = was->type;
+		c->old_size = was->type == AB_TYPE_DIR ? 0 : was->id.size;
+		c->old_mode = was->id.mode & 07777;
+		c->host = was->id;
+	}
+	if (is) {
+		c->is = is->type;
+		c->new_size = is->type == AB_TYPE_DIR ? 0 : is->id.size;
+		c->new_mode = is->id.mode & 07777;
+		c->layer = is->id;
+	}
+	return c;
+}
+
+/* Has the host changed it after the layer saw it? Copies are made in a run, so a copy
+ * that is younger than the latest start was made from what that run saw. */
+static bool is_conflict(const struct walk *w, const struct ab_look *was, const struct ab_look *is)
+{
+	const struct ab_layer_view *view = w->view;
+	struct timespec from = view->since;
+	bool born = is && is->born.tv_sec;
+
+	if (born && view->latest.tv_sec && !ab_time_later(view->latest, is->born))
+		from = view->latest;
+	if (!ab_time_later(was->id.ctime, from) &&
+	    !(born && ab_time_later(was->id.ctime, is->born)))
+		return false;
+	return !ab_known_is(view->known, w->path.data, &was->id);
+}
+
+/* ---- deleted folders ---- */
+
+struct count {
+	uint64_t entries;
+	bool conflict;
+	const char *refused;
+};
+
+static size_t push_name(struct walk *w, const char *name)
+{
+	size_t before = w->path.len;
+
+	if (before)
+		ab_buf_add(&w->path, "/", 1);
+	ab_buf_puts(&w->path, name);
+	return before;
+}
+
+static void pop_name(struct walk *w, size_t before)
+{
+	w->path.len = before;
+	if (w->path.data)
+		w->path.data[before] = '\0';
+}
+
+static bool spend_entry(struct walk *w)
+{
+	if (w->seen++ < w->limits.entries)
+		return true;
+	w->out->cut = true;
+	return false;
+}
+
+static void count_folder(struct walk *w, int parent, const char *name,
+			 const struct ab_look *deleted, struct count *count);
+
+static void count_entry(struct walk *w, int dir, const char *name, const struct ab_look *deleted,
+			struct count *count)
+{
+	struct ab_look node;
+
+	if (!spend_entry(w))
+		return;
+	count->entries++;
+	if (ab_look_at(dir, name, &node) < 0) {
+		if (errno != ENOENT)
+			count->refused = unreadable_host;
+		return;
+	}
+	if (node.mount)
+		count->refused = mounted;
+	else if (node.type == AB_TYPE_DIR)
+		count_folder(w, dir, name, deleted, count);
+	else if (!count->conflict)
+		count->conflict = is_conflict(w, &node, deleted);
+}
+
+/* Count what is in a folder of the host that the layer deletes, and find what the host
+ * changed in it. The times of folders say nothing: an added file has its own. */
+static void count_folder(struct walk *w, int parent, const char *name,
+			 const struct ab_look *deleted, struct count *count)
+{
+	ab_autolisting struct ab_listing names = { 0 };
+	ab_autoclose int dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY);
+
+	if (dir < 0 || w->depth >= w->limits.depth || w->path.len > w->limits.path) {
+		count->refused = dir >= 0 ? too_deep : errno == EXDEV ? mounted : unreadable_host;
+		return;
+	}
+	if (ab_listing_read(&names, dir, w->limits.entries) < 0) {
+		count->refused = unreadable_host;
+		return;
+	}
+	w->depth++;
+	for (size_t i = 0; i < names.len && !w->out->cut; i++) {
+		size_t before = push_name(w, names.v[i].name);
+
+		count_entry(w, dir, names.v[i].name, deleted, count);
+		pop_name(w, before);
+	}
+	w->depth--;
+	w->out->cut |= names.cut;
+}
+
+/* `was` goes away as a whole. `is`: what replaces it, a whiteout, or NULL. */
+static void judge_removal(struct walk *w, struct ab_change *c, int lower, const char *name,
+			  const struct ab_look *was, const struct ab_look *is)
+{
+	struct count count = { 0 };
+	size_t at = (size_t)(c - w->out->v);
+
+	if (was->type == AB_TYPE_DIR)
+		count_folder(w, lower, name, is, &count);
+	else
+		count.conflict = is_conflict(w, was, is);
+	c = &w->out->v[at];
+	c->count = count.entries;
+	c->conflict |= count.conflict;
+	if (!c->refused)
+		c->refused = was->mount ? mounted : count.refused;
+}
+
+static void add_deletion(struct walk *w, const struct level *l, const char *name,
+			 const struct ab_look *was, const struct ab_look *whiteout)
+{
+	struct ab_change *c = add_change(w, AB_CHANGE_DELETED, was, NULL);
+
+	c->full = l->full;
+	if (whiteout)
+		c->layer = whiteout->id;
+	judge_removal(w, c, l->lower, name, was, whiteout);
+}
+
+/* ---- entries of the upper ---- */
+
+static const char *refuse_file(int dir, const char *name, const struct ab_look *is)
+{
+	char mark;
+
+	if (!(is->id.mode & 0400) && faccessat(dir, name, R_OK, AT_EACCESS) < 0)
+		return unreadable;
+	/* metacopy: the data is still in the file below. Such a file has no blocks. */
+	if (is->blocks == 0 && is->id.size > 0) {
+		ab_autoclose int fd =
+			ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+		if (fd < 0)
+			return unreadable;
+		if (fgetxattr(fd, "user.overlay.metacopy", &mark, 0) >= 0)
+			return hollow;
+	}
+	return NULL;
+}
+
+/* Why can this node never be applied? */
+static const char *refuse_node(int dir, const char *name, const struct ab_look *is)
+{
+	if (is->mount)
+		return mounted;
+	switch (is->id.mode & S_IFMT) {
+	case S_IFREG:
+		return refuse_file(dir, name, is);
+	case S_IFDIR:
+	case S_IFLNK:
+		return NULL;
+	case S_IFIFO:
+		return "it is a FIFO";
+	case S_IFSOCK:
+		return "it is a socket";
+	default:
+		return "it is a device";
+	}
+}
+
+static bool has_value(int fd, const char *name, const char *value)
+{
+	char got[8];
+	ssize_t n = fgetxattr(fd, name, got, sizeof(got));
+
+	return n == (ssize_t)strlen(value) && memcmp(got, value, (size_t)n) == 0;
+}
+
+static void walk_folder(struct walk *w, const struct level *l);
+
+/* Go into a folder of the upper. Returns why it cannot be applied, or NULL. */
+static const char *enter_folder(struct walk *w, const struct level *l, const char *name,
+				const struct ab_look *is, bool on_host, bool *ret_opaque)
+{
+	ab_autoclose int upper = -1, lower = -1;
+	struct level below = { .full = l->full };
+	struct stat st;
+	char mark;
+
+	*ret_opaque = false;
+	if (w->depth >= w->limits.depth)
+		return too_deep;
+	if (w->path.len > w->limits.path)
+		return too_long;
+	upper = ab_look_open(l->upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (upper < 0)
+		return errno == EXDEV ? mounted : unreadable;
+	if (fstat(upper, &st) < 0 || st.st_ino != is->id.ino || st.st_dev != is->id.dev)
+		return moved;
+	if (!w->view->copy && fgetxattr(upper, "user.overlay.redirect", &mark, 0) >= 0)
+		return redirected;
+	*ret_opaque = !w->view->copy && has_value(upper, "user.overlay.opaque", "y");
+	if (on_host) {
+		lower = ab_look_open(l->lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (lower < 0)
+			return errno == EXDEV ? mounted : unreadable_host;
+	}
+	below.upper = upper;
+	below.lower = lower;
+	below.full |= *ret_opaque;
+	w->depth++;
+	walk_folder(w, &below);
+	w->depth--;
+	return NULL;
+}
+
+static void add_new_entry(struct walk *w, const struct level *l, const char *name,
+			  const struct ab_look *is)
+{
+	size_t at = w->out->len;
+	bool opaque;
+
+	add_change(w, AB_CHANGE_ADDED, NULL, is);
+	w->out->v[at].full = l->full;
+	w->out->v[at].refused = refuse_node(l->upper, name, is);
+	if (is->type == AB_TYPE_DIR && !w->out->v[at].refused) {
+		const char *why = enter_folder(w, l, name, is, false, &opaque);
+
+		w->out->v[at].refused = why;
+	}
+}
+
+static void compare_folders(struct walk *w, const struct level *l, const char *name,
+			    const struct ab_look *was, const struct ab_look *is)
+{
+	size_t at = w->out->len;
+	bool opaque, mode = (was->id.mode ^ is->id.mode) & 07777;
+	struct ab_change *c;
+	const char *why;
+
+	if (mode) {
+		c = add_change(w, AB_CHANGE_MODE, was, is);
+		c->full = l->full;
+		c->conflict = is_conflict(w, was, is);
+	}
+	why = was->mount ? mounted : enter_folder(w, l, name, is, true, &opaque);
+	if (!why)
+		return;
+	if (!mode)
+		add_change(w, AB_CHANGE_MODE, was, is)->full = l->full;
+	w->out->v[at].refused = why;
+}
+
+static void replace_type(struct walk *w, const struct level *l, const char *name,
+			 const struct ab_look *was, const struct ab_look *is)
+{
+	size_t at = w->out->len;
+	struct ab_change *c = add_change(w, AB_CHANGE_REPLACED, was, is);
+	bool opaque = true;
+
+	c->full = l->full;
+	c->refused = refuse_node(l->upper, name, is);
+	judge_removal(w, c, l->lower, name, was, is);
+	if (is->type != AB_TYPE_DIR || w->out->v[at].refused)
+		return;
+	w->out->v[at].refused = enter_folder(w, l, name, is, false, &opaque);
+	/* A folder that the box puts in place of something else is opaque. This one was
+	 * made where the host had a folder, or nothing. */
+	if (!opaque && !w->view->copy)
+		w->out->v[at].conflict = true;
+}
+
+static void compare_entries(struct walk *w, const struct level *l, const char *name,
+			    const struct ab_look *was, const struct ab_look *is)
+{
+	const char *refused = refuse_node(l->upper, name, is);
+	enum ab_change_kind kind = AB_CHANGE_MODIFIED;
+	struct ab_change *c;
+
+	if (!refused && was->mount)
+		refused = mounted;
+	if (!refused && is->type != AB_TYPE_OTHER) {
+		int same = is->type == AB_TYPE_LINK
+				   ? ab_same_links(l->upper, l->lower, name)
+				   : ab_same_files(l->upper, l->lower, name, is, was);
+		bool mode = is->type == AB_TYPE_FILE && ((was->id.mode ^ is->id.mode) & 07777);
+
+		if (same > 0 && !mode)
+			return;
+		if (same > 0)
+			kind = AB_CHANGE_MODE;
+		else if (same < 0)
+			refused = errno == ESTALE ? moved : unreadable;
+	}
+	c = add_change(w, kind, was, is);
+	c->full = l->full;
+	c->refused = refused;
+	c->conflict = is_conflict(w, was, is);
+}
+
+/* ENOENT: the host has no such name. */
+static int look_below(const struct level *l, const char *name, struct ab_look *ret)
+{
+	if (l->lower < 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return ab_look_at(l->lower, name, ret);
+}
+
+static void walk_entry(struct walk *w, const struct level *l, const char *name)
+{
+	struct ab_look was, is;
+	bool on_host = look_below(l, name, &was) == 0;
+	bool hidden = !on_host && errno != ENOENT;
+
+	if (ab_look_at(l->upper, name, &is) < 0) {
+		is = (struct ab_look){ .type = AB_TYPE_OTHER };
+		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = moved;
+		return;
+	}
+	if (hidden) {
+		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = unreadable_host;
+		return;
+	}
+	if (S_ISCHR(is.id.mode) && is.device == 0 && !w->view->copy) {
+		if (on_host)
+			add_deletion(w, l, name, &was, &is);
+		return;
+	}
+	if (!on_host)
+		add_new_entry(w, l, name, &is);
+	else if (was.type != is.type)
+		replace_type(w, l, name, &was, &is);
+	else if (is.type == AB_TYPE_DIR)
+		compare_folders(w, l, name, &was, &is);
+	else
+		compare_entries(w, l, name, &was, &is);
+}
+
+static void walk_missing(struct walk *w, const struct level *l, const char *name)
+{
+	struct ab_look was;
+
+	if (look_below(l, name, &was) == 0)
+		add_deletion(w, l, name, &was, NULL);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct ab_entry *)a)->name, ((const struct ab_entry *)b)->name);
+}
+
+static int list_sorted(struct walk *w, int dir, struct ab_listing *ret)
+{
+	if (ab_listing_read(ret, dir, w->limits.entries) < 0)
+		return -1;
+	w->out->cut |= ret->cut;
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(ret->v[0]), by_name);
+	return 0;
+}
+
+/* A folder that cannot be listed after all: refuse it under its own name. */
+static void refuse_folder(struct walk *w, const char *why)
+{
+	static const struct ab_look folder = { .type = AB_TYPE_DIR };
+	struct ab_change *last = w->out->len ? &w->out->v[w->out->len - 1] : NULL;
+
+	if (!w->path.len) {
+		w->out->cut = true; /* the root itself: nothing is known */
+		return;
+	}
+	if (!last || strcmp(last->path, w->path.data) != 0)
+		last = add_change(w, AB_CHANGE_MODE, &folder, &folder);
+	last->refused = why;
+}
+
+static int list_lower(struct walk *w, const struct level *l, struct ab_listing *ret)
+{
+	ab_autoclose int dir = -1;
+
+	if (l->lower < 0 || !l->full)
+		return 0;
+	dir = ab_look_open(l->lower, ".", O_RDONLY | O_DIRECTORY);
+	return dir < 0 ? -1 : list_sorted(w, dir, ret);
+}
+
+/* Both lists are sorted: the names of the upper, and where it contains everything those
+ * of the host. */
+static void walk_folder(struct walk *w, const struct level *l)
+{
+	ab_autolisting struct ab_listing upper = { 0 }, lower = { 0 };
+	size_t u = 0, h = 0;
+
+	if (list_sorted(w, l->upper, &upper) < 0) {
+		refuse_folder(w, unreadable);
+		return;
+	}
+	if (list_lower(w, l, &lower) < 0) {
+		refuse_folder(w, unreadable_host);
+		return;
+	}
+	while ((u < upper.len || h < lower.len) && !w->out->cut) {
+		int order = u == upper.len   ? 1
+			    : h == lower.len ? -1
+					     : strcmp(upper.v[u].name, lower.v[h].name);
+		const char *name = order <= 0 ? upper.v[u].name : lower.v[h].name;
+		size_t before = push_name(w, name);
+
+		if (!spend_entry(w))
+			;
+		else if (order <= 0)
+			walk_entry(w, l, name);
+		else
+			walk_missing(w, l, name);
+		pop_name(w, before);
+		u += order <= 0;
+		h += order >= 0;
+	}
+}
+
+int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes_limits *limits,
+		       struct ab_changes *ret, struct ab_error *err)
+{
+	struct ab_changes out = { 0 };
+	struct walk w = { .view = view,
+			  .limits = limits ? *limits : ab_changes_limits_default,
+			  .out = &out };
+	/* Listings have a position, and the caller's descriptors may be in use. */
+	ab_autoclose int upper = ab_look_open(view->upper, ".", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int lower = ab_look_open(view->lower, ".", O_RDONLY | O_DIRECTORY);
+
+	if (upper < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the layer");
+	if (lower < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the folder below the layer");
+	walk_folder(&w, &(struct level){ upper, lower, view->copy });
+	ab_buf_fini(&w.path);
+	*ret = out;
+	return 0;
+}
+
+/* ---- the list ---- */
+
+void ab_changes_fini(struct ab_changes *changes)
+{
+	for (size_t i = 0; i < changes->len; i++)
+		free(changes->v[i].path);
+	free(changes->v);
+	*changes = (struct ab_changes){ 0 };
+}
+
+/* A slash sorts before every other byte, so that a folder's entries follow it. */
+static int rank_byte(char c)
+{
+	return c == '\0' ? 0 : c == '/' ? 1 : (unsigned char)c + 2;
+}
+
+int ab_changes_order(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return rank_byte(*a) - rank_byte(*b);
+}
+
+bool ab_changes_below(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+
+	return strncmp(path, top, len) == 0 && path[len] == '/';
+}
+
+static int find_path(const void *path, const void *change)
+{
+	return ab_changes_order(path, ((const struct ab_change *)change)->path);
+}
+
+struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path)
+{
+	return changes->len
+		       ? bsearch(path, changes->v, changes->len, sizeof(changes->v[0]), find_path)
+		       : NULL;
+}
+
+static int open_file(int root, const char *path, const struct ab_identity *id)
+{
+	ab_autoclose int fd =
+		ab_look_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode) || st.st_ino != id->ino || st.st_dev != id->dev) {
+		errno = ESTALE;
+		return -1;
+	}
+	return ab_take_fd(&fd);
+}
+
+int ab_change_open_old(const struct ab_layer_view *view, const struct ab_change *change)
+{
+	return open_file(view->lower, change->path, &change->host);
+}
+
+int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change *change)
+{
+	return open_file(view->upper, change->path, &change->layer);
+}
+
+static char *read_link(int root, const char *path)
+{
+	ab_autoclose int fd = ab_look_open(root, path, O_PATH | O_NOFOLLOW);
+
+	return fd < 0 ? NULL : ab_look_link(fd, "");
+}
+
+char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change)
+{
+	return read_link(view->lower, change->path);
+}
+
+char *ab_change_read_new_link(const struct ab_layer_view *view, const struct ab_change *change)
+{
+	return read_link(view->upper, change->path);
+}

@@ -1,0 +1,91 @@
+#include "layer/walk/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "workspace/tree/dir.h"
+
+#define OPEN_TRIES 16
+
+static enum ab_change_type type_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return AB_TYPE_FILE;
+	case S_IFDIR:
+		return AB_TYPE_DIR;
+	case S_IFLNK:
+		return AB_TYPE_LINK;
+	default:
+		return AB_TYPE_OTHER;
+	}
+}
+
+static struct timespec time_of(struct statx_timestamp t)
+{
+	return (struct timespec){ .tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec };
+}
+
+int ab_look_at(int dir, const char *name, struct ab_look *ret)
+{
+	struct statx st;
+
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name[0] ? 0 : AT_EMPTY_PATH),
+		  STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		return -1;
+	*ret = (struct ab_look){
+		.id = { .dev = makedev(st.stx_dev_major, st.stx_dev_minor),
+			.ino = st.stx_ino,
+			.size = st.stx_size,
+			.mode = st.stx_mode,
+			.mtime = time_of(st.stx_mtime),
+			.ctime = time_of(st.stx_ctime) },
+		.type = type_of(st.stx_mode),
+		.blocks = st.stx_blocks,
+		.device = makedev(st.stx_rdev_major, st.stx_rdev_minor),
+		.mount = name[0] && (st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+			 (st.stx_attributes & STATX_ATTR_MOUNT_ROOT),
+		.links = st.stx_nlink,
+	};
+	if (st.stx_mask & STATX_BTIME)
+		ret->born = time_of(st.stx_btime);
+	return 0;
+}
+
+int ab_look_open(int dir, const char *path, int flags)
+{
+	int fd = -1;
+
+	/* EAGAIN: something was renamed meanwhile, and the kernel could not be sure. */
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		fd = ab_open_same_mount(dir, path, flags);
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return fd;
+}
+
+char *ab_look_link(int dir, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target));
+
+	if (n < 0)
+		return NULL;
+	if ((size_t)n == sizeof(target)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return ab_strndup(target, (size_t)n);
+}
+
+bool ab_identity_same(const struct ab_identity *a, const struct ab_identity *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->mode == b->mode &&
+	       (S_ISDIR(a->mode) || (a->size == b->size && ab_time_same(a->mtime, b->mtime)));
+}

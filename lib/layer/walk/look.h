@@ -1,0 +1,47 @@
+#ifndef AB_LAYER_WALK_LOOK_H
+#define AB_LAYER_WALK_LOOK_H
+/*
+ * Look at one name in a folder that may be hostile: no link is followed, no other
+ * mount is entered.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "layer/walk/changes.h"
+
+struct ab_look {
+	struct ab_identity id;
+	enum ab_change_type type;
+	struct timespec born; /* zero: the file system does not tell */
+	uint64_t blocks;
+	dev_t device; /* of a device node */
+	bool mount;   /* another file system is mounted there */
+	nlink_t links;
+};
+
+/* -1 with errno. `name` "": the folder itself, for which `dir` may be O_PATH. */
+int ab_look_at(int dir, const char *name, struct ab_look *ret);
+
+/* Open a path below `dir`: openat2() beneath, without links, on the same mount. */
+int ab_look_open(int dir, const char *path, int flags);
+
+/* The target of a link; NULL with errno. Free it. */
+char *ab_look_link(int dir, const char *name);
+
+static inline bool ab_time_later(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+static inline bool ab_time_same(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* The same inode, and nothing shows that it was written or its mode changed since. Its
+ * ctime may differ: renaming a file changes it. */
+bool ab_identity_same(const struct ab_identity *a, const struct ab_identity *b);
+
+#endif

@@ -1,0 +1,110 @@
+#include "layer/walk/same.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/walk/look.h"
+
+#define CHUNK 65536
+
+/* The first byte at or after `at` that is not in a hole, at most `size`. A file system
+ * that does not know holes has none. */
+static off_t find_data(int fd, off_t at, off_t size)
+{
+	off_t data = lseek(fd, at, SEEK_DATA);
+
+	if (data >= 0)
+		return data < size ? data : size;
+	return errno == ENXIO ? size : at;
+}
+
+static ssize_t read_at(int fd, char *to, size_t len, off_t at)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = pread(fd, to + have, len - have, at + (off_t)have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+int ab_same_content(int a, int b)
+{
+	static _Thread_local char left[CHUNK], right[CHUNK];
+	struct stat sa, sb;
+	off_t at = 0;
+
+	if (fstat(a, &sa) < 0 || fstat(b, &sb) < 0)
+		return -1;
+	if (sa.st_size != sb.st_size)
+		return 0;
+	while (at < sa.st_size) {
+		off_t da = find_data(a, at, sa.st_size), db = find_data(b, at, sa.st_size);
+		ssize_t na, nb;
+
+		at = da < db ? da : db;
+		if (at >= sa.st_size)
+			break;
+		na = read_at(a, left, CHUNK, at);
+		nb = read_at(b, right, CHUNK, at);
+		if (na < 0 || nb < 0)
+			return -1;
+		if (na != nb || na == 0 || memcmp(left, right, (size_t)na) != 0)
+			return 0;
+		at += na;
+	}
+	return 1;
+}
+
+static int open_known(int dir, const char *name, const struct ab_look *look)
+{
+	ab_autoclose int fd =
+		ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode) || st.st_ino != look->id.ino || st.st_dev != look->id.dev) {
+		errno = ESTALE;
+		return -1;
+	}
+	return ab_take_fd(&fd);
+}
+
+int ab_same_files(int upper, int lower, const char *name, const struct ab_look *is,
+		  const struct ab_look *was)
+{
+	ab_autoclose int a = -1, b = -1;
+
+	if (is->id.size != was->id.size)
+		return 0;
+	a = open_known(upper, name, is);
+	b = a < 0 ? -1 : open_known(lower, name, was);
+	if (a < 0 || b < 0)
+		return -1;
+	return ab_same_content(a, b);
+}
+
+int ab_same_links(int upper, int lower, const char *name)
+{
+	ab_autofree char *a = ab_look_link(upper, name);
+	ab_autofree char *b = a ? ab_look_link(lower, name) : NULL;
+
+	if (!b)
+		return -1;
+	return strcmp(a, b) == 0;
+}

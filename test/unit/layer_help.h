@@ -1,0 +1,140 @@
+#ifndef AB_TEST_LAYER_HELP_H
+#define AB_TEST_LAYER_HELP_H
+/* A host folder and a layer above it, made by hand in $T/lower and $T/upper. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "layer/walk/changes.h"
+#include "layer/walk/known.h"
+#include "layer/walk/look.h"
+#include "tap.h"
+
+static char top[64];
+static struct ab_layer_view view = { .upper = -1, .lower = -1 };
+
+static inline int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Run by /bin/sh in $T; the exit status. w NAME makes a whiteout. */
+static inline int sh(const char *fmt, ...)
+{
+	char script[8192] = "cd \"$T\"; w() { for n; do mknod \"$n\" c 0 0; done; }; ";
+	size_t used = strlen(script);
+	va_list ap;
+	int status;
+	pid_t pid;
+
+	va_start(ap, fmt);
+	vsnprintf(script + used, sizeof(script) - used, fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		dup2(2, 1);
+		execl("/bin/sh", "sh", "-ec", script, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* File times come from a clock that stands still for some milliseconds. */
+static inline void wait_for_tick(void)
+{
+	struct timespec first, now;
+
+	clock_gettime(CLOCK_REALTIME, &first);
+	do {
+		usleep(1000);
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (!ab_time_later(now, first));
+}
+
+/* A new host folder, made by `lower`; then the layer starts, and `upper` fills it. */
+static inline void make_layer(const char *lower, const char *upper)
+{
+	umask(022);
+	if (!top[0]) {
+		char name[] = "/tmp/agentbox-test-XXXXXX";
+
+		if (!mkdtemp(name))
+			abort();
+		strcpy(top, name);
+		setenv("T", top, 1);
+	}
+	sh("chmod -R u+rwx . 2>/dev/null || :; rm -rf lower upper undo out; mkdir lower upper");
+	ok(sh("cd lower; %s", lower) == 0, "the host's folder is made");
+	wait_for_tick();
+	clock_gettime(CLOCK_REALTIME, &view.since);
+	wait_for_tick();
+	ok(sh("cd upper; %s", upper) == 0, "the layer is made");
+	if (view.upper >= 0)
+		close(view.upper);
+	if (view.lower >= 0)
+		close(view.lower);
+	view.upper = open(ab_printf("%s/upper", top), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	view.lower = open(ab_printf("%s/lower", top), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	view.copy = false;
+	view.known = NULL;
+}
+
+static inline void end_layer(void)
+{
+	sh("chmod -R u+rwx . 2>/dev/null || :; cd /; rm -rf \"$T\"");
+}
+
+/* "K was>is path", with the count, "conflict" and the reason of a refusal. */
+static inline void dump_change(struct ab_buf *b, const struct ab_change *c)
+{
+	ab_autofree char *path = ab_escape(c->path);
+
+	ab_buf_printf(b, "%c %c>%c %s", "AMDPR"[c->kind], "-fdlo"[c->was], "-fdlo"[c->is], path);
+	if (c->count)
+		ab_buf_printf(b, " (%llu)", (unsigned long long)c->count);
+	if (c->conflict)
+		ab_buf_puts(b, " conflict");
+	if (c->refused)
+		ab_buf_printf(b, " [%s]", c->refused);
+	ab_buf_puts(b, "\n");
+}
+
+static inline char *changes_text(const struct ab_changes_limits *limits)
+{
+	struct ab_changes changes = { 0 };
+	struct ab_error err = { 0 };
+	struct ab_buf b = { 0 };
+
+	if (ab_changes_collect(&view, limits, &changes, &err) < 0)
+		return ab_printf("error: %s\n", err.text);
+	for (size_t i = 0; i < changes.len; i++) {
+		dump_change(&b, &changes.v[i]);
+		if (i && ab_changes_order(changes.v[i - 1].path, changes.v[i].path) >= 0)
+			ab_buf_puts(&b, "not sorted\n");
+		if (ab_changes_find(&changes, changes.v[i].path) != &changes.v[i])
+			ab_buf_puts(&b, "not found\n");
+	}
+	if (changes.cut)
+		ab_buf_puts(&b, "cut\n");
+	ab_changes_fini(&changes);
+	return ab_buf_take(&b);
+}
+
+static inline void changes_are_at(const char *file, int line, const char *want, const char *name)
+{
+	ab_autofree char *got = changes_text(NULL);
+
+	is_str_at(file, line, got, want, name);
+}
+#define changes_are(want, name) changes_are_at(__FILE__, __LINE__, (want), (name))
+
+#endif
