@@ -75,7 +75,7 @@ void ab_known_read(struct ab_known *known, int dir, const char *name)
 	ab_autofree char *file = NULL;
 	uint64_t n;
 
-	if (ab_records_load(dir, name, kind, &file, &r) < 0)
+	if (ab_record_file_load(dir, name, kind, &file, &r) < 0)
 		return;
 	n = ab_record_get(&r);
 	for (uint64_t i = 0; i < n && i < AB_KNOWN_MAX && !r.bad; i++) {
@@ -103,5 +103,5 @@ int ab_known_write(const struct ab_known *known, int dir, const char *name)
 		ab_record_put(&b, (uint64_t)known->v[i].ctime.tv_sec);
 		ab_record_put(&b, (uint64_t)known->v[i].ctime.tv_nsec);
 	}
-	return ab_records_save(dir, name, kind, &b);
+	return ab_record_file_save(dir, name, kind, &b);
 }

@@ -97,7 +97,7 @@ void ab_record_get_identity(struct ab_record_reader *r, struct ab_identity *ret)
 	ret->ctime = get_time(r);
 }
 
-int ab_records_save(int dir, const char *name, const char kind[8], const struct ab_buf *records)
+int ab_record_file_save(int dir, const char *name, const char kind[8], const struct ab_buf *records)
 {
 	ab_autofree char *part = ab_printf("%s.part", name);
 	ab_autobuf struct ab_buf all = { 0 };
@@ -116,8 +116,8 @@ int ab_records_save(int dir, const char *name, const char kind[8], const struct 
 	return renameat(dir, part, dir, name);
 }
 
-int ab_records_load(int dir, const char *name, const char kind[8], char **ret_file,
-		    struct ab_record_reader *ret)
+int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,
+			struct ab_record_reader *ret)
 {
 	ab_autoclose int fd = ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	ab_autofree char *data = NULL;

@@ -34,9 +34,10 @@ char *ab_record_get_text(struct ab_record_reader *r);
 void ab_record_get_identity(struct ab_record_reader *r, struct ab_identity *ret);
 
 /* Both -1 with errno; reading a damaged file is EBADMSG. */
-int ab_records_save(int dir, const char *name, const char kind[8], const struct ab_buf *records);
+int ab_record_file_save(int dir, const char *name, const char kind[8],
+			const struct ab_buf *records);
 /* *ret_file owns the memory that `ret` reads. */
-int ab_records_load(int dir, const char *name, const char kind[8], char **ret_file,
-		    struct ab_record_reader *ret);
+int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,
+			struct ab_record_reader *ret);
 
 #endif

@@ -1,0 +1,284 @@
+#include "layer/journal/finish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "layer/journal/steps.h"
+#include "layer/journal/tree.h"
+#include "layer/journal/view.h"
+#include "layer/store/store.h"
+#include "layer/walk/look.h"
+#include "layer/walk/records.h"
+
+static const char undo_kind[8] = "ab-undo1";
+
+int ab_site_mark(struct ab_site *site, const char *name)
+{
+	ab_autoclose int fd =
+		openat(site->dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -1 : 0;
+}
+
+static bool has_mark(const struct ab_site *site, const char *name)
+{
+	return faccessat(site->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void tell_progress(const struct ab_progress *progress, size_t done, size_t all)
+{
+	if (progress && progress->step)
+		progress->step(progress->arg, done, all);
+}
+
+static int fail_step(const struct ab_site *site, size_t i, int errnum, const char *what,
+		     struct ab_error *err)
+{
+	ab_autofree char *path = ab_escape(site->steps.v[i].path);
+
+	if (errnum == ESTALE)
+		return ab_fail(err, AB_EREFUSED, ESTALE, "%s: %s changed meanwhile", what, path);
+	return ab_fail(err, AB_ESYSTEM, errnum, "%s %s", what, path);
+}
+
+/* The journal goes away with everything in it. It is renamed first, so that half of it is never
+ * taken for a journal. */
+static int drop_journal(struct ab_site *site, const char *name)
+{
+	if (ab_tree_remove(site->undo, "gone") < 0)
+		return -1;
+	if (renameat(site->undo, name, site->undo, "gone") < 0)
+		return -1;
+	return ab_tree_remove(site->undo, "gone");
+}
+
+/* next becomes last. */
+static int retire_journal(struct ab_site *site, struct ab_error *err)
+{
+	if (ab_tree_remove(site->undo, "gone") < 0 ||
+	    (renameat(site->undo, "last", site->undo, "gone") < 0 && errno != ENOENT) ||
+	    renameat(site->undo, "next", site->undo, "last") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
+	(void)ab_tree_remove(site->undo, "gone"); /* or the next command does it */
+	return 0;
+}
+
+static int take_back(struct ab_site *site, struct ab_error *err)
+{
+	for (size_t i = site->steps.len; i-- > 0;) {
+		struct ab_step_now now = { .host = site->steps.v[i].staged };
+
+		if (ab_step_undo(site, i, &now) < 0)
+			return fail_step(site, i, errno, "cannot take back the apply of", err);
+	}
+	if (drop_journal(site, "next") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
+	return 0;
+}
+
+int ab_site_finish(struct ab_site *site, const struct ab_progress *progress, size_t *ret_failed,
+		   struct ab_error *err)
+{
+	for (size_t i = 0; i < site->steps.len; i++) {
+		struct ab_error second = { 0 };
+
+		if (ab_step_do(site, i) == 0) {
+			tell_progress(progress, i + 1, site->steps.len);
+			continue;
+		}
+		*ret_failed = i;
+		fail_step(site, i, errno, "cannot apply", err);
+		if (ab_site_mark(site, "back") < 0 || take_back(site, &second) < 0)
+			return ab_hint(err,
+				       "The apply is half done: %s.\n"
+				       "The next command that uses this layer tries again.",
+				       second.text[0] ? second.text
+						      : "the journal is not writable");
+		return ab_hint(err, "Nothing was applied.");
+	}
+	ab_site_known(site, false, NULL);
+	if (ab_site_mark(site, "done") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
+	return retire_journal(site, err);
+}
+
+int ab_site_drop_staged(struct ab_site *site, struct ab_error *err)
+{
+	for (size_t i = 0; i < site->steps.len; i++)
+		if (ab_step_unstage(site, i) < 0)
+			return fail_step(site, i, errno, "cannot remove the copy of", err);
+	if (drop_journal(site, "next") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
+	return 0;
+}
+
+/* ---- undo ---- */
+
+static int save_now(struct ab_site *site, const struct ab_step_now *now)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < site->steps.len; i++) {
+		ab_record_put(&b, now[i].skip);
+		ab_record_put_identity(&b, &now[i].host);
+	}
+	return ab_record_file_save(site->dir, "undo", undo_kind, &b);
+}
+
+static int load_now(struct ab_site *site, struct ab_step_now **ret)
+{
+	ab_autofree char *file = NULL;
+	ab_autofree struct ab_step_now *now = NULL;
+	struct ab_record_reader r;
+
+	if (ab_record_file_load(site->dir, "undo", undo_kind, &file, &r) < 0)
+		return -1;
+	now = ab_alloc((site->steps.len + 1) * sizeof(now[0]));
+	for (size_t i = 0; i < site->steps.len; i++) {
+		now[i].skip = ab_record_get(&r);
+		ab_record_get_identity(&r, &now[i].host);
+	}
+	if (r.bad || r.left) {
+		errno = EBADMSG;
+		return -1;
+	}
+	*ret = ab_take(now);
+	return 0;
+}
+
+static int undo_steps(struct ab_site *site, const struct ab_step_now *now,
+		      const struct ab_progress *progress, struct ab_error *err)
+{
+	for (size_t i = site->steps.len; i-- > 0;) {
+		if (ab_step_undo(site, i, &now[i]) < 0)
+			return fail_step(site, i, errno, "cannot take back", err);
+		tell_progress(progress, site->steps.len - i, site->steps.len);
+	}
+	ab_site_known(site, true, now);
+	if (drop_journal(site, "last") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
+	return 0;
+}
+
+int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
+		 const struct ab_progress *progress, struct ab_error *err)
+{
+	if (save_now(site, now) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
+	return undo_steps(site, now, progress, err);
+}
+
+/* ---- recovery ---- */
+
+/* The journal may belong to either of the two layers. */
+static int open_journal(const struct ab_layer_set *set, const char *name, struct ab_steps *steps,
+			struct ab_site *site, struct ab_error *err)
+{
+	struct ab_look root;
+
+	if (ab_site_open(site, set, steps->home, err) < 0)
+		return -1;
+	site->steps = *steps;
+	*steps = (struct ab_steps){ 0 };
+	if (ab_site_enter(site, name) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the journal of the apply");
+	if (ab_look_at(site->root, "", &root) < 0 || root.id.ino != site->steps.root.ino ||
+	    root.id.dev != site->steps.root.dev) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"an apply was interrupted, and its folder has been replaced since");
+		return ab_hint(err, "Remove the layer with: agentbox discard %s", set->key);
+	}
+	return 0;
+}
+
+static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
+{
+	size_t failed;
+
+	if (has_mark(site, "done"))
+		return retire_journal(site, err);
+	if (ab_steps_load_ready(site->dir, &site->steps) < 0) {
+		if (errno != ENOENT)
+			return ab_fail(err, AB_ESYSTEM, errno,
+				       "cannot read the journal of an interrupted apply");
+		if (ab_site_drop_staged(site, err) < 0)
+			return -1;
+		ab_strv_add(notes, "an interrupted apply was taken back");
+		return 0;
+	}
+	if (has_mark(site, "back")) {
+		if (take_back(site, err) < 0)
+			return -1;
+		ab_strv_add(notes, "an interrupted apply was taken back");
+		return 0;
+	}
+	if (ab_site_finish(site, NULL, &failed, err) < 0)
+		return -1;
+	ab_strv_add(notes, "an interrupted apply was completed");
+	return 0;
+}
+
+static int recover_last(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
+{
+	ab_autofree struct ab_step_now *now = NULL;
+
+	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "cannot read the journal of an interrupted undo");
+	if (undo_steps(site, now, NULL, err) < 0)
+		return -1;
+	ab_strv_add(notes, "an interrupted undo was completed");
+	return 0;
+}
+
+static int recover_journal(const struct ab_layer_set *set, int undo, const char *name,
+			   struct ab_strv *notes, struct ab_error *err)
+{
+	ab_autosite struct ab_site site = AB_SITE_NONE;
+	ab_autoclose int dir = ab_look_open(undo, name, O_RDONLY | O_DIRECTORY);
+	bool next = name[0] == 'n';
+	struct ab_steps steps;
+	int rc;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0
+				       : ab_fail(err, AB_ESYSTEM, errno, "cannot open the journal");
+	if (!next && faccessat(dir, "undo", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (ab_steps_load(dir, &steps) < 0) {
+		/* Without a plan nothing was staged. */
+		if (next && errno == ENOENT)
+			return ab_tree_remove(undo, name) < 0
+				       ? ab_fail(err, AB_ESYSTEM, errno, "cannot remove a journal")
+				       : 0;
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of %s", set->key);
+	}
+	rc = open_journal(set, name, &steps, &site, err);
+	ab_steps_fini(&steps);
+	if (rc < 0)
+		return -1;
+	return next ? recover_next(&site, notes, err) : recover_last(&site, notes, err);
+}
+
+int ab_layer_recover(const struct ab_layer_set *set, struct ab_strv *notes, struct ab_error *err)
+{
+	ab_autoclose int undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
+
+	if (undo < 0)
+		return errno == ENOENT ? 0
+				       : ab_fail(err, AB_ESYSTEM, errno,
+						 "cannot open the undo folder of %s", set->key);
+	if (recover_journal(set, undo, "next", notes, err) < 0 ||
+	    recover_journal(set, undo, "last", notes, err) < 0)
+		return -1;
+	(void)ab_tree_remove(undo, "gone");
+	return 0;
+}

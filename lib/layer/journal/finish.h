@@ -1,0 +1,39 @@
+#ifndef AB_LAYER_JOURNAL_FINISH_H
+#define AB_LAYER_JOURNAL_FINISH_H
+/*
+ * The whole journal: finish an apply, or take it back, completely. When one of these
+ * returns, no half of an apply is left, unless an error says what stands in the way; the
+ * next command on the set tries again.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_error;
+struct ab_site;
+struct ab_step_now;
+
+/* Told after each step; may be NULL. */
+struct ab_progress {
+	void (*step)(void *arg, size_t done, size_t all);
+	void *arg;
+};
+
+/*
+ * Everything is staged and `ready` is written. Do the steps; if one fails, take all of
+ * them back: then -1, and *ret_failed is the index of the step. The apply becomes
+ * undo/last.
+ */
+int ab_site_finish(struct ab_site *site, const struct ab_progress *progress, size_t *ret_failed,
+		   struct ab_error *err);
+
+/* Nothing is in place yet: remove what was staged and the journal. */
+int ab_site_drop_staged(struct ab_site *site, struct ab_error *err);
+
+/* Take undo/last back. `now` has one entry for each step. */
+int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
+		 const struct ab_progress *progress, struct ab_error *err);
+
+/* A mark in the journal's folder. -1 with errno. */
+int ab_site_mark(struct ab_site *site, const char *name);
+
+#endif

@@ -1,0 +1,185 @@
+#include "layer/journal/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "layer/walk/records.h"
+
+static const char plan_kind[8] = "ab-plan1";
+static const char ready_kind[8] = "ab-redy1";
+
+#define STEPS_MAX (1u << 20)
+
+struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, const char *path)
+{
+	if (steps->len == steps->room) {
+		steps->room = steps->room ? steps->room * 2 : 64;
+		steps->v = ab_realloc(steps->v, steps->room * sizeof(steps->v[0]));
+	}
+	steps->v[steps->len] = (struct ab_step){ .kind = kind, .path = ab_strdup(path) };
+	return &steps->v[steps->len++];
+}
+
+void ab_steps_fini(struct ab_steps *steps)
+{
+	for (size_t i = 0; i < steps->len; i++) {
+		free(steps->v[i].path);
+		ab_strv_fini(&steps->v[i].moves);
+		ab_strv_fini(&steps->v[i].shown);
+	}
+	free(steps->v);
+	*steps = (struct ab_steps){ 0 };
+}
+
+char *ab_step_name(const struct ab_steps *steps, size_t i)
+{
+	return ab_printf(".agentbox-%s-%zu", steps->token, i);
+}
+
+char *ab_step_aside(const struct ab_steps *steps, size_t i)
+{
+	return ab_printf(".agentbox-%s-%zu-aside", steps->token, i);
+}
+
+/* ---- files ---- */
+
+static void put_list(struct ab_buf *b, const struct ab_strv *list)
+{
+	ab_record_put(b, list->len);
+	for (size_t i = 0; i < list->len; i++)
+		ab_record_put_text(b, list->v[i]);
+}
+
+int ab_steps_save(const struct ab_steps *steps, int dir)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_record_put(&b, steps->home);
+	ab_record_put(&b, steps->copy);
+	ab_record_put(&b, steps->far);
+	ab_record_put_text(&b, steps->token);
+	ab_record_put_identity(&b, &steps->root);
+	ab_record_put(&b, steps->len);
+	for (size_t i = 0; i < steps->len; i++) {
+		const struct ab_step *step = &steps->v[i];
+
+		ab_record_put(&b, step->kind);
+		ab_record_put_text(&b, step->path);
+		ab_record_put_identity(&b, &step->old);
+		ab_record_put(&b, step->mode);
+		put_list(&b, &step->moves);
+		put_list(&b, &step->shown);
+	}
+	return ab_record_file_save(dir, "plan", plan_kind, &b);
+}
+
+/* A path of the plan is only used beneath the root; it must not even try to leave. */
+static bool is_proper_path(const char *path)
+{
+	if (!path[0] || path[0] == '/')
+		return false;
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 0 || (len == 1 && path[0] == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += len;
+		if (*path == '/' && !*++path)
+			return false;
+	}
+	return true;
+}
+
+static void get_list(struct ab_record_reader *r, struct ab_strv *ret)
+{
+	uint64_t n = ab_record_get(r);
+
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		char *path = ab_record_get_text(r);
+
+		r->bad |= !is_proper_path(path);
+		ab_strv_give(ret, path);
+	}
+}
+
+static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
+{
+	uint64_t kind = ab_record_get(r);
+	ab_autofree char *path = ab_record_get_text(r);
+	struct ab_step *step;
+
+	if (kind > AB_STEP_MODE || !is_proper_path(path))
+		r->bad = true;
+	if (r->bad)
+		return;
+	step = ab_steps_add(steps, (enum ab_step_kind)kind, path);
+	ab_record_get_identity(r, &step->old);
+	step->mode = (mode_t)ab_record_get(r);
+	get_list(r, &step->moves);
+	get_list(r, &step->shown);
+}
+
+static bool is_token(const char *token)
+{
+	return strlen(token) == AB_TOKEN_LEN && strspn(token, "0123456789abcdef") == AB_TOKEN_LEN;
+}
+
+int ab_steps_load(int dir, struct ab_steps *ret)
+{
+	ab_autofree char *file = NULL, *token = NULL;
+	struct ab_steps steps = { 0 };
+	struct ab_record_reader r;
+	uint64_t n;
+
+	if (ab_record_file_load(dir, "plan", plan_kind, &file, &r) < 0)
+		return -1;
+	steps.home = ab_record_get(&r);
+	steps.copy = ab_record_get(&r);
+	steps.far = ab_record_get(&r);
+	token = ab_record_get_text(&r);
+	ab_record_get_identity(&r, &steps.root);
+	n = ab_record_get(&r);
+	if (!is_token(token) || n > STEPS_MAX)
+		r.bad = true;
+	for (uint64_t i = 0; i < n && !r.bad; i++)
+		get_step(&r, &steps);
+	if (r.bad || r.left) {
+		ab_steps_fini(&steps);
+		errno = EBADMSG;
+		return -1;
+	}
+	memcpy(steps.token, token, sizeof(steps.token));
+	*ret = steps;
+	return 0;
+}
+
+int ab_steps_save_ready(const struct ab_steps *steps, int dir)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_record_put(&b, steps->len);
+	for (size_t i = 0; i < steps->len; i++)
+		ab_record_put_identity(&b, &steps->v[i].staged);
+	return ab_record_file_save(dir, "ready", ready_kind, &b);
+}
+
+int ab_steps_load_ready(int dir, struct ab_steps *steps)
+{
+	ab_autofree char *file = NULL;
+	struct ab_record_reader r;
+
+	if (ab_record_file_load(dir, "ready", ready_kind, &file, &r) < 0)
+		return -1;
+	if (ab_record_get(&r) != steps->len)
+		r.bad = true;
+	for (size_t i = 0; i < steps->len && !r.bad; i++)
+		ab_record_get_identity(&r, &steps->v[i].staged);
+	if (r.bad || r.left) {
+		errno = EBADMSG;
+		return -1;
+	}
+	return 0;
+}

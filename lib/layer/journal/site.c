@@ -1,0 +1,223 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/journal/steps.h"
+#include "layer/journal/view.h"
+#include "layer/store/store.h"
+#include "layer/walk/known.h"
+#include "layer/walk/look.h"
+#include "workspace/tree/dir.h"
+
+const char *ab_layer_part(const struct ab_layer_set *set, bool home)
+{
+	if (home)
+		return "home/upper";
+	return set->meta.form == AB_LAYER_FORM_COPY ? "project/copy" : "project/upper";
+}
+
+const char *ab_layer_known_name(bool home)
+{
+	return home ? "known-home" : "known-project";
+}
+
+int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_error *err)
+{
+	const char *path = home ? set->meta.home : set->meta.workspace;
+	int fd;
+
+	if (!path || path[0] != '/')
+		return ab_fail(err, AB_EUSAGE, 0, "%s has no layer above %s", set->key,
+			       home ? "the home folder" : "a workspace");
+	fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	if (fd < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "cannot open %s, which the layer lies above", path);
+	return fd;
+}
+
+int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home,
+		 struct ab_error *err)
+{
+	site->root = ab_layer_root_open(set, home, err);
+	if (site->root < 0)
+		return -1;
+	site->upper = ab_layer_set_open(set, ab_layer_part(set, home), O_RDONLY | O_DIRECTORY);
+	if (site->upper < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the layer of %s", set->key);
+	if (mkdirat(set->dir, "undo", 0700) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot create the undo folder of %s",
+			       set->key);
+	site->undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
+	if (site->undo < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the undo folder of %s",
+			       set->key);
+	return 0;
+}
+
+int ab_site_enter(struct ab_site *site, const char *name)
+{
+	site->dir = ab_look_open(site->undo, name, O_RDONLY | O_DIRECTORY);
+	if (site->dir < 0)
+		return -1;
+	site->old = ab_look_open(site->dir, "old", O_RDONLY | O_DIRECTORY);
+	site->new = ab_look_open(site->dir, "new", O_RDONLY | O_DIRECTORY);
+	return site->old < 0 || site->new < 0 ? -1 : 0;
+}
+
+void ab_site_fini(struct ab_site *site)
+{
+	ab_closep(&site->root);
+	ab_closep(&site->upper);
+	ab_closep(&site->undo);
+	ab_closep(&site->dir);
+	ab_closep(&site->old);
+	ab_closep(&site->new);
+	ab_closep(&site->host.fd);
+	ab_closep(&site->layer.fd);
+	free(site->host.path);
+	free(site->layer.path);
+	ab_steps_fini(&site->steps);
+	*site = (struct ab_site)AB_SITE_NONE;
+}
+
+/* ---- is it as apply left it? ---- */
+
+/* Everything in a folder was staged before `ready`: what is younger was changed since. */
+static bool is_tree_older(int parent, const char *name, struct timespec ready, unsigned int depth)
+{
+	ab_autolisting struct ab_listing names = { 0 };
+	ab_autoclose int dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+
+	if (dir < 0 || depth == 0 || ab_listing_read(&names, dir, SIZE_MAX) < 0)
+		return false;
+	for (size_t i = 0; i < names.len; i++) {
+		struct ab_look look;
+
+		if (ab_look_at(dir, names.v[i].name, &look) < 0 ||
+		    ab_time_later(look.id.ctime, ready))
+			return false;
+		if (look.type == AB_TYPE_DIR &&
+		    !is_tree_older(dir, names.v[i].name, ready, depth - 1))
+			return false;
+	}
+	return true;
+}
+
+static bool is_as_staged(int dir, const char *name, const struct ab_look *now,
+			 const struct ab_step *step, struct timespec ready)
+{
+	if (!ab_identity_same(&now->id, &step->staged) ||
+	    !ab_time_same(now->id.mtime, step->staged.mtime))
+		return false;
+	return now->type != AB_TYPE_DIR || is_tree_older(dir, name, ready, 512);
+}
+
+static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
+			 struct ab_step_now *ret)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	struct ab_look now = { 0 };
+	const char *name;
+	int dir = ab_parent_open(&site->host, site->root, step->path, &name);
+
+	if (dir < 0)
+		return false;
+	if (ab_look_at(dir, name, &now) < 0 && errno != ENOENT)
+		return false;
+	ret->host = now.id;
+	switch (step->kind) {
+	case AB_STEP_PUT:
+		return now.id.ino && is_as_staged(dir, name, &now, step, ready);
+	case AB_STEP_REMOVE:
+		return !now.id.ino;
+	case AB_STEP_MODE:
+		return now.id.ino == step->old.ino && now.id.dev == step->old.dev &&
+		       (now.id.mode & 07777) == step->mode;
+	}
+	return false;
+}
+
+/* Are the places in the layer free that the applied files come back to? */
+static bool is_layer_same(struct ab_site *site, size_t i)
+{
+	const struct ab_strv *moves = &site->steps.v[i].moves;
+
+	for (size_t m = 0; m < moves->len; m++) {
+		const char *name;
+		int dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
+
+		if (dir < 0 || faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+		    errno != ENOENT)
+			return false;
+	}
+	return true;
+}
+
+enum ab_step_change ab_step_check(struct ab_site *site, size_t i, struct timespec ready,
+				  struct ab_step_now *ret)
+{
+	*ret = (struct ab_step_now){ 0 };
+	if (!is_host_same(site, i, ready, ret))
+		return AB_STEP_HOST_CHANGED;
+	return is_layer_same(site, i) ? AB_STEP_SAME : AB_STEP_LAYER_CHANGED;
+}
+
+/* ---- files that agentbox left on the host ---- */
+
+static void know_path(struct ab_site *site, const char *path, struct ab_known *known,
+		      unsigned int depth)
+{
+	ab_autolisting struct ab_listing names = { 0 };
+	ab_autoclose int dir = -1;
+	struct ab_look look;
+	const char *name;
+	int parent = ab_parent_open(&site->host, site->root, path, &name);
+
+	if (parent < 0 || known->len >= AB_KNOWN_MAX || ab_look_at(parent, name, &look) < 0)
+		return;
+	if (look.type != AB_TYPE_DIR) {
+		ab_known_add(known, path, look.id.ino, look.id.ctime);
+		return;
+	}
+	/* The files in a folder that was only renamed are as they were. */
+	if (!site->steps.far || depth == 0)
+		return;
+	dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (dir < 0 || ab_listing_read(&names, dir, AB_KNOWN_MAX) < 0)
+		return;
+	for (size_t i = 0; i < names.len; i++) {
+		ab_autofree char *below = ab_printf("%s/%s", path, names.v[i].name);
+
+		know_path(site, below, known, depth - 1);
+	}
+}
+
+void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *now)
+{
+	const char *name = ab_layer_known_name(site->steps.home);
+	struct ab_known known = { 0 };
+	size_t before;
+
+	ab_known_read(&known, site->undo, name);
+	before = known.len;
+	for (size_t i = 0; i < site->steps.len; i++) {
+		const struct ab_step *step = &site->steps.v[i];
+
+		if (undone && !now[i].skip && step->old.ino)
+			know_path(site, step->path, &known, 128);
+		for (size_t k = 0; k < step->shown.len && !undone; k++)
+			know_path(site, step->shown.v[k], &known, 0);
+	}
+	if (known.len != before) {
+		ab_known_sort(&known);
+		/* Without it, some changes are shown as conflicts. */
+		(void)ab_known_write(&known, site->undo, name);
+	}
+	ab_known_fini(&known);
+}

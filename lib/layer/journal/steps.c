@@ -1,0 +1,367 @@
+#include "layer/journal/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/journal/tree.h"
+#include "layer/walk/look.h"
+
+/* ---- parents ---- */
+
+int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+
+	*ret_name = slash ? slash + 1 : path;
+	if (!slash)
+		return root;
+	if (cache->fd >= 0 && strncmp(cache->path, path, len) == 0 && cache->path[len] == '\0')
+		return cache->fd;
+	ab_closep(&cache->fd);
+	free(cache->path);
+	cache->path = ab_strndup(path, len);
+	cache->fd = ab_look_open(root, cache->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	return cache->fd;
+}
+
+/* ---- one name of the host ---- */
+
+/* The name of a step, its two temporary names, and what is under them. */
+struct spot {
+	int dir;
+	const char *name;
+	char *temp, *aside;
+	struct ab_look at_name, at_temp, at_aside; /* ino 0: nothing */
+};
+
+static void close_spot(struct spot *s)
+{
+	free(s->temp);
+	free(s->aside);
+}
+#define autospot __attribute__((cleanup(close_spot)))
+
+static int look_name(int dir, const char *name, struct ab_look *ret)
+{
+	*ret = (struct ab_look){ 0 };
+	if (ab_look_at(dir, name, ret) == 0 || errno == ENOENT)
+		return 0;
+	return -1;
+}
+
+static int look_spot(struct spot *s)
+{
+	if (look_name(s->dir, s->name, &s->at_name) < 0 ||
+	    look_name(s->dir, s->temp, &s->at_temp) < 0 ||
+	    look_name(s->dir, s->aside, &s->at_aside) < 0)
+		return -1;
+	return 0;
+}
+
+static int open_spot(struct ab_site *site, size_t i, struct spot *s)
+{
+	s->dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &s->name);
+	if (s->dir < 0)
+		return -1;
+	s->temp = ab_step_name(&site->steps, i);
+	s->aside = ab_step_aside(&site->steps, i);
+	return look_spot(s);
+}
+
+static bool is_inode(const struct ab_look *look, const struct ab_identity *id)
+{
+	return id->ino && look->id.ino == id->ino && look->id.dev == id->dev;
+}
+
+static int fail_stale(void)
+{
+	errno = ESTALE;
+	return -1;
+}
+
+static int exchange(struct spot *s)
+{
+	return renameat2(s->dir, s->temp, s->dir, s->name, RENAME_EXCHANGE);
+}
+
+/* Where the file system cannot exchange two names. The aside name tells recovery. */
+static int exchange_slowly(struct spot *s)
+{
+	if (ab_rename_new(s->dir, s->name, s->dir, s->aside) < 0 ||
+	    ab_rename_new(s->dir, s->temp, s->dir, s->name) < 0)
+		return -1;
+	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
+}
+
+/* The wrong file may have got in between the look and the rename. */
+static int check_taken(struct spot *s, const struct ab_identity *expect, bool put)
+{
+	struct ab_look taken;
+
+	if (look_name(s->dir, s->temp, &taken) == 0 && is_inode(&taken, expect))
+		return 0;
+	if (put)
+		(void)exchange(s);
+	else
+		(void)ab_rename_new(s->dir, s->temp, s->dir, s->name);
+	return fail_stale();
+}
+
+static int swap_existing(struct spot *s, const struct ab_identity *expect, bool put)
+{
+	int rc = put ? exchange(s) : ab_rename_new(s->dir, s->name, s->dir, s->temp);
+
+	if (rc < 0 && put && (errno == EINVAL || errno == ENOSYS))
+		return exchange_slowly(s);
+	return rc < 0 ? -1 : check_taken(s, expect, put);
+}
+
+/*
+ * The name gets what is under the temporary one (`put`), or nothing; the temporary name gets what
+ * was there, which must be `expect` (ino 0: nothing).
+ */
+static int swap(struct spot *s, const struct ab_identity *expect, bool put)
+{
+	if (!expect->ino)
+		return s->at_name.id.ino ? fail_stale()
+					 : ab_rename_new(s->dir, s->temp, s->dir, s->name);
+	if (is_inode(&s->at_name, expect))
+		return swap_existing(s, expect, put);
+	/* Killed in exchange_slowly(). */
+	if (!s->at_name.id.ino && is_inode(&s->at_aside, expect) && put) {
+		if (ab_rename_new(s->dir, s->temp, s->dir, s->name) < 0)
+			return -1;
+		return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
+	}
+	return fail_stale();
+}
+
+/* ---- forwards ---- */
+
+static char *old_name(size_t i)
+{
+	return ab_printf("%zu", i);
+}
+
+static char *new_name(size_t i, size_t m)
+{
+	return ab_printf("%zu-%zu", i, m);
+}
+
+/* The original is under the temporary name. It goes to the undo folder, which has a
+ * copy of it already if that is on another file system. */
+static int keep_original(struct ab_site *site, size_t i, struct spot *s)
+{
+	ab_autofree char *name = old_name(i);
+	const struct ab_identity *old = &site->steps.v[i].old;
+
+	if (!old->ino || look_spot(s) < 0)
+		return old->ino ? -1 : 0;
+	if (!s->at_temp.id.ino && is_inode(&s->at_aside, old)) {
+		if (ab_rename_new(s->dir, s->aside, s->dir, s->temp) < 0)
+			return -1;
+		s->at_temp = s->at_aside;
+	}
+	if (!is_inode(&s->at_temp, old))
+		return faccessat(site->old, name, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (site->steps.far)
+		return ab_tree_remove(s->dir, s->temp);
+	if (renameat(s->dir, s->temp, site->old, name) == 0)
+		return 0;
+	/* EXDEV: a subvolume below the root. */
+	if (errno != EXDEV || ab_tree_remove(site->old, name) < 0 ||
+	    ab_tree_copy(s->dir, s->temp, site->old, name) < 0)
+		return -1;
+	return ab_tree_remove(s->dir, s->temp);
+}
+
+/* What was applied leaves the layer. */
+static int move_out(struct ab_site *site, size_t i)
+{
+	const struct ab_strv *moves = &site->steps.v[i].moves;
+
+	for (size_t m = 0; m < moves->len; m++) {
+		ab_autofree char *as = new_name(i, m);
+		const char *name;
+		int dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
+
+		if (dir < 0 || renameat(dir, name, site->new, as) < 0) {
+			if (errno != ENOENT ||
+			    faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int set_mode(struct ab_site *site, size_t i, mode_t mode)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	ab_autoclose int fd =
+		ab_look_open(site->root, step->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (st.st_ino != step->old.ino || st.st_dev != step->old.dev)
+		return fail_stale();
+	return ab_fd_chmod(fd, mode);
+}
+
+static bool is_unchanged(const struct ab_look *now, const struct ab_identity *old)
+{
+	return ab_identity_same(&now->id, old) &&
+	       (S_ISDIR(old->mode) || ab_time_same(now->id.ctime, old->ctime));
+}
+
+int ab_step_do(struct ab_site *site, size_t i)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	bool put = step->kind == AB_STEP_PUT;
+	autospot struct spot s = { 0 };
+	bool placed;
+
+	if (step->kind == AB_STEP_MODE)
+		return set_mode(site, i, step->mode) < 0 ? -1 : move_out(site, i);
+	if (open_spot(site, i, &s) < 0)
+		return -1;
+	placed = put ? is_inode(&s.at_name, &step->staged) : !s.at_name.id.ino;
+	if (!placed) {
+		if (put && !is_inode(&s.at_temp, &step->staged))
+			return fail_stale();
+		if (step->old.ino && s.at_name.id.ino && !is_unchanged(&s.at_name, &step->old))
+			return fail_stale();
+		if (swap(&s, &step->old, put) < 0)
+			return -1;
+	}
+	return keep_original(site, i, &s) < 0 ? -1 : move_out(site, i);
+}
+
+/* ---- backwards ---- */
+
+/* The original comes under the temporary name. */
+static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
+{
+	ab_autofree char *name = old_name(i);
+
+	if (s->at_temp.id.ino && !is_inode(&s->at_temp, &site->steps.v[i].staged))
+		return 0; /* it is there */
+	if (s->at_temp.id.ino)
+		return fail_stale();
+	if (!site->steps.far) {
+		if (renameat(site->old, name, s->dir, s->temp) == 0)
+			return 0;
+		if (errno != EXDEV)
+			return -1;
+	}
+	if (ab_tree_remove(s->dir, s->aside) < 0 ||
+	    ab_tree_copy(site->old, name, s->dir, s->aside) < 0)
+		return -1;
+	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
+}
+
+/* Complete what a killed process began with the aside name. */
+static int settle_aside(struct ab_site *site, size_t i, struct spot *s)
+{
+	const struct ab_identity *old = &site->steps.v[i].old;
+
+	if (!is_inode(&s->at_aside, old))
+		return 0;
+	if (ab_rename_new(s->dir, s->aside, s->dir, s->at_name.id.ino ? s->temp : s->name) < 0)
+		return -1;
+	return look_spot(s);
+}
+
+static int restore_host(struct ab_site *site, size_t i, struct spot *s,
+			const struct ab_identity *now)
+{
+	bool had = site->steps.v[i].old.ino != 0;
+	bool undone = now->ino ? !is_inode(&s->at_name, now) : s->at_name.id.ino != 0;
+
+	/* Killed in exchange_slowly(), backwards. */
+	if (now->ino && !s->at_name.id.ino && is_inode(&s->at_aside, now))
+		undone = false;
+	if (undone)
+		return 0;
+	if (!had && !now->ino)
+		return 0;
+	if (had && (fetch_original(site, i, s) < 0 || look_spot(s) < 0))
+		return -1;
+	return swap(s, now, had);
+}
+
+/* What was applied is under a temporary name, or was never put in place. */
+static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
+			  const struct ab_identity *now)
+{
+	if (look_spot(s) < 0)
+		return -1;
+	if (s->at_temp.id.ino && !is_inode(&s->at_temp, now) &&
+	    !is_inode(&s->at_temp, &site->steps.v[i].staged))
+		return fail_stale();
+	if (ab_tree_remove(s->dir, s->temp) < 0)
+		return -1;
+	return ab_tree_remove(s->dir, s->aside);
+}
+
+static int move_back(struct ab_site *site, size_t i)
+{
+	const struct ab_strv *moves = &site->steps.v[i].moves;
+
+	for (size_t m = moves->len; m-- > 0;) {
+		ab_autofree char *as = new_name(i, m);
+		const char *name;
+		int dir;
+
+		if (faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+			if (errno != ENOENT)
+				return -1;
+			continue;
+		}
+		dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
+		/* The layer has something newer there, or the folder is gone. */
+		if (dir < 0 ? errno != ENOENT && errno != ENOTDIR
+			    : ab_rename_new(site->new, as, dir, name) < 0 && errno != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	autospot struct spot s = { 0 };
+
+	if (now->skip)
+		return 0;
+	if (step->kind == AB_STEP_MODE)
+		return set_mode(site, i, step->old.mode & 07777) < 0 ? -1 : move_back(site, i);
+	if (open_spot(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
+	    restore_host(site, i, &s, &now->host) < 0 ||
+	    drop_displaced(site, i, &s, &now->host) < 0)
+		return -1;
+	return move_back(site, i);
+}
+
+int ab_step_unstage(struct ab_site *site, size_t i)
+{
+	ab_autofree char *temp = ab_step_name(&site->steps, i);
+	const char *name;
+	int dir;
+
+	if (site->steps.v[i].kind != AB_STEP_PUT)
+		return 0;
+	dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &name);
+	if (dir < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	return ab_tree_remove(dir, temp);
+}

@@ -1,0 +1,78 @@
+#ifndef AB_LAYER_JOURNAL_STEPS_H
+#define AB_LAYER_JOURNAL_STEPS_H
+/*
+ * Do the steps of an apply, or take them back. Each can be repeated: what is done
+ * already is recognized by its inode and left alone. No name of the host is replaced
+ * unless it is the file that the step expects; nothing is written through a hard link.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "layer/journal/plan.h"
+
+struct ab_error;
+struct ab_layer_set;
+
+/* The folder of the last name that was looked up; the next one is often beside it. */
+struct ab_parent {
+	int fd;
+	char *path;
+};
+
+/* An apply and the places that it works on. */
+struct ab_site {
+	int root;     /* the host's folder, O_PATH */
+	int upper;    /* the layer */
+	int undo;     /* the set's undo folder */
+	int dir;      /* undo/next or undo/last */
+	int old, new; /* in dir */
+	struct ab_parent host, layer;
+	struct ab_steps steps;
+};
+#define AB_SITE_NONE                                                                  \
+	{                                                                             \
+		.root = -1, .upper = -1, .undo = -1, .dir = -1, .old = -1, .new = -1, \
+		.host = { .fd = -1 }, .layer = { .fd = -1 },                          \
+	}
+
+/* Open root, upper and undo of a set for one of its layers. */
+int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home,
+		 struct ab_error *err);
+/* Then dir, old and new: undo/NAME. -1 with errno. */
+int ab_site_enter(struct ab_site *site, const char *name);
+void ab_site_fini(struct ab_site *site);
+#define ab_autosite __attribute__((cleanup(ab_site_fini)))
+
+/* The folder that contains `path`, and its last name; -1 with errno. The descriptor
+ * belongs to the cache. */
+int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
+
+/* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one. */
+int ab_step_do(struct ab_site *site, size_t i);
+
+/* What is to be taken away again when a step is taken back. */
+struct ab_step_now {
+	bool skip;		 /* leave the step as it is */
+	struct ab_identity host; /* what is there now; ino 0: nothing */
+};
+
+/* Take one step back. The layer gets back what it had, unless it has something new. */
+int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now);
+
+/* Remove what was staged for a step, before `ready`. */
+int ab_step_unstage(struct ab_site *site, size_t i);
+
+enum ab_step_change {
+	AB_STEP_SAME,
+	AB_STEP_HOST_CHANGED,  /* the host's file is not the one that apply left */
+	AB_STEP_LAYER_CHANGED, /* a later run changed it in the layer */
+};
+/* Can the step be taken back without losing anything? `ready`: when everything was staged. */
+enum ab_step_change ab_step_check(struct ab_site *site, size_t i, struct timespec ready,
+				  struct ab_step_now *ret);
+
+/* After all steps were done or taken back: remember the host's files. */
+void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *now);
+
+#endif

@@ -1,0 +1,49 @@
+#ifndef AB_LAYER_JOURNAL_VIEW_H
+#define AB_LAYER_JOURNAL_VIEW_H
+/*
+ * Open a layer of a set to compare it with the host, after an apply that was
+ * interrupted has been completed or taken back.
+ *
+ * The set is locked by the caller. Without the lock (a box uses it), nothing is
+ * recovered, and what is seen may change meanwhile: good enough to show, never to apply.
+ */
+#include <stdbool.h>
+
+#include "layer/walk/changes.h"
+#include "layer/walk/known.h"
+
+struct ab_error;
+struct ab_layer_set;
+struct ab_strv;
+
+/* Owns what its view refers to; it must not move while the view is used. */
+struct ab_layer_opened {
+	struct ab_layer_view view;
+	struct ab_known known;
+};
+#define AB_LAYER_OPENED_NONE                          \
+	{                                             \
+		.view = { .upper = -1, .lower = -1 }, \
+	}
+
+/* `home`: the layer above the home folder, else above the workspace. err->errnum ENOENT:
+ * the set has no such layer. */
+int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_layer_opened *ret,
+		       struct ab_error *err);
+void ab_layer_opened_fini(struct ab_layer_opened *opened);
+#define ab_autoopened __attribute__((cleanup(ab_layer_opened_fini)))
+
+/*
+ * Complete or take back what a killed apply or undo left half done. Call it when a set
+ * was locked, before anything else. *notes: what was done, as sentences. Costs one
+ * look if there is nothing to do.
+ */
+int ab_layer_recover(const struct ab_layer_set *set, struct ab_strv *notes, struct ab_error *err);
+
+/* The part of the set ("project/upper"), the list of files that apply left on the host, and the
+ * host's folder as O_PATH (-1 with err). */
+const char *ab_layer_part(const struct ab_layer_set *set, bool home);
+const char *ab_layer_known_name(bool home);
+int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_error *err);
+
+#endif
