@@ -1,7 +1,7 @@
 /*
  * The mount plan as a table: facts in, operations out. A letter for each
- * operation: P private, W write, S show, C closed, N pinned, M masked; "="
- * behind a path for a file, "@" for a link.
+ * operation: P private, W write, L layer, S show, C closed, N pinned, M masked, B a bare
+ * layer; "=" behind a path for a file, "@" for a link.
  */
 #include "sandbox/plan/plan.h"
 
@@ -17,6 +17,7 @@
 static const char letters[] = {
 	[AB_MOUNT_PIN] = 'N',	  [AB_MOUNT_WRITE] = 'W', [AB_MOUNT_SHOW] = 'S',
 	[AB_MOUNT_PRIVATE] = 'P', [AB_MOUNT_CLOSE] = 'C', [AB_MOUNT_MASK] = 'M',
+	[AB_MOUNT_LAYER] = 'L',
 };
 
 static void add_fact(struct ab_facts *facts, char letter, const char *path, enum ab_as as)
@@ -27,6 +28,10 @@ static void add_fact(struct ab_facts *facts, char letter, const char *path, enum
 		return;
 	case 'W':
 		ab_objects_add(&facts->write, path, as);
+		return;
+	case 'L':
+	case 'B':
+		ab_layer_mounts_add(&facts->layers, path)->bare = letter == 'B';
 		return;
 	case 'S':
 		ab_objects_add(&facts->show, path, as);
@@ -69,6 +74,7 @@ static void facts_fini(struct ab_facts *facts)
 	ab_objects_fini(&facts->closed);
 	ab_objects_fini(&facts->pinned);
 	ab_objects_fini(&facts->masked);
+	ab_layer_mounts_fini(&facts->layers);
 }
 
 static char *write_plan(const struct ab_plan *plan)
@@ -151,6 +157,29 @@ static const struct {
 	{ "P:/ S:/etc M:/etc/shadow= M:/root/x=", "P:/ S:/etc M:/etc/shadow=",
 	  "masks only where something is shown" },
 
+	/* layered */
+	{ "L:/h", "L:/h", "a layer" },
+	{ "L:/h W:/h/p C:/h/p/.git/hooks", "L:/h W:/h/p N:/h/p/.git C:/h/p/.git/hooks",
+	  "a workspace in a layer, with its pins" },
+	{ "L:/h C:/h/.bashrc= N:/h/.config", "L:/h", "nothing is closed or pinned in a layer" },
+	{ "L:/h M:/h/.ssh/id=", "L:/h M:/h/.ssh/id=", "masks apply in it, without a pin" },
+	{ "M:/h L:/h", "M:/h", "a mask is stronger" },
+	{ "M:/h L:/h/a", "M:/h", "no layer below a mask" },
+	{ "L:/h W:/h", "W:/h", "what is writable is direct" },
+	{ "L:/h S:/h", "L:/h", "what is layered is shown" },
+	{ "L:/h P:/h", "P:/h", "private is stronger" },
+	{ "P:/tmp L:/tmp/h W:/tmp/h/w", "P:/tmp L:/tmp/h W:/tmp/h/w",
+	  "a layer in a private folder" },
+	{ "L:/h S:/h/a.sock= S:/h/l@",
+	  "L:/h S:/h/a.sock=", "shown in a layer: a socket, but not a link that is there" },
+	{ "P:/ B:/h S:/h/f= S:/h/l@", "P:/ L:/h S:/h/f= S:/h/l@", "in a bare one a link, too" },
+	{ "L:/h L:/h/.npm", "L:/h L:/h/.npm", "a layer in a layer" },
+	{ "W:/w L:/w/a/p C:/w/a/p/.envrc= M:/w/a/p/d/k=", "W:/w N:/w/a L:/w/a/p M:/w/a/p/d/k=",
+	  "a layer in a writable folder cannot be renamed away" },
+	{ "W:/w C:/w/a L:/w/a/p", "W:/w C:/w/a", "no layer in what is closed" },
+	{ "W:/w P:/w/t L:/w/t/h M:/w/t/h/a/k=", "W:/w P:/w/t L:/w/t/h M:/w/t/h/a/k=",
+	  "no pin in a layer for the sake of a root above it" },
+
 	/* pinned */
 	{ "W:/w N:/w", "W:/w", "a root is a mount point already" },
 	{ "W:/w N:/w/a/b", "W:/w N:/w/a N:/w/a/b", "a pin and those above" },
@@ -174,6 +203,28 @@ static void check_cases(void)
 		ab_plan_fini(&plan);
 		facts_fini(&facts);
 	}
+}
+
+/* The layers that the plan has go along with it, and only these. */
+static void check_layers(void)
+{
+	struct ab_facts facts = { 0 };
+	struct ab_layer_mounts taken;
+	struct ab_plan plan;
+
+	read_facts("L:/h M:/m L:/m/x L:/w W:/w L:/h/.npm", &facts);
+	ab_strv_add(&ab_layer_mounts_find(&facts.layers, "/h")->hidden, ".netrc");
+	ab_plan_make(&facts, &plan);
+	ab_plan_take_layers(&plan, &facts, &taken);
+	ok(taken.len == 2 && strcmp(taken.v[0].path, "/h") == 0 &&
+		   strcmp(taken.v[1].path, "/h/.npm") == 0,
+	   "the layers of the plan are taken");
+	ok(facts.layers.len == 2 && ab_layer_mounts_find(&facts.layers, "/m/x"),
+	   "the others are left");
+	ok(ab_strv_has(&taken.v[0].hidden, ".netrc"), "with what they hide");
+	ab_layer_mounts_fini(&taken);
+	ab_plan_fini(&plan);
+	facts_fini(&facts);
 }
 
 static void check_find(void)
@@ -355,6 +406,7 @@ static void check_stages(void)
 int main(void)
 {
 	check_cases();
+	check_layers();
 	check_find();
 	check_stages();
 	check_random();

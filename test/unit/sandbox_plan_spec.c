@@ -17,6 +17,20 @@ static void add_mount(struct ab_plan *plan, enum ab_mount_op op, enum ab_as as, 
 	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
 }
 
+static void add_layers(struct ab_layer_mounts *list)
+{
+	struct ab_layer_mount *l = ab_layer_mounts_add(list, "/home/u");
+
+	l->upper = ab_strdup("/state/layers/x/home/upper");
+	l->work = ab_strdup("/state/layers/x/home/work");
+	l->bare = true;
+	ab_strv_add(&l->hidden, ".netrc");
+	ab_strv_add(&l->hidden, "a,b:c\\d\ne");
+	l = ab_layer_mounts_add(list, "/home/u/.npm");
+	l->optional = l->spare = true;
+	ab_strv_add(&l->instead, "npm_config_cache=/tmp/x");
+}
+
 /* Every field has a value of its own. */
 static struct ab_spec full(void)
 {
@@ -47,6 +61,9 @@ static struct ab_spec full(void)
 	add_mount(&s.plan, AB_MOUNT_WRITE, AB_AS_DIR, "/home/u/p");
 	add_mount(&s.plan, AB_MOUNT_MASK, AB_AS_FILE, "/etc/\xff\x01 x");
 	add_mount(&s.plan, AB_MOUNT_SHOW, AB_AS_LINK, "/lib");
+	add_mount(&s.plan, AB_MOUNT_LAYER, AB_AS_DIR, "/home/u");
+	add_mount(&s.plan, AB_MOUNT_LAYER, AB_AS_DIR, "/home/u/.npm");
+	add_layers(&s.layers);
 	s.rules = ab_alloc(2 * sizeof(s.rules[0]));
 	s.rules[0] = (struct ab_path_rule){ ab_strdup("/"), 3 };
 	s.rules[1] = (struct ab_path_rule){ ab_strdup("/home/u/p"), 47 };
@@ -111,8 +128,22 @@ static bool same_file(const struct ab_file *a, const struct ab_file *b)
 	       a->mode == b->mode && a->over_mask == b->over_mask;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_layer(const struct ab_layer_mount *a, const struct ab_layer_mount *b)
+{
+	return same_text(a->path, b->path) && same_text(a->upper, b->upper) &&
+	       same_text(a->work, b->work) && same_strings(&a->hidden, &b->hidden) &&
+	       same_strings(&a->instead, &b->instead) && a->bare == b->bare &&
+	       a->optional == b->optional && a->spare == b->spare;
+}
+
 static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 {
+	bool layers = a->layers.len == b->layers.len;
 	bool mounts = a->plan.len == b->plan.len;
 	bool rules = a->nrules == b->nrules;
 	bool files = a->nfiles == b->nfiles;
@@ -125,6 +156,9 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 			strcmp(a->rules[i].path, b->rules[i].path) == 0;
 	for (size_t i = 0; files && i < a->nfiles; i++)
 		files = same_file(&a->files[i], &b->files[i]);
+	for (size_t i = 0; layers && i < a->layers.len; i++)
+		layers = same_layer(&a->layers.v[i], &b->layers.v[i]);
+	ok(layers, "layers");
 	ok(mounts, "mounts");
 	ok(files, "files");
 	ok(rules, "rules");
@@ -232,6 +266,23 @@ static void check_shared(void)
 	ab_spec_fini(&spec);
 }
 
+static void check_layers(void)
+{
+	struct ab_spec spec = full();
+	struct ab_error err = { 0 };
+
+	add_mount(&spec.plan, AB_MOUNT_LAYER, AB_AS_DIR, "/srv");
+	ok(ab_spec_seal(&spec, &err) < 0 && err.code == AB_ESYSTEM,
+	   "an entry of the plan without its layer is refused");
+	while (spec.layers.len <= AB_LAYERS_MAX)
+		ab_layer_mounts_add(&spec.layers, "/srv");
+	ok(ab_spec_seal(&spec, &err) < 0, "and so are too many");
+	spec.layers.len--;
+	free(spec.layers.v[spec.layers.len].path);
+	ok(close(ab_spec_seal(&spec, &err)) == 0, "but not as many as there may be");
+	ab_spec_fini(&spec);
+}
+
 static void check_empty(void)
 {
 	struct ab_spec spec = { 0 }, back = { .rows = 7 };
@@ -250,6 +301,7 @@ int main(void)
 	check_round_trip();
 	check_damage();
 	check_shared();
+	check_layers();
 	check_empty();
 	return done();
 }

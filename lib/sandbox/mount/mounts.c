@@ -7,12 +7,12 @@
  *
  *	0. create a detached tmpfs with /dev and the masks, a /proc and a devpts,
  *	   and clone the device nodes: this needs no plan;
- *	1. clone the writable trees, unchanged;
+ *	1. clone the writable trees and the places of kept layers, unchanged;
  *	2. make all of / read-only, nosuid, nodev, private;
  *	3. clone the shown and the closed trees: clones are read-only now;
  *	4. attach the tmpfs to a folder that will be covered, create and clone the
- *	   private folders in it, then make it read-only, so that later clones
- *	   (masks) are read-only, too;
+ *	   private folders in it, make the overlays of the layers, then make it
+ *	   read-only, so that later clones (masks) are read-only, too;
  *	5. mount /dev, /proc, /sys, then the plan, parents first, then the box's
  *	   own files.
  *
@@ -20,8 +20,12 @@
  * the host's tree is detached at the end.
  *
  * Should: look up a target just before mounting on it.
- * Mustn't: create anything outside the tmpfs (make_target() checks the device),
- * follow a symbolic link, or unmount (costs an RCU grace period).
+ * Mustn't: create anything outside the tmpfs and the layers (make_target() checks the
+ * device), follow a symbolic link, or unmount (costs an RCU grace period).
+ *
+ * A kept layer was filled by another box, which may have left a link on the way to
+ * something that is mounted in it now. The host's file is not visible there then, so a
+ * mask is left out; a writable folder of the host is refused.
  */
 #include "sandbox/mount/mounts.h"
 
@@ -39,6 +43,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/mount/overlays.h"
 #include "sandbox/mount/staged.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/spec.h"
@@ -54,12 +59,13 @@ enum {
 };
 
 struct build {
-	const struct ab_spec *spec;
+	struct ab_spec *spec;
 	int host;  /* the host's root */
 	int root;  /* the box's root; the same unless hidden */
 	int stage; /* the tmpfs */
 	dev_t stage_dev;
 	int *taken; /* per plan entry: its tree, or -1 */
+	struct ab_overlays overlays;
 	struct ab_furniture *furniture;
 	struct ab_fds walls;
 };
@@ -67,6 +73,7 @@ struct build {
 static void close_build(struct build *b)
 {
 	ab_furniture_fini(b->furniture);
+	ab_overlays_fini(&b->overlays);
 	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
 		ab_closep(&b->taken[i]);
 	ab_freep(&b->taken);
@@ -155,7 +162,8 @@ static int prepare_stage(struct build *b, struct ab_error *err)
 				       plan->v[i].path);
 	}
 	if (ab_staged_make(b->spec, b->stage, err) < 0 ||
-	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) < 0)
+	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) < 0 ||
+	    ab_overlays_make(&b->overlays, b->spec, b->stage, err) < 0)
 		return -1;
 	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0, "the staging folder", err);
 }
@@ -189,7 +197,7 @@ static int leave_host_root(struct build *b, struct ab_error *err)
 	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
 }
 
-/* Create `path` and its missing parents, in the tmpfs only. */
+/* Create `path` and its missing parents, in the tmpfs only, and folders in a layer. */
 static int make_target(struct build *b, const char *path, enum ab_as as)
 {
 	ab_autofree char *parent = ab_path_parent(path);
@@ -200,7 +208,8 @@ static int make_target(struct build *b, const char *path, enum ab_as as)
 		dir = make_target(b, parent, AB_AS_DIR);
 	if (dir < 0 || fstat(dir, &st) < 0)
 		return -1;
-	if (st.st_dev != b->stage_dev) {
+	if (st.st_dev != b->stage_dev &&
+	    (as != AB_AS_DIR || !ab_overlays_have(&b->overlays, st.st_dev))) {
 		errno = ENOENT;
 		return -1;
 	}
@@ -277,6 +286,58 @@ static void choose_mask(const struct build *b, size_t i, const struct stat *st,
 		snprintf(ret, AB_STAGED_NAME, is_dir ? "d" : "f");
 }
 
+/*
+ * A layer; or, if it could not be made, the host's folder, which is read-only by now. It is visible
+ * already unless a private folder covers it.
+ */
+static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_error *err)
+{
+	ab_autoclose int tree = ab_overlays_take(&b->overlays, b->spec, m->path);
+	ab_autoclose int target = -1;
+	int lower;
+
+	if (tree < 0 && ab_layer_mounts_find(&b->spec->layers, m->path)->errnum < 0)
+		return 0;
+	target = ab_tree_lookup(b->root, m->path);
+	if (target < 0 && errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
+	if (tree < 0) {
+		lower = ab_overlays_lower(&b->overlays, b->spec, m->path);
+		if (target >= 0 || lower < 0)
+			return 0;
+		tree = ab_tree_clone(lower, m->path, err);
+		if (tree < 0)
+			return -1;
+	}
+	if (target < 0)
+		target = make_target(b, m->path, AB_AS_DIR);
+	if (target < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
+	return ab_tree_place(tree, target, m->path, err);
+}
+
+/* Is this below a layer, where a link can be the work of another box? */
+static bool is_in_layer(const struct build *b, const char *path)
+{
+	for (size_t i = 0; i < b->spec->layers.len; i++)
+		if (ab_layer_is_made(&b->spec->layers.v[i]) &&
+		    ab_path_within(path, b->spec->layers.v[i].path))
+			return true;
+	return false;
+}
+
+/* A link in a layer is on the way to it, or in its place: nothing of the host is visible there. */
+static int leave_out(struct build *b, const struct ab_mount *m, struct ab_error *err)
+{
+	if (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_SHOW) {
+		ab_strv_add(&b->spec->blocked, m->path);
+		return 0;
+	}
+	ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
+	return ab_hint(err, "a box has left a symbolic link there in the kept layer; discard the "
+			    "layer, or use another name");
+}
+
 static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_mount *m = &b->spec->plan.v[i];
@@ -287,6 +348,8 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
 		return mask_parent(b, m->path, err);
+	if (target < 0 && errno == ELOOP && is_in_layer(b, m->path))
+		return leave_out(b, m, err);
 	if (target < 0 && errno == ENOENT) {
 		if (can_vanish(m))
 			return 0;
@@ -297,6 +360,8 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	if (target < 0 || fstat(target, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
 	/* It became a link after the plan was made. */
+	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK && is_in_layer(b, m->path))
+		return leave_out(b, m, err);
 	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK)
 		return ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
 	switch (m->op) {
@@ -306,6 +371,8 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	case AB_MOUNT_PRIVATE:
 		tree = ab_take_fd(&b->taken[i]);
 		break;
+	case AB_MOUNT_LAYER:
+		return -1; /* mount_layer() */
 	case AB_MOUNT_PIN:
 		tree = ab_tree_clone(target, m->path, err);
 		break;
@@ -327,8 +394,11 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
  */
 static int mount_entry(struct build *b, size_t i, struct ab_error *err)
 {
-	int r = try_mount_entry(b, i, err);
+	int r;
 
+	if (b->spec->plan.v[i].op == AB_MOUNT_LAYER)
+		return mount_layer(b, &b->spec->plan.v[i], err);
+	r = try_mount_entry(b, i, err);
 	for (int tries = 1;
 	     r < 0 && tries < TRIES_MAX && err->errnum == ENOENT && can_vanish(&b->spec->plan.v[i]);
 	     tries++)
@@ -362,6 +432,10 @@ static int mount_file(struct build *b, size_t i, struct ab_error *err)
 		if (target < 0)
 			errno = ENOENT; /* it does not exist, so it cannot be seen */
 	}
+	if (target < 0 && errno == ELOOP && is_in_layer(b, f->path)) {
+		ab_strv_add(&b->spec->blocked, f->path);
+		return 0;
+	}
 	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode)) {
 		if (is_optional(b, f, target >= 0, errno))
 			return 0;
@@ -380,6 +454,7 @@ static int build_tree(struct build *b, struct ab_error *err)
 	size_t first = 0;
 
 	if (clone_entries(b, true, err) < 0 ||
+	    ab_overlays_collect(spec, b->host, &b->overlays, err) < 0 ||
 	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
 			    "/", err) < 0 ||
 	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
@@ -426,7 +501,7 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 	return r;
 }
 
-int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
+int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err)
 {
 	struct build b = { .spec = spec,

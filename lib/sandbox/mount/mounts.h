@@ -2,7 +2,8 @@
 #define AB_SANDBOX_MOUNT_MOUNTS_H
 /*
  * Applies the mount plan in the box's own mount namespace, in init with
- * CAP_SYS_ADMIN. Nothing is ever created on a file system of the host.
+ * CAP_SYS_ADMIN. Nothing is ever created on a file system of the host, except folders in
+ * a kept layer.
  */
 #include <stdint.h>
 
@@ -24,9 +25,10 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 /*
  * Consumes `ground`. *ret_walls, with which a wall can be put up again later: first the staging tmpfs,
  * then each folder that ab_plan_stage() names, in the order of the plan and as many as there is room
- * for. A mount of the box covers each of these folders; the descriptors are below it.
+ * for. A mount of the box covers each of these folders; the descriptors are below it. Sets `errnum`
+ * of each layer, and `blocked`.
  */
-int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
+int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err);
 
 #endif

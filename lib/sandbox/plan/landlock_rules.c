@@ -35,6 +35,7 @@ void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 
 		switch (m->op) {
 		case AB_MOUNT_WRITE:
+		case AB_MOUNT_LAYER:
 			add_rule(spec, m->path, AB_LL_ALL & ~AB_LL_DEVICE);
 			break;
 		case AB_MOUNT_PRIVATE:

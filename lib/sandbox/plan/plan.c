@@ -22,6 +22,34 @@ void ab_objects_fini(struct ab_objects *list)
 	*list = (struct ab_objects){ 0 };
 }
 
+struct ab_layer_mount *ab_layer_mounts_add(struct ab_layer_mounts *list, const char *path)
+{
+	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
+	list->v[list->len] = (struct ab_layer_mount){ .path = ab_strdup(path) };
+	return &list->v[list->len++];
+}
+
+struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, const char *path)
+{
+	for (size_t i = 0; i < list->len; i++)
+		if (strcmp(list->v[i].path, path) == 0)
+			return &list->v[i];
+	return NULL;
+}
+
+void ab_layer_mounts_fini(struct ab_layer_mounts *list)
+{
+	for (size_t i = 0; i < list->len; i++) {
+		free(list->v[i].path);
+		free(list->v[i].upper);
+		free(list->v[i].work);
+		ab_strv_fini(&list->v[i].hidden);
+		ab_strv_fini(&list->v[i].instead);
+	}
+	free(list->v);
+	*list = (struct ab_layer_mounts){ 0 };
+}
+
 static struct ab_mount *add_mount(struct ab_plan *plan, enum ab_mount_op op, const char *path,
 				  enum ab_as as)
 {
@@ -110,20 +138,29 @@ static void sort_plan(struct ab_plan *plan)
 }
 
 /*
- * Does `op` still have an effect below `above`, the operation that already applies
+ * Does `m` still have an effect below `above`, the operation that already applies
  * to its path? NULL is the read-only root.
  */
-static bool has_effect(enum ab_mount_op op, const struct ab_mount *above)
+static bool has_effect(const struct ab_mount *m, const struct ab_mount *above,
+		       const struct ab_layer_mounts *layers)
 {
+	const struct ab_layer_mount *layer;
+
 	if (above && above->op == AB_MOUNT_MASK)
 		return false; /* nothing below a mask is reachable */
-	switch (op) {
+	switch (m->op) {
+	case AB_MOUNT_LAYER:
+		return !above || above->op != AB_MOUNT_CLOSE;
 	case AB_MOUNT_WRITE:
 		/* A closed tree stays closed; a writable one is already writable. */
 		return !above || (above->op != AB_MOUNT_CLOSE && above->op != AB_MOUNT_WRITE &&
 				  above->op != AB_MOUNT_PIN);
 	case AB_MOUNT_SHOW:
-		return above && above->op == AB_MOUNT_PRIVATE;
+		if (!above || above->op != AB_MOUNT_LAYER)
+			return above && above->op == AB_MOUNT_PRIVATE;
+		/* Through an overlay the host's sockets are not reachable; its links are there. */
+		layer = ab_layer_mounts_find(layers, above->path);
+		return m->as != AB_AS_LINK || (layer && layer->bare);
 	case AB_MOUNT_PRIVATE:
 		return true;
 	case AB_MOUNT_CLOSE:
@@ -142,7 +179,7 @@ static bool has_effect(enum ab_mount_op op, const struct ab_mount *above)
  * above them. The list is sorted, so a parent always comes before its children:
  * `above[i]` is the parent of the kept entry i.
  */
-static void drop_shadowed(struct ab_plan *plan)
+static void drop_shadowed(struct ab_plan *plan, const struct ab_layer_mounts *layers)
 {
 	ab_autofree ssize_t *above = ab_alloc(plan->len * sizeof(above[0]));
 	struct ab_plan kept = { .v = plan->v };
@@ -153,7 +190,7 @@ static void drop_shadowed(struct ab_plan *plan)
 
 		while (up >= 0 && !ab_path_within(m.path, kept.v[up].path))
 			up = above[up];
-		if (has_effect(m.op, up < 0 ? NULL : &kept.v[up])) {
+		if (has_effect(&m, up < 0 ? NULL : &kept.v[up], layers)) {
 			above[kept.len] = up;
 			kept.v[kept.len++] = m;
 		} else {
@@ -166,7 +203,7 @@ static void drop_shadowed(struct ab_plan *plan)
 /*
  * A mount point cannot be renamed, but its parent can, and then the closed name
  * could be created again. So every folder between a writable root and a closed,
- * masked or private path in it becomes a mount point, too.
+ * masked, layered or private path in it becomes a mount point, too.
  */
 static void pin_ancestors(struct ab_plan *plan)
 {
@@ -178,13 +215,13 @@ static void pin_ancestors(struct ab_plan *plan)
 		ab_autofree char *dir = NULL;
 
 		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK && op != AB_MOUNT_PIN &&
-		    op != AB_MOUNT_PRIVATE)
+		    op != AB_MOUNT_PRIVATE && op != AB_MOUNT_LAYER)
 			continue;
 		for (size_t k = i; k-- > 0 && !root;) {
 			if (!ab_path_within(path, plan->v[k].path))
 				continue;
-			if (plan->v[k].op == AB_MOUNT_CLOSE)
-				break; /* nothing in it can be renamed */
+			if (plan->v[k].op == AB_MOUNT_CLOSE || plan->v[k].op == AB_MOUNT_LAYER)
+				break; /* nothing in it can be renamed, or only in the layer */
 			if (plan->v[k].op == AB_MOUNT_WRITE)
 				root = plan->v[k].path;
 		}
@@ -244,10 +281,31 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 				continue;
 			add_mount(&plan, from[i].op, o->path, o->as);
 		}
+	for (size_t i = 0; i < facts->layers.len; i++)
+		add_mount(&plan, AB_MOUNT_LAYER, facts->layers.v[i].path, AB_AS_DIR);
 	sort_plan(&plan);
-	drop_shadowed(&plan);
+	drop_shadowed(&plan, &facts->layers);
 	pin_ancestors(&plan);
 	*ret = plan;
+}
+
+void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
+			 struct ab_layer_mounts *ret)
+{
+	struct ab_layer_mounts *from = &facts->layers;
+	size_t left = 0;
+
+	*ret = (struct ab_layer_mounts){ 0 };
+	ret->v = ab_alloc(from->len * sizeof(ret->v[0]));
+	for (size_t i = 0; i < from->len; i++) {
+		const struct ab_mount *m = find_exact(plan, from->v[i].path);
+
+		if (m && m->op == AB_MOUNT_LAYER)
+			ret->v[ret->len++] = from->v[i];
+		else
+			from->v[left++] = from->v[i];
+	}
+	from->len = left;
 }
 
 void ab_plan_fini(struct ab_plan *plan)

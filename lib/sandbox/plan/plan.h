@@ -6,9 +6,10 @@
  * sandbox/mount/mounts.c applies it.
  *
  * Precedence: a mask (denyRead) over a closed path (denyWrite) over a
- * writable one over nothing. Paths are real: no component is a symbolic link
- * (except the last one for AB_AS_LINK).
+ * writable one over a layer over nothing. Paths are real: no component is a symbolic
+ * link (except the last one for AB_AS_LINK).
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@
 enum ab_mount_op {		     /* in order of precedence for one path */
 		   AB_MOUNT_PIN,     /* a mount point, so that it cannot be renamed */
 		   AB_MOUNT_SHOW,    /* the host's tree, read-only */
+		   AB_MOUNT_LAYER,   /* the host's tree; writes go to a layer above it */
 		   AB_MOUNT_WRITE,   /* the host's tree, writable */
 		   AB_MOUNT_PRIVATE, /* an empty private folder */
 		   AB_MOUNT_CLOSE,   /* read-only inside a writable tree */
@@ -45,6 +47,46 @@ struct ab_objects {
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as);
 void ab_objects_fini(struct ab_objects *list);
 
+/*
+ * A folder whose writes go to a layer: an overlay, with the host's folder below it. Programs outside
+ * see nothing of the layer, so nothing in it is closed or pinned; masks still apply in it.
+ */
+struct ab_layer_mount {
+	char *path;		/* in the box and on the host, real */
+	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
+				   staging tmpfs */
+	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
+				   during the run, whatever the box does */
+	bool bare;		/* nothing of the host is below it, only what the plan shows */
+	bool optional;		/* a kept one may become temporary, and without it the host's folder
+				   is visible, read-only; else the run does not start */
+	bool spare;		/* only needed if the layer around it could not be made */
+	struct ab_strv instead; /* variables of the command if it could not be made */
+	int errnum;		/* set by ab_mounts_apply(): 0 made, else why not */
+};
+
+struct ab_layer_mounts {
+	struct ab_layer_mount *v;
+	size_t len;
+};
+
+enum {
+	AB_LAYERS_MAX = 32,
+	/* special values of `errnum` */
+	AB_LAYER_UNNEEDED = -1,	 /* a spare layer */
+	AB_LAYER_TEMPORARY = -2, /* made, but temporary instead of kept */
+};
+
+static inline bool ab_layer_is_made(const struct ab_layer_mount *layer)
+{
+	return layer->errnum == 0 || layer->errnum == AB_LAYER_TEMPORARY;
+}
+
+/* The pointer is valid until the next one is added. */
+struct ab_layer_mount *ab_layer_mounts_add(struct ab_layer_mounts *list, const char *path);
+struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, const char *path);
+void ab_layer_mounts_fini(struct ab_layer_mounts *list);
+
 /* What the supervisor knows about the host. */
 struct ab_facts {
 	struct ab_strv privates;  /* /tmp, /run, ...; may nest */
@@ -54,6 +96,7 @@ struct ab_facts {
 	struct ab_objects closed; /* protected objects that exist */
 	struct ab_objects pinned; /* folders that must stay in place */
 	struct ab_objects masked; /* denied for reading, host sockets */
+	struct ab_layer_mounts layers;
 };
 
 struct ab_plan {
@@ -63,6 +106,9 @@ struct ab_plan {
 
 void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret);
 void ab_plan_fini(struct ab_plan *plan);
+/* Take the layers that the plan has an entry for from the facts it was made of. */
+void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
+			 struct ab_layer_mounts *ret);
 
 /* The operation that applies to `path`: the deepest one at or above it; NULL if
  * that is only the read-only root. */

@@ -118,6 +118,46 @@ static void code_files(struct codec *c, struct ab_spec *s)
 	}
 }
 
+static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
+{
+	size_t n = code_count(c, layers->len);
+
+	if (n > AB_LAYERS_MAX) {
+		c->broken = true;
+		return;
+	}
+	if (!c->out) {
+		layers->v = ab_alloc(n * sizeof(layers->v[0]));
+		layers->len = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct ab_layer_mount *l = &layers->v[i];
+		uint8_t kept = l->upper != NULL;
+
+		code_str(c, &l->path);
+		code(c, kept);
+		if (kept) {
+			code_str(c, &l->upper);
+			code_str(c, &l->work);
+		}
+		code_strv(c, &l->hidden);
+		code(c, l->bare);
+		code(c, l->optional);
+		code(c, l->spare);
+		code_strv(c, &l->instead);
+	}
+}
+
+/* init finds the layer of an entry by its path. */
+static bool lacks_layer(const struct ab_spec *s)
+{
+	for (size_t i = 0; i < s->plan.len; i++)
+		if (s->plan.v[i].op == AB_MOUNT_LAYER &&
+		    !ab_layer_mounts_find(&s->layers, s->plan.v[i].path))
+			return true;
+	return false;
+}
+
 static void code_spec(struct codec *c, struct ab_spec *s)
 {
 	size_t n = code_count(c, s->plan.len);
@@ -132,6 +172,8 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 		code(c, s->plan.v[i].may_vanish);
 		code_str(c, &s->plan.v[i].path);
 	}
+	code_layers(c, &s->layers);
+	c->broken |= lacks_layer(s);
 	n = code_count(c, s->nrules);
 	if (!c->out) {
 		s->rules = ab_alloc(n * sizeof(s->rules[0]));
@@ -207,6 +249,8 @@ int ab_spec_seal(struct ab_spec *spec, struct ab_error *err)
 	int fd;
 
 	code_spec(&c, spec);
+	if (c.broken)
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification cannot hold its layers");
 	fd = ab_memfd_sealed("agentbox-spec", buf.data, buf.len);
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "seal the specification");
@@ -250,11 +294,13 @@ void ab_spec_fini(struct ab_spec *spec)
 	free(spec->run_id);
 	free(spec->cwd);
 	ab_plan_fini(&spec->plan);
+	ab_layer_mounts_fini(&spec->layers);
 	ab_strv_fini(&spec->argv);
 	ab_strv_fini(&spec->env);
 	ab_strv_fini(&spec->env_uncaptured);
 	ab_strv_fini(&spec->sockets);
 	ab_strv_fini(&spec->unwritable);
 	ab_strv_fini(&spec->keep_fds);
+	ab_strv_fini(&spec->blocked);
 	*spec = (struct ab_spec){ 0 };
 }

@@ -46,6 +46,7 @@ struct ab_limits { /* 0: none */
 
 struct ab_spec {
 	struct ab_plan plan;
+	struct ab_layer_mounts layers; /* of the plan's entries AB_MOUNT_LAYER, and no others */
 	struct ab_path_rule *rules;
 	size_t nrules;
 	struct ab_file *files;
@@ -83,6 +84,8 @@ struct ab_spec {
 	struct ab_strv sockets;	       /* host sockets that must not be reachable */
 	struct ab_strv unwritable;     /* folders in which the write fence is proved */
 	struct ab_strv keep_fds;       /* numbers, as text */
+	struct ab_strv blocked; /* set by ab_mounts_apply(): not mounted, because of a link in
+					* a layer */
 };
 
 void ab_spec_fini(struct ab_spec *spec);

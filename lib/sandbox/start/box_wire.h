@@ -10,6 +10,7 @@
 
 #include "base/data/error.h"
 #include "netns/listeners.h"
+#include "sandbox/plan/plan.h"
 
 enum ab_msg_type {
 	/* from init */
@@ -47,7 +48,9 @@ struct ab_holds {
 		char name[20];
 		uint64_t ns;
 	} marks[AB_MARKS_MAX];
-	char missing[512]; /* the missing guarantees and why: "a (b), c (d)" */
+	char missing[512];	       /* the missing guarantees and why: "a (b), c (d)" */
+	int16_t layers[AB_LAYERS_MAX]; /* `errnum` of each layer of the specification */
+	char blocked[256]; /* paths that are not mounted, because of a link in a layer */
 };
 
 /* The kinds of the file descriptors, in their order. */

@@ -17,6 +17,13 @@ static const unsigned int needed[] = {
 	CAP_NET_BIND_SERVICE, /* listeners on low ports */
 	CAP_SYS_RESOURCE,     /* max_user_namespaces */
 	CAP_SETPCAP,	      /* the bounding set and securebits */
+	/* An overlay works with the capabilities of the process that made it: it enters its work
+	 * folder, which has mode 0, and copies owners and modes. They count for files of the user and
+	 * the group that the box has, and for nobody else's. */
+	CAP_CHOWN,
+	CAP_DAC_OVERRIDE,
+	CAP_FOWNER,
+	CAP_FSETID,
 };
 
 static int set_caps(uint64_t effective, uint64_t inheritable)

@@ -157,10 +157,42 @@ static int view_stdio(struct init *in, struct ab_error *err)
 	return ab_stdio_view_open(&in->ground, &in->input, err);
 }
 
+/* Variables for what a missing layer would have done, unless the user has set them. */
+static void replace_layer(struct init *in, const struct ab_layer_mount *l)
+{
+	for (size_t i = 0; i < l->instead.len; i++) {
+		const char *text = l->instead.v[i];
+		ab_autofree char *name = ab_strndup(text, strcspn(text, "="));
+
+		if (!ab_env_get(&in->spec.env, name))
+			ab_strv_add(&in->spec.env, text);
+	}
+}
+
+/* The supervisor reports which layers there are. */
+static void note_layers(struct init *in)
+{
+	const struct ab_spec *spec = &in->spec;
+	struct ab_holds *holds = &in->holds;
+
+	for (size_t i = 0; i < spec->layers.len; i++) {
+		holds->layers[i] = (int16_t)spec->layers.v[i].errnum;
+		if (spec->layers.v[i].errnum > 0)
+			replace_layer(in, &spec->layers.v[i]);
+	}
+	for (size_t i = 0; i < spec->blocked.len; i++) {
+		size_t n = strlen(holds->blocked);
+
+		snprintf(holds->blocked + n, sizeof(holds->blocked) - n, "%s%s", n ? ", " : "",
+			 spec->blocked.v[i]);
+	}
+}
+
 static int build_mounts(struct init *in, struct ab_error *err)
 {
 	if (ab_mounts_apply(&in->spec, &in->ground, &in->walls, err) < 0)
 		return -1;
+	note_layers(in);
 	/* Until now the working directory was covered by the new mounts. */
 	if (chdir(in->spec.cwd) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
@@ -237,6 +269,14 @@ static int open_real(const char *path)
 	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
+/* A layer that was not made: the rules around it apply. */
+static bool lacks_layer(const struct ab_spec *spec, const char *path)
+{
+	const struct ab_layer_mount *l = ab_layer_mounts_find(&spec->layers, path);
+
+	return l && !ab_layer_is_made(l);
+}
+
 static int make_ruleset(struct init *in, struct ab_error *err)
 {
 	const struct ab_spec *spec = &in->spec;
@@ -248,8 +288,11 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 	if (in->ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {
-		ab_autoclose int fd = open_real(spec->rules[i].path);
+		ab_autoclose int fd = -1;
 
+		if (lacks_layer(spec, spec->rules[i].path))
+			continue;
+		fd = open_real(spec->rules[i].path);
 		if (fd < 0 && errno == ENOENT)
 			continue; /* a device that the host does not have */
 		if (fd < 0)

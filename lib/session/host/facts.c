@@ -363,6 +363,7 @@ void ab_host_facts_fini(struct ab_host_facts *host)
 	ab_objects_fini(&host->facts.closed);
 	ab_objects_fini(&host->facts.pinned);
 	ab_objects_fini(&host->facts.masked);
+	ab_layer_mounts_fini(&host->facts.layers);
 	ab_strv_fini(&host->sockets);
 	ab_strv_fini(&host->open_sockets);
 	ab_strv_fini(&host->notes);

@@ -149,6 +149,7 @@ bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms
 	case AB_MOUNT_MASK:
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	case AB_MOUNT_SHOW:
+	case AB_MOUNT_LAYER:
 	case AB_MOUNT_WRITE:
 	case AB_MOUNT_PRIVATE:
 		break;

@@ -224,6 +224,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_strv_extend(&spec->sockets, &p->host.sockets);
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
+	ab_plan_take_layers(&spec->plan, &p->host.facts, &spec->layers);
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
 	ab_safe_find_covered(&p->safe, &report.covered);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);

@@ -42,6 +42,7 @@ struct watched {
 	ino_t ino;
 	char cover[AB_STAGED_NAME]; /* what is mounted on it; "": itself, read-only */
 	bool mounted;		    /* the box has a mount here */
+	bool layered;		    /* in a layer: a change on the host does not remove the mount */
 	bool pending;		    /* the wall is down and could not be put up yet */
 	bool again;		    /* it is up, but the file was replaced again meanwhile */
 	bool told;
@@ -83,6 +84,14 @@ static struct watched *add_watched(struct ab_wall_watch *w, const char *path,
 	return e;
 }
 
+static bool is_in_layer(const struct ab_plan *plan, const char *path)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	const struct ab_mount *m = ab_plan_find(plan, parent);
+
+	return m && m->op == AB_MOUNT_LAYER;
+}
+
 static void add_plan(struct ab_wall_watch *w, enum ab_mount_op op)
 {
 	const struct ab_plan *plan = &w->setup.spec->plan;
@@ -96,6 +105,7 @@ static void add_plan(struct ab_wall_watch *w, enum ab_mount_op op)
 		if (!e)
 			continue;
 		e->mounted = true;
+		e->layered = is_in_layer(plan, m->path);
 		if (op == AB_MOUNT_MASK)
 			ab_staged_mask(w->setup.spec, i, e->cover);
 	}
@@ -229,7 +239,7 @@ static bool is_replaced(const struct watched *e)
 	ino_t ino = e->git ? e->git->st.st_ino : e->ino;
 	struct stat st;
 
-	return lstat(e->path, &st) == 0 && (st.st_dev != dev || st.st_ino != ino);
+	return !e->layered && lstat(e->path, &st) == 0 && (st.st_dev != dev || st.st_ino != ino);
 }
 
 /* The box has ended: nothing can be mounted in it, and it can do nothing. */

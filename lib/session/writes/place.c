@@ -60,7 +60,8 @@ bool ab_place_is_open(const struct ab_plan *plan, const char *path)
 		/* A pin is as writable as what it is in. Below a hidden root, unnamed paths are
 		 * read-only. */
 		if (m->op != AB_MOUNT_PIN)
-			open = m->op == AB_MOUNT_WRITE || (m->op == AB_MOUNT_PRIVATE && m->path[1]);
+			open = m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_LAYER ||
+			       (m->op == AB_MOUNT_PRIVATE && m->path[1]);
 	}
 	return open && !itself;
 }

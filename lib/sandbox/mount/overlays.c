@@ -1,0 +1,357 @@
+#include "sandbox/mount/overlays.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "sandbox/mount/tree.h"
+#include "sandbox/plan/spec.h"
+
+/* Names in the staging tmpfs: for layer 0 the folder "l0" with upper, work, middle layer, and for a
+ * kept one the mount of its place. */
+#define WHITEOUT "w"
+#define UPPER "u"
+#define WORK "w"
+#define MIDDLE "m"
+#define KEPT "k"
+enum { NAME_SIZE = AB_OVERLAY_NAME };
+
+struct ab_overlay {
+	int lower; /* the host's folder; -1 for a bare layer */
+	int place; /* a clone of the folder with upper and work, for a kept layer */
+	int tree;  /* the finished overlay */
+	dev_t dev;
+};
+
+/* A whiteout for everything in one folder is the same node under many names. */
+struct middle {
+	int stage, dir, lower;
+	char last[4096];       /* the parent that was made last */
+	struct ab_strv narrow; /* parents that the owner must not write */
+};
+
+/* A parent of a hidden name: as the real folder is, so that nothing about it changes. 1: there is no
+ * such folder. */
+static int make_parent(struct middle *m, const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, m->last) == 0)
+		return 0;
+	if (fstatat(m->lower, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		return errno == ENOENT ? 1 : -1;
+	if (!S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		return -1;
+	}
+	if (mkdirat(m->dir, path, (st.st_mode & 07777) | 0700) < 0 && errno != EEXIST)
+		return -1;
+	if ((st.st_mode & 0700) != 0700)
+		ab_strv_add(&m->narrow, path);
+	snprintf(m->last, sizeof(m->last), "%s", path);
+	return 0;
+}
+
+static int put_whiteout(const struct middle *m, const char *name)
+{
+	return linkat(m->stage, WHITEOUT, m->dir, name, 0) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+/* Hide `name`, or the first folder on the way to it that does not exist. */
+static int hide_name(struct middle *m, const char *name)
+{
+	ab_autofree char *path = ab_strdup(name);
+
+	for (char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		int r;
+
+		*p = '\0';
+		r = make_parent(m, path);
+		if (r > 0)
+			return put_whiteout(m, path);
+		/* Something else is there, or it is hidden already. */
+		if (r < 0)
+			return errno == ENOTDIR ? 0 : -1;
+		*p = '/';
+	}
+	return put_whiteout(m, path) < 0 && errno != ENOTDIR ? -1 : 0;
+}
+
+/* Make the middle layer in `dir`. */
+static int hide_names(const struct ab_layer_mount *l, int stage, int dir, int lower)
+{
+	struct middle m = { .stage = stage, .dir = dir, .lower = lower };
+	int r = 0;
+
+	if (mknodat(stage, WHITEOUT, S_IFCHR, 0) < 0 && errno != EEXIST)
+		return -1;
+	for (size_t i = 0; i < l->hidden.len && r == 0; i++)
+		r = hide_name(&m, l->hidden.v[i]);
+	for (size_t i = m.narrow.len; i-- > 0 && r == 0;) {
+		struct stat st;
+
+		if (fstatat(lower, m.narrow.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+			r = fchmodat(dir, m.narrow.v[i], st.st_mode & 07777, 0);
+	}
+	ab_strv_fini(&m.narrow);
+	return r;
+}
+
+/* The mode of the folder that the box sees. */
+static mode_t get_mode(int lower)
+{
+	struct stat st;
+
+	return lower >= 0 && fstat(lower, &st) == 0 ? st.st_mode & 07777 : 0700;
+}
+
+/* The upper and the work folder, as names below the staging tmpfs. */
+static int make_temporary(const struct ab_overlay *o, int stage, const char *top, char **ret_upper,
+			  char **ret_work)
+{
+	*ret_upper = ab_printf("%s/" UPPER, top);
+	*ret_work = ab_printf("%s/" WORK, top);
+	if (mkdirat(stage, *ret_upper, get_mode(o->lower)) < 0)
+		return -1;
+	return mkdirat(stage, *ret_work, 0700);
+}
+
+static int place_kept(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
+		      const char *top, char **ret_upper, char **ret_work)
+{
+	ab_autofree char *place = ab_printf("%s/" KEPT, top);
+	ab_autoclose int target = -1;
+
+	*ret_upper = ab_path_join(place, ab_path_name(l->upper));
+	*ret_work = ab_path_join(place, ab_path_name(l->work));
+	if (mkdirat(stage, place, 0700) < 0)
+		return -1;
+	/* The kernel takes an upper folder from an attached mount only. */
+	target = openat(stage, place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return target < 0 ? -1
+			  : move_mount(o->place, "", target, "",
+				       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+/* Descriptors instead of paths: nothing is looked up a second time, the text has no character that
+ * overlay would treat specially, and the box's mountinfo does not show it. */
+static int create_overlay(const struct ab_overlay *o, bool kept, int stage, int middle,
+			  const char *upper, const char *work)
+{
+	ab_autofree char *up = ab_printf("/proc/self/fd/%d/%s", stage, upper);
+	ab_autofree char *in = ab_printf("/proc/self/fd/%d/%s", stage, work);
+	char below[2 * NAME_SIZE];
+	/*
+	 * With an index a second box with the same layer gets EBUSY. A temporary one is nobody
+	 * else's; and on a tmpfs nothing is synchronized, so "volatile" would save nothing.
+	 */
+	const char *const options[] = { "lowerdir",  below,	"upperdir",
+					up,	     "workdir", in,
+					"userxattr", NULL,	kept ? "index" : NULL,
+					"on",	     NULL };
+	int n = 0;
+
+	if (middle >= 0)
+		n = snprintf(below, sizeof(below), "/proc/self/fd/%d", middle);
+	if (o->lower >= 0)
+		snprintf(below + n, sizeof(below) - (size_t)n, "%s/proc/self/fd/%d", n ? ":" : "",
+			 o->lower);
+	return ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool kept, int stage,
+		     const char *top, int middle)
+{
+	ab_autofree char *upper = NULL, *work = NULL;
+
+	if ((kept ? place_kept(o, l, stage, top, &upper, &work)
+		  : make_temporary(o, stage, top, &upper, &work)) < 0)
+		return -1;
+	o->tree = create_overlay(o, kept, stage, middle, upper, work);
+	return o->tree < 0 ? -1 : 0;
+}
+
+static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
+		       const char *top)
+{
+	ab_autofree char *name = ab_printf("%s/" MIDDLE, top);
+	ab_autoclose int dir = -1;
+
+	if (mkdirat(stage, name, get_mode(o->lower) | 0700) < 0)
+		return -1;
+	dir = openat(stage, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || (!l->bare && hide_names(l, stage, dir, o->lower) < 0))
+		return -1;
+	return ab_take_fd(&dir);
+}
+
+/* The layer's `errnum`. */
+static int make_overlay(struct ab_overlay *o, const struct ab_layer_mount *l, int stage, size_t i)
+{
+	ab_autoclose int middle = -1;
+	int result = 0;
+	char top[NAME_SIZE];
+	struct stat st;
+
+	snprintf(top, sizeof(top), "l%zu", i);
+	if (mkdirat(stage, top, 0700) < 0)
+		return errno;
+	if (l->hidden.len || l->bare) {
+		middle = make_middle(o, l, stage, top);
+		if (middle < 0)
+			return errno;
+	}
+	if (try_upper(o, l, l->upper, stage, top, middle) < 0) {
+		if (!l->upper || !l->optional)
+			return errno;
+		if (try_upper(o, l, false, stage, top, middle) < 0)
+			return errno;
+		result = AB_LAYER_TEMPORARY;
+	}
+	if (fstat(o->tree, &st) < 0)
+		return errno;
+	o->dev = st.st_dev;
+	return result;
+}
+
+static int find_folders(const struct ab_layer_mount *l, int host, struct ab_overlay *o,
+			struct ab_error *err)
+{
+	ab_autofree char *place = l->upper ? ab_path_parent(l->upper) : NULL;
+	ab_autoclose int fd = -1;
+
+	if (!l->bare) {
+		o->lower = ab_tree_lookup(host, l->path);
+		if (o->lower < 0 && !l->optional)
+			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->path);
+	}
+	if (!place)
+		return 0;
+	fd = ab_tree_lookup(host, place);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", place);
+	o->place = ab_tree_clone(fd, place, err);
+	return o->place < 0 ? -1 : 0;
+}
+
+int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
+			struct ab_error *err)
+{
+	size_t n = spec->layers.len;
+
+	*ret = (struct ab_overlays){ 0 };
+	if (n == 0)
+		return 0;
+	ret->v = ab_alloc(n * sizeof(ret->v[0]));
+	ret->len = n;
+	for (size_t i = 0; i < n; i++)
+		ret->v[i] = (struct ab_overlay){ .lower = -1, .place = -1, .tree = -1 };
+	for (size_t i = 0; i < n; i++)
+		if (find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Has a layer around this one been made? The list of the plan is sorted, this one is not. */
+static bool is_inside_made(const struct ab_spec *spec, const struct ab_layer_mount *l)
+{
+	for (size_t i = 0; i < spec->layers.len; i++) {
+		const struct ab_layer_mount *other = &spec->layers.v[i];
+
+		if (other != l && !other->spare && ab_layer_is_made(other) &&
+		    ab_path_within(l->path, other->path))
+			return true;
+	}
+	return false;
+}
+
+static int explain_failure(const struct ab_layer_mount *l, struct ab_error *err)
+{
+	ab_fail(err, AB_ESYSTEM, l->errnum, "create a layer above %s", l->path);
+	switch (l->errnum) {
+	case EBUSY:
+		return ab_hint(err, "another box uses this layer");
+	case EINVAL:
+		return ab_hint(err, "something is mounted below %s, or a layer cannot be %s",
+			       l->path, l->upper ? "above it or in the state folder" : "above it");
+	case ELOOP:
+		return ab_hint(err, "set AGENTBOX_STATE to a folder outside %s", l->path);
+	}
+	return -1;
+}
+
+int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, struct ab_error *err)
+{
+	/* The spare ones last: whether they are needed is known then. */
+	for (int spare = 0; spare < 2; spare++)
+		for (size_t i = 0; i < o->len; i++) {
+			struct ab_layer_mount *l = &spec->layers.v[i];
+
+			if (l->spare != spare)
+				continue;
+			if (spare && is_inside_made(spec, l))
+				l->errnum = AB_LAYER_UNNEEDED;
+			else if (!l->bare && o->v[i].lower < 0)
+				l->errnum = ENOENT;
+			else
+				l->errnum = make_overlay(&o->v[i], l, stage, i);
+			if (l->errnum > 0 && !l->optional)
+				return explain_failure(l, err);
+		}
+	return 0;
+}
+
+static struct ab_overlay *find_overlay(const struct ab_overlays *o, const struct ab_spec *spec,
+				       const char *path)
+{
+	const struct ab_layer_mount *l = ab_layer_mounts_find(&spec->layers, path);
+
+	return l ? &o->v[l - spec->layers.v] : NULL;
+}
+
+int ab_overlays_take(struct ab_overlays *o, const struct ab_spec *spec, const char *path)
+{
+	struct ab_overlay *found = find_overlay(o, spec, path);
+
+	return found ? ab_take_fd(&found->tree) : -1;
+}
+
+int ab_overlays_lower(const struct ab_overlays *o, const struct ab_spec *spec, const char *path)
+{
+	const struct ab_overlay *found = find_overlay(o, spec, path);
+
+	return found ? found->lower : -1;
+}
+
+bool ab_overlays_have(const struct ab_overlays *o, dev_t dev)
+{
+	for (size_t i = 0; i < o->len; i++)
+		if (o->v[i].dev == dev)
+			return true;
+	return false;
+}
+
+void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME])
+{
+	snprintf(ret, AB_OVERLAY_NAME, "l%zu/" UPPER, i);
+}
+
+void ab_overlays_fini(struct ab_overlays *o)
+{
+	for (size_t i = 0; i < o->len; i++) {
+		ab_closep(&o->v[i].lower);
+		ab_closep(&o->v[i].place);
+		ab_closep(&o->v[i].tree);
+	}
+	free(o->v);
+	*o = (struct ab_overlays){ 0 };
+}

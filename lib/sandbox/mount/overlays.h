@@ -1,0 +1,44 @@
+#ifndef AB_SANDBOX_MOUNT_OVERLAYS_H
+#define AB_SANDBOX_MOUNT_OVERLAYS_H
+/*
+ * The layers of a box: overlays, made in init and not attached anywhere yet.
+ *
+ * From the top: the upper folder, which gets the writes; a read-only middle layer with whiteouts for
+ * the names that must not appear; the host's folder. A whiteout in the upper folder would not last:
+ * the box can create the name and remove it, and then the host's file shows.
+ *
+ * A kept upper folder was filled by another box, so it is hostile. Nothing here looks into it;
+ * whatever is mounted in the finished overlay is looked up without following links (tree.h).
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ab_error;
+struct ab_spec;
+
+struct ab_overlays {
+	struct ab_overlay *v; /* one for each layer of the specification */
+	size_t len;
+};
+
+/* While the host's tree is still writable: find the folders and clone the places of kept layers. */
+int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
+			struct ab_error *err);
+/*
+ * While the staging tmpfs is attached and writable, with umask 0. Sets `errnum` of each layer; fails
+ * if a layer that is not optional cannot be made.
+ */
+int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, struct ab_error *err);
+/* The tree for this path, once; -1: it was not made. */
+int ab_overlays_take(struct ab_overlays *o, const struct ab_spec *spec, const char *path);
+/* The host's folder of this path, which the caller does not own, or -1. */
+int ab_overlays_lower(const struct ab_overlays *o, const struct ab_spec *spec, const char *path);
+/* Is this the device number of folders in one of the overlays? */
+bool ab_overlays_have(const struct ab_overlays *o, dev_t dev);
+void ab_overlays_fini(struct ab_overlays *o);
+
+/* The name of the temporary upper folder of layer i in the staging tmpfs. */
+enum { AB_OVERLAY_NAME = 32 };
+void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME]);
+
+#endif
