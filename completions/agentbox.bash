@@ -142,7 +142,7 @@ _agentbox_value()
 	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
-	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
+	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;
 	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
 	--allow | --deny)
 		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @debian

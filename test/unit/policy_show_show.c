@@ -43,7 +43,7 @@ static void test_origins(void)
 	ok(json_integer_value(json_object_get(json_object_get(o, "limits.files"), "value")) == 64,
 	   "a number stays one");
 	is_str(value_at(o, "filesystem.write", 0, "from"), "profile default", "from a profile");
-	is_str(value_at(o, "filesystem.home", 0, "value"), "readonly", "a word as it is written");
+	is_str(value_at(o, "filesystem.home", 0, "value"), "layered", "a word as it is written");
 	json_decref(o);
 
 	text = ab_policy_show(p, false);

@@ -208,12 +208,14 @@ static void check_cases(void)
 /* The layers that the plan has go along with it, and only these. */
 static void check_layers(void)
 {
+	static const char *const hidden[] = { ".netrc", ".a/b/c", ".a/b/d", ".a/x" };
 	struct ab_facts facts = { 0 };
 	struct ab_layer_mounts taken;
 	struct ab_plan plan;
 
 	read_facts("L:/h M:/m L:/m/x L:/w W:/w L:/h/.npm", &facts);
-	ab_strv_add(&ab_layer_mounts_find(&facts.layers, "/h")->hidden, ".netrc");
+	for (size_t i = 0; i < AB_COUNT(hidden); i++)
+		ab_strv_add(&ab_layer_mounts_find(&facts.layers, "/h")->hidden, hidden[i]);
 	ab_plan_make(&facts, &plan);
 	ab_plan_take_layers(&plan, &facts, &taken);
 	ok(taken.len == 2 && strcmp(taken.v[0].path, "/h") == 0 &&
@@ -221,7 +223,11 @@ static void check_layers(void)
 	   "the layers of the plan are taken");
 	ok(facts.layers.len == 2 && ab_layer_mounts_find(&facts.layers, "/m/x"),
 	   "the others are left");
-	ok(ab_strv_has(&taken.v[0].hidden, ".netrc"), "with what they hide");
+	ok(taken.v[0].hidden.len == AB_COUNT(hidden) && taken.v[0].hides && !taken.v[1].hides,
+	   "with what they hide");
+	ok(taken.v[0].parents.len == 2 && strcmp(taken.v[0].parents.v[0], ".a") == 0 &&
+		   strcmp(taken.v[0].parents.v[1], ".a/b") == 0,
+	   "and the folders on the way, each once");
 	ab_layer_mounts_fini(&taken);
 	ab_plan_fini(&plan);
 	facts_fini(&facts);

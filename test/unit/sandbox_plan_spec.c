@@ -24,8 +24,9 @@ static void add_layers(struct ab_layer_mounts *list)
 	l->upper = ab_strdup("/state/layers/x/home/upper");
 	l->work = ab_strdup("/state/layers/x/home/work");
 	l->bare = true;
-	ab_strv_add(&l->hidden, ".netrc");
-	ab_strv_add(&l->hidden, "a,b:c\\d\ne");
+	l->hides = true;
+	ab_strv_add(&l->parents, ".config");
+	ab_strv_add(&l->parents, "a,b:c\\d\ne");
 	l = ab_layer_mounts_add(list, "/home/u/.npm");
 	l->optional = l->spare = true;
 	ab_strv_add(&l->instead, "npm_config_cache=/tmp/x");
@@ -136,9 +137,9 @@ static bool same_text(const char *a, const char *b)
 static bool same_layer(const struct ab_layer_mount *a, const struct ab_layer_mount *b)
 {
 	return same_text(a->path, b->path) && same_text(a->upper, b->upper) &&
-	       same_text(a->work, b->work) && same_strings(&a->hidden, &b->hidden) &&
-	       same_strings(&a->instead, &b->instead) && a->bare == b->bare &&
-	       a->optional == b->optional && a->spare == b->spare;
+	       same_text(a->work, b->work) && same_strings(&a->parents, &b->parents) &&
+	       a->hides == b->hides && same_strings(&a->instead, &b->instead) &&
+	       a->bare == b->bare && a->optional == b->optional && a->spare == b->spare;
 }
 
 static void check_same(const struct ab_spec *a, const struct ab_spec *b)

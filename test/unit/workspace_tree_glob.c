@@ -4,6 +4,7 @@
 
 static struct ab_guard *v;
 static size_t n;
+static struct ab_strv missing;
 static struct ab_error err;
 
 /* Entries relative to the fresh folder; "!" in front is kept. */
@@ -23,7 +24,8 @@ static int expand(const char *entry, ...)
 		ab_strv_addf(&p, "%s%s/%s", back ? "!" : "", top, entry + back);
 	}
 	va_end(ap);
-	rc = ab_expand_deny(&p, &v, &n, &err);
+	ab_strv_fini(&missing);
+	rc = ab_expand_deny_missing(&p, &v, &n, &missing, &err);
 	ab_strv_fini(&p);
 	return rc;
 }
@@ -67,6 +69,33 @@ static void matches(void)
 	ok(expand(".ssh/*", "!.ssh", NULL) == 0 && n == 0,
 	   "a folder's exception covers what is below");
 	ok(expand(".ssh/id_[re]*", NULL) == 0 && n == 3, "a class");
+}
+
+static bool lacks(const char *rel)
+{
+	ab_autofree char *path = at(rel);
+
+	return ab_strv_has(&missing, path);
+}
+
+static void misses(void)
+{
+	ok(expand(".aws", ".kube/config", ".config/gh/hosts.yml", ".config/op/x", NULL) == 0 &&
+		   missing.len == 4 && lacks(".aws") && lacks(".kube") &&
+		   lacks(".config/gh/hosts.yml") && lacks(".config/op"),
+	   "the first name that is missing");
+	ok(expand("gpg/new", ".dangling", NULL) == 0 && missing.len == 2 && lacks(".gnupg/new") &&
+		   lacks(".dangling"),
+	   "behind a link its real place; a dangling link itself");
+	ok(expand(".ssh/id_x*", "plain/below", ".ssh/id_rsa", "loop", NULL) == 0 &&
+		   missing.len == 0,
+	   "not a pattern in a folder that exists, not below a file");
+	ok(expand(".kube/*", NULL) == 0 && missing.len == 1 && lacks(".kube"),
+	   "but the folder of a pattern");
+	ok(expand(".aws", "!.aws", NULL) == 0 && missing.len == 0, "not what is taken back");
+	ok(expand(".k/a", ".k/b", "!.k/a", NULL) == 0 && missing.len == 1 && lacks(".k"),
+	   "unless something else leads there");
+	ok(expand("!.aws", ".aws", NULL) == 0 && lacks(".aws"), "only by a later exception");
 }
 
 static void refuses(void)
@@ -125,6 +154,7 @@ int main(void)
 {
 	start();
 	matches();
+	misses();
 	refuses();
 	locked();
 	locked_by_others();

@@ -214,7 +214,7 @@ const char *const ab_default_strip[] = {
 static const struct ab_preset default_presets[] = {
 	{ AB_KEY_WRITE, "." },
 	{ AB_KEY_READ, "all" },
-	{ AB_KEY_HOME, "readonly" },
+	{ AB_KEY_HOME, "layered" },
 	{ AB_KEY_UNIX, NULL },
 	{ AB_KEY_DATAGRAMS, "deny" },
 	{ AB_KEY_TMP_SIZE, "1G" },
@@ -280,6 +280,7 @@ static const struct ab_preset default_presets[] = {
 
 static const struct ab_preset read_only_presets[] = {
 	{ AB_KEY_WRITE, NULL },
+	{ AB_KEY_HOME, "readonly" },
 	{ AB_KEY_NET_MODE, "blocked" },
 	{ AB_KEY_NET_UNKNOWN, "deny" },
 };

@@ -14,6 +14,8 @@ static const struct ab_key_word datagram_words[] = {
 static const struct ab_key_word home_words[] = {
 	{ "private", AB_HOME_PRIVATE },
 	{ "readonly", AB_HOME_READONLY },
+	{ "layered", AB_HOME_LAYERED },
+	{ "kept", AB_HOME_KEPT },
 };
 static const struct ab_key_word net_words[] = {
 	{ "blocked", AB_NET_BLOCKED },
@@ -82,7 +84,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Read-only paths, or names at the top of writable folders and repositories; \"!name\" takes one back." },
 	[AB_KEY_HOME] = {
 		"filesystem.home", WORDS(home_words),
-		.doc = "The home folder: readable, or replaced with an empty private one." },
+		.doc = "The home folder: readable, with a layer for what is written in it (gone with the run, or kept), or replaced with an empty private one." },
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
 		.doc = "Unix sockets of the host that the box can use." },
@@ -91,7 +93,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Unix datagram sockets in the box, which could reach a socket that the host makes later." },
 	[AB_KEY_TMP_SIZE] = {
 		"filesystem.tmpSize", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50,
-		.doc = "Size of the private folders together (/tmp, /var/tmp, /run, /dev/shm)." },
+		.doc = "Size of the private folders (/tmp, /var/tmp, /run, /dev/shm) and of the temporary home layer together." },
 
 	[AB_KEY_NET_MODE] = {
 		"network.mode", WORDS(net_words),

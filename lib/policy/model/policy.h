@@ -26,7 +26,7 @@ enum ab_net_mode {
 };
 
 enum ab_datagrams { AB_DATAGRAMS_DENY, AB_DATAGRAMS_ALLOW };
-enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
+enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE, AB_HOME_LAYERED, AB_HOME_KEPT };
 enum ab_unknown {
 	AB_UNKNOWN_DENY,
 	AB_UNKNOWN_ASK,

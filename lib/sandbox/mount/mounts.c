@@ -382,7 +382,7 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	}
 	if (tree < 0 || ab_tree_place(tree, target, m->path, err) < 0)
 		return -1;
-	if (ab_plan_stage(&b->spec->plan, i) != AB_STAGE_NONE && b->walls.len < AB_FDS_MAX)
+	if (ab_plan_stage(&b->spec->plan, i) != AB_STAGE_NONE && b->walls.len < AB_FDS_MAX - 1)
 		b->walls.v[b->walls.len++] = ab_take_fd(&target);
 	return 0;
 }
@@ -516,6 +516,8 @@ int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fd
 	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
 	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
 	r = build_tree(&b, err);
+	if (r == 0 && ab_overlays_hide_names(spec))
+		b.walls.v[b.walls.len++] = ab_overlays_take_hidden(&b.overlays);
 	close_build(&b);
 	umask(mask);
 	if (r < 0)

@@ -25,8 +25,9 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 /*
  * Consumes `ground`. *ret_walls, with which a wall can be put up again later: first the staging tmpfs,
  * then each folder that ab_plan_stage() names, in the order of the plan and as many as there is room
- * for. A mount of the box covers each of these folders; the descriptors are below it. Sets `errnum`
- * of each layer, and `blocked`.
+ * for. A mount of the box covers each of these folders; the descriptors are below it. If
+ * ab_overlays_hide_names(), the last one is for ab_overlays_hide(). Sets `errnum` of each layer, and
+ * `blocked`.
  */
 int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err);

@@ -16,13 +16,13 @@
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/spec.h"
 
-/* Names in the staging tmpfs: for layer 0 the folder "l0" with upper, work, middle layer, and for a
- * kept one the mount of its place. */
-#define WHITEOUT "w"
+/* Names in the staging tmpfs: for layer 0 the folder "l0" with upper, work, and for a kept one the
+ * mount of its place; "h" with a whiteout to link and "0", the middle layer. */
 #define UPPER "u"
 #define WORK "w"
-#define MIDDLE "m"
 #define KEPT "k"
+#define HIDDEN "h"
+#define WHITEOUT "w"
 enum { NAME_SIZE = AB_OVERLAY_NAME };
 
 struct ab_overlay {
@@ -31,80 +31,6 @@ struct ab_overlay {
 	int tree;  /* the finished overlay */
 	dev_t dev;
 };
-
-/* A whiteout for everything in one folder is the same node under many names. */
-struct middle {
-	int stage, dir, lower;
-	char last[4096];       /* the parent that was made last */
-	struct ab_strv narrow; /* parents that the owner must not write */
-};
-
-/* A parent of a hidden name: as the real folder is, so that nothing about it changes. 1: there is no
- * such folder. */
-static int make_parent(struct middle *m, const char *path)
-{
-	struct stat st;
-
-	if (strcmp(path, m->last) == 0)
-		return 0;
-	if (fstatat(m->lower, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
-		return errno == ENOENT ? 1 : -1;
-	if (!S_ISDIR(st.st_mode)) {
-		errno = ENOTDIR;
-		return -1;
-	}
-	if (mkdirat(m->dir, path, (st.st_mode & 07777) | 0700) < 0 && errno != EEXIST)
-		return -1;
-	if ((st.st_mode & 0700) != 0700)
-		ab_strv_add(&m->narrow, path);
-	snprintf(m->last, sizeof(m->last), "%s", path);
-	return 0;
-}
-
-static int put_whiteout(const struct middle *m, const char *name)
-{
-	return linkat(m->stage, WHITEOUT, m->dir, name, 0) < 0 && errno != EEXIST ? -1 : 0;
-}
-
-/* Hide `name`, or the first folder on the way to it that does not exist. */
-static int hide_name(struct middle *m, const char *name)
-{
-	ab_autofree char *path = ab_strdup(name);
-
-	for (char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-		int r;
-
-		*p = '\0';
-		r = make_parent(m, path);
-		if (r > 0)
-			return put_whiteout(m, path);
-		/* Something else is there, or it is hidden already. */
-		if (r < 0)
-			return errno == ENOTDIR ? 0 : -1;
-		*p = '/';
-	}
-	return put_whiteout(m, path) < 0 && errno != ENOTDIR ? -1 : 0;
-}
-
-/* Make the middle layer in `dir`. */
-static int hide_names(const struct ab_layer_mount *l, int stage, int dir, int lower)
-{
-	struct middle m = { .stage = stage, .dir = dir, .lower = lower };
-	int r = 0;
-
-	if (mknodat(stage, WHITEOUT, S_IFCHR, 0) < 0 && errno != EEXIST)
-		return -1;
-	for (size_t i = 0; i < l->hidden.len && r == 0; i++)
-		r = hide_name(&m, l->hidden.v[i]);
-	for (size_t i = m.narrow.len; i-- > 0 && r == 0;) {
-		struct stat st;
-
-		if (fstatat(lower, m.narrow.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
-			r = fchmodat(dir, m.narrow.v[i], st.st_mode & 07777, 0);
-	}
-	ab_strv_fini(&m.narrow);
-	return r;
-}
 
 /* The mode of the folder that the box sees. */
 static mode_t get_mode(int lower)
@@ -180,22 +106,34 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	return o->tree < 0 ? -1 : 0;
 }
 
+/* Where the names of layer i are hidden, before its whiteouts. */
 static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
-		       const char *top)
+		       size_t i)
 {
-	ab_autofree char *name = ab_printf("%s/" MIDDLE, top);
 	ab_autoclose int dir = -1;
+	char name[NAME_SIZE];
 
+	snprintf(name, sizeof(name), HIDDEN "/%zu", i);
 	if (mkdirat(stage, name, get_mode(o->lower) | 0700) < 0)
 		return -1;
 	dir = openat(stage, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || (!l->bare && hide_names(l, stage, dir, o->lower) < 0))
-		return -1;
+	for (size_t k = 0; dir >= 0 && k < l->parents.len; k++) {
+		struct stat st;
+
+		/* Like the real folder, so that nothing about it changes; but we must be able to
+		 * write there. One that is gone is hidden with what is in it. */
+		if (fstatat(o->lower, l->parents.v[k], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		if (mkdirat(dir, l->parents.v[k], (st.st_mode & 07777) | 0700) < 0 &&
+		    errno != ENOENT)
+			return -1;
+	}
 	return ab_take_fd(&dir);
 }
 
 /* The layer's `errnum`. */
-static int make_overlay(struct ab_overlay *o, const struct ab_layer_mount *l, int stage, size_t i)
+static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stage, size_t i)
 {
 	ab_autoclose int middle = -1;
 	int result = 0;
@@ -205,8 +143,8 @@ static int make_overlay(struct ab_overlay *o, const struct ab_layer_mount *l, in
 	snprintf(top, sizeof(top), "l%zu", i);
 	if (mkdirat(stage, top, 0700) < 0)
 		return errno;
-	if (l->hidden.len || l->bare) {
-		middle = make_middle(o, l, stage, top);
+	if (l->hides || l->bare) {
+		middle = make_middle(o, l, stage, i);
 		if (middle < 0)
 			return errno;
 	}
@@ -248,7 +186,7 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 {
 	size_t n = spec->layers.len;
 
-	*ret = (struct ab_overlays){ 0 };
+	*ret = (struct ab_overlays){ .hidden = -1 };
 	if (n == 0)
 		return 0;
 	ret->v = ab_alloc(n * sizeof(ret->v[0]));
@@ -289,8 +227,27 @@ static int explain_failure(const struct ab_layer_mount *l, struct ab_error *err)
 	return -1;
 }
 
+static int make_hidden(struct ab_overlays *o, int stage, struct ab_error *err)
+{
+	if (mkdirat(stage, HIDDEN, 0700) < 0 ||
+	    mknodat(stage, HIDDEN "/" WHITEOUT, S_IFCHR, 0) < 0 ||
+	    (o->hidden = open_tree(stage, HIDDEN, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create a folder for hidden names");
+	return 0;
+}
+
+static bool needs_middle(const struct ab_spec *spec)
+{
+	for (size_t i = 0; i < spec->layers.len; i++)
+		if (spec->layers.v[i].hides || spec->layers.v[i].bare)
+			return true;
+	return false;
+}
+
 int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, struct ab_error *err)
 {
+	if (needs_middle(spec) && make_hidden(o, stage, err) < 0)
+		return -1;
 	/* The spare ones last: whether they are needed is known then. */
 	for (int spare = 0; spare < 2; spare++)
 		for (size_t i = 0; i < o->len; i++) {
@@ -352,6 +309,60 @@ void ab_overlays_fini(struct ab_overlays *o)
 		ab_closep(&o->v[i].place);
 		ab_closep(&o->v[i].tree);
 	}
+	if (o->len)
+		ab_closep(&o->hidden);
 	free(o->v);
 	*o = (struct ab_overlays){ 0 };
+}
+
+int ab_overlays_take_hidden(struct ab_overlays *o)
+{
+	return ab_take_fd(&o->hidden);
+}
+
+bool ab_overlays_hide_names(const struct ab_spec *spec)
+{
+	for (size_t i = 0; i < spec->layers.len; i++)
+		if (spec->layers.v[i].hides)
+			return true;
+	return false;
+}
+
+/* Hide `name`, or the first folder on the way to it that the middle layer does not have: the host does
+ * not have it either. */
+static int put_whiteout(int hidden, int dir, const char *name)
+{
+	ab_autofree char *path = ab_strdup(name);
+	int r = linkat(hidden, WHITEOUT, dir, name, 0);
+
+	for (char *p = strchr(path, '/'); r < 0 && errno == ENOENT && p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		r = linkat(hidden, WHITEOUT, dir, path, 0);
+		/* That folder is there: the next one. */
+		if (r < 0 && errno == EEXIST)
+			errno = ENOENT;
+		*p = '/';
+	}
+	/* ENOTDIR: a folder of it is hidden already. */
+	return r < 0 && errno != EEXIST && errno != ENOTDIR && errno != ENOENT ? -1 : 0;
+}
+
+int ab_overlays_hide(const struct ab_spec *spec, int hidden)
+{
+	for (size_t i = 0; i < spec->layers.len; i++) {
+		const struct ab_layer_mount *l = &spec->layers.v[i];
+		ab_autoclose int dir = -1;
+		char name[NAME_SIZE];
+
+		if (!l->hides)
+			continue;
+		snprintf(name, sizeof(name), "%zu", i);
+		dir = openat(hidden, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0 && errno == ENOENT)
+			continue; /* a layer that was not needed */
+		for (size_t k = 0; k < l->hidden.len; k++)
+			if (dir < 0 || put_whiteout(hidden, dir, l->hidden.v[k]) < 0)
+				return -1;
+	}
+	return 0;
 }

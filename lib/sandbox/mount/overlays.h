@@ -7,6 +7,10 @@
  * the names that must not appear; the host's folder. A whiteout in the upper folder would not last:
  * the box can create the name and remove it, and then the host's file shows.
  *
+ * These names hardly ever appear, and there are many, so the whiteouts themselves are put there a
+ * moment after the start, from outside (ab_overlays_hide()). The folders on the way to them must be
+ * there before: overlay remembers which layers have a folder.
+ *
  * A kept upper folder was filled by another box, so it is hostile. Nothing here looks into it;
  * whatever is mounted in the finished overlay is looked up without following links (tree.h).
  */
@@ -19,6 +23,7 @@ struct ab_spec;
 struct ab_overlays {
 	struct ab_overlay *v; /* one for each layer of the specification */
 	size_t len;
+	int hidden;
 };
 
 /* While the host's tree is still writable: find the folders and clone the places of kept layers. */
@@ -36,6 +41,14 @@ int ab_overlays_lower(const struct ab_overlays *o, const struct ab_spec *spec, c
 /* Is this the device number of folders in one of the overlays? */
 bool ab_overlays_have(const struct ab_overlays *o, dev_t dev);
 void ab_overlays_fini(struct ab_overlays *o);
+
+/* The middle layers, writable although the box's staging tmpfs is not, once; -1: none. They lead to
+ * nothing else. */
+int ab_overlays_take_hidden(struct ab_overlays *o);
+/* Does a box with this specification have them? */
+bool ab_overlays_hide_names(const struct ab_spec *spec);
+/* In the process that has the names: put the whiteouts there. -1 with errno. */
+int ab_overlays_hide(const struct ab_spec *spec, int hidden);
 
 /* The name of the temporary upper folder of layer i in the staging tmpfs. */
 enum { AB_OVERLAY_NAME = 32 };

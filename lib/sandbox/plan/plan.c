@@ -44,6 +44,7 @@ void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 		free(list->v[i].upper);
 		free(list->v[i].work);
 		ab_strv_fini(&list->v[i].hidden);
+		ab_strv_fini(&list->v[i].parents);
 		ab_strv_fini(&list->v[i].instead);
 	}
 	free(list->v);
@@ -289,6 +290,24 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 	*ret = plan;
 }
 
+/* The folders on the way to hidden names. */
+static void find_parents(struct ab_layer_mount *l)
+{
+	l->hides = l->hidden.len > 0;
+	for (size_t i = 0; i < l->hidden.len; i++) {
+		const char *name = l->hidden.v[i];
+
+		for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/')) {
+			char *parent = ab_strndup(name, (size_t)(p - name));
+
+			if (ab_strv_has(&l->parents, parent))
+				free(parent);
+			else
+				ab_strv_give(&l->parents, parent);
+		}
+	}
+}
+
 void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 			 struct ab_layer_mounts *ret)
 {
@@ -300,10 +319,12 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 	for (size_t i = 0; i < from->len; i++) {
 		const struct ab_mount *m = find_exact(plan, from->v[i].path);
 
-		if (m && m->op == AB_MOUNT_LAYER)
+		if (m && m->op == AB_MOUNT_LAYER) {
+			find_parents(&from->v[i]);
 			ret->v[ret->len++] = from->v[i];
-		else
+		} else {
 			from->v[left++] = from->v[i];
+		}
 	}
 	from->len = left;
 }

@@ -56,7 +56,9 @@ struct ab_layer_mount {
 	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
 				   staging tmpfs */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
-				   during the run, whatever the box does */
+				   during the run, whatever the box does; init does not get them */
+	struct ab_strv parents; /* folders of these names; see ab_plan_take_layers() */
+	bool hides;		/* the same: there are such names */
 	bool bare;		/* nothing of the host is below it, only what the plan shows */
 	bool optional;		/* a kept one may become temporary, and without it the host's folder
 				   is visible, read-only; else the run does not start */
@@ -106,7 +108,8 @@ struct ab_plan {
 
 void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret);
 void ab_plan_fini(struct ab_plan *plan);
-/* Take the layers that the plan has an entry for from the facts it was made of. */
+/* Take the layers that the plan has an entry for from the facts it was made of, and fill in their
+ * `parents`: parents before children. */
 void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 			 struct ab_layer_mounts *ret);
 

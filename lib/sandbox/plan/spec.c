@@ -140,7 +140,8 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 			code_str(c, &l->upper);
 			code_str(c, &l->work);
 		}
-		code_strv(c, &l->hidden);
+		code_strv(c, &l->parents);
+		code(c, l->hides);
 		code(c, l->bare);
 		code(c, l->optional);
 		code(c, l->spare);

@@ -36,12 +36,14 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "sandbox/mount/overlays.h"
 #include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/socket_owner.h"
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
+#include "session/home/home_left.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
 #include "session/secrets/renew.h"
@@ -59,6 +61,7 @@ enum {
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
+	HIDE_MS = 10,	  /* after the start: short runs need it not, and it would delay them */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -256,6 +259,9 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	(void)len;
 	wait_for_box(b);
 	sweep_workspace(b);
+	if (b->stage >= 0)
+		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
+	a.number = (uint32_t)lines.len;
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
@@ -348,10 +354,36 @@ static void take_git_ask(struct broker *b)
 	(void)!send(b->git_sock, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
+/*
+ * Denied names that do not exist: from now on they do not appear in the layers of the box, whatever
+ * the host creates. What was created before is masked at the first regular check.
+ */
+static void hide_names(struct broker *b)
+{
+	static struct answer a = { .kind = ANSWER_FATAL, .result = -1 };
+
+	if (b->hidden < 0 || ab_now_ms() < b->hide_at)
+		return;
+	if (ab_overlays_hide(b->duty.spec, b->hidden) < 0) {
+		ab_fail(&a.error, AB_ESYSTEM, errno, "hide denied names in the home folder");
+		ab_hint(&a.error, "there may be no space left; increase filesystem.tmpSize");
+		ab_broker_post(b, &a, 0);
+	}
+	ab_closep(&b->hidden);
+	b->hidden = -1;
+}
+
 static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)ask;
 	(void)len;
+	/* Its content is looked at when the box is gone; it may be gone already. */
+	if (b->passed.len > 0 && b->stage < 0)
+		b->stage = fcntl(b->passed.v[0], F_DUPFD_CLOEXEC, 3);
+	if (b->passed.len > 1 && ab_overlays_hide_names(b->duty.spec) && b->hidden < 0) {
+		b->hidden = ab_take_fd(&b->passed.v[--b->passed.len]);
+		b->hide_at = ab_now_ms() + HIDE_MS;
+	}
 	if (b->swept)
 		return;
 	ab_wall_watch_start(b->walls, b->duty.init_pid, b->duty.init, &b->passed);
@@ -439,6 +471,8 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 	size_t n = FIXED_FDS;
 
 	until = due < until ? due : until;
+	if (b->hidden >= 0 && !b->swept && b->hide_at < until)
+		until = b->hide_at;
 
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
 	if (b->outbox)
@@ -488,6 +522,8 @@ static _Noreturn void serve_requests(struct broker *b)
 		/* While the supervisor waits for init. */
 		if (fds[1].revents)
 			sweep_workspace(b);
+		if (!b->swept)
+			hide_names(b);
 		if (!b->swept && ab_now_ms() >= b->next_check)
 			check_host(b);
 		flush_outbox(b, MSG_DONTWAIT);
@@ -528,6 +564,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	b.duty = *duty;
 	b.sock = sock;
 	b.git_sock = -1;
+	b.stage = b.hidden = -1;
 	b.settings = settings;
 	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");

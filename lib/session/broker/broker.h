@@ -34,6 +34,7 @@ struct ab_broker_duty {
 	uint64_t memory;		 /* limit of the whole box, to sample; 0: none */
 	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
+	const char *home;		 /* the real home folder, or NULL */
 	bool strict;			 /* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
 	const struct ab_secrets *secrets;  /* to read again, or NULL */
@@ -112,11 +113,12 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 /*
  * After the box is gone: sweep, and report as sentences what was moved to quarantine. Retires the
  * run's folder. This is the last request; the broker exits by itself. It works between the two
- * calls, and so may the caller. *ret is complete even if the result is -1 because the broker had
+ * calls, and so may the caller. *ret_notes: sentences about the home folder. *ret is complete even if the result is -1 because the broker had
  * ended the run, or because a protected file could not be removed.
  */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
-int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err);
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,
+		    struct ab_error *err);
 
 /* Tell it to exit, and reap it. */
 void ab_broker_end(struct ab_broker *broker);

@@ -202,7 +202,8 @@ int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 	return send_blocking(broker, ASK_SWEEP, err);
 }
 
-int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,
+		    struct ab_error *err)
 {
 	static struct answer a;
 	struct ab_error fatal = { 0 };
@@ -211,7 +212,7 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_err
 	if (wait_for_answer(broker, &a, &len, &fatal, err) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
-		ab_strv_add(ret, a.lines + i);
+		ab_strv_add(a.number ? ret_notes : ret, a.lines + i), a.number -= a.number > 0;
 	if (fatal.code == AB_ENONE && a.result == 0)
 		return 0;
 	*err = fatal.code != AB_ENONE ? fatal : a.error;

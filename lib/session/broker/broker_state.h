@@ -53,6 +53,9 @@ struct broker {
 	struct ab_fds passed; /* descriptors that came with the request */
 	struct ab_quarantine *quarantine;
 	struct ab_wall_watch *walls;
+	int stage;  /* the box's staging tmpfs, or -1 */
+	int hidden; /* for ab_overlays_hide(), or -1 */
+	int64_t hide_at;
 	pid_t judge;			    /* or 0 */
 	int git_sock;			    /* to the judge, for renames that it holds; or -1 */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */

@@ -29,7 +29,8 @@ enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
 /* Kinds of answers beside the news. */
 enum {
 	ANSWER_FATAL = AB_NEWS_COUNT, /* the run must end */
-	ANSWER_SWEPT,		      /* the reply to ASK_SWEEP; number: it exits late */
+	ANSWER_SWEPT,		      /* the reply to ASK_SWEEP; number: so many of its lines, the
+				 * first ones, are notes */
 };
 
 struct ask {

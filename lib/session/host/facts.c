@@ -142,7 +142,7 @@ static int add_masks(const struct ab_policy *policy, const char *state, struct a
 	struct ab_guard *deny = NULL;
 	size_t n = 0;
 
-	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
+	if (ab_expand_deny_missing(&policy->fs.deny_read, &deny, &n, &host->missing, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		ab_objects_add(&host->facts.masked, deny[i].path, kind_as(deny[i].kind));
@@ -366,6 +366,8 @@ void ab_host_facts_fini(struct ab_host_facts *host)
 	ab_layer_mounts_fini(&host->facts.layers);
 	ab_strv_fini(&host->sockets);
 	ab_strv_fini(&host->open_sockets);
+	ab_strv_fini(&host->missing);
+	free(host->home);
 	ab_strv_fini(&host->notes);
 	*host = (struct ab_host_facts){ 0 };
 }

@@ -17,6 +17,8 @@ struct ab_host_facts {
 	bool hidden_root;	     /* filesystem.read is a list */
 	struct ab_strv sockets;	     /* host sockets that get masked */
 	struct ab_strv open_sockets; /* those that the policy allows */
+	struct ab_strv missing;	     /* names that lead to a denied path and do not exist */
+	char *home;		     /* real, if it is visible; set by ab_home_look() */
 	struct ab_strv notes;	     /* sentences for the user */
 };
 

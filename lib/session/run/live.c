@@ -18,6 +18,7 @@
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
+#include "session/home/home.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
 #include "session/run/prepare.h"
@@ -138,6 +139,16 @@ static bool asked_for(const struct run *r, const char *key)
 	return false;
 }
 
+static void say_home(const struct run *r, const struct ab_holds *holds)
+{
+	const struct ab_prepared *p = r->prepared;
+	ab_autostrv struct ab_strv details = { 0 }, warnings = { 0 };
+
+	ab_home_report(p->host.home, &p->spec, holds, &details, &warnings);
+	ab_run_say_all(r, AB_SAY_WARNING, &warnings);
+	ab_run_say_all(r, AB_SAY_DETAIL, &details);
+}
+
 static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
@@ -157,6 +168,7 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
 	if (holds->unasked)
 		say_unasked(r, holds->unasked);
+	say_home(r, holds);
 	if (r->request->verbose > 0) {
 		ab_autofree char *box = ab_printf("box %s", r->dir.id);
 
@@ -315,7 +327,7 @@ static void say_totals(const struct run *r)
 /* After the box: quarantine, the last record, the run's folder. */
 static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
-	ab_autostrv struct ab_strv moved = { 0 };
+	ab_autostrv struct ab_strv moved = { 0 }, notes = { 0 };
 	struct ab_error late = { 0 };
 	int result = supervised, asked;
 
@@ -341,7 +353,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* A run that was not swept stays live: the next start sweeps it. */
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
-	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0) {
+	if (asked == 0 && ab_broker_swept(r->broker, &moved, &notes, &late) < 0) {
 		r->unswept = r->held != 0;
 		prefer_first(&result, err, &late);
 	}
@@ -352,6 +364,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
+	ab_run_say_all(r, AB_SAY_NOTE, &notes);
 	say_totals(r);
 	if (result == 0)
 		explain_end(r);

@@ -24,6 +24,7 @@
 #include "sandbox/start/launch.h"
 #include "session/cleanup/leftovers.h"
 #include "session/consent/request.h"
+#include "session/home/home.h"
 #include "session/host/etc_files.h"
 #include "session/host/git_ssh.h"
 #include "session/host/unix_sockets.h"
@@ -411,12 +412,23 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 	return ab_step(err, "secrets");
 }
 
+static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
+{
+	struct ab_home_setup setup = { .policy = p->policy,
+				       .env = rq->policy.environ,
+				       .nested = p->nested,
+				       .verbose = rq->verbose > 0 };
+
+	ab_home_look(&setup, &p->host, &p->notes, &p->details);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 ||
 	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
+	look_at_home(p, rq);
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);

@@ -155,6 +155,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .init_pid = r->box.pid,
 				       .spec = &p->spec,
 				       .deny_read = &p->policy->fs.deny_read,
+				       .home = p->host.home,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),

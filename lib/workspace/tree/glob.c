@@ -39,6 +39,9 @@ struct expansion {
 	size_t len;
 	size_t entries; /* budget left */
 	uid_t uid;	/* the caller's */
+	const struct rule *rules;
+	size_t nrules;		 /* with the exceptions */
+	struct ab_strv *missing; /* or NULL */
 	struct ab_error *err;
 };
 
@@ -95,6 +98,22 @@ static char *get_real_path(struct folder *f, const char *name)
 	return f->real ? ab_path_join(f->real, name) : NULL;
 }
 
+static bool is_taken_back(const struct expansion *x, const struct rule *r);
+
+/* `name` does not exist in the open folder, and these rules lead there. */
+static void add_missing(struct expansion *x, struct folder *f, const char *name,
+			const struct rule *rules, size_t n)
+{
+	for (size_t i = 0; x->missing && i < n; i++) {
+		char *path = is_taken_back(x, &rules[i]) ? NULL : get_real_path(f, name);
+
+		if (!path)
+			continue;
+		ab_strv_give(x->missing, path);
+		return;
+	}
+}
+
 /* The object `name` in the open folder is denied by rule r. */
 static int add_match(struct expansion *x, struct folder *f, const char *name, const struct rule *r)
 {
@@ -102,14 +121,19 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 	ab_autoclose int fd = -1;
 	struct stat st;
 
-	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0) {
+		if (errno == ENOENT)
+			add_missing(x, f, name, r, 1);
 		return is_absent(errno)
 			       ? 0
 			       : ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
+	}
 	if (is_closed_to_us(x, f, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
 		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			add_missing(x, f, name, r, 1);
 		if (fd < 0 && is_absent(errno))
 			return 0;
 		if (fd >= 0 && fstat(fd, &st) == 0)
@@ -178,6 +202,8 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	if (nbelow == 0)
 		return 0;
 	fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		add_missing(x, f, name, below, nbelow);
 	if (fd < 0)
 		return is_absent(errno)
 			       ? 0
@@ -248,8 +274,10 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 			if (strcspn(rules[k].rest, "/") != len ||
 			    strncmp(rules[k].rest, one, len) != 0)
 				break;
-		if (listed && !ab_path_is_pattern(one) && !ab_listing_find(&l, one))
+		if (listed && !ab_path_is_pattern(one) && !ab_listing_find(&l, one)) {
+			add_missing(x, f, one, rules + i, k - i);
 			continue;
+		}
 		rc = ab_path_is_pattern(one) ? enter_matching(x, f, one, rules + i, k - i)
 					     : enter(x, f, one, rules + i, k - i);
 		if (rc < 0)
@@ -283,6 +311,21 @@ static enum relation compare_paths(const char *pattern, const char *path)
 	if (!*pattern && !*path)
 		return SAME;
 	return *path ? ABOVE : BELOW;
+}
+
+/* For an entry of which nothing exists: does an exception name it, or a folder above it? */
+static bool is_taken_back(const struct expansion *x, const struct rule *r)
+{
+	for (size_t i = 0; i < x->nrules; i++) {
+		enum relation rel;
+
+		if (!x->rules[i].take_back || x->rules[i].index < r->index)
+			continue;
+		rel = compare_paths(x->rules[i].text, r->text);
+		if (rel == SAME || rel == ABOVE)
+			return true;
+	}
+	return false;
 }
 
 /* 1: cancelled, 0: denied, -1: the exception cannot be enforced. */
@@ -353,12 +396,16 @@ static int collect_matches(struct expansion *x, const struct rule *rules, size_t
 	return 0;
 }
 
-int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
-		   struct ab_error *err)
+int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+			   struct ab_strv *ret_missing, struct ab_error *err)
 {
 	ab_autofree struct rule *rules = ab_alloc(patterns->len * sizeof(*rules));
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
-	struct expansion x = { .entries = ENTRIES_MAX, .uid = geteuid(), .err = err };
+	struct expansion x = { .entries = ENTRIES_MAX,
+			       .uid = geteuid(),
+			       .rules = rules,
+			       .missing = ret_missing,
+			       .err = err };
 	ab_autoclose int root = -1;
 	struct folder top = { .path = "/" };
 	size_t n = 0, ndeny = 0;
@@ -369,6 +416,7 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t
 		if (rc == 0 && !rules[n++].take_back)
 			deny[ndeny++] = rules[n - 1];
 	}
+	x.nrules = n;
 	if (rc == 0) {
 		qsort(deny, ndeny, sizeof(*deny), compare_rules);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -387,4 +435,10 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t
 	for (size_t i = 0; i < n; i++)
 		free(rules[i].text);
 	return rc;
+}
+
+int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+		   struct ab_error *err)
+{
+	return ab_expand_deny_missing(patterns, ret, ret_n, NULL, err);
 }

@@ -27,5 +27,11 @@ struct ab_strv;
  * LINK. */
 int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 		   struct ab_error *err);
+/*
+ * The same, and for each entry without "*" before it that does not exist: the first name on the way
+ * to it that is missing, as a path whose folder is real. Nothing for entries that "!" takes back.
+ */
+int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+			   struct ab_strv *ret_missing, struct ab_error *err);
 
 #endif
