@@ -65,9 +65,9 @@ struct ab_tries {
 	size_t len;
 };
 
-extern const struct ab_tries ab_tries_files, ab_tries_mounts, ab_tries_processes, ab_tries_users,
-	ab_tries_net, ab_tries_ipc, ab_tries_calls, ab_tries_terminal, ab_tries_limits,
-	ab_tries_environment;
+extern const struct ab_tries ab_tries_files, ab_tries_home, ab_tries_mounts, ab_tries_processes,
+	ab_tries_users, ab_tries_net, ab_tries_ipc, ab_tries_calls, ab_tries_terminal,
+	ab_tries_limits, ab_tries_environment;
 
 /* All tables as one: the attempt with this index, or NULL. */
 const struct ab_try *ab_try_at(size_t index);

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
@@ -172,24 +174,50 @@ static const char *probe_dns_fence(struct proof *p)
 	return why;
 }
 
+static const char *check_unwritable(struct proof *p, const char *dir)
+{
+	struct statvfs fs;
+	int fd;
+
+	if (statvfs(dir, &fs) < 0)
+		return NULL; /* not visible, so not writable */
+	if (!p->spec->nested && !(fs.f_flag & ST_RDONLY))
+		return set_reason(p, "writable mount at", dir);
+	/* A file without a name disappears with its descriptor. */
+	fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	return set_reason(p, "a file can be created in", dir);
+}
+
+/* Writes in a layer are fine if it is one: the folder must be an overlay, or read-only. */
+static const char *check_layers(struct proof *p)
+{
+	for (size_t i = 0; i < p->spec->layers.len && !p->spec->nested; i++) {
+		const struct ab_layer_mount *l = &p->spec->layers.v[i];
+		const char *why = NULL;
+		struct statfs fs;
+
+		if (ab_layer_is_made(l) &&
+		    (statfs(l->path, &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC))
+			why = set_reason(p, "not a layer:", l->path);
+		else if (l->errnum > 0)
+			why = check_unwritable(p, l->path);
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
 static const char *probe_write_fence(struct proof *p)
 {
-	for (size_t i = 0; i < p->spec->unwritable.len; i++) {
-		const char *dir = p->spec->unwritable.v[i];
-		struct statvfs fs;
-		int fd;
+	const char *why = check_layers(p);
 
-		if (statvfs(dir, &fs) < 0)
-			continue; /* not visible, so not writable */
-		if (!p->spec->nested && !(fs.f_flag & ST_RDONLY))
-			return set_reason(p, "writable mount at", dir);
-		/* A file without a name disappears with its descriptor. */
-		fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-		if (fd >= 0) {
-			close(fd);
-			return set_reason(p, "a file can be created in", dir);
-		}
-	}
+	for (size_t i = 0; !why && i < p->spec->unwritable.len; i++)
+		why = check_unwritable(p, p->spec->unwritable.v[i]);
+	if (why)
+		return why;
 	if (!p->landlock)
 		return "Landlock is not available";
 	if (mount("none", "/", NULL, MS_REMOUNT | MS_BIND, NULL) == 0)
