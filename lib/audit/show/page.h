@@ -21,4 +21,7 @@ void ab_page_add(struct ab_page *page, const char *line, size_t len);
 /* `lost`: lines that could not be read. */
 void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b);
 
+/* The style sheet, for other pages that should look the same. */
+extern const char ab_page_style[];
+
 #endif

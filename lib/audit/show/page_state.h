@@ -41,6 +41,4 @@ struct ab_page {
 	uint64_t nrequests;		  /* ever; the next goes to the remainder */
 };
 
-extern const char ab_page_style[];
-
 #endif

@@ -65,7 +65,7 @@ void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *
 	else if (change->is == AB_TYPE_LINK)
 		read_link(ab_change_read_new_link(view, change), &ret->new);
 	ret->binary = (ret->old.data && ab_is_binary(ret->old.data, ret->old.len)) ||
-		      (ret->new.data && ab_is_binary(ret->new.data, ret->new.len));
+		      (ret->new.data &&ab_is_binary(ret->new.data, ret->new.len));
 }
 
 void ab_contents_fini(struct ab_contents *contents)
@@ -85,8 +85,7 @@ bool ab_contents_are_text(const struct ab_contents *contents)
 static bool has_entry(const struct ab_layer_view *view, const struct ab_changes *changes,
 		      const char *path, size_t len, const char *name)
 {
-	ab_autofree char *entry =
-		ab_printf("%.*s%s%s", (int)len, path, len ? "/" : "", name);
+	ab_autofree char *entry = ab_printf("%.*s%s%s", (int)len, path, len ? "/" : "", name);
 	const struct ab_change *change = ab_changes_find(changes, entry);
 	ab_autoclose int fd = -1;
 
@@ -102,8 +101,7 @@ static bool is_in_gitdir(const struct ab_layer_view *view, const struct ab_chang
 {
 	size_t len;
 
-	return ab_label_maybe_gitdir(path, &len) &&
-	       has_entry(view, changes, path, len, "HEAD") &&
+	return ab_label_maybe_gitdir(path, &len) && has_entry(view, changes, path, len, "HEAD") &&
 	       has_entry(view, changes, path, len, "objects");
 }
 

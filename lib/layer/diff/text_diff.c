@@ -277,7 +277,7 @@ static bool compare_boxes(struct search *s)
 
 	while (s->len > 0) {
 		struct box b = s->stack[--s->len];
-		int x, d;
+		int x = 0, d = 0;
 
 		while (b.a0 < b.a1 && b.b0 < b.b1 && s->a[b.a0] == s->b[b.b0]) {
 			b.a0++;

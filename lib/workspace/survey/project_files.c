@@ -33,6 +33,11 @@ static const char *const names[] = {
 };
 /* clang-format on */
 
+const char *ab_project_file_name(size_t index)
+{
+	return index < AB_COUNT(names) ? names[index] : NULL;
+}
+
 typedef void found_fn(void *arg, const char *path, const struct stat *st);
 
 static void look_up(int dir, const char *top, const char *name, found_fn *fn, void *arg)

@@ -6,9 +6,14 @@
  * the command's work, so they are open; the user is told which ones the run
  * created or changed, at the top of each writable root and repository.
  */
+#include <stddef.h>
+
 struct ab_listing;
 struct ab_strv;
 struct ab_survey;
+
+/* The name with this index, relative to the top of a project; NULL: there is none. */
+const char *ab_project_file_name(size_t index);
 
 /* Before the start: remember those that exist in the folder `top`. */
 void ab_project_files_note(struct ab_survey *survey, const char *top,

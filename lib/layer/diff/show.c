@@ -1,0 +1,101 @@
+#include "layer/diff/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "layer/diff/contents.h"
+#include "layer/diff/labels.h"
+#include "layer/diff/text_diff.h"
+#include "layer/walk/changes.h"
+
+const char *ab_show_kind(const struct ab_change *change)
+{
+	switch (change->kind) {
+	case AB_CHANGE_ADDED:
+		return "added";
+	case AB_CHANGE_MODIFIED:
+		return "modified";
+	case AB_CHANGE_DELETED:
+		return "deleted";
+	case AB_CHANGE_MODE:
+		return "mode";
+	case AB_CHANGE_REPLACED:
+		return "replaced";
+	}
+	return "?";
+}
+
+void ab_show_count(struct ab_show_totals *totals, const struct ab_shown *shown)
+{
+	totals->changes++;
+	totals->labelled += shown->hits->bits != 0;
+	totals->conflicts += shown->change->conflict;
+	totals->refused += shown->change->refused != NULL;
+	if (shown->hunks) {
+		totals->added += shown->hunks->added;
+		totals->removed += shown->hunks->removed;
+	}
+}
+
+void ab_show_summary(struct ab_buf *b, const struct ab_show_totals *t)
+{
+	ab_buf_printf(b, "%zu change%s, %llu line%s added, %llu removed", t->changes,
+		      t->changes == 1 ? "" : "s", (unsigned long long)t->added,
+		      t->added == 1 ? "" : "s", (unsigned long long)t->removed);
+	if (t->labelled)
+		ab_buf_printf(b, "; %zu want%s a look", t->labelled, t->labelled == 1 ? "s" : "");
+	if (t->conflicts)
+		ab_buf_printf(b, "; %zu conflict%s", t->conflicts, t->conflicts == 1 ? "" : "s");
+	if (t->refused)
+		ab_buf_printf(b, "; %zu can never be applied", t->refused);
+}
+
+void ab_show_hit(struct ab_buf *b, const struct ab_label_hit *hit)
+{
+	ab_buf_puts(b, ab_labels[hit->id].what);
+	if (hit->who[0])
+		ab_buf_printf(b, " (%s)", hit->who);
+	if (hit->detail[0])
+		ab_buf_printf(b, ": %s", hit->detail);
+}
+
+static bool is_plain_name(const char *path)
+{
+	while (*path) {
+		size_t n = ab_printable(path, strlen(path));
+
+		if (n == 0 || *path == '"' || *path == '\\')
+			return false;
+		path += n;
+	}
+	return true;
+}
+
+static void add_quoted(struct ab_buf *b, const char *path)
+{
+	while (*path) {
+		size_t n = ab_printable(path, strlen(path));
+
+		if (*path == '"' || *path == '\\')
+			ab_buf_printf(b, "\\%c", *path++);
+		else if (*path == '\n' || *path == '\t')
+			ab_buf_printf(b, "\\%c", *path++ == '\n' ? 'n' : 't');
+		else if (n == 0)
+			ab_buf_printf(b, "\\%03o", (unsigned char)*path++);
+		else
+			ab_buf_add(b, path, n), path += n;
+	}
+}
+
+void ab_show_name(struct ab_buf *b, const char *prefix, const char *path)
+{
+	if (is_plain_name(path)) {
+		ab_buf_printf(b, "%s%s", prefix, path);
+		return;
+	}
+	ab_buf_printf(b, "\"%s", prefix);
+	add_quoted(b, path);
+	ab_buf_puts(b, "\"");
+}
