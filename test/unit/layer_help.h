@@ -20,6 +20,7 @@
 #include "tap.h"
 
 static char top[64];
+static const char *test_folder = "/tmp";
 static struct ab_layer_view view = { .upper = -1, .lower = -1 };
 
 static inline int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -65,14 +66,12 @@ static inline void make_layer(const char *lower, const char *upper)
 {
 	umask(022);
 	if (!top[0]) {
-		char name[] = "/tmp/agentbox-test-XXXXXX";
-
-		if (!mkdtemp(name))
+		snprintf(top, sizeof(top), "%s/agentbox-test-XXXXXX", test_folder);
+		if (!mkdtemp(top))
 			abort();
-		strcpy(top, name);
 		setenv("T", top, 1);
 	}
-	sh("chmod -R u+rwx . 2>/dev/null || :; rm -rf lower upper undo out; mkdir lower upper");
+	sh("chmod -R u+rwx . 2>/dev/null || :; rm -rf lower upper; mkdir lower upper");
 	ok(sh("cd lower; %s", lower) == 0, "the host's folder is made");
 	wait_for_tick();
 	clock_gettime(CLOCK_REALTIME, &view.since);

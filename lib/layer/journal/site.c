@@ -198,14 +198,43 @@ static void know_path(struct ab_site *site, const char *path, struct ab_known *k
 	}
 }
 
+/* A folder's ctime changes with every name in it; its mode may be compared later. */
+static void know_folder(struct ab_site *site, const char *path, size_t len, struct ab_known *known)
+{
+	ab_autofree char *folder = ab_strndup(path, len);
+	struct ab_look look;
+	ab_autoclose int dir = len ? ab_look_open(site->root, folder, O_PATH | O_NOFOLLOW) : -1;
+
+	if (dir >= 0 && known->len < AB_KNOWN_MAX && ab_look_at(dir, "", &look) == 0)
+		ab_known_add(known, folder, look.id.ino, look.id.ctime);
+}
+
+static void know_parents(struct ab_site *site, struct ab_known *known)
+{
+	const char *last = "";
+	size_t last_len = 0;
+
+	for (size_t i = 0; i < site->steps.len; i++) {
+		const struct ab_step *step = &site->steps.v[i];
+		const char *slash = strrchr(step->path, '/');
+		size_t len = slash ? (size_t)(slash - step->path) : 0;
+
+		if (step->kind == AB_STEP_MODE)
+			know_folder(site, step->path, strlen(step->path), known);
+		if (len == last_len && strncmp(step->path, last, len) == 0)
+			continue;
+		know_folder(site, step->path, len, known);
+		last = step->path;
+		last_len = len;
+	}
+}
+
 void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *now)
 {
 	const char *name = ab_layer_known_name(site->steps.home);
 	struct ab_known known = { 0 };
-	size_t before;
 
 	ab_known_read(&known, site->undo, name);
-	before = known.len;
 	for (size_t i = 0; i < site->steps.len; i++) {
 		const struct ab_step *step = &site->steps.v[i];
 
@@ -214,10 +243,9 @@ void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *
 		for (size_t k = 0; k < step->shown.len && !undone; k++)
 			know_path(site, step->shown.v[k], &known, 0);
 	}
-	if (known.len != before) {
-		ab_known_sort(&known);
-		/* Without it, some changes are shown as conflicts. */
-		(void)ab_known_write(&known, site->undo, name);
-	}
+	know_parents(site, &known);
+	ab_known_sort(&known);
+	/* Without it, some changes are shown as conflicts. */
+	(void)ab_known_write(&known, site->undo, name);
 	ab_known_fini(&known);
 }

@@ -1,0 +1,313 @@
+#include "layer/apply/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/apply/apply.h"
+#include "layer/journal/steps.h"
+#include "layer/journal/tree.h"
+#include "layer/walk/look.h"
+
+/* ---- plan ---- */
+
+/* The first change after `i` and everything below it. */
+static size_t skip_below(const struct ab_changes *changes, size_t i)
+{
+	size_t j = i + 1;
+
+	while (j < changes->len && ab_changes_below(changes->v[j].path, changes->v[i].path))
+		j++;
+	return j;
+}
+
+/* Is everything in this folder of the layer applied? Then it leaves the layer as a whole. */
+static bool is_whole(const struct ab_apply *apply, size_t i, size_t end)
+{
+	for (; i < end; i++)
+		if (!apply->picks[i].take || apply->picks[i].part)
+			return false;
+	return true;
+}
+
+/* What leaves the layer with this step, and what it still shows afterwards. */
+static void plan_moves(const struct ab_apply *apply, size_t i, size_t end, struct ab_step *step)
+{
+	const struct ab_change *first = &apply->changes.v[i];
+
+	if (!first->full && is_whole(apply, i, end)) {
+		if (first->layer.ino)
+			ab_strv_add(&step->moves, first->path);
+		return;
+	}
+	for (; i < end; i++) {
+		const struct ab_change *c = &apply->changes.v[i];
+
+		if (!apply->picks[i].take || c->is == AB_TYPE_DIR)
+			continue;
+		if (c->full || apply->picks[i].part)
+			ab_strv_add(&step->shown, c->path);
+		else if (c->layer.ino)
+			ab_strv_add(&step->moves, c->path);
+	}
+}
+
+static bool is_mode_of_folder(const struct ab_change *c)
+{
+	return c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR;
+}
+
+static mode_t get_umask(void)
+{
+	mode_t mask = umask(077);
+
+	umask(mask);
+	return mask;
+}
+
+/* Bits that the host's file has are the host's own. */
+static mode_t mask_mode(const struct ab_change *c, mode_t mask)
+{
+	return c->new_mode & 0777 & (~mask | c->old_mode);
+}
+
+/* Modes of folders come last, the deepest first: a folder may become read-only. */
+static void plan_modes(const struct ab_apply *apply, struct ab_site *site)
+{
+	mode_t mask = get_umask();
+
+	for (size_t i = apply->changes.len; i-- > 0;) {
+		const struct ab_change *c = &apply->changes.v[i];
+		struct ab_step *step;
+
+		if (!apply->picks[i].take || !is_mode_of_folder(c))
+			continue;
+		step = ab_steps_add(&site->steps, AB_STEP_MODE, c->path);
+		step->old = c->host;
+		step->mode = mask_mode(c, mask);
+	}
+}
+
+void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
+{
+	const struct ab_changes *changes = &apply->changes;
+	size_t next;
+
+	for (size_t i = 0; i < changes->len; i = next) {
+		const struct ab_change *c = &changes->v[i];
+		struct ab_step *step;
+
+		next = i + 1;
+		if (!apply->picks[i].take || is_mode_of_folder(c))
+			continue;
+		if (c->is == AB_TYPE_DIR)
+			next = skip_below(changes, i);
+		step = ab_steps_add(&site->steps,
+				    c->kind == AB_CHANGE_DELETED ? AB_STEP_REMOVE : AB_STEP_PUT,
+				    c->path);
+		step->old = c->host;
+		plan_moves(apply, i, next, step);
+	}
+	plan_modes(apply, site);
+}
+
+/* ---- staging ---- */
+
+struct stage {
+	const struct ab_apply *apply;
+	struct ab_site *site;
+	mode_t mask;
+	const struct ab_change *failed;
+};
+
+static int set_times(int fd, struct timespec mtime)
+{
+	return futimens(fd, (struct timespec[]){ { .tv_nsec = UTIME_OMIT }, mtime });
+}
+
+/* Is the layer's file the one that was looked at? */
+static bool is_seen(int fd, const struct ab_identity *id, struct stat *ret)
+{
+	return fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_ino == id->ino &&
+	       ret->st_dev == id->dev && (uint64_t)ret->st_size == id->size &&
+	       ab_time_same(ret->st_mtim, id->mtime) && ab_time_same(ret->st_ctim, id->ctime);
+}
+
+static int copy_new_content(struct stage *s, const struct ab_change *c, int out)
+{
+	ab_autoclose int in = -1;
+	struct stat st;
+	const char *name;
+	int dir = ab_parent_open(&s->site->layer, s->site->upper, c->path, &name);
+
+	if (dir < 0)
+		return -1;
+	in = ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (in < 0)
+		return -1;
+	if (is_seen(in, &c->layer, &st)) {
+		if (ab_copy_content(in, out, &st) < 0)
+			return -1;
+		if (is_seen(in, &c->layer, &st))
+			return 0;
+	}
+	errno = ESTALE;
+	return -1;
+}
+
+static int stage_file(struct stage *s, size_t i, int dir, const char *name)
+{
+	const struct ab_change *c = &s->apply->changes.v[i];
+	const struct ab_pick *pick = &s->apply->picks[i];
+	ab_autoclose int out =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int rc;
+
+	if (out < 0)
+		return -1;
+	rc = pick->part ? ab_write_all(out, pick->content, pick->len) : copy_new_content(s, c, out);
+	/* A part of a change leaves the mode alone. */
+	if (rc < 0 || fchmod(out, pick->part ? c->old_mode & 0777 : mask_mode(c, s->mask)) < 0)
+		return -1;
+	return pick->part ? 0 : set_times(out, c->layer.mtime);
+}
+
+static int stage_link(struct stage *s, const struct ab_change *c, int dir, const char *name)
+{
+	ab_autofree char *target = NULL;
+	const char *last;
+	int from = ab_parent_open(&s->site->layer, s->site->upper, c->path, &last);
+
+	if (from < 0)
+		return -1;
+	target = ab_look_link(from, last);
+	if (!target || symlinkat(target, dir, name) < 0)
+		return -1;
+	return utimensat(dir, name,
+			 (struct timespec[]){ { .tv_nsec = UTIME_OMIT }, c->layer.mtime },
+			 AT_SYMLINK_NOFOLLOW);
+}
+
+static int stage_entry(struct stage *s, size_t i, int dir, const char *name);
+
+static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
+{
+	const struct ab_changes *changes = &s->apply->changes;
+	const struct ab_change *c = &changes->v[i];
+	ab_autoclose int dir = -1;
+	size_t end = skip_below(changes, i), next;
+
+	if (mkdirat(parent, name, 0700) < 0)
+		return -1;
+	dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (dir < 0)
+		return -1;
+	for (size_t j = i + 1; j < end; j = next) {
+		next = changes->v[j].is == AB_TYPE_DIR ? skip_below(changes, j) : j + 1;
+		if (s->apply->picks[j].take &&
+		    stage_entry(s, j, dir, strrchr(changes->v[j].path, '/') + 1) < 0)
+			return -1;
+	}
+	if (fchmod(dir, mask_mode(c, s->mask)) < 0)
+		return -1;
+	return set_times(dir, c->layer.mtime);
+}
+
+static int stage_entry(struct stage *s, size_t i, int dir, const char *name)
+{
+	const struct ab_change *c = &s->apply->changes.v[i];
+	int rc = -1;
+
+	switch (c->is) {
+	case AB_TYPE_FILE:
+		rc = stage_file(s, i, dir, name);
+		break;
+	case AB_TYPE_DIR:
+		rc = stage_folder(s, i, dir, name);
+		break;
+	case AB_TYPE_LINK:
+		rc = stage_link(s, c, dir, name);
+		break;
+	case AB_TYPE_NONE:
+	case AB_TYPE_OTHER:
+		errno = EINVAL; /* is refused, and so never picked */
+		break;
+	}
+	if (rc < 0 && !s->failed)
+		s->failed = c;
+	return rc;
+}
+
+/* The undo folder is on another file system: copy the original there now, where running out of
+ * space does no harm. */
+static int copy_original(struct ab_site *site, size_t i, int dir, const char *name)
+{
+	ab_autofree char *as = ab_printf("%zu", i);
+
+	return ab_tree_copy(dir, name, site->old, as);
+}
+
+/* Would the step fail for want of rights? A folder that changes its parent must be writable
+ * itself. */
+static int check_rights(const struct ab_site *site, const struct ab_step *step, int dir,
+			const char *name)
+{
+	if (faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return -1;
+	if (S_ISDIR(step->old.mode) && !site->steps.far)
+		return faccessat(dir, name, W_OK, AT_EACCESS);
+	return 0;
+}
+
+static int stage_step(struct stage *s, size_t i)
+{
+	struct ab_step *step = &s->site->steps.v[i];
+	const struct ab_change *c = ab_changes_find(&s->apply->changes, step->path);
+	ab_autofree char *temp = ab_step_name(&s->site->steps, i);
+	struct ab_look look;
+	const char *name;
+	int dir;
+
+	s->failed = NULL;
+	if (step->kind == AB_STEP_MODE)
+		return 0;
+	dir = ab_parent_open(&s->site->host, s->site->root, step->path, &name);
+	if (dir < 0)
+		return -1;
+	if (step->old.ino && (check_rights(s->site, step, dir, name) < 0 ||
+			      (s->site->steps.far && copy_original(s->site, i, dir, name) < 0)))
+		return -1;
+	if (step->kind == AB_STEP_REMOVE)
+		return 0;
+	if (stage_entry(s, (size_t)(c - s->apply->changes.v), dir, temp) < 0 ||
+	    ab_look_at(dir, temp, &look) < 0)
+		return -1;
+	step->staged = look.id;
+	return 0;
+}
+
+int ab_stage_write(const struct ab_apply *apply, struct ab_site *site, struct ab_error *err)
+{
+	struct stage s = { .apply = apply, .site = site, .mask = get_umask() };
+
+	for (size_t i = 0; i < site->steps.len; i++) {
+		ab_autofree char *path = NULL;
+		int errnum;
+
+		if (stage_step(&s, i) == 0)
+			continue;
+		errnum = errno;
+		path = ab_escape(s.failed ? s.failed->path : site->steps.v[i].path);
+		if (errnum == ESTALE)
+			return ab_fail(err, AB_EREFUSED, ESTALE,
+				       "the layer changed while it was applied: %s", path);
+		return ab_fail(err, AB_ESYSTEM, errnum, "cannot apply %s", path);
+	}
+	return 0;
+}

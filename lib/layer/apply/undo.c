@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "layer/apply/apply.h"
+#include "layer/journal/steps.h"
+#include "layer/store/store.h"
+#include "layer/walk/look.h"
+
+bool ab_apply_can_undo(const struct ab_layer_set *set)
+{
+	ab_autoclose int fd = ab_layer_set_open(set, "undo/last/done", O_PATH);
+
+	return fd >= 0;
+}
+
+/* The layer that the last apply was of. */
+static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_error *err)
+{
+	ab_autoclose int last = ab_layer_set_open(set, "undo/last", O_RDONLY | O_DIRECTORY);
+	struct ab_steps steps;
+	struct ab_look root;
+
+	if (last < 0 && errno == ENOENT) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"%s: nothing was applied, or it was taken back already", set->key);
+		return -1;
+	}
+	if (last < 0 || ab_steps_load(last, &steps) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
+	if (ab_site_open(site, set, steps.home, err) < 0) {
+		ab_steps_fini(&steps);
+		return -1;
+	}
+	site->steps = steps;
+	if (ab_site_enter(site, "last") < 0 || ab_steps_load_ready(site->dir, &site->steps) < 0 ||
+	    ab_look_at(site->root, "", &root) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
+	if (root.id.ino != site->steps.root.ino || root.id.dev != site->steps.root.dev)
+		return ab_fail(err, AB_EREFUSED, 0,
+			       "the folder has been replaced since the last apply");
+	return 0;
+}
+
+/* Which steps can be taken back? */
+static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
+		       struct ab_step_now *now, struct ab_undone *ret)
+{
+	struct ab_look ready;
+
+	if (ab_look_at(site->dir, "ready", &ready) < 0)
+		return -1;
+	for (size_t i = 0; i < site->steps.len; i++) {
+		enum ab_step_change change = ab_step_check(site, i, ready.id.mtime, &now[i]);
+
+		if (change != AB_STEP_SAME)
+			ab_strv_add(ret->changed, site->steps.v[i].path);
+		now[i].skip = change != AB_STEP_SAME && conflict == AB_APPLY_OURS;
+		if (!now[i].skip)
+			ab_strv_add(ret->paths, site->steps.v[i].path);
+	}
+	return 0;
+}
+
+static int count_waiting(struct ab_layer_set *set, bool home, struct ab_error *err)
+{
+	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
+	struct ab_changes changes = { 0 };
+
+	if (home || ab_layer_open_view(set, home, &opened, err) < 0)
+		return home ? 0 : -1;
+	if (ab_changes_collect(&opened.view, NULL, &changes, err) < 0)
+		return -1;
+	set->meta.waiting = (int64_t)changes.len;
+	ab_changes_fini(&changes);
+	return ab_layer_set_save(set, err);
+}
+
+int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
+		  const struct ab_progress *progress, struct ab_undone *ret, struct ab_error *err)
+{
+	ab_autosite struct ab_site site = AB_SITE_NONE;
+	ab_autofree struct ab_step_now *now = NULL;
+
+	if (load_last(set, &site, err) < 0)
+		return -1;
+	ret->home = site.steps.home;
+	now = ab_alloc((site.steps.len + 1) * sizeof(now[0]));
+	if (check_steps(&site, conflict, now, ret) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
+	if (ret->changed->len && conflict == AB_APPLY_LEAVE) {
+		ab_fail(err, AB_EREFUSED, 0, "nothing was taken back: %zu changed since the apply",
+			ret->changed->len);
+		return ab_hint(err, "--theirs takes them back too, and loses what changed since;\n"
+				    "--ours leaves them as they are and takes back the rest");
+	}
+	if (ab_site_undo(&site, now, progress, err) < 0)
+		return -1;
+	return count_waiting(set, site.steps.home, err);
+}

@@ -1,0 +1,637 @@
+/*
+ * Apply, discard and undo on sets that are made by hand: what ends on the host and in
+ * the layer, what is refused, what a host that changes meanwhile does to it, and a
+ * SIGKILL before every system call that changes something.
+ */
+#include "layer/apply/apply.h"
+
+#include "layer_help.h"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "layer/store/store.h"
+
+static struct ab_layer_store store = { .root = -1 };
+static struct ab_error error;
+static char state[96]; /* the state folder, $S */
+
+/* ---- sets ---- */
+
+static int64_t to_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void open_set(struct ab_layer_set *set)
+{
+	error = (struct ab_error){ 0 };
+	if (ab_layers_open(&store, "dev", AB_LAYERS_LOCK | AB_LAYERS_TRY, set, &error) < 0) {
+		printf("# %s\n", error.text);
+		abort();
+	}
+}
+
+/* The layer of make_layer() as the set "dev"; $T/upper is a link to it. */
+static void make_set_as(const char *lower, const char *upper, bool copy)
+{
+	ab_autofree char *up = NULL, *work = NULL, *real = NULL;
+	struct ab_layer_set set;
+
+	make_layer(lower, upper);
+	if (store.root >= 0)
+		close(store.root);
+	if (!state[0])
+		snprintf(state, sizeof(state), "%s/state", top);
+	setenv("S", state, 1);
+	sh("rm -rf \"$S\"; mkdir -m 700 \"$S\"");
+	store.path = state;
+	store.root = open(store.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	real = ab_printf("%s/lower", top);
+	error = (struct ab_error){ 0 };
+	if (ab_layers_open(&store, "dev", AB_LAYERS_CREATE | AB_LAYERS_LOCK, &set, &error) < 0 ||
+	    ab_layer_set_make(&set, "project", view.lower, &up, &work, &error) < 0) {
+		printf("# %s\n", error.text);
+		abort();
+	}
+	free(set.meta.workspace);
+	set.meta.workspace = ab_strdup(real);
+	set.meta.form = copy ? AB_LAYER_FORM_COPY : AB_LAYER_FORM_OVERLAY;
+	set.meta.created_ns = set.meta.first_ns = set.meta.project_ns = to_ns(view.since);
+	set.meta.last_ns = to_ns(view.since);
+	if (ab_layer_set_save(&set, &error) < 0) {
+		printf("# %s\n", error.text);
+		abort();
+	}
+	ab_layer_set_fini(&set);
+	sh("cd \"$S/layers/dev/project\"; rm -r upper; %s; mv \"$T/upper\" %s;"
+	   "ln -s \"$S/layers/dev/project/%s\" \"$T/upper\"",
+	   copy ? "rm -r work" : ":", copy ? "copy" : "upper", copy ? "copy" : "upper");
+	view.copy = copy;
+}
+
+static void make_set(const char *lower, const char *upper)
+{
+	make_set_as(lower, upper, false);
+}
+
+/* What is in a folder: types, modes, times, sizes, contents. */
+static char *snapshot(const char *folder)
+{
+	ab_autofree char *path = ab_printf("%s/snapshot", top);
+	char *data = NULL;
+	size_t len;
+	int fd;
+
+	sh("cd %s; { find . -mindepth 1 ! -type d -printf '%%p %%y %%m %%s %%T@ %%l\\n';"
+	   "find . -mindepth 1 -type d -printf '%%p %%y %%m\\n';"
+	   "find . -type f -size -1000k -exec cksum {} +; } | sort >../snapshot",
+	   folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ab_read_all(fd, 1 << 20, &data, &len) < 0)
+		abort();
+	close(fd);
+	return data;
+}
+
+/* ---- commands ---- */
+
+static const char *const all[] = { "", NULL };
+
+/* Apply these paths; the number of changes that were left, or -1. */
+static int apply_paths(const char *const *paths, enum ab_apply_conflict conflict)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_layer_set set;
+	int left = -1;
+
+	open_set(&set);
+	if (ab_apply_open(&set, false, &apply, &notes, &error) == 0) {
+		for (; *paths; paths++)
+			ab_apply_pick_path(&apply, *paths);
+		if (ab_apply_commit(&apply, conflict, NULL, &error) == 0) {
+			left = 0;
+			for (size_t i = 0; i < apply.changes.len; i++) {
+				left += apply.picks[i].left && !apply.picks[i].dropped;
+				if (apply.picks[i].left)
+					printf("# left %s: %s\n", apply.changes.v[i].path,
+					       apply.picks[i].left);
+			}
+		}
+	}
+	ab_layer_set_fini(&set);
+	return left;
+}
+
+static int apply_one(const char *path)
+{
+	return apply_paths((const char *const[]){ path, NULL }, AB_APPLY_LEAVE);
+}
+
+static int undo(enum ab_apply_conflict conflict)
+{
+	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, notes = { 0 };
+	struct ab_undone undone = { .paths = &paths, .changed = &changed };
+	struct ab_layer_set set;
+	int rc;
+
+	open_set(&set);
+	rc = ab_layer_recover(&set, &notes, &error);
+	if (rc == 0)
+		rc = ab_apply_undo(&set, conflict, NULL, &undone, &error);
+	ab_layer_set_fini(&set);
+	return rc;
+}
+
+static int discard(const char *path)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_layer_set set;
+	int rc = -1;
+
+	open_set(&set);
+	if (ab_apply_open(&set, false, &apply, &notes, &error) == 0 &&
+	    ab_apply_pick_path(&apply, path))
+		rc = ab_apply_discard(&apply, &error);
+	ab_layer_set_fini(&set);
+	return rc;
+}
+
+/* The changes as the set has them now. */
+static char *rest(void)
+{
+	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
+	struct ab_layer_view before = view;
+	struct ab_layer_set set;
+	char *text;
+
+	open_set(&set);
+	if (ab_layer_open_view(&set, false, &opened, &error) < 0)
+		abort();
+	view = opened.view;
+	text = changes_text(NULL);
+	view = before;
+	ab_layer_set_fini(&set);
+	return text;
+}
+
+static void rest_is_at(const char *file, int line, const char *want, const char *name)
+{
+	ab_autofree char *got = rest();
+
+	is_str_at(file, line, got, want, name);
+}
+#define rest_is(want, name) rest_is_at(__FILE__, __LINE__, (want), (name))
+
+static void host_is_at(const char *file, int line, const char *want, const char *name)
+{
+	ab_autofree char *got = snapshot("lower");
+
+	is_str_at(file, line, got, want, name);
+}
+#define host_is(want, name) host_is_at(__FILE__, __LINE__, (want), (name))
+
+static bool is_clean(void)
+{
+	return sh("mkdir -p \"$S/layers/dev/undo\"; cd \"$S/layers/dev/undo\";"
+		  "[ -z \"$(find \"$T/lower\" -name '.agentbox-*')\" ] &&"
+		  "[ -z \"$(ls | grep -v '^last$' | grep -v '^known')\" ]") == 0;
+}
+
+/* ---- tests ---- */
+
+static const char lower[] =
+	"umask 022; echo 1 >a; echo 1 >gone; mkdir d d/e; echo 1 >d/x; echo 1 >d/y; echo 1 >d/e/z;"
+	"ln -s a link; echo 1 >script; mkdir old; echo 1 >old/f; echo 1 >kind; chmod 664 kind";
+static const char upper[] =
+	"umask 022; echo 22 >a; touch -d @1000 a; w gone old; mkdir d; chmod 750 d; echo n >d/n;"
+	"w d/x; mkdir new new/m; echo 2 >new/f; echo 3 >new/m/g; ln -s f new/l; ln -s b link;"
+	"echo 1 >script; chmod 755 script; echo 22 >kind; chmod 664 kind; rm -rf gone; echo g >gone";
+
+static void test_all(void)
+{
+	ab_autofree char *before = NULL, *changes = NULL, *after = NULL;
+
+	make_set(lower, upper);
+	before = snapshot("lower");
+	changes = rest();
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "everything is applied: %s", error.text);
+	ok(sh("cd lower; [ \"$(cat a)\" = 22 ]; [ $(stat -c %%Y a) = 1000 ]; [ \"$(cat gone)\" = g ];"
+	      "[ ! -e old ]; [ ! -e d/x ]; [ $(cat d/y) = 1 ]; [ $(cat d/n) = n ];"
+	      "[ $(stat -c %%a d) = 750 ]; [ $(cat new/m/g) = 3 ]; [ $(readlink new/l) = f ];"
+	      "[ $(readlink link) = b ]; [ $(stat -c %%a script) = 755 ];"
+	      "[ $(stat -c %%a kind) = 664 ]; [ $(stat -c %%a new) = 755 ]") == 0,
+	   "the host has every change");
+	ok(is_clean(), "and nothing else");
+	rest_is("", "the layer has nothing left");
+	after = snapshot("lower");
+
+	ok(undo(AB_APPLY_LEAVE) == 0, "undone: %s", error.text);
+	host_is(before, "the host is as it was");
+	rest_is(changes, "and the layer has its changes again");
+	ok(is_clean(), "nothing else is left");
+	ok(undo(AB_APPLY_LEAVE) < 0 && strstr(error.text, "already"), "once: %s", error.text);
+
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied again: %s", error.text);
+	host_is(after, "with the same result");
+}
+
+static void test_some(void)
+{
+	make_set(lower, upper);
+	ok(apply_one("new/m/g") == 0, "a file in a new folder");
+	ok(sh("cd lower; [ $(cat new/m/g) = 3 ]; [ ! -e new/f ]; [ $(cat a) = 1 ]") == 0,
+	   "comes with its folders, and nothing else");
+	rest_is("M f>f a\nP d>d d\nA ->f d/n\nD f>- d/x\nM f>f gone\nM f>f kind\nM l>l link\n"
+		"A ->f new/f\nA ->l new/l\nD d>- old (1)\nP f>f script\n",
+		"the rest is still there");
+	ok(apply_one("d/n") == 0, "a second apply");
+	ok(undo(AB_APPLY_LEAVE) == 0, "undo takes the last one back: %s", error.text);
+	ok(sh("cd lower; [ -e new/m/g ] && [ ! -e d/n ]") == 0, "and only that");
+
+	ok(discard("new") == 0 && discard("a") == 0 && discard("old") == 0 && discard("d") == 0,
+	   "discarded: %s", error.text);
+	rest_is("M f>f gone\nM f>f kind\nM l>l link\nP f>f script\n",
+		"what was discarded is gone, the rest is not");
+	ok(sh("cd lower; [ $(cat a) = 1 ] && [ -e old/f ] && [ -e new/m/g ]") == 0,
+	   "the host is untouched");
+}
+
+/* In a copy, a name that is missing is a deletion: what was applied must stay. */
+static void test_copy(void)
+{
+	ab_autofree char *before = NULL, *changes = NULL;
+
+	make_set_as(
+		lower,
+		"cp -a ../lower/. .; echo 22 >a; rm -r old; mkdir new; echo n >new/f; echo 2 >d/x",
+		true);
+	before = snapshot("lower");
+	changes = rest();
+	is_str(changes, "M f>f a\nM f>f d/x\nA ->d new\nA ->f new/f\nD d>- old (1)\n", "a copy");
+	ok(apply_one("a") == 0, "one file");
+	rest_is("M f>f d/x\nA ->d new\nA ->f new/f\nD d>- old (1)\n", "the rest");
+	sh("echo 333 >upper/a");
+	rest_is("M f>f a\nM f>f d/x\nA ->d new\nA ->f new/f\nD d>- old (1)\n",
+		"a later change is not a conflict with what agentbox wrote");
+	sh("echo 22 >upper/a");
+	ok(undo(AB_APPLY_LEAVE) == 0, "undone: %s", error.text);
+	rest_is(changes, "and everything is as it was");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "all of it: %s", error.text);
+	rest_is("", "nothing is left");
+	ok(undo(AB_APPLY_LEAVE) == 0, "undone: %s", error.text);
+	host_is(before, "the host is as it was");
+	rest_is(changes, "and the copy shows its changes");
+	ok(discard("old") == 0 && discard("a") == 0 && discard("new") == 0, "discarded: %s",
+	   error.text);
+	rest_is("M f>f d/x\n", "by taking the host's version");
+}
+
+static void test_part(void)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_layer_set set;
+
+	make_set("printf '1\\n2\\n3\\n' >a; chmod 640 a",
+		 "printf '1x\\n2\\n3x\\n' >a; chmod 755 a");
+	open_set(&set);
+	ok(ab_apply_open(&set, false, &apply, &notes, &error) == 0, "opened");
+	ab_apply_pick_part(&apply, 0, ab_strdup("1x\n2\n3\n"), 7);
+	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) == 0, "a hunk: %s", error.text);
+	ab_layer_set_fini(&set);
+	ok(sh("cd lower; [ \"$(cat a)\" = \"$(printf '1x\\n2\\n3')\" ] && [ $(stat -c %%a a) = 640 ]") ==
+		   0,
+	   "is in the host's file, with its mode");
+	rest_is("M f>f a\n", "the other one is left, without a conflict");
+	ok(apply_one("a") == 0, "and applied later");
+	rest_is("", "nothing is left");
+}
+
+static void test_conflicts(void)
+{
+	make_set(lower, upper);
+	sh("cd lower; echo host >a; echo host >old/f");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 2, "two are left");
+	ok(sh("cd lower; [ $(cat a) = host ] && [ -e old/f ] && [ $(cat new/f) = 2 ]") == 0,
+	   "the host's versions stay, the rest is applied");
+	rest_is("M f>f a conflict\nD d>- old (1) conflict\n", "they wait");
+	ok(apply_paths((const char *const[]){ "a", NULL }, AB_APPLY_THEIRS) == 0, "theirs");
+	ok(sh("[ $(cat lower/a) = 22 ]") == 0, "takes the layer's");
+	ok(apply_paths(all, AB_APPLY_OURS) == 0, "ours");
+	ok(sh("[ $(cat lower/old/f) = host ]") == 0, "takes the host's");
+	rest_is("", "and drops the layer's");
+
+	make_set(lower, "mkdir d; echo 2 >d/x");
+	sh("cd lower; mv d real; ln -s real d");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 2, "a folder that became a link is a conflict");
+	ok(sh("cd lower; [ -L d ] && [ $(cat real/x) = 1 ]") == 0,
+	   "and nothing is written through it");
+}
+
+static void test_hard_links(void)
+{
+	make_set("echo 1 >a; ln a b", "echo 2 >a; mkdir new; echo 1 >new/x; ln new/x new/y");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	ok(sh("cd lower; [ $(cat a) = 2 ] && [ $(cat b) = 1 ] && [ $(stat -c %%h new/x) = 1 ]") ==
+		   0,
+	   "a hard link of the host keeps its content, one of the layer becomes a copy");
+	ok(undo(AB_APPLY_LEAVE) == 0 && sh("cd lower; [ a -ef b ]") == 0,
+	   "undo brings the same file back");
+}
+
+static void test_modes(void)
+{
+	make_set("echo 1 >a", "echo 2 >a; chmod 4777 a; echo 1 >s; chmod 6755 s; echo 1 >w;"
+			      "chmod 666 w; mkdir t; chmod 1777 t");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	ok(sh("cd lower; [ \"$(stat -c %%a a s w t | tr '\\n' ' ')\" = '755 755 644 755 ' ]") == 0,
+	   "no set-id or sticky bits, no bits of the umask");
+}
+
+static void test_sparse(void)
+{
+	make_set("echo 1 >a", "truncate -s 4T big; printf x | dd of=big bs=1 seek=3000000000000 "
+			      "conv=notrunc status=none");
+	if (apply_paths(all, AB_APPLY_LEAVE) != 0) {
+		ok(error.errnum == EFBIG, "skip: no files of 4 TB here: %s", error.text);
+		return;
+	}
+	ok(sh("cd lower; [ $(stat -c %%s big) = 4398046511104 ] && [ $(stat -c %%b big) -lt 100 ] &&"
+	      "[ \"$(dd if=big bs=1 skip=3000000000000 count=1 status=none)\" = x ]") == 0,
+	   "a file of 4 TB keeps its holes and its data");
+}
+
+static void test_undo_refusals(void)
+{
+	ab_autofree char *now = NULL;
+
+	make_set(lower, upper);
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	wait_for_tick();
+	sh("cd lower; echo mine >a; echo mine >new/mine; echo mine >old");
+	now = snapshot("lower");
+	ok(undo(AB_APPLY_LEAVE) < 0 && strstr(error.text, "3 changed"), "refused: %s", error.text);
+	host_is(now, "and nothing was touched");
+	ok(undo(AB_APPLY_OURS) == 0, "ours: %s", error.text);
+	ok(sh("cd lower; [ $(cat a) = mine ] && [ $(cat new/mine) = mine ] && [ $(cat old) = mine ] &&"
+	      "[ ! -e d/n ] && [ -e d/x ] && [ $(readlink link) = a ]") == 0,
+	   "leaves what changed and takes back the rest");
+
+	make_set(lower, upper);
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	wait_for_tick();
+	sh("cd lower; echo mine >a.new; mv a.new a; echo mine >new/m/mine; echo mine >old");
+	ok(undo(AB_APPLY_THEIRS) == 0, "theirs: %s", error.text);
+	ok(sh("cd lower; [ $(cat a) = 1 ] && [ ! -e new ] && [ -e old/f ]") == 0,
+	   "takes everything back");
+
+	make_set(lower, upper);
+	ok(apply_one("a") == 0, "applied: %s", error.text);
+	sh("echo newer >upper/a");
+	ok(undo(AB_APPLY_LEAVE) < 0, "the layer changed since: %s", error.text);
+	ok(undo(AB_APPLY_THEIRS) == 0 &&
+		   sh("[ $(cat lower/a) = 1 ] && [ $(cat upper/a) = newer ]") == 0,
+	   "its newer version stays in the layer");
+}
+
+/* A host that changes between the look and the rename: done in the middle of an apply, by
+ * the callback that tells the progress. */
+static void change_host(void *arg, size_t n, size_t of)
+{
+	(void)of;
+	if (n == 1)
+		sh("%s", (const char *)arg);
+}
+
+static void race(const char *change, const char *test, const char *name)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_progress progress = { change_host, (void *)(uintptr_t)change };
+	struct ab_layer_set set;
+
+	make_set("echo 1 >a; mkdir z z/d; echo 1 >z/f; echo 1 >z/d/g; mkdir out",
+		 "echo 2 >a; mkdir z z/d; echo 2 >z/f; echo 2 >z/d/g; echo 2 >z/n");
+	open_set(&set);
+	ok(ab_apply_open(&set, false, &apply, &notes, &error) == 0, "opened");
+	ab_apply_pick_all(&apply);
+	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, &progress, &error) < 0, "%s is noticed: %s",
+	   name, error.text);
+	ab_layer_set_fini(&set);
+	ok(sh("cd lower; [ $(cat a) = 1 ] && %s", test) == 0, "and everything is taken back");
+	ok(is_clean(), "without a trace");
+}
+
+static void test_races(void)
+{
+	race("cd lower/z; echo mine >f", "[ $(cat z/f) = mine ]", "a file that was written");
+	race("cd lower/z; echo mine >x; mv x f", "[ $(cat z/f) = mine ]",
+	     "a file that was replaced");
+	race("cd lower/z; echo mine >n", "[ $(cat z/n) = mine ]", "a file that was created");
+	race("cd lower/z; rm f; ln -s ../out/f f", "[ -L z/f ] && [ ! -e out/f ]", "a link");
+}
+
+/* ---- SIGKILL ---- */
+
+static bool changes_files(const struct __ptrace_syscall_info *info)
+{
+	switch (info->entry.nr) {
+	case SYS_openat:
+		return info->entry.args[2] & O_CREAT;
+	case SYS_renameat2:
+	case SYS_renameat:
+	case SYS_unlinkat:
+	case SYS_mkdirat:
+	case SYS_symlinkat:
+	case SYS_utimensat:
+	case SYS_fchmod:
+	case SYS_write:
+	case SYS_ftruncate:
+	case SYS_syncfs:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Run `work` in a child and kill it before its n-th call that may change files. False: it
+ * ended before. */
+static bool kill_at(int n, void (*work)(void))
+{
+	struct __ptrace_syscall_info info;
+	bool killed = false;
+	int status, seen = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		work();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	while (!WIFEXITED(status) && !WIFSIGNALED(status)) {
+		if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80) &&
+		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) > 0 &&
+		    info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(&info) && ++seen == n) {
+			kill(pid, SIGKILL);
+			killed = true;
+		} else {
+			ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+		}
+		if (waitpid(pid, &status, 0) != pid)
+			abort();
+	}
+	return killed;
+}
+
+static void do_apply(void)
+{
+	if (apply_paths(all, AB_APPLY_LEAVE) != 0)
+		_exit(1);
+}
+
+static void do_undo(void)
+{
+	if (undo(AB_APPLY_LEAVE) != 0)
+		_exit(1);
+}
+
+static int recover(void)
+{
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_layer_set set;
+	int rc;
+
+	open_set(&set);
+	rc = ab_layer_recover(&set, &notes, &error);
+	ab_layer_set_fini(&set);
+	return rc;
+}
+
+static void do_recover(void)
+{
+	if (recover() != 0)
+		_exit(1);
+}
+
+static const char small_lower[] =
+	"echo 1 >a; echo 1 >gone; mkdir d old; echo 1 >d/x; echo 1 >old/f";
+static const char small_upper[] = "echo 22 >a; w old; mkdir d new; echo 3 >new/f; ln -s f new/l;"
+				  "chmod 750 d; w d/x";
+
+static void test_kills(void)
+{
+	static const struct {
+		void (*work)(void);
+		const char *name;
+	} works[] = { { do_apply, "apply" }, { do_undo, "undo" } };
+
+	for (size_t w = 0; w < AB_COUNT(works); w++) {
+		int old = 0, new = 0, bad = 0, n = 0;
+		bool killed = true;
+
+		while (killed && n < 500) {
+			ab_autofree char *first = NULL, *second = NULL, *now = NULL, *left = NULL,
+					 *changes = NULL;
+
+			tap_count -= 2; /* make_set() checks twice, too often here */
+			make_set(small_lower, small_upper);
+			first = snapshot("lower");
+			changes = rest();
+			if (w == 1) {
+				do_apply();
+				second = snapshot("lower");
+			}
+			killed = kill_at(++n, works[w].work);
+			if (n % 3 == 0)
+				kill_at(1 + n % 5, do_recover); /* recovery, too */
+			if (recover() < 0) {
+				printf("# %s\n", error.text);
+				bad++;
+			}
+			now = snapshot("lower");
+			left = rest();
+			if (strcmp(now, first) == 0 && strcmp(left, changes) == 0)
+				old++;
+			else if ((!second || strcmp(now, second) == 0) && !left[0] &&
+				 sh("cd lower; [ $(cat a) = 22 ] && [ ! -e old ] && [ ! -e d/x ] &&"
+				    "[ $(cat new/f) = 3 ] && [ $(stat -c %%a d) = 750 ]") == 0)
+				new ++;
+			else
+				bad++;
+			if (!is_clean()) {
+				printf("# killed at %d: something is left\n", n);
+				bad++;
+			}
+		}
+		ok(!killed && bad == 0 && old > 0 && new > 0,
+		   "%s, killed at each of %d calls: %d times the old state, %d times the new one",
+		   works[w].name, n - 1, old, new);
+	}
+}
+
+/* The project is on another file system than the state folder: originals are copied. */
+static bool move_state(const char *folder)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s/agentbox-test-XXXXXX", folder);
+	if (!mkdtemp(name))
+		return false;
+	snprintf(state, sizeof(state), "%s/state", name);
+	return true;
+}
+
+static void test_two_file_systems(void)
+{
+	struct stat a, b;
+
+	if (!move_state("/dev/shm") || stat("/tmp", &a) < 0 || stat("/dev/shm", &b) < 0 ||
+	    a.st_dev == b.st_dev) {
+		ok(true, "skip: /tmp and /dev/shm are one file system");
+		return;
+	}
+	test_all();
+	test_undo_refusals();
+	sh("rm -rf \"${S%%/state}\"");
+	state[0] = '\0';
+}
+
+/* Memory is faster than the disk, which everything has to reach before an apply goes on. */
+static void test_kills_in_memory(void)
+{
+	end_layer();
+	top[0] = state[0] = '\0';
+	if (access("/dev/shm", W_OK) == 0)
+		test_folder = "/dev/shm";
+	test_kills();
+}
+
+int main(void)
+{
+	test_all();
+	test_some();
+	test_copy();
+	test_part();
+	test_conflicts();
+	test_hard_links();
+	test_modes();
+	test_sparse();
+	test_undo_refusals();
+	test_races();
+	test_two_file_systems();
+	test_kills_in_memory();
+	end_layer();
+	return done();
+}
