@@ -71,6 +71,7 @@ enum option_id {
 	ID_KEEP,
 	ID_DRY,
 	ID_QUARANTINE,
+	ID_LAYERS,
 	ID_SAVE,
 	ID_HELP,
 };
@@ -177,6 +178,7 @@ extern const struct command command_ps;
 extern const struct command command_stop;
 extern const struct command command_watch;
 extern const struct command command_gc;
+extern const struct command command_layers;
 extern const struct command command_log;
 extern const struct command command_why;
 extern const struct command command_connect;

@@ -8,6 +8,8 @@ static const struct option options_gc[] = {
 	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL, "keep this many of the newest runs (1000)" },
 	{ "quarantine", 0, OPT_FLAG, ID_QUARANTINE, NULL, NULL,
 	  "also remove runs with quarantined files" },
+	{ "layers", 0, OPT_FLAG, ID_LAYERS, NULL, NULL,
+	  "also remove layers with changes to apply" },
 	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "only list what would be removed" },
 	{ 0 },
 };
@@ -17,20 +19,28 @@ static const char *pluralize_run(size_t n)
 	return n == 1 ? "run" : "runs";
 }
 
-static void print_json(const struct ab_gc_report *report, bool dry)
+static void print_json(const struct ab_gc_done *done, bool dry)
 {
+	const struct ab_gc_report *runs = &done->runs;
+	const struct ab_gc_layers_report *layers = &done->layers;
 	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, "{\"removed\":");
-	ab_buf_json_list(&b, &report->removed);
+	ab_buf_json_list(&b, &runs->removed);
 	ab_buf_printf(&b,
 		      ",\"kept\":%zu,\"quarantined\":%zu,\"failed\":%zu,"
-		      "\"dry_run\":%s}\n",
-		      report->kept, report->quarantined, report->failed, dry ? "true" : "false");
+		      "\"dry_run\":%s,\"layers\":{\"removed\":",
+		      runs->kept, runs->quarantined, runs->failed, dry ? "true" : "false");
+	ab_buf_json_list(&b, &layers->removed);
+	ab_buf_puts(&b, ",\"waiting\":");
+	ab_buf_json_list(&b, &layers->waiting);
+	ab_buf_printf(&b, ",\"kept\":%zu,\"failed\":%zu,\"freed\":%llu,\"bytes\":%llu}}\n",
+		      layers->kept, layers->failed, (unsigned long long)layers->freed,
+		      (unsigned long long)layers->left);
 	fputs(b.data, stdout);
 }
 
-static void print_text(const struct ab_gc_report *report, bool dry)
+static void print_runs(const struct ab_gc_report *report, bool dry)
 {
 	size_t n = report->removed.len;
 
@@ -44,6 +54,23 @@ static void print_text(const struct ab_gc_report *report, bool dry)
 		       report->quarantined == 1 ? "it" : "them");
 }
 
+/* Somebody who keeps no layers is not told about them. */
+static void print_layers(const struct ab_gc_layers_report *report, bool dry)
+{
+	size_t n = report->removed.len;
+	char freed[24], left[24];
+
+	for (size_t i = 0; i < n; i++)
+		printf("layers of %s %s\n", report->removed.v[i],
+		       dry ? "would be removed" : "removed");
+	for (size_t i = 0; i < report->waiting.len; i++)
+		printf("layers of %s kept: they have changes to apply; to remove them too: agentbox gc --layers\n",
+		       report->waiting.v[i]);
+	if (n + report->kept)
+		printf("layers: %s %s, %s kept\n", ab_round_size(report->freed, freed),
+		       dry ? "would be freed" : "freed", ab_round_size(report->left, left));
+}
+
 static int gc_main(struct args *args)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
@@ -51,38 +78,44 @@ static int gc_main(struct args *args)
 		.older = args->values[ID_OLDER],
 		.keep = args->values[ID_KEEP],
 		.quarantine = given(args, ID_QUARANTINE),
+		.layers = given(args, ID_LAYERS),
 		.dry = given(args, ID_DRY),
 	};
-	struct ab_gc_report report;
+	struct ab_gc_done done;
 	struct ab_error err = { 0 };
-	size_t failed;
 	int status = check_words(args, 0, 0);
 
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_gc_run(&args->input, &request, &report, &notes, &err) < 0)
+	    ab_gc_run(&args->input, &request, &done, &notes, &err) < 0)
 		return complain(args, &err);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
-	if (given(args, ID_JSON))
-		print_json(&report, request.dry);
-	else
-		print_text(&report, request.dry);
-	failed = report.failed;
-	ab_gc_report_fini(&report);
-	if (failed)
-		tell("%zu %s could not be removed", failed, pluralize_run(failed));
-	return failed ? 1 : 0;
+	if (given(args, ID_JSON)) {
+		print_json(&done, request.dry);
+	} else {
+		print_runs(&done.runs, request.dry);
+		print_layers(&done.layers, request.dry);
+	}
+	if (done.runs.failed)
+		tell("%zu %s could not be removed", done.runs.failed,
+		     pluralize_run(done.runs.failed));
+	if (done.layers.failed)
+		tell("%zu layers could not be removed", done.layers.failed);
+	status = done.runs.failed + done.layers.failed ? 1 : 0;
+	ab_gc_done_fini(&done);
+	return status;
 }
 
 const struct command command_gc = {
 	.name = "gc",
-	.usage = "[--older DURATION] [--keep N] [--quarantine] [--dry-run] "
-		 "[--json]",
-	.summary = "remove the records of old runs",
+	.usage = "[OPTIONS]",
+	.summary = "remove the records of old runs, and old layers",
 	.more = "Removes runs that ended longer ago than records.keepFor, and all but the newest\n"
-		"records.keepRuns. agentbox also does this automatically, about once an hour.",
+		"records.keepRuns; and kept layers that were not used for layers.keepFor, or\n"
+		"that exceed layers.maxSize. agentbox also does this automatically, about once\n"
+		"an hour.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_gc },

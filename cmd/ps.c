@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static size_t terminal_columns(void)
@@ -11,10 +12,51 @@ static size_t terminal_columns(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+static const struct option options_ps[] = {
+	{ "all", 'a', OPT_FLAG, ID_ALL, NULL, NULL, "also runs with changes to apply" },
+	{ 0 },
+};
+
+static void print_active(const struct args *args, const struct ab_run_list *list)
+{
+	ab_autofree char *text = given(args, ID_JSON) ? ab_run_list_json(list)
+						      : ab_run_list_text(list, terminal_columns());
+
+	fputs(text, stdout);
+}
+
+static void print_waiting(const struct args *args, const struct ab_layer_infos *waiting)
+{
+	int64_t now = (int64_t)time(NULL) * 1000;
+	ab_autofree char *text = given(args, ID_JSON)
+					 ? ab_layers_waiting_json(waiting)
+					 : ab_layers_waiting_text(waiting, now, terminal_columns());
+
+	if (*text && !given(args, ID_JSON))
+		puts("");
+	fputs(text, stdout);
+}
+
+static int print_all(const struct args *args, const struct ab_run_list *list)
+{
+	bool json = given(args, ID_JSON);
+	struct ab_layer_infos waiting;
+	struct ab_error err = { 0 };
+
+	if (ab_layer_infos_get(&args->input, false, &waiting, &err) < 0)
+		return complain(args, &err);
+	fputs(json ? "{\"runs\":" : "", stdout);
+	print_active(args, list);
+	fputs(json ? ",\"waiting\":" : "", stdout);
+	print_waiting(args, &waiting);
+	fputs(json ? "}\n" : "", stdout);
+	ab_layer_infos_fini(&waiting);
+	return 0;
+}
+
 static int ps_main(struct args *args)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
-	ab_autofree char *text = NULL;
 	struct ab_error err = { 0 };
 	struct ab_run_list list;
 	int status = check_words(args, 0, 0);
@@ -26,22 +68,26 @@ static int ps_main(struct args *args)
 		return complain(args, &err);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
-	text = given(args, ID_JSON) ? ab_run_list_json(&list)
-				    : ab_run_list_text(&list, terminal_columns());
-	fputs(text, stdout);
+	status = 0;
+	if (given(args, ID_ALL))
+		status = print_all(args, &list);
+	else
+		print_active(args, &list);
 	ab_run_list_fini(&list);
-	return 0;
+	return status;
 }
 
 const struct command command_ps = {
 	.name = "ps",
-	.usage = "[--json]",
+	.usage = "[--all] [--json]",
 	.summary = "list the active runs",
 	.more = "Prints one line per run: its id, its age, its profile, how many requests were\n"
 		"allowed and how many denied, the ports its programs listen on, questions that\n"
-		"wait for an answer, and its command.",
+		"wait for an answer, and its command. With --all, also the runs that have ended\n"
+		"and whose changes wait to be applied or discarded.",
 	.groups =
 		(const struct option_group[]){
+			{ NULL, options_ps },
 			{ NULL, options_json },
 			{ NULL, options_common },
 			{ 0 },

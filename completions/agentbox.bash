@@ -19,10 +19,13 @@ _agentbox_options()
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
-	ps | ports | why) echo '--json' ;;
+	ps) echo '--all -a --json' ;;
+	ports | why) echo '--json' ;;
 	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
 	stop) echo '--all --grace=' ;;
-	gc) echo '--older= --keep= --quarantine --dry-run --json' ;;
+	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
+	layers | 'layers list' | 'layers refresh') echo '--json' ;;
+	'layers rm') echo '--yes -y' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -47,12 +50,13 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
+	layers) echo 'list rm refresh' ;;
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
 	hook) echo 'install claude-code codex copilot cursor gemini windsurf' ;;
@@ -81,6 +85,14 @@ _agentbox_any_runs()
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
 
 	ls "$state/live" "$state/runs" 2>/dev/null | grep -v /
+}
+
+# The kept layers.
+_agentbox_layers()
+{
+	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
+
+	ls "$state/layers" 2>/dev/null
 }
 
 # The remembered answers: each line begins with an id.
@@ -175,6 +187,11 @@ _agentbox_operand()
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
 	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;
 	allow) _agentbox_paths -f "$2" ;;
+	'layers rm')
+		COMPREPLY=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;
+	'layers refresh')
+		_agentbox_paths -f "$2"
+		COMPREPLY+=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')

@@ -81,6 +81,14 @@ function __agentbox_any_runs
     path basename $runs
 end
 
+function __agentbox_layers
+    set -l state ~/.local/state/agentbox
+    set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME/agentbox
+    set -q AGENTBOX_STATE; and set state $AGENTBOX_STATE
+    set -l names $state/layers/*
+    path basename $names
+end
+
 function __agentbox_approvals
     agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
 end
@@ -113,7 +121,8 @@ complete -c agentbox -n __agentbox_at -a check -d 'Judge a command without runni
 complete -c agentbox -n __agentbox_at -a ps -d 'List the active runs'
 complete -c agentbox -n __agentbox_at -a watch -d 'Show a run live, full screen'
 complete -c agentbox -n __agentbox_at -a stop -d 'End a run'
-complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs'
+complete -c agentbox -n __agentbox_at -a layers -d 'List, remove and refresh kept layers'
+complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs, and old layers'
 complete -c agentbox -n __agentbox_at -a ports -d 'List the ports that programs in a run listen on'
 complete -c agentbox -n __agentbox_at -a log -d 'Show what a run did, and what was denied'
 complete -c agentbox -n __agentbox_at -a why -d 'Explain why something was denied, and what would allow it'
@@ -131,7 +140,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Deny a host from now on'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help of a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -142,6 +151,9 @@ complete -c agentbox -n '__agentbox_at profile' -a show -d 'Show what a profile 
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'List the rules in force here'
 complete -c agentbox -n '__agentbox_at approvals' -a list -d 'List the remembered answers'
 complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
+complete -c agentbox -n '__agentbox_at layers' -a list -d 'List the kept layers'
+complete -c agentbox -n '__agentbox_at layers' -a rm -d 'Remove layers'
+complete -c agentbox -n '__agentbox_at layers' -a refresh -d 'Replace old copies by the host\'s files'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Add the hook to an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Reply to an event'
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
@@ -149,7 +161,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the servic
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -214,6 +226,7 @@ complete -c agentbox -n '__agentbox_in check' -l null -s 0 -d 'With --batch: com
 complete -c agentbox -n '__agentbox_in check' -l json -d 'Print one line of JSON'
 complete -c agentbox -n '__agentbox_in check' -l explain -d 'Show every command in it and its verdict'
 
+complete -c agentbox -n '__agentbox_in ps' -l all -s a -d 'Also runs with changes to apply'
 complete -c agentbox -n '__agentbox_in ps' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in watch' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in stop' -l all -d 'Every active run'
@@ -222,8 +235,15 @@ complete -c agentbox -n '__agentbox_in stop' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in gc' -l older -x -d 'Remove runs that ended longer ago'
 complete -c agentbox -n '__agentbox_in gc' -l keep -x -d 'Keep this many of the newest runs'
 complete -c agentbox -n '__agentbox_in gc' -l quarantine -d 'Also remove runs with quarantined files'
+complete -c agentbox -n '__agentbox_in gc' -l layers -d 'Also remove old layers with changes to apply'
 complete -c agentbox -n '__agentbox_in gc' -l dry-run -d 'Only list what would be removed'
 complete -c agentbox -n '__agentbox_in gc' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_at layers' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in layers list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in layers refresh' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in layers refresh' -F -a '(__agentbox_layers)'
+complete -c agentbox -n '__agentbox_in layers rm' -l yes -s y -d 'Also remove changes not applied'
+complete -c agentbox -n '__agentbox_in layers rm' -a '(__agentbox_layers)'
 complete -c agentbox -n '__agentbox_in ports' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in ports' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in log' -l follow -s f -d 'Keep printing until the run ends'

@@ -20,7 +20,8 @@
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
  *	ab_watch		the full-screen view (steer/watch/watch.h)
  *	ab_learn		a policy from a run (steer/learn/learn.h)
- *	ab_gc_run		remove old records (steer/runs/gc_command.h)
+ *	ab_gc_run		remove old records and layers (steer/runs/gc_command.h)
+ *	ab_layers_*		kept layers (steer/layers/layers.h)
  *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
  *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
  *	ab_connect		a connection out of the box (steer/client/connect.h)
@@ -61,6 +62,7 @@
 #include "shell/judge/judge.h"
 #include "shell/judge/judge_report.h"
 #include "steer/client/connect.h"
+#include "steer/layers/layers.h"
 #include "steer/learn/learn.h"
 #include "steer/permit/permit.h"
 #include "steer/runs/gc_command.h"

@@ -41,6 +41,7 @@
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/socket_owner.h"
+#include "session/cleanup/gc_layers.h"
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
 #include "session/home/home_left.h"
@@ -203,8 +204,10 @@ static void wait_for_box(struct broker *b)
 /* Not at the start of the run, when everything else is busy. */
 static void clean_up(struct broker *b, size_t most)
 {
-	if (!b->cleaned_up)
+	if (!b->cleaned_up) {
 		ab_hourly_cleanup(b->duty.run, most);
+		ab_gc_layers_hourly(b->duty.run, most);
+	}
 	b->cleaned_up = true;
 }
 
@@ -557,6 +560,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		       duty->rescue.fd,
 		       run->dir,
 		       duty->log->copy ? duty->log->copy->fd : -1,
+		       run->state->root,
 		       run->state->live,
 		       run->state->runs,
 		       duty->judge_sock };

@@ -4,15 +4,16 @@
 
 #include "base/data/error.h"
 #include "base/text/units.h"
+#include "layer/store/store.h"
 #include "policy/layers/layers.h"
 #include "session/cleanup/leftovers.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 
 static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule *rule,
-			 struct ab_error *err)
+			 struct ab_gc_layers_rule *layers, struct ab_error *err)
 {
-	/* Records belong to the user, so the current project has no say. */
+	/* Records and layers belong to the user, so the current project has no say. */
 	struct ab_policy_input own = *input;
 	struct ab_policy *policy;
 
@@ -22,6 +23,8 @@ static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule 
 		return -1;
 	rule->keep_ms = policy->records.keep_ms ? policy->records.keep_ms : AB_GC_ALL;
 	rule->keep_runs = policy->records.keep_runs ? policy->records.keep_runs : AB_GC_ALL;
+	layers->keep_ms = policy->layers.keep_ms ? policy->layers.keep_ms : AB_GC_ALL;
+	layers->max_size = policy->layers.max_size ? policy->layers.max_size : AB_GC_ALL;
 	ab_policy_free(policy);
 	return 0;
 }
@@ -40,20 +43,31 @@ static int read_request(const struct ab_gc_request *request, struct ab_gc_rule *
 }
 
 int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *request,
-	      struct ab_gc_report *ret, struct ab_strv *notes, struct ab_error *err)
+	      struct ab_gc_done *ret, struct ab_strv *notes, struct ab_error *err)
 {
 	struct ab_gc_rule rule = { .quarantine = request->quarantine, .dry = request->dry };
+	struct ab_gc_layers_rule layers = { .entries = UINT64_MAX,
+					    .waiting = request->layers,
+					    .dry = request->dry };
 	struct ab_state state;
 	int result = -1;
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	if (read_settings(input, &rule, err) == 0 && read_request(request, &rule, err) == 0) {
+	if (read_settings(input, &rule, &layers, err) == 0 &&
+	    read_request(request, &rule, err) == 0) {
 		if (!request->dry)
 			ab_leftovers_stale(&state, notes);
-		ab_gc(state.runs, &rule, ret);
+		ab_gc(state.runs, &rule, &ret->runs);
+		ab_gc_layers(AB_LAYER_STORE(&state), &layers, &ret->layers);
 		result = 0;
 	}
 	ab_state_fini(&state);
 	return result;
+}
+
+void ab_gc_done_fini(struct ab_gc_done *done)
+{
+	ab_gc_report_fini(&done->runs);
+	ab_gc_layers_report_fini(&done->layers);
 }

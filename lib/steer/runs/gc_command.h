@@ -1,19 +1,28 @@
 #ifndef AB_STEER_RUNS_GC_COMMAND_H
 #define AB_STEER_RUNS_GC_COMMAND_H
 /*
- * `agentbox gc`: remove the records of old runs (session/cleanup/gc.h) on request.
+ * `agentbox gc`: remove the records of old runs (session/cleanup/gc.h) and old kept
+ * layers (session/cleanup/gc_layers.h) on request.
  */
 #include "session/cleanup/gc.h"
+#include "session/cleanup/gc_layers.h"
 
 struct ab_gc_request {
 	const char *older; /* "30d", as typed; NULL: records.keepFor */
 	const char *keep;  /* "100", as typed; NULL: records.keepRuns */
 	bool quarantine;   /* also runs whose quarantine holds something */
+	bool layers;	   /* also layers with changes to apply */
 	bool dry;	   /* remove nothing, only report */
+};
+
+struct ab_gc_done {
+	struct ab_gc_report runs;
+	struct ab_gc_layers_report layers;
 };
 
 /* Cleans up after killed runs first, and reports that in `notes`. */
 int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *request,
-	      struct ab_gc_report *ret, struct ab_strv *notes, struct ab_error *err);
+	      struct ab_gc_done *ret, struct ab_strv *notes, struct ab_error *err);
+void ab_gc_done_fini(struct ab_gc_done *done);
 
 #endif
