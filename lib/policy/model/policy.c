@@ -163,6 +163,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
 	p->fs.deny_write = make_text_list(a, &c->v[AB_KEY_DENY_WRITE]);
 	p->fs.home = get_word(c, AB_KEY_HOME);
+	if (p->fs.home == AB_HOME_KEPT && is_builtin(c->v[AB_KEY_HOME].from))
+		p->fs.home_profile = c->v[AB_KEY_HOME].from->name;
 	p->fs.unix_allow = make_text_list(a, &c->v[AB_KEY_UNIX]);
 	p->fs.unix_datagrams = get_word(c, AB_KEY_DATAGRAMS);
 	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;

@@ -89,6 +89,9 @@ struct ab_policy {
 		 */
 		struct ab_strv deny_write;
 		enum ab_home_mode home;
+		/* With AB_HOME_KEPT: the built-in profile that says so, which has one layer
+		 * for all its runs; NULL: a setting, with one for each workspace. */
+		const char *home_profile;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;
 		uint64_t tmp_size; /* bytes, of all private folders */

@@ -27,6 +27,7 @@ enum { NAME_SIZE = AB_OVERLAY_NAME };
 
 struct ab_overlay {
 	int lower; /* the host's folder; -1 for a bare layer */
+	int below; /* a layer of another box, or -1 */
 	int place; /* a clone of the folder with upper and work, for a kept layer */
 	int tree;  /* the finished overlay */
 	dev_t dev;
@@ -75,7 +76,8 @@ static int create_overlay(const struct ab_overlay *o, bool kept, int stage, int 
 {
 	ab_autofree char *up = ab_printf("/proc/self/fd/%d/%s", stage, upper);
 	ab_autofree char *in = ab_printf("/proc/self/fd/%d/%s", stage, work);
-	char below[2 * NAME_SIZE];
+	const int lowers[] = { middle, o->below, o->lower };
+	char below[AB_COUNT(lowers) * NAME_SIZE] = "";
 	/*
 	 * With an index a second box with the same layer gets EBUSY. A temporary one is nobody
 	 * else's; and on a tmpfs nothing is synchronized, so "volatile" would save nothing.
@@ -84,13 +86,12 @@ static int create_overlay(const struct ab_overlay *o, bool kept, int stage, int 
 					up,	     "workdir", in,
 					"userxattr", NULL,	kept ? "index" : NULL,
 					"on",	     NULL };
-	int n = 0;
+	size_t n = 0;
 
-	if (middle >= 0)
-		n = snprintf(below, sizeof(below), "/proc/self/fd/%d", middle);
-	if (o->lower >= 0)
-		snprintf(below + n, sizeof(below) - (size_t)n, "%s/proc/self/fd/%d", n ? ":" : "",
-			 o->lower);
+	for (size_t i = 0; i < AB_COUNT(lowers); i++)
+		if (lowers[i] >= 0)
+			n += (size_t)snprintf(below + n, sizeof(below) - n, "%s/proc/self/fd/%d",
+					      n ? ":" : "", lowers[i]);
 	return ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
@@ -172,6 +173,11 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 		if (o->lower < 0 && !l->optional)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->path);
 	}
+	if (l->below) {
+		o->below = ab_tree_lookup(host, l->below);
+		if (o->below < 0 && errno != ENOENT)
+			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->below);
+	}
 	if (!place)
 		return 0;
 	fd = ab_tree_lookup(host, place);
@@ -192,7 +198,8 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 	ret->v = ab_alloc(n * sizeof(ret->v[0]));
 	ret->len = n;
 	for (size_t i = 0; i < n; i++)
-		ret->v[i] = (struct ab_overlay){ .lower = -1, .place = -1, .tree = -1 };
+		ret->v[i] =
+			(struct ab_overlay){ .lower = -1, .below = -1, .place = -1, .tree = -1 };
 	for (size_t i = 0; i < n; i++)
 		if (find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
 			return -1;
@@ -306,6 +313,7 @@ void ab_overlays_fini(struct ab_overlays *o)
 {
 	for (size_t i = 0; i < o->len; i++) {
 		ab_closep(&o->v[i].lower);
+		ab_closep(&o->v[i].below);
 		ab_closep(&o->v[i].place);
 		ab_closep(&o->v[i].tree);
 	}

@@ -42,6 +42,7 @@ void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 	for (size_t i = 0; i < list->len; i++) {
 		free(list->v[i].path);
 		free(list->v[i].upper);
+		free(list->v[i].below);
 		free(list->v[i].work);
 		ab_strv_fini(&list->v[i].hidden);
 		ab_strv_fini(&list->v[i].parents);

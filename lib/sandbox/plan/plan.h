@@ -55,6 +55,8 @@ struct ab_layer_mount {
 	char *path;		/* in the box and on the host, real */
 	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
 				   staging tmpfs */
+	char *below;		/* a folder of the host between the layer and the host's own: the
+				   upper of a layer that another box uses; or NULL */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
 				   during the run, whatever the box does; init does not get them */
 	struct ab_strv parents; /* folders of these names; see ab_plan_take_layers() */

@@ -132,7 +132,7 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct ab_layer_mount *l = &layers->v[i];
-		uint8_t kept = l->upper != NULL;
+		uint8_t kept = l->upper != NULL, below = l->below != NULL;
 
 		code_str(c, &l->path);
 		code(c, kept);
@@ -140,6 +140,9 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 			code_str(c, &l->upper);
 			code_str(c, &l->work);
 		}
+		code(c, below);
+		if (below)
+			code_str(c, &l->below);
 		code_strv(c, &l->parents);
 		code(c, l->hides);
 		code(c, l->bare);

@@ -563,6 +563,8 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		       run->state->root,
 		       run->state->live,
 		       run->state->runs,
+		       duty->locks[0],
+		       duty->locks[1],
 		       duty->judge_sock };
 
 	b.duty = *duty;

@@ -45,8 +45,9 @@ struct ab_broker_duty {
 	const char *on_violation;	   /* or NULL */
 	const struct ab_strv *touched;	   /* with either: fs.touched of the policy */
 	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
-	int judge_sock;			   /* its end of the socket to the supervisor, or -1 */
-	bool reload;			   /* watch the settings files: the run uses host lists */
+	int locks[2];	/* of the run's kept layers, held until it ends; -1: none */
+	int judge_sock; /* its end of the socket to the supervisor, or -1 */
+	bool reload;	/* watch the settings files: the run uses host lists */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret,

@@ -164,6 +164,7 @@ static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_fac
 		l->upper = ab_strdup(setup->upper);
 		l->work = ab_strdup(setup->work);
 	}
+	l->below = ab_strdup(setup->below);
 	hide_missing(l, host);
 }
 

@@ -309,6 +309,15 @@ static void report_streams(const struct run *r)
 				   strerror(r->streams.relays[i].errnum));
 }
 
+/* What the box writes to a kept layer goes to the disk of the state folder. */
+static void say_full(const struct run *r)
+{
+	ab_autofree char *full = r->held ? ab_kept_layers_full(&r->prepared->kept) : NULL;
+
+	if (full)
+		ab_run_say(r, AB_SAY_WARNING, "%s", full);
+}
+
 /* -v: the totals that the record has, too. */
 static void say_totals(const struct run *r)
 {
@@ -365,6 +374,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
 	ab_run_say_all(r, AB_SAY_NOTE, &notes);
+	say_full(r);
 	say_totals(r);
 	if (result == 0)
 		explain_end(r);

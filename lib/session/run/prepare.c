@@ -412,14 +412,40 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 	return ab_step(err, "secrets");
 }
 
-static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
+static struct ab_kept_layers_wish wish_layers(const struct ab_prepared *p,
+					      const struct ab_request *rq)
 {
+	return (struct ab_kept_layers_wish){ .store = { .root = p->state.root,
+							.path = p->state.path },
+					     .policy = p->policy,
+					     .name = rq->name,
+					     .verbose = rq->verbose > 0 };
+}
+
+static int look_at_home(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	struct ab_kept_layers_wish wish = wish_layers(p, rq);
 	struct ab_home_setup setup = { .policy = p->policy,
 				       .env = rq->policy.environ,
 				       .nested = p->nested,
 				       .verbose = rq->verbose > 0 };
 
+	if (!p->nested && ab_kept_layers_take(&wish, &p->kept, &p->notes, &p->details, err) < 0)
+		return -1;
+	setup.upper = p->kept.upper;
+	setup.work = p->kept.work;
+	setup.below = p->kept.below;
 	ab_home_look(&setup, &p->host, &p->notes, &p->details);
+	if (p->kept.home && !ab_layer_mounts_find(&p->host.facts.layers, p->kept.home))
+		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state));
+	return 0;
+}
+
+int ab_prepare_layers(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	struct ab_kept_layers_wish wish = wish_layers(p, rq);
+
+	return ab_kept_layers_begin(&p->kept, &wish, p->spec.run_id, err);
 }
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
@@ -428,7 +454,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
-	look_at_home(p, rq);
+	if (look_at_home(p, rq, err) < 0)
+		return -1;
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);
@@ -494,6 +521,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 	*ret = (struct ab_prepared){ .state = { .root = -1, .live = -1, .runs = -1 },
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
+				     .kept = AB_KEPT_LAYERS_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
 	if (load_policy(&request->policy, ret, err) < 0 ||
 	    (request->learn && set_learning(ret, err) < 0)) {
@@ -507,6 +535,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
 	ab_next_run_fini(&p->next);
+	ab_kept_layers_fini(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_host_facts_fini(&p->host);

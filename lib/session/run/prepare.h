@@ -5,6 +5,7 @@
 #include "audit/write/copy.h"
 #include "sandbox/plan/spec.h"
 #include "session/host/facts.h"
+#include "session/kept/kept.h"
 #include "session/secrets/secrets.h"
 #include "session/state/next_run.h"
 #include "session/state/state.h"
@@ -21,6 +22,7 @@ struct ab_prepared {
 	struct ab_copy audit;	      /* copy of the record, for --audit */
 	const struct ab_copy *result; /* for --result; owned by the run */
 	struct ab_host_facts host;
+	struct ab_kept_layers kept;
 	struct ab_safe safe;
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */
@@ -39,6 +41,9 @@ int ab_prepare_secrets(const struct ab_request *request, struct ab_prepared *pre
 /* The rest, which needs facts about the host. */
 int ab_prepare_spec(const struct ab_request *request, struct ab_prepared *prepared,
 		    struct ab_error *err);
+/* The run has an id: describe its kept layers. */
+int ab_prepare_layers(const struct ab_request *request, struct ab_prepared *prepared,
+		      struct ab_error *err);
 void ab_prepared_fini(struct ab_prepared *prepared);
 
 #endif

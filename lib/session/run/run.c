@@ -167,7 +167,9 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .touched = &p->policy->fs.touched,
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
-	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
+	ab_kept_layers_locks(&p->kept, duty.locks);
+	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
+	    ab_prepare_layers(r->request, p, err) < 0)
 		return -1;
 	/* By now init has its sockets and will wait for the answer. The broker closes what it
 	 * inherits. */

@@ -22,6 +22,7 @@
 #include "base/system/folder.h"
 #include "base/system/own_path.h"
 #include "base/system/path.h"
+#include "layer/store/store.h"
 
 /* Microseconds pass from creating a run's folder to its first record. */
 enum { UNSTARTED_S = 60 };
@@ -155,10 +156,13 @@ int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 
 static bool is_taken(const struct ab_state *state, const char *id)
 {
+	char layers[32];
 	struct stat st;
 
+	snprintf(layers, sizeof(layers), AB_LAYERS_FOLDER "/%s", id);
 	return fstatat(state->runs, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-	       fstatat(state->live, id, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	       fstatat(state->live, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       fstatat(state->root, layers, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err)
@@ -387,8 +391,10 @@ static bool is_name(const char *name)
 				    "0123456789-_.";
 	size_t len = strlen(name);
 
-	/* Every command would take a leading dash for an option. */
-	return len && len <= NAME_MAX_LEN && strspn(name, right) == len && name[0] != '-';
+	/* Every command would take a leading dash for an option. The name is also that of a folder,
+	 * which must not be hidden, or "..". */
+	return len && len <= NAME_MAX_LEN && strspn(name, right) == len && name[0] != '-' &&
+	       name[0] != '.';
 }
 
 struct taken {
@@ -412,13 +418,18 @@ int ab_state_check_name(const struct ab_state *state, const char *name, struct a
 
 	if (!is_name(name)) {
 		ab_fail(err, AB_EUSAGE, 0, "invalid run name \"%s\"", name);
-		return ab_hint(err, "use 1 to 32 letters, digits, -, _ and ., not starting with -");
+		return ab_hint(err,
+			       "use 1 to 32 letters, digits, -, _ and ., not starting with - or .");
 	}
 	ab_state_each_live(state, match_name, &taken);
 	if (!taken.id[0])
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "run %s is already named %s", taken.id, name);
-	return ab_hint(err, "choose another name, or stop that run: agentbox stop %s", taken.id);
+	return ab_hint(
+		err,
+		"to run a command in its box: agentbox run --in %s -- ...; or choose another "
+		"name, or stop that run: agentbox stop %s",
+		name, taken.id);
 }
 
 int ab_state_claim_name(const struct ab_state *state, const char *name, int *ret_lock,

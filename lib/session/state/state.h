@@ -14,6 +14,11 @@
  *	  control	the socket of an active run, once it has lasted a moment
  *			(session/control/control_socket.h)
  *	  NNNN-NAME	a file that was moved to quarantine
+ *	layers/KEY/	layers that outlive their runs (layer/store/store.h): what
+ *			boxes wrote above the home folder, or above a workspace
+ *			until it is applied. KEY is the name of a run, the profile
+ *			of an agent, or the id of a run that has no name. Locked
+ *			by the supervisor and the broker of the run that uses it
  *
  * All of it is 0700/0600 and private to the user; the box sees none of it.
  */
@@ -43,7 +48,7 @@ struct ab_run {
 
 /* A short, typable name. */
 int ab_run_pick_id(char ret_id[8], struct ab_error *err);
-/* An id that no active or kept run has. */
+/* An id that no active or kept run has, nor a kept layer. */
 int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err);
 /* Create and lock the directory of a new run. */
 int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
@@ -71,8 +76,8 @@ int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_
 json_t *ab_run_start(const struct ab_run *run);
 /* The name in its start record, or NULL. Free it. */
 char *ab_run_name(const struct ab_run *run);
-/* Can a new run have this name? Letters, digits, - _ and ., at most 32; and no active run has it
- * already. */
+/* Can a new run have this name? Letters, digits, - _ and ., at most 32, the first a letter, a digit
+ * or _; and no active run has it already. */
 int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err);
 /* The same, and no other run gets a name until *ret_lock is closed: write the start record
  * meanwhile. */
