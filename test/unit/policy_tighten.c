@@ -129,6 +129,7 @@ static const struct pool {
 	}
 	[AB_KEY_WRITE] = POOL(paths),	      [AB_KEY_READ] = POOL(reads),
 	[AB_KEY_DENY_READ] = POOL(patterns),  [AB_KEY_DENY_WRITE] = POOL(names),
+	[AB_KEY_SHARE] = POOL(paths),	      [AB_KEY_RETURN] = POOL(sockets),
 	[AB_KEY_UNIX] = POOL(sockets),	      [AB_KEY_TMP_SIZE] = POOL(sizes),
 	[AB_KEY_NET_ALLOW] = POOL(hosts),     [AB_KEY_NET_WAIT] = POOL(waits),
 	[AB_KEY_NET_DENY] = POOL(hosts),      [AB_KEY_ALLOW_PRIVATE] = POOL(ranges),

@@ -176,8 +176,9 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_PATHS:
 		/* A socket or a file is one path; a folder is everything
 		 * in it. */
-		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? ab_value_find(v, text) != NULL
-							       : top_of(v, text) != NULL;
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS || id == AB_KEY_RETURN
+			       ? ab_value_find(v, text) != NULL
+			       : top_of(v, text) != NULL;
 	case AB_TYPE_READ:
 		return v->all || top_of(v, text);
 	case AB_TYPE_HOSTS:

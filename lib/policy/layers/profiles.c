@@ -215,6 +215,8 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_WRITE, "." },
 	{ AB_KEY_READ, "all" },
 	{ AB_KEY_HOME, "layered" },
+	{ AB_KEY_SHARE, NULL },
+	{ AB_KEY_RETURN, NULL },
 	{ AB_KEY_UNIX, NULL },
 	{ AB_KEY_DATAGRAMS, "deny" },
 	{ AB_KEY_TMP_SIZE, "1G" },

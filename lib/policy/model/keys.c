@@ -85,6 +85,12 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_HOME] = {
 		"filesystem.home", WORDS(home_words),
 		.doc = "The home folder: readable, with a layer for what is written in it (gone with the run, or kept), or replaced with an empty private one." },
+	[AB_KEY_SHARE] = {
+		"filesystem.share", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		.doc = "Folders of data in the home folder that the box shares with the host, instead of keeping them in its layer; created if they are missing." },
+	[AB_KEY_RETURN] = {
+		"filesystem.return", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		.doc = "Files of a kept home layer that are written back to the host when the run ends, if they changed there and not on the host." },
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
 		.doc = "Unix sockets of the host that the box can use." },

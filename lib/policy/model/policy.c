@@ -79,6 +79,21 @@ static struct ab_strv make_text_list(struct ab_arena *a, const struct ab_value *
 	return list;
 }
 
+/* A shared folder is a writable root like any other. */
+static struct ab_strv make_roots(struct ab_arena *a, const struct ab_value *write,
+				 const struct ab_value *share)
+{
+	struct ab_strv list = {
+		.v = ab_arena_alloc(a, (write->len + share->len + 1) * sizeof(char *)),
+	};
+
+	for (size_t i = 0; i < write->len; i++)
+		list.v[list.len++] = (char *)(uintptr_t)write->items[i].text;
+	for (size_t i = 0; i < share->len; i++)
+		list.v[list.len++] = (char *)(uintptr_t)share->items[i].text;
+	return list;
+}
+
 static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 {
 	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
@@ -156,7 +171,9 @@ void ab_policy_fill(struct ab_policy *p)
 	const struct ab_config *c = &p->store->config;
 	struct ab_arena *a = &p->store->arena;
 
-	p->fs.write = make_text_list(a, &c->v[AB_KEY_WRITE]);
+	p->fs.share = make_text_list(a, &c->v[AB_KEY_SHARE]);
+	p->fs.returns = make_text_list(a, &c->v[AB_KEY_RETURN]);
+	p->fs.write = make_roots(a, &c->v[AB_KEY_WRITE], &c->v[AB_KEY_SHARE]);
 	p->fs.touched = make_touched(a, p);
 	p->fs.read_all = c->v[AB_KEY_READ].all;
 	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);

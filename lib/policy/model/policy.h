@@ -92,6 +92,8 @@ struct ab_policy {
 		/* With AB_HOME_KEPT: the built-in profile that says so, which has one layer
 		 * for all its runs; NULL: a setting, with one for each workspace. */
 		const char *home_profile;
+		struct ab_strv share; /* folders in home that are the host's own; also in `write` */
+		struct ab_strv returns;	   /* files of a kept home layer that go back to the host */
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;
 		uint64_t tmp_size; /* bytes, of all private folders */
