@@ -1,0 +1,25 @@
+#ifndef AB_LAYER_GIVEBACK_CREDENTIALS_H
+#define AB_LAYER_GIVEBACK_CREDENTIALS_H
+/*
+ * The content of a file that a box gives back. Pure.
+ *
+ * A file whose name ends in .json must be a JSON object. Of the credential files of known agents
+ * only the members that a service renews are taken over: some files also hold what an agent obeys,
+ * such as the address of its service, or a server from which it loads settings. Everything else
+ * stays as the host has it.
+ */
+#include <stddef.h>
+
+struct ab_buf;
+
+enum { AB_GIVEBACK_MAX = 1 << 20 }; /* bytes of a file */
+
+/*
+ * `path` ends with the file's path below home. `host` is the host's text, or NULL if there is no
+ * such file. *ret is the new text; it is equal to the host's if nothing is to be taken over.
+ * -1: refused, and *ret_why is a clause ("the box's copy is not a JSON object").
+ */
+int ab_credentials_merge(const char *path, const char *host, size_t host_len, const char *box,
+			 size_t box_len, struct ab_buf *ret, const char **ret_why);
+
+#endif

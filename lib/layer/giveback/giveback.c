@@ -1,0 +1,252 @@
+#include "layer/giveback/giveback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "layer/giveback/credentials.h"
+#include "layer/store/meta.h"
+#include "workspace/tree/dir.h"
+
+enum { TRIES = 16 }; /* for a free temporary name */
+
+static const char host_changed[] = "the host's file changed during the run and stays as it is";
+
+/* A file that was read completely, or the reason why not. */
+struct content {
+	bool exists;
+	bool deleted; /* in the layer */
+	struct stat st;
+	char *data; /* NULL: it does not exist, or `why` is set */
+	size_t len;
+	const char *why;
+};
+
+static void content_fini(struct content *c)
+{
+	if (c->data)
+		explicit_bzero(c->data, c->len);
+	free(c->data);
+}
+#define autocontent __attribute__((cleanup(content_fini)))
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What is wrong with it; NULL: nothing. */
+static const char *find_fault(const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return "the box's copy is not a regular file";
+	if (st->st_uid != geteuid())
+		return "the box's copy belongs to another user";
+	if (st->st_nlink != 1)
+		return "the box's copy has more than one name";
+	return st->st_size > AB_GIVEBACK_MAX ? "the box's copy is too large" : NULL;
+}
+
+/* A deletion in an overlay's upper. */
+static bool is_whiteout(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == 0;
+}
+
+/* Look before opening: a FIFO or a device must not be opened at all. */
+static struct content read_content(int top, const char *path)
+{
+	ab_autoclose int node = ab_open_same_mount(top, path, O_PATH | O_NOFOLLOW), fd = -1;
+	struct content c = { 0 };
+	struct stat st;
+
+	if (node < 0) {
+		if (errno != ENOENT)
+			c.why = errno == ELOOP || errno == ENOTDIR || errno == EXDEV
+					? "the box's copy is not below plain folders"
+					: "the box's copy cannot be opened";
+		return c;
+	}
+	if (fstat(node, &c.st) < 0) {
+		c.why = "the box's copy cannot be opened";
+		return c;
+	}
+	c.deleted = is_whiteout(&c.st);
+	if (c.deleted)
+		return c;
+	c.exists = true;
+	c.why = find_fault(&c.st);
+	if (c.why)
+		return c;
+	fd = ab_open_same_mount(top, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		c.why = "the box's copy cannot be read";
+	else if (fstat(fd, &st) < 0 || !is_same_file(&st, &c.st) || find_fault(&st))
+		c.why = "the box's copy changes while it is read";
+	else if (ab_read_all(fd, AB_GIVEBACK_MAX, &c.data, &c.len) < 0)
+		c.why = errno == EFBIG ? "the box's copy is too large"
+				       : "the box's copy cannot be read";
+	return c;
+}
+
+/* The folder of the file, O_PATH. With `create`, missing folders are created for the owner only.
+ * -1 with errno. */
+static int open_folder(int top, const char *path, bool create)
+{
+	ab_autofree char *copy = ab_strdup(path);
+	ab_autoclose int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
+	char *slash, *name = copy;
+
+	while (at >= 0 && (slash = strchr(name, '/')) != NULL) {
+		int next;
+
+		*slash = '\0';
+		if (create && mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+			return -1;
+		next = ab_open_same_mount(at, name, O_PATH | O_DIRECTORY);
+		ab_closep(&at);
+		at = next;
+		name = slash + 1;
+	}
+	return ab_take_fd(&at);
+}
+
+static int create_temporary(int folder, char name[40])
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t r;
+		int fd;
+
+		if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+			return -1;
+		snprintf(name, 40, ".agentbox-%016llx", (unsigned long long)r);
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+static bool is_host_unchanged(int folder, const char *name, const struct content *host)
+{
+	struct stat st;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT && !host->exists;
+	return host->exists && is_same_file(&st, &host->st) && st.st_size == host->st.st_size &&
+	       st.st_ctim.tv_sec == host->st.st_ctim.tv_sec &&
+	       st.st_ctim.tv_nsec == host->st.st_ctim.tv_nsec;
+}
+
+/* Replace the file `path` below `top` at once. `old` is what is there now. -1 with errno: ESTALE if
+ * that has changed meanwhile. */
+static int replace_file(int top, const char *path, const struct content *old, const void *data,
+			size_t len, struct stat *ret_st)
+{
+	ab_autoclose int folder = open_folder(top, path, true), fd = -1, sync = -1;
+	const char *name = ab_path_name(path);
+	mode_t mode = old->exists ? old->st.st_mode & 0777 : 0600;
+	char tmp[40];
+	int saved;
+
+	if (folder < 0)
+		return -1;
+	fd = create_temporary(folder, tmp);
+	if (fd < 0)
+		return -1;
+	if (ab_write_all(fd, data, len) == 0 && fchmod(fd, mode) == 0 && fsync(fd) == 0) {
+		if (!is_host_unchanged(folder, name, old))
+			errno = ESTALE;
+		else if (syscall(SYS_renameat2, folder, tmp, folder, name,
+				 old->exists ? 0u : 1u /* RENAME_NOREPLACE */) == 0 &&
+			 fstat(fd, ret_st) == 0) {
+			/* The file is whole either way; a crash may bring the old one back. */
+			sync = ab_open_same_mount(folder, ".", O_RDONLY | O_DIRECTORY);
+			if (sync >= 0)
+				(void)fsync(sync);
+			return 0;
+		}
+	}
+	saved = errno;
+	(void)unlinkat(folder, tmp, 0);
+	errno = saved;
+	return -1;
+}
+
+static bool is_as_before(const struct ab_layer_file *was, const struct content *host)
+{
+	if (!was)
+		return !host->exists;
+	return ab_layer_file_same(was, host->exists ? &host->st : NULL);
+}
+
+enum ab_giveback ab_giveback_file(int upper, int home, const char *path,
+				  const struct ab_layer_file *was, struct stat *ret_st,
+				  const char **ret_why)
+{
+	autocontent struct content box = read_content(upper, path);
+	autocontent struct content host = { 0 };
+	ab_autobuf struct ab_buf text = { 0 };
+
+	if (!box.exists && !box.why)
+		return AB_GIVEBACK_SAME;
+	host = read_content(home, path);
+	*ret_why = box.why;
+	if (!*ret_why && host.why)
+		*ret_why = "the host's is not a plain file of yours";
+	if (!*ret_why && host.exists && host.len == box.len &&
+	    memcmp(host.data, box.data, host.len) == 0)
+		return AB_GIVEBACK_SAME;
+	if (!*ret_why && !is_as_before(was, &host))
+		*ret_why = host_changed;
+	if (*ret_why ||
+	    ab_credentials_merge(path, host.data, host.len, box.data, box.len, &text, ret_why) < 0)
+		return AB_GIVEBACK_REFUSED;
+	if (host.exists && text.len == host.len && memcmp(text.data, host.data, host.len) == 0)
+		return AB_GIVEBACK_SAME;
+	if (replace_file(home, path, &host, text.data ? text.data : "", text.len, ret_st) == 0)
+		return AB_GIVEBACK_DONE;
+	*ret_why = errno == ESTALE || errno == EEXIST ? host_changed
+						      : "the host's file cannot be replaced";
+	return AB_GIVEBACK_REFUSED;
+}
+
+static int drop_copy(int upper, const char *path)
+{
+	ab_autoclose int folder = open_folder(upper, path, false);
+
+	if (folder < 0)
+		return -1;
+	return unlinkat(folder, ab_path_name(path), 0);
+}
+
+int ab_giveback_refresh(int upper, int home, const char *path, const struct ab_layer_file *was,
+			struct stat *ret_now)
+{
+	autocontent struct content host = read_content(home, path);
+	autocontent struct content box = { 0 };
+	struct stat st;
+
+	*ret_now = host.exists ? host.st : (struct stat){ .st_nlink = 0 };
+	/* A login in the box that has not been returned yet. */
+	if (is_as_before(was, &host))
+		return 0;
+	box = read_content(upper, path);
+	if (!box.exists && !box.deleted && !box.why)
+		return 0;
+	if (host.why || !host.exists || box.why || box.deleted)
+		return drop_copy(upper, path);
+	return replace_file(upper, path, &box, host.data, host.len, &st);
+}

@@ -1,0 +1,97 @@
+#include "layer/giveback/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/model/policy.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/host_path.h"
+
+/* -1 with errno. */
+static int make_folders(int top, const char *path)
+{
+	ab_autofree char *copy = ab_strdup(path);
+	ab_autoclose int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
+	char *name = copy, *slash;
+
+	do {
+		int next;
+
+		slash = strchr(name, '/');
+		if (slash)
+			*slash = '\0';
+		if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+			return -1;
+		next = ab_open_beneath(at, name, O_PATH | O_DIRECTORY);
+		ab_closep(&at);
+		at = next;
+		name = slash ? slash + 1 : name;
+	} while (at >= 0 && slash);
+	return at < 0 ? -1 : 0;
+}
+
+static void create_folder(int home, const char *path, const char *below, struct ab_strv *notes)
+{
+	ab_autofree char *shown = NULL;
+	struct stat st;
+
+	if (stat(path, &st) == 0 || make_folders(home, below) == 0)
+		return;
+	shown = ab_escape(path);
+	ab_strv_addf(notes, "cannot create %s to share it: %s", shown,
+		     errno == ELOOP ? "it is not below plain folders" : strerror(errno));
+}
+
+void ab_share_create(const struct ab_policy *policy, struct ab_strv *notes)
+{
+	const struct ab_strv *share = &policy->fs.share;
+	ab_autoclose int home = -1;
+
+	if (!share->len || !policy->home)
+		return;
+	home = open(policy->home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < share->len && home >= 0; i++)
+		if (ab_path_within(share->v[i], policy->home) &&
+		    strcmp(share->v[i], policy->home) != 0)
+			create_folder(home, share->v[i],
+				      share->v[i] +
+					      (policy->home[1] ? strlen(policy->home) + 1 : 1),
+				      notes);
+}
+
+/* The path below the real home folder, though HOME may be a link. */
+static char *rebase(const struct ab_policy *policy, const char *home, const char *path)
+{
+	if (!policy->home || !ab_path_within(path, policy->home))
+		return ab_strdup(path);
+	return ab_printf("%s%s", home[1] ? home : "",
+			 path + (policy->home[1] ? strlen(policy->home) : 0));
+}
+
+void ab_share_returns(const struct ab_policy *policy, const char *home, struct ab_strv *ret,
+		      struct ab_strv *notes)
+{
+	for (size_t i = 0; i < policy->fs.returns.len; i++) {
+		const char *path = policy->fs.returns.v[i];
+		ab_autofree char *stray = NULL, *shown = NULL;
+		char *real = ab_host_path_resolve(&policy->fs.touched, path, &stray);
+
+		if (stray) {
+			shown = ab_escape(path);
+			ab_strv_addf(notes,
+				     "cannot return %s: a link that a box could have created "
+				     "leads there",
+				     shown);
+			free(real);
+			continue;
+		}
+		ab_strv_give(ret, real ? real : rebase(policy, home, path));
+	}
+}
