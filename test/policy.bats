@@ -26,12 +26,12 @@ answer()
 	agentbox profile list
 	[ "$status" -eq 0 ]
 	for name in default read-only workspace-write workspace-write-whitelist \
-		development ci claude codex gemini opencode; do
+		development ci claude codex gemini opencode copilot qwen; do
 		grep -qE "^$name +[A-Z].*\.$" <<<"$output"
 	done
-	[ "${#lines[@]}" -eq 10 ]
+	[ "${#lines[@]}" -eq 12 ]
 	answer '[.[] | select(.about == "")]' '[]' profile list
-	answer 'length' 10 profile list
+	answer 'length' 12 profile list
 }
 
 @test "profile list: the user's own come after, and a built-in name stays built in" {

@@ -1,5 +1,6 @@
 #include "policy/layers/layers.h"
 
+#include "policy/layers/profiles.h"
 #include "policy_help.h"
 #include "tap.h"
 
@@ -52,16 +53,18 @@ static void test_profiles(void)
 		  AB_FALLBACK_STRICT },
 		{ "development", AB_NET_ALLOWED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_WARN },
 		{ "ci", AB_NET_BLOCKED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
-		{ "claude", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "claude", AB_NET_FILTERED, 3, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 		{ "codex", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
-		{ "gemini", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
-		{ "opencode", AB_NET_FILTERED, 5, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "gemini", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "opencode", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "copilot", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "qwen", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 	};
 	struct ab_strv names = { 0 }, docs = { 0 };
 
 	ab_policy_profiles(&input, &names, &docs);
 	ok(names.len == AB_COUNT(want) && docs.len == names.len,
-	   "the profiles are the ten of the manual");
+	   "the profiles are the twelve of the manual");
 	for (size_t i = 0; i < AB_COUNT(want); i++) {
 		struct ab_policy *p;
 
@@ -85,6 +88,20 @@ static void test_profiles(void)
 		   "its service and its key are there");
 		ab_policy_free(p);
 	}
+	/* Every agent keeps its home, and what it runs is judged. */
+	for (size_t i = 0; i < ab_profile_count; i++) {
+		struct ab_policy *p;
+
+		input.profile = ab_profiles[i].name;
+		p = load();
+		ok(p && ab_profiles[i].agent == (p->fs.home == AB_HOME_KEPT) &&
+			   ab_profiles[i].agent == (p->commands.enforce == AB_ENFORCE_CHILDREN),
+		   "profile %s is an agent's, or not", ab_profiles[i].name);
+		ab_policy_free(p);
+	}
+	is_str(ab_profile_of_agent("/usr/bin/claude")->name, "claude", "an agent by its path");
+	ok(!ab_profile_of_agent("ci") && !ab_profile_of_agent("claude/x"),
+	   "other profiles are not an agent's");
 	ab_strv_fini(&names);
 	ab_strv_fini(&docs);
 	reset_input();

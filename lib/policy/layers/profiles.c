@@ -53,6 +53,7 @@ const char *const ab_default_deny_read[] = {
 	"~/.claude/.credentials.json", "~/.codex/auth.json",
 	"~/.gemini/oauth_creds.json", "~/.gemini/google_accounts.json",
 	"~/.local/share/opencode/auth.json", "~/.config/github-copilot",
+	"~/.copilot/config.json", "~/.qwen/oauth_creds.json",
 
 	/* databases and mail */
 	"~/.pgpass", "~/.my.cnf", "~/.mylogin.cnf", "~/.dbshell",
@@ -312,96 +313,64 @@ static const struct ab_preset ci_presets[] = {
 };
 
 /*
- * Agents. Each can write its own state, reach its own service and keep the
- * variables that it needs to log in. The sandboxes of Claude Code and Codex have
- * no documented variable to switch them off (only a setting and an option);
- * OpenCode has no sandbox.
+ * Agents. Each can reach its own service and keeps the variables that it needs to log in. Its home
+ * folder is a layer that is kept for the next run, so settings, hooks, plugins, tool servers,
+ * instructions and downloaded programs work in the box, and an agent outside never sees them.
  *
- * The state folder also contains what the agent loads or runs when it is started
- * outside the box: settings, hooks, plugins, tool servers, instructions, programs
- * that it downloaded. These names are closed. ~/.claude.json holds state and tool
- * servers in one file, so it is not writable at all.
+ * `share`: folders of conversations, which are the host's own. Nothing in them may be a setting, an
+ * instruction or a program of the agent; names of that kind are closed in them. Gemini CLI keeps its
+ * chats beside programs and skills, and OpenCode keeps a database, so they share nothing.
+ * `return`: logins that the service renews.
+ *
+ * The agent decides what it runs, so every program is judged. In a layer some rules protect nothing.
+ *
+ * The sandboxes of Claude Code and Codex have no documented variable to switch them off (only a
+ * setting and an option); OpenCode has no sandbox.
  */
+/* clang-format off */
+#define AGENT                                                                \
+	{ AB_KEY_WRITE, "." },                                               \
+	{ AB_KEY_HOME, "kept" },                                             \
+	{ AB_KEY_ENFORCE, "children" },                                      \
+	{ AB_KEY_OVERRIDE, "agent-config=sandboxed" },                       \
+	{ AB_KEY_OVERRIDE, "global-install=sandboxed" },                     \
+	PASS_BASICS
+
 static const struct ab_preset claude_presets[] = {
-	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_WRITE, "~/.claude" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/*settings*" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/hooks" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/plugins" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/commands" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/agents" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/skills" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/output-styles" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/rules" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/workflows" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/statusline*" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/keybindings*" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/CLAUDE*.md" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/AGENTS*.md" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/.mcp.json" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/.claude.json" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/local" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/bin" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/shell-snapshots" },
-	{ AB_KEY_DENY_WRITE, "~/.claude/session-env" },
+	AGENT,
+	{ AB_KEY_SHARE, "~/.claude/projects" },
+	{ AB_KEY_SHARE, "~/.claude/todos" },
+	/* Instructions for later sessions, and scripts of workflows. */
+	{ AB_KEY_DENY_WRITE, "~/.claude/projects/*/memory" },
+	{ AB_KEY_DENY_WRITE, "~/.claude/projects/*/*/workflows" },
+	{ AB_KEY_RETURN, "~/.claude/.credentials.json" },
 	{ AB_KEY_DENY_READ, "!~/.claude/.credentials.json" },
 	{ AB_KEY_NET_ALLOW, "*.anthropic.com" },
 	{ AB_KEY_NET_ALLOW, "claude.ai" },
 	{ AB_KEY_NET_ALLOW, "*.claude.ai" },
 	{ AB_KEY_NET_ALLOW, "claude.com" },
 	{ AB_KEY_NET_ALLOW, "*.claude.com" },
-	PASS_BASICS,
 	{ AB_KEY_ENV_PASS, "ANTHROPIC_API_KEY" },
 	{ AB_KEY_ENV_PASS, "ANTHROPIC_AUTH_TOKEN" },
 	{ AB_KEY_ENV_PASS, "CLAUDE_CODE_OAUTH_TOKEN" },
 };
 
 static const struct ab_preset codex_presets[] = {
-	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_WRITE, "~/.codex" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/*.toml" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/config*" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/hooks*" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/rules" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/prompts" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/skills" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/agents" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/plugins" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/.tmp" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/AGENTS*.md" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/instructions*" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/.env*" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/bin" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/packages" },
-	{ AB_KEY_DENY_WRITE, "~/.codex/shell_snapshots" },
+	AGENT,
+	{ AB_KEY_SHARE, "~/.codex/sessions" },
+	{ AB_KEY_RETURN, "~/.codex/auth.json" },
 	{ AB_KEY_DENY_READ, "!~/.codex/auth.json" },
 	{ AB_KEY_NET_ALLOW, "api.openai.com" },
 	{ AB_KEY_NET_ALLOW, "auth.openai.com" },
 	{ AB_KEY_NET_ALLOW, "chatgpt.com" },
 	{ AB_KEY_NET_ALLOW, "*.chatgpt.com" },
-	PASS_BASICS,
 	{ AB_KEY_ENV_PASS, "OPENAI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "CODEX_API_KEY" },
 };
 
 static const struct ab_preset gemini_presets[] = {
-	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_WRITE, "~/.gemini" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/settings*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/extension*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/commands" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/agents" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/skills" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/hooks" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/policies" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/trusted*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/*.md" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/.env*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/sandbox*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/keybindings*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/antigravity*" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/bin" },
-	{ AB_KEY_DENY_WRITE, "~/.gemini/tmp/bin" },
+	AGENT,
+	{ AB_KEY_RETURN, "~/.gemini/oauth_creds.json" },
 	{ AB_KEY_DENY_READ, "!~/.gemini/oauth_creds.json" },
 	{ AB_KEY_DENY_READ, "!~/.gemini/google_accounts.json" },
 	{ AB_KEY_NET_ALLOW, "generativelanguage.googleapis.com" },
@@ -409,50 +378,58 @@ static const struct ab_preset gemini_presets[] = {
 	{ AB_KEY_NET_ALLOW, "aiplatform.googleapis.com" },
 	{ AB_KEY_NET_ALLOW, "oauth2.googleapis.com" },
 	{ AB_KEY_NET_ALLOW, "accounts.google.com" },
-	PASS_BASICS,
 	{ AB_KEY_ENV_PASS, "GEMINI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "GOOGLE_API_KEY" },
 	{ AB_KEY_ENV_SET, "GEMINI_SANDBOX=false" },
 };
 
 static const struct ab_preset opencode_presets[] = {
-	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_WRITE, "~/.config/opencode" },
-	{ AB_KEY_WRITE, "~/.local/share/opencode" },
-	{ AB_KEY_WRITE, "~/.local/state/opencode" },
-	{ AB_KEY_WRITE, "~/.cache/opencode" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/*.json" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/*.jsonc" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/config*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/plugin*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/tool*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/command*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/agent*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/mode*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/skill*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/*.md" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/.env*" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/node_modules" },
-	{ AB_KEY_DENY_WRITE, "~/.config/opencode/bun.lock*" },
-	{ AB_KEY_DENY_WRITE, "~/.local/share/opencode/bin" },
-	{ AB_KEY_DENY_WRITE, "~/.local/share/opencode/plugin*" },
-	{ AB_KEY_DENY_WRITE, "~/.cache/opencode/node_modules" },
-	{ AB_KEY_DENY_WRITE, "~/.cache/opencode/packages" },
-	{ AB_KEY_DENY_WRITE, "~/.cache/opencode/package.json" },
-	{ AB_KEY_DENY_WRITE, "~/.cache/opencode/bun.lock*" },
-	{ AB_KEY_DENY_WRITE, "~/.cache/opencode/bin" },
+	AGENT,
+	{ AB_KEY_RETURN, "~/.local/share/opencode/auth.json" },
 	{ AB_KEY_DENY_READ, "!~/.local/share/opencode/auth.json" },
 	{ AB_KEY_NET_ALLOW, "opencode.ai" },
 	{ AB_KEY_NET_ALLOW, "*.opencode.ai" },
 	{ AB_KEY_NET_ALLOW, "models.dev" },
 	{ AB_KEY_NET_ALLOW, "@llm" },
-	PASS_BASICS,
 	{ AB_KEY_ENV_PASS, "OPENCODE_API_KEY" },
 	{ AB_KEY_ENV_PASS, "ANTHROPIC_API_KEY" },
 	{ AB_KEY_ENV_PASS, "OPENAI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "GEMINI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "OPENROUTER_API_KEY" },
 };
+
+/* The token of GitHub is not renewed, so nothing is returned. */
+static const struct ab_preset copilot_presets[] = {
+	AGENT,
+	{ AB_KEY_SHARE, "~/.copilot/session-state" },
+	{ AB_KEY_DENY_READ, "!~/.copilot/config.json" },
+	{ AB_KEY_NET_ALLOW, "*.githubcopilot.com" },
+	{ AB_KEY_NET_ALLOW, "api.github.com" },
+	{ AB_KEY_NET_ALLOW, "github.com:443" },
+	{ AB_KEY_ENV_PASS, "COPILOT_GITHUB_TOKEN" },
+	{ AB_KEY_ENV_PASS, "GH_TOKEN" },
+	{ AB_KEY_ENV_PASS, "GITHUB_TOKEN" },
+	{ AB_KEY_ENV_PASS, "COPILOT_PROVIDER_API_KEY" },
+	{ AB_KEY_ENV_PASS, "COPILOT_PROVIDER_BEARER_TOKEN" },
+};
+
+static const struct ab_preset qwen_presets[] = {
+	AGENT,
+	{ AB_KEY_SHARE, "~/.qwen/projects" },
+	{ AB_KEY_DENY_WRITE, "~/.qwen/projects/*/memory" },
+	{ AB_KEY_RETURN, "~/.qwen/oauth_creds.json" },
+	{ AB_KEY_DENY_READ, "!~/.qwen/oauth_creds.json" },
+	{ AB_KEY_NET_ALLOW, "chat.qwen.ai" },
+	{ AB_KEY_NET_ALLOW, "portal.qwen.ai" },
+	{ AB_KEY_NET_ALLOW, "dashscope.aliyuncs.com" },
+	{ AB_KEY_NET_ALLOW, "dashscope-intl.aliyuncs.com" },
+	{ AB_KEY_NET_ALLOW, "@llm" },
+	{ AB_KEY_ENV_PASS, "DASHSCOPE_API_KEY" },
+	{ AB_KEY_ENV_PASS, "BAILIAN_CODING_PLAN_API_KEY" },
+	{ AB_KEY_ENV_PASS, "OPENAI_API_KEY" },
+	{ AB_KEY_ENV_SET, "QWEN_SANDBOX=false" },
+};
+/* clang-format on */
 
 #define PRESETS(list) (list), AB_COUNT(list)
 
@@ -474,13 +451,20 @@ const struct ab_profile ab_profiles[] = {
 	{ "ci", "default",
 	  "The workspace is writable; no network, no questions; every guarantee is required.",
 	  PRESETS(ci_presets) },
-	{ "claude", "default", "Claude Code: its state folder and its service.",
-	  PRESETS(claude_presets) },
-	{ "codex", "default", "Codex: its state folder and its service.", PRESETS(codex_presets) },
-	{ "gemini", "default", "Gemini CLI: its state folder and its service.",
-	  PRESETS(gemini_presets) },
-	{ "opencode", "default", "OpenCode: its state folders and the model services.",
-	  PRESETS(opencode_presets) },
+	{ "claude", "default", "Claude Code: a home layer of its own, its logins and its service.",
+	  PRESETS(claude_presets), .agent = true },
+	{ "codex", "default", "Codex: a home layer of its own, its logins and its service.",
+	  PRESETS(codex_presets), .agent = true },
+	{ "gemini", "default", "Gemini CLI: a home layer of its own, its logins and its service.",
+	  PRESETS(gemini_presets), .agent = true },
+	{ "opencode", "default",
+	  "OpenCode: a home layer of its own, its logins and the model services.",
+	  PRESETS(opencode_presets), .agent = true },
+	{ "copilot", "default", "Copilot CLI: a home layer of its own and its service.",
+	  PRESETS(copilot_presets), .agent = true },
+	{ "qwen", "default",
+	  "Qwen Code: a home layer of its own, its logins and the model services.",
+	  PRESETS(qwen_presets), .agent = true },
 };
 
 const size_t ab_profile_count = AB_COUNT(ab_profiles);
@@ -491,4 +475,12 @@ const struct ab_profile *ab_profile_find(const char *name)
 		if (strcmp(ab_profiles[i].name, name) == 0)
 			return &ab_profiles[i];
 	return NULL;
+}
+
+const struct ab_profile *ab_profile_of_agent(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	const struct ab_profile *p = ab_profile_find(slash ? slash + 1 : program);
+
+	return p && p->agent ? p : NULL;
 }

@@ -4,6 +4,7 @@
  * The built-in profiles as tables of settings, so that a start needs no file.
  * A profile builds on its parent as a file does.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "policy/model/keys.h"
@@ -19,12 +20,15 @@ struct ab_profile {
 	const char *doc;
 	const struct ab_preset *presets;
 	size_t npresets;
+	bool agent; /* for the agent whose program has this name */
 };
 
 extern const struct ab_profile ab_profiles[];
 extern const size_t ab_profile_count;
 
 const struct ab_profile *ab_profile_find(const char *name);
+/* The profile for an agent that is started by this path or name, or NULL. */
+const struct ab_profile *ab_profile_of_agent(const char *program);
 
 /* The lists of the profile `default`. */
 extern const char *const ab_default_deny_read[];

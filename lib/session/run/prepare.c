@@ -15,7 +15,9 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "landlock/landlock.h"
+#include "layer/giveback/share.h"
 #include "policy/layers/environment.h"
+#include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
@@ -450,8 +452,11 @@ int ab_prepare_layers(const struct ab_request *rq, struct ab_prepared *p, struct
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
-	if (ab_prepare_record(rq, p, err) < 0 ||
-	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
+	if (ab_prepare_record(rq, p, err) < 0)
+		return -1;
+	if (!p->nested)
+		ab_share_create(p->policy, &p->notes);
+	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
 	if (look_at_home(p, rq, err) < 0)
@@ -501,6 +506,17 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	return 0;
 }
 
+/* Without its profile an agent has neither its service nor a home that is kept. */
+static void suggest_profile(struct ab_prepared *p, const struct ab_request *rq)
+{
+	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
+
+	if (agent && !p->nested && strcmp(p->policy->profile, "default") == 0)
+		ab_strv_addf(&p->notes,
+			     "there is a profile for %s: agentbox run --profile %s -- %s",
+			     agent->name, agent->name, agent->name);
+}
+
 /* No setting can do this, so a loaded policy never has it. */
 static int set_learning(struct ab_prepared *p, struct ab_error *err)
 {
@@ -528,6 +544,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 		ab_prepared_fini(ret);
 		return -1;
 	}
+	suggest_profile(ret, request);
 	return 0;
 }
 
