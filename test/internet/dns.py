@@ -9,6 +9,7 @@ ORIGIN4, ORIGIN6 = "203.0.113.20", "2001:db8::20"
 PRIVATE = "10.0.0.5"
 
 KEYS = "203.0.113.80"
+MODELS = "203.0.113.90"
 
 # Name: addresses, or the name it is an alias of.
 ZONE = {
@@ -65,6 +66,8 @@ ZONE.update((name, [KEYS]) for name in """
     api.anthropic.com here.openai.azure.com generativelanguage.googleapis.com
     github.com api.github.com registry.npmjs.org upload.pypi.org
     huggingface.co keys.test other-keys.test""".split())
+# Stand-ins for what agents talk to.
+ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
 A, CNAME, AAAA = 1, 5, 28
 TYPES = {A: "A", CNAME: "CNAME", AAAA: "AAAA", 65: "HTTPS", 16: "TXT"}
 

@@ -13,6 +13,7 @@ import time
 sys.dont_write_bytecode = True
 import dns      # noqa: E402
 import keys     # noqa: E402
+import models   # noqa: E402
 import origin   # noqa: E402
 import wire     # noqa: E402
 
@@ -77,6 +78,7 @@ async def serve(directory, sshd_uid):
         record = recorder(directory + "/origin.log")
         await origin.start(record)
         await keys.start(record, directory)
+        await models.start(record, directory)
         await wire.start(recorder(directory + "/proxy.log"))
         for where, port in (("203.0.113.10", 443), ("203.0.113.30", 2222),
                             ("203.0.113.40", 6379)):
