@@ -252,7 +252,7 @@ interactive()
 	jq -e '.claudeAiOauth.accessToken == "renewed-access" and .mcpOAuth.mine == 1' \
 		"$HOME/.claude/.credentials.json" >/dev/null
 	[ "$(stat -c %a "$HOME/.claude/.credentials.json")" = 600 ]
-	[[ "$output" == *".credentials.json was renewed in the box and written back"* ]]
+	[[ "$output" == *".credentials.json was changed in the box and written back"* ]]
 
 	cat >"$HOME/.codex/auth.json" <<-'END'
 	{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"eyJhbGciOiJub25lIn0.eyJlbWFpbCI6ImFAYi5jIn0.e30",

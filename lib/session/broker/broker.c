@@ -45,6 +45,7 @@
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
 #include "session/home/home_left.h"
+#include "session/home/home_return.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
 #include "session/secrets/renew.h"
@@ -192,6 +193,12 @@ static void sweep_workspace(struct broker *b)
 	b->swept = true;
 }
 
+static void return_files(struct broker *b, struct ab_strv *lines)
+{
+	if (b->duty.returns)
+		ab_home_return_end(b->duty.returns, b->duty.spec, b->stage, lines);
+}
+
 /* The box is gone with init: every process of its pid namespace died first. */
 static void wait_for_box(struct broker *b)
 {
@@ -236,6 +243,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_terminal_rescue(&b->duty.rescue);
 	wait_for_box(b);
 	sweep_workspace(b);
+	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
@@ -265,6 +273,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	if (b->stage >= 0)
 		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
 	a.number = (uint32_t)lines.len;
+	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
@@ -565,6 +574,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		       run->state->runs,
 		       duty->locks[0],
 		       duty->locks[1],
+		       duty->returns ? ab_home_return_fd(duty->returns) : -1,
 		       duty->judge_sock };
 
 	b.duty = *duty;

@@ -13,6 +13,7 @@
 #include "base/data/strv.h"
 #include "session/terminal/terminal.h"
 
+struct ab_home_return;
 struct ab_log_setup;
 struct ab_peer;
 struct ab_policy_input;
@@ -35,6 +36,7 @@ struct ab_broker_duty {
 	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
 	const char *home;		 /* the real home folder, or NULL */
+	struct ab_home_return *returns;	 /* files that the home layer gives back, or NULL */
 	bool strict;			 /* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
 	const struct ab_secrets *secrets;  /* to read again, or NULL */

@@ -121,6 +121,11 @@ static int open_upper(const struct ab_home_return *files, const struct ab_spec *
 	return found >= 0 ? found : open_kept(files);
 }
 
+int ab_home_return_fd(const struct ab_home_return *files)
+{
+	return files->set ? files->set->dir : -1;
+}
+
 /* True: meta.json has to be saved. */
 static bool return_file(struct ab_home_return *files, const struct ab_spec *spec, int stage,
 			const char *path, struct ab_strv *ret_lines)
@@ -144,7 +149,7 @@ static bool return_file(struct ab_home_return *files, const struct ab_spec *spec
 		break;
 	}
 	ab_layer_meta_set_return(find_meta(files), rel, &now);
-	ab_strv_addf(ret_lines, "%s was renewed in the box and written back", shown);
+	ab_strv_addf(ret_lines, "%s was changed in the box and written back to the host", shown);
 	return true;
 }
 

@@ -24,6 +24,8 @@ struct ab_home_return {
 void ab_home_return_begin(const struct ab_policy *policy, const char *home,
 			  struct ab_layer_set *set, struct ab_home_return *ret,
 			  struct ab_strv *notes);
+/* The descriptor that ab_home_return_end() needs; -1: none. */
+int ab_home_return_fd(const struct ab_home_return *files);
 /* `stage` is the box's staging tmpfs, or -1. The lines are sentences about what was returned and
  * what was not. */
 void ab_home_return_end(struct ab_home_return *files, const struct ab_spec *spec, int stage,

@@ -440,6 +440,8 @@ static int look_at_home(struct ab_prepared *p, const struct ab_request *rq, stru
 	ab_home_look(&setup, &p->host, &p->notes, &p->details);
 	if (p->kept.home && !ab_layer_mounts_find(&p->host.facts.layers, p->kept.home))
 		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state));
+	ab_home_return_begin(p->policy, p->host.facts.layers.len ? p->host.home : NULL,
+			     p->kept.upper ? &p->kept.set : NULL, &p->returns, &p->notes);
 	return 0;
 }
 
@@ -552,6 +554,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
 	ab_next_run_fini(&p->next);
+	ab_home_return_fini(&p->returns);
 	ab_kept_layers_fini(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);

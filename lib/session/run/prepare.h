@@ -5,6 +5,7 @@
 #include "audit/write/copy.h"
 #include "sandbox/plan/spec.h"
 #include "session/host/facts.h"
+#include "session/home/home_return.h"
 #include "session/kept/kept.h"
 #include "session/secrets/secrets.h"
 #include "session/state/next_run.h"
@@ -23,6 +24,7 @@ struct ab_prepared {
 	const struct ab_copy *result; /* for --result; owned by the run */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
+	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */

@@ -156,6 +156,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .spec = &p->spec,
 				       .deny_read = &p->policy->fs.deny_read,
 				       .home = p->host.home,
+				       .returns = &p->returns,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
