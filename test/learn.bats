@@ -107,7 +107,7 @@ clean_project()
 	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
 	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":[".","~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"alsoWrite":["~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
 	[[ "$stderr" == *"$HOME/.bashrc"* ]]
 	[[ "$stderr" == *"$HOME/.ssh/x"* ]]
 	agentbox run --profile p -c 'echo x >~/.cache/tool/x && echo y >here'
@@ -127,13 +127,13 @@ clean_project()
 		done
 		exit 0'
 	[ "$status" -eq 0 ]
-	jq -e '.filesystem.write == [".", "~/other/.config/tool"]' <<<"$output"
+	jq -e '.filesystem.alsoWrite == ["~/other/.config/tool"]' <<<"$output"
 	[[ "$stderr" == *"$HOME/repo/.git/hooks/new  protected: "* ]]
 	[[ "$stderr" == *"$HOME/other/.config/new  protected: "* ]]
 	[[ "$stderr" != *"--write $HOME/repo/.git/hooks "* ]]
 	[[ "$stderr" != *"--write $HOME/other/.config "* ]]
 	agentbox_split learn --yes --save p -- sh -c 'echo >~/repo/.git/new; exit 0'
-	jq -e '.filesystem.write == [".", "~/repo/.git"]' <<<"$output"
+	jq -e '.filesystem.alsoWrite == ["~/repo/.git"]' <<<"$output"
 	cat >try <<-'EOF'
 		for i in hooks/new new; do (echo >~/repo/.git/$i); done
 	EOF
@@ -147,7 +147,7 @@ clean_project()
 	mkdir -p .git/hooks src
 	agentbox_split learn --yes --profile read-only -- sh -c 'echo >.git/hooks/new; echo >src/new; exit 0'
 	[ "$status" -eq 0 ]
-	jq -e '.filesystem.write == ["./src"]' <<<"$output"
+	jq -e '.filesystem.alsoWrite == ["./src"]' <<<"$output"
 }
 
 @test "learn: a home folder behind a link is one all the same" {
@@ -160,7 +160,7 @@ clean_project()
 		for i in . own .config/fish .vim/plugin; do
 			echo >~/$i/x
 		done'
-	jq -e '.filesystem.write == [".", "~/own"]' <<<"$output"
+	jq -e '.filesystem.alsoWrite == ["~/own"]' <<<"$output"
 	[[ "$stderr" == *"$real/x  would open the whole home folder"* ]]
 	[[ "$stderr" == *"$real/dots/fish/x  programs take keys"* ]]
 	[[ "$stderr" != *"--write $real -- "* ]]

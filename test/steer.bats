@@ -175,28 +175,30 @@ servant_end()
 	beside allow "$(run_id)-1" --always
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"other.test is allowed in every run from now on"* ]]
-	[[ "$output" == *'+		"allow": [ "v4.test", "other.test" ]'* ]]
+	[[ "$output" == *'+		"alsoAllow": ["other.test"]'* ]]
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
-	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test", "other.test" ]\n\t}\n}\n' |
+	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test" ],\n\t\t"alsoAllow": ["other.test"]\n\t}\n}\n' |
 		cmp - "$HOME/.config/agentbox/config.json"
 	agentbox run -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
 	[ "$output" = 200 ]
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *" is already in network.allow of "* ]]
+	[[ "$output" == *" is already in network.alsoAllow of "* ]]
 }
 
-@test "steer: the first entry of a list brings along what the profile allows" {
+@test "steer: what is allowed always is added to what the profile allows" {
 	box_start run --profile claude --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
 	wait_for 90 pending 1
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"replaces the list of profile claude"* ]]
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
-	jq -e '.network.allow | index("other.test") and index("*.anthropic.com")' \
-		"$HOME/.config/agentbox/config.json"
+	[ "$(jq -c . "$HOME/.config/agentbox/config.json")" = '{"network":{"alsoAllow":["other.test"]}}' ]
+	agentbox config show --json --profile claude
+	jq -e '."network.allow" | map(.value) | index("other.test") and index("*.anthropic.com")' <<<"$output"
+	agentbox config show --json
+	jq -e '."network.allow" | map(.value) == ["other.test"]' <<<"$output"
 }
 
 @test "steer: a run that is over is not changed, and the command is there to copy" {
@@ -410,7 +412,6 @@ servant_end()
 	mkdir "$HOME/data"
 	beside allow "$HOME/data" --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"replaces the list of profile default"* ]]
 	for i in 1 2; do
 		agentbox run -- touch "$HOME/data/$i" "$WORKSPACE/$i"
 		[ "$status" -eq 0 ]
@@ -509,11 +510,11 @@ servant_end()
 	[[ "$output" == *"x.test is allowed in every run from now on"* ]]
 	[[ "$output" != *"no effect"* ]]
 	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '[]' ]
-	[ "$(jq '.network.allow | index("x.test") != null' "$HOME/.config/agentbox/config.json")" = true ]
+	[ "$(jq '.network.alsoAllow | index("x.test") != null' "$HOME/.config/agentbox/config.json")" = true ]
 	agentbox deny X.test. --always
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["x.test"]' ]
-	[ "$(jq '.network.allow | index("x.test")' "$HOME/.config/agentbox/config.json")" = null ]
+	[ "$(jq '.network.alsoAllow | index("x.test")' "$HOME/.config/agentbox/config.json")" = null ]
 	agentbox deny --undo x.test
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'-    "deny": ["x.test"]'* ]]
@@ -527,7 +528,9 @@ servant_end()
 	[ "$status" -eq 0 ]
 	agentbox allow --undo "$HOME/data"
 	[ "$status" -eq 0 ]
-	[ "$(jq '.filesystem.write | length' "$HOME/.config/agentbox/config.json")" -eq 1 ]
+	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = '{"alsoWrite":[]}' ]
+	agentbox run -- touch "$WORKSPACE/still"
+	[ "$status" -eq 0 ]
 	agentbox allow --undo --always x.test
 	[ "$status" -eq 2 ]
 }

@@ -312,7 +312,7 @@ static char *get(const char *path)
 
 static int add(const char *path, const char *value, struct ab_strv *diff, struct ab_error *err)
 {
-	return ab_edit_file_add(&input, path, keys, 2, NULL, value, diff, err);
+	return ab_edit_file_add(&input, path, keys, 2, value, diff, err);
 }
 
 static void is_refused(const char *path, const char *value, const char *why)
@@ -345,30 +345,6 @@ static void check_new_file(void)
 	ok(diff.len == 5 && strcmp(diff.v[2], "+    \"allow\": [\"github.com\"]") == 0,
 	   "the change is told");
 	ok(add(path, "github.com", &none, &err) == 0 && none.len == 0, "once more is no change");
-}
-
-static void check_begin(void)
-{
-	ab_autofree char *path = at("begin.json"), *got = NULL, *more = NULL;
-	ab_autostrv struct ab_strv first = { 0 }, diff = { 0 };
-	struct ab_error err = { 0 };
-
-	ab_strv_add(&first, "a.example");
-	ab_strv_add(&first, "b.example");
-	put(path, "{\"extends\":\"ci\"}", 0600);
-	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff, &err) == 0,
-	   "a new list %s", err.text);
-	got = get(path);
-	is_str(got,
-	       "{\"extends\":\"ci\",\"network\":{\"allow\":[\"a.example\","
-	       "\"b.example\",\"c.example\"]}}",
-	       "begins with what it takes the place of");
-	put(path, "{\"network\":{\"allow\":[]}}", 0600);
-	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff, &err) == 0,
-	   "one that is there %s", err.text);
-	more = get(path);
-	is_str(more, "{\"network\":{\"allow\":[\"c.example\"]}}",
-	       "gets nothing else, even when it is empty");
 }
 
 static void check_old_file(void)
@@ -460,7 +436,6 @@ int main(void)
 		abort();
 	input = (struct ab_policy_input){ .cwd = top, .home = top, .environ = environ };
 	check_new_file();
-	check_begin();
 	check_old_file();
 	check_race();
 	check_left();

@@ -1,6 +1,7 @@
 #include "policy/layers/layers.h"
 
 #include "policy/layers/profiles.h"
+#include "policy/layers/trust.h"
 #include "policy_help.h"
 #include "tap.h"
 
@@ -158,6 +159,55 @@ static void test_order(void)
 	p = load();
 	ok(p && p->fs.write.len == 0, "an empty list means nothing");
 	ab_policy_free(p);
+	remove_file(USER_FILE);
+	remove_file(SYSTEM_FILE);
+	reset_input();
+}
+
+/* What is added to a list stays, whichever layer replaces the list. */
+static void test_added(void)
+{
+	struct ab_trust_review review;
+	struct ab_policy *p;
+
+	put_file(SYSTEM_FILE, "{\"network\":{\"alsoAllow\":[\"s.example\"]}}");
+	put_file(USER_FILE,
+		 "{\"network\":{\"allow\":[\"u.example\"],\"alsoAllow\":[\"v.example\"]},"
+		 "\"filesystem\":{\"alsoWrite\":[\"~/data\"]}}");
+	p = load();
+	is_str(joined(&p->net.allow), "u.example s.example v.example", "additions add up");
+	ok(p->fs.write.len == 2 && strcmp(p->fs.write.v[1], at("home/data")) == 0,
+	   "the profile's own list stays");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[],\"alsoAllow\":[\"evil.example\"]},"
+			       "\"filesystem\":{\"alsoWrite\":[\"~\"]}}");
+	p = load();
+	is_str(joined(&p->net.allow), "s.example v.example",
+	       "an untrusted project adds nothing, and what you added stays");
+	ok(p->fs.write.len == 2, "nor a folder");
+	is_str(joined(&notes),
+	       ".agentbox.json is not trusted: filesystem.alsoWrite: 1 entry ignored; review and "
+	       "accept it with: agentbox trust .agentbox.json is not trusted: network.alsoAllow: "
+	       "1 entry ignored; review and accept it with: agentbox trust",
+	       "which is said");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"p.example\"]}}");
+	if (ab_trust_review(&input, NULL, &review, &error) == 0) {
+		ab_trust_record(&input, &review, &error);
+		ab_trust_review_fini(&review);
+	}
+	p = load();
+	is_str(joined(&p->net.allow), "p.example s.example v.example",
+	       "a trusted one replaces the list, and not what was added");
+	ab_policy_free(p);
+
+	add_flag("filesystem.write", NULL, "--read-only");
+	p = load();
+	ok(p && p->fs.write.len == 0, "an emptied list is empty");
+	ab_policy_free(p);
+	remove_file(PROJECT_FILE);
 	remove_file(USER_FILE);
 	remove_file(SYSTEM_FILE);
 	reset_input();
@@ -421,6 +471,7 @@ int main(void)
 	test_default();
 	test_profiles();
 	test_order();
+	test_added();
 	test_extends();
 	test_config_flag();
 	test_paths();

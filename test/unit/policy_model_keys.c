@@ -202,14 +202,17 @@ static void test_invariants(void)
 	size_t bad = 0, doc = 0;
 
 	for (int i = 0; i < AB_KEY_COUNT; i++) {
-		const struct ab_key *k = &ab_keys[i];
+		const struct ab_key *k = &ab_keys[i], *to = &ab_keys[k->adds_to];
 
 		doc += k->doc && k->doc[0] && k->doc[strlen(k->doc) - 1] == '.';
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
 		bad += (k->type == AB_TYPE_WORD) != (k->nwords > 0);
 		/* Every list that permits is kept to what was permitted, every
 		 * one that forbids can only grow. */
-		bad += k->merge == AB_MERGE_GROW && k->tighten != AB_TIGHTEN_UNION;
+		bad += k->merge == AB_MERGE_GROW &&
+		       k->tighten != (k->adds_to ? AB_TIGHTEN_NEVER : AB_TIGHTEN_UNION);
+		bad += k->adds_to && (k->merge != AB_MERGE_GROW || k->type != to->type ||
+				      to->tighten != AB_TIGHTEN_COVERED || to->adds_to);
 		bad += k->merge == AB_MERGE_FRONT && k->tighten != AB_TIGHTEN_MARKED;
 		bad += k->tighten == AB_TIGHTEN_COVERED && !ab_key_is_list(k);
 		bad += k->tighten == AB_TIGHTEN_STRICTER && ab_key_is_list(k);

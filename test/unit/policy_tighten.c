@@ -128,6 +128,7 @@ static const struct pool {
 		list, AB_COUNT(list) \
 	}
 	[AB_KEY_WRITE] = POOL(paths),	      [AB_KEY_READ] = POOL(reads),
+	[AB_KEY_ALSO_WRITE] = POOL(paths),    [AB_KEY_ALSO_ALLOW] = POOL(hosts),
 	[AB_KEY_DENY_READ] = POOL(patterns),  [AB_KEY_DENY_WRITE] = POOL(names),
 	[AB_KEY_SHARE] = POOL(paths),	      [AB_KEY_RETURN] = POOL(sockets),
 	[AB_KEY_UNIX] = POOL(sockets),	      [AB_KEY_TMP_SIZE] = POOL(sizes),

@@ -113,15 +113,15 @@ static const struct {
 	    "\"domain\":\"10.0.0.1\",\"port\":80,\"allowed\":false,\"door\":\"connect\",\"reason\":\"private\",\"repeated\":4}" },
 	  "{\"extends\":\"default\"}",
 	  "these hosts were denied, and the policy does not allow them:|  10.0.0.1:80  5 times  private" },
-	{ "a folder for a file, with what is writable already",
+	{ "a folder for a file, added to what is writable already",
 	  { WRITE_AT("/home/u/.cache/tool/x"), WRITE_AT("/home/u/.cache/tool/y/z") },
-	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"~/.cache/tool\"],"
+	  "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"~/.cache/tool\"],"
 	  "\"reason\":{\"~/.cache/tool\":\"outside the workspace\"}}}",
 	  "" },
 	{ "the other way around, and beside each other",
 	  { WRITE_AT("/home/u/a/b/c/x"), WRITE_AT("/home/u/a/b/d"), WRITE_AT("/data/u/x"),
 	    WRITE_AT("/home/u/a/bb/x") },
-	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
+	  "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
 	  "\"reason\":{\"/data/u\":\"outside the workspace\",\"~/a/b\":\"outside the workspace\","
 	  "\"~/a/bb\":\"outside the workspace\"}}}",
 	  "" },
@@ -262,11 +262,11 @@ static void test_bases(void)
 	base = before;
 	base.fs.write = (struct ab_strv){ 0 };
 	got = policy_of(written);
-	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\".\"]}}",
 	       "a workspace that was read-only");
 	free(got);
 	got = policy_of(deep);
-	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"./out\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"./out\"]}}",
 	       "or only a part of it");
 	free(got);
 	base = before;
@@ -326,8 +326,8 @@ static void test_bounds(void)
 	ok(json_array_size(json_object_get(json_object_get(j, "network"), "allow")) ==
 		   AB_LEARNED_HOSTS,
 	   "hosts");
-	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"), "write")) ==
-		   AB_LEARNED_FOLDERS + 1,
+	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"), "alsoWrite")) ==
+		   AB_LEARNED_FOLDERS,
 	   "folders");
 	json_decref(j);
 	ab_learned_notes(l, &from, &notes);

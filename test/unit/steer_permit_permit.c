@@ -5,7 +5,7 @@
 #include "steer/permit/permit_state.h"
 
 #include "base/data/mem.h"
-#include "policy/edit/inherited_lists.h"
+#include "policy/edit/list_origin.h"
 #include "policy_help.h"
 #include "tap.h"
 
@@ -337,36 +337,18 @@ static void check_place(void)
 		is_str(place(cases[i].path), cases[i].seen, cases[i].path);
 }
 
-static const char *below(const char *profile, const char *key)
-{
-	static char buf[4096];
-	ab_autostrv struct ab_strv list = { 0 };
-
-	error = (struct ab_error){ 0 };
-	if (ab_policy_below(&input, profile, key, &list, &error) < 0)
-		return error.text;
-	snprintf(buf, sizeof(buf), "%s", joined(&list));
-	return buf;
-}
-
-static void check_below(void)
+static void check_origin(void)
 {
 	struct ab_policy *policy;
 
-	is_str(below("default", "filesystem.write"), ".",
-	       "a profile's list in the words of a file");
-	is_str(below("default", "network.allow"), "", "an empty one");
-	put_file(PROFILE_FILE("mine"), "{\"filesystem\":{\"write\":[\".\",\"./out\",\"~/c\","
-				       "\"/data\"]},\"network\":{\"allow\":[\"x.y\",\"@npm\"]}}");
-	is_str(below("mine", "filesystem.write"), ". ./out ~/c /data", "every kind of path");
-	is_str(below("mine", "network.allow"), "x.y @npm", "and of host");
 	put_file(SYSTEM_FILE, "{\"network\":{\"allow\":[\"sys.example\"]}}");
-	put_file(USER_FILE, "{\"network\":{\"allow\":[\"user.example\"]}}");
-	is_str(below("mine", "network.allow"), "sys.example",
-	       "the system's file stands above, the user's own is not below");
+	put_file(USER_FILE, "{\"network\":{\"allow\":[\"user.example\"],\n"
+			    "\"alsoAllow\":[\"more.example\"]}}");
 	policy = load();
 	is_str(keep(ab_policy_origin(policy, "network.allow", "user.example")),
 	       "~/.config/agentbox/config.json:1", "where an element is from");
+	is_str(keep(ab_policy_origin(policy, "network.allow", "more.example")),
+	       "~/.config/agentbox/config.json:2", "where one that was added is from");
 	is_str(keep(ab_policy_origin(policy, "network.allow", NULL)),
 	       "~/.config/agentbox/config.json:1", "where a list is from");
 	ok(!ab_policy_origin(policy, "network.allow", "sys.example"), "one that is not there");
@@ -383,7 +365,7 @@ int main(void)
 	check_again();
 	check_sentence();
 	check_place();
-	check_below();
+	check_origin();
 	world_fini();
 	return done();
 }

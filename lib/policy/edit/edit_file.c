@@ -29,7 +29,6 @@ struct edit {
 	const struct ab_policy_input *in;
 	const char *const *keys;
 	size_t nkeys;
-	const struct ab_strv *first; /* of a new list, or NULL */
 	const char *value;
 	bool remove;
 	char *name; /* what messages call the file */
@@ -176,45 +175,13 @@ static int replace_file(const struct edit *e, const char *old, size_t old_len, c
 	return r;
 }
 
-/* The values to add: a new list starts with what it replaces. */
-static int list_values(const struct edit *e, const char *old, size_t len, struct ab_strv *ret,
-		       struct ab_error *err)
-{
-	bool there = true;
-
-	if (e->first && ab_json_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
-		return -1;
-	if (!there)
-		ab_strv_extend(ret, e->first);
-	ab_strv_add(ret, e->value);
-	return 0;
-}
-
 /* 1: there is a new text; 0: nothing to change. */
 static int change_text(const struct edit *e, const char *old, size_t len, char **ret,
 		       struct ab_error *err)
 {
-	ab_autostrv struct ab_strv values = { 0 };
-	ab_autofree char *text = NULL;
-
 	if (e->remove)
 		return ab_json_edit_remove(old, len, e->keys, e->nkeys, e->value, ret, err);
-	if (list_values(e, old, len, &values, err) < 0)
-		return -1;
-	for (size_t i = 0; i < values.len; i++) {
-		char *next = NULL;
-		int r = ab_json_edit_add(text ? text : old, text ? strlen(text) : len, e->keys,
-					 e->nkeys, values.v[i], &next, err);
-
-		if (r < 0)
-			return -1;
-		if (r > 0) {
-			free(text);
-			text = next;
-		}
-	}
-	*ret = ab_take(text);
-	return *ret != NULL;
+	return ab_json_edit_add(old, len, e->keys, e->nkeys, e->value, ret, err);
 }
 
 static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *err)
@@ -261,10 +228,10 @@ static int edit_file(struct edit *e, const char *path, struct ab_strv *ret_diff,
 }
 
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
-		     size_t nkeys, const struct ab_strv *first, const char *value,
-		     struct ab_strv *ret_diff, struct ab_error *err)
+		     size_t nkeys, const char *value, struct ab_strv *ret_diff,
+		     struct ab_error *err)
 {
-	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .first = first, .value = value };
+	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value };
 
 	return edit_file(&e, path, ret_diff, err);
 }

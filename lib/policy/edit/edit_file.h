@@ -14,13 +14,12 @@ struct ab_error;
 struct ab_policy_input;
 struct ab_strv;
 
-/* Add `value` to the list. A new list starts with `first` (or NULL), the
- * entries that it replaces (policy/edit/inherited_lists.h). ret_diff gets the change as lines
- * "-old" and "+new", safe to print; none: there was nothing to change. `in`
- * resolves paths in the file. */
+/* Add `value` to the list. ret_diff gets the change as lines "-old" and "+new",
+ * safe to print; none: there was nothing to change. `in` resolves paths in the
+ * file. */
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
-		     size_t nkeys, const struct ab_strv *first, const char *value,
-		     struct ab_strv *ret_diff, struct ab_error *err);
+		     size_t nkeys, const char *value, struct ab_strv *ret_diff,
+		     struct ab_error *err);
 /* Remove `value` from the list. No line in ret_diff: it was not there. */
 int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, const char *const *keys,
 			size_t nkeys, const char *value, struct ab_strv *ret_diff,

@@ -277,20 +277,6 @@ static bool has_value(const struct ab_json_scan_node *list, const char *value)
 	return false;
 }
 
-int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		      bool *ret_there, struct ab_error *err)
-{
-	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
-	size_t found = 0;
-
-	if (!is_empty_text(text, len) && (open_page(&p, text, len, err) < 0 ||
-					  follow_keys(&p, keys, nkeys, &found, &at, err) < 0))
-		return -1;
-	*ret_there = found == nkeys;
-	return 0;
-}
-
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err)
 {

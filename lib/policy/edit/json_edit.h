@@ -13,10 +13,6 @@
 
 struct ab_error;
 
-/* Does the list exist? */
-int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		      bool *ret_there, struct ab_error *err);
-
 /* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
  * failed. keys: "network", "allow". */
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,

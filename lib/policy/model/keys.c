@@ -61,6 +61,7 @@ static const struct ab_key_word terminal_words[] = {
 #define WORDS(list) .type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
 #define REPLACE_LIST .merge = AB_MERGE_REPLACE, .tighten = AB_TIGHTEN_COVERED
 #define GROW_LIST .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_UNION
+#define ADDED_TO(key) .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_NEVER, .adds_to = (key)
 
 enum { MILLI_DAY = 86400000 };
 
@@ -73,6 +74,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_WRITE] = {
 		"filesystem.write", AB_TYPE_PATHS, REPLACE_LIST,
 		.doc = "Writable folders and files; \".\" is the workspace." },
+	[AB_KEY_ALSO_WRITE] = {
+		"filesystem.alsoWrite", AB_TYPE_PATHS, ADDED_TO(AB_KEY_WRITE),
+		.doc = "Added to filesystem.write, whichever layer sets it." },
 	[AB_KEY_READ] = {
 		"filesystem.read", AB_TYPE_READ, REPLACE_LIST,
 		.doc = "\"all\", or a list of the only readable folders; \"@system\" is the operating system." },
@@ -107,6 +111,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_NET_ALLOW] = {
 		"network.allow", AB_TYPE_HOSTS, REPLACE_LIST,
 		.doc = "Allowed hosts: name, *.name, address, range or @group; :port optional." },
+	[AB_KEY_ALSO_ALLOW] = {
+		"network.alsoAllow", AB_TYPE_HOSTS, ADDED_TO(AB_KEY_NET_ALLOW),
+		.doc = "Added to network.allow, whichever layer sets it." },
 	[AB_KEY_NET_DENY] = {
 		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
 		.doc = "Denied hosts, whatever network.allow says." },

@@ -10,7 +10,6 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "policy/edit/edit_file.h"
-#include "policy/edit/inherited_lists.h"
 #include "policy/layers/layers.h"
 #include "session/ask/approver.h"
 #include "session/broker/broker_state.h"
@@ -55,30 +54,16 @@ static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab
 	return ab_policy_load(&in, ret, notes, err);
 }
 
-/* The user's own list replaces the profile's: the first entry must not drop the list that was in
- * force. */
-static int find_list_below(const struct broker *b, struct ab_strv *ret, struct ab_error *err)
-{
-	struct ab_policy *policy;
-	int r;
-
-	if (load_policy(b, &policy, NULL, err) < 0)
-		return -1;
-	r = ab_policy_below(b->duty.input, policy->profile, "network.allow", ret, err);
-	ab_policy_free(policy);
-	return r;
-}
-
 int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,
 		     struct ab_error *err)
 {
-	static const char *const keys[] = { "network", "allow" };
+	/* network.allow here would replace the profile's. */
+	static const char *const keys[] = { "network", "alsoAllow" };
 	const struct ab_policy_input *in = b->duty.input;
 	ab_autofree char *path = ab_policy_user_file(in, err);
-	ab_autostrv struct ab_strv below = { 0 }, diff = { 0 };
+	ab_autostrv struct ab_strv diff = { 0 };
 
-	if (!path || find_list_below(b, &below, err) < 0 ||
-	    ab_edit_file_add(in, path, keys, AB_COUNT(keys), &below, job->body, &diff, err) < 0)
+	if (!path || ab_edit_file_add(in, path, keys, AB_COUNT(keys), job->body, &diff, err) < 0)
 		return -1;
 	if (diff.len)
 		ab_buf_printf(&ret->text, "%s is allowed in %s from now on:", job->body, path);

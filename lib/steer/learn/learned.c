@@ -389,14 +389,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	if (folders.len == 0)
 		return;
 	open_section(b, "filesystem");
-	block = open_block(b, "write", '[');
-	for (size_t i = 0; i < from->base->fs.write.len; i++) {
-		ab_autofree char *text = ab_learned_short(from->base->fs.write.v[i], from);
-
-		/* filesystem.share has it already. */
-		if (!ab_strv_has(&from->base->fs.share, from->base->fs.write.v[i]))
-			put_element(&block, text, NULL);
-	}
+	block = open_block(b, "alsoWrite", '[');
 	for (size_t i = 0; i < folders.len; i++) {
 		ab_autofree char *text = ab_learned_short(folders.v[i], from);
 

@@ -10,16 +10,20 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "policy/edit/edit_file.h"
-#include "policy/edit/inherited_lists.h"
+#include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
+#include "policy/model/keys.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
 
-/* A list here replaces those of earlier layers, except for network.deny, which
- * adds to them. */
-static bool replaces_list(const char *key)
+/* A list that permits replaces those of earlier layers, and a project's replaces it. So what is
+ * allowed always goes into the list that every layer adds to. */
+static const char *added_key(const char *key)
 {
-	return strcmp(key, "network.deny") != 0;
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (ab_keys[i].adds_to && strcmp(ab_keys[ab_keys[i].adds_to].path, key) == 0)
+			return ab_keys[i].path;
+	return key;
 }
 
 struct settings { /* of the user, before the change */
@@ -54,8 +58,25 @@ static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 	return 0;
 }
 
+/* Does this entry of a file mean the element? It may be spelled differently. */
+static bool means_element(const struct ab_policy_input *in, const char *text, const char *element)
+{
+	ab_autofree char *full =
+		element[0] == '/' ? ab_path_resolve(text, in->cwd, in->home) : NULL;
+	char canonical[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry host;
+
+	if (strcmp(full ? full : text, element) == 0)
+		return true;
+	if (full || ab_host_entry_parse(text, strlen(text), &host, NULL) < 0)
+		return false;
+	ab_host_entry_format(&host, canonical);
+	return strcmp(canonical, element) == 0;
+}
+
 /* The element of the list with this meaning, as the file spells it; or NULL. */
-static const char *find_element(const json_t *list, const char *element)
+static const char *find_element(const struct ab_policy_input *in, const json_t *list,
+				const char *element)
 {
 	json_t *one;
 	size_t i;
@@ -63,38 +84,11 @@ static const char *find_element(const json_t *list, const char *element)
 	json_array_foreach(list, i, one)
 	{
 		const char *text = json_string_value(one);
-		char canonical[AB_HOST_ENTRY_TEXT];
-		struct ab_host_entry entry;
 
-		if (text && strcmp(text, element) == 0)
-			return text;
-		if (!text || ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
-			continue;
-		ab_host_entry_format(&entry, canonical);
-		if (strcmp(canonical, element) == 0)
+		if (text && means_element(in, text, element))
 			return text;
 	}
 	return NULL;
-}
-
-/* A new list replaces the one in force, so start with a copy of that. */
-static int copy_inherited(struct ab_permit_job *job, const char *key, struct ab_strv *ret,
-			  struct ab_error *err)
-{
-	struct ab_policy_input in = ab_permit_input(job);
-	struct ab_policy *policy;
-	int result;
-
-	if (ab_policy_load(&in, &policy, NULL, err) < 0)
-		return -1;
-	result = ab_policy_below(&in, policy->profile, key, ret, err);
-	if (result == 0 && ret->len)
-		ab_strv_addf(&job->ret->notes,
-			     "Your own %s replaces the list of profile %s. Its entries were copied "
-			     "into your settings and now apply to every profile.",
-			     key, policy->profile);
-	ab_policy_free(policy);
-	return result;
 }
 
 static void note_origin(struct ab_permit_job *job, const struct ab_policy *policy, const char *key)
@@ -125,22 +119,40 @@ static void note_denied(struct ab_permit_job *job, const struct ab_policy *polic
 	}
 }
 
+static bool is_in_force(const struct ab_policy *policy, const char *key, const char *element)
+{
+	if (strcmp(key, "filesystem.write") == 0)
+		return ab_strv_has(&policy->fs.write, element);
+	if (strcmp(key, "network.allow") == 0 && element[0] != '@')
+		return ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false);
+	return true;
+}
+
+static bool has_effect(struct ab_permit_job *job, const char *key, const char *element)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_error err = { 0 };
+	struct ab_policy *policy;
+	bool in_force;
+
+	if (ab_policy_load(&in, &policy, NULL, &err) < 0)
+		return false;
+	in_force = is_in_force(policy, key, element);
+	ab_policy_free(policy);
+	return in_force;
+}
+
 static void note_effect(struct ab_permit_job *job, const char *key, const char *element)
 {
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_error err = { 0 };
 	struct ab_policy *policy;
-	bool holds = true;
 
 	if (ab_policy_load(&in, &policy, NULL, &err) < 0) {
 		ab_strv_addf(&job->ret->notes, "%s", err.text);
 		return;
 	}
-	if (strcmp(key, "filesystem.write") == 0)
-		holds = ab_strv_has(&policy->fs.write, element);
-	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
-		holds = ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false);
-	if (!holds)
+	if (!is_in_force(policy, key, element))
 		note_origin(job, policy, key);
 	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
 		note_denied(job, policy, element);
@@ -166,24 +178,6 @@ static void say_always(struct ab_permit_job *job, const char *element)
 			     job->ask->deny ? "denied" : "allowed", from_now);
 }
 
-/* The same for a path. */
-static const char *find_path(const struct ab_permit_job *job, const json_t *list, const char *path)
-{
-	const struct ab_policy_input *in = job->ask->input;
-	json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-	{
-		const char *text = json_string_value(one);
-		ab_autofree char *full = text ? ab_path_resolve(text, in->cwd, in->home) : NULL;
-
-		if (full && strcmp(full, path) == 0)
-			return text;
-	}
-	return NULL;
-}
-
 static void split_key(const char *key, char **group, const char *ret[2])
 {
 	const char *dot = strchr(key, '.');
@@ -194,8 +188,8 @@ static void split_key(const char *key, char **group, const char *ret[2])
 }
 
 /* 1: it was in that list of the user's settings, and is removed; 0: it was not. */
-static int remove_element(struct ab_permit_job *job, const char *key, const char *element,
-			  struct ab_error *err)
+static int remove_from(struct ab_permit_job *job, const char *key, const char *element,
+		       struct ab_error *err)
 {
 	auto_settings struct settings before = { 0 };
 	ab_autofree char *group = NULL;
@@ -206,8 +200,7 @@ static int remove_element(struct ab_permit_job *job, const char *key, const char
 		return -1;
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(before.path);
-	spelled = element[0] == '/' ? find_path(job, before.list, element)
-				    : find_element(before.list, element);
+	spelled = find_element(job->ask->input, before.list, element);
 	if (!spelled)
 		return 0;
 	if (ab_edit_file_remove(job->ask->input, before.path, keys, 2, spelled, &job->ret->diff,
@@ -215,6 +208,17 @@ static int remove_element(struct ab_permit_job *job, const char *key, const char
 		return -1;
 	ab_strv_addf(&job->ret->said, "%s is no longer in %s of your settings", element, key);
 	return 1;
+}
+
+/* From both lists that may have it. */
+static int remove_element(struct ab_permit_job *job, const char *key, const char *element,
+			  struct ab_error *err)
+{
+	const char *added = added_key(key);
+	int also = strcmp(added, key) == 0 ? 0 : remove_from(job, added, element, err);
+	int own = also < 0 ? -1 : remove_from(job, key, element, err);
+
+	return own < 0 ? -1 : own || also;
 }
 
 /* A deny rule and an allow rule for the same host would contradict each other. */
@@ -262,32 +266,47 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 	return ab_hint(err, "agentbox config show tells you where it is set");
 }
 
-int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
+/* 1: the user's settings have it already; 0: they do not. */
+static int is_listed(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err)
 {
 	auto_settings struct settings before = { 0 };
-	ab_autostrv struct ab_strv first = { 0 };
 	ab_autofree char *group = NULL;
 	const char *keys[2];
 
 	split_key(key, &group, keys);
-	if (remove_opposite(job, key, element, err) < 0 ||
-	    read_settings(job->ask->input, keys, &before, err) < 0)
+	if (read_settings(job->ask->input, keys, &before, err) < 0)
 		return -1;
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(before.path);
-	if (find_element(before.list, element)) {
-		ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key,
-			     before.path);
-		note_effect(job, key, element);
+	if (!find_element(job->ask->input, before.list, element))
 		return 0;
+	ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key, before.path);
+	return 1;
+}
+
+int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
+		     struct ab_error *err)
+{
+	const char *added = added_key(key), *keys[2];
+	ab_autofree char *group = NULL;
+	int listed;
+
+	split_key(added, &group, keys);
+	if (remove_opposite(job, key, element, err) < 0)
+		return -1;
+	listed = is_listed(job, added, element, err);
+	/* A project's list may replace the user's own. */
+	if (listed == 0 && strcmp(added, key) != 0 && has_effect(job, key, element))
+		listed = is_listed(job, key, element, err);
+	if (listed < 0)
+		return -1;
+	if (!listed) {
+		if (ab_edit_file_add(job->ask->input, job->ret->file, keys, 2, element,
+				     &job->ret->diff, err) < 0)
+			return -1;
+		say_always(job, element);
 	}
-	if (!before.list && replaces_list(key) && copy_inherited(job, key, &first, err) < 0)
-		return -1;
-	if (ab_edit_file_add(job->ask->input, before.path, keys, 2, &first, element,
-			     &job->ret->diff, err) < 0)
-		return -1;
-	say_always(job, element);
 	note_effect(job, key, element);
 	return 0;
 }
