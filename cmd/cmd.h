@@ -73,6 +73,8 @@ enum option_id {
 	ID_QUARANTINE,
 	ID_LAYERS,
 	ID_SAVE,
+	ID_TO,
+	ID_FORCE,
 	ID_HELP,
 };
 
@@ -179,6 +181,7 @@ extern const struct command command_stop;
 extern const struct command command_watch;
 extern const struct command command_gc;
 extern const struct command command_layers;
+extern const struct command command_quarantine;
 extern const struct command command_log;
 extern const struct command command_why;
 extern const struct command command_connect;

@@ -7,19 +7,15 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&command_run,	    &command_exec,
-	&command_learn,	    &command_check,
-	&command_ps,	    &command_watch,
-	&command_stop,	    &command_log,
-	&command_why,	    &command_allow,
-	&command_deny,	    &command_ports,
-	&command_layers,    &command_gc,
-	&command_connect,   &command_doctor,
-	&command_config,    &command_profile,
-	&command_rules,	    &command_policy,
-	&command_secrets,   &command_trust,
-	&command_approvals, &command_hook,
-	&command_alias,	    NULL,
+	&command_run,	  &command_exec,   &command_learn,
+	&command_check,	  &command_ps,	   &command_watch,
+	&command_stop,	  &command_log,	   &command_why,
+	&command_allow,	  &command_deny,   &command_quarantine,
+	&command_ports,	  &command_layers, &command_gc,
+	&command_connect, &command_doctor, &command_config,
+	&command_profile, &command_rules,  &command_policy,
+	&command_secrets, &command_trust,  &command_approvals,
+	&command_hook,	  &command_alias,  NULL,
 };
 
 /* A terminal that a run has set to raw mode needs "\r" before "\n". */

@@ -23,9 +23,10 @@ const struct command command_why = {
 	.usage = "[--json] [ID|RUN|VARIABLE|last]",
 	.summary = "explain why something was denied, and what would allow it",
 	.more = "ID is printed with each denial: 7kq2x-1 for a host, 7kq2x-e1 for a program,\n"
-		"7kq2x-f1 for a file or a system call. For a run (an id or a name), why lists its\n"
-		"denials; for a variable of yours, it says whether the box gets it. With `last`,\n"
-		"or no argument, it explains the last denial of the latest run.",
+		"7kq2x-f1 for a file or a system call, 7kq2x-q1 for a file in quarantine. For a\n"
+		"run (an id or a name), why lists its denials; for a variable of yours, it says\n"
+		"whether the box gets it. With `last`, or no argument, it explains the last\n"
+		"denial of the latest run.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

@@ -26,6 +26,8 @@ _agentbox_options()
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
 	layers | 'layers list' | 'layers refresh') echo '--json' ;;
 	'layers rm') echo '--yes -y' ;;
+	quarantine | 'quarantine list' | 'quarantine show') echo '--json' ;;
+	'quarantine restore') echo '--to= --force --yes -y --json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -50,8 +52,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -59,6 +61,7 @@ _agentbox_words()
 	layers) echo 'list rm refresh' ;;
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
+	quarantine) echo 'list show restore' ;;
 	hook) echo 'install claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }
@@ -102,6 +105,12 @@ _agentbox_approvals()
 		[[ $name != [as][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] ]] ||
 			echo "$name"
 	done
+}
+
+# The files in quarantine: each begins a line with its id.
+_agentbox_quarantined()
+{
+	"${COMP_WORDS[0]}" quarantine list 2>/dev/null | grep -oE '^[a-z0-9]{5}-q[0-9]+'
 }
 
 # The variables of known services.
@@ -151,7 +160,7 @@ _agentbox_value()
 	case $1 in
 	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html)
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;
@@ -192,6 +201,10 @@ _agentbox_operand()
 	'layers refresh')
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;
+	'quarantine list')
+		COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
+	'quarantine show' | 'quarantine restore')
+		COMPREPLY=($(compgen -W "$(_agentbox_quarantined)" -- "$2")) ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')

@@ -93,6 +93,10 @@ function __agentbox_approvals
     agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
 end
 
+function __agentbox_quarantined
+    agentbox quarantine list 2>/dev/null | string match -rg '^([a-z0-9]{5}-q[0-9]+) '
+end
+
 function __agentbox_groups
     string split ' ' '@github @npm @pypi @crates @go @debian @llm'
 end
@@ -122,6 +126,7 @@ complete -c agentbox -n __agentbox_at -a ps -d 'List the active runs'
 complete -c agentbox -n __agentbox_at -a watch -d 'Show a run live, full screen'
 complete -c agentbox -n __agentbox_at -a stop -d 'End a run'
 complete -c agentbox -n __agentbox_at -a layers -d 'List, remove and refresh kept layers'
+complete -c agentbox -n __agentbox_at -a quarantine -d 'List, show and restore files in quarantine'
 complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs, and old layers'
 complete -c agentbox -n __agentbox_at -a ports -d 'List the ports that programs in a run listen on'
 complete -c agentbox -n __agentbox_at -a log -d 'Show what a run did, and what was denied'
@@ -140,7 +145,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Deny a host from now on'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help of a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why layers gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -154,6 +159,9 @@ complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
 complete -c agentbox -n '__agentbox_at layers' -a list -d 'List the kept layers'
 complete -c agentbox -n '__agentbox_at layers' -a rm -d 'Remove layers'
 complete -c agentbox -n '__agentbox_at layers' -a refresh -d 'Replace old copies by the host\'s files'
+complete -c agentbox -n '__agentbox_at quarantine' -a list -d 'List the files in quarantine'
+complete -c agentbox -n '__agentbox_at quarantine' -a show -d 'Show a file in quarantine'
+complete -c agentbox -n '__agentbox_at quarantine' -a restore -d 'Put files back'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Add the hook to an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Reply to an event'
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
@@ -161,7 +169,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the servic
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -313,3 +321,10 @@ complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'Every remembered answer'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'Every answer of this session'
 complete -c agentbox -n '__agentbox_in approvals revoke' -a '(__agentbox_approvals)'
+complete -c agentbox -n '__agentbox_in quarantine' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in quarantine list' -a '(__agentbox_any_runs)'
+complete -c agentbox -n '__agentbox_in quarantine show' -a '(__agentbox_quarantined)'
+complete -c agentbox -n '__agentbox_in quarantine restore' -a '(__agentbox_quarantined)'
+complete -c agentbox -n '__agentbox_in quarantine restore' -l to -r -F -d 'Put it there instead of where it was'
+complete -c agentbox -n '__agentbox_in quarantine restore' -l force -d 'Move what is there to quarantine instead'
+complete -c agentbox -n '__agentbox_in quarantine restore' -l yes -s y -d 'Restore without asking'

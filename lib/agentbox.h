@@ -20,6 +20,7 @@
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
  *	ab_watch		the full-screen view (steer/watch/watch.h)
  *	ab_learn		a policy from a run (steer/learn/learn.h)
+ *	ab_quarantined_*, ab_restore_*	files in quarantine (steer/quarantine/quarantined.h)
  *	ab_gc_run		remove old records and layers (steer/runs/gc_command.h)
  *	ab_layers_*		kept layers (steer/layers/layers.h)
  *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
@@ -65,6 +66,7 @@
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"
 #include "steer/permit/permit.h"
+#include "steer/quarantine/quarantined.h"
 #include "steer/runs/gc_command.h"
 #include "steer/runs/records.h"
 #include "steer/runs/reload.h"

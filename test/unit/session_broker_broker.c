@@ -140,7 +140,7 @@ static void check_loop(void)
 	ok(sweep(broker, &lines, &err) < 0 && strstr(err.text, "/work/.envrc 3 times") &&
 		   strstr(err.hint, "--deny-write '!.envrc'"),
 	   "the reason is told: %s", err.text);
-	ok(lines.len == 3, "and so is what was moved");
+	ok(lines.len == 5, "and so is what was moved, and how to get it back");
 	ab_broker_end(broker);
 	tear_down(&s);
 }

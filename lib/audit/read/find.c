@@ -182,14 +182,22 @@ int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *er
 
 int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 {
+	static const char letters[AB_DENIAL_KINDS] = {
+		[AB_DENIAL_PROGRAM] = 'e',
+		[AB_DENIAL_FILE] = 'f',
+		[AB_DENIAL_MOVED] = 'q',
+	};
 	struct ab_denial_name name = { .kind = AB_DENIAL_NETWORK };
-	const char *p = text + ID_LEN;
+	const char *p = text + ID_LEN, *letter;
 	uint64_t number = 0;
 
 	if (strspn(text, id_letters) < ID_LEN || *p++ != '-')
 		return -1;
-	if (*p == 'e' || *p == 'f')
-		name.kind = *p++ == 'e' ? AB_DENIAL_PROGRAM : AB_DENIAL_FILE;
+	letter = *p ? memchr(letters, *p, sizeof(letters)) : NULL;
+	if (letter) {
+		name.kind = (enum ab_denial_kind)(letter - letters);
+		p++;
+	}
 	/* No leading zeros: one number has one spelling. */
 	if (*p < '1' || *p > '9')
 		return -1;
@@ -384,7 +392,7 @@ void ab_found_denial_fini(struct ab_found_denial *denial)
  * number each time, so higher ones are always new. */
 enum { NUMBERS = 1 << 16 };
 struct seen {
-	uint8_t bits[AB_DENIAL_FILE + 1][NUMBERS / 8];
+	uint8_t bits[AB_DENIAL_KINDS][NUMBERS / 8];
 };
 
 static bool is_new(struct seen *seen, const struct ab_denial_name *name)

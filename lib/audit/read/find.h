@@ -39,6 +39,8 @@ enum ab_denial_kind {
 	AB_DENIAL_NETWORK, /* RUN-1 */
 	AB_DENIAL_PROGRAM, /* RUN-e1 */
 	AB_DENIAL_FILE,	   /* RUN-f1: files and calls */
+	AB_DENIAL_MOVED,   /* RUN-q1: moved to quarantine */
+	AB_DENIAL_KINDS,
 };
 
 struct ab_denial_name {

@@ -70,6 +70,7 @@ static const struct event events[] = {
 	{ "exec", NULL, "denied", "{command|path|'programs'}", DENIAL },
 	{ "violation", "door=file", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=call", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
+	{ "violation", "door=quarantine", "moved", "{path|'protected files'}", DENIAL },
 	{ "violation", "protocol", "denied", "[{packets:count} ]{protocol} packets", DENIAL },
 	{ "violation", NULL, "denied", "{domain:target|'other hosts'}", DENIAL },
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
@@ -358,7 +359,8 @@ static const struct ab_remedy remedies[] = {
 	{ "filesystem.unixDatagrams", NULL, NULL,
 	  "datagrams are allowed when a run starts: { \"filesystem\": { \"unixDatagrams\": "
 	  "\"allow\" } } in the settings" },
-	{ "filesystem.denyWrite", "--deny-write", "!",
+	/* The record's hint has the protected name, which is not the path. */
+	{ "filesystem.denyWrite", NULL, NULL,
 	  "it is protected: programs outside the box run or trust it" },
 };
 

@@ -131,7 +131,8 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 
 	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
 		stats->totals.packets += read_count(&m[M_PACKETS]);
-	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
+	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call") ||
+		 ab_detail_is(&m[M_DOOR], "quarantine"))
 		stats->totals.files += n;
 	else
 		find_row(stats, &m[M_DOMAIN])->denied += n;

@@ -33,9 +33,9 @@ struct ab_page {
 	struct ab_page_time time;
 	struct ab_page_denial denials[AB_PAGE_ROWS];
 	size_t ndenials;
-	uint64_t unlisted;				    /* denials without a row */
-	uint16_t rows[AB_DENIAL_FILE + 1][AB_PAGE_NUMBERS]; /* row + 1 */
-	struct ab_strv questions, events;		    /* lines */
+	uint64_t unlisted;				 /* denials without a row */
+	uint16_t rows[AB_DENIAL_KINDS][AB_PAGE_NUMBERS]; /* row + 1 */
+	struct ab_strv questions, events;		 /* lines */
 	uint64_t more_questions, more_events;
 	char *requests[AB_PAGE_REQUESTS]; /* a ring of lines */
 	uint64_t nrequests;		  /* ever; the next goes to the remainder */

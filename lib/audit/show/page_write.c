@@ -360,14 +360,26 @@ static void add_sentence(struct ab_buf *b, unsigned int parts, const char *line)
 }
 
 /* What would allow it, or "-". */
-static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struct ab_detail *hint)
+static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struct ab_detail *hint,
+		       const struct ab_detail *door, const struct ab_detail *rule)
 {
+	bool always = ab_detail_is(rule, "filesystem.denyWrite");
+	bool moved = ab_detail_is(door, "quarantine");
+
+	if (moved) {
+		ab_buf_puts(b, "<div><code>agentbox quarantine restore ");
+		add_field(b, id);
+		ab_buf_puts(b, "</code></div>");
+	}
+	if (moved && !hint->len)
+		return;
 	if (hint->kind != AB_DETAIL_TEXT || !hint->len) {
 		ab_buf_puts(b, "<span class=\"zero\">-</span>");
 		return;
 	}
 	ab_buf_puts(b, "<div><code>agentbox allow ");
 	add_field(b, id);
+	ab_buf_puts(b, always ? " --always" : "");
 	ab_buf_puts(b, "</code></div><div><code>");
 	add_field(b, hint);
 	ab_buf_puts(b, "</code></div>");
@@ -375,7 +387,7 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struc
 
 static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 {
-	static const char *const names[] = { "id", "rule", "hint", "process", "by" };
+	static const char *const names[] = { "id", "rule", "hint", "process", "by", "door" };
 	struct ab_detail f[AB_COUNT(names)];
 
 	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names), f) < 0)
@@ -398,7 +410,7 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	add_chain(b, &f[3]);
 	add_field(b, &f[4]);
 	ab_buf_puts(b, "</span></td><td class=\"w\" data-name=\"Remedy\">");
-	add_remedy(b, &f[0], &f[2]);
+	add_remedy(b, &f[0], &f[2], &f[5], &f[1]);
 	ab_buf_puts(b, "</td></tr>\n");
 }
 

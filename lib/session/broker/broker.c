@@ -46,6 +46,7 @@
 #include "session/cleanup/leftovers.h"
 #include "session/home/home_left.h"
 #include "session/home/home_return.h"
+#include "session/cleanup/moved_files.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
 #include "session/secrets/renew.h"
@@ -172,6 +173,7 @@ static void check_quarantine(struct broker *b)
 	const struct ab_quarantine_report *report = ab_quarantine_report(b->quarantine);
 
 	end_run(b);
+	ab_moved_note(b->duty.run, report, &b->noted);
 	for (; b->told_moves < report->nmoved; b->told_moves++)
 		if (report->moved[b->told_moves].alert)
 			tell_at_once(b,
@@ -188,6 +190,7 @@ static void sweep_workspace(struct broker *b)
 	report_walls(b);
 	ab_quarantine_sweep(b->quarantine);
 	ab_quarantine_review(b->quarantine);
+	ab_moved_note(b->duty.run, ab_quarantine_report(b->quarantine), &b->noted);
 	if (b->duty.cgroup)
 		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
 	b->swept = true;
@@ -252,8 +255,10 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_record_list(&line, "findings", &lines);
 	/* The record is best effort: nobody is left to report an error to. Opened by name: the file
 	 * that the supervisor opened first may be full by now. */
-	if (ab_log_resume(b->duty.log, &log, &err) == 0)
+	if (ab_log_resume(b->duty.log, &log, &err) == 0) {
+		(void)ab_moved_record(b->duty.run, &log, &err);
 		(void)ab_log_write(&log, &line, &err);
+	}
 	clean_up(b, AB_HOURLY_MOST);
 	ab_run_retire(b->duty.run);
 	leave(b);

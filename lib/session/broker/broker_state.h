@@ -63,6 +63,7 @@ struct broker {
 	bool cleaned_up;		    /* the hourly cleanup is done */
 	int64_t next_check, next_sample;
 	bool swept;
+	size_t noted;			      /* of the quarantine's report, in its list */
 	size_t told_moves, told_alerts, told; /* of the quarantine's report, at once */
 	bool ended;			      /* the quarantine has ended the run */
 	struct packet *outbox;

@@ -10,27 +10,22 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
+#include "session/cleanup/moved_files.h"
 #include "session/host/cgroup.h"
 #include "session/state/state.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/survey/survey.h"
+#include "workspace/tree/obeyed.h"
 
 enum {
 	LINES_MAX = 10, /* objects that are named one by one */
 	NAMES_MAX = 10, /* names that the others are counted by */
 };
 
-static char *quarantine_path(const struct ab_moved *m, const struct ab_run *run)
-{
-	ab_autofree char *name = ab_escape(m->name);
-
-	return ab_printf("%s/runs/%s/%s", run->state->path, run->id, name);
-}
-
 char *ab_leftovers_line(const struct ab_moved *m, const struct ab_run *run)
 {
-	ab_autofree char *path = ab_escape(m->path), *to = NULL;
+	ab_autofree char *path = ab_escape(m->path);
 
 	if (m->errnum)
 		return ab_printf(
@@ -44,12 +39,47 @@ char *ab_leftovers_line(const struct ab_moved *m, const struct ab_run *run)
 				 "quarantine; renamed to %s in the same folder",
 				 path, parked);
 	}
-	to = quarantine_path(m, run);
 	if (m->keys)
 		return ab_printf("the run put programs that git would run into %s (%s); they were "
-				 "removed, the original was moved to %s",
-				 path, m->keys, to);
-	return ab_printf("the run created a protected file (%s); moved to %s", path, to);
+				 "removed, the original was moved to quarantine: %s-q%u",
+				 path, m->keys, run->id, m->number);
+	return ab_printf("the run created a protected file (%s: %s); moved to quarantine: %s-q%u",
+			 path, ab_obeyed_by(m->entry ? m->entry : ""), run->id, m->number);
+}
+
+/* How to get it back, and how to allow it the next time, once for all of them. */
+static void add_way_out(const struct ab_quarantine_report *report, const struct ab_run *run,
+			struct ab_strv *ret)
+{
+	const struct ab_moved *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->nmoved; i++)
+		if (report->moved[i].name) {
+			first = first ? first : &report->moved[i];
+			n++;
+		}
+	if (n == 1)
+		ab_strv_addf(ret,
+			     "to look at it: agentbox quarantine show %s-q%u; to put it back: "
+			     "agentbox quarantine restore %s-q%u",
+			     run->id, first->number, run->id, first->number);
+	else if (n)
+		ab_strv_addf(ret,
+			     "to see them all: agentbox quarantine list %s; to put one back: "
+			     "agentbox quarantine restore ID",
+			     run->id);
+	for (size_t i = 0; i < report->nmoved; i++) {
+		const struct ab_moved *m = &report->moved[i];
+
+		if (!m->name || m->part || m->keys)
+			continue;
+		ab_strv_addf(ret,
+			     "to allow it in this project from now on: agentbox allow %s-q%u "
+			     "--always",
+			     run->id, m->number);
+		return;
+	}
 }
 
 /* The objects from `first` on, counted by name. */
@@ -98,6 +128,7 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 		if (report->moved[i].errnum)
 			ab_strv_give(ret, ab_leftovers_line(&report->moved[i], run));
 	count_by_name(report, shown, ret);
+	add_way_out(report, run, ret);
 	for (size_t i = 0; i < report->alerts.len; i++)
 		ab_strv_give(ret, ab_escape(report->alerts.v[i]));
 	for (size_t i = 0; i < report->findings.len; i++)
@@ -145,6 +176,7 @@ static void sweep_run(struct ab_run *run, void *arg)
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_error err;
+	size_t told = 0;
 
 	if (has_ended(run))
 		return;
@@ -158,6 +190,7 @@ static void sweep_run(struct ab_run *run, void *arg)
 	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
 		ab_quarantine_sweep(quarantine);
 		ab_quarantine_review(quarantine);
+		ab_moved_note(run, ab_quarantine_report(quarantine), &told);
 		ab_leftovers_lines(quarantine, run, &lines);
 		ab_quarantine_close(quarantine);
 	} else {
@@ -168,8 +201,10 @@ static void sweep_run(struct ab_run *run, void *arg)
 	ab_record_text(&line, "error", "all processes of the run were killed");
 	ab_record_list(&line, "findings", &lines);
 	/* Best effort: the caller gets the findings as well. */
-	if (ab_log_resume(&setup, &log, &err) == 0)
+	if (ab_log_resume(&setup, &log, &err) == 0) {
+		(void)ab_moved_record(run, &log, &err);
 		(void)ab_log_write(&log, &line, &err);
+	}
 	ab_log_fini(&log);
 	ab_survey_fini(&survey);
 }

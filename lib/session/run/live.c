@@ -13,6 +13,7 @@
 #include "base/text/units.h"
 #include "policy/model/policy.h"
 #include "session/broker/broker.h"
+#include "session/cleanup/moved_files.h"
 #include "session/consent/request.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
@@ -358,7 +359,6 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		prefer_first(&result, err, &late);
 	/* While the broker sweeps. */
 	close_network(r, &result, err);
-	drain_violations(r, false);
 	/* A run that was not swept stays live: the next start sweeps it. */
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
@@ -366,6 +366,9 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		r->unswept = r->held != 0;
 		prefer_first(&result, err, &late);
 	}
+	if (r->held && moved.len && ab_moved_record(&r->dir, &r->log, &late) < 0)
+		prefer_first(&result, err, &late);
+	drain_violations(r, false);
 	report_streams(r);
 	/* Without a command there was nobody to create a file. */
 	for (size_t i = 0; r->held && i < moved.len; i++)

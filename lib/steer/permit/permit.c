@@ -358,7 +358,7 @@ static bool is_nearly_id(const char *what)
 
 	if (run < 3 || run > 7 || *p++ != '-')
 		return false;
-	p += *p == 'e' || *p == 'f';
+	p += *p == 'e' || *p == 'f' || *p == 'q';
 	return *p && !p[strspn(p, "0123456789")];
 }
 
@@ -389,6 +389,9 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 		ab_host_entry_format(&entry, ret->entry);
 		return 0;
 	}
+	/* ".envrc" */
+	if (what[0] == '.')
+		return read_path(in, what, ret, err);
 	ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
 	if (exists)
 		return ab_hint(err, "for the file, write ./%s", what);

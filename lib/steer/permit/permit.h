@@ -7,6 +7,7 @@
  *	permit.c	what the argument means, and which run; command lines
  *	permit_host.c	hosts and denials, in a live run
  *	permit_path.c	paths, for the next run
+ *	permit_protected.c	protected names, in the project's settings
  *	permit_always.c	the user's settings
  */
 #include <stdbool.h>

@@ -258,6 +258,13 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 
 	if (meant->kind == AB_MEANT_DENIAL)
 		return ab_fail(err, AB_EUSAGE, 0, "--undo needs a host or a path, not an id");
+	if (path) {
+		ab_autofree char *workspace = ab_permit_workspace(job);
+
+		r = ab_permit_undo_protected(job, workspace, meant->path, err);
+		if (r != 0)
+			return r < 0 ? -1 : 0;
+	}
 	r = remove_element(job, key, path ? meant->path : meant->entry, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;

@@ -246,13 +246,26 @@ static int lift_host(struct ab_permit_job *job, const char *entry, struct ab_err
 	return ask->always ? ab_permit_always(job, list_key(job), entry, err) : 0;
 }
 
+/* A protected name can be allowed in a project. */
+static bool is_protected(const struct ab_permit_job *job, const json_t *record)
+{
+	return job->ask->always && !job->ask->deny &&
+	       ab_json_is(record, "rule", "filesystem.denyWrite") &&
+	       ab_json_text(record, "path")[0] == '/';
+}
+
 static int take_record(struct ab_permit_job *job, const char *line, struct ab_error *err)
 {
 	json_t *record = json_loads(line, 0, NULL);
 	struct ab_lift lift;
-	int result =
-		ab_permit_judge(job->ask->what, record, job->ask->deny, &job->again, &lift, err);
+	int result;
 
+	if (is_protected(job, record)) {
+		result = ab_permit_path(job, ab_json_text(record, "path"), true, err);
+		json_decref(record);
+		return result;
+	}
+	result = ab_permit_judge(job->ask->what, record, job->ask->deny, &job->again, &lift, err);
 	if (result == 0)
 		result = lift.path ? ab_permit_path(job, lift.path, true, err)
 				   : lift_host(job, lift.entry, err);
@@ -341,6 +354,11 @@ static int refuse_denial(const char *id, const json_t *record, const struct ab_a
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
 		*reason ? reason : "no rule denied it");
+	if (line && ab_json_is(record, "rule", "filesystem.denyWrite"))
+		return ab_hint(err,
+			       "%s\nin a new run:  %s\n"
+			       "in every run in this project:  agentbox allow %s --always",
+			       remedy->words, line, id);
 	return ab_hint(err, "%s%s%s", remedy->words, line ? "\nin a new run:  " : "",
 		       line ? line : "");
 }

@@ -45,8 +45,7 @@ static int find_real(const char *path, bool made, char **ret, struct ab_error *e
 	return 0;
 }
 
-/* The workspace of the run, else the current folder. */
-static char *find_workspace(struct ab_permit_job *job)
+char *ab_permit_workspace(struct ab_permit_job *job)
 {
 	const struct ab_policy_input *in = job->ask->input;
 	const char *workspace, *cwd;
@@ -137,7 +136,8 @@ static int judge_path(struct ab_permit_job *job, const char *path, struct ab_err
 int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
-	ab_autofree char *real = NULL;
+	ab_autofree char *real = NULL, *workspace = NULL;
+	int protected;
 
 	if (ask->deny) {
 		ab_fail(err, AB_EUSAGE, 0, "deny takes hosts only");
@@ -150,9 +150,13 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 			       "--for takes hosts only: a path is allowed for a whole run");
 	if (!made && ask->run && ab_permit_find(job, ask->run, err) < 0)
 		return -1;
+	workspace = ab_permit_workspace(job);
+	protected = ab_permit_protected(job, workspace, path, err);
+	if (protected)
+		return protected < 0 ? -1 : 0;
 	if (find_real(path, made, &real, err) < 0)
 		return -1;
-	job->ret->workspace = find_workspace(job);
+	job->ret->workspace = ab_take(workspace);
 	if (judge_path(job, real, err) == 0)
 		return 0;
 	/* The folder is too much, but the file alone may be fine. */

@@ -84,6 +84,15 @@ int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err);
 int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
 /* `made`: the path is from a denial, so the file may not exist yet. */
 int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err);
+/* A path of the workspace with a protected name. 1: it is allowed in this project; 0: it has no such
+ * name. */
+int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const char *path,
+			struct ab_error *err);
+/* Protect it again. 1: done; 0: the project does not allow it. */
+int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
+			     struct ab_error *err);
+/* The workspace of the run, else the current folder. */
+char *ab_permit_workspace(struct ab_permit_job *job);
 /* Add to a list in the user's settings, and remove it from the opposite one. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);

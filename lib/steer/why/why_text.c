@@ -111,6 +111,22 @@ static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 	ab_strv_addf(ret, "agentbox allow %s", word.data);
 }
 
+/* It is in quarantine, or was not created at all. */
+static void remedy_protected(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	if (ab_json_is(c->denied, "door", "quarantine")) {
+		ab_strv_add(ret, "look at it");
+		ab_strv_addf(ret, "agentbox quarantine show %s", c->id);
+		ab_strv_add(ret, "put it back");
+		ab_strv_addf(ret, "agentbox quarantine restore %s", c->id);
+	}
+	/* Without a hint it is part of a repository that the run created, or agentbox's own. */
+	if (!*ab_json_text(c->denied, "hint"))
+		return;
+	ab_strv_add(ret, "allow it always, in this project");
+	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+}
+
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 {
 	if (ab_json_is(c->start, "kind", "refused")) {
@@ -126,6 +142,8 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 	/* Only writes can be allowed by id. */
 	if (is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
+	if (ab_json_is(c->denied, "rule", "filesystem.denyWrite"))
+		remedy_protected(c, ret);
 	add_again(c, ab_json_text(c->denied, "hint"), ret);
 }
 

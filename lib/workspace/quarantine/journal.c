@@ -21,7 +21,7 @@ static bool is_plain(unsigned char c)
 	return c > 0x20 && c < 0x7f && c != '%' && c != '"' && c != '\\';
 }
 
-static void write_path(struct ab_buf *b, const char *path)
+void ab_journal_put_path(struct ab_buf *b, const char *path)
 {
 	const unsigned char *p = (const void *)path;
 
@@ -44,10 +44,8 @@ static int parse_lower_hex(char c)
 	return ab_lower(c) == c ? ab_hex(c) : -1;
 }
 
-/* NULL if it is not the output of write_path(). */
-static char *read_path(const json_t *value)
+char *ab_journal_get_path(const char *s)
 {
-	const char *s = json_string_value(value);
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (!s)
@@ -69,13 +67,18 @@ static char *read_path(const json_t *value)
 	return ab_buf_take(&b);
 }
 
+static char *read_path(const json_t *value)
+{
+	return ab_journal_get_path(json_string_value(value));
+}
+
 static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *sv)
 {
 	ab_buf_printf(b, "\"%s\":[", key);
 	for (size_t i = 0; i < sv->len; i++) {
 		if (i)
 			ab_buf_add(b, ",", 1);
-		write_path(b, sv->v[i]);
+		ab_journal_put_path(b, sv->v[i]);
 	}
 	ab_buf_add(b, "]", 1);
 }
@@ -111,7 +114,7 @@ char *ab_journal_write(const struct ab_survey *s)
 		const struct ab_watch *w = &s->watch[i];
 
 		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
-		write_path(&b, w->dir);
+		ab_journal_put_path(&b, w->dir);
 		/* Inode numbers may use all 64 bits; JSON integers are signed. */
 		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,", (long long)w->dev,
 			      (long long)w->ino);

@@ -8,8 +8,13 @@
  */
 #include <stddef.h>
 
+struct ab_buf;
 struct ab_error;
 struct ab_survey;
+
+/* A path as a JSON string; and back: a new string, or NULL if it is not one of these. */
+void ab_journal_put_path(struct ab_buf *b, const char *path);
+char *ab_journal_get_path(const char *text);
 
 /* Returns a new string: one line, without a newline. */
 char *ab_journal_write(const struct ab_survey *survey);

@@ -14,6 +14,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "base/system/path.h"
 #include "workspace/quarantine/move.h"
 #include "workspace/quarantine/quarantine_state.h"
@@ -82,6 +83,18 @@ bool ab_quarantine_is_name(const char *name)
 	return digits >= 4 && name[digits] == '-';
 }
 
+unsigned ab_quarantine_number(const char *name)
+{
+	unsigned long n = ab_quarantine_is_name(name) ? strtoul(name, NULL, 10) : 0;
+
+	return n <= INT_MAX ? (unsigned)n : 0;
+}
+
+void ab_quarantine_make_name(unsigned number, const char *name, char ret[AB_QUARANTINE_NAME])
+{
+	snprintf(ret, AB_QUARANTINE_NAME, "%04u-%.200s", number, name);
+}
+
 bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path)
 {
 	const struct ab_strv *write = &q->survey->write;
@@ -108,11 +121,47 @@ void ab_quarantine_alert(struct ab_quarantine *q, char *sentence)
 		ab_strv_give(&q->report.alerts, sentence);
 }
 
+/* How much of a path is the name (or pattern)? 0: it does not begin with it. */
+static size_t measure_name(const char *below, const char *name)
+{
+	size_t n = 0;
+
+	while (*name) {
+		size_t len = strcspn(below + n, "/");
+		ab_autofree char *part = ab_strndup(below + n, len);
+
+		if (!len || !ab_name_starts(name, part, &name))
+			return 0;
+		n += len + (below[n + len] == '/');
+	}
+	return n;
+}
+
+/* The entry of denyWrite, as the policy spells it, that a path below a watched folder has. */
+static char *find_entry(const struct ab_watch *w, const char *below, bool repo)
+{
+	for (size_t i = 0; i < w->names.len; i++)
+		if (measure_name(below, w->names.v[i]))
+			return repo ? ab_path_join(".git", w->names.v[i])
+				    : ab_strdup(w->names.v[i]);
+	return NULL;
+}
+
+/* A part of a repository that the run created: ".git/hooks". */
+static char *find_git_part(const char *path)
+{
+	const char *git = strstr(path, "/.git/");
+
+	return git ? ab_strndup(git + 1, 5 + strcspn(git + 6, "/")) : NULL;
+}
+
 /* The entry of denyWrite that protects this path; NULL if it is not known. */
 static char *name_of(const struct ab_quarantine *q, const char *path)
 {
 	const struct ab_watch *best = NULL;
 	const char *below;
+	char *entry;
+	bool repo;
 
 	for (size_t i = 0; i < q->survey->nwatch; i++) {
 		const struct ab_watch *w = &q->survey->watch[i];
@@ -122,10 +171,15 @@ static char *name_of(const struct ab_quarantine *q, const char *path)
 			best = w;
 	}
 	if (!best)
-		return NULL;
+		return find_git_part(path);
 	below = path + strlen(best->dir) + (best->dir[1] != '\0');
-	return ab_strv_has(&q->survey->repos, best->dir) ? ab_path_join(".git", below)
-							 : ab_strdup(below);
+	repo = ab_strv_has(&q->survey->repos, best->dir);
+	entry = find_entry(best, below, repo);
+	if (!entry)
+		entry = find_git_part(path);
+	if (entry)
+		return entry;
+	return repo ? ab_path_join(".git", below) : ab_strdup(below);
 }
 
 /* What the run does is not an accident any more. The first reason counts. `part`: of a repository
@@ -199,14 +253,29 @@ static void lock_parent(int fd, mode_t mode)
 	(void)chmod(self, mode);
 }
 
-static int move_numbered(struct ab_quarantine *q, int fd, const char *name, char as[NAME_MAX + 1],
-			 bool quick)
+unsigned ab_quarantine_last_number(int dir)
+{
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	unsigned last = 0;
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL)
+		if (ab_quarantine_number(name) > last)
+			last = ab_quarantine_number(name);
+	return last;
+}
+
+static int move_numbered(struct ab_quarantine *q, int fd, const char *name,
+			 char as[AB_QUARANTINE_NAME], bool quick)
 {
 	mode_t mode;
 	int rc = EEXIST;
 
+	if (!q->numbered)
+		q->next = ab_quarantine_last_number(q->dir);
+	q->numbered = true;
 	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
-		snprintf(as, NAME_MAX + 1, "%04u-%.200s", q->next++, name);
+		ab_quarantine_make_name(++q->next, name, as);
 		rc = ab_move(fd, name, q->dir, as, q->inside, quick);
 	}
 	if ((rc == EACCES || rc == EPERM) && unlock_parent(fd, &mode)) {
@@ -214,6 +283,16 @@ static int move_numbered(struct ab_quarantine *q, int fd, const char *name, char
 		lock_parent(fd, mode);
 	}
 	return rc;
+}
+
+/* What is in the quarantine now, for those who look at it later. */
+static void describe_moved(const struct ab_quarantine *q, const char *as, struct ab_moved *m)
+{
+	m->name = ab_strdup(as);
+	m->number = ab_quarantine_number(as);
+	clock_gettime(CLOCK_REALTIME, &m->at);
+	if (fstatat(q->dir, as, &m->st, AT_SYMLINK_NOFOLLOW) < 0)
+		m->st = (struct stat){ 0 };
 }
 
 /* Give it a name that no tool knows. NULL with errno. */
@@ -241,7 +320,8 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 			const char *keys, bool part)
 {
 	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
-	char as[NAME_MAX + 1];
+	char as[AB_QUARANTINE_NAME], *entry;
+	struct ab_moved m;
 	struct stat st;
 	size_t times, same;
 	bool moved;
@@ -273,15 +353,19 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 	times = count_moved(q, full, keys, &same) + 1;
 	if (same + 1 >= AGAIN_MAX || times >= CHANGES_MAX || q->report.nmoved + 1 >= MOVES_MAX)
 		end_run(q, full, times, keys, part);
-	add_report(q, (struct ab_moved){
-			      .path = ab_take(full),
-			      .kind = ab_node_of(st.st_mode),
-			      .name = moved ? ab_strdup(as) : NULL,
-			      .parked = moved ? NULL : ab_take(parked),
-			      .keys = ab_strdup(keys),
-			      .alert = part && q->live,
-			      .errnum = rc,
-		      });
+	entry = name_of(q, full);
+	m = (struct ab_moved){ .kind = ab_node_of(st.st_mode),
+			       .mode = st.st_mode & 07777,
+			       .entry = entry,
+			       .path = ab_take(full),
+			       .parked = moved ? NULL : ab_take(parked),
+			       .keys = ab_strdup(keys),
+			       .part = part,
+			       .alert = part && q->live,
+			       .errnum = rc };
+	if (moved)
+		describe_moved(q, as, &m);
+	add_report(q, m);
 	return rc == 0;
 }
 
@@ -304,11 +388,12 @@ static void move_parked(struct ab_quarantine *q)
 		struct ab_parked *p = &q->parked[i];
 		struct ab_moved *m =
 			p->moved < q->report.nmoved ? &q->report.moved[p->moved] : NULL;
-		char as[NAME_MAX + 1];
+		char as[AB_QUARANTINE_NAME];
 		int rc = move_numbered(q, p->fd, p->name, as, false);
 
 		if (rc == 0 && m) {
-			m->name = ab_strdup(as);
+			describe_moved(q, as, m);
+			m->late = true;
 			free(ab_take(m->parked));
 		} else if (rc != 0 && rc != ENOENT) {
 			ab_move_lock(p->fd, p->name);
@@ -592,6 +677,7 @@ void ab_quarantine_close(struct ab_quarantine *q)
 	for (size_t i = 0; i < q->report.nmoved; i++) {
 		free(q->report.moved[i].path);
 		free(q->report.moved[i].name);
+		free(q->report.moved[i].entry);
 		free(q->report.moved[i].parked);
 		free(q->report.moved[i].keys);
 	}

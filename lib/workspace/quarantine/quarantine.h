@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/data/strv.h"
 #include "workspace/tree/guard.h"
@@ -34,14 +36,23 @@ struct ab_error;
 struct ab_quarantine;
 struct ab_survey;
 
+enum { AB_QUARANTINE_NAME = 256 };
+
 struct ab_moved {
 	char *path; /* where it was */
 	enum ab_node kind;
-	char *name;   /* in the quarantine folder; NULL if not moved */
-	char *parked; /* not moved: its neutral name in the same folder, or NULL */
-	char *keys;   /* git settings that were removed from it, or NULL */
-	bool alert;   /* report it at once */
-	int errnum;   /* why it is still there, 0 if it is not */
+	char *name;	    /* in the quarantine folder; NULL if not moved */
+	unsigned number;    /* in that name, from 1 */
+	struct stat st;	    /* of what is in the folder; zero if not moved */
+	mode_t mode;	    /* permissions before it was moved */
+	struct timespec at; /* when it was moved */
+	char *entry;	    /* the protected name: an entry of denyWrite, or a part of it */
+	char *parked;	    /* not moved: its neutral name in the same folder, or NULL */
+	char *keys;	    /* git settings that were removed from it, or NULL */
+	bool part;	    /* of a repository that the run created */
+	bool alert;	    /* report it at once */
+	bool late;	    /* it was parked first */
+	int errnum;	    /* why it is still there, 0 if it is not */
 };
 
 struct ab_quarantine_report {
@@ -55,6 +66,12 @@ struct ab_quarantine_report {
 
 /* Is this the name of a quarantined file? */
 bool ab_quarantine_is_name(const char *name);
+/* The highest number in a quarantine folder, or 0. */
+unsigned ab_quarantine_last_number(int dir);
+/* Its number, or 0. */
+unsigned ab_quarantine_number(const char *name);
+/* The name for a number, "0001-.envrc". */
+void ab_quarantine_make_name(unsigned number, const char *name, char ret[AB_QUARANTINE_NAME]);
 
 /* dir: the run's quarantine folder, not writable by the box. */
 int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quarantine **ret,

@@ -62,7 +62,8 @@ struct ab_quarantine {
 	size_t nparked;
 	bool touched;  /* some watched folder has changed */
 	bool cut;      /* not every new folder is watched */
-	unsigned next; /* number of the next quarantined file */
+	unsigned next; /* the last number of a quarantined file */
+	bool numbered; /* it is known: another process may have begun this quarantine */
 
 	int inotify; /* or -1 */
 	bool armed, polling;

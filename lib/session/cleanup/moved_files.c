@@ -1,0 +1,222 @@
+#include "session/cleanup/moved_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/read/details.h"
+#include "audit/write/audit.h"
+#include "audit/write/log.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/state/state.h"
+#include "shell/syntax/quote.h"
+#include "workspace/quarantine/journal.h"
+#include "workspace/quarantine/quarantine.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/obeyed.h"
+
+static const char *const kinds[] = {
+	[AB_NODE_FILE] = "file",
+	[AB_NODE_DIR] = "folder",
+	[AB_NODE_LINK] = "link",
+	[AB_NODE_OTHER] = "other",
+};
+
+/* A hook or a setting of a repository that the run made is not allowed by a name. */
+static void add_hint(struct ab_buf *line, const struct ab_moved *m)
+{
+	ab_autobuf struct ab_buf word = { 0 };
+	ab_autofree char *value = NULL, *safe = NULL, *hint = NULL;
+
+	if (!m->entry || m->part || m->keys)
+		return;
+	value = ab_printf("!%s", m->entry);
+	ab_quote(&word, value);
+	safe = ab_escape(word.data);
+	if (strcmp(safe, word.data) != 0)
+		return;
+	hint = ab_printf("agentbox run --deny-write %s -- ...", word.data);
+	ab_record_text(line, "hint", hint);
+}
+
+static void add_reason(struct ab_buf *line, const struct ab_moved *m)
+{
+	ab_autofree char *reason = NULL;
+
+	if (m->keys)
+		reason = ab_printf("git would run programs that it names (%s); moved to quarantine",
+				   m->keys);
+	else
+		reason = ab_printf("a protected name, %s; moved to quarantine",
+				   ab_obeyed_by(m->entry ? m->entry : ""));
+	ab_record_text(line, "reason", reason);
+}
+
+/* The time is that of the move. */
+static void open_record(struct ab_buf *line, const char *run_id, const struct timespec *at)
+{
+	char stamp[AB_STAMP_ROOM];
+
+	ab_stamp(at, stamp);
+	ab_buf_printf(line, "{\"timestamp\":\"%s\"", stamp);
+	ab_record_text(line, "run_id", run_id);
+	ab_record_text(line, "kind", "violation");
+}
+
+static void make_line(struct ab_buf *line, const char *run_id, const struct ab_moved *m)
+{
+	ab_autofree char *id = ab_printf("%s-q%u", run_id, m->number);
+	ab_autobuf struct ab_buf where = { 0 };
+
+	ab_journal_put_path(&where, m->path);
+	open_record(line, run_id, &m->at);
+	ab_record_text(line, "id", id);
+	ab_record_text(line, "door", "quarantine");
+	ab_record_text(line, "path", m->path);
+	ab_record_json(line, "allowed", "false");
+	ab_record_text(line, "rule", "filesystem.denyWrite");
+	add_reason(line, m);
+	add_hint(line, m);
+	ab_record_maybe(line, "entry", m->entry);
+	ab_record_text(line, "file", m->name);
+	ab_record_json(line, "where", where.data);
+	ab_record_text(line, "type", kinds[ab_node_of(m->st.st_mode)]);
+	ab_record_number(line, "mode", m->mode);
+	ab_record_number(line, "size", m->st.st_size);
+	/* All 64 bits may be used; these are signed. */
+	ab_record_number(line, "dev", (int64_t)m->st.st_dev);
+	ab_record_number(line, "ino", (int64_t)m->st.st_ino);
+	ab_record_maybe(line, "keys", m->keys);
+	ab_buf_puts(line, "}\n");
+}
+
+void ab_moved_note(const struct ab_run *run, const struct ab_quarantine_report *report,
+		   size_t *told)
+{
+	ab_autoclose int fd = -1;
+
+	for (size_t i = 0; i < report->nmoved; i++) {
+		const struct ab_moved *m = &report->moved[i];
+		ab_autobuf struct ab_buf line = { 0 };
+
+		if (!m->name || (i < *told && !m->late))
+			continue;
+		if (fd < 0)
+			fd = openat(run->dir, AB_MOVED_LIST,
+				    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0)
+			break;
+		make_line(&line, run->id, m);
+		(void)ab_write_all(fd, line.data, line.len);
+	}
+	*told = report->nmoved;
+}
+
+static int write_rest(struct ab_log *log, const char *run_id, size_t n, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, run_id, "violation");
+	ab_record_maybe(&line, "id", NULL);
+	ab_record_text(&line, "door", "quarantine");
+	ab_record_json(&line, "allowed", "false");
+	ab_record_text(&line, "rule", "filesystem.denyWrite");
+	ab_record_number(&line, "repeated", (int64_t)n);
+	return ab_log_write(log, &line, err);
+}
+
+int ab_moved_record(const struct ab_run *run, struct ab_log *log, struct ab_error *err)
+{
+	ab_autofree char *list = NULL;
+	const char *p, *end;
+	size_t len, n = 0;
+
+	/* Most runs have none. */
+	if (ab_read_small(run->dir, AB_MOVED_LIST, AB_MOVED_LIST_MAX, &list, &len) < 0)
+		return 0;
+	for (p = list; (end = memchr(p, '\n', len - (size_t)(p - list))); p = end + 1) {
+		ab_autobuf struct ab_buf line = { 0 };
+
+		if (end == p || end[-1] != '}' || n++ >= AB_MOVED_RECORDED)
+			continue;
+		/* Without the bracket, which the log adds. */
+		ab_buf_add(&line, p, (size_t)(end - p) - 1);
+		if (ab_log_write(log, &line, err) < 0)
+			return -1;
+	}
+	return n > AB_MOVED_RECORDED ? write_rest(log, run->id, n - AB_MOVED_RECORDED, err) : 0;
+}
+
+enum {
+	M_TIMESTAMP,
+	M_ID,
+	M_DOOR,
+	M_ENTRY,
+	M_FILE,
+	M_WHERE,
+	M_TYPE,
+	M_MODE,
+	M_SIZE,
+	M_DEV,
+	M_INO,
+	M_KEYS,
+	M_COUNT,
+};
+
+static const char *const members[M_COUNT] = {
+	[M_TIMESTAMP] = "timestamp", [M_ID] = "id",	  [M_DOOR] = "door", [M_ENTRY] = "entry",
+	[M_FILE] = "file",	     [M_WHERE] = "where", [M_TYPE] = "type", [M_MODE] = "mode",
+	[M_SIZE] = "size",	     [M_DEV] = "dev",	  [M_INO] = "ino",   [M_KEYS] = "keys",
+};
+
+static enum ab_node find_kind(const struct ab_detail *type)
+{
+	for (size_t i = 0; i < AB_COUNT(kinds); i++)
+		if (ab_detail_is(type, kinds[i]))
+			return (enum ab_node)i;
+	return AB_NODE_OTHER;
+}
+
+int ab_moved_parse(const char *line, size_t len, struct ab_moved_file *ret)
+{
+	struct ab_moved_file f = { 0 };
+	struct ab_detail m[M_COUNT];
+	ab_autofree char *where = NULL;
+
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0 ||
+	    !ab_detail_is(&m[M_DOOR], "quarantine"))
+		return -1;
+	where = ab_detail_dup(&m[M_WHERE]);
+	f.id = ab_detail_dup(&m[M_ID]);
+	f.file = ab_detail_dup(&m[M_FILE]);
+	f.where = ab_journal_get_path(where);
+	f.entry = ab_detail_dup(&m[M_ENTRY]);
+	f.keys = ab_detail_dup(&m[M_KEYS]);
+	f.kind = find_kind(&m[M_TYPE]);
+	f.mode = (mode_t)ab_detail_number(&m[M_MODE], 0) & 07777;
+	f.size = (uint64_t)ab_detail_number(&m[M_SIZE], 0);
+	f.dev = (dev_t)ab_detail_number(&m[M_DEV], 0);
+	f.ino = (ino_t)ab_detail_number(&m[M_INO], 0);
+	ab_detail_copy(&m[M_TIMESTAMP], f.stamp, sizeof(f.stamp));
+	if (!f.id || !f.file || !ab_quarantine_number(f.file) || strchr(f.file, '/') || !f.where ||
+	    f.where[0] != '/') {
+		ab_moved_file_fini(&f);
+		return -1;
+	}
+	*ret = f;
+	return 0;
+}
+
+void ab_moved_file_fini(struct ab_moved_file *f)
+{
+	free(f->id);
+	free(f->file);
+	free(f->where);
+	free(f->entry);
+	free(f->keys);
+	*f = (struct ab_moved_file){ 0 };
+}

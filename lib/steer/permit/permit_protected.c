@@ -1,0 +1,208 @@
+/*
+ * A protected name (".envrc"): `allow PATH --always` takes it out of filesystem.denyWrite in the
+ * project's own settings, so that it counts for this project and no other. The file must be
+ * trusted, or new: what is trusted afterwards is what was trusted before, and this one entry.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/edit/edit_file.h"
+#include "policy/edit/json_edit.h"
+#include "policy/layers/layers.h"
+#include "policy/layers/trust.h"
+#include "policy/read/settings_file.h"
+#include "policy/values/paths.h"
+#include "steer/permit/permit_state.h"
+#include "workspace/tree/names.h"
+#include "workspace/tree/obeyed.h"
+
+static const char *const keys[] = { "filesystem", "denyWrite" };
+
+struct project {
+	struct ab_policy_input in;
+	char *path; /* of its settings file */
+	char *text; /* what it contains, or NULL */
+	size_t len;
+};
+
+static void project_fini(struct project *p)
+{
+	free(p->path);
+	free(p->text);
+}
+#define auto_project __attribute__((cleanup(project_fini)))
+
+static int refuse_untrusted(const struct project *p, struct ab_error *err)
+{
+	ab_fail(err, AB_EREFUSED, 0, "%s is not trusted, so nothing can be allowed in it", p->path);
+	return ab_hint(err, "review it first: agentbox trust");
+}
+
+static int open_project(struct ab_permit_job *job, const char *workspace, struct project *ret,
+			struct ab_error *err)
+{
+	const struct ab_policy_input *in = job->ask->input;
+	ab_autofree char *state = ab_state_dir(in->environ, in->home, in->cwd);
+
+	ret->in = *in;
+	ret->in.workspace = workspace;
+	ret->in.judging = true;
+	ret->path = ab_path_join(workspace, AB_PROJECT_CONFIG);
+	if (ab_settings_file_read(ret->path, ret->path, true, &ret->text, &ret->len, err) < 0)
+		return -1;
+	if (ret->text &&
+	    (!state || ab_trust_check(state, ret->path, ret->text, ret->len) != AB_TRUST_HOLDS))
+		return refuse_untrusted(ret, err);
+	return 0;
+}
+
+/* Trust the new text if it is the old one and our change, and nothing of anybody else. */
+static int trust_change(const struct project *p, const char *expected, struct ab_error *err)
+{
+	struct ab_trust_review review;
+	int result;
+
+	if (ab_trust_review(&p->in, NULL, &review, err) < 0)
+		return -1;
+	if (review.len != strlen(expected) || memcmp(review.text, expected, review.len) != 0) {
+		ab_fail(err, AB_EREFUSED, 0, "%s was changed by another program at the same time",
+			p->path);
+		result = ab_hint(err, "review it: agentbox trust");
+	} else {
+		result = ab_trust_record(&p->in, &review, err);
+	}
+	ab_trust_review_fini(&review);
+	return result;
+}
+
+/* 1: the file has changed, and is trusted; 0: there was nothing to change. */
+static int change_project(struct ab_permit_job *job, const struct project *p, const char *entry,
+			  bool remove, struct ab_error *err)
+{
+	ab_autofree char *expected = NULL;
+	const char *old = p->text ? p->text : "";
+	size_t n = AB_COUNT(keys);
+	int changes = remove ? ab_json_edit_remove(old, p->len, keys, n, entry, &expected, err)
+			     : ab_json_edit_add(old, p->len, keys, n, entry, &expected, err);
+
+	job->ret->file = ab_strdup(p->path);
+	if (changes <= 0)
+		return changes;
+	if ((remove ? ab_edit_file_remove(&p->in, p->path, keys, n, entry, &job->ret->diff, err)
+		    : ab_edit_file_add(&p->in, p->path, keys, n, entry, &job->ret->diff, err)) < 0)
+		return -1;
+	return trust_change(p, expected, err) < 0 ? -1 : 1;
+}
+
+/* Agentbox's own files, and what was protected as a path, stay protected. */
+static bool is_listed(const struct ab_strv *deny_write, const char *path)
+{
+	for (size_t i = 0; i < deny_write->len; i++)
+		if (deny_write->v[i][0] == '/' && ab_path_within(path, deny_write->v[i]))
+			return true;
+	return false;
+}
+
+/* The entry of denyWrite that protects a path of the workspace by its name, or NULL. */
+static char *find_entry(struct ab_permit_job *job, const char *workspace, const char *path,
+			struct ab_error *err)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_policy *policy;
+	const char *entry;
+	char *found = NULL;
+	bool holds;
+
+	in.workspace = workspace;
+	if (!ab_path_within(path, workspace) || ab_policy_load(&in, &policy, NULL, err) < 0)
+		return NULL;
+	entry = ab_names_opened(&policy->fs.deny_write, path, &holds);
+	if (entry && !holds && !is_listed(&policy->fs.deny_write, path))
+		found = ab_strdup(entry);
+	ab_policy_free(policy);
+	return found;
+}
+
+static int refuse_once(const struct ab_permit_job *job, const char *path, const char *entry,
+		       struct ab_error *err)
+{
+	ab_autofree char *back = ab_printf("!%s", entry),
+			 *flag = ab_permit_flag("--deny-write", back);
+
+	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is a protected name, %s", path,
+		entry, ab_obeyed_by(entry));
+	return ab_hint(err,
+		       "in a new run, if you are sure:  agentbox run %s -- ...\n"
+		       "in every run in this project:   agentbox allow %s --always",
+		       flag, job->ask->what);
+}
+
+int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const char *path,
+			struct ab_error *err)
+{
+	struct ab_error none = { 0 };
+	ab_autofree char *entry = find_entry(job, workspace, path, &none), *back = NULL;
+	auto_project struct project p = { 0 };
+
+	if (!entry)
+		return 0;
+	if (!job->ask->always)
+		return refuse_once(job, path, entry, err);
+	back = ab_printf("!%s", entry);
+	if (open_project(job, workspace, &p, err) < 0 ||
+	    change_project(job, &p, back, false, err) < 0)
+		return -1;
+	job->ret->path = ab_strdup(path);
+	job->ret->workspace = ab_strdup(workspace);
+	ab_strv_addf(&job->ret->said, "runs in %s can create and change %s from now on", workspace,
+		     entry);
+	ab_strv_addf(&job->ret->notes, "%s: look at it after a run", ab_obeyed_by(entry));
+	job->ret->command = ab_permit_again(&job->again, "");
+	return 1;
+}
+
+/* "!.envrc", as the project's file spells it, that takes back the protection of this path. */
+static char *find_exception(const struct project *p, const char *path)
+{
+	json_t *file = p->text ? json_loadb(p->text, p->len, 0, NULL) : NULL, *one;
+	const json_t *list = json_object_get(json_object_get(file, keys[0]), keys[1]);
+	char *found = NULL;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		const char *text = json_string_value(one);
+		ab_autostrv struct ab_strv name = { 0 };
+		bool holds;
+
+		if (!text || text[0] != '!' || text[1] == '/' || found)
+			continue;
+		ab_strv_add(&name, text + 1);
+		if (ab_names_opened(&name, path, &holds) && !holds)
+			found = ab_strdup(text);
+	}
+	json_decref(file);
+	return found;
+}
+
+int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
+			     struct ab_error *err)
+{
+	auto_project struct project p = { 0 };
+	ab_autofree char *entry = NULL;
+	struct ab_error none = { 0 };
+	int result;
+
+	/* A file that is not trusted takes nothing back. */
+	if (!ab_path_within(path, workspace) || open_project(job, workspace, &p, &none) < 0)
+		return 0;
+	entry = find_exception(&p, path);
+	result = entry ? change_project(job, &p, entry, true, err) : 0;
+	if (result > 0)
+		ab_strv_addf(&job->ret->said, "%s is protected again in %s", entry + 1, workspace);
+	return result;
+}

@@ -1,0 +1,373 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/read/find.h"
+#include "audit/read/query.h"
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "session/cleanup/leftovers.h"
+#include "session/cleanup/moved_files.h"
+#include "steer/client/steer.h"
+#include "steer/quarantine/quarantined_state.h"
+#include "workspace/quarantine/quarantine.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/obeyed.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+enum { LISTED = 1000 };
+
+static void free_one(struct ab_quarantined *q)
+{
+	free(q->file);
+	free(q->path);
+	free(q->entry);
+	free(q->why);
+}
+
+void ab_quarantined_list_fini(struct ab_quarantined_list *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		free_one(&list->v[i]);
+	free(list->v);
+	*list = (struct ab_quarantined_list){ 0 };
+}
+
+/* A run's own list of what was moved, by number. */
+struct notes {
+	struct ab_moved_file *v;
+	size_t len;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct ab_moved_file *x = a, *y = b;
+	unsigned m = ab_quarantine_number(x->file), n = ab_quarantine_number(y->file);
+
+	return m < n ? -1 : m > n;
+}
+
+static void read_notes(int dir, struct notes *ret)
+{
+	ab_autofree char *text = NULL;
+	const char *p, *end;
+	size_t len, room = 0;
+
+	if (ab_read_small(dir, AB_MOVED_LIST, AB_MOVED_LIST_MAX, &text, &len) < 0)
+		return;
+	for (p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
+		if (ret->len == room) {
+			room = room ? 2 * room : 16;
+			ret->v = ab_realloc(ret->v, room * sizeof(ret->v[0]));
+		}
+		ret->len += ab_moved_parse(p, (size_t)(end - p), &ret->v[ret->len]) == 0;
+	}
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(ret->v[0]), by_number);
+}
+
+static void free_notes(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->len; i++)
+		ab_moved_file_fini(&notes->v[i]);
+	free(notes->v);
+}
+
+/* The note about exactly this object: a file of the same number that was put there by somebody else
+ * is not it. */
+static const struct ab_moved_file *find_note(const struct notes *notes, unsigned number,
+					     const struct stat *st)
+{
+	size_t low = 0, high = notes->len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ab_quarantine_number(notes->v[middle].file) < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < notes->len && ab_quarantine_number(notes->v[low].file) == number; low++) {
+		const struct ab_moved_file *f = &notes->v[low];
+
+		if (f->dev == st->st_dev && f->ino == st->st_ino &&
+		    f->kind == ab_node_of(st->st_mode))
+			return f;
+	}
+	return NULL;
+}
+
+static char *explain_why(const struct ab_moved_file *note)
+{
+	if (!note)
+		return ab_strdup("it has no entry in the list of the quarantine");
+	if (note->keys)
+		return ab_printf("git would run programs that it names (%s)", note->keys);
+	return ab_strdup(ab_obeyed_by(note->entry ? note->entry : ""));
+}
+
+static bool describe_file(int dir, const char *run, bool live, const char *name,
+			  const struct notes *notes, struct ab_quarantined *ret)
+{
+	unsigned number = ab_quarantine_number(name);
+	const struct ab_moved_file *note;
+	struct stat st;
+
+	if (!number || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	note = find_note(notes, number, &st);
+	*ret = (struct ab_quarantined){ .live = live,
+					.file = ab_strdup(name),
+					.path = note ? ab_strdup(note->where) : NULL,
+					.entry = note ? ab_strdup(note->entry) : NULL,
+					.why = explain_why(note),
+					.kind = ab_node_of(st.st_mode),
+					.mode = (note ? note->mode : st.st_mode) & 07777,
+					.size = (uint64_t)st.st_size,
+					.dev = st.st_dev,
+					.ino = st.st_ino };
+	snprintf(ret->id, sizeof(ret->id), "%s-q%u", run, number);
+	snprintf(ret->run, sizeof(ret->run), "%s", run);
+	snprintf(ret->stamp, sizeof(ret->stamp), "%s", note ? note->stamp : "");
+	return true;
+}
+
+static void add_file(struct ab_quarantined_list *list, struct ab_quarantined q)
+{
+	if (list->len == list->room) {
+		list->room = list->room ? 2 * list->room : 16;
+		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
+	}
+	list->v[list->len++] = q;
+}
+
+/* `number` 0: all files of the run. */
+static void list_run(int dir, const char *run, unsigned number, struct ab_quarantined_list *list)
+{
+	ab_autodir DIR *names = ab_folder_list(dir, ".");
+	struct notes notes = { 0 };
+	struct ab_quarantined q;
+	const char *name;
+	bool read = false, live = false;
+
+	while ((name = ab_folder_next(names)) != NULL) {
+		unsigned n = ab_quarantine_number(name);
+
+		if (!n || (number && n != number))
+			continue;
+		/* Most runs have nothing here. */
+		if (!read) {
+			read_notes(dir, &notes);
+			live = ab_find_live(dir);
+			read = true;
+		}
+		if (list->len == LISTED)
+			list->more++;
+		else if (describe_file(dir, run, live, name, &notes, &q))
+			add_file(list, q);
+	}
+	free_notes(&notes);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct ab_quarantined *x = a, *y = b;
+	int order = strcmp(y->stamp, x->stamp);
+
+	return order ? order : strcmp(x->id, y->id);
+}
+
+static void list_folder(int folder, struct ab_quarantined_list *list)
+{
+	ab_autodir DIR *ids = ab_folder_list(folder, ".");
+	const char *id;
+
+	while ((id = ab_folder_next(ids)) != NULL) {
+		ab_autoclose int dir = ab_run_id_valid(id) ? openat(folder, id, OPEN_DIR) : -1;
+
+		if (dir >= 0)
+			list_run(dir, id, 0, list);
+	}
+}
+
+static int list_one(const struct ab_state *state, const char *what,
+		    struct ab_quarantined_list *list, struct ab_error *err)
+{
+	struct ab_denial_name name = { .number = 0 };
+	bool file = ab_denial_parse(what, &name) == 0 && name.kind == AB_DENIAL_MOVED;
+	struct ab_found_run run;
+
+	if (ab_find_run(state->live, state->runs, file ? name.run : what, &run, err) < 0)
+		return -1;
+	list_run(run.dir, run.id, file ? name.number : 0, list);
+	ab_found_run_fini(&run);
+	if (file && !list->len) {
+		ab_fail(err, AB_ESYSTEM, 0, "%s is not in quarantine", what);
+		return ab_hint(err, "list what is: agentbox quarantine list");
+	}
+	return 0;
+}
+
+int ab_quarantined_find(const struct ab_policy_input *input, const char *what,
+			struct ab_quarantined_list *ret, struct ab_strv *notes,
+			struct ab_error *err)
+{
+	struct ab_quarantined_list list = { 0 };
+	struct ab_state state;
+	int result = 0;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	ab_leftovers_stale(&state, notes);
+	if (what) {
+		result = list_one(&state, what, &list, err);
+	} else {
+		list_folder(state.live, &list);
+		list_folder(state.runs, &list);
+	}
+	ab_state_fini(&state);
+	if (result < 0) {
+		ab_quarantined_list_fini(&list);
+		return -1;
+	}
+	if (list.len)
+		qsort(list.v, list.len, sizeof(list.v[0]), newest_first);
+	*ret = list;
+	return 0;
+}
+
+static int refuse_id(const char *id, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"%.100s is not the id of a file in quarantine; an id looks like "
+		"7kq2x-q1",
+		id);
+	return ab_hint(err, "list them: agentbox quarantine list");
+}
+
+int ab_quarantined_open(const struct ab_policy_input *input, const char *id,
+			struct ab_quarantined_one *ret, struct ab_error *err)
+{
+	struct ab_quarantined_list list = { 0 };
+	struct ab_denial_name name;
+	struct ab_found_run run;
+	struct ab_state state;
+	int result;
+
+	if (ab_denial_parse(id, &name) < 0 || name.kind != AB_DENIAL_MOVED)
+		return refuse_id(id, err);
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	result = ab_find_run(state.live, state.runs, name.run, &run, err);
+	if (result == 0)
+		list_run(run.dir, run.id, name.number, &list);
+	if (result == 0 && list.len != 1) {
+		ab_found_run_fini(&run);
+		ab_fail(err, AB_ESYSTEM, 0, "%s is not in quarantine", id);
+		result = ab_hint(err, "list what is: agentbox quarantine list");
+	}
+	if (result < 0) {
+		ab_quarantined_list_fini(&list);
+		ab_state_fini(&state);
+		return -1;
+	}
+	*ret = (struct ab_quarantined_one){ .state = state,
+					    .dir = ab_take_fd(&run.dir),
+					    .is = list.v[0] };
+	ab_found_run_fini(&run);
+	free(list.v);
+	return 0;
+}
+
+void ab_quarantined_close(struct ab_quarantined_one *one)
+{
+	free_one(&one->is);
+	ab_closep(&one->dir);
+	ab_state_fini(&one->state);
+}
+
+char *ab_quarantined_describe(const struct ab_quarantined *is)
+{
+	char size[AB_AMOUNT_ROOM];
+
+	switch (is->kind) {
+	case AB_NODE_FILE:
+		return ab_printf("a file of %s%s", ab_words_size(is->size, size),
+				 is->mode & 0111 ? " that can be executed" : "");
+	case AB_NODE_DIR:
+		return ab_strdup("a folder");
+	case AB_NODE_LINK:
+		return ab_strdup("a symbolic link");
+	case AB_NODE_OTHER:
+		break;
+	}
+	return ab_strdup("neither a file nor a folder");
+}
+
+char *ab_quarantined_text(const struct ab_quarantined_list *list)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < list->len; i++) {
+		const struct ab_quarantined *q = &list->v[i];
+		ab_autofree char *path = ab_escape(q->path ? q->path : q->file);
+		ab_autofree char *why = ab_escape(q->why), *what = ab_quarantined_describe(q);
+		char local[AB_LOCAL_ROOM];
+
+		ab_buf_printf(&b, "%-9s  %s  %s%s\n%-9s  %s; %s\n", q->id,
+			      ab_time_local(q->stamp, local), path,
+			      q->live ? " (the run is active)" : "", "", what, why);
+	}
+	if (list->more)
+		ab_buf_printf(&b, "and %zu more\n", list->more);
+	if (!list->len)
+		ab_buf_puts(&b, "nothing is in quarantine\n");
+	return ab_buf_take(&b);
+}
+
+static void add_text(struct ab_buf *b, const char *key, const char *text)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	if (text && *text)
+		ab_buf_json(b, text);
+	else
+		ab_buf_puts(b, "null");
+}
+
+char *ab_quarantined_json(const struct ab_quarantined_list *list)
+{
+	static const char *const kinds[] = {
+		[AB_NODE_FILE] = "file",
+		[AB_NODE_DIR] = "folder",
+		[AB_NODE_LINK] = "link",
+		[AB_NODE_OTHER] = "other",
+	};
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{\"files\":[");
+	for (size_t i = 0; i < list->len; i++) {
+		const struct ab_quarantined *q = &list->v[i];
+
+		ab_buf_printf(&b, "%s{\"id\":\"%s\",\"run_id\":\"%s\",\"live\":%s", i ? "," : "",
+			      q->id, q->run, q->live ? "true" : "false");
+		add_text(&b, "path", q->path);
+		add_text(&b, "timestamp", q->stamp);
+		ab_buf_printf(&b, ",\"type\":\"%s\",\"size\":%llu,\"mode\":\"%04o\"",
+			      kinds[q->kind], (unsigned long long)q->size, q->mode & 07777);
+		add_text(&b, "name", q->entry);
+		add_text(&b, "why", q->why);
+		ab_buf_puts(&b, "}");
+	}
+	ab_buf_printf(&b, "],\"more\":%zu}\n", list->more);
+	return ab_buf_take(&b);
+}

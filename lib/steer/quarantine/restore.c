@@ -1,0 +1,331 @@
+/*
+ * Theory of operation.
+ *
+ * A copy of the object is made beside its place under a name that no tool knows, and renamed to it
+ * in one step, which fails if something is there. With `force` the two change places, and what was
+ * there goes to quarantine. Only then is the object removed from the quarantine. Whenever this is
+ * interrupted, the place has the old content or the new one, and neither is lost.
+ *
+ * The folder is reached without following a link: the box may have put one there. It must exist.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/write/audit.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "session/cleanup/moved_files.h"
+#include "steer/quarantine/quarantined_state.h"
+#include "workspace/quarantine/journal.h"
+#include "workspace/quarantine/move.h"
+#include "workspace/quarantine/quarantine.h"
+#include "workspace/tree/dir.h"
+
+enum { TRIES = 64 };
+
+struct job {
+	const struct ab_restore *ask;
+	struct ab_quarantined_one one;
+	struct ab_restored *ret;
+	int parent; /* the folder of the place */
+	const char *name;
+};
+
+static int refuse(struct ab_error *err, const char *path, const char *why)
+{
+	ab_autofree char *shown = ab_escape(path);
+
+	return ab_fail(err, AB_EREFUSED, 0, "cannot restore %s: %s", shown, why);
+}
+
+/* Another run there would move it to its own quarantine at once; until then its programs could
+ * change it. */
+struct search {
+	const char *path;
+	char found[8];
+};
+
+static void look_at_run(struct ab_run *run, void *arg)
+{
+	struct search *s = arg;
+	json_t *start = ab_run_start(run), *one;
+	const json_t *roots = json_object_get(json_object_get(start, "watch"), "write");
+	size_t i;
+
+	json_array_foreach(roots, i, one)
+	{
+		ab_autofree char *root = ab_journal_get_path(json_string_value(one));
+
+		if (root && ab_path_within(s->path, root))
+			memcpy(s->found, run->id, sizeof(s->found));
+	}
+	json_decref(start);
+}
+
+static int check_runs(const struct job *j, struct ab_error *err)
+{
+	struct search s = { .path = j->ret->path };
+
+	if (j->one.is.live) {
+		refuse(err, s.path,
+		       "its run is active, and programs in the box can still change it");
+		return ab_hint(err, "end the run first: agentbox stop %s", j->one.is.run);
+	}
+	ab_state_each_live(&j->one.state, look_at_run, &s);
+	if (!s.found[0])
+		return 0;
+	refuse(err, s.path, "a run that is active there would move it to quarantine again");
+	return ab_hint(err, "end the run first: agentbox stop %s", s.found);
+}
+
+static int find_place(const struct ab_policy_input *in, struct job *j, struct ab_error *err)
+{
+	const struct ab_quarantined *is = &j->one.is;
+	ab_autofree char *parent = NULL;
+
+	if (!j->ask->to && !is->path) {
+		ab_fail(err, AB_EREFUSED, 0, "where %s was is not known", is->id);
+		return ab_hint(err, "name a place: agentbox quarantine restore %s --to PATH",
+			       is->id);
+	}
+	j->ret->path =
+		j->ask->to ? ab_path_resolve(j->ask->to, in->cwd, in->home) : ab_strdup(is->path);
+	if (!j->ret->path || !j->ret->path[1])
+		return ab_fail(err, AB_EUSAGE, 0, "--to: \"%s\" is not a file", j->ask->to);
+	if (ab_path_within(j->ret->path, j->one.state.path))
+		return refuse(err, j->ret->path, "it is in agentbox's own folder");
+	parent = ab_path_parent(j->ret->path);
+	j->name = ab_path_name(j->ret->path);
+	j->parent = ab_open_beneath(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY);
+	if (j->parent >= 0)
+		return 0;
+	if (errno == ELOOP) {
+		refuse(err, j->ret->path, "a symbolic link leads to its folder");
+		return ab_hint(err, "name the real folder with --to PATH");
+	}
+	ab_fail(err, AB_EREFUSED, errno, "open folder %s", parent);
+	return ab_hint(err, errno == ENOENT || errno == ENOTDIR
+				    ? "create the folder, or choose another place with --to PATH"
+				    : "choose another place with --to PATH");
+}
+
+static int check_object(struct job *j, struct ab_error *err)
+{
+	const struct ab_quarantined *is = &j->one.is;
+	ab_autofree char *what = ab_quarantined_describe(is), *shown = NULL;
+	struct stat st;
+
+	if (is->kind == AB_NODE_OTHER)
+		return refuse(err, j->ret->path, "it is neither a file nor a folder");
+	shown = ab_escape(j->ret->path);
+	j->ret->what = ab_printf("%s: %s", shown, what);
+	j->ret->why = ab_escape(is->why);
+	j->ret->executable = is->kind == AB_NODE_FILE && is->mode & 0111;
+	j->ret->exists = fstatat(j->parent, j->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (is->mode & 06000)
+		ab_strv_add(&j->ret->notes,
+			    "it had a set-user-id or set-group-id bit, which it loses");
+	if (!j->ret->exists || j->ask->force)
+		return 0;
+	refuse(err, j->ret->path, "something is in its place");
+	return ab_hint(err,
+		       "compare:  agentbox quarantine show %s\n"
+		       "move what is there to quarantine instead:  --force\n"
+		       "choose another place:  --to PATH",
+		       is->id);
+}
+
+static int open_job(const struct ab_policy_input *in, const struct ab_restore *ask, struct job *j,
+		    struct ab_restored *ret, struct ab_error *err)
+{
+	*ret = (struct ab_restored){ 0 };
+	*j = (struct job){ .ask = ask, .ret = ret, .parent = -1 };
+	if (ab_quarantined_open(in, ask->id, &j->one, err) < 0)
+		return -1;
+	memcpy(ret->id, j->one.is.id, sizeof(ret->id));
+	if (find_place(in, j, err) < 0 || check_runs(j, err) < 0)
+		return -1;
+	return check_object(j, err);
+}
+
+static void close_job(struct job *j)
+{
+	ab_closep(&j->parent);
+	if (j->one.is.id[0])
+		ab_quarantined_close(&j->one);
+}
+
+void ab_restored_fini(struct ab_restored *r)
+{
+	free(r->path);
+	free(r->what);
+	free(r->why);
+	ab_strv_fini(&r->notes);
+	*r = (struct ab_restored){ 0 };
+}
+
+/* The object must be the one that was listed. */
+static int check_identity(const struct job *j, mode_t *ret_mode)
+{
+	const struct ab_quarantined *is = &j->one.is;
+	struct stat st;
+
+	if (fstatat(j->one.dir, is->file, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno;
+	if (st.st_dev != is->dev || st.st_ino != is->ino || ab_node_of(st.st_mode) != is->kind)
+		return ESTALE;
+	*ret_mode = (st.st_mode & S_IFMT) | is->mode;
+	return 0;
+}
+
+static int stage_copy(const struct job *j, char tmp[64], struct ab_error *err)
+{
+	mode_t mode = 0;
+	int rc = check_identity(j, &mode);
+
+	for (int i = 0; i < TRIES && (rc == 0 || rc == EEXIST); i++) {
+		snprintf(tmp, 64, ".agentbox-restore-%d-%d", (int)getpid(), i);
+		rc = ab_restore_copy(j->one.dir, j->one.is.file, mode, j->parent, tmp);
+		if (rc == 0)
+			return 0;
+	}
+	return ab_fail(err, AB_ESYSTEM, rc, "copy %s to %s", j->one.is.id, j->ret->path);
+}
+
+static int rename_as(const struct job *j, const char *tmp, unsigned flags)
+{
+	return (int)syscall(SYS_renameat2, j->parent, tmp, j->parent, j->name, flags);
+}
+
+/* For the list of the quarantine. */
+static void note_replaced(struct job *j, const char *file, const struct stat *before)
+{
+	struct ab_run run = { .state = &j->one.state, .dir = j->one.dir };
+	struct ab_moved m = { .path = j->ret->path,
+			      .entry = j->one.is.entry,
+			      .name = (char *)(uintptr_t)file,
+			      .number = ab_quarantine_number(file),
+			      .mode = before->st_mode & 07777 };
+	struct ab_quarantine_report report = { .moved = &m, .nmoved = 1 };
+	size_t told = 0;
+
+	memcpy(run.id, j->one.is.run, sizeof(run.id));
+	clock_gettime(CLOCK_REALTIME, &m.at);
+	if (fstatat(j->one.dir, file, &m.st, AT_SYMLINK_NOFOLLOW) == 0)
+		ab_moved_note(&run, &report, &told);
+	snprintf(j->ret->replaced, sizeof(j->ret->replaced), "%s-q%u", j->one.is.run, m.number);
+}
+
+/* `tmp` is what was in the place. 0, or an errno. */
+static int move_replaced(struct job *j, const char *tmp)
+{
+	char file[AB_QUARANTINE_NAME];
+	unsigned number = ab_quarantine_last_number(j->one.dir);
+	struct stat before;
+	int rc = EEXIST;
+
+	if (fstatat(j->parent, tmp, &before, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno;
+	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
+		ab_quarantine_make_name(++number, j->name, file);
+		rc = ab_move(j->parent, tmp, j->one.dir, file, false, false);
+	}
+	if (rc == 0)
+		note_replaced(j, file, &before);
+	return rc;
+}
+
+/* The copy and what is there change places; back again if that cannot be kept. */
+static int exchange_places(struct job *j, const char *tmp, struct ab_error *err)
+{
+	int rc;
+
+	if (rename_as(j, tmp, RENAME_EXCHANGE) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "replace %s", j->ret->path);
+	rc = move_replaced(j, tmp);
+	if (rc == 0)
+		return 0;
+	(void)rename_as(j, tmp, RENAME_EXCHANGE);
+	return ab_fail(err, AB_ESYSTEM, rc, "move %s to quarantine", j->ret->path);
+}
+
+static int put_in_place(struct job *j, const char *tmp, struct ab_error *err)
+{
+	if (rename_as(j, tmp, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EEXIST && j->ask->force)
+		return exchange_places(j, tmp, err);
+	if (errno == EEXIST)
+		return refuse(err, j->ret->path, "something is in its place");
+	return ab_fail(err, AB_ESYSTEM, errno, "create %s", j->ret->path);
+}
+
+/* A line without an object: who reads the list ignores it. */
+static void note_restored(const struct job *j)
+{
+	ab_autoclose int fd = openat(j->one.dir, AB_MOVED_LIST,
+				     O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, j->one.is.run, "restored");
+	ab_record_text(&line, "id", j->one.is.id);
+	ab_record_text(&line, "path", j->ret->path);
+	ab_buf_puts(&line, "}\n");
+	if (fd >= 0)
+		(void)ab_write_all(fd, line.data, line.len);
+}
+
+static int restore_object(struct job *j, struct ab_error *err)
+{
+	char tmp[64];
+
+	if (stage_copy(j, tmp, err) < 0)
+		return -1;
+	if (put_in_place(j, tmp, err) < 0) {
+		(void)ab_restore_remove(j->parent, tmp);
+		return -1;
+	}
+	(void)fsync(j->parent);
+	note_restored(j);
+	if (ab_restore_remove(j->one.dir, j->one.is.file) < 0)
+		ab_strv_addf(&j->ret->notes, "a copy of it stays in quarantine: %s",
+			     strerror(errno));
+	return 0;
+}
+
+int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
+		     struct ab_restored *ret, struct ab_error *err)
+{
+	struct job j;
+	int result = open_job(input, ask, &j, ret, err);
+
+	close_job(&j);
+	if (result < 0)
+		ab_restored_fini(ret);
+	return result;
+}
+
+int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *ask,
+		  struct ab_restored *ret, struct ab_error *err)
+{
+	struct job j;
+	int result = open_job(input, ask, &j, ret, err);
+
+	if (result == 0)
+		result = restore_object(&j, err);
+	close_job(&j);
+	if (result < 0)
+		ab_restored_fini(ret);
+	return result;
+}

@@ -1,0 +1,415 @@
+# What a run moved to quarantine can be listed, looked at and put back, and nothing else; and what
+# a person allows for ever is exactly that: one name in one project, one path, one host.
+UNJUDGED=1
+load helpers
+load attack/attack
+
+setup()
+{
+	box_setup
+	# The box creates its names through this link: at the call itself they would be refused.
+	ln -s . way
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# plant SCRIPT: run it in the box, and wait in it until a name has been moved: `gone NAME`.
+plant()
+{
+	agentbox run --yes --timeout 20s -- sh -c 'gone() { until [ ! -e "$1" ]; do sleep 0.01; done; }
+		'"$1"
+	[ "$status" -eq 0 ]
+	ID=$(ls "$AGENTBOX_STATE/runs")
+}
+
+# ------------------------------------------------------------ list and show
+
+@test "quarantine: a file has an id, a place, a time and a reason" {
+	agentbox quarantine
+	[ "$status" -eq 0 ]
+	[ "$output" = "nothing is in quarantine" ]
+	plant 'echo "layout node" >way/.envrc; gone .envrc'
+	[[ "$output" == *"created a protected file ($WORKSPACE/.envrc: direnv runs it when you enter the folder); moved to quarantine: $ID-q1"* ]]
+	[[ "$output" == *"agentbox quarantine restore $ID-q1"* ]]
+	[[ "$output" == *"agentbox allow $ID-q1 --always"* ]]
+	for what in "" "list" "list $ID" "list $ID-q1"; do
+		# shellcheck disable=SC2086
+		agentbox quarantine $what
+		[ "$status" -eq 0 ]
+		[[ "${lines[0]}" == "$ID-q1 "*" $WORKSPACE/.envrc" ]]
+		[[ "${lines[1]}" == *"a file of 12 B; direnv runs it when you enter the folder" ]]
+	done
+	agentbox quarantine list --json
+	jq -e --arg id "$ID" --arg path "$WORKSPACE/.envrc" '.more == 0 and (.files | length) == 1 and
+		(.files[0] | .id == $id + "-q1" and .run_id == $id and .path == $path and .type == "file" and
+		.size == 12 and .name == ".envrc" and (.why | test("direnv")) and
+		(.timestamp | test("^2[0-9]{3}-.*Z$")) and (.live | not))' <<<"$output"
+	agentbox quarantine --json
+	jq -e '.files | length == 1' <<<"$output"
+	agentbox quarantine list "$ID-q2"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$ID-q2 is not in quarantine"* ]]
+}
+
+@test "quarantine: it is in why, log, the page and the result as well" {
+	agentbox run --yes --result "$TEST_DIR/result" --timeout 20s -- sh -c 'echo x >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	[ "$status" -eq 0 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	jq -e --arg id "$id-q1" '.violations_total == 1 and .violations[0].id == $id and
+		(.findings | any(test("quarantine: " + $id)))' "$TEST_DIR/result"
+	agentbox why
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"agentbox denied $WORKSPACE/.envrc: a protected name, direnv runs it"*"(rule filesystem.denyWrite, id $id-q1)."* ]]
+	[[ "$output" == *"agentbox quarantine restore $id-q1"* ]]
+	[[ "$output" == *"agentbox allow $id-q1 --always"* ]]
+	agentbox why "$id"
+	[[ "$output" == "$id-q1 "* ]]
+	agentbox log --denied
+	[[ "$output" == *"  moved    $WORKSPACE/.envrc  "*"$id-q1" ]]
+	agentbox log --html "$TEST_DIR/page.html"
+	[ "$status" -eq 0 ]
+	grep -q "agentbox quarantine restore $id-q1" "$TEST_DIR/page.html"
+}
+
+@test "quarantine: content is shown escaped, bounded, and with a difference" {
+	plant 'printf "layout node\n\033]0;owned\007\n" >x; chmod 4755 x; mv x way/.envrc; gone .envrc
+		head -c 300000 /dev/zero >way/.gdbinit; gone .gdbinit
+		yes | head -c 300000 >way/.vimrc; gone .vimrc'
+	printf 'layout ruby\n' >.envrc
+	agentbox quarantine show "$ID-q1"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *$'\e'* ]]
+	[[ "$output" != *$'\a'* ]]
+	[[ "$output" == *"that can be executed"* ]]
+	[[ "$output" == *"  | layout node"*'  | \x1b]0;owned\x07'* ]]
+	[[ "$output" == *"  -layout ruby"*"  +layout node"* ]]
+	[[ "$output" == *"restore $ID-q1 --force"* ]]
+	agentbox quarantine show "$ID-q1" --json
+	jq -e '(.content | startswith("layout node\n")) and .present and (.truncated | not) and
+		(.content_base64 | @base64d | startswith("layout node\n")) and (.diff | length) == 3' <<<"$output"
+	# Neither floods a terminal.
+	agentbox quarantine show "$ID-q2"
+	[[ "$output" == *"not text"*"000000  00 00"* ]]
+	[ "$(wc -l <<<"$output")" -lt 40 ]
+	agentbox quarantine show "$ID-q3"
+	[[ "$output" == *"only the first 64 KiB"* ]]
+	[ "${#output}" -lt 300000 ]
+	agentbox quarantine show "$ID-q3" --json
+	jq -e '.truncated' <<<"$output"
+}
+
+@test "quarantine: links, folders and other things are not followed or opened" {
+	plant 'ln -s /etc/passwd way/.envrc; until [ ! -L .envrc ]; do sleep 0.01; done
+		mkfifo way/.gdbinit; gone .gdbinit
+		mkdir d; echo "{}" >d/tasks.json; ln -s / d/all; chmod +x d/tasks.json; mv d way/.vscode; gone .vscode'
+	agentbox quarantine show "$ID-q1"
+	[[ "$output" == *"a symbolic link"*"It leads to /etc/passwd"* ]]
+	[[ "$output" != *root:* ]]
+	timeout 10 "$AGENTBOX" quarantine show "$ID-q2" >"$TEST_DIR/out"
+	grep -q "neither a file nor a folder" "$TEST_DIR/out"
+	agentbox quarantine show "$ID-q3"
+	[[ "$output" == *"a folder"*"It contains:"*"tasks.json  3 B, executable"* ]]
+	[[ "$output" == *"all  a symbolic link"* ]]
+	agentbox quarantine restore --yes "$ID-q2"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"neither a file nor a folder"* ]]
+	# A folder comes back whole, its links as links.
+	agentbox quarantine restore --yes "$ID-q3" "$ID-q1"
+	[ "$status" -eq 0 ]
+	[ "$(cat .vscode/tasks.json)" = "{}" ]
+	[ -x .vscode/tasks.json ]
+	[ "$(readlink .vscode/all)" = / ]
+	[ "$(readlink .envrc)" = /etc/passwd ]
+}
+
+# ------------------------------------------------------------ restore
+
+@test "restore: the file is back, without its set-id bits and its other names" {
+	plant 'echo one >x; chmod 4755 x; ln x way/.envrc; gone .envrc'
+	agentbox quarantine restore "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no terminal to ask on"* ]]
+	absent .envrc
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$ID-q1 is restored: $WORKSPACE/.envrc (executable)"* ]]
+	[[ "$output" == *"set-user-id"* ]]
+	[ "$(stat -c %a .envrc)" = 755 ]
+	[ "$(cat .envrc)" = one ]
+	# Whatever the box kept of it is another file.
+	echo two >x
+	[ "$(cat .envrc)" = one ]
+	[ "$(ls -A | sort | tr '\n' ' ')" = ".envrc way x " ]
+	agentbox quarantine
+	[ "$output" = "nothing is in quarantine" ]
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+}
+
+@test "restore: on a terminal it asks, and says what will run it" {
+	need program:tmux
+	plant 'echo one >way/.envrc; gone .envrc'
+	local answer
+	for answer in n y; do
+		absent .envrc
+		tty_start "$AGENTBOX" quarantine restore "$ID-q1"
+		tty_wait 'Put it back\? \[y/N\]'
+		tty_matches '^direnv runs it when you enter the folder'
+		tty_type "$answer"
+		tty_key Enter
+		tty_end
+		tty_stop
+	done
+	[ "$(cat .envrc)" = one ]
+}
+
+@test "restore: nothing is overwritten, and --force keeps what was there" {
+	plant 'echo new >way/.envrc; gone .envrc'
+	echo mine >.envrc
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"something is in its place"* ]]
+	[ "$(cat .envrc)" = mine ]
+	agentbox quarantine restore --yes --force --json "$ID-q1"
+	[ "$status" -eq 0 ]
+	jq -e --arg id "$ID" '.restored[0] | .id == $id + "-q1" and .replaced == $id + "-q2"' <<<"$output"
+	[ "$(cat .envrc)" = new ]
+	agentbox quarantine list --json
+	jq -e --arg path "$WORKSPACE/.envrc" '.files | length == 1 and .[0].path == $path' <<<"$output"
+	agentbox quarantine show "$ID-q2"
+	[[ "$output" == *"  | mine"* ]]
+	# A dangling link is something, too.
+	rm .envrc
+	ln -s nowhere .envrc
+	agentbox quarantine restore --yes "$ID-q2"
+	[ "$status" -eq 1 ]
+	rm .envrc
+	agentbox quarantine restore --yes "$ID-q2"
+	[ "$(cat .envrc)" = mine ]
+}
+
+@test "restore: no link leads it elsewhere, and a folder that is gone is not made" {
+	mkdir -p sub/.config "$HOME/away"
+	git init -q sub
+	plant 'ln -s . sub/way; echo x >sub/way/.envrc; gone sub/.envrc'
+	mv sub real
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"create the folder, or choose another place"* ]]
+	absent sub
+	ln -s "$HOME/away" sub
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"a symbolic link leads to its folder"* ]]
+	agentbox quarantine restore --yes --to sub/.envrc "$ID-q1"
+	[ "$status" -eq 1 ]
+	[ -z "$(ls -A "$HOME/away")" ]
+	agentbox quarantine restore --yes --to "$AGENTBOX_STATE/x" "$ID-q1"
+	[ "$status" -eq 1 ]
+	agentbox quarantine restore --yes --to real/other "$ID-q1"
+	[ "$status" -eq 0 ]
+	[ "$(cat real/other)" = x ]
+}
+
+@test "restore: not while a run could still change it or move it again" {
+	plant 'echo x >way/.envrc; gone .envrc'
+	mkfifo go
+	"$AGENTBOX" run --yes --name busy -- sh -c 'echo up >up; read x <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	wait_for 60 test -e up
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"a run that is active there"*"agentbox stop "* ]]
+	absent .envrc
+	# Elsewhere nobody is in the way.
+	agentbox quarantine restore --yes --to "$HOME/envrc" "$ID-q1"
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/envrc")" = x ]
+	echo >go
+	wait "$pid"
+}
+
+@test "restore: an object that is not the one that was moved has no place of its own" {
+	plant 'echo x >way/.envrc; gone .envrc'
+	rm "$AGENTBOX_STATE/runs/$ID/0001-.envrc"
+	ln -s /etc/passwd "$AGENTBOX_STATE/runs/$ID/0001-.envrc"
+	agentbox quarantine restore --yes "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is not known"* ]]
+	absent .envrc
+	for id in "$ID" "$ID-1" "$ID-f1" ../x x "$ID-q0" "$ID-q01"; do
+		agentbox quarantine restore --yes "$id"
+		[ "$status" -eq 2 ]
+		agentbox quarantine show "$id"
+		[ "$status" -eq 2 ]
+	done
+}
+
+# hold SCRIPT: start it in the box and wait until it says so; sets pid, broker and id.
+hold()
+{
+	"$AGENTBOX" run --yes -- sh -c 'echo up >up; read x <go; '"$1"'; echo done >up; sleep 100' \
+		>"$TEST_DIR/out" 2>&1 3>&- &
+	pid=$!
+	PEERS+=($pid)
+	wait_for 60 test -e up
+	id=$(ls "$AGENTBOX_STATE/live")
+	for broker in $(cat "/proc/$pid/task/$pid/children"); do
+		[ "$(cat "/proc/$broker/comm")" != agentbox-broker ] || break
+	done
+}
+
+ended()
+{
+	[ -d "$AGENTBOX_STATE/runs/$id" ]
+}
+
+@test "quarantine: what a killed run left is listed and restored as well" {
+	mkfifo go
+	hold 'echo x >way/.envrc'
+	echo >go
+	wait_for 60 eval '[ "$(cat up)" = done ] && [ ! -e .envrc ]'
+	kill -KILL "$pid"
+	wait_for 60 ended
+	agentbox why "$id"
+	[[ "$output" == "$id-q1 "* ]]
+	agentbox quarantine restore --yes "$id-q1"
+	[ "$status" -eq 0 ]
+	[ "$(cat .envrc)" = x ]
+}
+
+@test "quarantine: if everything is killed at once, listing sweeps first" {
+	mkfifo go
+	hold 'echo x >way/.envrc'
+	kill -STOP "$broker"
+	echo >go
+	wait_for 60 eval '[ "$(cat up)" = done ]'
+	kill -KILL "$pid" "$broker"
+	wait_for 60 eval '! kill -0 "$pid" 2>/dev/null'
+	wait_for 60 eval '"$AGENTBOX" quarantine list 2>/dev/null | grep -q "^$id-q1 "'
+	absent .envrc
+	agentbox why "$id"
+	[[ "$output" == "$id-q1 "* ]]
+	agentbox quarantine restore --yes "$id-q1"
+	[ "$(cat .envrc)" = x ]
+}
+
+# ------------------------------------------------------------ allow a protected name
+
+@test "allow: a protected name is allowed in this project, and in no other" {
+	plant 'echo x >way/.envrc; gone .envrc'
+	agentbox allow "$ID-q1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"agentbox allow $ID-q1 --always"* ]]
+	agentbox allow "$ID-q1" --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"runs in $WORKSPACE can create and change .envrc from now on"* ]]
+	[[ "$output" == *"direnv runs it"* ]]
+	[ "$(jq -c . .agentbox.json)" = '{"filesystem":{"denyWrite":["!.envrc"]}}' ]
+	# It is trusted, and nothing else of the protection is gone.
+	agentbox run -- sh -c 'echo y >.envrc'
+	[ "$status" -eq 0 ]
+	[ "$output" = "" ]
+	[ "$(cat .envrc)" = y ]
+	agentbox run -- sh -c 'echo y >.vimrc'
+	[ "$status" -ne 0 ]
+	absent .vimrc
+	mkdir "$HOME/other"
+	cd "$HOME/other"
+	agentbox run -- sh -c 'echo y >.envrc'
+	[ "$status" -ne 0 ]
+	absent .envrc
+	cd "$WORKSPACE"
+	agentbox allow --undo .envrc
+	[ "$status" -eq 0 ]
+	[[ "$output" == *".envrc is protected again"* ]]
+	agentbox run -- sh -c 'echo z >.envrc'
+	[ "$status" -ne 0 ]
+	[ "$(cat .envrc)" = y ]
+}
+
+@test "allow: a refused write names the same way, by id, by path and by name" {
+	local what
+	for what in id ./.envrc .envrc; do
+		rm -rf .agentbox.json "$AGENTBOX_STATE"
+		agentbox run -- sh -c 'echo y >.envrc'
+		[ "$status" -ne 0 ]
+		[ "$what" != id ] || what=$(ls "$AGENTBOX_STATE/runs")-f1
+		agentbox allow "$what" --always
+		[ "$status" -eq 0 ]
+		agentbox run -- sh -c 'echo y >.envrc; rm .envrc'
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "allow: an untrusted project file is not trusted on the way" {
+	echo '{"network":{"allow":["evil.test"]}}' >.agentbox.json
+	agentbox allow ./.envrc --always
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is not trusted"*"agentbox trust"* ]]
+	[ "$(cat .agentbox.json)" = '{"network":{"allow":["evil.test"]}}' ]
+	agentbox_split config show --json
+	jq -e '."network.allow" == []' <<<"$output"
+	ln -sf "$HOME/elsewhere" .agentbox.json
+	agentbox allow ./.envrc --always
+	[ "$status" -ne 0 ]
+	absent "$HOME/elsewhere"
+	# A trusted one keeps what it has.
+	rm .agentbox.json
+	printf '{ "network": { "allow": ["good.test"] } }\n' >.agentbox.json
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	agentbox allow ./.envrc --always
+	[ "$status" -eq 0 ]
+	agentbox_split config show --json
+	jq -e '(."network.allow" | map(.value)) == ["good.test"] and
+		(."filesystem.denyWrite" | map(.value) | index(".envrc") | not)' <<<"$output"
+	# agentbox's own file cannot be opened.
+	agentbox allow ./.agentbox.json --always
+	[ "$status" -eq 1 ]
+}
+
+# ------------------------------------------------------------ always
+
+@test "allow: a path for ever opens nothing of a profile to other runs" {
+	mkdir -p "$HOME/.claude" "$HOME/data"
+	agentbox run --profile claude -- true
+	agentbox allow "$HOME/data" --always
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = "{\"alsoWrite\":[\"$HOME/data\"]}" ]
+	agentbox run -- sh -c 'echo x >~/data/x && echo y >here'
+	[ "$status" -eq 0 ]
+	agentbox run -- sh -c 'echo pwn >~/.claude/settings.json || echo pwn >~/.claude/x'
+	[ "$status" -ne 0 ]
+	[ -z "$(ls -A "$HOME/.claude")" ]
+	agentbox allow --undo "$HOME/data"
+	agentbox run -- sh -c 'echo y >here'
+	[ "$status" -eq 0 ]
+	agentbox run -- sh -c 'echo y >~/data/x'
+	[ "$status" -ne 0 ]
+}
+
+@test "allow: a host for ever is allowed where a project has its own list" {
+	printf '{ "network": { "allow": ["npm.test"] } }\n' >.agentbox.json
+	agentbox trust --yes
+	agentbox allow new.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"new.test is allowed in every run from now on"* ]]
+	[[ "$output" != *"no effect"* ]]
+	agentbox_split config show --json
+	jq -e '."network.allow" | map(.value) == ["npm.test", "new.test"]' <<<"$output"
+	# A list that forbids still wins, and is named.
+	printf '{ "network": { "deny": ["new.test"] } }\n' >.agentbox.json
+	agentbox allow new.test --always
+	[[ "$output" == *"no effect"*"network.deny"* ]]
+	# An untrusted project adds nothing to it.
+	printf '{ "network": { "alsoAllow": ["evil.test"] }, "filesystem": { "alsoWrite": ["~"] } }\n' >.agentbox.json
+	agentbox_split config show --json
+	jq -e '(."network.allow" | map(.value) == ["new.test"]) and (."filesystem.write" | length == 1)' <<<"$output"
+}
