@@ -404,17 +404,19 @@ static void move_parked(struct ab_quarantine *q)
 	q->nparked = 0;
 }
 
-static void add_names(struct ab_held *h, const char *name)
+static void add_names(struct ab_held_folder *h, const char *name)
 {
 	ab_strv_add_once(&h->names, name);
 }
 
-struct ab_held *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path, bool given)
+struct ab_held_folder *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path,
+					  bool given)
 {
 	if ((q->nheld & (q->nheld + 1)) == 0)
 		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
-	q->held[q->nheld] =
-		(struct ab_held){ .fd = fd, .wd = -1, .path = ab_strdup(path), .given = given };
+	q->held[q->nheld] = (struct ab_held_folder){
+		.fd = fd, .wd = -1, .path = ab_strdup(path), .given = given
+	};
 	return &q->held[q->nheld++];
 }
 
@@ -452,7 +454,7 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
  */
 static void sweep_below(struct ab_quarantine *q, int dir, const char *path, const char *rest)
 {
-	struct ab_held *h = NULL;
+	struct ab_held_folder *h = NULL;
 	int fd;
 
 	for (size_t i = 0; i < q->nheld && q->live; i++)
@@ -517,7 +519,7 @@ static void sweep_all(struct ab_quarantine *q, size_t index)
 
 	/* By index, because the list may grow meanwhile. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
-		const struct ab_held *h = &q->held[index];
+		const struct ab_held_folder *h = &q->held[index];
 		ab_autofree char *name = ab_strdup(h->names.v[i]), *path = ab_strdup(h->path);
 		ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
 
@@ -548,7 +550,7 @@ void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char 
 static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, w->dir, O_PATH | O_DIRECTORY);
-	struct ab_held *h;
+	struct ab_held_folder *h;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino) {

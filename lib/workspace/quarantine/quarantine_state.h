@@ -11,7 +11,7 @@
 struct ab_listing;
 
 /* An open folder, and the names that must not be in it. */
-struct ab_held {
+struct ab_held_folder {
 	int fd;
 	int wd;		      /* in the inotify instance, or -1 */
 	struct timespec seen; /* its ctime at the last check */
@@ -54,7 +54,7 @@ struct ab_quarantine {
 	int dir;
 	bool inside; /* it is inside a writable root */
 	bool live;   /* the box runs */
-	struct ab_held *held;
+	struct ab_held_folder *held;
 	size_t nheld, ngrown;
 	struct ab_repo *repos;
 	size_t nrepos;
@@ -90,15 +90,16 @@ bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path);
 /* Sweep the names of a held folder that begin with `entry`; NULL: all names. */
 void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char *entry);
 /* Takes ownership of fd. */
-struct ab_held *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path, bool given);
+struct ab_held_folder *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path,
+					  bool given);
 
 /* Are these file times certainly in different ticks of the clock? (quarantine_watch.c) */
 bool ab_quarantine_ticks_apart(const struct timespec *before, const struct timespec *after);
 /* Has it changed since the last call? */
-bool ab_quarantine_has_changed(struct ab_held *held);
+bool ab_quarantine_has_changed(struct ab_held_folder *held);
 
 /* quarantine_watch.c: watch this folder from now on, if the watch is armed. */
-void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held *held);
+void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *held);
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo);
 
 /* repos.c: git directories that the run creates. */

@@ -48,7 +48,7 @@ static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
 	return wd;
 }
 
-void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held *held)
+void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *held)
 {
 	if (held->wd < 0)
 		held->wd = add_watch(q, held->fd, APPEARS | IN_CLOSE_WRITE);
@@ -74,7 +74,7 @@ bool ab_quarantine_ticks_apart(const struct timespec *before, const struct times
  * same tick as our check does not change the ctime, so a folder that has just
  * changed is checked again until a tick has passed.
  */
-bool ab_quarantine_has_changed(struct ab_held *h)
+bool ab_quarantine_has_changed(struct ab_held_folder *h)
 {
 	struct timespec now;
 	struct stat st;

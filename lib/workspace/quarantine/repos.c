@@ -479,7 +479,7 @@ static bool is_generated(const char *name)
 	return false;
 }
 
-static struct ab_held *find_held(struct ab_quarantine *q, const struct stat *st)
+static struct ab_held_folder *find_held(struct ab_quarantine *q, const struct stat *st)
 {
 	for (size_t i = 0; i < q->nheld; i++) {
 		struct stat have;
@@ -498,7 +498,7 @@ void ab_repos_enter(struct ab_quarantine *q, int at, const char *path, const cha
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	ab_autoclose int fd =
 		at < 0 ? ab_open_beneath(AT_FDCWD, full, flags) : openat(at, name, flags);
-	struct ab_held *h;
+	struct ab_held_folder *h;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
