@@ -212,6 +212,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->datagrams);
 	code(c, s->traced);
 	code(c, s->timing);
+	code(c, s->stay);
 	code(c, s->started_ns);
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);
@@ -221,6 +222,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code_strv(c, &s->sockets);
 	code_strv(c, &s->unwritable);
 	code_strv(c, &s->keep_fds);
+	code_strv(c, &s->streams);
 }
 
 static struct ab_file *add_file(struct ab_spec *spec)
@@ -306,5 +308,6 @@ void ab_spec_fini(struct ab_spec *spec)
 	ab_strv_fini(&spec->unwritable);
 	ab_strv_fini(&spec->keep_fds);
 	ab_strv_fini(&spec->blocked);
+	ab_strv_fini(&spec->streams);
 	*spec = (struct ab_spec){ 0 };
 }

@@ -75,6 +75,8 @@ struct ab_spec {
 	bool datagrams;		 /* Unix datagram sockets are allowed */
 	bool traced;		 /* report calls that are or may be denied */
 	bool timing;		 /* report the time of each step */
+	bool stay;		 /* no command of its own: init starts those that it is asked for */
+	bool proved;		 /* not encoded: a further command of a box that stays */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;
 	char *cwd;
@@ -86,9 +88,14 @@ struct ab_spec {
 	struct ab_strv keep_fds;       /* numbers, as text */
 	struct ab_strv blocked; /* set by ab_mounts_apply(): not mounted, because of a link in
 					* a layer */
+	struct ab_strv streams;	       /* of a further command: AB_STREAM_* or a device for 0-2 */
 };
 
 void ab_spec_fini(struct ab_spec *spec);
+
+/* For `streams`: the descriptor is passed on; the terminal of the command. */
+#define AB_STREAM_PASSED "passed"
+#define AB_STREAM_TERMINAL "terminal"
 
 /* Add a file; takes ownership of path and bytes. The pointer is valid until the
  * next file is added. */

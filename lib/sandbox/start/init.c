@@ -52,29 +52,9 @@
 #include "sandbox/start/caps.h"
 #include "sandbox/start/launch.h"
 #include "sandbox/start/listening_ports.h"
-#include "sandbox/start/mark.h"
 #include "sandbox/start/target.h"
 
-struct init {
-	struct ab_spec spec;
-	struct ab_holds holds;
-	int sock;
-	int signals;
-	int tty;   /* the slave, or -1 */
-	int input; /* standard input if it is a file, or -1 */
-	int ruleset;
-	pid_t target;
-	pid_t front;	 /* group that gets the terminal back */
-	bool wants_tty;	 /* the command was stopped because it lacks its terminal */
-	const char *net; /* AB_INIT_* or "" */
-	const char *host_ports;
-	enum ab_capture capture;
-	uint64_t tmp_size;
-	struct ab_ground ground;
-	struct ab_fds walls; /* for AB_MSG_WALLS */
-};
-
-static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
+void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 {
 	/* If the supervisor is gone, the box ends. */
 	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), &fd, fd >= 0) < 0)
@@ -122,6 +102,7 @@ static int end_network(struct init *in, struct ab_error *err)
 		return 0;
 	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
 		return -1;
+	in->uncaptured = !ssh;
 	if (!ssh)
 		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	return 0;
@@ -206,7 +187,7 @@ static int build_mounts(struct init *in, struct ab_error *err)
  * The terminal belongs to the box's own devpts, so that ttyname() works inside.
  * The supervisor gets the master; the box never gets the caller's terminal.
  */
-static int open_terminal(struct init *in, struct ab_error *err)
+int ab_init_open_terminal(struct init *in, struct ab_error *err)
 {
 	struct winsize size = { .ws_row = in->spec.rows, .ws_col = in->spec.cols };
 	struct ab_msg msg = { .type = AB_MSG_TTY };
@@ -217,7 +198,7 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	if (setsid() < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a session");
 	if (in->input >= 0)
-		send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
+		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
 	if (!in->spec.tty)
 		return 0;
 	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -227,9 +208,11 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	if (in->tty < 0 || ioctl(in->tty, TIOCSWINSZ, &size) < 0 ||
 	    ioctl(in->tty, TIOCSCTTY, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open the terminal");
-	if (!in->spec.tty_behind && tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
+	/* The client of a further command sets it through the master. */
+	if (!in->spec.tty_behind && !in->leads &&
+	    tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
-	send_up(in, &msg, 0, master);
+	ab_init_send_up(in, &msg, 0, master);
 	return 0;
 }
 
@@ -310,14 +293,16 @@ static int drop_privileges(struct init *in, struct ab_error *err)
 	return ab_caps_drop(err);
 }
 
-static int start_command(struct init *in, struct ab_error *err)
+int ab_init_start_command(struct init *in, struct ab_error *err)
 {
 	struct ab_target target = { .spec = &in->spec,
 				    .sock = in->sock,
 				    .ruleset = in->ruleset,
 				    .tty = in->tty,
 				    .capture = in->capture,
-				    .holds = &in->holds };
+				    .holds = &in->holds,
+				    .inside = in->leads || in->spec.stay,
+				    .proof_only = in->spec.stay };
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -325,6 +310,8 @@ static int start_command(struct init *in, struct ab_error *err)
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
 	if (in->signals < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a signalfd");
+	if (in->spec.stay && ab_keeper_enter(in, err) < 0)
+		return -1;
 	in->target = ab_target_start(&target);
 	if (in->target < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
@@ -335,22 +322,27 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", begin_network },	     { "user namespaces", forbid_user_namespaces },
-	{ "ground", prepare_mounts },	     { "streams", view_stdio },
-	{ "specification", read_spec },	     { "mounts", build_mounts },
-	{ "capture", end_network },	     { "descriptors", close_stray_fds },
-	{ "terminal", open_terminal },	     { "ruleset", make_ruleset },
-	{ "capabilities", drop_privileges }, { "start", start_command },
+	{ "network", begin_network },
+	{ "user namespaces", forbid_user_namespaces },
+	{ "ground", prepare_mounts },
+	{ "streams", view_stdio },
+	{ "specification", read_spec },
+	{ "mounts", build_mounts },
+	{ "capture", end_network },
+	{ "descriptors", close_stray_fds },
+	{ "terminal", ab_init_open_terminal },
+	{ "ruleset", make_ruleset },
+	{ "capabilities", drop_privileges },
+	{ "start", ab_init_start_command },
 };
 
-/* Init cannot go on: the supervisor reports why, and the box ends with this process. */
-static _Noreturn void fail_init(struct init *in, int errnum, const char *what)
+_Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 {
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };
 
 	ab_fail(&msg.u.error, AB_ESYSTEM, errnum, "%s", what);
 	ab_step(&msg.u.error, "init");
-	send_up(in, &msg, sizeof(msg.u.error), -1);
+	ab_init_send_up(in, &msg, sizeof(msg.u.error), -1);
 	_exit(125);
 }
 
@@ -359,7 +351,7 @@ static void reap_children(struct init *in)
 	struct signalfd_siginfo info;
 
 	if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
-		fail_init(in, errno, "read signals in the box's init");
+		ab_init_fail(in, errno, "read signals in the box's init");
 	for (;;) {
 		struct ab_msg msg = { 0 };
 		int status;
@@ -369,7 +361,7 @@ static void reap_children(struct init *in)
 			continue;
 		/* The signal is read: nothing would wake us for this child again. */
 		if (pid < 0 && errno != ECHILD)
-			fail_init(in, errno, "wait for the command");
+			ab_init_fail(in, errno, "wait for the command");
 		if (pid <= 0)
 			return;
 		if (pid != in->target)
@@ -379,11 +371,11 @@ static void reap_children(struct init *in)
 			msg.type = AB_MSG_STOPPED;
 			msg.value = WSTOPSIG(status);
 			in->wants_tty = msg.value == SIGTTIN || msg.value == SIGTTOU;
-			send_up(in, &msg, 0, -1);
+			ab_init_send_up(in, &msg, 0, -1);
 			continue;
 		}
 		msg.type = AB_MSG_STATUS;
-		send_up(in, &msg, 0, -1);
+		ab_init_send_up(in, &msg, 0, -1);
 		_exit(0);
 	}
 }
@@ -425,15 +417,33 @@ static void resume_command(struct init *in, bool front)
 	signal_command(in, SIGCONT);
 }
 
+void ab_init_dial(struct init *in, int port)
+{
+	struct ab_msg reply = { .type = AB_MSG_DIALED };
+	int fd = -1;
+
+	reply.value = ab_listening_ports_dial(port, &fd);
+	ab_init_send_up(in, &reply, 0, fd);
+	ab_closep(&fd);
+}
+
+/* Nobody is at the other end any more. */
+static _Noreturn void leave_command(struct init *in)
+{
+	if (in->leads) {
+		signal_command(in, SIGHUP);
+		signal_command(in, SIGCONT);
+	}
+	_exit(125);
+}
+
 static void answer_request(struct init *in)
 {
 	struct ab_msg msg;
 	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
-	struct ab_msg reply = { 0 };
-	int fd = -1;
 
 	if (n < (ssize_t)AB_MSG_LEN(0))
-		_exit(125);
+		leave_command(in);
 	switch (msg.type) {
 	case AB_MSG_SIGNAL:
 		signal_command(in, msg.value);
@@ -442,10 +452,7 @@ static void answer_request(struct init *in)
 		resume_command(in, msg.value);
 		break;
 	case AB_MSG_DIAL:
-		reply.type = AB_MSG_DIALED;
-		reply.value = ab_listening_ports_dial(msg.value, &fd);
-		send_up(in, &reply, 0, fd);
-		ab_closep(&fd);
+		ab_init_dial(in, msg.value);
 		break;
 	default:
 		_exit(125); /* not a request of the supervisor */
@@ -453,7 +460,7 @@ static void answer_request(struct init *in)
 }
 
 /* The caller's pipes must reach their end when the command closes them. */
-static void release_stdio(void)
+void ab_init_release_stdio(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -463,7 +470,7 @@ static void release_stdio(void)
 }
 
 /* Behind the filter. Not inlined: scripts/check-calls looks for it. */
-static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in)
+_Noreturn __attribute__((noinline)) void ab_init_serve(struct init *in)
 {
 	struct pollfd fds[] = {
 		{ .fd = in->signals, .events = POLLIN },
@@ -473,7 +480,7 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 	for (;;) {
 		if (poll(fds, AB_COUNT(fds), -1) < 0) {
 			if (errno != EINTR)
-				fail_init(in, errno, "wait in the box's init");
+				ab_init_fail(in, errno, "wait in the box's init");
 			continue;
 		}
 		if (fds[0].revents)
@@ -497,15 +504,18 @@ static _Noreturn void confine_and_serve(struct init *in)
 {
 	int r;
 
-	release_stdio();
+	ab_init_release_stdio();
 	hand_out_walls(in);
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
 		close((int)strtol(in->spec.keep_fds.v[i], NULL, 10));
+	/* It is behind the walls by now. */
+	if (in->spec.stay)
+		ab_keeper_serve(in);
 	ab_closep(&in->ruleset);
 	r = ab_seccomp_load(AB_FILTER_INIT);
 	if (r < 0)
-		fail_init(in, -r, "load the filter of the box's init");
-	serve_supervisor(in);
+		ab_init_fail(in, -r, "load the filter of the box's init");
+	ab_init_serve(in);
 }
 
 _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports)
@@ -526,7 +536,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 		if (steps[i].run(&in, err) < 0) {
 			ab_step(err, steps[i].name);
 			ab_box_explain(err);
-			send_up(&in, &msg, sizeof(msg.u.error), -1);
+			ab_init_send_up(&in, &msg, sizeof(msg.u.error), -1);
 			_exit(125);
 		}
 		ab_mark(steps[i].name);

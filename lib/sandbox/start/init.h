@@ -4,9 +4,68 @@
  * The box's first process: builds the box, starts the command, then reaps,
  * forwards signals, reports, and answers the supervisor's requests.
  */
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "base/system/fd.h"
+#include "netns/capture.h"
+#include "sandbox/mount/mounts.h"
+#include "sandbox/plan/spec.h"
+#include "sandbox/start/box_wire.h"
 
 /* sandbox/start/box_wire.h describes the arguments. */
 _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports);
+
+/* For init.c and keeper.c. */
+
+struct init {
+	struct ab_spec spec;
+	struct ab_holds holds;
+	int sock;
+	int signals;
+	int tty;   /* the slave, or -1 */
+	int input; /* standard input if it is a file, or -1 */
+	int ruleset;
+	pid_t target;
+	pid_t front;	 /* group that gets the terminal back */
+	bool wants_tty;	 /* the command was stopped because it lacks its terminal */
+	bool uncaptured; /* ssh is not captured: spec.env_uncaptured counts */
+	bool leads;	 /* a leader: the box outlives the command */
+	bool ending;	 /* a box that stays ends with its last process */
+	const char *net; /* AB_INIT_* or "" */
+	const char *host_ports;
+	enum ab_capture capture;
+	uint64_t tmp_size;
+	struct ab_ground ground;
+	struct ab_fds walls; /* for AB_MSG_WALLS */
+};
+
+void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd);
+/* A session of its own, and a terminal if the command has one. */
+int ab_init_open_terminal(struct init *in, struct ab_error *err);
+int ab_init_start_command(struct init *in, struct ab_error *err);
+void ab_init_release_stdio(void);
+/* Init cannot go on: the supervisor reports why, and the box ends with this process. */
+_Noreturn void ab_init_fail(struct init *in, int errnum, const char *what);
+void ab_init_dial(struct init *in, int port);
+/* One command, until it or the socket ends. */
+_Noreturn void ab_init_serve(struct init *in);
+
+/*
+ * keeper.c: the init of a box that stays. It has no command of its own: it starts the commands that the
+ * supervisor asks for, and ends when it is told to.
+ *
+ * A filter and a Landlock domain are inherited. So init enters the walls of the commands itself
+ * (ab_keeper_enter) before it starts anything: whatever it starts later is behind them, and all
+ * commands are in one domain, as the processes of one command are: they may signal each other.
+ *
+ * Each command has a leader, a fork of init: the leader of the command's session, its parent, and
+ * its end of a socket to the supervisor, over which the same messages go as between init and the
+ * supervisor of a box with one command (box_wire.h). So a command that waits, stops or floods its
+ * socket never keeps init from its work.
+ */
+int ab_keeper_enter(struct init *in, struct ab_error *err);
+_Noreturn void ab_keeper_serve(struct init *in);
 
 #endif

@@ -206,6 +206,7 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_STATUS:
 	case AB_MSG_DIALED:
 	case AB_MSG_WALLS:
+	case AB_MSG_RUNS:
 		return 0;
 	}
 	return -1;

@@ -124,7 +124,9 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 	const struct ab_limits *limits = &spec->limits;
 	struct rlimit core;
 
-	if (limits->processes && (spec->pids_cgroup ? can_fork() : !is_process_limit_enforced()))
+	/* The cgroup was proved before it was widened for the first command. */
+	if (limits->processes &&
+	    (spec->pids_cgroup ? !spec->proved && can_fork() : !is_process_limit_enforced()))
 		return "processes";
 	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";

@@ -1,4 +1,4 @@
-#include "sandbox/start/mark.h"
+#include "sandbox/start/target.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -91,7 +91,8 @@ static const char *probe_pid_fence(struct proof *p)
 	char self[16], want[16], root[8];
 	ssize_t n;
 
-	if (!p->spec->nested && getppid() != 1)
+	/* A further command is started by its leader (keeper.h). */
+	if (!p->spec->nested && !p->spec->proved && getppid() != 1)
 		return "process 1 is not the init of the box";
 	/* /proc must show only this namespace. */
 	n = readlink("/proc/self", self, sizeof(self) - 1);

@@ -17,7 +17,6 @@
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
-#include "sandbox/start/mark.h"
 #include "sandbox/start/probe.h"
 
 /*
@@ -78,7 +77,10 @@ static int load_filter(struct ab_target *t)
 	struct ab_msg msg = { .type = AB_MSG_ASKS };
 	int fd;
 
-	if (!t->spec->traced)
+	/* The same filter a second time would only cost time. */
+	if (!t->spec->traced && t->inside)
+		return 0;
+	if (!t->spec->traced || t->proof_only)
 		return ab_seccomp_load(AB_FILTER_TARGET);
 	fd = ab_seccomp_listen(AB_FILTER_TRACED);
 	if (fd < 0) {
@@ -103,7 +105,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 		ab_fail(err, AB_ESYSTEM, -r, "set resource limits");
 		return ab_step(err, "limits");
 	}
-	r = t->ruleset >= 0 ? ab_landlock_enter(t->ruleset) : 0;
+	r = t->ruleset >= 0 && !t->inside ? ab_landlock_enter(t->ruleset) : 0;
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "enable Landlock");
 		return ab_step(err, "landlock");
@@ -256,6 +258,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int become_target(vo
 	ab_mark("go");
 	if (!t->spec->pids_cgroup)
 		send_holds(t);
+	if (t->proof_only)
+		_exit(0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	ab_target_exec(t->spec, err);

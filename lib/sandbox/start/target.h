@@ -20,6 +20,8 @@ struct ab_target {
 	int tty;		 /* the slave, or -1 */
 	enum ab_capture capture; /* how connections are captured */
 	struct ab_holds *holds;	 /* filled by the proof */
+	bool inside;		 /* init is behind Landlock and the filter itself */
+	bool proof_only;	 /* prove the box and exit */
 	int listener;		 /* set by ab_target_lock(), or -1 */
 	bool asked;		 /* the listener was already sent */
 };
@@ -33,5 +35,12 @@ pid_t ab_target_start(struct ab_target *target);
 struct ab_error;
 int ab_target_lock(struct ab_target *target, struct ab_error *err);
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
+
+/*
+ * mark.c: records when each step of the launch ended, for `run -vv`. When disabled, a mark costs
+ * one test. The clock is the host's, so the supervisor's marks are comparable.
+ */
+void ab_mark_open(struct ab_holds *holds);
+void ab_mark(const char *step);
 
 #endif

@@ -1,0 +1,240 @@
+/*
+ * Theory of operation.
+ *
+ * Init: one loop over a signalfd (SIGCHLD) and the supervisor's socket. START forks a leader, END
+ * sends TERM to every process; with the last one init exits.
+ *
+ * Leader: reads the specification of its command, takes over 0-2, opens a terminal, starts the
+ * command's process (which proves the walls again, waits for `go` and executes the command), and
+ * serves it. If its socket ends, because the supervisor has closed it, the command gets HUP.
+ *
+ * Should: refuse a single start without any effect on the box or on other commands.
+ * Mustn't: take a folder, a file or a device of the host from a start; the supervisor passes pipes
+ * and sockets only, and names devices, which are opened here.
+ */
+#include "sandbox/start/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "landlock/landlock.h"
+#include "sandbox/seccomp/seccomp.h"
+
+enum { SOCKET, SPEC, STREAMS }; /* the descriptors of AB_MSG_START */
+
+int ab_keeper_enter(struct init *in, struct ab_error *err)
+{
+	int r = in->ruleset >= 0 ? ab_landlock_enter(in->ruleset) : 0;
+
+	if (r < 0)
+		return ab_fail(err, AB_ESYSTEM, -r, "enable Landlock for a box that stays");
+	/* A traced command loads a filter that asks; under this one its denials would not be
+	 * seen. */
+	r = in->spec.traced ? 0 : ab_seccomp_load(AB_FILTER_TARGET);
+	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "load the filter of a box that stays") : 0;
+}
+
+/* Take what belongs to this command; everything else is the box's. */
+static int read_start(struct init *in, int fd, struct ab_error *err)
+{
+	struct ab_spec start, *spec = &in->spec;
+
+	if (ab_spec_read(fd, &start, err) < 0)
+		return -1;
+	if (start.streams.len != 3)
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification is damaged");
+	spec->argv = start.argv;
+	spec->env = start.env;
+	if (in->uncaptured)
+		ab_strv_extend(&spec->env, &spec->env_uncaptured);
+	spec->streams = start.streams;
+	spec->tty = start.tty;
+	spec->tty_fds = start.tty_fds;
+	spec->tty_behind = start.tty_behind;
+	spec->timing = false;
+	spec->stay = false;
+	spec->proved = true;
+	in->input = -1;
+	in->holds = (struct ab_holds){ 0 };
+	/* The folder may exist outside only. */
+	if (chdir(start.cwd) < 0 && chdir(spec->cwd) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "enter %s", spec->cwd);
+	return 0;
+}
+
+/* `ret_taken`: how many of the passed descriptors are used. */
+static int take_stream(const char *stream, int fd, const struct ab_fds *fds, size_t *taken,
+		       struct ab_error *err)
+{
+	ab_autoclose int opened = -1;
+	int from;
+
+	if (strcmp(stream, AB_STREAM_PASSED) == 0) {
+		if (STREAMS + *taken >= fds->len)
+			return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed", fd);
+		from = fds->v[STREAMS + (*taken)++];
+	} else {
+		/* The command's process puts the terminal in its place. */
+		from = opened = open(strcmp(stream, AB_STREAM_TERMINAL) == 0 ? "/dev/null" : stream,
+				     (fd ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
+	}
+	if (from < 0 || dup2(from, fd) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open descriptor %d for the command", fd);
+	return 0;
+}
+
+static int take_streams(struct init *in, const struct ab_fds *fds, struct ab_error *err)
+{
+	const int keep[] = { in->sock, in->ruleset };
+	size_t taken = 0;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (take_stream(in->spec.streams.v[fd], fd, fds, &taken, err) < 0)
+			return -1;
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
+	return 0;
+}
+
+static int begin_command(struct init *in, struct ab_fds *fds, struct ab_error *err)
+{
+	in->leads = true;
+	in->sock = fds->v[SOCKET];
+	in->tty = -1;
+	prctl(PR_SET_NAME, "agentbox-leader");
+	if (read_start(in, fds->v[SPEC], err) < 0)
+		return ab_step(err, "specification");
+	if (take_streams(in, fds, err) < 0)
+		return ab_step(err, "streams");
+	if (ab_init_open_terminal(in, err) < 0)
+		return ab_step(err, "terminal");
+	return ab_init_start_command(in, err) < 0 ? ab_step(err, "start") : 0;
+}
+
+static void report_failure(int sock, struct ab_msg *msg)
+{
+	msg->type = AB_MSG_FAILED;
+	(void)!ab_send_fds(sock, msg, AB_MSG_LEN(sizeof(msg->u.error)), NULL, 0);
+}
+
+static _Noreturn void lead_command(struct init *in, struct ab_fds *fds)
+{
+	static struct ab_msg msg;
+
+	if (begin_command(in, fds, &msg.u.error) < 0) {
+		report_failure(in->sock, &msg);
+		_exit(125);
+	}
+	ab_init_release_stdio();
+	/* After its failure, if it was not executed. */
+	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_RUNS }, 0, -1);
+	ab_init_serve(in);
+}
+
+static void start_leader(struct init *in, struct ab_fds *fds)
+{
+	static struct ab_msg msg;
+	pid_t pid;
+
+	if (fds->len <= SPEC)
+		_exit(125); /* not a request of the supervisor */
+	pid = fork();
+	if (pid == 0)
+		lead_command(in, fds);
+	if (pid > 0)
+		return;
+	ab_fail(&msg.u.error, AB_ESYSTEM, errno, "create a process");
+	ab_step(&msg.u.error, "start");
+	report_failure(fds->v[SOCKET], &msg);
+}
+
+static _Noreturn void end_box(struct init *in)
+{
+	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_STATUS }, 0, -1);
+	_exit(0);
+}
+
+/* A leader has reported what its command did. */
+static void reap_processes(struct init *in)
+{
+	struct signalfd_siginfo info;
+	pid_t pid;
+
+	if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
+		ab_init_fail(in, errno, "read signals in the box's init");
+	do
+		pid = waitpid(-1, NULL, WNOHANG);
+	while (pid > 0 || (pid < 0 && errno == EINTR));
+	if (pid < 0 && errno == ECHILD && in->ending)
+		end_box(in);
+}
+
+/* Leaders block every signal. */
+static void end_processes(struct init *in)
+{
+	in->ending = true;
+	if (kill(-1, SIGTERM) < 0 && errno == ESRCH)
+		end_box(in);
+	kill(-1, SIGCONT);
+}
+
+static void answer_supervisor(struct init *in)
+{
+	ab_autofds struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	struct ab_msg msg;
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
+
+	if (n < 0)
+		fds.len = 0;
+	if (n < 0 && errno == EMFILE)
+		ab_init_fail(in, EMFILE, "start a command");
+	if (n < (ssize_t)AB_MSG_LEN(0))
+		_exit(125);
+	switch (msg.type) {
+	case AB_MSG_START:
+		start_leader(in, &fds);
+		break;
+	case AB_MSG_END:
+		end_processes(in);
+		break;
+	case AB_MSG_DIAL:
+		ab_init_dial(in, msg.value);
+		break;
+	case AB_MSG_SIGNAL: /* each command has its own socket */
+	case AB_MSG_RESUME:
+		break;
+	default:
+		_exit(125); /* not a request of the supervisor */
+	}
+}
+
+/* Behind the filter of the commands. Not inlined: scripts/check-calls looks for it. */
+__attribute__((noinline)) void ab_keeper_serve(struct init *in)
+{
+	struct pollfd fds[] = {
+		{ .fd = in->signals, .events = POLLIN },
+		{ .fd = in->sock, .events = POLLIN },
+	};
+
+	for (;;) {
+		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+			if (errno != EINTR)
+				ab_init_fail(in, errno, "wait in the box's init");
+			continue;
+		}
+		if (fds[0].revents)
+			reap_processes(in);
+		if (fds[1].revents)
+			answer_supervisor(in);
+	}
+}
