@@ -1,7 +1,7 @@
 /*
  * Theory of operation of the judge.
  *
- * One poll loop over the supervisor's socket, the listener, and what the handlers watch. States:
+ * One poll loop over the supervisor's socket, the listeners, and what the handlers watch. States:
  * first (in a traced or judged run the command itself was not executed yet: its attempts, one for
  * each folder of PATH, pass, because it was judged before the run), judging.
  *
@@ -39,21 +39,31 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
-enum { SOURCES_MAX = 64 };
+/* Those of the handlers, beside the listeners. */
+enum { SOURCES_MAX = 64 + AB_JUDGE_LISTENERS + 1 };
+
+/* Each command of a box that stays has its own. */
+struct listener {
+	int fd;			       /* -1: none */
+	bool more;		       /* `approved` replaces the terms of the run */
+	struct ab_judge_more approved; /* with its command */
+	pid_t first;		       /* the process that executes the command */
+	bool judging;
+};
 
 struct ab_judge {
 	struct ab_judge_duty duty;
 	void *states[AB_HANDLERS_MAX];
 	struct ab_trace *trace;
-	int sock, listener, broker;
+	int sock, broker;
+	struct listener listeners[AB_JUDGE_LISTENERS];
+	struct listener *held; /* that of the call in hand */
 	struct pollfd fds[SOURCES_MAX];
 	struct source {
 		void (*ready)(struct ab_judge *j, void *arg, short events);
 		void *arg;
 	} sources[SOURCES_MAX];
 	size_t nsources;
-	pid_t first; /* the process that executes the command */
-	bool judging;
 	struct ab_arena arena;
 	uint64_t missed;	/* refused programs without a note */
 	uint64_t missed_others; /* denied files and calls without a note */
@@ -146,11 +156,13 @@ static const struct ab_refused unreadable = {
  * init. */
 static bool is_command(struct ab_judge *j, pid_t pid)
 {
-	if (!j->first)
-		j->first = pid;
-	if (j->judging || pid != j->first || !ab_exec_is_first(pid))
-		j->judging = true;
-	return !j->judging;
+	struct listener *l = j->held;
+
+	if (!l->first)
+		l->first = pid;
+	if (l->judging || pid != l->first || !ab_exec_is_first(pid))
+		l->judging = true;
+	return !l->judging;
 }
 
 const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *j)
@@ -165,7 +177,26 @@ int ab_judge_broker(const struct ab_judge *j)
 
 bool ab_judge_waits(const struct ab_judge *j, uint64_t id)
 {
-	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	/* Ids begin at a random number of 64 bits, so one listener knows it at most. */
+	for (size_t i = 0; i < AB_JUDGE_LISTENERS; i++)
+		if (j->listeners[i].fd >= 0 &&
+		    ioctl(j->listeners[i].fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
+			return true;
+	return false;
+}
+
+/* Approvals of the command whose process makes the call. */
+static struct ab_terms get_terms(const struct ab_judge *j)
+{
+	const struct listener *l = j->held;
+	struct ab_terms terms = j->duty.terms;
+
+	if (!l->more)
+		return terms;
+	terms.yes = l->approved.yes;
+	terms.approved = l->approved.rule[0] ? l->approved.rule : NULL;
+	terms.approved_user = l->approved.user_rule[0] ? l->approved.user_rule : NULL;
+	return terms;
 }
 
 static int refuse_program(struct ab_judge *j, const struct ab_held *call, const char *path,
@@ -188,6 +219,7 @@ static void list_program(struct ab_judge *j, const struct ab_exec *attempt)
 static int judge_attempt(struct ab_judge *j, const struct ab_held *call, int unread,
 			 const struct ab_exec *attempt)
 {
+	struct ab_terms terms = get_terms(j);
 	struct ab_refused refused;
 	int errnum;
 
@@ -195,7 +227,7 @@ static int judge_attempt(struct ab_judge *j, const struct ab_held *call, int unr
 		return unread;
 	if (unread)
 		return refuse_program(j, call, "", &unreadable);
-	errnum = ab_exec_judge(call->arena, &j->duty.terms, attempt, &refused);
+	errnum = ab_exec_judge(call->arena, &terms, attempt, &refused);
 	return errnum == EPERM ? refuse_program(j, call, attempt->path, &refused) : errnum;
 }
 
@@ -279,6 +311,21 @@ static struct ab_reply decide_call(struct ab_judge *j, const struct ab_held *cal
 	return ask_handler(j, call);
 }
 
+/* False: it is not a call of this listener, or its process is gone. */
+static bool send_reply(const struct listener *l, struct seccomp_notif_resp *answer)
+{
+	int r;
+
+	if (l->fd < 0)
+		return false;
+	do
+		r = ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SEND, answer);
+	while (r < 0 && errno == EINTR); /* we were stopped */
+	if (r < 0 && errno != ENOENT)
+		_exit(1);
+	return r == 0;
+}
+
 void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *reply)
 {
 	struct seccomp_notif_resp answer = { .id = id };
@@ -297,10 +344,11 @@ void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *repl
 	case AB_REPLY_NEXT:
 		return;
 	}
-	/* EINTR: we were stopped. */
-	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
-		if (errno != EINTR)
-			_exit(1);
+	if (send_reply(j->held, &answer))
+		return;
+	for (size_t i = 0; i < AB_JUDGE_LISTENERS; i++)
+		if (send_reply(&j->listeners[i], &answer))
+			return;
 }
 
 /* Behind the filter, and called through a pointer: scripts/check-calls looks for it. */
@@ -311,7 +359,7 @@ static __attribute__((noinline)) void take_call(struct ab_judge *j)
 	struct ab_reply reply;
 
 	memset(&notif, 0, sizeof(notif));
-	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) < 0) {
+	if (ioctl(j->held->fd, SECCOMP_IOCTL_NOTIF_RECV, &notif) < 0) {
 		/* The caller was killed meanwhile. */
 		if (errno == ENOENT || errno == EINTR)
 			return;
@@ -374,21 +422,56 @@ static void drop_unwatched(struct ab_judge *j)
 	j->nsources = kept;
 }
 
-/* The supervisor says nothing; it dismisses us, or is gone. As above. */
-static __attribute__((noinline)) void supervisor_ready(struct ab_judge *j, void *arg, short events)
-{
-	(void)arg;
-	(void)events;
-	exit_judge(j);
-}
-
 static void listener_ready(struct ab_judge *j, void *arg, short events)
 {
-	(void)arg;
-	if (events & POLLIN)
+	struct listener *l = arg;
+
+	j->held = l;
+	if (events & POLLIN) {
 		take_call(j);
-	else if (events & POLLHUP) /* no process is left */
-		ab_judge_unwatch(j, j->listener);
+	} else if (events & POLLHUP) { /* no process is left */
+		ab_judge_unwatch(j, l->fd);
+		close(ab_take_fd(&l->fd));
+	}
+}
+
+static int add_listener(struct ab_judge *j, int fd, const struct ab_judge_more *more)
+{
+	struct listener *l = j->listeners;
+
+	while (l < j->listeners + AB_JUDGE_LISTENERS && l->fd >= 0)
+		l++;
+	if (l == j->listeners + AB_JUDGE_LISTENERS ||
+	    ab_judge_watch(j, fd, POLLIN, listener_ready, l) < 0)
+		return -1;
+	*l = (struct listener){ .fd = fd };
+	if (more) {
+		l->more = true;
+		l->approved = *more;
+	}
+	/* Best effort: wake the caller on this processor. */
+	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	return 0;
+}
+
+/* The supervisor adds the listener of a further command, dismisses us, or is gone. As above. */
+static __attribute__((noinline)) void supervisor_ready(struct ab_judge *j, void *arg, short events)
+{
+	struct ab_judge_more more;
+	int fd = -1;
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(j->sock, &more, sizeof(more), &fd, &nfds, MSG_DONTWAIT);
+
+	(void)arg;
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)sizeof(more))
+		exit_judge(j);
+	more.rule[sizeof(more.rule) - 1] = more.user_rule[sizeof(more.user_rule) - 1] = '\0';
+	/* Without a listener the calls of that command fail. */
+	if (fd >= 0 && add_listener(j, fd, &more) < 0)
+		close(fd);
 }
 
 /* Behind the filter. Not inlined: scripts/check-calls looks for it. */
@@ -466,7 +549,10 @@ void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int b
 	static struct ab_judge j;
 	const int keep[] = { sock, listener, broker };
 
-	j = (struct ab_judge){ .duty = *duty, .sock = sock, .listener = listener, .broker = broker };
+	j = (struct ab_judge){ .duty = *duty, .sock = sock, .broker = broker };
+	for (size_t i = 0; i < AB_JUDGE_LISTENERS; i++)
+		j.listeners[i].fd = -1;
+	j.held = &j.listeners[0];
 	ask_for_short_slices();
 	find_home(&j.duty.trace);
 	j.trace = ab_trace_new();
@@ -475,11 +561,9 @@ void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int b
 	for (int fd = 0; fd < 3; fd++)
 		if (fd != sock && fd != listener && fd != broker)
 			close(fd);
-	/* Best effort: wake the caller on this processor. */
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
 	    ab_judge_watch(&j, sock, POLLIN, supervisor_ready, NULL) < 0 ||
-	    ab_judge_watch(&j, listener, POLLIN, listener_ready, NULL) < 0)
+	    add_listener(&j, listener, NULL) < 0)
 		_exit(1);
 	open_handlers(&j);
 	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||

@@ -51,6 +51,11 @@ bool ab_program_judge_begun(const struct ab_program_judge *c)
 	return c->begun;
 }
 
+int ab_program_judge_add(struct ab_program_judge *c, int listener, const struct ab_judge_more *more)
+{
+	return ab_send_fds(c->sock, more, sizeof(*more), &listener, 1);
+}
+
 static int fail_gone(struct ab_error *err)
 {
 	ab_fail(err, AB_ESYSTEM, 0, "the judge process has died");

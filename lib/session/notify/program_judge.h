@@ -20,6 +20,16 @@
 struct ab_error;
 struct ab_program_judge;
 
+/* Commands of one box whose processes live, at most. */
+enum { AB_JUDGE_LISTENERS = 64 };
+
+/* What was approved with a further command of a box that stays, beside its listener. */
+struct ab_judge_more {
+	char rule[64]; /* "": nothing */
+	char user_rule[512];
+	uint32_t yes; /* escalated programs are accepted */
+};
+
 /* Notes of the judge. It sends at most AB_NOTES_MAX a minute and only counts the rest. */
 enum { AB_NOTES_MAX = 100 };
 
@@ -61,6 +71,9 @@ void ab_program_judge_leave_seat(struct ab_program_judge *judge);
 /* The broker was told to fork the judge. */
 void ab_program_judge_begin(struct ab_program_judge *judge);
 bool ab_program_judge_begun(const struct ab_program_judge *judge);
+/* The listener of a further command. -1: the judge is gone. */
+int ab_program_judge_add(struct ab_program_judge *judge, int listener,
+			 const struct ab_judge_more *more);
 
 /* Readable when there is a note. hear() does not wait: 1 and a note, 0 when there is none, -1 when
  * the judge is gone. */
