@@ -75,6 +75,9 @@ enum option_id {
 	ID_SAVE,
 	ID_TO,
 	ID_FORCE,
+	ID_IN,
+	ID_DETACH,
+	ID_IDLE,
 	ID_HELP,
 };
 
@@ -153,6 +156,8 @@ bool confirm(const char *question);
 /* Build the request of run, exec and learn. -1, or an exit status after an error
  * message. `script` holds the argv of -c and must outlive the request. */
 int run_request(struct args *args, const char *script[3], struct ab_request *ret);
+/* Run it, also in a box that stays; returns the exit status. `box`: an existing one, or NULL. */
+int run_in_box(struct args *args, struct ab_request *request, const char *box);
 
 /* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);
@@ -172,6 +177,8 @@ void print_help(const struct command *command);
 void print_overview(void);
 
 extern const struct command command_run;
+extern const struct command command_shell;
+extern const struct command command_attach;
 extern const struct command command_exec;
 extern const struct command command_learn;
 extern const struct command command_check;

@@ -32,6 +32,16 @@ static const struct option options_result[] = {
 	{ 0 },
 };
 
+static const struct option options_stay[] = {
+	{ "keep", 0, OPT_FLAG, ID_KEEP, NULL, NULL, "keep the box after the command; see stop" },
+	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL,
+	  "with --keep: end after this long without a command" },
+	{ "in", 0, OPT_VALUE, ID_IN, "NAME", NULL, "run the command in this kept box" },
+	{ "detach", 'd', OPT_FLAG, ID_DETACH, NULL, NULL,
+	  "run the command in the background; see attach" },
+	{ 0 },
+};
+
 static void print_message(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
@@ -84,6 +94,98 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 	return -1;
 }
 
+/* The box exists: nothing about it can be changed. */
+static int refuse_box_options(const struct args *args)
+{
+	static const struct {
+		enum option_id id;
+		const char *name;
+	} others[] = {
+		{ ID_PROFILE, "--profile" },
+		{ ID_CONFIG, "--config" },
+		{ ID_WORKSPACE, "--workspace" },
+		{ ID_APPROVER, "--approver" },
+		{ ID_COVERED, "--require-covered" },
+		{ ID_FD, "--fd" },
+		{ ID_NAME, "--name" },
+		{ ID_AUDIT, "--audit" },
+		{ ID_ON_VIOLATION, "--on-violation" },
+		{ ID_TRACE, "--trace-denials" },
+		{ ID_RESULT, "--result" },
+		{ ID_KEEP, "--keep" },
+		{ ID_DETACH, "--detach" },
+	};
+	const char *name = args->input.nsettings ? args->settings[0].origin : NULL;
+
+	for (size_t i = 0; !name && i < sizeof(others) / sizeof(others[0]); i++)
+		if (given(args, others[i].id))
+			name = others[i].name;
+	return name ? misuse(args->command,
+			     "%s belongs to the box, which exists already; it cannot be used with --in",
+			     name)
+		    : -1;
+}
+
+/* -1, or an exit status after an error message. */
+static int check_stay(const struct args *args, struct ab_request *request)
+{
+	const char *idle = args->values[ID_IDLE];
+
+	request->keep = given(args, ID_KEEP);
+	request->detach = given(args, ID_DETACH);
+	if (idle && !request->keep)
+		return misuse(args->command, "--idle needs --keep");
+	if (idle && (ab_parse_duration(idle, &request->idle_ms) < 0 || !request->idle_ms))
+		return misuse(args->command, "--idle: invalid duration \"%s\"; for example 30m",
+			      idle);
+	if (given(args, ID_IN))
+		return refuse_box_options(args);
+	if ((request->keep || request->detach) && request->nfds)
+		return misuse(args->command, "--fd cannot be used with --keep or -d");
+	return -1;
+}
+
+/* Tell how to use the box from now on, once. */
+static void tell_stays(const struct args *args, const char *name)
+{
+	if (!given(args, ID_QUIET))
+		tell("box %s stays: agentbox run --in %s -- COMMAND, agentbox stop %s", name, name,
+		     name);
+}
+
+static int run_staying(struct args *args, struct ab_request *request)
+{
+	struct ab_error err = { 0 };
+	struct ab_stayed stayed;
+	const char *name;
+	int status = 0;
+
+	if (ab_run_stay(request, &stayed, &err) < 0)
+		return complain(args, &err);
+	name = request->name ? request->name : stayed.id;
+	if (request->detach) {
+		puts(name);
+		return 0;
+	}
+	tell_stays(args, name);
+	if (ab_enter(request, stayed.id, stayed.approved, &status, &err) < 0)
+		return complain(args, &err);
+	return status;
+}
+
+int run_in_box(struct args *args, struct ab_request *request, const char *box)
+{
+	struct ab_error err = { 0 };
+	int status = 0;
+
+	if (request->keep || request->detach)
+		return run_staying(args, request);
+	if (box ? ab_enter(request, box, NULL, &status, &err) < 0
+		: ab_run(request, &status, &err) < 0)
+		return complain(args, &err);
+	return status;
+}
+
 static int run_main(struct args *args)
 {
 	const char *script[3];
@@ -93,9 +195,12 @@ static int run_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&request.policy, &err) < 0 || ab_run(&request, &status, &err) < 0)
+	status = check_stay(args, &request);
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
-	return status;
+	return run_in_box(args, &request, args->values[ID_IN]);
 }
 
 const struct command command_run = {
@@ -110,6 +215,7 @@ const struct command command_run = {
 	.groups =
 		(const struct option_group[]){
 			{ "Running", options_run },
+			{ "Boxes that stay", options_stay },
 			{ "Result", options_result },
 			{ "Policy", options_policy },
 			{ NULL, options_common },

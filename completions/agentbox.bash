@@ -15,7 +15,9 @@ _agentbox_options()
 		--verbose -v --quiet -q'
 
 	case $1 in
-	run) echo "$running --result= $policy" ;;
+	run) echo "$running --keep --idle= --in= --detach -d --result= $policy" ;;
+	shell) echo "$policy" ;;
+	attach) echo '--quiet -q' ;;
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
@@ -52,8 +54,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run shell attach exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -158,7 +160,7 @@ _agentbox_value()
 	local cur=$2 head=
 
 	case $1 in
-	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
+	--run | --in) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
 	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to)
 		_agentbox_paths -f "$cur" ;;
@@ -191,7 +193,7 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports | stop | watch | 'config reload')
+	ports | stop | watch | shell | attach | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
 	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;

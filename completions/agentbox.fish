@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -119,6 +119,8 @@ complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
 complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a shell -d 'Open a shell in a box'
+complete -c agentbox -n __agentbox_at -a attach -d 'Connect to a command that runs in the background'
 complete -c agentbox -n __agentbox_at -a exec -d 'Run a command in the box and print one JSON result'
 complete -c agentbox -n __agentbox_at -a learn -d 'Run a command and print the policy it needs'
 complete -c agentbox -n __agentbox_at -a check -d 'Judge a command without running it'
@@ -145,7 +147,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Deny a host from now on'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help of a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -169,7 +171,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the servic
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -178,7 +180,7 @@ function __agentbox_hook
 end
 
 # Policy options: run, check, config show, secrets and the hooks.
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -208,6 +210,13 @@ for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '
     complete -c agentbox -n $in -l terminal -x -a 'filtered raw' -d 'What output reaches your terminal'
 end
 
+complete -c agentbox -n '__agentbox_running run' -l keep -d 'Keep the box after the command; see stop'
+complete -c agentbox -n '__agentbox_running run' -l idle -x -d 'With --keep: end after this long without a command'
+complete -c agentbox -n '__agentbox_running run' -l in -x -a '(__agentbox_runs)' -d 'Run the command in this kept box'
+complete -c agentbox -n '__agentbox_running run' -l detach -s d -d 'Run the command in the background; see attach'
+complete -c agentbox -n '__agentbox_in attach' -l quiet -s q -d 'Print only the output of the command'
+complete -c agentbox -n '__agentbox_in shell' -a '(__agentbox_runs)'
+complete -c agentbox -n '__agentbox_in attach' -a '(__agentbox_runs)'
 complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text with a shell'
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'Shell for -c'
 complete -c agentbox -n __agentbox_running -l yes -d 'Approve everything that would be asked'

@@ -11,6 +11,8 @@
  * options, and let ab_caller_init() fill in the rest.
  *
  *	ab_run, ab_run_in_child	a command in the box (session/run/in_child.h)
+ *	ab_run_stay		a box that stays; ab_enter, ab_attach: further commands in it
+ *				(steer/stay/enter.h)
  *	ab_check_*		judge a command without running it
  *	ab_runs_list, _stop	active runs (steer/runs/runs.h)
  *	ab_permit		allow and deny (steer/permit/permit.h)
@@ -72,6 +74,7 @@
 #include "steer/runs/reload.h"
 #include "steer/runs/run_ports.h"
 #include "steer/runs/runs.h"
+#include "steer/stay/enter.h"
 #include "steer/watch/watch.h"
 #include "steer/why/why.h"
 

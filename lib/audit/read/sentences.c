@@ -29,7 +29,7 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 static const char *const members[] = {
 	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
 	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms", "holds",
-	"id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "packets", "path",
+	"id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
 	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "tls", "value",
 };
@@ -58,6 +58,9 @@ struct event {
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
 	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
+	{ "command", NULL, "command", "{number}: {command}", "[in {cwd}]", "[rule {rule}]" },
+	{ "ended", NULL, "ended", "{number}: {command}",
+	  "[exit {status}][ after {ms:time}][, {error}]", "" },
 	{ "assurance", NULL, "proved", "{holds}[; missing {missing_why|missing}]", "", "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"

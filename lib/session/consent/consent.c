@@ -251,7 +251,8 @@ static int get_approval(struct consent *c, struct ab_consent *ret, struct ab_err
 {
 	int known;
 
-	ab_consent_key(&c->command, c->key);
+	if (!c->key[0])
+		ab_consent_key(&c->command, c->key);
 	if (c->request->session)
 		ab_session_of_agent(c->request->session, &c->session);
 	else
@@ -383,5 +384,23 @@ int ab_consent_get(const struct ab_request *request, const struct ab_policy *pol
 		report_verdict(&c, ret);
 	free(c.rule);
 	ab_arena_fini(&arena);
+	return result;
+}
+
+int ab_consent_act(const struct ab_request *request, const struct ab_judgement *judgement,
+		   const char key[65], struct ab_consent *ret, struct ab_error *err)
+{
+	struct consent c = { .request = request,
+			     .command = { .cwd = request->policy.cwd },
+			     .judgement = *judgement };
+	int result;
+
+	memcpy(c.key, key, sizeof(c.key));
+	*ret = (struct ab_consent){ .decision = judgement->decision };
+	c.rule = ab_command_prompt_rule(judgement);
+	result = act_on_verdict(&c, false, ret, err);
+	if (result == 0)
+		report_verdict(&c, ret);
+	free(c.rule);
 	return result;
 }

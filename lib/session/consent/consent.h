@@ -56,4 +56,11 @@ bool ab_consent_given(const struct ab_request *request, const struct ab_policy *
 int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err);
 
+/*
+ * The same for a command that another process has judged, which runs a box that stays: refuse it,
+ * or get the approval. `key` is that of ab_consent_key() there.
+ */
+int ab_consent_act(const struct ab_request *request, const struct ab_judgement *judgement,
+		   const char key[65], struct ab_consent *ret, struct ab_error *err);
+
 #endif

@@ -3,6 +3,7 @@
 /* A request to run a command in the box. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "policy/layers/layers.h"
 
@@ -31,6 +32,9 @@ struct ab_request {
 	 * descriptor that gets what is known before, or NULL. */
 	const char *description;
 	const char *name;	  /* of the run, besides its id; or NULL */
+	bool keep;		  /* the box stays after the command; ab_run_stay() only */
+	bool detach;		  /* the command runs without us; the same */
+	uint64_t idle_ms;	  /* `keep`: end after this long without a command; 0: never */
 	const char *on_violation; /* a command to run for each denial, or NULL */
 	bool trace_denials;	  /* also record denied files and system calls */
 	bool learn;		  /* allow unknown hosts, list programs */

@@ -6,9 +6,11 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "policy/values/complaint.h"
+#include "sandbox/mount/furniture.h"
+#include "sandbox/plan/spec.h"
 #include "session/control/control_socket.h"
 
-enum { GRACE_MS = 5000, GRACE_MOST = 600000, FOR_MOST = 7 * 86400 };
+enum { GRACE_MS = 5000, GRACE_MOST = 600000, FOR_MOST = 7 * 86400, WORDS_MOST = 65536 };
 
 struct reading {
 	const char *run_id;
@@ -115,6 +117,61 @@ static int read_stop(struct reading *r)
 	return read_number(r, "grace_ms", GRACE_MS, GRACE_MOST, &r->to->ms);
 }
 
+/* The name of a device of every box, without its folder. */
+static bool is_device(const char *path)
+{
+	for (size_t i = 0; i < AB_DEVICES; i++)
+		if (strncmp(path, "/dev/", 5) == 0 &&
+		    strcmp(path + 5, ab_furniture_devices[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_streams(struct reading *r)
+{
+	const json_t *list = json_object_get(r->json, "streams");
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *stream = json_string_value(json_array_get(list, i));
+
+		if (!stream || strlen(stream) >= sizeof(r->to->start.streams[i]) ||
+		    (strcmp(stream, AB_STREAM_PASSED) != 0 &&
+		     strcmp(stream, AB_STREAM_TERMINAL) != 0 && !is_device(stream)))
+			return fail_request(r, "\"streams\" must have a word for each of 0-2");
+		snprintf(r->to->start.streams[i], sizeof(r->to->start.streams[i]), "%s", stream);
+	}
+	return 0;
+}
+
+static int read_start(struct reading *r)
+{
+	static const char *const approvals[] = { "once", "session", "always", "yes", "approver" };
+	const char *approved = json_string_value(json_object_get(r->json, "approved"));
+	uint64_t argc, nenv;
+
+	if (read_number(r, "argc", 0, WORDS_MOST, &argc) < 0 ||
+	    read_number(r, "env", 0, WORDS_MOST, &nenv) < 0 || read_streams(r) < 0)
+		return -1;
+	r->to->start.argc = (size_t)argc;
+	r->to->start.nenv = (size_t)nenv;
+	r->to->start.script = json_is_true(json_object_get(r->json, "script"));
+	r->to->start.behind = json_is_true(json_object_get(r->json, "behind"));
+	for (size_t i = 0; approved && i < AB_COUNT(approvals); i++)
+		if (strcmp(approved, approvals[i]) == 0)
+			r->to->start.approved = approvals[i];
+	return approved && !r->to->start.approved ? fail_request(r, "unknown approval") : 0;
+}
+
+static int read_attach(struct reading *r)
+{
+	uint64_t number;
+
+	if (read_number(r, "number", 0, UINT32_MAX, &number) < 0)
+		return -1;
+	r->to->number = (uint32_t)number;
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*read)(struct reading *r);
@@ -123,6 +180,7 @@ static const struct {
 	[AB_DO_ANSWER] = { "answer", read_answer },  [AB_DO_ALLOW] = { "allow", read_grant },
 	[AB_DO_DENY] = { "deny", read_grant },	     [AB_DO_RELOAD] = { "reload", read_reload },
 	[AB_DO_STOP] = { "stop", read_stop },	     [AB_DO_FOLLOW] = { "follow", read_nothing },
+	[AB_DO_START] = { "start", read_start },     [AB_DO_ATTACH] = { "attach", read_attach },
 };
 
 static int read_request(struct reading *r)

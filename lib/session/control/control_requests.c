@@ -59,16 +59,20 @@ static bool has_network(struct ab_steering *s, struct ab_control_client *client)
 static json_t *describe_run(struct ab_steering *s, const char *network)
 {
 	json_t *command = json_array();
+	json_t *status;
 
 	for (size_t i = 0; i < s->setup.command->len; i++)
 		json_array_append_new(command, json_string(s->setup.command->v[i]));
-	return json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
-			 "name", s->setup.name, "command", command, "cwd", s->setup.cwd, "profile",
-			 s->setup.policy->profile, "pid", getpid(), "age_ms",
-			 (json_int_t)(ab_now_ms() - s->begun_ms), "pending",
-			 (json_int_t)s->questions.len, "violations",
-			 (json_int_t)ab_violations_count(s->setup.violations), "network",
-			 network ? json_loads(network, 0, NULL) : json_null());
+	status = json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
+			   "name", s->setup.name, "command", command, "cwd", s->setup.cwd,
+			   "profile", s->setup.policy->profile, "pid", getpid(), "age_ms",
+			   (json_int_t)(ab_now_ms() - s->begun_ms), "pending",
+			   (json_int_t)s->questions.len, "violations",
+			   (json_int_t)ab_violations_count(s->setup.violations), "network",
+			   network ? json_loads(network, 0, NULL) : json_null());
+	if (s->hands.describe)
+		s->hands.describe(s->hands.arg, status);
+	return status;
 }
 
 static void do_status(struct ab_steering *s, struct ab_control_client *client,
@@ -191,6 +195,16 @@ static void do_follow(struct ab_steering *s, struct ab_control_client *client,
 	ab_control_follow(client);
 }
 
+static void do_start(struct ab_steering *s, struct ab_control_client *client,
+		     const struct ab_control_request *request)
+{
+	if (s->hands.start)
+		s->hands.start(s->hands.arg, client, request);
+	else
+		refuse_client(client, "this run ends with its command and takes no other one",
+			      "start a box that stays: agentbox run --keep --name NAME -- COMMAND");
+}
+
 void ab_steering_asked(void *arg, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
@@ -200,6 +214,7 @@ void ab_steering_asked(void *arg, struct ab_control_client *client,
 		[AB_DO_ANSWER] = do_answer, [AB_DO_ALLOW] = do_grant,
 		[AB_DO_DENY] = do_grant,    [AB_DO_RELOAD] = do_reload,
 		[AB_DO_STOP] = do_stop,	    [AB_DO_FOLLOW] = do_follow,
+		[AB_DO_START] = do_start,   [AB_DO_ATTACH] = do_start,
 	};
 
 	requests[request->what](arg, client, request);

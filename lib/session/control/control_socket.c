@@ -29,7 +29,7 @@
 #include "base/system/fd.h"
 #include "session/state/state.h"
 
-enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64 };
+enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64, FDS_MAX = 5 };
 
 /* A run that ends before this needs no name: nobody could have connected. */
 enum { NAME_MS = 50 };
@@ -215,7 +215,7 @@ void *ab_control_note(struct ab_control_client *c)
 	return c->note;
 }
 
-static void take_request(struct ab_control_client *c, size_t len)
+static void take_request(struct ab_control_client *c, size_t len, struct ab_fds *fds)
 {
 	struct ab_control *control = c->control;
 	struct ab_control_request request;
@@ -224,15 +224,30 @@ static void take_request(struct ab_control_client *c, size_t len)
 	c->asked = true;
 	memset(c->note, 0, sizeof(c->note));
 	watch_client(c);
-	if (ab_control_parse(control->watch.run_id, control->packet, len, &request, &err) < 0)
+	if (ab_control_parse(control->watch.run_id, control->packet, len, &request, &err) < 0) {
 		ab_control_refuse(c, &err);
-	else
-		control->watch.asked(control->watch.arg, c, &request);
+		return;
+	}
+	request.fds = fds;
+	control->watch.asked(control->watch.arg, c, &request);
+}
+
+/* The request is lost with its descriptors. */
+static void refuse_for_descriptors(struct ab_control_client *c)
+{
+	struct ab_error err = { 0 };
+
+	c->asked = true;
+	ab_fail(&err, AB_ESYSTEM, EMFILE, "the supervisor cannot take the descriptors");
+	ab_hint(&err,
+		"raise the limit of open files (ulimit -n), or end other commands in the box");
+	ab_control_refuse(c, &err);
 }
 
 static void client_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_control_client *c = source->owner;
+	ab_autofds struct ab_fds fds = { .len = 0 };
 	ssize_t n;
 
 	if (is_behind(c) && (events & EPOLLOUT)) {
@@ -244,14 +259,22 @@ static void client_ready(struct ab_source *source, uint32_t events)
 			drop_client(c);
 		return;
 	}
-	n = recv(source->fd, c->control->packet, sizeof(c->control->packet), MSG_DONTWAIT);
+	fds.len = FDS_MAX;
+	n = ab_recv_fds(source->fd, c->control->packet, sizeof(c->control->packet), fds.v, &fds.len,
+			MSG_DONTWAIT);
+	if (n < 0)
+		fds.len = 0;
 	if (n < 0 && errno == EAGAIN)
 		return;
+	if (n < 0 && errno == EMFILE) {
+		refuse_for_descriptors(c);
+		return;
+	}
 	/* A packet that is too long is an error. */
 	if (n <= 0 || n > AB_CONTROL_MAX)
 		drop_client(c);
 	else
-		take_request(c, (size_t)n);
+		take_request(c, (size_t)n, &fds);
 }
 
 static bool is_same_user(int fd)

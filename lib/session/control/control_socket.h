@@ -22,6 +22,14 @@
  *			a grant cannot override it (deny list, denied range)
  *	reload		{"cut":false}: "changes":["+ x.y allowed"],"notes":[]
  *	stop		{"grace_ms":5000}: TERM, then KILL; answered at once
+ *	start		a command in a box that stays; with descriptors: the client's
+ *			end of session/stay/stay_wire.h, the strings
+ *			(session/stay/start_strings.h), and those of 0-2 that are
+ *			passed on. {"argc":1,"env":20,"script":false,"behind":false,
+ *			"streams":["passed|terminal|DEVICE", ...],"approved":"once"}:
+ *			"number":N, or "verdict":{...} if it needs approval or is refused
+ *	attach		{"number":0}: the terminal of a detached command; with two
+ *			descriptors: as above, and a stream for its bytes. "number":N
  *	follow		answered with "ok", then a packet for each event:
  *			{"event":"asked", as in pending},
  *			{"event":"settled","id","how":"answered|time|gone",
@@ -40,6 +48,7 @@
 #include "session/state/approvals.h"
 
 struct ab_error;
+struct ab_fds;
 
 enum { AB_CONTROL_VERSION = 1, AB_CONTROL_MAX = 64 * 1024 };
 
@@ -52,17 +61,26 @@ enum ab_control_do {
 	AB_DO_RELOAD,
 	AB_DO_STOP,
 	AB_DO_FOLLOW,
+	AB_DO_START,
+	AB_DO_ATTACH,
 	AB_DO_COUNT,
 };
 
 /* A checked request; unused members are 0. */
 struct ab_control_request {
 	enum ab_control_do what;
-	uint32_t number;		/* answer: of the question; pending: from */
+	uint32_t number;		/* answer: of the question; pending: from; attach */
 	enum ab_answer answer;		/* AB_ANSWER_SESSION: for this run */
 	char entry[AB_HOST_ENTRY_TEXT]; /* allow, deny: canonical */
 	uint64_t ms;			/* allow, deny: for how long; stop: grace */
 	bool cut;			/* reload */
+	struct {
+		size_t argc, nenv;
+		bool script, behind;
+		char streams[3][16];
+		const char *approved; /* one of a few words, or NULL */
+	} start;
+	struct ab_fds *fds; /* that came with it; the callee may take them */
 };
 
 /* control_parse.c, pure. `run_id` is the run that gets the request. */

@@ -14,6 +14,7 @@
  * steering.c: questions; control_requests.c: requests over the socket; list_change.c:
  * new lists; alarms.c: violations and thresholds.
  */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,8 @@
 
 enum ab_level;
 struct ab_control;
+struct ab_control_client;
+struct ab_control_request;
 struct ab_steering;
 struct ab_error;
 struct ab_box_network;
@@ -61,6 +64,10 @@ struct ab_steering_hands {
 	void (*stop)(void *arg, uint64_t grace_ms);
 	void (*fail)(void *arg, const struct ab_error *err); /* ends the run */
 	void (*redraw)(void *arg);
+	/* For a box that stays (session/stay/stay.h); else NULL. */
+	void (*start)(void *arg, struct ab_control_client *client,
+		      const struct ab_control_request *request);
+	void (*describe)(void *arg, json_t *status);
 	void *arg;
 };
 

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/text/units.h"
 #include "policy/model/policy.h"
 #include "session/broker/broker.h"
@@ -25,6 +27,8 @@
 #include "session/run/prepare.h"
 #include "session/run/run.h"
 #include "session/run/run_state.h"
+#include "session/stay/detach.h"
+#include "session/stay/stay.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -420,8 +424,40 @@ static void say_for_steering(void *arg, bool note, const char *text)
 	ab_run_say(r, note ? AB_SAY_NOTE : AB_SAY_WARNING, "%s", text);
 }
 
+/* Clients find it from now on. */
+static int tell_ready(void *arg, struct ab_error *err)
+{
+	struct run *r = arg;
+	int sent;
+
+	if (r->starter < 0)
+		return 0;
+	if (ab_control_name(r->control, err) < 0)
+		return -1;
+	sent = ab_detach_ready(r->starter, r->dir.id);
+	close(ab_take_fd(&r->starter));
+	return sent < 0 ? ab_fail(err, AB_ESYSTEM, 0, "the caller has gone") : 0;
+}
+
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 {
+	struct ab_stay_setup stay = {
+		.policy = r->prepared->policy,
+		.spec = &r->prepared->spec,
+		.environ = r->request->policy.environ,
+		.secrets = r->prepared->policy->secrets.len > 0,
+		.run_id = r->dir.id,
+		.dir = r->dir.dir,
+		.log = &r->log,
+		.idle_ms = r->request->idle_ms,
+		.detached = r->request->detach,
+		.keep = r->request->keep,
+		.approved = r->consent.approved ? r->consent.rule : NULL,
+		.approved_user = r->consent.user_rule,
+		.yes = r->request->yes,
+		.rows = r->rows,
+		.cols = r->cols,
+	};
 	struct ab_steering_setup steering = {
 		.policy = r->prepared->policy,
 		.run_id = r->dir.id,
@@ -455,6 +491,9 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.log = &r->log,
 		.secrets = &r->prepared->policy->secrets,
 		.steering = &steering,
+		.stay = r->apart ? &stay : NULL,
+		.stay_at = &r->stay,
+		.ready = tell_ready,
 		.unread = warn_unread_secret,
 		.found = warn_of_finding,
 	};

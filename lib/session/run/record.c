@@ -91,6 +91,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_record_open(&line, r->dir.id, "start");
 	if (name)
 		ab_record_text(&line, "name", name);
+	if (p->spec.stay)
+		ab_record_json(&line, "stays", "true");
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
 	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);

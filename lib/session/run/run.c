@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,6 +42,8 @@
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"
 #include "session/run/supervisor.h"
+#include "session/stay/detach.h"
+#include "session/stay/stay.h"
 #include "session/terminal/terminal.h"
 #include "session/writes/writes.h"
 
@@ -135,7 +138,8 @@ static int open_control(struct run *r, struct ab_error *err)
 		return -1;
 	setup.approver = r->request->approver != NULL;
 	setup.prompt = r->prompt;
-	if (asks && !ab_steering_asks(&setup))
+	/* The clients of a box that stays show what it asks, if it was started on a terminal. */
+	if (asks && !ab_steering_asks(&setup) && !r->rows)
 		policy->net.unknown = AB_UNKNOWN_DENY;
 	return 0;
 }
@@ -229,6 +233,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
+	spec->stay = r->apart;
 	if (spec->tty) {
 		if (r->prepared->policy->raw_terminal)
 			ab_terminal_unfilter(r->terminal);
@@ -387,6 +392,71 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	return supervise_box(r, ret_status, err);
 }
 
+/* The process that started us prints it; later the clients do. */
+static void say_apart(void *arg, enum ab_level level, const char *text)
+{
+	struct run *r = arg;
+
+	if (r->starter >= 0)
+		(void)ab_detach_say(r->starter, level, text);
+	else if (r->stay && level != AB_SAY_DETAIL)
+		ab_stay_say(r->stay, level == AB_SAY_NOTE, text);
+}
+
+/* The size of the caller's terminal, if there is one. */
+static void note_terminal(struct run *r)
+{
+	struct winsize size;
+
+	for (int fd = 2; fd >= 0; fd--)
+		if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0) {
+			r->rows = size.ws_row ? size.ws_row : 24;
+			r->cols = size.ws_col ? size.ws_col : 80;
+		}
+}
+
+/* In the supervisor: sources of secrets are read here, because their values stay in one process. */
+static int run_apart(struct run *r, int *ret_status, struct ab_error *err)
+{
+	r->apart = true;
+	r->apart_request = *r->request;
+	r->apart_request.say = say_apart;
+	r->apart_request.arg = r;
+	r->request = &r->apart_request;
+	if (ab_streams_open(&r->streams, err) < 0 ||
+	    ab_prepare_secrets(r->request, r->prepared, err) < 0 || start_box(r, err) < 0)
+		return -1;
+	return supervise_box(r, ret_status, err);
+}
+
+/* A box that stays. What a person may be asked is asked here, where the terminal is. */
+static int run_staying(struct run *r, int *ret_status, struct ab_error *err)
+{
+	int result;
+	pid_t pid;
+
+	if (r->prepared->nested)
+		return ab_fail(err, AB_EUSAGE, 0, "inside a box, no other box can stay");
+	if (check_host_commands(r, err) < 0)
+		return -1;
+	if (ab_consent_get(r->request, r->prepared->policy, false, &r->consent, err) < 0) {
+		record_refusal(r);
+		return -1;
+	}
+	note_terminal(r);
+	pid = ab_detach(&r->starter, err);
+	if (pid < 0)
+		return -1;
+	if (pid == 0)
+		return run_apart(r, ret_status, err);
+	/* The supervisor writes it. */
+	r->result_written = true;
+	r->stayed->approved = r->consent.approved;
+	result = ab_detach_wait(r->starter, r->request->say, r->request->arg, r->stayed->id, err);
+	close(ab_take_fd(&r->starter));
+	return result;
+}
+
 static void describe_nested(void *arg, const struct ab_holds *holds)
 {
 	struct run *r = arg;
@@ -425,7 +495,15 @@ static void write_failure(struct run *r, const struct ab_error *err)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
 }
 
-int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *err)
+static int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
+{
+	if (r->stayed)
+		return run_staying(r, ret_status, err);
+	return r->prepared->nested ? run_nested(r, err) : run_boxed(r, ret_status, err);
+}
+
+static int run_request(const struct ab_request *request, struct ab_stayed *stayed, int *ret_status,
+		       struct ab_error *err)
 {
 	struct ab_prepared prepared;
 	struct run r = { .request = request,
@@ -435,6 +513,8 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 			 .result = AB_COPY_NONE,
 			 .streams = AB_STREAMS_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
+			 .starter = -1,
+			 .stayed = stayed,
 			 .begun_ns = ab_run_now_ns() };
 	int result;
 
@@ -444,12 +524,14 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	result = ab_prepare(request, &prepared, err);
 	if (result == 0) {
 		prepared.result = &r.result;
-		result = prepared.nested ? run_nested(&r, err) : run_boxed(&r, ret_status, err);
+		result = run_prepared(&r, ret_status, err);
 	}
 	if (result < 0)
 		ab_box_explain(err);
 	if (result < 0 && !r.result_written)
 		write_failure(&r, err);
+	if (r.apart && result < 0 && r.starter >= 0)
+		ab_detach_failed(r.starter, err);
 	ab_program_judge_free(r.children);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);
@@ -463,5 +545,21 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);
+	/* The rest of the program belongs to the process that started us. */
+	if (r.apart)
+		_exit(0);
 	return result;
+}
+
+int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *err)
+{
+	return run_request(request, NULL, ret_status, err);
+}
+
+int ab_run_stay(const struct ab_request *request, struct ab_stayed *ret, struct ab_error *err)
+{
+	int status = 0;
+
+	*ret = (struct ab_stayed){ .id = "" };
+	return run_request(request, ret, &status, err);
 }

@@ -16,4 +16,15 @@ int ab_exit_status(const struct ab_error *err);
 /* Precedes the names of the proved properties in a message of ab_run(); doctor looks for it. */
 #define AB_RUN_GUARANTEES "guarantees in force: "
 
+/*
+ * Start a box that stays (request->keep, request->detach): its supervisor is another process, and
+ * the caller goes on when the box is ready. Without `detach` the command was only judged: start it
+ * as every further one (steer/stay/enter.h), with `approved`.
+ */
+struct ab_stayed {
+	char id[8];
+	const char *approved; /* NULL: no approval was needed */
+};
+int ab_run_stay(const struct ab_request *request, struct ab_stayed *ret, struct ab_error *err);
+
 #endif

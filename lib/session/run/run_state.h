@@ -16,6 +16,9 @@
 #include "session/state/state.h"
 #include "session/terminal/streams.h"
 
+struct ab_stay;
+struct ab_stayed;
+
 struct run {
 	const struct ab_request *request;
 	struct ab_prepared *prepared;
@@ -44,7 +47,14 @@ struct run {
 	struct ab_proxy_report report; /* the network's, at the end */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
 	bool result_written;
-	bool unswept; /* the broker died: the next start sweeps the workspace */
+	/* of a box that stays */
+	bool apart; /* we are its supervisor, in a process of our own */
+	struct ab_request apart_request;
+	int starter;	      /* socket to the process that started it, until it is ready; or -1 */
+	struct ab_stay *stay; /* its commands, while it is supervised */
+	struct ab_stayed *stayed; /* for the caller; NULL: not a box that stays */
+	uint16_t rows, cols;	  /* of the caller's terminal; 0: none */
+	bool unswept;		  /* the broker died: the next start sweeps the workspace */
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };

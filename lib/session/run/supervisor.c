@@ -29,9 +29,11 @@
 #include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
 #include "session/control/box_network.h"
+#include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
+#include "session/stay/stay.h"
 #include "session/terminal/streams.h"
 #include "session/terminal/terminal.h"
 
@@ -44,6 +46,7 @@ struct supervisor {
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, listener, judge, timer;
 	struct ab_steering *steering;
+	struct ab_stay *stay;  /* the commands of a box that stays, or NULL */
 	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
 	bool has_listener;	       /* the box has sent its listener */
@@ -63,6 +66,8 @@ static void fail_run(void *arg, const struct ab_error *err);
 /* Connect the proxy's thread, the steering, and the broker, which reads secrets again. */
 static int attach_network(struct supervisor *s);
 static void pass_dialled(struct supervisor *s, int errnum, int fd);
+/* TERM now, KILL after the grace period. `arg`: the supervisor. */
+static void stop_command(void *arg, uint64_t grace_ms);
 static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
 static void tell_finding(struct supervisor *s, const struct ab_broker_news *news);
 
@@ -140,8 +145,19 @@ static bool claim_terminal(struct supervisor *s, int sig)
 	return true;
 }
 
+/* The supervisor of a box that stays is nobody's foreground process. */
+static void take_signal_apart(struct supervisor *s, int sig)
+{
+	if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
+		stop_command(s, GRACE_MS);
+}
+
 static void take_signal(struct supervisor *s, int sig)
 {
+	if (s->stay) {
+		take_signal_apart(s, sig);
+		return;
+	}
 	switch (sig) {
 	case SIGCHLD: /* seen on the descriptors */
 	case SIGPIPE:
@@ -187,6 +203,10 @@ static void arm_timer(struct supervisor *s, uint64_t ms)
 
 static void send_term(struct supervisor *s)
 {
+	if (s->stay) {
+		ab_box_tell(s->what->box, AB_MSG_END, 0);
+		return;
+	}
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGTERM);
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGCONT);
 }
@@ -219,6 +239,8 @@ static void timer_ready(struct ab_source *source, uint32_t events)
 		return;
 	}
 	s->out.timed_out = true;
+	if (s->stay)
+		ab_stay_timed_out(s->stay);
 	send_term(s);
 	arm_timer(s, GRACE_MS);
 }
@@ -230,6 +252,77 @@ static void request_redraw(void *arg)
 	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGWINCH);
 }
 
+static void start_further(void *arg, struct ab_control_client *client,
+			  const struct ab_control_request *request)
+{
+	struct supervisor *s = arg;
+
+	if (request->what == AB_DO_START)
+		ab_stay_start(s->stay, client, request);
+	else
+		ab_stay_attach(s->stay, client, request);
+}
+
+static void describe_commands(void *arg, json_t *status)
+{
+	const struct supervisor *s = arg;
+
+	ab_stay_describe(s->stay, status);
+}
+
+static void box_ready_for_clients(void *arg)
+{
+	struct supervisor *s = arg;
+
+	if (s->what->ready(s->what->arg, s->err) < 0)
+		give_up(s);
+}
+
+static void end_with_command(void *arg, int status)
+{
+	struct supervisor *s = arg;
+
+	s->out.status = status;
+	s->over = s->loop.stop = true;
+	ab_box_kill(s->what->box);
+}
+
+static void end_idle_box(void *arg)
+{
+	stop_command(arg, GRACE_MS);
+}
+
+static void say_lost_output(void *arg, const char *text)
+{
+	struct supervisor *s = arg;
+
+	s->what->found(s->what->arg, text);
+}
+
+static void open_stay(struct supervisor *s)
+{
+	struct ab_stay_hands hands = { .loop = &s->loop,
+				       .box = s->what->box,
+				       .judge = s->what->children,
+				       .fail = fail_run,
+				       .ready = box_ready_for_clients,
+				       .over = end_with_command,
+				       .idle = end_idle_box,
+				       .say = say_lost_output,
+				       .arg = s };
+
+	s->stay = ab_stay_new(s->what->stay, &hands);
+	*s->what->stay_at = s->stay;
+}
+
+static void close_stay(struct supervisor *s)
+{
+	ab_stay_end(s->stay);
+	if (s->stay)
+		*s->what->stay_at = NULL;
+	s->stay = NULL;
+}
+
 static int open_steering(struct supervisor *s)
 {
 	struct ab_steering_hands hands = { .loop = &s->loop,
@@ -239,6 +332,10 @@ static int open_steering(struct supervisor *s)
 					   .redraw = request_redraw,
 					   .arg = s };
 
+	if (s->what->stay) {
+		hands.start = start_further;
+		hands.describe = describe_commands;
+	}
 	return ab_steering_open(s->what->steering, &hands, &s->steering, s->err);
 }
 
@@ -305,6 +402,17 @@ static int take_listener(struct supervisor *s, const struct ab_holds *holds, str
 	return ab_loop_add(&s->loop, &s->listener, EPOLLIN, s->err);
 }
 
+/* Further commands send their own listeners; the judge must be there by then. */
+static void begin_stay(struct supervisor *s, const struct ab_holds *holds)
+{
+	bool asked = s->what->children && !holds->unasked;
+
+	if (asked)
+		listener_ready(&s->listener, EPOLLIN);
+	if (s->result == 0)
+		ab_stay_begin(s->stay, asked);
+}
+
 static void take_holds(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
 {
 	if (s->started)
@@ -314,6 +422,8 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, struc
 		give_up(s);
 	else if (s->what->timeout_ms)
 		arm_timer(s, s->what->timeout_ms);
+	if (s->stay && s->result == 0)
+		begin_stay(s, holds);
 }
 
 static void take_message(struct supervisor *s, const struct ab_msg *msg, struct ab_fds *fds)
@@ -474,6 +584,8 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return -1;
 	if (ab_streams_watch(what->streams, &s->loop, err) < 0)
 		return -1;
+	if (what->stay)
+		open_stay(s);
 	if (open_steering(s) < 0)
 		return -1;
 	return what->box_network ? attach_network(s) : 0;
@@ -527,6 +639,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	ab_box_fini(what->box);
 	ab_streams_finish(what->streams);
 	wait_for_last_answers(&s);
+	close_stay(&s);
 	ab_host_prompt_close(what->steering->prompt);
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);

@@ -19,6 +19,8 @@ struct ab_box_network;
 struct ab_log;
 struct ab_refused_programs;
 struct ab_secrets;
+struct ab_stay;
+struct ab_stay_setup;
 
 struct ab_supervision {
 	struct ab_box *box;
@@ -40,6 +42,10 @@ struct ab_supervision {
 	const struct ab_steering_setup *steering;
 	/* A secret could not be read again; called once per failing secret. */
 	void (*unread)(void *arg, const char *name, const char *why);
+	/* A box that stays: its commands, which are in *stay_at while the loop runs; or NULL. */
+	const struct ab_stay_setup *stay;
+	struct ab_stay **stay_at;
+	int (*ready)(void *arg, struct ab_error *err);
 	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
 };

@@ -23,6 +23,7 @@
  * All of it is 0700/0600 and private to the user; the box sees none of it.
  */
 #include <jansson.h>
+#include <stdbool.h>
 
 struct ab_error;
 
@@ -76,6 +77,8 @@ int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_
 json_t *ab_run_start(const struct ab_run *run);
 /* The name in its start record, or NULL. Free it. */
 char *ab_run_name(const struct ab_run *run);
+/* Does its box stay after its command (run --keep, run -d)? */
+bool ab_run_stays(const struct ab_run *run);
 /* Can a new run have this name? Letters, digits, - _ and ., at most 32, the first a letter, a digit
  * or _; and no active run has it already. */
 int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err);

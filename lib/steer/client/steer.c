@@ -63,17 +63,24 @@ static int connect_run(int dir, const char *id, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, errno, "connect to run %s", id);
 }
 
+int ab_steer_open_run(const struct ab_run *run, struct ab_steer *ret, struct ab_error *err)
+{
+	memcpy(ret->id, run->id, sizeof(ret->id));
+	ret->fd = connect_run(run->dir, run->id, err);
+	return ret->fd < 0 ? -1 : 0;
+}
+
 int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
 		  struct ab_error *err)
 {
 	struct ab_run found;
+	int result;
 
 	if (ab_state_find_live(state, run, &found, err) < 0)
 		return -1;
-	memcpy(ret->id, found.id, sizeof(ret->id));
-	ret->fd = connect_run(found.dir, found.id, err);
+	result = ab_steer_open_run(&found, ret, err);
 	ab_run_fini(&found);
-	return ret->fd < 0 ? -1 : 0;
+	return result;
 }
 
 void ab_steer_fini(struct ab_steer *steer)
@@ -149,12 +156,11 @@ int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, str
 	return 0;
 }
 
-int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
-		 struct ab_error *err)
+int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err)
 {
 	json_t *answer = NULL;
 
-	if (ab_steer_send(steer, what, request, err) < 0 || await_answer(steer, &answer, err) < 0)
+	if (await_answer(steer, &answer, err) < 0)
 		return -1;
 	if (!json_is_true(json_object_get(answer, "ok"))) {
 		fail_as_answered(answer, err);
@@ -163,6 +169,14 @@ int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json
 	}
 	*ret_answer = answer;
 	return 0;
+}
+
+int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
+		 struct ab_error *err)
+{
+	if (ab_steer_send(steer, what, request, err) < 0)
+		return -1;
+	return ab_steer_await(steer, ret_answer, err);
 }
 
 int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,

@@ -26,12 +26,16 @@ int ab_steer_dial(int dir, int flags);
 /* `run` is an id or a name; NULL: the only live run. */
 int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
 		  struct ab_error *err);
+/* The same for a run that was found already. */
+int ab_steer_open_run(const struct ab_run *run, struct ab_steer *ret, struct ab_error *err);
 void ab_steer_fini(struct ab_steer *steer);
 
 /* Send a request and wait for the answer, ten seconds at most. Takes ownership of
  * `request` and adds "v" and "do". A refusal becomes an error with its text. */
 int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
 		 struct ab_error *err);
+/* The answer to a request that was sent in another way. */
+int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err);
 /* The same without waiting. Answers have the member "ok" and come in the order
  * of the requests; ab_steer_hear() returns them. */
 int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err);

@@ -73,6 +73,17 @@ static void put_row(const struct ab_table *t, size_t row, const size_t *widths, 
 	}
 }
 
+static void put_below(const struct ab_strv *lines, size_t width, struct ab_buf *b)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		size_t begin = b->len;
+
+		ab_buf_puts(b, lines->v[i]);
+		cut_line(b, begin, width);
+		ab_buf_puts(b, "\n");
+	}
+}
+
 char *ab_table_text(const struct ab_table *table, size_t width)
 {
 	ab_autofree size_t *widths = ab_alloc((table->ncolumns + 1) * sizeof(widths[0]));
@@ -86,6 +97,8 @@ char *ab_table_text(const struct ab_table *table, size_t width)
 		put_row(table, row, widths, &b);
 		cut_line(&b, begin, width);
 		ab_buf_puts(&b, "\n");
+		if (row && table->below)
+			put_below(&table->below[row - 1], width, &b);
 	}
 	return ab_buf_take(&b);
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/data/strv.h"
+
 struct ab_table_column {
 	const char *title;
 	bool right; /* align at the right */
@@ -15,6 +17,7 @@ struct ab_table {
 	const bool *hidden; /* columns that are left out; NULL: none */
 	char *const *cells; /* row by row; a cell of a hidden column may be NULL */
 	size_t nrows;
+	const struct ab_strv *below; /* for each row, lines that follow it; or NULL */
 };
 
 /* Lines are cut to `width` columns; 0: no limit. Free it. */

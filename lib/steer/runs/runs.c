@@ -43,19 +43,43 @@ static void fill_ports(struct ab_run_info *info, const json_t *start)
 	info->heard = ab_run_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
 }
 
-static void fill_start(struct ab_run_info *info, const json_t *start)
+static void fill_words(struct ab_strv *words, const json_t *list)
 {
-	const json_t *command = json_object_get(start, "command"), *word;
+	const json_t *word;
 	size_t i;
 
+	json_array_foreach(list, i, word) if (json_is_string(word))
+		ab_strv_add(words, json_string_value(word));
+}
+
+static void fill_start(struct ab_run_info *info, const json_t *start)
+{
 	info->name = copy_text(start, "name");
 	info->cwd = copy_text(start, "cwd");
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
 	info->pid = json_integer_value(json_object_get(start, "pid"));
 	info->age_ms = compute_age(ab_json_text(start, "timestamp"));
-	json_array_foreach(command, i, word) if (json_is_string(word))
-		ab_strv_add(&info->command, json_string_value(word));
+	info->stays = json_is_true(json_object_get(start, "stays"));
+	fill_words(&info->command, json_object_get(start, "command"));
 	fill_ports(info, start);
+}
+
+static void fill_commands(struct ab_run_info *info, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	info->commands = ab_alloc((json_array_size(list) + 1) * sizeof(info->commands[0]));
+	json_array_foreach(list, i, one)
+	{
+		struct ab_run_command *c = &info->commands[info->ncommands++];
+
+		c->number = ab_json_count(one, "number");
+		c->age_ms = (int64_t)ab_json_count(one, "age_ms");
+		c->detached = json_is_true(json_object_get(one, "detached"));
+		c->attached = json_is_true(json_object_get(one, "attached"));
+		fill_words(&c->command, json_object_get(one, "command"));
+	}
 }
 
 static void fill_status(struct ab_run_info *info, const json_t *status)
@@ -71,6 +95,7 @@ static void fill_status(struct ab_run_info *info, const json_t *status)
 	if (info->refused < info->denied)
 		info->refused = info->denied;
 	info->pending = ab_json_count(status, "pending");
+	fill_commands(info, json_object_get(status, "commands"));
 }
 
 struct found {
@@ -148,6 +173,9 @@ void ab_run_list_fini(struct ab_run_list *list)
 		free(info->cwd);
 		free(info->profile);
 		free(info->ports);
+		for (size_t k = 0; k < info->ncommands; k++)
+			ab_strv_fini(&info->commands[k].command);
+		free(info->commands);
 	}
 	free(list->v);
 	*list = (struct ab_run_list){ 0 };
@@ -179,7 +207,7 @@ static bool has_name(const struct ab_run_info *info)
 }
 
 /* One unit is precise enough. */
-static void put_age(struct ab_buf *b, const struct ab_run_info *info)
+static void put_ms(struct ab_buf *b, int64_t ms)
 {
 	static const struct {
 		int64_t ms;
@@ -187,10 +215,14 @@ static void put_age(struct ab_buf *b, const struct ab_run_info *info)
 	} units[] = { { 86400000, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
 	size_t i = 0;
 
-	while (i + 1 < AB_COUNT(units) && info->age_ms < units[i].ms)
+	while (i + 1 < AB_COUNT(units) && ms < units[i].ms)
 		i++;
-	ab_buf_printf(b, "%lld%c", (long long)(info->age_ms > 0 ? info->age_ms / units[i].ms : 0),
-		      units[i].unit);
+	ab_buf_printf(b, "%lld%c", (long long)(ms > 0 ? ms / units[i].ms : 0), units[i].unit);
+}
+
+static void put_age(struct ab_buf *b, const struct ab_run_info *info)
+{
+	put_ms(b, info->age_ms);
 }
 
 static void put_profile(struct ab_buf *b, const struct ab_run_info *info)
@@ -237,13 +269,20 @@ static bool has_waiting(const struct ab_run_info *info)
 	return info->pending > 0;
 }
 
-static void put_command(struct ab_buf *b, const struct ab_run_info *info)
+static void put_words(struct ab_buf *b, const struct ab_strv *command)
 {
 	ab_autobuf struct ab_buf words = { 0 };
 
-	ab_quote_argv(&words, (const char *const *)info->command.v, info->command.len);
+	ab_quote_argv(&words, (const char *const *)command->v, command->len);
 	if (words.data)
 		ab_buf_escape_n(b, words.data, words.len);
+}
+
+static void put_command(struct ab_buf *b, const struct ab_run_info *info)
+{
+	if (info->stays)
+		ab_buf_puts(b, "(stays) ");
+	put_words(b, &info->command);
 }
 
 /* The last column takes the rest of the line. */
@@ -263,6 +302,21 @@ static bool is_shown(const struct column *c, const struct ab_run_list *list)
 	return !c->has;
 }
 
+/* One line for each command that runs in a box that stays. */
+static void list_commands(const struct ab_run_info *info, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < info->ncommands; i++) {
+		const struct ab_run_command *c = &info->commands[i];
+		struct ab_buf b = { 0 };
+
+		ab_buf_printf(&b, "  %llu  ", (unsigned long long)c->number);
+		put_ms(&b, c->age_ms);
+		ab_buf_puts(&b, c->detached && !c->attached ? "  detached  " : "  ");
+		put_words(&b, &c->command);
+		ab_strv_give(ret, ab_buf_take(&b));
+	}
+}
+
 char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 {
 	ab_autostrv struct ab_strv cells = { 0 };
@@ -272,6 +326,8 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 				  .ncolumns = COLUMNS_MAX,
 				  .hidden = hidden,
 				  .nrows = list->len };
+	ab_autofree struct ab_strv *below = NULL;
+	char *text;
 
 	if (!list->len)
 		return ab_strdup("no active runs\n");
@@ -287,8 +343,15 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 			columns_all[k].put(&cell, &list->v[i]);
 			ab_strv_give(&cells, ab_buf_take(&cell));
 		}
+	below = ab_alloc((list->len + 1) * sizeof(below[0]));
+	for (size_t i = 0; i < list->len; i++)
+		list_commands(&list->v[i], &below[i]);
 	table.cells = cells.v;
-	return ab_table_text(&table, columns);
+	table.below = below;
+	text = ab_table_text(&table, columns);
+	for (size_t i = 0; i < list->len; i++)
+		ab_strv_fini(&below[i]);
+	return text;
 }
 
 static void json_text(struct ab_buf *b, const char *key, const char *text)
@@ -306,6 +369,22 @@ static void json_count(struct ab_buf *b, const char *key, bool known, uint64_t n
 		ab_buf_printf(b, ",\"%s\":%llu", key, (unsigned long long)n);
 	else
 		ab_buf_printf(b, ",\"%s\":null", key);
+}
+
+static void json_commands(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_printf(b, ",\"stays\":%s,\"commands\":[", info->stays ? "true" : "false");
+	for (size_t i = 0; i < info->ncommands; i++) {
+		const struct ab_run_command *c = &info->commands[i];
+
+		ab_buf_printf(b, "%s{\"number\":%llu,\"command\":", i ? "," : "",
+			      (unsigned long long)c->number);
+		ab_buf_json_list(b, &c->command);
+		ab_buf_printf(b, ",\"age_ms\":%lld,\"detached\":%s,\"attached\":%s}",
+			      (long long)c->age_ms, c->detached ? "true" : "false",
+			      c->attached ? "true" : "false");
+	}
+	ab_buf_puts(b, "]");
 }
 
 static void json_run(struct ab_buf *b, const struct ab_run_info *info)
@@ -326,7 +405,9 @@ static void json_run(struct ab_buf *b, const struct ab_run_info *info)
 	ab_buf_puts(b, info->heard ? ",\"ports\":[" : ",\"ports\":null");
 	for (size_t i = 0; i < info->nports; i++)
 		ab_buf_printf(b, "%s%u", i ? "," : "", info->ports[i]);
-	ab_buf_puts(b, info->heard ? "]}" : "}");
+	ab_buf_puts(b, info->heard ? "]" : "");
+	json_commands(b, info);
+	ab_buf_puts(b, "}");
 }
 
 char *ab_run_list_json(const struct ab_run_list *list)

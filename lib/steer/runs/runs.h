@@ -14,6 +14,14 @@
 struct ab_error;
 struct ab_policy_input;
 
+struct ab_run_command { /* in a box that stays */
+	uint64_t number;
+	struct ab_strv command;
+	int64_t age_ms;
+	bool detached; /* it has no client of its own */
+	bool attached; /* a client is connected to it */
+};
+
 struct ab_run_info {
 	char id[8];
 	char *name; /* or NULL */
@@ -28,6 +36,9 @@ struct ab_run_info {
 	bool heard;		  /* the ports are known */
 	uint16_t *ports;
 	size_t nports;
+	bool stays; /* the box takes further commands; these run now: */
+	struct ab_run_command *commands;
+	size_t ncommands;
 };
 
 struct ab_run_list {

@@ -1,0 +1,46 @@
+#include "cmd.h"
+
+static void print_note(void *arg, enum ab_level level, const char *text)
+{
+	const struct args *args = arg;
+
+	if (level != AB_SAY_DETAIL && !(level == AB_SAY_NOTE && given(args, ID_QUIET)))
+		tell("%s", text);
+}
+
+static const struct option options_attach[] = {
+	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "print only the command's output" },
+	{ 0 },
+};
+
+static int attach_main(struct args *args)
+{
+	struct ab_request request = { .say = print_note, .arg = args };
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&request.policy, &err) < 0 ||
+	    ab_attach(&request, args->rest[0], &status, &err) < 0)
+		return complain(args, &err);
+	return status;
+}
+
+const struct command command_attach = {
+	.name = "attach",
+	.usage = "[--quiet] NAME",
+	.summary = "connect to a command that runs in the background",
+	.more = "Shows the output of the command that agentbox run -d started in box NAME, the last\n"
+		"of it first, and sends your keys to it. Ctrl-] detaches; the command continues.\n"
+		"If the command ends, agentbox exits with its status. Without a terminal, the\n"
+		"output is copied to standard output.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_attach },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.runs = true,
+	.main = attach_main,
+};

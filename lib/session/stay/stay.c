@@ -1,0 +1,465 @@
+/*
+ * Theory of operation.
+ *
+ * A command is starting (until HOLDS or FAILED from its leader), running, or left (its leader has
+ * ended, but processes that it started live on: its listener is open). A running command has a
+ * client, has lost it (it got HUP), or is detached.
+ *
+ * Should: tell the client each change; record the start and the end of each command.
+ * Mustn't: wait for a leader or a client; end the box because of one command.
+ */
+#include "session/stay/stay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/write/audit.h"
+#include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "sandbox/start/launch.h"
+#include "session/control/control_socket.h"
+#include "session/stay/output.h"
+#include "session/stay/stay_state.h"
+#include "session/stay/stay_wire.h"
+
+/* Another process may have the same open file, so closing it does not end its events. */
+static void close_source(struct ab_stay_command *c, struct ab_source *source)
+{
+	ab_loop_remove(c->stay->hands.loop, source);
+	ab_source_close(source);
+}
+
+static void tell_client(struct ab_stay_command *c, const struct ab_stay_msg *msg, size_t len,
+			int fd)
+{
+	if (c->client.fd < 0)
+		return;
+	if (ab_send_fds(c->client.fd, msg, len, &fd, fd >= 0) == 0)
+		return;
+	/* A line for the user may be lost; a client that misses more has gone. */
+	if (msg->type != AB_STAY_SAY || (errno != EAGAIN && errno != ENOBUFS))
+		close_source(c, &c->client);
+}
+
+static void tell_short(struct ab_stay_command *c, enum ab_stay_type type, int value)
+{
+	tell_client(c, &(struct ab_stay_msg){ .type = type, .value = value }, AB_STAY_SHORT, -1);
+}
+
+static void free_command(struct ab_later *later)
+{
+	struct ab_stay_command *c = later->owner;
+
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	c->stay->ncommands--;
+	ab_strv_fini(&c->argv);
+	free(c);
+}
+
+static void drop_command(struct ab_stay_command *c)
+{
+	if (c->dropped || c->leader.fd >= 0 || c->listener.fd >= 0)
+		return;
+	c->dropped = true;
+	c->later = (struct ab_later){ .run = free_command, .owner = c };
+	ab_loop_later(c->stay->hands.loop, &c->later);
+}
+
+static void tell_leader(struct ab_stay_command *c, enum ab_msg_type type, int value)
+{
+	const struct ab_box leader = { .sock = c->leader.fd, .pidfd = -1 };
+
+	if (c->leader.fd >= 0)
+		(void)!ab_box_tell(&leader, type, value);
+}
+
+void ab_stay_go(struct ab_stay_command *c)
+{
+	if (!c->went)
+		tell_leader(c, AB_MSG_GO, 0);
+	c->went = true;
+}
+
+static int exit_status_of(int status, const struct ab_error *failed)
+{
+	if (failed)
+		return failed->code == AB_ENOTFOUND ? 127 : failed->code == AB_ENOEXEC ? 126 : 125;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void record_end(struct ab_stay_command *c, int status, const struct ab_error *failed)
+{
+	struct ab_stay *stay = c->stay;
+	ab_autobuf struct ab_buf line = { 0 };
+	struct ab_error err = { 0 };
+
+	ab_record_open(&line, stay->setup.run_id, "ended");
+	ab_record_number(&line, "number", c->number);
+	ab_record_list(&line, "command", &c->argv);
+	ab_record_number(&line, "status", status);
+	ab_record_number(&line, "ms", (int64_t)(ab_now_ms() - (int64_t)c->begun_ms));
+	if (failed)
+		ab_record_text(&line, "error", failed->text);
+	if (ab_log_write(stay->setup.log, &line, &err) < 0)
+		stay->hands.fail(stay->hands.arg, &err);
+}
+
+static void watch_idle(struct ab_stay *stay)
+{
+	if (stay->setup.idle_ms && stay->nrunning == 0)
+		ab_loop_timer(stay->hands.loop, &stay->idle, stay->setup.idle_ms);
+	else
+		ab_loop_timer_stop(stay->hands.loop, &stay->idle);
+}
+
+/* Its leader has ended, or is given up: then the command's own group gets HUP. */
+static void conclude_command(struct ab_stay_command *c, int status, const struct ab_error *failed)
+{
+	struct ab_stay *stay = c->stay;
+	struct ab_stay_msg msg = { .type = AB_STAY_FAILED };
+
+	if (c->leader.fd < 0)
+		return;
+	close_source(c, &c->leader);
+	stay->nrunning--;
+	record_end(c, exit_status_of(status, failed), failed);
+	if (failed) {
+		msg.error = *failed;
+		tell_client(c, &msg, sizeof(msg), -1);
+	} else {
+		tell_short(c, AB_STAY_ENDED, status);
+	}
+	close_source(c, &c->client);
+	if (c->output)
+		ab_output_end(ab_take(c->output), failed ? 125 << 8 : status);
+	if (c->main) {
+		stay->ended = true;
+		if (failed)
+			stay->hands.fail(stay->hands.arg, failed);
+		else
+			stay->hands.over(stay->hands.arg, status);
+	}
+	drop_command(c);
+	watch_idle(stay);
+}
+
+static void fail_command(struct ab_stay_command *c, const char *what)
+{
+	struct ab_error err = { 0 };
+
+	ab_fail(&err, AB_ESYSTEM, 0, "%s", what);
+	ab_step(&err, "start");
+	conclude_command(c, 0, &err);
+}
+
+/* The first call of the command that must be answered: the judge gets the listener. Most commands
+ * of a moment have none. From now on we only see when no process is left. */
+static void call_judge(struct ab_stay_command *c)
+{
+	struct ab_stay *stay = c->stay;
+	struct pollfd room = { .fd = ab_program_judge_fd(stay->hands.judge), .events = POLLOUT };
+
+	if (poll(&room, 1, 0) <= 0 ||
+	    ab_program_judge_add(stay->hands.judge, c->listener.fd, &c->approved) < 0) {
+		close_source(c, &c->listener);
+		fail_command(c, "the judge cannot take another command");
+		return;
+	}
+	ab_loop_set(stay->hands.loop, &c->listener, 0);
+}
+
+static void listener_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_stay_command *c = source->owner;
+
+	if (events & EPOLLIN) {
+		call_judge(c);
+	} else if (events & (EPOLLHUP | EPOLLERR)) {
+		close_source(c, source);
+		drop_command(c);
+	}
+}
+
+static void take_listener(struct ab_stay_command *c, struct ab_fds *fds)
+{
+	struct ab_stay *stay = c->stay;
+	struct ab_error err;
+
+	if (fds->len == 0 || c->listener.fd >= 0)
+		return;
+	if (!stay->asked) {
+		fail_command(c, "the box has no judge for its calls");
+		return;
+	}
+	c->listener = (struct ab_source){ .fd = ab_take_fd(&fds->v[0]),
+					  .ready = listener_ready,
+					  .owner = c };
+	if (ab_loop_add(stay->hands.loop, &c->listener, EPOLLIN, &err) < 0)
+		conclude_command(c, 0, &err);
+}
+
+static void take_terminal(struct ab_stay_command *c, struct ab_fds *fds)
+{
+	struct ab_error err = { 0 };
+
+	if (fds->len == 0)
+		return;
+	if (!c->output) {
+		/* It sends `go` when it has the terminal. */
+		tell_client(c, &(struct ab_stay_msg){ .type = AB_STAY_TTY }, AB_STAY_SHORT,
+			    fds->v[0]);
+	} else if (ab_output_begin(c->output, ab_take_fd(&fds->v[0]), &err) < 0) {
+		conclude_command(c, 0, &err);
+	} else {
+		ab_stay_go(c);
+	}
+}
+
+static void take_message(struct ab_stay_command *c, const struct ab_msg *msg, struct ab_fds *fds)
+{
+	switch (msg->type) {
+	case AB_MSG_FAILED:
+		conclude_command(c, 0, &msg->u.error);
+		break;
+	case AB_MSG_TTY:
+		take_terminal(c, fds);
+		break;
+	case AB_MSG_ASKS:
+		take_listener(c, fds);
+		break;
+	case AB_MSG_HOLDS:
+		take_listener(c, fds);
+		break;
+	case AB_MSG_RUNS:
+		tell_short(c, AB_STAY_STARTED, 0);
+		if (c->output)
+			c->stay->hands.ready(c->stay->hands.arg);
+		break;
+	case AB_MSG_STOPPED:
+		tell_short(c, AB_STAY_STOPPED, msg->value);
+		break;
+	case AB_MSG_STATUS:
+		conclude_command(c, msg->value, NULL);
+		break;
+	default:
+		break;
+	}
+}
+
+static void leader_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_stay_command *c = source->owner;
+	const struct ab_box leader = { .sock = source->fd, .pidfd = -1 };
+	ab_autofds struct ab_fds fds = { .len = 0 };
+	struct ab_msg msg;
+	int r = ab_box_hear(&leader, &msg, &fds, MSG_DONTWAIT);
+
+	(void)events;
+	if (r > 0)
+		take_message(c, &msg, &fds);
+	else if (r == 0 || errno != EAGAIN) /* a process of the box has killed it */
+		conclude_command(c, SIGKILL, NULL);
+}
+
+/* A command that ignores HUP goes on, as with nohup. */
+static void lose_client(struct ab_stay_command *c)
+{
+	close_source(c, &c->client);
+	if (!c->went) {
+		conclude_command(c, SIGHUP, NULL);
+		return;
+	}
+	tell_leader(c, AB_MSG_SIGNAL, SIGHUP);
+	tell_leader(c, AB_MSG_SIGNAL, SIGCONT);
+}
+
+static void client_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_stay_command *c = source->owner;
+	struct ab_stay_msg msg;
+	ssize_t n = recv(source->fd, &msg, AB_STAY_SHORT, MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)AB_STAY_SHORT) {
+		lose_client(c);
+		return;
+	}
+	switch (msg.type) {
+	case AB_STAY_GO:
+		ab_stay_go(c);
+		break;
+	case AB_STAY_SIGNAL:
+		if (msg.value > 0 && msg.value < NSIG)
+			tell_leader(c, AB_MSG_SIGNAL, msg.value);
+		break;
+	case AB_STAY_RESUME:
+		tell_leader(c, AB_MSG_RESUME, msg.value != 0);
+		break;
+	default:
+		lose_client(c);
+	}
+}
+
+struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client,
+				    const struct ab_strv *argv, struct ab_error *err)
+{
+	struct ab_stay_command *c = ab_alloc(sizeof(*c));
+
+	*c = (struct ab_stay_command){
+		.stay = stay,
+		.next = stay->commands,
+		.link = &stay->commands,
+		.number = ++stay->number,
+		.begun_ms = (uint64_t)ab_now_ms(),
+		.leader = { .fd = leader, .ready = leader_ready, .owner = c },
+		.client = { .fd = client, .ready = client_ready, .owner = c },
+		.listener = { .fd = -1 }
+	};
+	ab_strv_extend(&c->argv, argv);
+	if (c->next)
+		c->next->link = &c->next;
+	stay->commands = c;
+	stay->ncommands++;
+	stay->nrunning++;
+	watch_idle(stay);
+	if (ab_loop_add(stay->hands.loop, &c->leader, EPOLLIN, err) == 0 &&
+	    (client < 0 || ab_loop_add(stay->hands.loop, &c->client, EPOLLIN, err) == 0))
+		return c;
+	conclude_command(c, 0, err);
+	return NULL;
+}
+
+static void end_idle(struct ab_timer *timer)
+{
+	struct ab_stay *stay = timer->owner;
+
+	stay->hands.idle(stay->hands.arg);
+}
+
+struct ab_stay *ab_stay_new(const struct ab_stay_setup *setup, const struct ab_stay_hands *hands)
+{
+	struct ab_stay *stay = ab_alloc(sizeof(*stay));
+
+	stay->setup = *setup;
+	stay->hands = *hands;
+	stay->idle = (struct ab_timer){ .fire = end_idle, .owner = stay };
+	ab_stay_find_ours(stay);
+	return stay;
+}
+
+void ab_stay_begin(struct ab_stay *stay, bool asked)
+{
+	struct ab_error err = { 0 };
+
+	stay->asked = asked;
+	if (stay->setup.detached && ab_stay_start_detached(stay, &err) < 0)
+		stay->hands.fail(stay->hands.arg, &err);
+	if (!stay->setup.detached)
+		stay->hands.ready(stay->hands.arg);
+	watch_idle(stay);
+}
+
+static struct ab_stay_command *find_detached(struct ab_stay *stay, uint32_t number)
+{
+	struct ab_stay_command *found = NULL;
+
+	/* The oldest is the last of the list. */
+	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+		if (c->output && (!number || c->number == number))
+			found = c;
+	return found;
+}
+
+void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
+		    const struct ab_control_request *request)
+{
+	struct ab_stay_command *c = find_detached(stay, request->number);
+	struct ab_error err = { 0 };
+
+	if (!c) {
+		ab_fail(&err, AB_ESYSTEM, 0, "no detached command runs in this box");
+		ab_hint(&err, "start another command in it: agentbox run --in %s -- ...",
+			stay->setup.run_id);
+	} else if (request->fds->len != 2) {
+		ab_fail(&err, AB_EUSAGE, 0, "attach needs two sockets");
+	} else if (ab_output_attach(c->output, ab_take_fd(&request->fds->v[0]),
+				    ab_take_fd(&request->fds->v[1]), &err) == 0) {
+		ab_control_reply(client, json_pack("{s:I}", "number", (json_int_t)c->number));
+		return;
+	}
+	ab_control_refuse(client, &err);
+}
+
+void ab_stay_describe(const struct ab_stay *stay, json_t *status)
+{
+	json_t *list = json_array();
+
+	for (const struct ab_stay_command *c = stay->commands; c; c = c->next) {
+		json_t *words = json_array();
+
+		if (c->leader.fd < 0) {
+			json_decref(words);
+			continue;
+		}
+		for (size_t i = 0; i < c->argv.len; i++)
+			json_array_append_new(words, json_string(c->argv.v[i]));
+		json_array_insert_new(
+			list, 0,
+			json_pack(
+				"{s:I,s:o,s:I,s:b,s:b}", "number", (json_int_t)c->number, "command",
+				words, "age_ms", (json_int_t)(ab_now_ms() - (int64_t)c->begun_ms),
+				"detached", c->output != NULL, "attached",
+				c->client.fd >= 0 || (c->output && ab_output_clients(c->output))));
+	}
+	json_object_set_new(status, "stays", json_true());
+	json_object_set_new(status, "commands", list);
+}
+
+void ab_stay_say(struct ab_stay *stay, bool note, const char *text)
+{
+	struct ab_stay_msg msg = { .type = AB_STAY_SAY, .value = note };
+
+	snprintf(msg.error.text, sizeof(msg.error.text), "%s", text);
+	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+		tell_client(c, &msg, sizeof(msg), -1);
+}
+
+void ab_stay_timed_out(struct ab_stay *stay)
+{
+	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+		tell_short(c, AB_STAY_TIMEOUT, 0);
+}
+
+void ab_stay_end(struct ab_stay *stay)
+{
+	if (!stay)
+		return;
+	stay->ended = true;
+	for (struct ab_stay_command *c = stay->commands; c; c = c->next) {
+		c->main = false;
+		conclude_command(c, SIGKILL, NULL);
+		close_source(c, &c->client);
+		close_source(c, &c->listener);
+		drop_command(c);
+	}
+	ab_loop_timer_stop(stay->hands.loop, &stay->idle);
+	ab_loop_settle(stay->hands.loop);
+	ab_strv_fini(&stay->ours);
+	free(stay);
+}

@@ -1,0 +1,85 @@
+#ifndef AB_SESSION_STAY_STAY_H
+#define AB_SESSION_STAY_STAY_H
+/*
+ * The commands of a box that stays, in its supervisor.
+ *
+ *	client -- control socket: "start" --> start.c: judge, environment, record
+ *	                                       |
+ *	                        AB_MSG_START   v
+ *	init <---------------------------------+
+ *	leader <-- box_wire.h --> stay.c <-- stay_wire.h --> client
+ *
+ * Nothing about the box changes with a command: the policy, the mounts, the network and the limits
+ * are those it was started with. Only processes of the same user outside the box reach the control
+ * socket, and a process in the box has no socket to init.
+ *
+ * A detached command (run -d) has no client: the supervisor starts it and keeps its output
+ * (session/stay/output.h).
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ab_box;
+struct ab_control_client;
+struct ab_control_request;
+struct ab_error;
+struct ab_log;
+struct ab_loop;
+struct ab_policy;
+struct ab_program_judge;
+struct ab_spec;
+struct ab_stay;
+
+struct ab_stay_setup {
+	const struct ab_policy *policy;
+	const struct ab_spec *spec; /* the box's */
+	char *const *environ;	    /* that spec->env was built from */
+	/* Commands get the box's environment, not the client's: the values of secrets are with
+	 * the proxy by now and could not be covered. */
+	bool secrets;
+	const char *run_id;
+	int dir; /* the run's folder */
+	struct ab_log *log;
+	uint64_t idle_ms;		      /* ends after this long without a command; 0: never */
+	bool detached;			      /* spec->argv is started without a client */
+	const char *approved, *approved_user; /* rules that were approved with it, or NULL */
+	bool yes;
+	bool keep; /* and the box outlives it */
+	uint16_t rows, cols;
+};
+
+/* Actions that others carry out. */
+struct ab_stay_hands {
+	struct ab_loop *loop;
+	const struct ab_box *box;
+	struct ab_program_judge *judge;
+	void (*fail)(void *arg, const struct ab_error *err); /* ends the run */
+	/* Clients may come; a detached command was executed. */
+	void (*ready)(void *arg);
+	/* The box ends with its detached command; its wait status. */
+	void (*over)(void *arg, int status);
+	/* No command has run for idle_ms. */
+	void (*idle)(void *arg);
+	void (*say)(void *arg, const char *text);
+	void *arg;
+};
+
+struct ab_stay *ab_stay_new(const struct ab_stay_setup *setup, const struct ab_stay_hands *hands);
+/* The box is proved: start the detached command, or wait for clients. `asked`: it has a judge. */
+void ab_stay_begin(struct ab_stay *stay, bool asked);
+/* Requests over the control socket, with their descriptors. */
+void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
+		   const struct ab_control_request *request);
+void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
+		    const struct ab_control_request *request);
+/* Add "stays" and "commands" to the answer to "status". */
+void ab_stay_describe(const struct ab_stay *stay, json_t *status);
+/* Show a line to every client. */
+void ab_stay_say(struct ab_stay *stay, bool note, const char *text);
+/* The time limit of the box has passed: its commands get TERM now. */
+void ab_stay_timed_out(struct ab_stay *stay);
+/* After the loop: tell the clients that are left. */
+void ab_stay_end(struct ab_stay *stay);
+
+#endif

@@ -1,0 +1,64 @@
+#ifndef AB_SESSION_STAY_STAY_STATE_H
+#define AB_SESSION_STAY_STAY_STATE_H
+/* Shared by stay.c (running commands) and start.c (requests to start one). */
+#include "base/data/strv.h"
+#include "base/system/loop.h"
+#include "session/notify/program_judge.h"
+#include "session/stay/stay.h"
+
+struct ab_output;
+
+/* One listener is that of the box's proof. A command whose processes all have ended needs none. */
+enum { AB_COMMANDS_MAX = AB_JUDGE_LISTENERS - 1 };
+
+struct ab_stay_command {
+	struct ab_stay *stay;
+	struct ab_stay_command *next, **link;
+	struct ab_later later;
+	uint32_t number;
+	struct ab_strv argv;
+	uint64_t begun_ms;
+	struct ab_source leader;   /* fd -1: it has ended */
+	struct ab_source client;   /* fd -1: none, or it has gone */
+	struct ab_source listener; /* until no process of the command is left; fd -1: none */
+	struct ab_judge_more approved;
+	struct ab_output *output; /* of a detached command, or NULL */
+	bool main;		  /* the box ends with it */
+	bool went;		  /* `go` was sent */
+	bool dropped;		  /* to be freed */
+};
+
+struct ab_stay {
+	struct ab_stay_setup setup;
+	struct ab_stay_hands hands;
+	struct ab_strv ours;		  /* variables that agentbox itself set in the box */
+	struct ab_stay_command *commands; /* the newest first */
+	size_t ncommands;		  /* with processes that have no parent any more */
+	size_t nrunning;
+	uint32_t number; /* of the last command */
+	bool asked;	 /* commands have a listener */
+	bool ended;
+	struct ab_timer idle;
+};
+
+/* stay.c: a command whose leader has this socket. */
+struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client,
+				    const struct ab_strv *argv, struct ab_error *err);
+void ab_stay_go(struct ab_stay_command *command);
+
+/* start.c: what to start, with descriptors for those of 0-2 that are passed on. */
+struct ab_stay_start {
+	const struct ab_strv *argv, *env;
+	const char *cwd;
+	const char *streams[3];
+	bool behind;
+	const int *passed;
+	size_t npassed;
+};
+/* Returns the supervisor's end of the leader's socket, or -1. */
+int ab_stay_ask_init(struct ab_stay *stay, const struct ab_stay_start *start, struct ab_error *err);
+void ab_stay_find_ours(struct ab_stay *stay);
+/* Start spec->argv, as the box's own command. */
+int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err);
+
+#endif

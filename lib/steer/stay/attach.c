@@ -1,0 +1,86 @@
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/consent/request.h"
+#include "session/run/lockdown.h"
+#include "session/run/supervisor.h"
+#include "session/terminal/terminal.h"
+#include "steer/stay/enter.h"
+#include "steer/stay/follow.h"
+#include "steer/stay/kept_boxes.h"
+
+struct attached {
+	struct ab_kept_box box;
+	struct ab_terminal *terminal;
+	int ours[2], boxs[2]; /* messages, bytes */
+};
+
+static int open_sockets(struct attached *a, struct ab_error *err)
+{
+	static const int types[] = { SOCK_SEQPACKET, SOCK_STREAM };
+
+	for (size_t i = 0; i < AB_COUNT(types); i++) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, pair) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
+		a->ours[i] = pair[0];
+		a->boxs[i] = pair[1];
+	}
+	return 0;
+}
+
+static int attach_terminal(struct attached *a, const struct ab_request *rq, const char *box,
+			   int *ret_status, struct ab_error *err)
+{
+	struct ab_follow follow = { .request = rq, .box = box };
+	uint16_t rows, cols;
+	json_t *answer;
+	uint32_t fds;
+
+	if (open_sockets(a, err) < 0 || ab_terminal_open(&a->terminal, &fds, &rows, &cols, err) < 0)
+		return -1;
+	if (ab_kept_box_ask(&a->box, "attach", json_object(), a->boxs, 2, &answer, err) < 0)
+		return -1;
+	json_decref(answer);
+	for (size_t i = 0; i < AB_COUNT(a->boxs); i++) {
+		ab_closep(&a->boxs[i]);
+		a->boxs[i] = -1;
+	}
+	if (a->terminal) {
+		ab_autofree char *text =
+			ab_printf("attached to %s; Ctrl-] detaches and leaves it running", box);
+
+		rq->say(rq->arg, AB_SAY_NOTE, text);
+	}
+	if (ab_supervise_prepare(err) < 0 || ab_lock_supervisor(a->box.state.root, err) < 0)
+		return -1;
+	follow.sock = a->ours[0];
+	/* The terminal takes it over. */
+	follow.bytes = a->terminal ? ab_take_fd(&a->ours[1]) : a->ours[1];
+	follow.terminal = ab_take(a->terminal);
+	return ab_follow(&follow, ret_status, err);
+}
+
+int ab_attach(const struct ab_request *request, const char *box, int *ret_status,
+	      struct ab_error *err)
+{
+	struct attached a = { .ours = { -1, -1 }, .boxs = { -1, -1 } };
+	int result;
+
+	if (ab_kept_box_open(&request->policy, box, &a.box, err) < 0)
+		return -1;
+	result = attach_terminal(&a, request, box, ret_status, err);
+	ab_terminal_close(a.terminal);
+	for (size_t i = 0; i < 2; i++) {
+		ab_closep(&a.ours[i]);
+		ab_closep(&a.boxs[i]);
+	}
+	ab_kept_box_fini(&a.box);
+	return result;
+}

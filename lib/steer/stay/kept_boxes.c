@@ -1,0 +1,121 @@
+#include "steer/stay/kept_boxes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "policy/layers/layers.h"
+#include "session/control/control_socket.h"
+#include "steer/stay/enter.h"
+
+static void add_kept(struct ab_run *run, void *arg)
+{
+	struct ab_strv *names = arg;
+	ab_autofree char *name = ab_run_name(run);
+
+	if (ab_run_stays(run))
+		ab_strv_add(names, name ? name : run->id);
+}
+
+int ab_kept_boxes(const struct ab_policy_input *input, struct ab_strv *ret, struct ab_error *err)
+{
+	struct ab_state state;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	ab_state_each_live(&state, add_kept, ret);
+	ab_state_fini(&state);
+	return 0;
+}
+
+/* Name the boxes that could have been meant. */
+static int hint_kept(const struct ab_state *state, const char *box, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv names = { 0 };
+	ab_autobuf struct ab_buf list = { 0 };
+
+	ab_state_each_live(state, add_kept, &names);
+	for (size_t i = 0; i < names.len; i++)
+		ab_buf_printf(&list, "%s%s", i ? ", " : "", names.v[i]);
+	if (names.len)
+		return ab_hint(err, "boxes that stay: %s", list.data);
+	return ab_hint(err, "no box stays; start one: agentbox run --keep --name %s -- COMMAND",
+		       box);
+}
+
+/* Only its own user may use a box; the supervisor would close the connection without a word. */
+static int check_owner(const struct ab_steer *steer, const char *box, struct ab_error *err)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(steer->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find the owner of box %s", box);
+	if (peer.uid == geteuid())
+		return 0;
+	ab_fail(err, AB_EREFUSED, 0, "box %s belongs to another user (uid %u)", box, peer.uid);
+	return ab_hint(err, "start one of your own: agentbox run --keep --name NAME -- COMMAND");
+}
+
+static int open_run(const struct ab_state *state, const char *box, struct ab_run *ret,
+		    struct ab_error *err)
+{
+	if (ab_state_find_live(state, box, ret, err) < 0) {
+		hint_kept(state, box, err);
+		return -1;
+	}
+	if (ab_run_stays(ret))
+		return 0;
+	ab_run_fini(ret);
+	ab_fail(err, AB_EUSAGE, 0, "run %s ends with its command and takes no other one", box);
+	hint_kept(state, box, err);
+	return -1;
+}
+
+int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struct ab_kept_box *ret,
+		     struct ab_error *err)
+{
+	struct ab_run run;
+	int result;
+
+	ret->steer.fd = -1;
+	if (ab_steer_state(input, &ret->state, err) < 0)
+		return -1;
+	result = open_run(&ret->state, box, &run, err);
+	if (result == 0) {
+		result = ab_steer_open_run(&run, &ret->steer, err);
+		ab_run_fini(&run);
+	}
+	if (result == 0)
+		result = check_owner(&ret->steer, box, err);
+	if (result < 0)
+		ab_kept_box_fini(ret);
+	return result;
+}
+
+void ab_kept_box_fini(struct ab_kept_box *box)
+{
+	ab_steer_fini(&box->steer);
+	ab_state_fini(&box->state);
+}
+
+int ab_kept_box_ask(struct ab_kept_box *box, const char *what, json_t *request, const int *fds,
+		    size_t nfds, json_t **ret_answer, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+
+	json_object_set_new(request, "v", json_integer(AB_CONTROL_VERSION));
+	json_object_set_new(request, "do", json_string(what));
+	text = json_dumps(request, JSON_COMPACT);
+	json_decref(request);
+	if (!text || ab_send_fds(box->steer.fd, text, strlen(text), fds, nfds) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "send a request to the box");
+	return ab_steer_await(&box->steer, ret_answer, err);
+}
