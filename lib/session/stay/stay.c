@@ -66,13 +66,14 @@ static void free_command(struct ab_later *later)
 	if (c->next)
 		c->next->link = c->link;
 	c->stay->ncommands--;
+	ab_closep(&c->listener.fd);
 	ab_strv_fini(&c->argv);
 	free(c);
 }
 
 static void drop_command(struct ab_stay_command *c)
 {
-	if (c->dropped || c->leader.fd >= 0 || c->listener.fd >= 0)
+	if (c->dropped || c->leader.fd >= 0 || (c->listener.fd >= 0 && !c->left))
 		return;
 	c->dropped = true;
 	c->later = (struct ab_later){ .run = free_command, .owner = c };
@@ -189,7 +190,9 @@ static void listener_ready(struct ab_source *source, uint32_t events)
 	if (events & EPOLLIN) {
 		call_judge(c);
 	} else if (events & (EPOLLHUP | EPOLLERR)) {
-		close_source(c, source);
+		/* The kernel takes a while to close it; the client gets its status before. */
+		ab_loop_remove(c->stay->hands.loop, source);
+		c->left = true;
 		drop_command(c);
 	}
 }
@@ -245,7 +248,6 @@ static void take_message(struct ab_stay_command *c, const struct ab_msg *msg, st
 		take_listener(c, fds);
 		break;
 	case AB_MSG_RUNS:
-		tell_short(c, AB_STAY_STARTED, 0);
 		if (c->output)
 			c->stay->hands.ready(c->stay->hands.arg);
 		break;

@@ -25,6 +25,7 @@ struct ab_stay_command {
 	struct ab_output *output; /* of a detached command, or NULL */
 	bool main;		  /* the box ends with it */
 	bool went;		  /* `go` was sent */
+	bool left;		  /* no process of the command is left */
 	bool dropped;		  /* to be freed */
 };
 

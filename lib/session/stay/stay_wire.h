@@ -14,8 +14,7 @@
 
 enum ab_stay_type {
 	/* to the client */
-	AB_STAY_TTY = 1, /* one fd: the master of the command's terminal */
-	AB_STAY_STARTED,
+	AB_STAY_TTY = 1,  /* one fd: the master of the command's terminal */
 	AB_STAY_STOPPED,  /* value: the signal that stopped the command */
 	AB_STAY_ENDED,	  /* value: its wait status */
 	AB_STAY_TIMEOUT,  /* before ENDED: the time limit of the box has passed */

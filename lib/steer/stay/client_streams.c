@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -10,9 +11,12 @@
 #include <unistd.h>
 
 #include "base/data/error.h"
+#include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/spec.h"
+
+enum { DATA_ROOM = 65536 };
 
 static const char *const names[] = { "standard input", "standard output", "standard error" };
 
@@ -37,6 +41,7 @@ static int feed_input(struct ab_client_streams *s, struct ab_error *err)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe for standard input");
+	s->data = ab_alloc(DATA_ROOM);
 	s->feed_end = ends[0];
 	s->feed = (struct ab_source){ .fd = ends[1] };
 	s->at = s->files.start;
@@ -120,7 +125,7 @@ static void feed_ready(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	if (s->from == s->to) {
-		n = pread(s->files.input, s->data, sizeof(s->data), s->at);
+		n = pread(s->files.input, s->data, DATA_ROOM, s->at);
 		if (n <= 0) {
 			ab_source_close(source);
 			return;
@@ -164,4 +169,5 @@ void ab_client_streams_close(struct ab_client_streams *s)
 	ab_closep(&s->feed_end);
 	s->feed_end = -1;
 	ab_streams_close(&s->files);
+	free(ab_take(s->data));
 }

@@ -23,8 +23,8 @@ struct ab_client_streams {
 	struct ab_source feed; /* the pipe that a file on 0 is copied into; fd -1: none */
 	int feed_end;	       /* its read end: tells what the command has not read */
 	off_t at;	       /* of the file */
-	char data[65536];
-	size_t from, to; /* read, not yet written */
+	char *data;	       /* of it */
+	size_t from, to;       /* read, not yet written */
 };
 
 /* First of all: what the caller has closed must not become the number of another file. */

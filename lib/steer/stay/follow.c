@@ -194,8 +194,6 @@ static void take_message(struct follower *f, struct ab_stay_msg *msg, size_t len
 	case AB_STAY_TTY:
 		take_terminal(f, ab_take_fd(fd));
 		break;
-	case AB_STAY_STARTED:
-		break;
 	case AB_STAY_STOPPED:
 		take_stop(f, msg->value);
 		break;

@@ -64,21 +64,6 @@ static int check_owner(const struct ab_steer *steer, const char *box, struct ab_
 	return ab_hint(err, "start one of your own: agentbox run --keep --name NAME -- COMMAND");
 }
 
-static int open_run(const struct ab_state *state, const char *box, struct ab_run *ret,
-		    struct ab_error *err)
-{
-	if (ab_state_find_live(state, box, ret, err) < 0) {
-		hint_kept(state, box, err);
-		return -1;
-	}
-	if (ab_run_stays(ret))
-		return 0;
-	ab_run_fini(ret);
-	ab_fail(err, AB_EUSAGE, 0, "run %s ends with its command and takes no other one", box);
-	hint_kept(state, box, err);
-	return -1;
-}
-
 int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struct ab_kept_box *ret,
 		     struct ab_error *err)
 {
@@ -88,8 +73,11 @@ int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struc
 	ret->steer.fd = -1;
 	if (ab_steer_state(input, &ret->state, err) < 0)
 		return -1;
-	result = open_run(&ret->state, box, &run, err);
-	if (result == 0) {
+	result = ab_state_find_live(&ret->state, box, &run, err);
+	if (result < 0) {
+		hint_kept(&ret->state, box, err);
+	} else {
+		/* A run that does not stay refuses the request itself. */
 		result = ab_steer_open_run(&run, &ret->steer, err);
 		ab_run_fini(&run);
 	}
