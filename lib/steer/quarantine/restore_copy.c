@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/system/fd.h"
-#include "session/cleanup/gc.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/tree/dir.h"
+#include "workspace/tree/remove_tree.h"
 
 /* As much as is ever moved by copying (workspace/quarantine/move.c), and more. */
 #define COPY_BYTES (1ull << 30)
@@ -153,5 +153,5 @@ int ab_restore_remove(int dir, const char *name)
 {
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	return errno == EISDIR || errno == EPERM ? ab_gc_remove(dir, name) : -1;
+	return errno == EISDIR || errno == EPERM ? ab_remove_tree(dir, name) : -1;
 }
