@@ -51,11 +51,11 @@ void ab_kept_layers_note_changes(const struct ab_layer_set *set, const struct ab
 
 	ab_kept_layers_policy_digest(policy, digest);
 	if (differs(meta->profile, policy->profile))
-		ab_buf_printf(&what, "profile %s", meta->profile);
+		ab_buf_printf(&what, " with profile %s", meta->profile);
 	if (meta->name && differs(meta->workspace, policy->workspace))
-		ab_buf_printf(&what, "%sworkspace %s", what.len ? ", " : "", meta->workspace);
+		ab_buf_printf(&what, " in %s", meta->workspace);
 	if (what.len)
-		ab_strv_addf(notes, "the layer %s was last used with another %s", set->key,
+		ab_strv_addf(notes, "the layer %s was last used%s", set->key,
 			     what.data);
 	else if (differs(meta->policy, digest) && strcmp(meta->workspace, policy->workspace) == 0)
 		ab_strv_addf(
