@@ -78,6 +78,10 @@ enum option_id {
 	ID_IN,
 	ID_DETACH,
 	ID_IDLE,
+	ID_HUNKS,
+	ID_HOME,
+	ID_LABELLED,
+	ID_SAFE,
 	ID_HELP,
 };
 
@@ -190,6 +194,7 @@ extern const struct command command_gc;
 extern const struct command command_layers;
 extern const struct command command_quarantine;
 extern const struct command command_log;
+extern const struct command command_changes;
 extern const struct command command_why;
 extern const struct command command_connect;
 extern const struct command command_doctor;

@@ -23,6 +23,7 @@ _agentbox_options()
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ps) echo '--all -a --json' ;;
 	ports | why) echo '--json' ;;
+	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
 	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
 	stop) echo '--all --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
@@ -54,8 +55,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run shell attach exec learn check ps watch stop allow deny ports log why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run shell attach exec learn check ps watch stop allow deny ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -196,6 +197,9 @@ _agentbox_operand()
 	ports | stop | watch | shell | attach | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
+	diff)
+		_agentbox_paths -f "$2"
+		COMPREPLY+=($(compgen -W "$(_agentbox_layers) $(_agentbox_any_runs)" -- "$2")) ;;
 	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;
 	allow) _agentbox_paths -f "$2" ;;
 	'layers rm')

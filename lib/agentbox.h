@@ -19,6 +19,7 @@
  *	ab_reload		reload the host lists of active runs (steer/runs/reload.h)
  *	ab_records_*, ab_why	what a run did, and why something was denied
  *				(steer/runs/records.h, steer/why/why.h)
+ *	ab_diff			what a layer would change (steer/changes/diff.h)
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
  *	ab_watch		the full-screen view (steer/watch/watch.h)
  *	ab_learn		a policy from a run (steer/learn/learn.h)
@@ -64,6 +65,8 @@
 #include "session/state/approvals.h"
 #include "shell/judge/judge.h"
 #include "shell/judge/judge_report.h"
+#include "steer/changes/diff.h"
+#include "steer/changes/pager.h"
 #include "steer/client/connect.h"
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"

@@ -527,6 +527,10 @@ shown()
 	shown docs/steering.md
 }
 
+@test "docs/review.md: its examples do what they show" {
+	shown docs/review.md
+}
+
 @test "docs/settings.md: its examples do what they show" {
 	shown docs/settings.md
 }

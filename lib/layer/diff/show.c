@@ -5,6 +5,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/text/units.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/text_diff.h"
@@ -59,6 +60,17 @@ void ab_show_hit(struct ab_buf *b, const struct ab_label_hit *hit)
 		ab_buf_printf(b, " (%s)", hit->who);
 	if (hit->detail[0])
 		ab_buf_printf(b, ": %s", hit->detail);
+}
+
+const char *ab_show_size(uint64_t bytes, char ret[32])
+{
+	char size[24];
+
+	if (bytes < 1024)
+		snprintf(ret, 32, "%u byte%s", (unsigned int)bytes, bytes == 1 ? "" : "s");
+	else
+		snprintf(ret, 32, "%s", ab_round_size(bytes, size));
+	return ret;
 }
 
 static bool is_plain_name(const char *path)

@@ -38,6 +38,8 @@ void ab_show_summary(struct ab_buf *b, const struct ab_show_totals *totals);
 
 /* A name as git writes it: in quotes with escapes, if it has unusual characters. */
 void ab_show_name(struct ab_buf *b, const char *prefix, const char *path);
+/* "12K", "3 bytes"; returns ret. */
+const char *ab_show_size(uint64_t bytes, char ret[32]);
 /* "runs when a folder is opened (direnv)" */
 struct ab_label_hit;
 void ab_show_hit(struct ab_buf *b, const struct ab_label_hit *hit);

@@ -3,7 +3,6 @@
 
 #include "audit/show/page.h"
 #include "base/data/buf.h"
-#include "base/text/units.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
@@ -201,15 +200,14 @@ static void add_hunks(struct ab_buf *b, const struct ab_hunks *hunks)
 
 static void add_facts(struct ab_buf *b, const struct ab_change *c)
 {
-	char was[24], is[24];
+	char was[32], is[32];
 
 	ab_buf_puts(b, "<p class=\"chain\">");
 	if (c->was != AB_TYPE_NONE)
-		ab_buf_printf(b, "was %s, mode %04o. ", ab_round_size(c->old_size, was),
+		ab_buf_printf(b, "was %s, mode %04o. ", ab_show_size(c->old_size, was),
 			      c->old_mode);
 	if (c->is != AB_TYPE_NONE)
-		ab_buf_printf(b, "Now %s, mode %04o. ", ab_round_size(c->new_size, is),
-			      c->new_mode);
+		ab_buf_printf(b, "Now %s, mode %04o. ", ab_show_size(c->new_size, is), c->new_mode);
 	if (c->count)
 		ab_buf_printf(b, "%llu entries. ", (unsigned long long)c->count);
 	if (c->conflict)

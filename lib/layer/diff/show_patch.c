@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include "base/data/buf.h"
-#include "base/text/units.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
@@ -115,8 +114,11 @@ static void add_labels(struct patch *p, const struct ab_shown *s)
 	}
 	if (s->change->conflict)
 		add_note(p, s->change->path, "conflict: the host's file has changed as well");
-	if (s->change->refused)
-		add_note(p, s->change->path, s->change->refused);
+	if (s->change->refused) {
+		ab_buf_puts(p->b, "# ");
+		ab_show_name(p->b, "", s->change->path);
+		ab_buf_printf(p->b, ": never applied: %s\n", s->change->refused);
+	}
 }
 
 static unsigned int get_git_mode(enum ab_change_type type, mode_t mode)
@@ -143,44 +145,48 @@ static void add_mode(struct patch *p, const char *text, unsigned int mode)
 	end_line(p);
 }
 
+static void add_place(struct patch *p, const char *prefix, const char *path, bool exists)
+{
+	if (exists)
+		ab_show_name(p->b, prefix, path);
+	else
+		ab_buf_puts(p->b, "/dev/null");
+}
+
 static void add_side(struct patch *p, const char *mark, const char *prefix, const char *path,
 		     bool exists)
 {
 	set_colour(p, BOLD);
 	ab_buf_puts(p->b, mark);
-	if (exists)
-		ab_show_name(p->b, prefix, path);
-	else
-		ab_buf_puts(p->b, "/dev/null");
+	add_place(p, prefix, path, exists);
 	/* A tab ends a name with blanks. */
 	if (exists && strchr(path, ' '))
 		ab_buf_puts(p->b, "\t");
 	end_line(p);
 }
 
-/* Why the lines of a side are not shown, or NULL. */
+/* Why no lines are shown. */
 static const char *get_obstacle(const struct ab_contents *c)
 {
 	if (!c || c->old.errnum || c->new.errnum)
 		return "the content cannot be read";
 	if (c->binary)
 		return "binary";
-	return c->old.cut || c->new.cut ? "too large to compare" : NULL;
+	return "too large to compare";
 }
 
 static void add_sizes(struct patch *p, const struct ab_change *c, const char *why, bool old,
 		      bool new)
 {
-	char was[24], is[24];
+	char was[32], is[32];
 
 	ab_buf_puts(p->b, "# ");
 	ab_show_name(p->b, "", c->path);
 	ab_buf_printf(p->b, ": %s", why);
 	if (old)
-		ab_buf_printf(p->b, ", %s %s", new ? "was" : "had",
-			      ab_round_size(c->old_size, was));
+		ab_buf_printf(p->b, ", %s %s", new ? "was" : "had", ab_show_size(c->old_size, was));
 	if (new)
-		ab_buf_printf(p->b, ", %s %s", old ? "now" : "has", ab_round_size(c->new_size, is));
+		ab_buf_printf(p->b, ", %s %s", old ? "now" : "has", ab_show_size(c->new_size, is));
 	ab_buf_puts(p->b, "\n");
 }
 
@@ -202,7 +208,16 @@ static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool n
 {
 	const struct ab_change *c = s->change;
 	unsigned int was = get_git_mode(c->was, c->old_mode), is = get_git_mode(c->is, c->new_mode);
+	bool text = hunks || c->kind == AB_CHANGE_MODE;
 
+	if (!text)
+		add_sizes(p, c, get_obstacle(s->contents), old, new);
+	else if (hunks && hunks->coarse)
+		add_note(p, c->path,
+			 "too different to compare line by line; a part is shown as replaced");
+	/* git has only two modes. */
+	if (old && new &&was == is && c->old_mode != c->new_mode)
+		ab_buf_printf(p->b, "# mode %04o, was %04o\n", c->new_mode, c->old_mode);
 	add_header(p, c->path);
 	if (!old) {
 		add_mode(p, "new file mode", is);
@@ -214,19 +229,18 @@ static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool n
 	}
 	if (c->kind == AB_CHANGE_MODE)
 		return;
-	if (!hunks) {
-		const char *why = get_obstacle(s->contents);
-
-		add_sizes(p, c, why ? why : "not compared", old, new);
+	if (!text) {
+		ab_buf_puts(p->b, "Binary files ");
+		add_place(p, "a/", c->path, old);
+		ab_buf_puts(p->b, " and ");
+		add_place(p, "b/", c->path, new);
+		ab_buf_puts(p->b, " differ\n");
 		return;
 	}
 	if (!hunks->len)
 		return;
 	add_side(p, "--- ", "a/", c->path, old);
 	add_side(p, "+++ ", "b/", c->path, new);
-	if (hunks->coarse)
-		add_note(p, c->path,
-			 "too different to compare line by line; a part is shown as replaced");
 	add_hunks(p, hunks);
 }
 
@@ -278,6 +292,4 @@ void ab_show_patch(struct ab_buf *b, const struct ab_show_style *style,
 		add_replaced(&p, shown);
 	else if (has_content(c->was) || has_content(c->is))
 		add_file(&p, shown, has_content(c->was), has_content(c->is), shown->hunks);
-	else if (c->is == AB_TYPE_OTHER)
-		add_note(&p, c->path, "a device, FIFO or socket");
 }

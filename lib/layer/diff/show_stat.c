@@ -4,7 +4,6 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "base/text/units.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
@@ -15,16 +14,16 @@ enum { NAME_MIN = 20, BARS_MAX = 40 };
 
 static void describe_sizes(const struct ab_change *c, struct ab_stat_row *row)
 {
-	char was[24], is[24];
+	char was[32], is[32];
 
 	if (c->is == AB_TYPE_FILE && c->was == AB_TYPE_FILE)
-		snprintf(row->size, sizeof(row->size), "%s -> %s", ab_round_size(c->old_size, was),
-			 ab_round_size(c->new_size, is));
+		snprintf(row->size, sizeof(row->size), "%s -> %s", ab_show_size(c->old_size, was),
+			 ab_show_size(c->new_size, is));
 	else if (c->is == AB_TYPE_FILE)
-		snprintf(row->size, sizeof(row->size), "new, %s", ab_round_size(c->new_size, is));
+		snprintf(row->size, sizeof(row->size), "new, %s", ab_show_size(c->new_size, is));
 	else
 		snprintf(row->size, sizeof(row->size), "deleted, %s",
-			 ab_round_size(c->old_size, was));
+			 ab_show_size(c->old_size, was));
 }
 
 /* What is said instead of a number of lines, or nothing. */

@@ -1,0 +1,119 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const struct option options_diff[] = {
+	{ "stat", 0, OPT_FLAG, ID_STATS, NULL, NULL, "one line per change, with its labels" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print the changes as JSON" },
+	{ "hunks", 0, OPT_FLAG, ID_HUNKS, NULL, NULL, "with --json: also the changed lines" },
+	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write an HTML page with the changes" },
+	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
+	{ "labelled", 0, OPT_FLAG, ID_LABELLED, NULL, NULL, "only changes that want a look" },
+	{ "safe", 0, OPT_FLAG, ID_SAFE, NULL, NULL, "only changes without a label" },
+	{ 0 },
+};
+
+static int check_options(const struct args *args)
+{
+	const struct command *command = args->command;
+	int forms = given(args, ID_STATS) + given(args, ID_JSON) + given(args, ID_HTML);
+
+	if (forms > 1)
+		return misuse(command, "--stat, --json and --html cannot be combined");
+	if (given(args, ID_HUNKS) && !given(args, ID_JSON))
+		return misuse(command, "--hunks needs --json");
+	if (given(args, ID_LABELLED) && given(args, ID_SAFE))
+		return misuse(command, "--labelled and --safe cannot be combined");
+	if (args->dashes && args->before > 1)
+		return misuse(command, "unexpected argument \"%s\"", args->rest[1]);
+	return -1;
+}
+
+static struct ab_show_style get_style(void)
+{
+	const char *no = getenv("NO_COLOR");
+	bool terminal = isatty(STDOUT_FILENO);
+	struct ab_show_style style = { .colour = terminal && (!no || !*no) };
+	struct winsize size;
+
+	if (terminal)
+		style.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
+					? size.ws_col
+					: 80;
+	return style;
+}
+
+static struct ab_diff_request get_request(const struct args *args)
+{
+	bool which = args->dashes ? args->before > 0 : args->nrest > 0;
+
+	return (struct ab_diff_request){
+		.which = which ? args->rest[0] : NULL,
+		.paths = args->rest + which,
+		.npaths = args->nrest - which,
+		.settled = args->dashes,
+		.home = given(args, ID_HOME),
+		.form = given(args, ID_STATS)  ? AB_DIFF_STAT
+			: given(args, ID_JSON) ? AB_DIFF_JSON
+			: given(args, ID_HTML) ? AB_DIFF_HTML
+					       : AB_DIFF_PATCH,
+		.part = given(args, ID_LABELLED) ? AB_DIFF_LABELLED
+			: given(args, ID_SAFE)	 ? AB_DIFF_SAFE
+						 : AB_DIFF_ALL,
+		.hunks = given(args, ID_HUNKS),
+		.style = get_style(),
+	};
+}
+
+static int diff_main(struct args *args)
+{
+	struct ab_diff_request request;
+	struct ab_diff_report report = { 0 };
+	struct ab_error err = { 0 };
+	struct ab_pager pager;
+	const char *file = args->values[ID_HTML];
+	bool save = given(args, ID_HTML) && strcmp(file, "-") != 0;
+	int result, status = check_options(args);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
+	request = get_request(args);
+	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT,
+		      args->input.environ);
+	if (save)
+		result = ab_diff_save(&args->input, &request, file, &report, &err);
+	else
+		result = ab_diff(&args->input, &request, ab_pager_put, &pager, &report, &err);
+	ab_pager_close(&pager);
+	for (size_t i = 0; i < report.notes.len; i++)
+		tell("%s", report.notes.v[i]);
+	ab_strv_fini(&report.notes);
+	if (result < 0)
+		return complain(args, &err);
+	if (save)
+		tell("wrote %s", file);
+	return 0;
+}
+
+const struct command command_changes = {
+	.name = "diff",
+	.usage = "[OPTIONS] [RUN|NAME|@PROFILE] [PATH...]",
+	.summary = "show what a layer would change",
+	.more = "Shows the changes of a run with --review, or of a named layer, before they are\n"
+		"applied. Without RUN, NAME or @PROFILE: the newest changes that wait for this\n"
+		"folder. Lines that begin with \"!\" say what a program outside would run or obey.\n"
+		"\n"
+		"For a run without --review it lists files that changed while the run was active.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_diff },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = diff_main,
+};

@@ -1,0 +1,410 @@
+#include "steer/changes/diff.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/read/find.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/diff/contents.h"
+#include "layer/diff/labels.h"
+#include "layer/diff/text_diff.h"
+#include "layer/journal/view.h"
+#include "layer/store/store.h"
+#include "layer/walk/changes.h"
+#include "policy/layers/layers.h"
+#include "session/state/state.h"
+#include "steer/changes/diff_state.h"
+#include "steer/client/steer.h"
+
+enum {
+	PIECE = 64 * 1024,	     /* of output */
+	PAGE_MAX = 64 * 1024 * 1024, /* of an HTML page; then changes are only counted */
+};
+
+/* What is compared, and how it is shown. */
+struct job {
+	const struct ab_policy_input *input;
+	const struct ab_diff_request *request;
+	struct ab_diff_out *out;
+	struct ab_diff_report *report;
+	struct ab_layer_set set;
+	struct ab_layer_opened opened;
+	struct ab_changes changes;
+	struct ab_strv paths;
+	const char *root;
+	const char *doubtful; /* a word that may not be a path */
+	bool mass;
+	size_t shown;  /* changes so far, in JSON */
+	size_t before; /* bytes of a page before its changes */
+	struct ab_stat_table table;
+};
+
+void ab_diff_flush(struct ab_diff_out *out, bool all)
+{
+	if (!out->closed && out->b.len && (all || out->b.len >= PIECE))
+		out->closed = out->put(out->arg, out->b.data, out->b.len) < 0;
+	if (all || out->b.len >= PIECE)
+		out->b.len = 0;
+}
+
+/* Each form: what comes first, one change, what comes last. */
+static void count_change(struct job *j, const struct ab_shown *s)
+{
+	ab_show_count(&j->report->totals, s);
+}
+
+static void add_patch(struct job *j, const struct ab_shown *s)
+{
+	ab_show_patch(&j->out->b, &j->request->style, s);
+}
+
+static void add_stat(struct job *j, const struct ab_shown *s)
+{
+	ab_stat_add(&j->table, s);
+}
+
+static void close_stat(struct job *j)
+{
+	ab_stat_show(&j->out->b, &j->request->style, &j->table);
+	if (j->report->totals.changes) {
+		ab_buf_puts(&j->out->b, " ");
+		ab_show_summary(&j->out->b, &j->report->totals);
+		ab_buf_puts(&j->out->b, "\n");
+	}
+}
+
+static void open_json(struct job *j)
+{
+	struct ab_buf *b = &j->out->b;
+
+	ab_buf_puts(b, "{\"version\":1,\"source\":\"layer\",\"layer\":");
+	ab_buf_json(b, j->set.key);
+	ab_buf_printf(b, ",\"root\":\"%s\",\"folder\":", j->request->home ? "home" : "workspace");
+	ab_buf_json(b, j->root);
+	ab_buf_printf(b, ",\"busy\":%s,\"complete\":%s,\"changes\":[",
+		      j->set.lock < 0 ? "true" : "false", j->changes.cut ? "false" : "true");
+}
+
+static void add_json(struct job *j, const struct ab_shown *s)
+{
+	ab_buf_puts(&j->out->b, j->shown++ ? ",\n" : "\n");
+	ab_show_json(&j->out->b, s, j->request->hunks);
+}
+
+static void close_json(struct job *j)
+{
+	ab_buf_puts(&j->out->b, "],\"totals\":");
+	ab_show_json_totals(&j->out->b, &j->report->totals);
+	ab_buf_puts(&j->out->b, "}\n");
+}
+
+static void each_change(struct job *j, void (*fn)(struct job *j, const struct ab_shown *s));
+
+static void add_page_label(struct job *j, const struct ab_shown *s)
+{
+	ab_show_page_label(&j->out->b, s);
+}
+
+/* The head of a page has the numbers, so the changes are read twice. */
+static void open_page(struct job *j)
+{
+	const struct ab_show_fact facts[] = {
+		{ "Folder", j->root },
+		{ "Layer", j->request->home ? "above the home folder" : "above the workspace" },
+		{ "Complete",
+		  j->changes.cut ? "no: there are more changes than can be shown" : "yes" },
+	};
+
+	each_change(j, count_change);
+	ab_show_page_open(&j->out->b, j->set.key, facts, AB_COUNT(facts), &j->report->totals);
+	if (j->report->totals.labelled)
+		each_change(j, add_page_label);
+	ab_show_page_middle(&j->out->b);
+	j->report->totals = (struct ab_show_totals){ 0 };
+}
+
+static void add_page(struct job *j, const struct ab_shown *s)
+{
+	size_t before = j->out->b.len;
+
+	if (j->before >= PAGE_MAX)
+		return;
+	ab_show_page_change(&j->out->b, s);
+	j->before += j->out->b.len - before;
+}
+
+static void close_page(struct job *j)
+{
+	if (j->before >= PAGE_MAX)
+		ab_show_page_note(&j->out->b, "The page is full: further changes are not shown.");
+	ab_show_page_close(&j->out->b);
+}
+
+static const struct form {
+	void (*open)(struct job *j);
+	void (*add)(struct job *j, const struct ab_shown *s);
+	void (*close)(struct job *j);
+} forms[] = {
+	[AB_DIFF_PATCH] = { NULL, add_patch, NULL },
+	[AB_DIFF_STAT] = { NULL, add_stat, close_stat },
+	[AB_DIFF_JSON] = { open_json, add_json, close_json },
+	[AB_DIFF_HTML] = { open_page, add_page, close_page },
+};
+
+static bool is_wanted(const struct job *j, const struct ab_label_hits *hits)
+{
+	switch (j->request->part) {
+	case AB_DIFF_ALL:
+		return true;
+	case AB_DIFF_LABELLED:
+		return hits->bits != 0;
+	case AB_DIFF_SAFE:
+		return hits->bits == 0;
+	}
+	return true;
+}
+
+/* Files and links are compared, unless one became the other. */
+static bool has_lines(const struct ab_change *c, const struct ab_contents *contents)
+{
+	bool file = c->was == AB_TYPE_FILE || c->is == AB_TYPE_FILE || c->is == AB_TYPE_LINK ||
+		    c->was == AB_TYPE_LINK;
+
+	return file && c->kind != AB_CHANGE_MODE && c->kind != AB_CHANGE_REPLACED &&
+	       ab_contents_are_text(contents);
+}
+
+static void show_change(struct job *j, struct ab_change *c,
+			void (*fn)(struct job *j, const struct ab_shown *s))
+{
+	ab_autocontents struct ab_contents contents = { 0 };
+	ab_autohunks struct ab_hunks hunks = { 0 };
+	struct ab_label_hits hits;
+	struct ab_shown shown = { .change = c, .contents = &contents, .hits = &hits };
+
+	ab_contents_read(&j->opened.view, c, &contents);
+	ab_contents_label(&j->opened.view, &j->changes, j->mass, c, &contents, &hits);
+	if (!is_wanted(j, &hits))
+		return;
+	if (has_lines(c, &contents)) {
+		ab_hunks_find(contents.old.data ? contents.old.data : "", contents.old.len,
+			      contents.new.data ? contents.new.data : "", contents.new.len, &hunks);
+		shown.hunks = &hunks;
+	}
+	fn(j, &shown);
+	ab_diff_flush(j->out, false);
+}
+
+static void each_change(struct job *j, void (*fn)(struct job *j, const struct ab_shown *s))
+{
+	for (size_t i = 0; i < j->changes.len && !j->out->closed; i++)
+		if (ab_diff_wants(&j->paths, &j->changes.v[i]))
+			show_change(j, &j->changes.v[i], fn);
+}
+
+static void add_and_count(struct job *j, const struct ab_shown *s)
+{
+	count_change(j, s);
+	forms[j->request->form].add(j, s);
+}
+
+static void show_changes(struct job *j)
+{
+	const struct form *form = &forms[j->request->form];
+
+	if (form->open)
+		form->open(j);
+	each_change(j, add_and_count);
+	if (form->close)
+		form->close(j);
+	ab_diff_flush(j->out, true);
+}
+
+static void note_state(struct job *j)
+{
+	struct ab_strv *notes = &j->report->notes;
+
+	if (j->set.lock < 0)
+		ab_strv_addf(notes, "%s is in use: this may not be all of it, or not the end of it",
+			     j->set.key);
+	if (j->changes.cut)
+		ab_strv_add(notes, "there are more changes than are looked at; nothing of this "
+				   "layer can be applied");
+	if (!j->report->totals.changes && j->request->form != AB_DIFF_JSON)
+		ab_strv_add(notes, j->request->npaths || j->request->part != AB_DIFF_ALL
+					   ? "no changes match"
+					   : "no changes");
+}
+
+/* A box that uses the set has it locked; then show what there is. */
+static int open_set(struct job *j, const struct ab_layer_store *store, const char *which,
+		    struct ab_error *err)
+{
+	if (ab_layers_find(store, which, j->input->cwd, AB_LAYERS_LOCK | AB_LAYERS_TRY, &j->set,
+			   err) == 0)
+		return ab_layer_recover(&j->set, &j->report->notes, err);
+	if (err->errnum != EWOULDBLOCK)
+		return -1;
+	*err = (struct ab_error){ 0 };
+	return ab_layers_find(store, which, j->input->cwd, 0, &j->set, err);
+}
+
+static bool has_match(const struct job *j)
+{
+	for (size_t i = 0; i < j->changes.len; i++)
+		if (ab_diff_wants(&j->paths, &j->changes.v[i]))
+			return true;
+	return false;
+}
+
+static int show_set(struct job *j, struct ab_error *err)
+{
+	const struct ab_layer_meta *meta = &j->set.meta;
+
+	j->root = j->request->home ? meta->home : meta->workspace;
+	if (ab_diff_paths(j->input, j->request, j->root, &j->paths, err) < 0 ||
+	    ab_changes_collect(&j->opened.view, NULL, &j->changes, err) < 0)
+		return -1;
+	if (j->doubtful && !has_match(j))
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "%s is neither a run nor a layer, and no change is there",
+			       j->doubtful);
+	j->mass = ab_changes_mass(&j->changes);
+	show_changes(j);
+	note_state(j);
+	return 0;
+}
+
+/* 1: there is no such layer, and *err says so. */
+static int try_layer(struct job *j, const struct ab_layer_store *store, struct ab_error *err)
+{
+	/* A path is not the name of a layer. */
+	if (open_set(j, store, j->request->which, err) < 0)
+		return err->errnum == ENOENT || (j->request->which && !j->request->settled &&
+						 !ab_layer_key_valid(j->request->which))
+			       ? 1
+			       : -1;
+	if (ab_layer_open_view(&j->set, j->request->home, &j->opened, err) == 0)
+		return show_set(j, err);
+	if (err->errnum != ENOENT)
+		return -1;
+	ab_fail(err, AB_ESYSTEM, 0, "%s has no layer above %s", j->set.key,
+		j->request->home ? "the home folder" : "the workspace");
+	return 1;
+}
+
+/* A run that has a record, but no layer above its workspace. */
+static int try_run(struct job *j, const struct ab_state *state, struct ab_error *err)
+{
+	struct ab_found_run run;
+	struct ab_error unknown = { 0 };
+	int result;
+
+	if (!j->request->which || j->request->home ||
+	    ab_find_run(state->live, state->runs, j->request->which, &run, &unknown) < 0)
+		return 1;
+	result = ab_diff_run(j->input, j->request, &run, j->out, j->report, err);
+	ab_found_run_fini(&run);
+	return result;
+}
+
+static void close_job(struct job *j)
+{
+	ab_stat_fini(&j->table);
+	ab_strv_fini(&j->paths);
+	ab_changes_fini(&j->changes);
+	ab_layer_opened_fini(&j->opened);
+	ab_layer_set_fini(&j->set);
+}
+
+static int show_request(const struct ab_policy_input *input, const struct ab_diff_request *request,
+			const char *doubtful, const struct ab_state *state, struct ab_diff_out *out,
+			struct ab_diff_report *report, struct ab_error *err)
+{
+	struct job j = {
+		.input = input,
+		.request = request,
+		.out = out,
+		.report = report,
+		.doubtful = doubtful,
+		.set = AB_LAYER_SET_NONE,
+		.opened = AB_LAYER_OPENED_NONE,
+	};
+	int result = try_layer(&j, AB_LAYER_STORE(state), err);
+
+	if (result > 0)
+		result = try_run(&j, state, err);
+	close_job(&j);
+	return result;
+}
+
+/* The first word may be a path: then the layer is the one that waits for this folder. */
+static int show_words(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		      const struct ab_state *state, struct ab_diff_out *out,
+		      struct ab_diff_report *report, struct ab_error *err)
+{
+	struct ab_diff_request again = *request;
+	struct ab_error first;
+	ab_autofree const char **paths = NULL;
+	int result = show_request(input, request, NULL, state, out, report, err);
+
+	if (result <= 0 || request->settled || !request->which)
+		return result > 0 ? -1 : result;
+	first = *err;
+	paths = ab_alloc((request->npaths + 1) * sizeof(paths[0]));
+	paths[0] = request->which;
+	for (size_t i = 0; i < request->npaths; i++)
+		paths[i + 1] = request->paths[i];
+	again.which = NULL;
+	again.paths = paths;
+	again.npaths = request->npaths + 1;
+	*err = (struct ab_error){ 0 };
+	result = show_request(input, &again, request->which, state, out, report, err);
+	if (result > 0)
+		*err = first;
+	return result ? -1 : 0;
+}
+
+int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *request,
+	    ab_diff_put_fn *put, void *arg, struct ab_diff_report *ret, struct ab_error *err)
+{
+	struct ab_state state = { .root = -1, .live = -1, .runs = -1 };
+	struct ab_diff_out out = { .put = put, .arg = arg };
+	int result = -1;
+
+	*ret = (struct ab_diff_report){ 0 };
+	if (ab_steer_state(input, &state, err) == 0)
+		result = show_words(input, request, &state, &out, ret, err);
+	ab_state_fini(&state);
+	ab_buf_fini(&out.b);
+	return result;
+}
+
+static int put_file(void *arg, const char *data, size_t len)
+{
+	return ab_write_all(*(int *)arg, data, len);
+}
+
+int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		 const char *file, struct ab_diff_report *ret, struct ab_error *err)
+{
+	ab_autofree char *tmp = ab_printf("%s.XXXXXX", file);
+	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+	int result;
+
+	*ret = (struct ab_diff_report){ 0 };
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", file);
+	result = ab_diff(input, request, put_file, &fd, ret, err);
+	if (result == 0 && (fsync(fd) < 0 || rename(tmp, file) < 0))
+		result = ab_fail(err, AB_ESYSTEM, errno, "write %s", file);
+	if (result < 0)
+		unlink(tmp);
+	return result;
+}

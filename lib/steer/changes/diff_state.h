@@ -1,0 +1,30 @@
+#ifndef AB_STEER_CHANGES_DIFF_STATE_H
+#define AB_STEER_CHANGES_DIFF_STATE_H
+/* Shared by the files of `diff`. */
+#include "base/data/buf.h"
+#include "steer/changes/diff.h"
+
+struct ab_change;
+struct ab_found_run;
+
+/* Where the output goes: in pieces, so that memory does not grow with it. */
+struct ab_diff_out {
+	ab_diff_put_fn *put;
+	void *arg;
+	struct ab_buf b;
+	bool closed; /* nobody reads it any more */
+};
+void ab_diff_flush(struct ab_diff_out *out, bool all);
+
+/* The paths of a request, relative to the root of the layer; an empty list: everything. */
+int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		  const char *root, struct ab_strv *ret, struct ab_error *err);
+/* Is the change at one of them, below it, or a folder that contains it and is deleted? */
+bool ab_diff_wants(const struct ab_strv *paths, const struct ab_change *change);
+
+/* run_changes_text.c: a run without a layer. */
+int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		const struct ab_found_run *run, struct ab_diff_out *out,
+		struct ab_diff_report *report, struct ab_error *err);
+
+#endif

@@ -1,0 +1,284 @@
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit/read/find.h"
+#include "audit/read/query.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "layer/diff/labels.h"
+#include "layer/walk/changes.h"
+#include "policy/layers/layers.h"
+#include "steer/changes/diff_state.h"
+#include "steer/changes/run_changes.h"
+
+static const char unknown[] = "earlier content is not kept, and deleted files are not known; "
+			      "to see and undo changes, use: agentbox run --review";
+
+struct show {
+	const struct ab_diff_request *request;
+	const struct ab_found_run *run;
+	const struct ab_run_changes *changes;
+	struct ab_strv paths; /* absolute */
+	struct ab_diff_out *out;
+	struct ab_diff_report *report;
+	size_t shown;
+};
+
+static bool is_wanted(const struct show *s, const char *path, const struct ab_label_hits *hits)
+{
+	bool inside = s->paths.len == 0;
+
+	for (size_t i = 0; i < s->paths.len; i++)
+		inside |= ab_path_within(path, s->paths.v[i]);
+	switch (s->request->part) {
+	case AB_DIFF_ALL:
+		return inside;
+	case AB_DIFF_LABELLED:
+		return inside && hits->bits;
+	case AB_DIFF_SAFE:
+		return inside && !hits->bits;
+	}
+	return inside;
+}
+
+/* The path below the first root that has it: names are relative to a project. */
+static const char *get_name(const struct ab_run_changes *c, const char *path)
+{
+	for (size_t i = 0; i < c->roots.len; i++)
+		if (ab_path_within(path, c->roots.v[i]) && strcmp(path, c->roots.v[i]) != 0)
+			return path + strlen(c->roots.v[i]) + (c->roots.v[i][1] != '\0');
+	return path + 1;
+}
+
+static enum ab_change_type get_type(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return AB_TYPE_FILE;
+	return S_ISLNK(mode) ? AB_TYPE_LINK : AB_TYPE_OTHER;
+}
+
+static const char *get_kind(const struct ab_run_file *f)
+{
+	return f->created ? "created" : "modified";
+}
+
+static void add_text(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
+{
+	struct ab_buf *b = &s->out->b;
+	bool colour = s->request->style.colour;
+	char size[32];
+
+	ab_buf_printf(b, "%-8s  %10s  ", get_kind(f), ab_show_size(f->size, size));
+	ab_show_name(b, "", f->path);
+	for (size_t i = 0; i < hits->len; i++) {
+		ab_buf_puts(b, colour ? "\033[1;33m" : "");
+		ab_buf_puts(b, i ? "; " : "  ! ");
+		ab_show_hit(b, &hits->v[i]);
+		ab_buf_puts(b, colour ? "\033[m" : "");
+	}
+	ab_buf_puts(b, "\n");
+}
+
+static void add_json(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
+{
+	struct ab_buf *b = &s->out->b;
+
+	ab_buf_puts(b, s->shown ? ",\n{\"path\":" : "\n{\"path\":");
+	ab_buf_json(b, f->path);
+	ab_buf_printf(b,
+		      ",\"kind\":\"%s\",\"is\":\"%s\",\"new_mode\":\"%04o\",\"new_size\":%llu,"
+		      "\"labels\":[",
+		      get_kind(f),
+		      S_ISREG(f->mode)	 ? "file"
+		      : S_ISLNK(f->mode) ? "link"
+					 : "other",
+		      f->mode & 07777, (unsigned long long)f->size);
+	for (size_t i = 0; i < hits->len; i++) {
+		ab_buf_printf(b, "%s{\"name\":\"%s\",\"what\":\"%s\",\"why\":\"%s\",\"who\":",
+			      i ? "," : "", ab_labels[hits->v[i].id].name,
+			      ab_labels[hits->v[i].id].what, ab_labels[hits->v[i].id].why);
+		ab_buf_json(b, hits->v[i].who);
+		ab_buf_puts(b, "}");
+	}
+	ab_buf_puts(b, "]}");
+}
+
+static void add_page(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
+{
+	struct ab_change change = {
+		.path = f->path,
+		.kind = f->created ? AB_CHANGE_ADDED : AB_CHANGE_MODIFIED,
+		.was = AB_TYPE_NONE, /* or not known */
+		.is = get_type(f->mode),
+		.new_size = f->size,
+		.new_mode = f->mode & 07777,
+	};
+	struct ab_shown shown = { .change = &change, .hits = hits };
+
+	ab_show_page_change(&s->out->b, &shown);
+}
+
+static void count_file(struct show *s, const struct ab_run_file *f,
+		       const struct ab_label_hits *hits)
+{
+	(void)f;
+	s->report->totals.changes++;
+	s->report->totals.labelled += hits->bits != 0;
+}
+
+static void each_file(struct show *s, void (*fn)(struct show *s, const struct ab_run_file *f,
+						 const struct ab_label_hits *hits))
+{
+	s->shown = 0;
+	for (size_t i = 0; i < s->changes->len && !s->out->closed; i++) {
+		const struct ab_run_file *f = &s->changes->v[i];
+		struct ab_label_hits hits;
+
+		ab_labels_find_name(get_name(s->changes, f->path), &hits);
+		if (!is_wanted(s, f->path, &hits))
+			continue;
+		fn(s, f, &hits);
+		s->shown++;
+		ab_diff_flush(s->out, false);
+	}
+}
+
+static void show_text(struct show *s)
+{
+	const struct ab_run_changes *c = s->changes;
+	struct ab_buf *b = &s->out->b;
+	char since[AB_LOCAL_ROOM], until[AB_LOCAL_ROOM];
+
+	ab_buf_printf(b, "# run %s has no layer above its workspace: %s\n", s->run->id, unknown);
+	if (c->refused) {
+		ab_buf_puts(b, "# the command was refused, so nothing was changed\n");
+		return;
+	}
+	ab_buf_printf(
+		b,
+		"# files that changed from %s to %s; other programs may have changed them, too\n",
+		ab_time_local(c->since, since),
+		c->until[0] ? ab_time_local(c->until, until) : "now");
+	each_file(s, add_text);
+	if (!s->shown)
+		ab_buf_puts(b, "# no file has changed in this time\n");
+	if (c->folders)
+		ab_buf_printf(b, "# names were added, removed or renamed in %zu folder%s\n",
+			      c->folders, c->folders == 1 ? "" : "s");
+	if (c->later)
+		ab_buf_printf(b,
+			      "# %zu file%s changed after the run ended; whether the run changed "
+			      "%s before is not known\n",
+			      c->later, c->later == 1 ? "" : "s", c->later == 1 ? "it" : "them");
+	for (size_t i = 0; i < c->gone.len; i++) {
+		ab_buf_puts(b, "# cannot read ");
+		ab_show_name(b, "", c->gone.v[i]);
+		ab_buf_puts(b, "\n");
+	}
+	for (size_t i = 0; i < c->findings.len; i++) {
+		ab_buf_puts(b, "# ");
+		ab_buf_escape(b, c->findings.v[i]);
+		ab_buf_puts(b, "\n");
+	}
+	if (c->cut)
+		ab_buf_puts(
+			b,
+			"# the folders are too large, or contain other file systems: this is not all\n");
+}
+
+static void show_json(struct show *s)
+{
+	const struct ab_run_changes *c = s->changes;
+	struct ab_buf *b = &s->out->b;
+
+	ab_buf_puts(b, "{\"version\":1,\"source\":\"times\",\"run\":");
+	ab_buf_json(b, s->run->id);
+	ab_buf_puts(b, ",\"folders\":");
+	ab_buf_json_list(b, &c->roots);
+	ab_buf_puts(b, ",\"since\":");
+	ab_buf_json(b, c->since);
+	ab_buf_puts(b, ",\"until\":");
+	if (c->until[0])
+		ab_buf_json(b, c->until);
+	else
+		ab_buf_puts(b, "null");
+	ab_buf_printf(b, ",\"refused\":%s,\"busy\":%s,\"complete\":%s,\"unknown\":",
+		      c->refused ? "true" : "false", c->live ? "true" : "false",
+		      c->cut || c->gone.len ? "false" : "true");
+	ab_buf_json(b, unknown);
+	ab_buf_printf(b, ",\"later\":%zu,\"changed_folders\":%zu,\"findings\":", c->later,
+		      c->folders);
+	ab_buf_json_list(b, &c->findings);
+	ab_buf_puts(b, ",\"changes\":[");
+	each_file(s, add_json);
+	ab_buf_puts(b, "],\"totals\":");
+	ab_show_json_totals(b, &s->report->totals);
+	ab_buf_puts(b, "}\n");
+}
+
+static void show_page(struct show *s)
+{
+	const struct ab_show_fact facts[] = {
+		{ "From", s->changes->since },
+		{ "To", s->changes->until[0] ? s->changes->until : "now" },
+		{ "Not known", unknown },
+	};
+
+	ab_show_page_open(&s->out->b, s->run->id, facts, AB_COUNT(facts), &s->report->totals);
+	ab_show_page_middle(&s->out->b);
+	each_file(s, add_page);
+	ab_show_page_close(&s->out->b);
+}
+
+/* Absolute, or relative to the current folder. */
+static int resolve_paths(const struct ab_policy_input *input, struct show *s, struct ab_error *err)
+{
+	for (size_t i = 0; i < s->request->npaths; i++) {
+		char *path = ab_path_resolve(s->request->paths[i], input->cwd, input->home);
+
+		if (!path)
+			return ab_fail(err, AB_EUSAGE, 0, "invalid path \"%s\"",
+				       s->request->paths[i]);
+		ab_strv_give(&s->paths, path);
+	}
+	return 0;
+}
+
+int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		const struct ab_found_run *run, struct ab_diff_out *out,
+		struct ab_diff_report *report, struct ab_error *err)
+{
+	struct ab_run_changes changes;
+	struct show s = {
+		.request = request,
+		.run = run,
+		.changes = &changes,
+		.out = out,
+		.report = report,
+	};
+	int result;
+
+	if (ab_run_changes_collect(run, &changes, err) < 0)
+		return -1;
+	result = resolve_paths(input, &s, err);
+	if (result == 0) {
+		each_file(&s, count_file);
+		switch (request->form) {
+		case AB_DIFF_PATCH:
+		case AB_DIFF_STAT:
+			show_text(&s);
+			break;
+		case AB_DIFF_JSON:
+			show_json(&s);
+			break;
+		case AB_DIFF_HTML:
+			show_page(&s);
+			break;
+		}
+		ab_diff_flush(out, true);
+	}
+	ab_strv_fini(&s.paths);
+	ab_run_changes_fini(&changes);
+	return result;
+}
