@@ -15,10 +15,10 @@ enum {
 };
 
 enum option_kind {
-	OPT_SETTING, /* a value for the configuration key `key` */
-	OPT_CLEAR,   /* empties the list `key` */
-	OPT_VALUE,   /* a value that the command finds under `id` */
-	OPT_FLAG,    /* the same, without a value */
+	OPT_SETTING,  /* a value for the configuration key `key` */
+	OPT_READONLY, /* no writable folders, and a read-only home */
+	OPT_VALUE,    /* a value that the command finds under `id` */
+	OPT_FLAG,     /* the same, without a value */
 };
 
 enum option_id {

@@ -14,8 +14,8 @@ const struct option options_policy[] = {
 	  "project folder (default: current folder)" },
 	{ "write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.write",
 	  "also make this path writable" },
-	{ "read-only", 0, OPT_CLEAR, ID_NONE, NULL, "filesystem.write",
-	  "nothing of the host is writable" },
+	{ "read-only", 0, OPT_READONLY, ID_NONE, NULL, NULL,
+	  "nothing is writable except private folders" },
 	{ "deny-read", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyRead",
 	  "hide this path or pattern" },
 	{ "deny-write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyWrite",
@@ -107,14 +107,14 @@ static int report_unknown_option(const struct command *command, const char *name
 		    : misuse(command, "unknown option --%s", wanted);
 }
 
-static void add_setting(struct args *args, const struct option *o, const char *value)
+static void add_setting(struct args *args, const char *name, const char *key, const char *value)
 {
 	char *origin;
 
-	if (asprintf(&origin, "--%s", o->name) < 0)
+	if (asprintf(&origin, "--%s", name) < 0)
 		abort();
 	args->settings[args->input.nsettings++] =
-		(struct ab_setting){ .key = o->key, .value = value, .origin = origin };
+		(struct ab_setting){ .key = key, .value = value, .origin = origin };
 }
 
 static int add_fd(struct args *args, const char *value)
@@ -134,10 +134,11 @@ static int take_option(struct args *args, const struct option *o, const char *va
 {
 	switch (o->kind) {
 	case OPT_SETTING:
-		add_setting(args, o, value);
+		add_setting(args, o->name, o->key, value);
 		return -1;
-	case OPT_CLEAR:
-		add_setting(args, o, NULL);
+	case OPT_READONLY:
+		add_setting(args, o->name, "filesystem.write", NULL);
+		add_setting(args, "home", "filesystem.home", "readonly");
 		return -1;
 	case OPT_VALUE:
 	case OPT_FLAG:
@@ -203,7 +204,8 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 	int i, status = -1;
 
 	args->command = command;
-	args->settings = calloc(room, sizeof(args->settings[0]));
+	/* --read-only gives two. */
+	args->settings = calloc(2 * room, sizeof(args->settings[0]));
 	args->fds = calloc(room, sizeof(args->fds[0]));
 	rest = calloc(room, sizeof(rest[0]));
 	if (!args->settings || !args->fds || !rest)

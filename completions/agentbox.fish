@@ -186,7 +186,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
     complete -c agentbox -n $in -l write -r -F -d 'Also make this path writable'
-    complete -c agentbox -n $in -l read-only -d 'Nothing of the host is writable'
+    complete -c agentbox -n $in -l read-only -d 'Nothing is writable except private folders'
     complete -c agentbox -n $in -l deny-read -r -F -d 'Hide this path or pattern'
     complete -c agentbox -n $in -l deny-write -r -F -d 'Protect this path or file name'
     complete -c agentbox -n $in -l home -x -a 'layered kept readonly private' -d 'Where writes in your home folder go'

@@ -765,7 +765,7 @@ host_address()
 }
 
 @test "a run inside a box can only tighten" {
-	agentbox run --net blocked -- "$AGENTBOX" run --write "$HOME" --net allowed --fallback warn -- sh -c '
+	agentbox run --home readonly --net blocked -- "$AGENTBOX" run --write "$HOME" --net allowed --fallback warn -- sh -c '
 		true >"$HOME/x" && echo HOLE; "$1" tcp 203.0.113.1 80; echo in >inside' sh "$ATTACK/sockets"
 	no_hole
 	[[ "$output" == *"tcp: E"* ]]
@@ -780,12 +780,12 @@ host_address()
 @test "a workspace whose .git leads elsewhere opens nothing there" {
 	git init -q "$HOME/victim"
 	ln -s "$HOME/victim/.git" .git
-	agentbox run -- sh -c 'echo evil >.git/hooks/pre-commit && echo HOLE
+	agentbox run --home readonly -- sh -c 'echo evil >.git/hooks/pre-commit && echo HOLE
 		echo evil >>.git/config && echo HOLE; echo fine >file'
 	no_hole
 	rm .git
 	echo "gitdir: $HOME/victim/.git" >.git
-	agentbox run -- sh -c 'echo evil >"$HOME/victim/.git/hooks/pre-commit" && echo HOLE
+	agentbox run --home readonly -- sh -c 'echo evil >"$HOME/victim/.git/hooks/pre-commit" && echo HOLE
 		echo evil >"$HOME/victim/x" && echo HOLE; cat file'
 	no_hole
 	unsaid
@@ -827,7 +827,7 @@ host_address()
 	mkdir -p "$deep"
 	git init -q "$deep" 2>/dev/null
 	cd "$deep"
-	agentbox run -- sh -c 'echo hi >file && cat file
+	agentbox run --home readonly -- sh -c 'echo hi >file && cat file
 		echo evil >../evil && echo HOLE; echo evil >>.git/config && echo HOLE'
 	[ "${lines[0]}" = hi ]
 	no_hole

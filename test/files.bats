@@ -31,7 +31,7 @@ teardown()
 	git add file
 	git commit -qm first
 	host_snapshot "$HOME" >"$TEST_DIR/before"
-	agentbox_split run -- sh -c 'cat ~/.ssh/id_ed25519; echo x > ../outside; echo x >> .git/hooks/pre-commit; mount -t tmpfs x /mnt; kill -9 1'
+	agentbox_split run --home readonly -- sh -c 'cat ~/.ssh/id_ed25519; echo x > ../outside; echo x >> .git/hooks/pre-commit; mount -t tmpfs x /mnt; kill -9 1'
 	[ "$status" -ne 0 ]
 	[ -z "$output" ]
 	[[ "$stderr" == *"id_ed25519: Permission denied"* ]]
@@ -60,7 +60,7 @@ teardown()
 @test "writing works in the workspace and nowhere else" {
 	mkdir "$HOME/other" sub
 	echo old >"$HOME/other/file"
-	agentbox run -- sh -c '
+	agentbox run --home readonly -- sh -c '
 		for dir in / /etc /usr /usr/bin /var /var/lib /opt /home /root /mnt /boot /srv /media \
 			"$HOME" "$HOME/other" .. ../other "$1"; do
 			[ -d "$dir" ] || continue
@@ -86,7 +86,7 @@ teardown()
 @test "further folders and single files become writable by name" {
 	mkdir "$HOME/out" "$HOME/other"
 	echo old >"$HOME/one"
-	agentbox run --write "$HOME/out" --write "$HOME/one" --write ../late -- sh -c '
+	agentbox run --home readonly --write "$HOME/out" --write "$HOME/one" --write ../late -- sh -c '
 		echo x >"$HOME/out/x" && echo y >"$HOME/one" && echo z >here
 		echo x >"$HOME/other/x" && echo HOLE; echo x >"$HOME/two" && echo HOLE; :'
 	[ "$status" -eq 0 ]
@@ -113,7 +113,7 @@ teardown()
 
 @test "a workspace is chosen by name" {
 	mkdir "$HOME/chosen"
-	agentbox run --workspace "$HOME/chosen" -- sh -c 'echo x >"$HOME/chosen/x"; echo x >"$HOME/project/x" && echo HOLE; :'
+	agentbox run --home readonly --workspace "$HOME/chosen" -- sh -c 'echo x >"$HOME/chosen/x"; echo x >"$HOME/project/x" && echo HOLE; :'
 	no_hole
 	[ -e "$HOME/chosen/x" ]
 	[ ! -e x ]
@@ -240,7 +240,7 @@ system" ]
 	cat >"$TEST_DIR/config.json" <<-END
 	{ "filesystem": { "read": ["@system", "$HOME/shown", "$ATTACK"] } }
 	END
-	agentbox run --config "$TEST_DIR/config.json" -- sh -c '
+	agentbox run --home readonly --config "$TEST_DIR/config.json" -- sh -c '
 		cat "$HOME/shown/file"; ls "$HOME/other" && echo HOLE
 		ls -A / "$HOME"; ls /home/* | grep -v agentbox
 		echo x >file && cat file
@@ -380,7 +380,7 @@ system" ]
 	git init -q "$HOME/real"
 	ln -s real "$HOME/alias"
 	cd "$HOME/alias"
-	agentbox run -- sh -c 'echo x >file && echo y >"$HOME/alias/second" && pwd -P
+	agentbox run --home readonly -- sh -c 'echo x >file && echo y >"$HOME/alias/second" && pwd -P
 		echo evil >>"$HOME/alias/.git/config" && echo HOLE; rm "$HOME/alias" && echo HOLE; :'
 	[ "${lines[0]}" = "$HOME/real" ]
 	no_hole

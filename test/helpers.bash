@@ -83,6 +83,18 @@ judge_nothing()
 	cp "$unjudged" "$HOME/.config/agentbox/config.json"
 }
 
+# The walls around the home folder are the subject: without them being hidden by
+# its layer, a write there is denied. Keeps other settings of the user's file.
+readonly_home()
+{
+	local file=$HOME/.config/agentbox/config.json
+
+	mkdir -p "${file%/*}"
+	[ -s "$file" ] || echo '{}' >"$file"
+	jq '.filesystem.home = "readonly"' "$file" >"$file.new"
+	mv "$file.new" "$file"
+}
+
 box_teardown()
 {
 	local left mounts

@@ -297,7 +297,7 @@ taken()
 	make_repo "$HOME/main"
 	git -C "$HOME/main" worktree add -q "$WORKSPACE/tree"
 	cd tree
-	agentbox run -- sh -c '
+	agentbox run --home readonly -- sh -c '
 		echo two >file && git commit -qam second && git branch other && git log --oneline | wc -l
 		for g in "$HOME/main/.git"; do
 			echo evil >$g/hooks/pre-commit && echo HOLE; echo evil >>$g/config && echo HOLE

@@ -5,6 +5,13 @@ load helpers
 
 UNJUDGED=1
 
+# What is denied is the subject, also in the home folder.
+setup()
+{
+	box_setup
+	readonly_home
+}
+
 # script NAME <<TEXT
 script()
 {

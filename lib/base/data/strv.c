@@ -104,3 +104,13 @@ void ab_env_set(struct ab_strv *env, const char *name, const char *value)
 	free(env->v[i]);
 	env->v[i] = entry;
 }
+
+void ab_env_add_missing(struct ab_strv *env, const struct ab_strv *from)
+{
+	for (size_t i = 0; i < from->len; i++) {
+		ab_autofree char *name = ab_strndup(from->v[i], strcspn(from->v[i], "="));
+
+		if (!ab_env_get(env, name))
+			ab_strv_add(env, from->v[i]);
+	}
+}

@@ -26,5 +26,7 @@ void ab_strv_fini(struct ab_strv *sv);
 /* "K=V" lists: the value of `name`, or NULL; set replaces or adds. */
 const char *ab_env_get(const struct ab_strv *env, const char *name);
 void ab_env_set(struct ab_strv *env, const char *name, const char *value);
+/* Add those whose name has no value yet. */
+void ab_env_add_missing(struct ab_strv *env, const struct ab_strv *from);
 
 #endif

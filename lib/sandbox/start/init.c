@@ -138,19 +138,7 @@ static int view_stdio(struct init *in, struct ab_error *err)
 	return ab_stdio_view_open(&in->ground, &in->input, err);
 }
 
-/* Variables for what a missing layer would have done, unless the user has set them. */
-static void replace_layer(struct init *in, const struct ab_layer_mount *l)
-{
-	for (size_t i = 0; i < l->instead.len; i++) {
-		const char *text = l->instead.v[i];
-		ab_autofree char *name = ab_strndup(text, strcspn(text, "="));
-
-		if (!ab_env_get(&in->spec.env, name))
-			ab_strv_add(&in->spec.env, text);
-	}
-}
-
-/* The supervisor reports which layers there are. */
+/* The supervisor reports which layers there are. Variables do what a missing one would have done. */
 static void note_layers(struct init *in)
 {
 	const struct ab_spec *spec = &in->spec;
@@ -159,7 +147,7 @@ static void note_layers(struct init *in)
 	for (size_t i = 0; i < spec->layers.len; i++) {
 		holds->layers[i] = (int16_t)spec->layers.v[i].errnum;
 		if (spec->layers.v[i].errnum > 0)
-			replace_layer(in, &spec->layers.v[i]);
+			ab_env_add_missing(&in->spec.env, &spec->layers.v[i].instead);
 	}
 	for (size_t i = 0; i < spec->blocked.len; i++) {
 		size_t n = strlen(holds->blocked);

@@ -1,11 +1,9 @@
 #include "session/home/home.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/data/buf.h"
@@ -138,13 +136,17 @@ static void add_folders(struct ab_host_facts *host, const char *home, struct ab_
 	}
 }
 
-/* Nothing is mounted in a nested run: its home may be written if it is a layer of the outer run. */
-static bool is_outer_layer(const char *home)
+/*
+ * Nothing is mounted in a nested run, and Landlock cannot tell the outer run's layer from a workspace
+ * in it: the home stays read-only, and tools get other folders.
+ */
+static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 {
-	struct statfs fs;
-
-	return statfs(home, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
-	       !(fs.f_flags & 1 /* ST_RDONLY */);
+	for (size_t i = 0; i < ab_home_folders_len; i++)
+		add_variable(&host->variables, &ab_home_folders[i]);
+	ab_strv_add(details,
+		    "inside a box the home folder is read-only; tools that write to it are "
+		    "pointed to " REPLACEMENT);
 }
 
 static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
@@ -153,8 +155,7 @@ static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_fac
 	struct ab_strv instead = { 0 };
 	struct ab_layer_mount *l;
 
-	if (!setup->nested)
-		add_folders(host, home, &instead);
+	add_folders(host, home, &instead);
 	if (host->facts.layers.len == AB_LAYERS_MAX)
 		return;
 	l = ab_layer_mounts_add(&host->facts.layers, home);
@@ -237,12 +238,13 @@ static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_fa
 	const char *root = find_root(host, home);
 
 	if (root) {
-		note_direct(home, root, notes);
+		/* In a box the outer run knows what is real. */
+		if (!setup->nested)
+			note_direct(home, root, notes);
 	} else if (!home[1]) {
 		ab_strv_add(details, "HOME is /: there is no layer");
 	} else if (setup->nested) {
-		if (is_outer_layer(home))
-			add_home_layer(setup, host, home);
+		replace_folders(host, details);
 	} else if (host->hidden_root && !is_shown(host, home)) {
 		add_bare_home(setup, host, home);
 	} else {

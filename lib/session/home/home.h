@@ -24,7 +24,7 @@ struct ab_home_setup {
 	char *const *env;
 	const char *upper, *work; /* of a kept layer; NULL: temporary */
 	const char *below;	  /* upper of a kept layer, to show below a temporary one; or NULL */
-	bool nested;		  /* in a box: nothing is mounted, the outer run's home is used */
+	bool nested;		  /* in a box: nothing is mounted */
 	bool verbose;		  /* look for files of other owners */
 };
 

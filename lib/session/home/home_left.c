@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,10 +50,12 @@ static void look_at(int dir, const char *name, const char *path, int depth,
 	below = depth < AB_HOME_LEFT_DEPTH
 			? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 			: -1;
-	if (below < 0)
-		left->cut = true;
-	else
+	if (below >= 0) {
 		search(below, path, depth + 1, left);
+		return;
+	}
+	add_file(left, path, false);
+	left->cut = true;
 }
 
 static void search(int dir, const char *prefix, int depth, struct ab_home_left *left)
@@ -62,19 +63,14 @@ static void search(int dir, const char *prefix, int depth, struct ab_home_left *
 	ab_autolisting struct ab_listing l = { 0 };
 	size_t room = AB_HOME_LEFT_MAX - left->seen;
 
-	if (ab_listing_read(&l, dir, room) < 0 || l.cut) {
-		left->cut = true;
-		return;
-	}
+	left->cut |= ab_listing_read(&l, dir, room) < 0 || l.cut;
 	left->seen += l.len;
-	for (size_t i = 0; i < l.len && !left->cut; i++) {
-		ab_autofree char *path =
-			*prefix ? ab_path_join(prefix, l.v[i].name) : ab_strdup(l.v[i].name);
+	for (size_t i = 0; i < l.len; i++) {
+		const char *name = l.v[i].name;
+		ab_autofree char *path = *prefix ? ab_path_join(prefix, name) : ab_strdup(name);
 
-		if (strlen(path) >= PATH_MAX)
-			left->cut = true;
-		else if (!ab_home_is_noise(path))
-			look_at(dir, l.v[i].name, path, depth, left);
+		if (!ab_home_is_noise(path))
+			look_at(dir, name, path, depth, left);
 	}
 }
 

@@ -367,6 +367,7 @@ void ab_host_facts_fini(struct ab_host_facts *host)
 	ab_strv_fini(&host->sockets);
 	ab_strv_fini(&host->open_sockets);
 	ab_strv_fini(&host->missing);
+	ab_strv_fini(&host->variables);
 	free(host->home);
 	ab_strv_fini(&host->notes);
 	*host = (struct ab_host_facts){ 0 };

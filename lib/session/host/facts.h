@@ -18,6 +18,7 @@ struct ab_host_facts {
 	struct ab_strv sockets;	     /* host sockets that get masked */
 	struct ab_strv open_sockets; /* those that the policy allows */
 	struct ab_strv missing;	     /* names that lead to a denied path and do not exist */
+	struct ab_strv variables;    /* for the command, unless it has them; by ab_home_look() */
 	char *home;		     /* real, if it is visible; set by ab_home_look() */
 	struct ab_strv notes;	     /* sentences for the user */
 };

@@ -231,6 +231,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
 	ab_safe_find_covered(&p->safe, &report.covered);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);
+	ab_env_add_missing(&spec->env, &p->host.variables);
 	note_environment(p, &report);
 	ab_environment_report_fini(&report);
 	if (p->nested)

@@ -479,6 +479,7 @@ static int run_nested(struct run *r, struct ab_error *err)
 	    ab_prepare_secrets(r->request, p, err) < 0 || ab_prepare_spec(r->request, p, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &p->notes);
+	ab_run_say_all(r, AB_SAY_DETAIL, &p->details);
 	return ab_nested_run(r->request, p, describe_nested, r, err);
 }
 
