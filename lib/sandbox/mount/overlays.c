@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #define HIDDEN "h"
 #define WHITEOUT "w"
 enum { NAME_SIZE = AB_OVERLAY_NAME };
+
+enum { BUSY_MS = 3000, BUSY_STEP_MS = 10 };
 
 struct ab_overlay {
 	int lower; /* the host's folder; -1 for a bare layer */
@@ -103,7 +106,14 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	if ((kept ? place_kept(o, l, stage, top, &upper, &work)
 		  : make_temporary(o, stage, top, &upper, &work)) < 0)
 		return -1;
-	o->tree = create_overlay(o, kept, stage, middle, upper, work);
+	/* The supervisor has the lock of a kept layer. If the box before was killed with its
+	 * supervisor, its mounts last a little longer than that one's lock. */
+	for (int waited = 0; waited < BUSY_MS; waited += BUSY_STEP_MS) {
+		o->tree = create_overlay(o, kept, stage, middle, upper, work);
+		if (o->tree >= 0 || errno != EBUSY || !kept)
+			break;
+		poll(NULL, 0, BUSY_STEP_MS);
+	}
 	return o->tree < 0 ? -1 : 0;
 }
 
@@ -150,7 +160,8 @@ static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stag
 			return errno;
 	}
 	if (try_upper(o, l, l->upper, stage, top, middle) < 0) {
-		if (!l->upper || !l->optional)
+		/* A layer that is in use must not be forgotten because of that. */
+		if (!l->upper || !l->optional || errno == EBUSY)
 			return errno;
 		if (try_upper(o, l, false, stage, top, middle) < 0)
 			return errno;
@@ -268,7 +279,7 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 				l->errnum = ENOENT;
 			else
 				l->errnum = make_overlay(&o->v[i], l, stage, i);
-			if (l->errnum > 0 && !l->optional)
+			if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))
 				return explain_failure(l, err);
 		}
 	return 0;
