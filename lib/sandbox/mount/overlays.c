@@ -173,6 +173,21 @@ static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stag
 	return result;
 }
 
+/* A full copy instead of an overlay: it is mounted as it is. Its device is one of the host's, and
+ * init creates nothing there. */
+static int find_copy(const struct ab_layer_mount *l, int host, struct ab_overlay *o,
+		     struct ab_error *err)
+{
+	ab_autoclose int fd = ab_tree_lookup(host, l->upper);
+
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->upper);
+	o->tree = ab_tree_clone(fd, l->upper, err);
+	if (o->tree < 0)
+		return -1;
+	return ab_tree_setattr(o->tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1, l->upper, err);
+}
+
 static int find_folders(const struct ab_layer_mount *l, int host, struct ab_overlay *o,
 			struct ab_error *err)
 {
@@ -191,6 +206,8 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 	}
 	if (!place)
 		return 0;
+	if (!l->work)
+		return find_copy(l, host, o, err);
 	fd = ab_tree_lookup(host, place);
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", place);
@@ -277,6 +294,8 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 				l->errnum = AB_LAYER_UNNEEDED;
 			else if (!l->bare && o->v[i].lower < 0)
 				l->errnum = ENOENT;
+			else if (o->v[i].tree >= 0)
+				l->errnum = 0; /* a copy */
 			else
 				l->errnum = make_overlay(&o->v[i], l, stage, i);
 			if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))

@@ -54,7 +54,7 @@ void ab_objects_fini(struct ab_objects *list);
 struct ab_layer_mount {
 	char *path;		/* in the box and on the host, real */
 	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
-				   staging tmpfs */
+				   staging tmpfs. Only `upper`: a full copy, mounted as it is */
 	char *below;		/* a folder of the host between the layer and the host's own: the
 				   upper of a layer that another box uses; or NULL */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear

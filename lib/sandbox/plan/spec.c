@@ -132,14 +132,14 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct ab_layer_mount *l = &layers->v[i];
-		uint8_t kept = l->upper != NULL, below = l->below != NULL;
+		uint8_t kept = (l->upper != NULL) + (l->work != NULL), below = l->below != NULL;
 
 		code_str(c, &l->path);
 		code(c, kept);
-		if (kept) {
+		if (kept > 0)
 			code_str(c, &l->upper);
+		if (kept > 1)
 			code_str(c, &l->work);
-		}
 		code(c, below);
 		if (below)
 			code_str(c, &l->below);
