@@ -113,8 +113,8 @@ static int copy_data(struct ab_folder_copy *c, int in, int out, off_t size)
 	return ftruncate(out, size) < 0 ? errno : 0;
 }
 
-/* Those of the user. Overlay's own are no attributes of the file. */
-static int copy_attributes(int in, int out)
+/* Those of the user. Overlay's own are no attributes of the file, but mark folders of an upper. */
+static int copy_attributes(const struct ab_folder_copy *c, int in, int out)
 {
 	ab_autofree char *names = NULL, *value = NULL;
 	ssize_t len = flistxattr(in, NULL, 0);
@@ -130,7 +130,7 @@ static int copy_attributes(int in, int out)
 		ssize_t n;
 
 		if (strncmp(names + i, "user.", 5) != 0 ||
-		    strncmp(names + i, "user.overlay.", 13) == 0)
+		    (!c->upper && strncmp(names + i, "user.overlay.", 13) == 0))
 			continue;
 		n = fgetxattr(in, names + i, value, ATTRS_MAX);
 		if (n < 0 && errno == ENODATA)
@@ -144,10 +144,10 @@ static int copy_attributes(int in, int out)
 }
 
 /* The mode last: it may close the file to us. */
-static int copy_status(int in, int out, const struct stat *st)
+static int copy_status(const struct ab_folder_copy *c, int in, int out, const struct stat *st)
 {
 	const struct timespec times[] = { st->st_atim, st->st_mtim };
-	int errnum = copy_attributes(in, out);
+	int errnum = copy_attributes(c, in, out);
 
 	if (errnum)
 		return errnum;
@@ -175,7 +175,7 @@ static int copy_file(struct ab_folder_copy *c, int from, int to, const char *nam
 	if (out < 0)
 		return errno;
 	errnum = copy_data(c, in, out, st.st_size);
-	return errnum ? errnum : copy_status(in, out, &st);
+	return errnum ? errnum : copy_status(c, in, out, &st);
 }
 
 static int copy_link(int from, int to, const char *name, const struct stat *st)
@@ -237,6 +237,11 @@ static int copy_entry(struct ab_folder_copy *c, int from, int to, const char *na
 		return copy_subfolder(c, from, to, name, depth);
 	case S_IFLNK:
 		return copy_link(from, to, name, &st);
+	case S_IFCHR:
+		/* A deletion. Everybody may create this device, which none is. */
+		if (c->upper && st.st_rdev == 0)
+			return mknodat(to, name, S_IFCHR, 0) < 0 ? errno : 0;
+		return skip_special(c);
 	default:
 		return skip_special(c);
 	}
@@ -259,13 +264,13 @@ static int copy_folder(struct ab_folder_copy *c, int from, int to, unsigned dept
 
 		ab_buf_printf(&c->path, "%s%s", len ? "/" : "", list.v[i].name);
 		errnum = copy_entry(c, from, to, list.v[i].name, depth);
-		if (errnum)
+		if (errnum && !(c->upper && errnum == ENOENT))
 			return errnum;
 		c->path.len = len;
 		c->path.data[len] = '\0';
 	}
 	/* After its entries, which change the times, and need the right to create them. */
-	return fstat(from, &st) < 0 ? errno : copy_status(from, to, &st);
+	return fstat(from, &st) < 0 ? errno : copy_status(c, from, to, &st);
 }
 
 int ab_folder_copy(struct ab_folder_copy *c, int from, int to)

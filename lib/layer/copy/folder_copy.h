@@ -18,7 +18,10 @@ enum { AB_FOLDER_DEPTH_MAX = 256 };
 struct ab_folder_copy {
 	uint64_t max_entries, max_bytes;
 	bool one_mount; /* fail with EXDEV where another mount begins; else copy what it shows */
-	bool own_only;	/* fail with EPERM if something has another owner or group than we */
+	/* An overlay's upper, which a box may be using: also copy its deletions and its own
+	 * attributes, and leave out what is removed meanwhile. */
+	bool upper;
+	bool own_only; /* fail with EPERM if something has another owner or group than we */
 	/* Leave out sockets, devices and FIFOs, and count them; else fail with EINVAL. */
 	bool skip_special;
 	/* Called now and then; true: fail with ECANCELED. May be NULL. */
