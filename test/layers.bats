@@ -142,13 +142,59 @@ at_home()
 	id=$("$AGENTBOX" ps --json 3>&- | jq -r '.[0].id')
 	agentbox run --home kept -- sh -c 'cat ~/x; test ! -e ~/.gitconfig; echo changed >~/x; echo new >~/y; cat ~/x'
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"run $id uses the home layer"*"this run sees it"* ]]
+	[[ "$output" == *"run $id uses the home layer"*"this run sees it below a temporary one"* ]]
 	[[ "$output" == *$'kept\nchanged'* ]]
 	finish one
 	[[ "$(cat "$TEST_DIR/one.out")" == "kept"*"No such file"* ]]
 	agentbox run --home kept -- sh -c 'cat ~/x; ls ~/y 2>&1'
 	[[ "$output" == "kept"*"No such file"* ]]
 	[ ! -e ~/x ]
+}
+
+@test "home kept: with the state folder in the home folder, a second run has a private copy" {
+	need userns
+	at_home
+	mkdir ~/dir
+	echo host >~/dir/hidden
+	agentbox run --home kept -- sh -c 'echo kept >~/x; rm ~/.gitconfig; rm -r ~/dir; mkdir ~/dir; ln -s / ~/link; mkfifo ~/fifo'
+	BEGIN='' END='cat ~/x ~/y 2>&1' begin one --home kept
+	agentbox run --home kept -- sh -c 'cat ~/x; test ! -e ~/.gitconfig && test ! -e ~/dir/hidden && test -L ~/link || echo WRONG; echo changed >~/x; echo new >~/y; cat ~/x'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"this run has a private copy of it"* ]]
+	[[ "$output" == *$'kept\nchanged'* ]]
+	[[ "$output" != *WRONG* ]]
+	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep private)" ]
+	# A copy of a large layer would take too long.
+	(cd "$AGENTBOX_STATE"/layers/@dir-*/home/upper && mkdir many && cd many && seq 10001 | xargs touch)
+	agentbox run --home kept -- sh -c 'cat ~/x; echo new >~/y; cat ~/.gitconfig'
+	[[ "$output" == *"this run begins with an empty one (no copy: it is larger than 64 MB or 10000 files)"* ]]
+	[[ "$output" == *"No such file"*"[user]"* ]]
+	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep private)" ]
+	finish one
+	[[ "$(cat "$TEST_DIR/one.out")" == "kept"*"No such file"* ]]
+	[ ! -e ~/x ] && [ ! -e ~/y ] && [ -e ~/dir/hidden ]
+}
+
+@test "killed: the private copy of a second run is removed by gc" {
+	need userns
+	at_home
+	agentbox run --home kept -- sh -c 'echo kept >~/x'
+	flock "$(echo "$AGENTBOX_STATE"/layers/@dir-*/lock)" sleep 300 3>&- &
+	lock=$!
+	wait_for 20 sh -c '! flock -n "$0" true' "$(echo "$AGENTBOX_STATE"/layers/@dir-*/lock)"
+	BEGIN='cat ~/x;' END='' begin one --home kept
+	private=$(echo "$AGENTBOX_STATE"/layers/.private-*)
+	[ -d "$private" ]
+	agentbox gc
+	[ -d "$private" ]
+	kill -KILL $(our_processes | awk '{ print $1 }') 2>/dev/null || true
+	wait_for 60 sh -c 'flock -n "$0" true' "$private/lock"
+	agentbox gc
+	[ ! -e "$private" ]
+	pkill -P "$lock" || true
+	wait "$lock" || true
+	agentbox run --home kept -- sh -c 'cat ~/x'
+	[[ "$output" == *kept ]]
 }
 
 @test "killed: the lock goes with the last process, and the next start works" {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,12 +30,14 @@ enum {
 	OPEN_TRIES = 16, /* another process may remove the set between our steps */
 	HASH_CHARS = 16,
 	HIDE_TRIES = 1000,
+	UNUSED_S = 60,
 };
 
 #define META "meta.json"
 #define META_TMP ".meta.json"
 #define LOCK "lock"
 #define GONE ".gone-"
+#define PRIVATE ".private-"
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 
 /* Keys. */
@@ -304,6 +307,32 @@ int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
 	return open_set(store, key, AB_LAYERS_LOCK | AB_LAYERS_TRY, true, ret, err);
 }
 
+int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_set *ret,
+			   struct ab_error *err)
+{
+	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
+	ab_autoclose int layers = open_layers(store, true, err);
+	uint64_t number;
+	int opened;
+
+	if (layers < 0)
+		return -1;
+	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+		return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
+	set.key = ab_printf(PRIVATE "%016llx", (unsigned long long)number);
+	set.path = ab_printf("%s/" AB_LAYERS_FOLDER "/%s", store->path, set.key);
+	if (mkdirat(layers, set.key, 0700) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", set.path);
+	opened = open_once(layers, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err);
+	if (opened < 0)
+		return -1;
+	if (opened == 0 || read_meta(&set, err) < 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "%s was removed", set.path);
+	*ret = set;
+	set = (struct ab_layer_set)AB_LAYER_SET_NONE;
+	return 0;
+}
+
 void ab_layer_set_fini(struct ab_layer_set *set)
 {
 	free(set->key);
@@ -407,6 +436,24 @@ static int hide_folder(int dir, const char *name)
 	return -1;
 }
 
+/* A private set whose run is gone. Its lock file is there before the run uses it. */
+static bool is_abandoned(int dir, const char *name)
+{
+	ab_autofree char *path = NULL;
+	ab_autoclose int fd = -1;
+	struct stat st;
+
+	if (strncmp(name, PRIVATE, strlen(PRIVATE)) != 0)
+		return false;
+	path = ab_path_join(name, LOCK);
+	fd = ab_open_same_mount(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		return flock(fd, LOCK_EX | LOCK_NB) == 0;
+	/* Just created, or left by a run that was killed at that moment. */
+	return errno == ENOENT && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       time(NULL) - st.st_mtime > UNUSED_S;
+}
+
 /* Remove folders that were renamed; 0: all; 1: the budget is used up; -1: one cannot be removed. */
 static int sweep_hidden(int dir, size_t *budget)
 {
@@ -416,7 +463,7 @@ static int sweep_hidden(int dir, size_t *budget)
 	int result = 0;
 
 	while ((name = ab_folder_next(list)) != NULL)
-		if (strncmp(name, GONE, strlen(GONE)) == 0)
+		if (strncmp(name, GONE, strlen(GONE)) == 0 || is_abandoned(dir, name))
 			ab_strv_add(&hidden, name);
 	for (size_t i = 0; i < hidden.len && result != 1; i++) {
 		int removed = ab_remove_tree_some(dir, hidden.v[i], budget);

@@ -77,6 +77,10 @@ int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned
 /* The same for a set that cannot be read, locked, to remove it. */
 int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
 			   struct ab_layer_set *ret, struct ab_error *err);
+/* A set for one run, that no name leads to: locked, and fresh for as long as it lives. What a killed
+ * run left of it is removed by ab_layers_sweep(). */
+int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_set *ret,
+			   struct ab_error *err);
 void ab_layer_set_fini(struct ab_layer_set *set);
 #define ab_autolayerset __attribute__((cleanup(ab_layer_set_fini)))
 

@@ -55,8 +55,7 @@ void ab_kept_layers_note_changes(const struct ab_layer_set *set, const struct ab
 	if (meta->name && differs(meta->workspace, policy->workspace))
 		ab_buf_printf(&what, " in %s", meta->workspace);
 	if (what.len)
-		ab_strv_addf(notes, "the layer %s was last used%s", set->key,
-			     what.data);
+		ab_strv_addf(notes, "the layer %s was last used%s", set->key, what.data);
 	else if (differs(meta->policy, digest) && strcmp(meta->workspace, policy->workspace) == 0)
 		ab_strv_addf(
 			notes,
