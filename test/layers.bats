@@ -175,6 +175,29 @@ at_home()
 	[ ! -e ~/x ] && [ ! -e ~/y ] && [ -e ~/dir/hidden ]
 }
 
+@test "profile: the runs of an agent share one layer, in all workspaces, and two at once are fine" {
+	need userns
+	mkdir ../second
+	agentbox run --profile claude -- sh -c 'echo kept >~/x'
+	[ "$status" -eq 0 ]
+	[ -e "$AGENTBOX_STATE/layers/@claude/home/upper/x" ]
+	agentbox run --profile claude --workspace ../second -- cat "$HOME/x"
+	[[ "$output" == *kept ]]
+	BEGIN='' END='cat ~/x ~/y 2>&1' begin one --profile claude
+	agentbox run --profile claude -- sh -c 'cat ~/x; echo changed >~/x; echo new >~/y'
+	[[ "$output" == *"uses the home layer @claude: this run sees it below a temporary one"*kept* ]]
+	finish one
+	[[ "$(cat "$TEST_DIR/one.out")" == *"kept"*"No such file"* ]]
+	# The twins: another agent's profile, and a name.
+	agentbox run --profile codex -- sh -c 'test ! -e ~/x'
+	[ "$status" -eq 0 ]
+	agentbox run --profile claude --name dev -- sh -c 'test ! -e ~/x'
+	[ "$status" -eq 0 ]
+	agentbox layers rm @claude
+	[ "$status" -eq 0 ]
+	[ ! -e ~/x ]
+}
+
 @test "killed: the private copy of a second run is removed by gc" {
 	need userns
 	at_home
