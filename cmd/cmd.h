@@ -82,6 +82,11 @@ enum option_id {
 	ID_HOME,
 	ID_LABELLED,
 	ID_SAFE,
+	ID_SAFE,
+	ID_PATCH,
+	ID_THEIRS,
+	ID_OURS,
+	ID_HOME,
 	ID_HELP,
 };
 
@@ -177,6 +182,24 @@ int batch_main(struct args *args, struct ab_check *check);
 /* The exit status of check for a verdict. */
 int decision_status(enum ab_decision decision);
 
+/* `apply`, `discard` and `undo`: the words, the decision about conflicts, and the progress of a
+ * long one on standard error. */
+extern const struct option options_conflicts[]; /* --theirs, --ours */
+struct ab_layer_words layer_words(const struct args *args);
+/* -1, or an exit status after an error message. */
+int get_conflict(const struct args *args, enum ab_apply_conflict *ret);
+struct long_work {
+	int64_t began_ms;
+	bool shown;
+};
+struct ab_progress show_progress(struct long_work *work);
+void end_progress(const struct long_work *work);
+/* One letter of `letters`, or the last of them if there is no answer. */
+char ask_letter(const char *question, const char *letters);
+/* Ask about each picked change, hunk by hunk. False: the person quit. */
+bool pick_hunks(struct ab_apply *apply);
+void print_layer_change(const struct ab_change *change, const char *why);
+
 void print_help(const struct command *command);
 void print_overview(void);
 
@@ -209,5 +232,8 @@ extern const struct command command_alias;
 extern const struct command command_approvals;
 extern const struct command command_allow;
 extern const struct command command_deny;
+extern const struct command command_apply;
+extern const struct command command_discard;
+extern const struct command command_undo;
 
 #endif

@@ -42,6 +42,9 @@ _agentbox_options()
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
 	allow | deny) echo '--run= --always --undo --for= --json' ;;
+	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
+	discard) echo '--home --yes -y --json' ;;
+	undo) echo '--theirs --ours --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
@@ -55,8 +58,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run shell attach exec learn check ps watch stop allow deny ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;

@@ -145,10 +145,13 @@ complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.js
 complete -c agentbox -n __agentbox_at -a approvals -d 'List and revoke remembered approvals'
 complete -c agentbox -n __agentbox_at -a allow -d 'Allow a host or a path'
 complete -c agentbox -n __agentbox_at -a deny -d 'Deny a host from now on'
+complete -c agentbox -n __agentbox_at -a apply -d 'Take changes of a layer over'
+complete -c agentbox -n __agentbox_at -a discard -d 'Drop changes of a layer'
+complete -c agentbox -n __agentbox_at -a undo -d 'Take the last apply back'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help of a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -172,7 +175,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the servic
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -334,6 +337,20 @@ for in in '__agentbox_in allow' '__agentbox_in deny'
     complete -c agentbox -n $in -l json -d 'Print JSON'
 end
 complete -c agentbox -n '__agentbox_in allow' -F
+for in in '__agentbox_in apply' '__agentbox_in undo'
+    complete -c agentbox -n $in -l theirs -d 'Where both sides changed: take the layer\'s'
+    complete -c agentbox -n $in -l ours -d 'Where both sides changed: keep the host\'s'
+    complete -c agentbox -n $in -l json -d 'Print JSON'
+end
+for in in '__agentbox_in apply' '__agentbox_in discard'
+    complete -c agentbox -n $in -l home -d 'The layer above your home folder'
+    complete -c agentbox -n $in -F
+end
+complete -c agentbox -n '__agentbox_in apply' -l all -d 'Apply every change'
+complete -c agentbox -n '__agentbox_in apply' -l safe -d 'Apply the changes without a label'
+complete -c agentbox -n '__agentbox_in apply' -l patch -s p -d 'Ask about each change, hunk by hunk'
+complete -c agentbox -n '__agentbox_in discard' -l yes -s y -d 'Do not ask'
+complete -c agentbox -n '__agentbox_in discard' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Also close connections no longer allowed'
 complete -c agentbox -n '__agentbox_in config reload' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'

@@ -29,6 +29,8 @@
  *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
  *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
  *	ab_connect		a connection out of the box (steer/client/connect.h)
+ *	ab_apply_*		apply, discard and undo changes of layers (layer/apply/apply.h,
+ *				steer/apply/layer_command.h)
  *	ab_doctor, ab_attack	what this machine can enforce (doctor/)
  *
  * ab_run() needs a process with a single thread: it executes the program again as the
@@ -50,6 +52,9 @@
 #include "base/text/units.h"
 #include "doctor/attack/attack_result.h"
 #include "doctor/diagnosis.h"
+#include "layer/apply/apply.h"
+#include "layer/diff/contents.h"
+#include "layer/diff/text_diff.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/trust.h"
@@ -67,6 +72,7 @@
 #include "shell/judge/judge_report.h"
 #include "steer/changes/diff.h"
 #include "steer/changes/pager.h"
+#include "steer/apply/layer_command.h"
 #include "steer/client/connect.h"
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"

@@ -74,13 +74,25 @@ void ab_apply_pick_all(struct ab_apply *apply)
 		apply->picks[i].take = true;
 }
 
-void ab_apply_pick_safe(struct ab_apply *apply)
+static void leave_change(struct ab_pick *pick, const char *why)
+{
+	pick->take = false;
+	pick->left = why;
+}
+
+void ab_apply_keep_safe(struct ab_apply *apply)
 {
 	ab_apply_label(apply);
 	apply->safe = true;
 	for (size_t i = 0; i < apply->changes.len; i++)
-		if (!apply->changes.v[i].labels)
-			apply->picks[i].take = true;
+		if (apply->picks[i].take && apply->changes.v[i].labels)
+			leave_change(&apply->picks[i], "it wants a look");
+}
+
+void ab_apply_pick_safe(struct ab_apply *apply)
+{
+	ab_apply_pick_all(apply);
+	ab_apply_keep_safe(apply);
 }
 
 bool ab_apply_pick_path(struct ab_apply *apply, const char *path)
@@ -144,12 +156,6 @@ static void take_parents(struct ab_apply *apply)
 		if (apply->picks[i].take && find_new_parent(apply, i, &parent) && !apply->safe)
 			apply->picks[parent].take = true;
 	}
-}
-
-static void leave_change(struct ab_pick *pick, const char *why)
-{
-	pick->take = false;
-	pick->left = why;
 }
 
 static void decide_change(struct ab_apply *apply, size_t i, enum ab_apply_conflict conflict)
@@ -248,15 +254,13 @@ static int sync_staged(struct ab_site *site)
 static int run_journal(struct ab_apply *apply, struct ab_site *site,
 		       const struct ab_progress *progress, struct ab_error *err)
 {
-	size_t failed;
-
 	if (ab_stage_write(apply, site, err) < 0)
 		goto take_back;
 	if (sync_staged(site) < 0 || ab_steps_save_ready(&site->steps, site->dir) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "cannot write the changes to the disk");
 		goto take_back;
 	}
-	return ab_site_finish(site, progress, &failed, err);
+	return ab_site_finish(site, true, progress, err);
 
 take_back:;
 	struct ab_error second = { 0 };

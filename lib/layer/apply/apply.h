@@ -64,6 +64,8 @@ void ab_apply_fini(struct ab_apply *apply);
 void ab_apply_pick_all(struct ab_apply *apply);
 void ab_apply_pick_safe(struct ab_apply *apply);
 bool ab_apply_pick_path(struct ab_apply *apply, const char *path);
+/* Leave out what has a label, and say so. */
+void ab_apply_keep_safe(struct ab_apply *apply);
 /* A modified file gets this content, which the apply owns from now on. The rest of the change
  * stays in the layer. */
 void ab_apply_pick_part(struct ab_apply *apply, size_t i, char *content, size_t len);

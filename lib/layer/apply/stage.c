@@ -165,15 +165,16 @@ static int stage_file(struct stage *s, size_t i, int dir, const char *name)
 {
 	const struct ab_change *c = &s->apply->changes.v[i];
 	const struct ab_pick *pick = &s->apply->picks[i];
+	/* A part of a change leaves the mode alone. */
+	mode_t mode = pick->part ? c->old_mode & 0777 : mask_mode(c, s->mask);
 	ab_autoclose int out =
-		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	int rc;
 
 	if (out < 0)
 		return -1;
 	rc = pick->part ? ab_write_all(out, pick->content, pick->len) : copy_new_content(s, c, out);
-	/* A part of a change leaves the mode alone. */
-	if (rc < 0 || fchmod(out, pick->part ? c->old_mode & 0777 : mask_mode(c, s->mask)) < 0)
+	if (rc < 0 || ((mode & s->mask) && fchmod(out, mode) < 0))
 		return -1;
 	return pick->part ? 0 : set_times(out, c->layer.mtime);
 }
@@ -253,12 +254,12 @@ static int copy_original(struct ab_site *site, size_t i, int dir, const char *na
 	return ab_tree_copy(dir, name, site->old, as);
 }
 
-/* Would the step fail for want of rights? A folder that changes its parent must be writable
- * itself. */
+/* Would the step fail for want of rights? A staged file proves that its folder is writable. A folder
+ * that changes its parent must be writable itself. */
 static int check_rights(const struct ab_site *site, const struct ab_step *step, int dir,
 			const char *name)
 {
-	if (faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) < 0)
+	if (step->kind == AB_STEP_REMOVE && faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return -1;
 	if (S_ISDIR(step->old.mode) && !site->steps.far)
 		return faccessat(dir, name, W_OK, AT_EACCESS);

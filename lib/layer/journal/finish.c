@@ -84,17 +84,16 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 	return 0;
 }
 
-int ab_site_finish(struct ab_site *site, const struct ab_progress *progress, size_t *ret_failed,
+int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *progress,
 		   struct ab_error *err)
 {
 	for (size_t i = 0; i < site->steps.len; i++) {
 		struct ab_error second = { 0 };
 
-		if (ab_step_do(site, i) == 0) {
+		if (ab_step_do(site, i, fresh) == 0) {
 			tell_progress(progress, i + 1, site->steps.len);
 			continue;
 		}
-		*ret_failed = i;
 		fail_step(site, i, errno, "cannot apply", err);
 		if (ab_site_mark(site, "back") < 0 || take_back(site, &second) < 0)
 			return ab_hint(err,
@@ -201,8 +200,6 @@ static int open_journal(const struct ab_layer_set *set, const char *name, struct
 
 static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
 {
-	size_t failed;
-
 	if (has_mark(site, "done"))
 		return retire_journal(site, err);
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0) {
@@ -220,7 +217,7 @@ static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_e
 		ab_strv_add(notes, "an interrupted apply was taken back");
 		return 0;
 	}
-	if (ab_site_finish(site, NULL, &failed, err) < 0)
+	if (ab_site_finish(site, false, NULL, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted apply was completed");
 	return 0;

@@ -20,10 +20,9 @@ struct ab_progress {
 
 /*
  * Everything is staged and `ready` is written. Do the steps; if one fails, take all of
- * them back: then -1, and *ret_failed is the index of the step. The apply becomes
- * undo/last.
+ * them back: then -1. The apply becomes undo/last. `fresh` as in ab_step_do().
  */
-int ab_site_finish(struct ab_site *site, const struct ab_progress *progress, size_t *ret_failed,
+int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *progress,
 		   struct ab_error *err);
 
 /* Nothing is in place yet: remove what was staged and the journal. */

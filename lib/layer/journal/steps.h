@@ -48,8 +48,9 @@ void ab_site_fini(struct ab_site *site);
  * belongs to the cache. */
 int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
 
-/* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one. */
-int ab_step_do(struct ab_site *site, size_t i);
+/* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one.
+ * `fresh`: this process staged it a moment ago, so no part of it can be done already. */
+int ab_step_do(struct ab_site *site, size_t i, bool fresh);
 
 /* What is to be taken away again when a step is taken back. */
 struct ab_step_now {

@@ -22,17 +22,12 @@ static _Thread_local char chunk[SMALL];
 
 /* ---- content ---- */
 
-static int copy_small(int in, int out)
+/* `size` bytes and no further: a file that grows meanwhile is noticed by the caller. */
+static int copy_small(int in, int out, off_t size)
 {
-	ssize_t n;
+	ssize_t n = ab_read_full(in, chunk, (size_t)size);
 
-	while ((n = read(in, chunk, sizeof(chunk))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || ab_write_all(out, chunk, (size_t)n) < 0)
-			return -1;
-	}
-	return 0;
+	return n < 0 ? -1 : ab_write_all(out, chunk, (size_t)n);
 }
 
 static int write_at(int fd, size_t len, off_t at)
@@ -109,7 +104,7 @@ int ab_copy_content(int in, int out, const struct stat *st)
 	if (st->st_size == 0)
 		return 0;
 	if (st->st_size <= SMALL && st->st_blocks > 0)
-		return copy_small(in, out);
+		return copy_small(in, out, st->st_size);
 	if (ioctl(out, FICLONE, in) == 0)
 		return 0;
 	return copy_sparse(in, out, st->st_size);

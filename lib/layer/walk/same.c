@@ -17,7 +17,7 @@
  * that does not know holes has none. */
 static off_t find_data(int fd, off_t at, off_t size)
 {
-	off_t data = lseek(fd, at, SEEK_DATA);
+	off_t data = size <= CHUNK ? at : lseek(fd, at, SEEK_DATA);
 
 	if (data >= 0)
 		return data < size ? data : size;

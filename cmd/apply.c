@@ -1,0 +1,273 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_MS 1000 /* nothing is shown before */
+
+static const struct option options_apply[] = {
+	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "apply every change" },
+	{ "safe", 0, OPT_FLAG, ID_SAFE, NULL, NULL, "apply the changes without a label" },
+	{ "patch", 'p', OPT_FLAG, ID_PATCH, NULL, NULL, "ask about each change, hunk by hunk" },
+	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
+	{ 0 },
+};
+
+const struct option options_conflicts[] = {
+	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL,
+	  "where both sides changed: take the layer's" },
+	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "where both sides changed: keep the host's" },
+	{ 0 },
+};
+
+/* ---- shared with discard and undo ---- */
+
+struct ab_layer_words layer_words(const struct args *args)
+{
+	return (struct ab_layer_words){
+		.v = args->rest, .n = args->nrest, .dashes = args->dashes, .before = args->before
+	};
+}
+
+int get_conflict(const struct args *args, enum ab_apply_conflict *ret)
+{
+	if (given(args, ID_THEIRS) && given(args, ID_OURS))
+		return misuse(args->command, "--theirs and --ours exclude each other");
+	*ret = given(args, ID_THEIRS) ? AB_APPLY_THEIRS
+	       : given(args, ID_OURS) ? AB_APPLY_OURS
+				      : AB_APPLY_LEAVE;
+	return -1;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void show_step(void *arg, size_t done, size_t all)
+{
+	struct long_work *work = arg;
+
+	if (done % 64 && done != all)
+		return;
+	if (now_ms() - work->began_ms < PROGRESS_MS)
+		return;
+	fprintf(stderr, "\r%zu of %zu", done, all);
+	work->shown = true;
+}
+
+struct ab_progress show_progress(struct long_work *work)
+{
+	*work = (struct long_work){ .began_ms = now_ms() };
+	return (struct ab_progress){ isatty(STDERR_FILENO) ? show_step : NULL, work };
+}
+
+void end_progress(const struct long_work *work)
+{
+	if (work->shown)
+		fputs("\r\033[K", stderr);
+}
+
+char ask_letter(const char *question, const char *letters)
+{
+	char line[16];
+	size_t len = strlen(letters);
+
+	for (;;) {
+		printf("%s ", question);
+		fflush(stdout);
+		tcflush(STDIN_FILENO, TCIFLUSH);
+		if (!fgets(line, sizeof(line), stdin)) {
+			printf("\n");
+			return letters[len - 1];
+		}
+		if (line[0] && line[0] != '\n' && strchr(letters, line[0]) &&
+		    (line[1] == '\n' || line[1] == '\0'))
+			return line[0];
+	}
+}
+
+void print_layer_change(const struct ab_change *change, const char *why)
+{
+	ab_autofree char *path = ab_escape(change->path);
+	ab_autofree char *labels = ab_change_labels(change);
+	bool folder = change->is == AB_TYPE_DIR ||
+		      (change->is == AB_TYPE_NONE && change->was == AB_TYPE_DIR);
+
+	printf("  %-8s  %s%s", ab_change_word(change), path, folder ? "/" : "");
+	if (change->count)
+		printf(" (%llu entries)", (unsigned long long)change->count);
+	if (labels[0])
+		printf("  [%s]", labels);
+	if (why)
+		printf("  %s", why);
+	printf("\n");
+}
+
+/* ---- apply ---- */
+
+static int check_choice(const struct args *args, const struct ab_layer_command *command)
+{
+	bool all = given(args, ID_ALL), safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
+
+	if (all + safe + patch > 1)
+		return misuse(args->command, "--all, --safe and --patch exclude each other");
+	if (all && command->paths.len)
+		return misuse(args->command, "--all and a path exclude each other");
+	if (patch && given(args, ID_JSON))
+		return misuse(args->command, "--patch and --json exclude each other");
+	if (patch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+		return misuse(args->command, "--patch needs a terminal");
+	return -1;
+}
+
+/* Without a choice: show what there is and ask. False: nothing. */
+static bool ask_choice(struct ab_apply *apply)
+{
+	size_t labelled = 0;
+	char answer;
+
+	ab_apply_label(apply);
+	for (size_t i = 0; i < apply->changes.len; i++) {
+		const struct ab_change *c = &apply->changes.v[i];
+
+		print_layer_change(c, c->refused ? c->refused : c->conflict ? "conflict" : NULL);
+		labelled += c->labels != 0;
+	}
+	if (labelled)
+		printf("%zu of %zu want a look\n", labelled, apply->changes.len);
+	answer = ask_letter("[a]pply all, apply the [s]afe ones, [p]atch by patch, or [n]one?",
+			    "aspn");
+	if (answer == 'a')
+		ab_apply_pick_all(apply);
+	else if (answer == 's')
+		ab_apply_pick_safe(apply);
+	else if (answer == 'p') {
+		ab_apply_pick_all(apply);
+		return pick_hunks(apply);
+	}
+	return answer != 'n';
+}
+
+/* The changes that were asked for: -1, or an exit status. */
+static int choose_changes(const struct args *args, const struct ab_layer_command *command,
+			  struct ab_apply *apply, struct ab_error *err)
+{
+	bool safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
+
+	if (command->paths.len) {
+		if (ab_layer_command_pick(command, apply, err) < 0)
+			return complain(args, err);
+	} else if (given(args, ID_ALL) || patch) {
+		ab_apply_pick_all(apply);
+	} else if (safe) {
+		ab_apply_pick_safe(apply);
+	} else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !given(args, ID_JSON)) {
+		return ask_choice(apply) ? -1 : 0;
+	} else {
+		return misuse(args->command, "name what to apply: a path, --all or --safe");
+	}
+	if (safe && command->paths.len)
+		ab_apply_keep_safe(apply);
+	return !patch || pick_hunks(apply) ? -1 : 0;
+}
+
+static int print_applied(const struct args *args, const struct ab_layer_command *command,
+			 const struct ab_apply *apply)
+{
+	size_t done = 0, left = 0, dropped = 0;
+
+	for (size_t i = 0; i < apply->changes.len; i++) {
+		done += apply->picks[i].done && !apply->picks[i].dropped;
+		dropped += apply->picks[i].dropped;
+		left += apply->picks[i].left && !apply->picks[i].dropped;
+	}
+	if (given(args, ID_JSON)) {
+		ab_autofree char *json = ab_layer_command_json(command, apply, "applied");
+
+		fputs(json, stdout);
+		return left ? 1 : 0;
+	}
+	printf("%zu %s applied", done, done == 1 ? "change" : "changes");
+	if (dropped)
+		printf(", %zu dropped from the layer", dropped);
+	if (done)
+		printf("; to take it back: agentbox undo %s", command->set.key);
+	printf("\n");
+	if (left)
+		printf("%zu left:\n", left);
+	for (size_t i = 0; left && i < apply->changes.len; i++)
+		if (apply->picks[i].left && !apply->picks[i].dropped)
+			print_layer_change(&apply->changes.v[i], apply->picks[i].left);
+	return left ? 1 : 0;
+}
+
+static int apply_changes(struct args *args, struct ab_layer_command *command,
+			 enum ab_apply_conflict conflict, struct ab_error *err)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	struct long_work work;
+	struct ab_progress progress;
+	int status;
+
+	if (ab_apply_open(&command->set, given(args, ID_HOME), &apply, &command->notes, err) < 0)
+		return complain(args, err);
+	if (!apply.changes.len && !given(args, ID_JSON)) {
+		printf("%s has no changes\n", command->set.key);
+		return 0;
+	}
+	status = choose_changes(args, command, &apply, err);
+	if (status >= 0)
+		return status;
+	progress = show_progress(&work);
+	status = ab_apply_commit(&apply, conflict, &progress, err);
+	end_progress(&work);
+	return status < 0 ? complain(args, err) : print_applied(args, command, &apply);
+}
+
+static int apply_main(struct args *args)
+{
+	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
+	struct ab_layer_words words = layer_words(args);
+	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
+	struct ab_error err = { 0 };
+	int status = get_conflict(args, &conflict);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
+				  &command, &err) < 0)
+		return complain(args, &err);
+	for (size_t i = 0; i < command.notes.len; i++)
+		tell("%s", command.notes.v[i]);
+	status = check_choice(args, &command);
+	return status >= 0 ? status : apply_changes(args, &command, conflict, &err);
+}
+
+const struct command command_apply = {
+	.name = "apply",
+	.usage = "[OPTIONS] [RUN|NAME] [PATH...]",
+	.summary = "take changes of a layer over",
+	.more = "RUN or NAME is the run, name or @profile that the layer belongs to; without it,\n"
+		"the newest one with changes for the current folder. A folder stands for all\n"
+		"changes in it. Without a path, --all or --safe, agentbox lists the changes and\n"
+		"asks. Changes that conflict with the host's stay in the layer, and the status\n"
+		"is 1.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_apply },
+			{ NULL, options_conflicts },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = apply_main,
+};

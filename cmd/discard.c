@@ -1,0 +1,115 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct option options_discard[] = {
+	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "do not ask" },
+	{ 0 },
+};
+
+/* Without a terminal nobody can be asked; the command itself says it clearly. */
+static bool may_discard(const struct args *args, const char *key, size_t n)
+{
+	ab_autofree char *question = NULL;
+
+	if (given(args, ID_YES) || given(args, ID_JSON) || n == 0 || !isatty(STDIN_FILENO) ||
+	    !isatty(STDOUT_FILENO))
+		return true;
+	question =
+		ab_printf("Discard %zu %s of %s for good?", n, n == 1 ? "change" : "changes", key);
+	return confirm(question);
+}
+
+static size_t count_picked(const struct ab_apply *apply)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < apply->changes.len; i++)
+		n += apply->picks[i].take;
+	return n;
+}
+
+static int print_discarded(const struct args *args, const struct ab_layer_command *command,
+			   const struct ab_apply *apply, size_t n)
+{
+	if (given(args, ID_JSON)) {
+		ab_autofree char *json = ab_layer_command_json(command, apply, "discarded");
+
+		fputs(json, stdout);
+	} else {
+		printf("%zu %s discarded\n", n, n == 1 ? "change" : "changes");
+	}
+	return 0;
+}
+
+/* A layer that is too large to be looked at can still be removed. */
+static int discard_unseen(struct args *args, struct ab_layer_command *command, struct ab_error *err)
+{
+	if (!given(args, ID_YES))
+		return complain(args, err);
+	*err = (struct ab_error){ 0 };
+	if (ab_layer_discard(&command->store, &command->set, given(args, ID_HOME), err) < 0)
+		return complain(args, err);
+	printf("the layer of %s was removed\n", command->set.key);
+	return 0;
+}
+
+static int discard_changes(struct args *args, struct ab_layer_command *command,
+			   struct ab_error *err)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	bool whole = command->paths.len == 0;
+	size_t n;
+	int rc;
+
+	if (ab_apply_open(&command->set, given(args, ID_HOME), &apply, &command->notes, err) < 0)
+		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err)
+							 : complain(args, err);
+	if (whole)
+		ab_apply_pick_all(&apply);
+	else if (ab_layer_command_pick(command, &apply, err) < 0)
+		return complain(args, err);
+	n = count_picked(&apply);
+	if (!may_discard(args, command->set.key, n))
+		return 1;
+	rc = whole ? ab_layer_discard(&command->store, &command->set, apply.home, err)
+		   : ab_apply_discard(&apply, err);
+	if (rc < 0)
+		return complain(args, err);
+	for (size_t i = 0; i < apply.changes.len; i++)
+		apply.picks[i].done = apply.picks[i].take;
+	return print_discarded(args, command, &apply, n);
+}
+
+static int discard_main(struct args *args)
+{
+	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
+	struct ab_layer_words words = layer_words(args);
+	struct ab_error err = { 0 };
+
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
+				  &command, &err) < 0)
+		return complain(args, &err);
+	for (size_t i = 0; i < command.notes.len; i++)
+		tell("%s", command.notes.v[i]);
+	return discard_changes(args, &command, &err);
+}
+
+const struct command command_discard = {
+	.name = "discard",
+	.usage = "[--home] [--yes] [--json] [RUN|NAME] [PATH...]",
+	.summary = "drop changes of a layer",
+	.more = "Without a path, all changes. The host's files stay as they are. Discarded\n"
+		"changes cannot be brought back; on a terminal agentbox asks first.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_discard },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = discard_main,
+};

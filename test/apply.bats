@@ -1,0 +1,408 @@
+# apply, discard and undo: changes of a layer become real, or do not, and nothing
+# that a box can leave in a layer reaches anything else. The layers are real overlays
+# in a set of the state folder.
+load helpers
+
+setup()
+{
+	box_setup
+	umask 022
+	mkdir src old
+	echo 1 >a
+	echo 1 >src/b
+	echo 1 >old/f
+	ln -s a link
+	host_before=$(tree)
+}
+
+# The workspace: types, modes, sizes, times, targets, contents.
+tree()
+{
+	(
+		cd "${1:-$WORKSPACE}"
+		find . ! -type d -printf '%p %y %m %s %T@ %l\n'
+		find . -type d -printf '%p %y %m\n'
+		find . -type f -size -1000k -exec cksum {} +
+	) | LC_ALL=C sort
+}
+
+# File times come from a clock that stands still for some milliseconds.
+tick()
+{
+	local now
+
+	now=$(date +%s%N)
+	until touch "$TEST_DIR/tick" && [ "$(date -r "$TEST_DIR/tick" +%s%N)" -gt "$now" ]; do :; done
+}
+
+# layer KEY SCRIPT: a set of layers in which SCRIPT was run above the workspace.
+layer()
+{
+	local set=$AGENTBOX_STATE/layers/$1 now
+
+	mkdir -p -m 700 "$AGENTBOX_STATE" "$AGENTBOX_STATE/layers" "$set"
+	mkdir -m 700 "$set/project" "$set/project/work"
+	mkdir -m 755 "$set/project/upper"
+	tick
+	now=$(date +%s%N)
+	tick
+	(
+		umask 077
+		jq -n --arg key "$1" --arg workspace "$WORKSPACE" --arg home "$HOME" \
+			--argjson now "$now" '{
+			version: 1, key: $key, name: $key, profile: "default",
+			workspace: $workspace, home: $home, kernel: "", policy: "",
+			created: $now, started: $now, used: $now, runs: [], returns: [],
+			form: "overlay", project: $now, waiting: -1 }' >"$set/meta.json"
+		: >"$set/lock"
+	)
+	overlay "$set" "$2"
+}
+
+# overlay SET SCRIPT: run SCRIPT above the workspace, in the layer of SET.
+overlay()
+{
+	unshare --user --map-root-user --mount sh -ec '
+		mount -t overlay overlay -o userxattr,lowerdir="$1",upperdir="$2/project/upper",workdir="$2/project/work" "$1"
+		cd "$1"
+		umask 022
+		eval "$3"' sh "$WORKSPACE" "$1" "$2"
+}
+
+# answer QUESTION N LETTER: type LETTER when QUESTION is on the screen for the Nth time.
+answer()
+{
+	wait_for 90 asked "$1" "$2"
+	tty_type "$3"
+	tty_key Enter
+}
+
+asked()
+{
+	[ "$(tty_screen | grep -c "$1")" -ge "$2" ]
+}
+
+nothing_left()
+{
+	[ -z "$(find "$WORKSPACE" -name '.agentbox-*')" ]
+}
+
+@test "apply: a changed, a new and a deleted file become real, undo takes them back" {
+	layer dev 'echo 22 >a; rm -r old; mkdir new; echo n >new/n; ln -sf src link'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == "5 changes applied; to take it back: agentbox undo dev" ]]
+	[ "$(cat a)" = 22 ]
+	[ ! -e old ]
+	[ "$(cat new/n)" = n ]
+	[ "$(readlink link)" = src ]
+	nothing_left
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == "dev has no changes" ]]
+
+	agentbox undo
+	[ "$status" -eq 0 ]
+	[[ "$output" == "5 changes"* || "$output" == "4 changes taken back; they are in the layer again" ]]
+	[ "$(tree)" = "$host_before" ]
+	agentbox apply dev --all --json
+	[ "$status" -eq 0 ]
+	jq -e '.set == "dev" and (.applied | map(.path) == ["a", "link", "new", "new/n", "old"])
+		and .left == [] and .rest == 0' <<<"$output"
+	agentbox undo dev --json
+	jq -e '.undone == ["a", "link", "new", "old"] and .changed == []' <<<"$output"
+	[ "$(tree)" = "$host_before" ]
+}
+
+@test "apply: paths are those of the current folder, and a folder means all of it" {
+	layer dev 'echo 2 >a; echo 2 >src/b; echo 2 >src/c'
+	cd src
+	agentbox apply b
+	[ "$status" -eq 0 ]
+	[ "$(cat b)" = 2 ]
+	[ ! -e c ]
+	[ "$(cat ../a)" = 1 ]
+	agentbox apply ../src
+	[ "$(cat c)" = 2 ]
+	agentbox apply dev -- nothing
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no change in src/nothing"* ]]
+	agentbox apply dev -- /etc/passwd
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"/etc/passwd is not in $WORKSPACE"* ]]
+	agentbox apply dev -- "$WORKSPACE/a"
+	[ "$(cat ../a)" = 2 ]
+}
+
+@test "apply: without a terminal something must be named" {
+	layer dev 'echo 2 >a'
+	agentbox apply dev
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"a path, --all or --safe"* ]]
+	agentbox apply dev --all --safe
+	[ "$status" -eq 2 ]
+	agentbox apply dev --theirs --ours a
+	[ "$status" -eq 2 ]
+	agentbox apply dev -p
+	[ "$status" -eq 2 ]
+	[ "$(tree)" = "$host_before" ]
+	agentbox apply nobody --all
+	[ "$status" -eq 2 ] || [ "$status" -eq 1 ]
+	agentbox apply dev a
+	[ "$status" -eq 0 ]
+}
+
+@test "apply: --safe leaves what programs outside would obey" {
+	layer dev 'echo 2 >a; echo "export X=1" >.envrc; mkdir -p .github/workflows; echo x >.github/workflows/ci.yml; mkdir .GIT; echo "[core] fsmonitor = ./evil" >.GIT/config'
+	agentbox apply dev --safe
+	[ "$status" -eq 1 ]
+	[ "$(cat a)" = 2 ]
+	[ ! -e .envrc ]
+	[ ! -e .github/workflows/ci.yml ]
+	[ ! -e .GIT/config ]
+	[[ "$output" == *".envrc"*"wants a look"* ]]
+	agentbox apply dev --json .envrc
+	[ "$status" -eq 0 ]
+	[ "$(cat .envrc)" = "export X=1" ]
+}
+
+@test "apply: a file that the host changed since is a conflict" {
+	layer dev 'echo 22 >a; rm src/b; echo n >n'
+	echo host >a
+	echo host >src/b
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"1 change applied"*"2 left:"*"the host changed it since"* ]]
+	[ "$(cat a src/b)" = $'host\nhost' ]
+	[ "$(cat n)" = n ]
+	agentbox apply dev --theirs a
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 22 ]
+	agentbox apply dev --ours --json --all
+	[ "$status" -eq 0 ]
+	jq -e '.dropped | map(.path) == ["src/b"]' <<<"$output"
+	[ "$(cat src/b)" = host ]
+	agentbox apply dev --all
+	[[ "$output" == "dev has no changes" ]]
+}
+
+@test "undo: refuses what changed since, unless told which side counts" {
+	layer dev 'echo 22 >a; echo 22 >src/b'
+	agentbox apply dev --all
+	tick
+	echo mine >a
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"changed since the apply:"*"  a"* ]]
+	[ "$(cat a src/b)" = $'mine\n22' ]
+	agentbox undo dev --ours
+	[ "$status" -eq 0 ]
+	[ "$(cat a src/b)" = $'mine\n1' ]
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"taken back already"* ]]
+}
+
+@test "discard: the changes are gone, the host is as it was" {
+	layer dev 'rm -r src old; echo 2 >a; echo x >.envrc'
+	agentbox discard dev .envrc src
+	[ "$status" -eq 0 ]
+	[[ "$output" == "2 changes discarded" ]]
+	agentbox apply dev --json a
+	jq -e '.rest == 1' <<<"$output"
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	agentbox discard dev --json
+	[ "$status" -eq 0 ]
+	jq -e '.discarded | map(.path) == ["a", "old"]' <<<"$output"
+	[ "$(tree)" = "$host_before" ]
+	[ ! -e "$AGENTBOX_STATE/layers/dev" ]
+}
+
+@test "apply: a layer that is in use is left alone" {
+	layer dev 'echo 2 >a'
+	exec {lock}<"$AGENTBOX_STATE/layers/dev/lock"
+	flock -x "$lock"
+	# Each waits a moment for the lock.
+	for command in "apply --all" "discard --yes" undo; do
+		launch $command dev >"${command%% *}.out" 2>&1 </dev/null &
+	done
+	for command in 1 2 3; do
+		status=0
+		wait -n || status=$?
+		[ "$status" -eq 1 ]
+	done
+	[ "$(grep -l "in use" ./*.out | wc -l)" -eq 3 ]
+	rm ./*.out
+	exec {lock}>&-
+	[ "$(tree)" = "$host_before" ]
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+}
+
+@test "apply: links, FIFOs, devices and closed files in a layer reach nothing" {
+	echo secret >"$HOME/secret"
+	layer dev 'mkfifo pipe; ln -s ../secret out; rm -r src; ln -s .. src; echo x >open; echo x >closed; chmod 0 closed'
+	# What only an attacker with the raw layer could do.
+	ln -s "$HOME" "$AGENTBOX_STATE/layers/dev/project/upper/escape"
+	run timeout 60 "$AGENTBOX" apply dev --all 3>&-
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"pipe"*"it is a FIFO"* ]]
+	[ "$EUID" -eq 0 ] || [[ "$output" == *"closed"*"it cannot be read"* ]]
+	[ -L out ]
+	[ -L src ]
+	[ -L escape ]
+	[ "$(cat open)" = x ]
+	[ "$(cat "$HOME/secret")" = secret ]
+	[ ! -e pipe ]
+	# The layer that is applied next goes through none of these links.
+	overlay "$AGENTBOX_STATE/layers/dev" 'rm src; mkdir src; echo owned >src/secret; rm escape; mkdir escape; echo owned >escape/secret'
+	agentbox apply dev --all --theirs
+	[ "$(cat "$HOME/secret")" = secret ]
+	[ "$(cat src/secret)" = owned ]
+	[ ! -L src ]
+}
+
+@test "apply: a folder of the host that became a link is a conflict" {
+	mkdir "$HOME/elsewhere"
+	layer dev 'echo 2 >src/b; mkdir src/deep; echo 2 >src/deep/f'
+	mv src "$HOME/src"
+	ln -s "$HOME/elsewhere" src
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[ -L src ]
+	[ -z "$(ls -A "$HOME/elsewhere")" ]
+	agentbox apply dev --all --theirs
+	[ "$status" -eq 0 ]
+	[ "$(cat src/b)" = 2 ]
+	[ -z "$(ls -A "$HOME/elsewhere")" ]
+}
+
+@test "apply: names are bytes, and what a terminal sees is escaped" {
+	layer dev 'echo x >"$(printf "n\ndelete a")"; echo x >"$(printf "esc\033[2J")"; mkdir "$(printf "d\nd")"; echo x >"$(printf "d\nd/f")"'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(cat $'n\ndelete a')" = x ]
+	[ "$(cat $'d\nd/f')" = x ]
+	[ "$(cat a)" = 1 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(tree)" = "$host_before" ]
+	echo host >$'esc\033[2J'
+	agentbox apply dev --all
+	[[ "$output" != *$'\033'* ]]
+	[[ "$output" == *'esc\x1b[2J'* ]]
+}
+
+@test "apply: a temporary name that is taken, deep folders and set-id bits" {
+	layer dev 'echo x >.agentbox-000000000000000000000000-0; echo x >suid; chmod 6777 suid;
+		d=.; for i in $(seq 150); do d=$d/d; done; mkdir -p "$d"'
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nested too deeply"* ]]
+	[ -e .agentbox-000000000000000000000000-0 ]
+	[ "$(stat -c %a suid)" = 755 ]
+	[ -d d/d/d ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(tree)" = "$host_before" ]
+}
+
+@test "apply: a mount below the workspace is not entered" {
+	mkdir mnt
+	layer dev 'echo 2 >mnt/f; echo 2 >a'
+	host_before=$(tree)
+	run unshare --user --map-root-user --mount sh -ec '
+		mount -t tmpfs tmpfs mnt
+		timeout 60 "$1" apply dev --all || echo "[status $?]"
+		ls -A mnt' sh "$AGENTBOX" 3>&-
+	echo "$output"
+	[[ "$output" == *"mounted there"* ]]
+	[[ "$output" == *"[status 1]" ]]
+	[ ! -e mnt/f ]
+	[ "$(cat a)" = 2 ]
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(cat mnt/f)" = 2 ]
+}
+
+@test "apply: a hundred thousand entries" {
+	local memory
+
+	# In memory: making and removing as many files on a disk takes a minute.
+	memory=$(mktemp -d /dev/shm/agentbox-test.XXXXXX)
+	AGENTBOX_STATE=$memory/state WORKSPACE=$memory/project
+	mkdir "$WORKSPACE"
+	cd "$WORKSPACE"
+	layer dev :
+	(cd "$AGENTBOX_STATE/layers/dev/project/upper" && mkdir many && cd many &&
+		seq 100000 | xargs touch)
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == "100001 changes applied"* ]]
+	[ "$(find many -type f | wc -l)" -eq 100000 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ -z "$(ls -A)" ]
+	cd /
+	rm -rf "$memory"
+}
+
+@test "apply: asks on a terminal, change by change and hunk by hunk" {
+	seq 40 >long
+	layer dev 'sed -i "s/^3$/three/; s/^33$/thirty-three/" long; echo 2 >a; echo n >new'
+	tty_start "$AGENTBOX" apply dev -p
+	tty_wait 'modified  a'
+	answer 'apply this hunk' 1 n
+	tty_wait '^[+]three'
+	answer 'apply this hunk' 2 y
+	tty_wait '^[+]thirty-three'
+	answer 'apply this hunk' 3 n
+	tty_wait 'added     new'
+	answer 'apply this change' 1 '?'
+	answer 'apply this change' 2 y
+	tty_end
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2 changes applied"* ]]
+	[ "$(cat a)" = 1 ]
+	[ "$(cat new)" = n ]
+	grep -qx three long
+	grep -qx 33 long
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	grep -qx thirty-three long
+	[ "$(cat a)" = 2 ]
+}
+
+@test "apply: killed before any rename, the next command ends with the old or the new state" {
+	local n=0 old=0 new=0 state
+
+	layer dev 'echo 22 >a; rm -r old; mkdir new; echo n >new/n'
+	while [ $n -lt 60 ]; do
+		n=$((n + 1))
+		run timeout 60 strace -qqq -o /dev/null -e trace=renameat,renameat2 \
+			-e inject=renameat,renameat2:signal=KILL:when=$n \
+			"$AGENTBOX" apply dev --all 3>&-
+		[ "$status" -ne 0 ] || break
+		# undo recovers first; if nothing was applied, there is nothing to undo.
+		agentbox apply dev --all
+		[ "$status" -eq 0 ]
+		if [[ "$output" == *"was completed"* ]]; then
+			new=$((new + 1))
+		else
+			old=$((old + 1))
+		fi
+		[ "$(cat a new/n)" = $'22\nn' ]
+		[ ! -e old ]
+		nothing_left
+		agentbox undo dev
+		[ "$status" -eq 0 ]
+		[ "$(tree)" = "$host_before" ]
+		nothing_left
+	done
+	[ $n -gt 8 ]
+	[ $n -lt 60 ]
+	[ $old -gt 0 ]
+	[ $new -gt 0 ]
+}
