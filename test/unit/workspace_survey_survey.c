@@ -202,7 +202,7 @@ static void policy_forms(void)
 	struct ab_error err;
 	struct ab_survey s;
 
-	sh("mkdir -p $T/p/x/y $T/p/keep; touch $T/p/a.sh $T/p/b.txt $T/p/x/y/z;"
+	sh("mkdir -p $T/p/x/y $T/p/keep; touch $T/p/a.sh $T/p/b.txt $T/p/x/y/z $T/p/x/file;"
 	   "ln -s p/b.txt $T/.profile");
 	ab_strv_give(&p.fs.write, at("p"));
 	ab_strv_add(&p.fs.deny_write, "*.sh");
@@ -216,6 +216,9 @@ static void policy_forms(void)
 	ok(closed(&s, AB_NODE_FILE, "p/a.sh"), "a pattern closes what matches");
 	ok(watched(&s, "p", "*.sh"), "and is watched for");
 	ok(closed(&s, AB_NODE_FILE, "p/x/y/z"), "also deeper");
+	ok(s.complete && watched(&s, "p/x", "*/z") && watched(&s, "p/x", "!y") &&
+		   !watched(&s, "p/x", "!file"),
+	   "a file that could become a folder stays watched");
 	ok(closed(&s, AB_NODE_DIR, "p/keep"), "an absolute name is closed");
 	ok(watched(&s, "p", "later/file") && watched(&s, "p", "later/more") &&
 		   !watched(&s, "p", "later"),

@@ -1,5 +1,6 @@
 #include "workspace/survey/survey_state.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -262,6 +263,17 @@ static void follow_name(struct ab_surveyor *s, const char *dir, const char *name
 		*ret_real = ab_take(w.at);
 }
 
+/* Can something be below it now? */
+static bool may_contain(int fd, const struct ab_entry *entry)
+{
+	struct stat st;
+
+	if (entry->type != DT_UNKNOWN)
+		return entry->type == DT_DIR || entry->type == DT_LNK;
+	return fstatat(fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
+	       S_ISLNK(st.st_mode);
+}
+
 static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pattern)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
@@ -278,6 +290,9 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 		ab_autofree char *one = NULL, *kept = NULL;
 
 		if (!ab_name_starts(pattern, l.v[i].name, &rest))
+			continue;
+		/* A file: if the box replaces it with a folder, that one is watched. */
+		if (rest[0] && !may_contain(fd, &l.v[i]))
 			continue;
 		kept = ab_printf("!%s", l.v[i].name);
 		add_watch(s, dir, kept);
