@@ -211,11 +211,11 @@ interactive()
 	tty_key Enter
 	tty_wait 'for shortcuts'
 	tty_type "hello"
-	tty_wait '❯ hello'
+	tty_wait '❯.hello'
 	tty_key Enter
 	tty_wait '● pong'
 	tty_type /exit
-	tty_wait '❯ /exit'
+	tty_wait '❯./exit'
 	tty_key Enter
 	tty_end
 	[ "$status" -eq 0 ]
@@ -226,11 +226,11 @@ interactive()
 	tty_screen >"$TEST_DIR/screen"
 	! grep -qE 'Dark mode|API key|trust' "$TEST_DIR/screen" || false
 	tty_type "again"
-	tty_wait '❯ again'
+	tty_wait '❯.again'
 	tty_key Enter
 	tty_wait '● pong'
 	tty_type /exit
-	tty_wait '❯ /exit'
+	tty_wait '❯./exit'
 	tty_key Enter
 	tty_end
 	[ "$status" -eq 0 ]

@@ -355,6 +355,8 @@ static const struct ab_preset claude_presets[] = {
 	{ AB_KEY_ENV_PASS, "ANTHROPIC_API_KEY" },
 	{ AB_KEY_ENV_PASS, "ANTHROPIC_AUTH_TOKEN" },
 	{ AB_KEY_ENV_PASS, "CLAUDE_CODE_OAUTH_TOKEN" },
+	/* It would be cloned, with git and ssh, at the first start. */
+	{ AB_KEY_ENV_SET, "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1" },
 };
 
 static const struct ab_preset codex_presets[] = {

@@ -166,8 +166,21 @@ bool ab_refused_is_incidental(const char *path)
 	return weigh_path(path) != PLAIN;
 }
 
+/* Agents create these in their shared folders on their own, and work without
+ * (policy/layers/profiles.c). */
+static bool is_agents_own(const struct ab_note *note)
+{
+	const char *slash = strrchr(note->path, '/');
+	const char *name = slash ? slash + 1 : note->path;
+
+	return strcmp(note->rule, "filesystem.denyWrite") == 0 &&
+	       (strcmp(name, "memory") == 0 || strcmp(name, "workflows") == 0);
+}
+
 static enum weight weigh_note(const struct ab_note *note)
 {
+	if (is_agents_own(note))
+		return INCIDENTAL;
 	/* syslog() tries it on its own, and works without. */
 	if (strcmp(note->rule, "filesystem.unixDatagrams") == 0)
 		return INCIDENTAL;
