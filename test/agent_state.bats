@@ -1,91 +1,295 @@
-# The state folders of agents: the agent's data is writable in its profile, and
-# what the agent loads or runs when it is started outside the box is not.
+# Profiles of agents: the home folder is a layer that is kept. Conversations are the
+# host's own, logins go back to the host, and everything else that an agent or a
+# command in its box writes stays in the layer. agents_real.bats has the agents
+# themselves.
 UNJUDGED=1
 load helpers
 
-# try PROFILE FOLDER CLOSED... -- OPEN...: in the box, append to each file below
-# FOLDER, and create it with its folders if it is missing. The closed ones exist.
-try()
+# boxed PROFILE SCRIPT [ARG...]: with sh in the box of that profile.
+boxed()
 {
-	local profile=$1 folder=$2 path
-	local -a closed=()
+	local profile=$1
 
-	shift 2
-	mkdir -p "$HOME/$folder"
-	while [ "$1" != -- ]; do
-		mkdir -p "$(dirname "$HOME/$folder/$1")"
-		echo "the user's" >"$HOME/$folder/$1"
-		closed+=("$1")
-		shift
-	done
 	shift
-	agentbox run --profile "$profile" -- sh -c 'cd ~/"$1" || exit 9; shift
-		for path; do
-			mkdir -p "$(dirname "$path")"; echo evil >>"$path"; rm -rf "$path"
-			mv "$(dirname "$path")" gone 2>/dev/null; echo evil >"$path"
-		done; :' - "$folder" "${closed[@]}"
-	[ "$status" -eq 0 ]
-	for path in "${closed[@]}"; do
-		echo "closed: $path"
-		[ "$(cat "$HOME/$folder/$path")" = "the user's" ]
-	done
-	agentbox run --profile "$profile" -- sh -c 'cd ~/"$1" || exit 9; shift
-		for path; do mkdir -p "$(dirname "$path")" && echo data >"$path" || exit 8; done' - "$folder" "$@"
-	[ "$status" -eq 0 ]
-	for path; do
-		echo "open: $path"
-		[ "$(cat "$HOME/$folder/$path")" = data ]
-	done
+	agentbox run --profile "$profile" --unknown deny -- sh -c "$@"
 }
 
-# missing PROFILE FOLDER NAME...: what did not exist is gone when the run ends.
-missing()
+# layer PROFILE: the layer's folder on the host.
+layer()
 {
-	local profile=$1 folder=$2 path
+	echo "$AGENTBOX_STATE/layers/@$1/home/upper"
+}
 
-	shift 2
-	mkdir -p "$HOME/$folder"
-	agentbox run --profile "$profile" -- sh -c 'cd ~/"$1" || exit 9; shift
-		for path; do mkdir -p "$(dirname "$path")"; echo evil >"$path"; done' - "$folder" "$@"
-	for path; do
-		echo "missing: $path"
-		[ ! -e "$HOME/$folder/$path" ]
-		[[ "$output" == *"${path%%/*}"* ]]
+# What an agent loads or runs when it is started outside the box, for each profile.
+settings()
+{
+	case $1 in
+	claude)
+		echo .claude.json .claude/settings.json .claude/settings.local.json .claude/hooks/h \
+			.claude/plugins/p .claude/commands/c .claude/agents/a .claude/skills/s \
+			.claude/CLAUDE.md .claude/shell-snapshots/s.sh .claude/local/claude
+		;;
+	codex)
+		echo .codex/config.toml .codex/hooks.json .codex/rules/r .codex/prompts/p \
+			.codex/skills/s .codex/AGENTS.md .codex/.env
+		;;
+	gemini)
+		echo .gemini/settings.json .gemini/extensions/e/x.json .gemini/commands/c.toml \
+			.gemini/GEMINI.md .gemini/.env .gemini/trustedFolders.json \
+			.gemini/tmp/bin/rg .gemini/tmp/x/chats/c.json .gemini/history/h
+		;;
+	opencode)
+		echo .config/opencode/opencode.json .config/opencode/opencode.jsonc \
+			.config/opencode/plugin/p.js .config/opencode/tool/t.ts \
+			.local/share/opencode/bin/rg .local/share/opencode/opencode.db \
+			.cache/opencode/node_modules/m/i.js
+		;;
+	copilot)
+		echo .copilot/config.json .copilot/mcp-config.json .copilot/hooks/h.json \
+			.copilot/agents/a.md .cache/copilot/pkg/x/index.js
+		;;
+	qwen)
+		echo .qwen/settings.json .qwen/extensions/e/x.json .qwen/commands/c.toml \
+			.qwen/QWEN.md .qwen/.env .qwen/bin/rg
+		;;
+	esac
+}
+
+agents=(claude codex gemini opencode copilot qwen)
+
+@test "agents: on a new account settings are written, kept, and seen by nobody outside" {
+	local name path before
+	local -a paths
+
+	for name in "${agents[@]}"; do
+		echo "== $name"
+		read -ra paths <<<"$(settings "$name")"
+		boxed "$name" 'cd; for path; do
+			mkdir -p "$(dirname "$path")" && echo boxed >"$path" || exit 8; done' - "${paths[@]}"
+		[ "$status" -eq 0 ]
+		[[ "$output" != *quarantine* ]]
+		for path in "${paths[@]}"; do
+			echo "on the host: $path"
+			[ ! -e "$HOME/$path" ]
+			[ "$(cat "$(layer "$name")/$path")" = boxed ]
+		done
+		boxed "$name" 'cd; for path; do [ "$(cat "$path")" = boxed ] || exit 8; done' - "${paths[@]}"
+		[ "$status" -eq 0 ]
 	done
 }
 
-@test "claude: settings, hooks, plugins and instructions are closed, transcripts are not" {
-	echo '{"mcpServers":{}}' >"$HOME/.claude.json"
-	try claude .claude settings.json settings.local.json hooks/h plugins/p commands/c agents/a \
-		skills/s output-styles/o statusline.sh CLAUDE.md local/claude shell-snapshots/s.sh -- \
-		projects/p/1.jsonl todos/t.json history.jsonl .credentials.json
-	agentbox run --profile claude -- sh -c 'echo evil >~/.claude.json; echo evil >~/.claude.json.new && mv ~/.claude.json.new ~/.claude.json'
-	[ "$status" -ne 0 ]
-	[ "$(cat "$HOME/.claude.json")" = '{"mcpServers":{}}' ]
-	rm -rf "$HOME/.claude"
-	missing claude .claude settings.json plugins/p commands/c CLAUDE.md
+@test "agents: the host's settings are read, and a changed copy stays in the layer" {
+	local name path
+	local -a paths
+
+	for name in "${agents[@]}"; do
+		echo "== $name"
+		read -ra paths <<<"$(settings "$name")"
+		for path in "${paths[@]}"; do
+			mkdir -p "$(dirname "$HOME/$path")"
+			echo "the user's" >"$HOME/$path"
+		done
+		boxed "$name" 'cd; for path; do
+			[ "$(cat "$path")" = "the user'"'"'s" ] || exit 8
+			echo evil >>"$path"; rm "$path"; echo evil >"$path"; done' - "${paths[@]}"
+		[ "$status" -eq 0 ]
+		for path in "${paths[@]}"; do
+			echo "on the host: $path"
+			[ "$(cat "$HOME/$path")" = "the user's" ]
+		done
+	done
 }
 
-@test "codex: configuration, hooks, rules and prompts are closed, sessions are not" {
-	try codex .codex config.toml work.config.toml hooks.json rules/r prompts/p skills/s AGENTS.md .env -- \
-		sessions/2026/s.jsonl history.jsonl auth.json
-	rm -rf "$HOME/.codex"
-	missing codex .codex config.toml hooks.json AGENTS.md
+@test "share: conversations are the host's own, and created for the user only" {
+	local row
+
+	for row in claude:.claude/projects claude:.claude/todos codex:.codex/sessions \
+		copilot:.copilot/session-state qwen:.qwen/projects; do
+		boxed "${row%%:*}" 'mkdir -p ~/"$1/x" && echo said >~/"$1/x/1.jsonl"' - "${row#*:}"
+		[ "$status" -eq 0 ]
+		[ "$(cat "$HOME/${row#*:}/x/1.jsonl")" = said ]
+		[ "$(stat -c %a "$HOME/${row#*:}")" = 700 ]
+		# And the other way round.
+		echo more >>"$HOME/${row#*:}/x/1.jsonl"
+		boxed "${row%%:*}" 'cat ~/"$1/x/1.jsonl"' - "${row#*:}"
+		[[ "$output" == *more* ]]
+	done
 }
 
-@test "gemini: settings, extensions, policies and programs are closed, chats are not" {
-	try gemini .gemini settings.json extensions/e/x.json commands/c.toml skills/s policies/p.toml GEMINI.md \
-		.env trustedFolders.json tmp/bin/rg -- tmp/0a/chats/c.json oauth_creds.json
-	rm -rf "$HOME/.gemini"
-	missing gemini .gemini settings.json extensions/e GEMINI.md
+@test "share: memory and workflows in it stay closed, also in folders that come later" {
+	local name path top
+
+	mkdir -p "$HOME/.claude/projects/old/memory" "$HOME/.claude/projects/old/s/workflows/scripts"
+	echo mine >"$HOME/.claude/projects/old/memory/MEMORY.md"
+	echo mine >"$HOME/.claude/projects/old/s/workflows/scripts/w.js"
+	echo said >"$HOME/.claude/projects/old/s.jsonl"
+	boxed claude 'cd ~/.claude/projects
+		echo evil >old/memory/MEMORY.md; echo evil >old/memory/new.md
+		rm -rf old/memory; mv old/memory old/gone; mv old away
+		echo evil >old/s/workflows/scripts/w.js
+		mkdir -p new/t; mkdir new/memory new/t/workflows; ln -s /tmp new/memory
+		mkdir -p deep/a/memory; mv deep/a a
+		mkdir new/other && mv new/other new/memory
+		rm old/s.jsonl; mkdir -p old/s.jsonl/workflows; echo evil >old/s.jsonl/workflows/w.js
+		echo said >new/1.jsonl; :'
+	[ "$(cat "$HOME/.claude/projects/old/memory/MEMORY.md")" = mine ]
+	[ ! -e "$HOME/.claude/projects/old/memory/new.md" ]
+	[ "$(cat "$HOME/.claude/projects/old/s/workflows/scripts/w.js")" = mine ]
+	run find "$HOME/.claude/projects" -mindepth 2 -maxdepth 3 \( -name memory -o -name workflows \) \
+		-not -path '*/old/memory' -not -path '*/old/s/workflows'
+	echo "$output"
+	[ -z "$output" ]
+	[ "$(cat "$HOME/.claude/projects/new/1.jsonl")" = said ]
+
+	boxed qwen 'cd ~/.qwen/projects; mkdir p; mkdir p/memory; mkdir p/chats'
+	[ ! -e "$HOME/.qwen/projects/p/memory" ]
+	[ -d "$HOME/.qwen/projects/p/chats" ]
 }
 
-@test "opencode: plugins, tools, packages and programs are closed, sessions are not" {
-	mkdir -p "$HOME/.config/opencode" "$HOME/.local/share/opencode" "$HOME/.local/state/opencode" "$HOME/.cache/opencode"
-	try opencode .config/opencode opencode.json plugin/p.js tool/t.ts command/c.md agent/a.md AGENTS.md \
-		node_modules/m/i.js package.json -- themes/t
-	try opencode .local/share/opencode bin/rg -- storage/s.json auth.json
-	try opencode .cache/opencode node_modules/m/i.js package.json bin/b -- models
-	rm -rf "$HOME/.config/opencode"
-	missing opencode .config/opencode plugin/p.js tool/t.ts
+@test "share: a folder behind a link that is missing is not created through the link" {
+	mkdir "$HOME/elsewhere"
+	ln -s elsewhere "$HOME/.codex"
+	boxed codex 'ls -d ~/.codex/'
+	[[ "$output" == *"cannot create $HOME/.codex/sessions to share it"* ]]
+	[ ! -e "$HOME/elsewhere/sessions" ]
+	# One that exists behind the user's own link is shared.
+	mkdir "$HOME/elsewhere/sessions"
+	boxed codex 'echo said >~/.codex/sessions/1'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/elsewhere/sessions/1")" = said ]
+}
+
+# Print the login of an agent with this token, in the form that it has on the disk.
+login()
+{
+	case $1 in
+	claude) echo "{\"claudeAiOauth\":{\"accessToken\":\"$2\"}}" ;;
+	codex) echo "{\"tokens\":{\"access_token\":\"$2\"}}" ;;
+	gemini | qwen) echo "{\"access_token\":\"$2\"}" ;;
+	opencode) echo "{\"anthropic\":{\"type\":\"oauth\",\"access\":\"$2\"}}" ;;
+	esac
+}
+
+logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/oauth_creds.json
+	opencode:.local/share/opencode/auth.json qwen:.qwen/oauth_creds.json)
+
+@test "return: a login in the box and its renewal come back, in the next run the host's counts" {
+	local row name path
+
+	for row in "${logins[@]}"; do
+		name=${row%%:*} path=${row#*:}
+		echo "== $name"
+		boxed "$name" 'mkdir -p ~/"$(dirname "$1")"; echo "$2" >~/"$1"' - "$path" "$(login "$name" first)"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"$HOME/$path was changed in the box and written back to the host"* ]]
+		[ "$(cat "$HOME/$path")" = "$(login "$name" first)" ]
+		[ "$(stat -c %a "$HOME/$path")" = 600 ]
+		boxed "$name" 'echo "$2" >~/"$1.new"; mv ~/"$1.new" ~/"$1"' - "$path" "$(login "$name" second)"
+		[ "$(cat "$HOME/$path")" = "$(login "$name" second)" ]
+		# Renewed outside: the box sees it, and gives nothing old back.
+		login "$name" third >"$HOME/$path"
+		boxed "$name" 'cat ~/"$1"' - "$path"
+		[ "${lines[0]}" = "$(login "$name" third)" ]
+		[ "${#lines[@]}" -eq 1 ]
+		[ "$(cat "$HOME/$path")" = "$(login "$name" third)" ]
+		# Logged out outside: in the box, too.
+		rm "$HOME/$path"
+		boxed "$name" '! cat ~/"$1"' - "$path"
+		[ "$status" -eq 0 ]
+		[ ! -e "$HOME/$path" ]
+	done
+	jq -es 'map(select(.kind == "end").findings // [] | .[]) | any(test("auth.json was changed in the box"))' \
+		"$AGENTBOX_STATE"/runs/*/audit.jsonl >/dev/null
+}
+
+@test "return: what is not a login stays in the layer, with one line" {
+	local path=.codex/auth.json why script
+
+	mkdir "$HOME/.codex"
+	login codex mine >"$HOME/$path"
+	chmod 640 "$HOME/$path"
+	while IFS=: read -r why script; do
+		boxed codex "cd; rm -rf $path; $script" </dev/null
+		echo "-- $script"
+		[[ "$output" == *"$HOME/$path was not written back: the box's copy $why"* ]]
+		[ "$(grep -c "was not written back" <<<"$output")" -eq 1 ]
+		[ "$(cat "$HOME/$path")" = "$(login codex mine)" ]
+		[ "$(stat -c %a "$HOME/$path")" = 640 ]
+	done <<-'END'
+	is not a regular file: ln -s /etc/passwd .codex/auth.json
+	is not a regular file: mkfifo .codex/auth.json
+	is not a regular file: mkdir .codex/auth.json; touch .codex/auth.json/x
+	is not a JSON object: echo not-json >.codex/auth.json
+	is too large: truncate -s 100M .codex/auth.json
+	has more than one name: echo '{}' >.codex/x; ln .codex/x .codex/auth.json
+	END
+	boxed gemini 'mkdir ~/away; ln -s away ~/.gemini; echo "{}" >~/away/oauth_creds.json'
+	[[ "$output" == *"was not written back: the box's copy is not below plain folders"* ]]
+	# Only tokens are taken over, with the host's own mode.
+	boxed codex 'rm -rf ~/.codex/auth.json; echo "{\"tokens\":{\"access_token\":\"new\"},\"auth_mode\":\"evil\"}" >~/.codex/auth.json'
+	[ "$(cat "$HOME/$path")" = "$(login codex new)" ]
+	[ "$(stat -c %a "$HOME/$path")" = 640 ]
+}
+
+@test "return: a file that changed on the host during the run is not replaced" {
+	mkdir "$HOME/.codex"
+	login codex mine >"$HOME/.codex/auth.json"
+	mkfifo "$WORKSPACE/go"
+	launch run --profile codex --unknown deny -- sh -c \
+		'cp ~/.codex/auth.json x; echo "$1" >~/.codex/auth.json; touch ready; read line <go' - \
+		"$(login codex box)" </dev/null >"$TEST_DIR/out" 2>&1 &
+	wait_for 60 test -e "$WORKSPACE/ready"
+	login codex outside >"$HOME/.codex/auth.json"
+	echo >"$WORKSPACE/go"
+	wait $!
+	cat "$TEST_DIR/out"
+	grep -q "auth.json was not written back: the host's file changed during the run" "$TEST_DIR/out"
+	[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex outside)" ]
+}
+
+@test "return: also if the supervisor is killed" {
+	need program:jq
+	mkdir "$HOME/.codex"
+	login codex mine >"$HOME/.codex/auth.json"
+	"$AGENTBOX" run --profile codex --unknown deny -- sh -c \
+		'echo "$1" >~/.codex/auth.json; touch ready; sleep 1000' - \
+		"$(login codex box)" </dev/null >"$TEST_DIR/out" 2>&1 3>&- &
+	wait_for 60 test -e "$WORKSPACE/ready"
+	kill -KILL $!
+	wait_for 60 grep -q box "$HOME/.codex/auth.json"
+	wait_for 60 grep -q '"kind":"end"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	grep -q 'auth.json was changed in the box' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+}
+
+@test "return: a project file that is not trusted sets neither share nor return" {
+	echo '{ "filesystem": { "share": ["~/x"], "return": ["~/y.json"], "home": "kept" } }' >.agentbox.json
+	agentbox run --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'
+	[[ "$output" == *"not trusted: filesystem.share: 1 entry ignored"* ]]
+	[[ "$output" == *"not trusted: filesystem.return: 1 entry ignored"* ]]
+	[ ! -e "$HOME/x" ]
+	[ ! -e "$HOME/y.json" ]
+	# Your own settings do.
+	rm .agentbox.json
+	jq '.filesystem = { "share": ["~/x"], "return": ["~/y.json"] }' "$HOME/.config/agentbox/config.json" \
+		>"$TEST_DIR/c" && mv "$TEST_DIR/c" "$HOME/.config/agentbox/config.json"
+	agentbox run --profile codex --unknown deny -- sh -c 'echo said >~/x/1; echo "{}" >~/y.json'
+	[ "$(cat "$HOME/x/1")" = said ]
+	[ "$(cat "$HOME/y.json")" = "{}" ]
+}
+
+@test "hint: an agent without its profile is told that there is one" {
+	mkdir bin
+	printf '#!/bin/sh\necho ran\n' | tee bin/claude bin/qwen bin/vim >/dev/null
+	chmod +x bin/*
+	for name in claude qwen; do
+		PATH=$WORKSPACE/bin:$PATH agentbox run --unknown deny -- "$name"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"there is a profile for $name: agentbox run --profile $name -- $name"* ]]
+	done
+	agentbox run --unknown deny -- "$WORKSPACE/bin/claude"
+	[[ "$output" == *"there is a profile for claude"* ]]
+	PATH=$WORKSPACE/bin:$PATH agentbox run --profile claude --unknown deny -- claude
+	[ "$output" = ran ]
+	PATH=$WORKSPACE/bin:$PATH agentbox run --unknown deny -- vim
+	[ "$output" = ran ]
 }
