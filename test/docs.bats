@@ -539,6 +539,10 @@ shown()
 	shown docs/commands.md
 }
 
+@test "docs/agents.md: its examples do what they show" {
+	shown docs/agents.md
+}
+
 @test "documents for developers: their examples do what they show" {
 	local file
 

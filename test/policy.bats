@@ -39,7 +39,7 @@ answer()
 	own_profile default '{ "network": { "mode": "allowed" } }'
 	: >"$HOME/.config/agentbox/profiles/notes.txt"
 	: >"$HOME/.config/agentbox/profiles/.hidden.json"
-	answer '[.[].name] | .[10:]' '["mine"]' profile list
+	answer '[.[].name] | .[12:]' '["mine"]' profile list
 	answer '."network.mode"' '{"value":"filtered","from":"profile default"}' profile show default
 }
 
@@ -70,8 +70,10 @@ answer()
 		'["allowed","warn"]' profile show development
 	answer '[."network.allow"[].value | select(test("anthropic"))]' \
 		'["*.anthropic.com"]' profile show claude
-	answer '[."filesystem.write"[].value]' \
-		"[\"$WORKSPACE\",\"$HOME/.claude\"]" profile show claude
+	answer '[."filesystem.write", ."filesystem.share" | map(.value)]' \
+		"[[\"$WORKSPACE\"],[\"$HOME/.claude/projects\",\"$HOME/.claude/todos\"]]" profile show claude
+	answer '[."filesystem.return"[].value, ."filesystem.home".value, ."commands.enforce".value]' \
+		"[\"$HOME/.codex/auth.json\",\"kept\",\"children\"]" profile show codex
 }
 
 @test "profile show: one of the user's own builds on what it extends" {
