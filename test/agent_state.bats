@@ -46,11 +46,13 @@ settings()
 		;;
 	copilot)
 		echo .copilot/config.json .copilot/mcp-config.json .copilot/hooks/h.json \
-			.copilot/agents/a.md .cache/copilot/pkg/x/index.js
+			.copilot/agents/a.md .copilot/session-state/s/extensions/x/extension.mjs \
+			.cache/copilot/pkg/x/index.js
 		;;
 	qwen)
 		echo .qwen/settings.json .qwen/extensions/e/x.json .qwen/commands/c.toml \
-			.qwen/QWEN.md .qwen/.env .qwen/bin/rg
+			.qwen/QWEN.md .qwen/.env .qwen/bin/rg .qwen/projects/p/memory/m.md \
+			.qwen/projects/p/subagents/s/a.meta.json
 		;;
 	esac
 }
@@ -103,8 +105,7 @@ agents=(claude codex gemini opencode copilot qwen)
 @test "share: conversations are the host's own, and created for the user only" {
 	local row
 
-	for row in claude:.claude/projects claude:.claude/todos codex:.codex/sessions \
-		copilot:.copilot/session-state qwen:.qwen/projects; do
+	for row in claude:.claude/projects claude:.claude/todos codex:.codex/sessions; do
 		boxed "${row%%:*}" 'mkdir -p ~/"$1/x" && echo said >~/"$1/x/1.jsonl"' - "${row#*:}"
 		[ "$status" -eq 0 ]
 		[ "$(cat "$HOME/${row#*:}/x/1.jsonl")" = said ]
@@ -140,10 +141,6 @@ agents=(claude codex gemini opencode copilot qwen)
 	echo "$output"
 	[ -z "$output" ]
 	[ "$(cat "$HOME/.claude/projects/new/1.jsonl")" = said ]
-
-	boxed qwen 'cd ~/.qwen/projects; mkdir p; mkdir p/memory; mkdir p/chats'
-	[ ! -e "$HOME/.qwen/projects/p/memory" ]
-	[ -d "$HOME/.qwen/projects/p/chats" ]
 }
 
 @test "share: a folder behind a link that is missing is not created through the link" {

@@ -177,12 +177,29 @@ live()
 
 @test "copilot: answers in the box, remembers, and what it writes runs nowhere else" {
 	live copilot .copilot/session-store.db
-	grep -rq hello "$HOME/.copilot/session-state"
 }
 
 @test "qwen: answers in the box, remembers, and what it writes runs nowhere else" {
 	live qwen .qwen/installation_id
-	grep -rq hello "$HOME/.qwen/projects"
+}
+
+@test "claude: a conversation is continued outside, without the permissions of the box" {
+	local id=11111111-2222-4333-8444-555555555555
+
+	have claude
+	export ANTHROPIC_API_KEY=$KEY
+	agentbox run --profile claude --allow models.test --unknown deny -- \
+		claude -p hello --dangerously-skip-permissions --session-id "$id"
+	[ "$status" -eq 0 ]
+	grep -q bypassPermissions "$HOME"/.claude/projects/*/"$id.jsonl"
+	run inside timeout 100 claude -p 'RUN(touch ran)' --resume "$id" </dev/null 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ ! -e ran ]
+	run inside timeout 100 claude -p 'RUN(touch ran)' --resume "$id" --dangerously-skip-permissions \
+		</dev/null 3>&-
+	echo "$output"
+	[ -e ran ]
 }
 
 # interactive: start Claude Code in the box on the terminal.

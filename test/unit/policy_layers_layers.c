@@ -58,8 +58,8 @@ static void test_profiles(void)
 		{ "codex", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 		{ "gemini", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 		{ "opencode", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
-		{ "copilot", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
-		{ "qwen", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "copilot", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "qwen", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 	};
 	struct ab_strv names = { 0 }, docs = { 0 };
 

@@ -320,8 +320,10 @@ static const struct ab_preset ci_presets[] = {
  * instructions and downloaded programs work in the box, and an agent outside never sees them.
  *
  * `share`: folders of conversations, which are the host's own. Nothing in them may be a setting, an
- * instruction or a program of the agent; names of that kind are closed in them. Gemini CLI keeps its
- * chats beside programs and skills, and OpenCode keeps a database, so they share nothing.
+ * instruction or a program of the agent; names of that kind are closed in them. The others share
+ * nothing, because they mix conversations with what they obey: Gemini CLI with programs and skills,
+ * Copilot CLI with extensions, Qwen Code with the permissions of paused agents; OpenCode has a
+ * database.
  * `return`: logins that the service renews.
  *
  * The agent decides what it runs, so every program is judged. In a layer some rules protect nothing.
@@ -405,7 +407,6 @@ static const struct ab_preset opencode_presets[] = {
 /* The token of GitHub is not renewed, so nothing is returned. */
 static const struct ab_preset copilot_presets[] = {
 	AGENT,
-	{ AB_KEY_SHARE, "~/.copilot/session-state" },
 	{ AB_KEY_DENY_READ, "!~/.copilot/config.json" },
 	{ AB_KEY_NET_ALLOW, "*.githubcopilot.com" },
 	{ AB_KEY_NET_ALLOW, "api.github.com" },
@@ -419,8 +420,6 @@ static const struct ab_preset copilot_presets[] = {
 
 static const struct ab_preset qwen_presets[] = {
 	AGENT,
-	{ AB_KEY_SHARE, "~/.qwen/projects" },
-	{ AB_KEY_DENY_WRITE, "~/.qwen/projects/*/memory" },
 	{ AB_KEY_RETURN, "~/.qwen/oauth_creds.json" },
 	{ AB_KEY_DENY_READ, "!~/.qwen/oauth_creds.json" },
 	{ AB_KEY_NET_ALLOW, "chat.qwen.ai" },
