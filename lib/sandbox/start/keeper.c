@@ -32,10 +32,21 @@
 
 enum { SOCKET, SPEC, STREAMS }; /* the descriptors of AB_MSG_START */
 
+/* What the process that started the box ignores is nothing to the clients of its commands. */
+static void reset_signals(void)
+{
+	static const int signals[] = { SIGHUP,	SIGINT,	 SIGQUIT, SIGPIPE, SIGALRM, SIGTERM,
+				       SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU };
+
+	for (size_t i = 0; i < AB_COUNT(signals); i++)
+		signal(signals[i], SIG_DFL);
+}
+
 int ab_keeper_enter(struct init *in, struct ab_error *err)
 {
 	int r = in->ruleset >= 0 ? ab_landlock_enter(in->ruleset) : 0;
 
+	reset_signals();
 	if (r < 0)
 		return ab_fail(err, AB_ESYSTEM, -r, "enable Landlock for a box that stays");
 	/* A traced command loads a filter that asks; under this one its denials would not be

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -415,6 +416,19 @@ static void note_terminal(struct run *r)
 		}
 }
 
+/* The caller's other files would stay open for as long as the box does. */
+static int close_callers(const struct run *r, struct ab_error *err)
+{
+	const char *audit = r->request->audit;
+	bool digits = audit && *audit && !audit[strspn(audit, "0123456789")];
+	const int keep[] = { r->starter, r->result.fd, r->prepared->next.claim,
+			     digits ? (int)strtol(audit, NULL, 10) : -1 };
+
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
+	return 0;
+}
+
 /* In the supervisor: sources of secrets are read here, because their values stay in one process. */
 static int run_apart(struct run *r, int *ret_status, struct ab_error *err)
 {
@@ -423,7 +437,7 @@ static int run_apart(struct run *r, int *ret_status, struct ab_error *err)
 	r->apart_request.say = say_apart;
 	r->apart_request.arg = r;
 	r->request = &r->apart_request;
-	if (ab_streams_open(&r->streams, err) < 0 ||
+	if (close_callers(r, err) < 0 || ab_streams_open(&r->streams, err) < 0 ||
 	    ab_prepare_secrets(r->request, r->prepared, err) < 0 || start_box(r, err) < 0)
 		return -1;
 	return supervise_box(r, ret_status, err);

@@ -1,0 +1,536 @@
+load helpers
+
+# Boxes that stay: run --keep, run --in, run -d, attach, shell, stop.
+
+teardown()
+{
+	launch stop --all --grace 0s >/dev/null 2>&1 || true
+	box_teardown
+}
+
+# keep NAME [OPTION...]: a box that stays.
+keep()
+{
+	local name=$1
+	shift
+	agentbox run -q --keep --name "$name" "$@" -- true
+	[ "$status" -eq 0 ]
+}
+
+supervisor_of()
+{
+	launch ps --json | jq -r ".[] | select(.name == \"$1\") | .pid"
+}
+
+# commands NAME: how many commands run in the box
+commands()
+{
+	launch ps --json | jq -r ".[] | select(.name == \"$1\") | .commands | length"
+}
+
+has_commands()
+{
+	[ "$(commands "$1")" = "$2" ]
+}
+
+@test "keep: the box stays with its processes and its /tmp, and the first status is the command's" {
+	need userns
+	agentbox run --keep --name dev -- sh -c 'echo one >/tmp/x; sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/pid; exit 3'
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"box dev stays"* ]]
+	agentbox run --in dev -- sh -c 'cat /tmp/x; kill -0 "$(cat /tmp/pid)" && echo alive'
+	[ "$status" -eq 0 ]
+	[ "$output" = $'one\nalive' ]
+	agentbox stop dev
+	[ "$status" -eq 0 ]
+	agentbox run --in dev -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"no box stays"* ]]
+	[ ! -e /tmp/x ] || [ "$(cat /tmp/x)" != one ]
+}
+
+@test "keep: commands may signal each other, and none may signal init" {
+	need userns
+	keep dev
+	agentbox run --in dev -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/pid'
+	agentbox run --in dev -- sh -c 'kill "$(cat /tmp/pid)" && echo killed'
+	[ "$output" = killed ]
+	agentbox run --in dev -- sh -c 'kill -KILL 1; kill -0 1; readlink /proc/1/root || echo closed'
+	[[ "$output" == *closed* ]]
+	agentbox run --in dev -- echo still
+	[ "$output" = still ]
+}
+
+@test "in: input, output, errors and status are the command's" {
+	need userns
+	keep dev
+	agentbox_split run --in dev -- sh -c 'cat; echo err >&2; exit 5' <<<in
+	[ "$status" -eq 5 ]
+	[ "$output" = in ]
+	[ "$stderr" = err ]
+	agentbox run --in dev -- sh -c 'kill -TERM $$'
+	[ "$status" -eq 143 ]
+	agentbox run --in dev -- nosuchprogram
+	[ "$status" -eq 127 ]
+	agentbox run --in dev -- ./README
+	[ "$status" -eq 127 ]
+	echo text >plain
+	agentbox run --in dev -- ./plain
+	[ "$status" -eq 126 ]
+	agentbox run --in dev -c 'echo $((3 + 4))'
+	[ "$output" = 7 ]
+}
+
+@test "in: files are copied through pipes, and the position in the input is kept" {
+	need userns
+	keep dev
+	printf 'a\nb\nc\n' >in
+	{ launch run --in dev -- head -n 1 >out 2>err; cat >rest; } <in
+	[ "$(cat out)" = a ]
+	[ "$(cat rest)" = "" ] || [ "$(cat rest)" = $'b\nc' ]
+	launch run --in dev -- sh -c 'stat -Lc %F /dev/stdin /dev/stdout; echo two >&2' <in >out 2>&1
+	[ "$(cat out)" = $'fifo\nfifo\ntwo' ]
+	head -c 3000000 /dev/zero >big
+	launch run --in dev -- sh -c 'wc -c; head -c 3000000 /dev/zero' <big >out
+	[ "$(head -n 1 out)" = 3000000 ]
+	[ "$(stat -c %s out)" -eq 3000008 ]
+}
+
+@test "in: a folder and a device of the host are refused, a device of every box is not" {
+	need userns
+	keep dev
+	run launch run --in dev -- true <"$HOME"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"standard input is a folder"* ]]
+	run launch run --in dev -- wc -c </dev/null
+	[ "$output" = 0 ]
+	run launch run --in dev -- head -c 3 </dev/zero
+	[ "$status" -eq 0 ]
+}
+
+@test "in: nothing about the box can be widened" {
+	need userns
+	keep dev --net blocked
+	mkdir "$HOME/other"
+	for option in "--write $HOME/other" "--allow example.org" "--net allowed" "--profile claude" \
+		"--env A=B" "--fd 5" "--name other" "--workspace $HOME/other"; do
+		agentbox run --in dev $option -- true
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"belongs to the box"* ]]
+	done
+	agentbox run --in dev -- sh -c "echo x >$HOME/other/f"
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/other/f" ]
+	agentbox run --in dev -- sh -c 'echo x >f'
+	[ "$status" -eq 0 ]
+	[ "$(cat f)" = x ]
+}
+
+@test "in: the walls are proved again: hidden files, other folders, user namespaces" {
+	need userns
+	need landlock:1
+	mkdir -p "$HOME/.ssh" && echo key >"$HOME/.ssh/id_rsa"
+	keep dev
+	agentbox run --in dev --yes -- sh -c 'cat ~/.ssh/id_rsa; echo x >~/f; unshare -U true; ls /proc/1/root; true'
+	[[ "$output" != *key* ]]
+	[ ! -e "$HOME/f" ]
+	agentbox run --in dev -- grep -E 'Seccomp:|NoNewPrivs:|CapEff:' /proc/self/status
+	[ "$output" = $'CapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2' ]
+}
+
+@test "in: the judge decides about each command, and protected names are refused" {
+	need userns
+	keep dev
+	agentbox run --in dev -- rm -rf /
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"rule recursive-delete-root"* ]]
+	agentbox run --in dev -- git push
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"needs approval"* ]]
+	agentbox run --in dev --yes -- git push
+	[ "$status" -eq 128 ]
+	agentbox run --in dev --yes -- sh -c 'echo x >.envrc'
+	[ "$status" -ne 0 ]
+	[ ! -e .envrc ]
+	agentbox run --in dev -- sh -c 'echo x >plain && cat plain'
+	[ "$output" = x ]
+}
+
+@test "in: commands.enforce children applies to each command" {
+	need userns
+	need kernel:5.5
+	echo '{ "commands": { "enforce": "children" } }' >conf.json
+	keep dev --config "$PWD/conf.json"
+	printf '#!/bin/sh\ngit push\n' >s.sh && chmod +x s.sh
+	agentbox run --in dev -- ./s.sh
+	[[ "$output" == *"not permitted"* || "$output" == *"Permission denied"* ]]
+	agentbox run --in dev -- sh -c 'echo fine'
+	[ "$output" = fine ]
+}
+
+@test "in: the environment follows the box's rules, and its own variables stay" {
+	need userns
+	keep dev --allow example.org --env ONLY=box
+	run env MY=mine AWS_SECRET_ACCESS_KEY=geheim HTTP_PROXY=http://evil:1 ONLY=mine \
+		"$AGENTBOX" run --in dev -- sh -c 'echo "$MY $ONLY ${AWS_SECRET_ACCESS_KEY-none} $HTTP_PROXY"' 3>&-
+	[ "$output" = "mine box none http://127.0.0.1:61080" ]
+}
+
+@test "in: a box with secrets gives its own environment" {
+	need userns
+	KEY=sk-ant-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+	ANTHROPIC_API_KEY=$KEY agentbox run -q --keep --name dev --secret ANTHROPIC_API_KEY -- true
+	[ "$status" -eq 0 ]
+	run env ANTHROPIC_API_KEY=$KEY COPY=$KEY TERM=vt100 "$AGENTBOX" run --in dev -- env 3>&-
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"$KEY"* ]]
+	[[ "$output" == *"ANTHROPIC_API_KEY="* ]]
+	[[ "$output" == *"TERM=vt100"* ]]
+}
+
+@test "in: the folder is the caller's if the box has it, else the box's" {
+	need userns
+	keep dev
+	mkdir sub
+	agentbox run --in dev -- pwd
+	[ "$output" = "$WORKSPACE" ]
+	cd sub
+	agentbox run --in dev -- pwd
+	[ "$output" = "$WORKSPACE/sub" ]
+	mkdir -p "$TEST_DIR/home/.ssh" && cd "$TEST_DIR/home/.ssh"
+	agentbox run --in dev -- pwd
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$WORKSPACE" || "$output" == "$PWD" ]]
+}
+
+@test "in: two clients at once both work" {
+	need userns
+	keep dev
+	launch run --in dev -- sh -c 'touch a; while [ ! -e b ]; do sleep 0.05; done; echo first' >one &
+	local first=$!
+	launch run --in dev -- sh -c 'touch b; while [ ! -e a ]; do sleep 0.05; done; echo second' >two &
+	wait $!
+	wait $first
+	[ "$(cat one two)" = $'first\nsecond' ]
+}
+
+@test "in: an unknown name lists the boxes that stay, and a run that does not stay says so" {
+	need userns
+	keep dev
+	agentbox run --in nope -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"no run named nope"* ]]
+	[[ "$output" == *"boxes that stay: dev"* ]]
+	launch run --name plain -- sh -c 'touch here; while [ ! -e go ]; do sleep 0.05; done' &
+	wait_for 20 test -e here
+	agentbox run --in plain -- true
+	touch go
+	wait $!
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"ends with its command"* ]]
+}
+
+@test "keep: a name that is taken, and a box within a box, are refused" {
+	need userns
+	keep dev
+	agentbox run --keep --name dev -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"already named dev"* ]]
+	agentbox run --net blocked -- "$AGENTBOX" run --keep -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"inside a box"* ]]
+	agentbox run --net blocked -- "$AGENTBOX" run --in dev -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"inside a box"* ]]
+}
+
+@test "keep: the client dies: its command gets HUP and the box stays" {
+	need userns
+	keep dev
+	"$AGENTBOX" run --in dev -- sh -c 'trap "echo hup >got; exit 0" HUP; touch up; while :; do sleep 0.05; done' 3>&- &
+	wait_for 20 test -e up
+	has_commands dev 1
+	kill -KILL $!
+	wait_for 20 test -s got
+	wait_for 20 has_commands dev 0
+	agentbox run --in dev -- echo still
+	[ "$output" = still ]
+}
+
+@test "keep: the supervisor dies: the box ends and the client says so with 125" {
+	need userns
+	keep dev
+	launch run --in dev -- sh -c 'touch up; sleep 1000' >out 2>&1 &
+	wait_for 20 test -e up
+	kill -KILL "$(supervisor_of dev)"
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 125 ]
+	grep -q "box dev has ended: its supervisor died" out
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	agentbox ps
+	[[ "$output" == *"no active runs"* ]]
+}
+
+@test "stop: commands get TERM, and those that ignore it KILL" {
+	need userns
+	keep dev
+	launch run --in dev -- sh -c 'trap "exit 9" TERM; touch up1; while :; do sleep 0.05; done' &
+	local soft=$! status1=0 status2=0
+	launch run --in dev -- sh -c 'trap "" TERM; touch up2; while :; do sleep 0.05; done' &
+	local hard=$!
+	wait_for 20 test -e up1 -a -e up2
+	agentbox stop dev --grace 1s
+	[ "$status" -eq 0 ]
+	wait $soft || status1=$?
+	wait $hard || status2=$?
+	[ "$status1" -eq 9 ]
+	[ "$status2" -eq 137 ]
+}
+
+@test "keep: the time limit of the box ends its commands with 124" {
+	need userns
+	keep dev --timeout 2s
+	agentbox run --in dev -- sleep 1000
+	[ "$status" -eq 124 ]
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+}
+
+@test "keep: an idle box ends, a busy one does not" {
+	need userns
+	keep dev --idle 1s
+	agentbox run --in dev -- sleep 2
+	[ "$status" -eq 0 ]
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	agentbox run --idle 1s -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--idle needs --keep"* ]]
+}
+
+@test "keep: the record names each command; ps shows what runs" {
+	need userns
+	keep dev
+	launch run --in dev -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; exit 4' &
+	wait_for 20 test -e up
+	agentbox ps --json
+	jq -e '.[0] | .stays and .commands[0].number == 2 and .commands[0].command[0] == "sh" and
+		.commands[0].attached and (.commands[0].detached | not)' <<<"$output"
+	agentbox ps
+	[[ "$output" == *"(stays) true"* ]]
+	[[ "$output" == *$'\n  2  '*"sh -c"* ]]
+	touch go
+	wait $! || true
+	agentbox log dev --json
+	jq -se 'map(select(.kind == "command" and .number == 2)) | length == 1' <<<"$output"
+	jq -se 'map(select(.kind == "ended" and .number == 2 and .status == 4)) | length == 1' <<<"$output"
+	agentbox log dev
+	[[ "$output" == *"2: sh -c"* ]]
+}
+
+@test "detach: the command runs in the background, its output is kept and bounded" {
+	need userns
+	echo '{ "limits": { "output": "64K" } }' >conf.json
+	agentbox_split run -d --name job --config "$PWD/conf.json" -- sh -c 'test -t 0 && echo a terminal
+		i=0; while [ $i -lt 2000 ]; do echo "line $i ...................................."; i=$((i+1)); done
+		touch done; while [ ! -e go ]; do sleep 0.05; done; exit 6'
+	[ "$status" -eq 0 ]
+	[ "$output" = job ]
+	wait_for 20 test -e done
+	dir=$AGENTBOX_STATE/live/$(run_id)
+	wait_for 20 grep -q "line 1999 " "$dir/output"
+	[ "$(cat "$dir"/output* | wc -c)" -le 80000 ]
+	launch attach job </dev/null >out 2>&1 &
+	wait_for 20 grep -q "line 1999 " out
+	touch go
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 6 ]
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	agentbox attach job
+	[ "$status" -eq 125 ]
+	agentbox run -d -- nosuchprogram
+	[ "$status" -eq 127 ]
+}
+
+@test "detach: further commands work in the box; with --keep it outlives its command" {
+	need userns
+	agentbox run -q -d --keep --name job -- sh -c 'while [ ! -e go ]; do sleep 0.05; done'
+	agentbox run --in job -- sh -c 'touch go; echo in'
+	[ "$output" = in ]
+	wait_for 20 has_commands job 0
+	agentbox run --in job -- echo still
+	[ "$output" = still ]
+	agentbox attach job
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"no detached command"* ]]
+}
+
+@test "detach: a full disk ends the kept output, not the command" {
+	need userns
+	only_root
+	mkdir state
+	mount -t tmpfs -o size=256k,mode=700 none state
+	AGENTBOX_STATE=$PWD/state agentbox run -q -d --name job -- sh -c 'while [ ! -e go ]; do sleep 0.05; done
+		head -c 600000 /dev/zero | tr "\0" x; touch done; while [ ! -e end ]; do sleep 0.05; done'
+	touch go
+	wait_for 20 test -e done
+	touch end
+	wait_for 20 sh -c '[ -z "$(ls state/live)" ]'
+	umount state
+}
+
+@test "terminal: each command has its own, with its size, Ctrl-C and Ctrl-Z" {
+	need userns
+	need program:tmux
+	keep dev
+	tty_start bash --norc --noprofile -i
+	tty_type "PS1='> '; $AGENTBOX run --in dev -- sh -c 'tty; stty size; read x; echo got \$x'"
+	tty_key Enter
+	tty_wait '^24 80'
+	tty_type hello
+	tty_key Enter
+	tty_wait '^got hello'
+	tty_type "$AGENTBOX run --in dev -- sleep 1000; echo status \$?"
+	tty_key Enter
+	wait_for 20 has_commands dev 1
+	tty_key C-c
+	tty_wait 'status 130'
+	tty_type "$AGENTBOX run --in dev -- sleep 1000"
+	tty_key Enter
+	wait_for 20 has_commands dev 1
+	tty_key C-z
+	tty_wait 'Stopped'
+	tty_type "fg"
+	tty_key Enter
+	tty_wait '^[^>]*agentbox.* run --in dev -- sleep 1000$'
+	tty_key C-c
+	wait_for 20 has_commands dev 0
+	tty_type "exit 3"
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 3 ]
+}
+
+@test "shell: in the kept box, and in a new one without any" {
+	need userns
+	need program:tmux
+	export SHELL=/bin/sh
+	run launch shell <<<'echo new $$'
+	[[ "$output" == "new "* ]]
+	keep dev
+	agentbox run --in dev -- sh -c 'echo here >/tmp/mark'
+	run launch shell dev <<<'cat /tmp/mark'
+	[ "$output" = here ]
+	run launch shell <<<'cat /tmp/mark'
+	[ "$output" = here ]
+	keep two
+	run launch shell </dev/null
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"more than one box stays"* ]]
+	run launch shell --net allowed dev </dev/null
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"settings cannot be changed"* ]]
+}
+
+@test "attach: keys reach the command, Ctrl-] detaches and leaves it running" {
+	need userns
+	need program:tmux
+	agentbox run -q -d --name job -- sh -c 'read x; echo "got $x"; read y; echo "then $y"; exit 7'
+	tty_start "$AGENTBOX" attach job
+	tty_wait 'Ctrl-. detaches'
+	tty_type one
+	tty_key Enter
+	tty_wait '^got one'
+	tty_key C-]
+	tty_end
+	[ "$status" -eq 0 ]
+	[[ "$output" == *detached* ]]
+	tty_stop
+	has_commands job 1
+	tty_start "$AGENTBOX" attach job
+	tty_wait '^got one'
+	tty_type two
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 7 ]
+	[[ "$output" == *"then two"* ]]
+}
+
+@test "approval: asked at the terminal of the client" {
+	need userns
+	need program:tmux
+	keep dev
+	tty_start "$AGENTBOX" run --in dev -- git push
+	tty_wait 'git push'
+	tty_key n
+	tty_end
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"you answered no"* ]]
+}
+
+@test "limit: more commands with living processes than the box takes are refused" {
+	need userns
+	keep dev
+	for i in $(seq 70); do
+		run launch run --in dev -- sh -c 'sleep 1000 >/dev/null 2>&1 &'
+		[ "$status" -eq 0 ] || break
+	done
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"63 commands whose processes still run"* ]]
+	[ "$i" -eq 64 ]
+}
+
+@test "descriptors: a supervisor without room refuses, and the box stays" {
+	need userns
+	(ulimit -n 40; launch run -q --keep --name dev -- true)
+	for i in $(seq 20); do
+		launch run --in dev -- sh -c 'sleep 1000 >/dev/null 2>&1 &' >out 2>&1 </dev/null || break
+	done
+	[ "$i" -lt 20 ]
+	cat out
+	grep -q "descriptors\|create a socket pair\|does not answer\|has ended" out
+	agentbox ps --json
+	[ "$(jq length <<<"$output")" -eq 1 ]
+}
+
+@test "control: descriptors that are not pipes or sockets are refused" {
+	need userns
+	need program:python3
+	keep dev
+	run timeout 20 python3 - "$AGENTBOX_STATE/live/$(run_id)/control" <<-'PY'
+	import array, json, os, socket, sys
+	def start(fds, **more):
+	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	    s.connect(sys.argv[1])
+	    ask = dict(v=1, do="start", argc=1, env=0, streams=["passed", "/dev/null", "/dev/null"])
+	    ask.update(more)
+	    s.sendmsg([json.dumps(ask).encode()],
+	        [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+	    print(json.loads(s.recv(65536)))
+	def strings(data, seal=True):
+	    m = os.memfd_create("s", os.MFD_ALLOW_SEALING)
+	    os.write(m, data)
+	    if seal:
+	        import fcntl
+	        fcntl.fcntl(m, 1033, 15)
+	    return m
+	ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	good = strings(b"/\0true\0")
+	r, w = os.pipe()
+	start([])
+	start([theirs.fileno(), good, os.open("/", os.O_RDONLY)])
+	start([theirs.fileno(), good, os.open("/etc/passwd", os.O_RDONLY)])
+	start([theirs.fileno(), good, os.open("/dev/null", os.O_RDONLY)])
+	start([theirs.fileno(), strings(b"/\0true\0", False), r])
+	start([theirs.fileno(), strings(b"/\0true"), r])
+	start([theirs.fileno(), strings(b"/\0true\0more\0"), r])
+	start([theirs.fileno(), good, r], streams=["passed", "/dev/sda", "/dev/null"])
+	start([r, good, r])
+	start([theirs.fileno(), good, r])
+	PY
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c "'ok': False" <<<"$output")" -eq 9 ]
+	[ "$(grep -c "'ok': True" <<<"$output")" -eq 1 ]
+	[[ "${lines[9]}" == *"'number': 2"* ]]
+}
