@@ -29,6 +29,26 @@ static const struct {
 	{ "{\"v\":1,\"do\":\"reload\",\"cut\":true}", NULL },
 	{ "{\"v\":1,\"do\":\"stop\"}", NULL },
 	{ "{\"v\":1,\"do\":\"follow\"}", NULL },
+	{ "{\"v\":1,\"do\":\"attach\",\"number\":3}", NULL },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1,\"env\":2,\"streams\":"
+	  "[\"passed\",\"terminal\",\"/dev/null\"],\"approved\":\"once\"}",
+	  NULL },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1}", "streams" },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1,\"streams\":[\"passed\",\"terminal\"]}",
+	  "streams" },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1,\"streams\":"
+	  "[\"/dev/sda\",\"terminal\",\"passed\"]}",
+	  "streams" },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1,\"streams\":"
+	  "[\"/dev/../etc\",\"terminal\",\"passed\"]}",
+	  "streams" },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":99999999,\"streams\":"
+	  "[\"passed\",\"passed\",\"passed\"]}",
+	  "argc" },
+	{ "{\"v\":1,\"do\":\"start\",\"argc\":1,\"streams\":"
+	  "[\"passed\",\"passed\",\"passed\"],\"approved\":\"never\"}",
+	  "approval" },
+	{ "{\"v\":1,\"do\":\"attach\",\"number\":-1}", "number" },
 	{ "", "JSON" },
 	{ "[]", "JSON" },
 	{ "{\"v\":1,\"do\":\"status\"} x", "JSON" },
