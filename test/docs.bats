@@ -523,6 +523,10 @@ shown()
 	shown docs/secrets.md
 }
 
+@test "docs/boxes.md: its examples do what they show" {
+	shown docs/boxes.md
+}
+
 @test "docs/steering.md: its examples do what they show" {
 	shown docs/steering.md
 }

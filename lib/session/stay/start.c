@@ -304,6 +304,15 @@ static bool has_terminal(const struct ab_control_request *rq)
 	return false;
 }
 
+static void refuse_start(struct ab_control_client *client, struct ab_error *err)
+{
+	if (err->errnum == EMFILE || err->errnum == ENFILE)
+		ab_hint(err,
+			"raise the limit of open files (ulimit -n) before you start the box, or "
+			"end other commands in it");
+	ab_control_refuse(client, err);
+}
+
 static void begin_command(struct ab_stay *stay, struct ab_control_client *client,
 			  const struct ab_control_request *rq, const struct ab_start_strings *s,
 			  int *leader)
@@ -320,7 +329,7 @@ static void begin_command(struct ab_stay *stay, struct ab_control_client *client
 		    : ab_stay_add(stay, ab_take_fd(leader), ab_take_fd(&rq->fds->v[SOCKET]),
 				  &s->argv, &err);
 	if (!c) {
-		ab_control_refuse(client, &err);
+		refuse_start(client, &err);
 		return;
 	}
 	c->approved = more;
@@ -342,7 +351,7 @@ void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
 	    read_strings(rq, &s, &err) == 0)
 		leader = start_ahead(stay, rq, &s, &err);
 	if (leader < 0)
-		ab_control_refuse(client, &err);
+		refuse_start(client, &err);
 	else
 		begin_command(stay, client, rq, &s, &leader);
 	ab_start_strings_fini(&s);
