@@ -6,8 +6,32 @@
 #   config JSON    add JSON to the user's settings
 #   origin_saw T   succeed if T reached a server in this test
 #   hidden         succeed if KEY is not in $output, $stderr or the record
+#   tls            for box_python: a TLS connection through a door, and requests in bytes
 
 KEY=sk-proj-RealValue0123456789abcdefghijklmnopqrstuv
+
+tls='
+import base64, os, ssl
+key = os.environ.get("OPENAI_API_KEY", "")
+context = ssl.create_default_context()
+def opened(host, name=None, port=443, way="connect"):
+    sock = connect_to(host, port)[1] if way == "connect" else socket.create_connection((host, port), TIMEOUT)
+    return context.wrap_socket(sock, server_hostname=name or host)
+def head(path="/x", host="api.openai.com", more="", method="GET", login=True):
+    if login:
+        more = "Authorization: Bearer %s\r\n" % key + more
+    return "%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n" % (method, path, host, more)
+def status(sock, data):
+    return outcome(lambda: ask(data, sock)[0].status)
+def said(text, size=100000, end="", **rest):
+    return head("/say/%s/%d%s" % (base64.urlsafe_b64encode(text.encode("latin-1")).decode(), size, end), **rest)
+def whole(sock, data, enough=None):
+    got = b""
+    sock.sendall(data.encode("latin-1"))
+    while not (enough and got.endswith(enough)) and (part := sock.recv(65536)):
+        got += part
+    return got
+'
 
 setup()
 {

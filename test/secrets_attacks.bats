@@ -7,28 +7,6 @@ load internet
 load secrets
 load attack/attack
 
-# For the scripts: a TLS connection through a door, and requests in bytes.
-tls='
-import base64, os, ssl
-key = os.environ.get("OPENAI_API_KEY", "")
-context = ssl.create_default_context()
-def opened(host, name=None, port=443, way="connect"):
-    sock = connect_to(host, port)[1] if way == "connect" else socket.create_connection((host, port), TIMEOUT)
-    return context.wrap_socket(sock, server_hostname=name or host)
-def head(path="/x", host="api.openai.com", more="", method="GET"):
-    return "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n" % (method, path, host, key, more)
-def status(sock, data):
-    return outcome(lambda: ask(data, sock)[0].status)
-def said(text, size=100000, end="", **rest):
-    return head("/say/%s/%d%s" % (base64.urlsafe_b64encode(text.encode("latin-1")).decode(), size, end), **rest)
-def whole(sock, data, enough=None):
-    got = b""
-    sock.sendall(data.encode("latin-1"))
-    while not (enough and got.endswith(enough)) and (part := sock.recv(65536)):
-        got += part
-    return got
-'
-
 @test "attack: the request must name the host that the tunnel, the hello and the certificate name" {
 	box_python --secret OPENAI_API_KEY --allow keys.test <<-END
 	$tls

@@ -6,35 +6,13 @@ load internet
 load secrets
 load attack/attack
 
-tls='
-import base64, os, ssl
-key = os.environ.get("OPENAI_API_KEY", "")
-context = ssl.create_default_context()
-def opened(host, name=None, port=443):
-    return context.wrap_socket(connect_to(host, port)[1], server_hostname=name or host)
-def head(path="/x", more="", method="GET", login=True):
-    if login:
-        more += "Authorization: Bearer %s\r\n" % key
-    return "%s %s HTTP/1.1\r\nHost: api.openai.com\r\n%s\r\n" % (method, path, more)
-def status(sock, data):
-    return outcome(lambda: ask(data, sock)[0].status)
-def said(text, **rest):
-    return head("/say/%s/100000" % base64.urlsafe_b64encode(text.encode("latin-1")).decode(), **rest)
-def whole(sock, data):
-    got = b""
-    sock.sendall(data.encode("latin-1"))
-    while (part := sock.recv(65536)):
-        got += part
-    return got
-'
-
 @test "border: a compressed answer is refused whatever the request carried" {
 	box_python --secret OPENAI_API_KEY <<-END
 	$tls
 	say("with the key", status(opened("api.openai.com"), head("/gzip")))
 	say("without it", status(opened("api.openai.com"), head("/gzip", login=False)))
 	say("plain", status(opened("api.openai.com"), head("/x", login=False)))
-	answer = ask(head("/x", "Range: bytes=0-3\r\nIf-Range: x\r\n", login=False), opened("api.openai.com"))[0]
+	answer = ask(head("/x", more="Range: bytes=0-3\r\nIf-Range: x\r\n", login=False), opened("api.openai.com"))[0]
 	say("asks for a part", b"range" in answer.body.lower())
 	END
 	[ "$status" -eq 0 ]
