@@ -23,14 +23,6 @@ teardown()
 }
 
 # A repository with one commit, in the current folder or in $1.
-make_repo()
-{
-	git init -q "${1:-.}"
-	echo one >"${1:-.}/file"
-	git -C "${1:-.}" add file
-	git -C "${1:-.}" commit -qm first
-}
-
 # taken NAME: what was moved away under that name, in the newest run.
 taken()
 {
@@ -184,11 +176,11 @@ taken()
 	[[ "$output" == *"created a protected file ($WORKSPACE/.envrc)"* ]]
 	[[ "$output" == *"created a protected file ($WORKSPACE/.vscode)"* ]]
 	[[ "$output" == *"created a protected file ($WORKSPACE/.config/fish)"* ]]
-	# Nothing is lost: it is where the message says.
+	# Nothing is lost.
 	[ "$(cat "$(taken .envrc)")" = evil ]
 	[ "$(cat "$(taken .vscode)/tasks.json")" = evil ]
 	[ "$(readlink "$(taken .mcp.json)")" = /etc/passwd ]
-	[[ "$output" == *"$(taken .envrc)"* ]]
+	[[ "$output" == *"quarantine as $(ls "$AGENTBOX_STATE/runs")-q1: "* ]]
 	git status >/dev/null
 }
 

@@ -33,7 +33,7 @@ plant()
 	[ "$status" -eq 0 ]
 	[ "$output" = "nothing is in quarantine" ]
 	plant 'echo "layout node" >way/.envrc; gone .envrc'
-	[[ "$output" == *"created a protected file ($WORKSPACE/.envrc: direnv runs it when you enter the folder); moved to quarantine: $ID-q1"* ]]
+	[[ "$output" == *"created a protected file ($WORKSPACE/.envrc); moved to quarantine as $ID-q1: direnv runs it when you enter the folder"* ]]
 	[[ "$output" == *"agentbox quarantine restore $ID-q1"* ]]
 	[[ "$output" == *"agentbox allow $ID-q1 --always"* ]]
 	for what in "" "list" "list $ID" "list $ID-q1"; do
@@ -61,7 +61,7 @@ plant()
 	local id
 	id=$(ls "$AGENTBOX_STATE/runs")
 	jq -e --arg id "$id-q1" '.violations_total == 1 and .violations[0].id == $id and
-		(.findings | any(test("quarantine: " + $id)))' "$TEST_DIR/result"
+		(.findings | any(test("quarantine as " + $id)))' "$TEST_DIR/result"
 	agentbox why
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"agentbox denied $WORKSPACE/.envrc: a protected name, direnv runs it"*"(rule filesystem.denyWrite, id $id-q1)."* ]]
@@ -412,4 +412,40 @@ ended()
 	printf '{ "network": { "alsoAllow": ["evil.test"] }, "filesystem": { "alsoWrite": ["~"] } }\n' >.agentbox.json
 	agentbox_split config show --json
 	jq -e '(."network.allow" | map(.value) == ["new.test"]) and (."filesystem.write" | length == 1)' <<<"$output"
+}
+
+# ------------------------------------------------------------ git's own files
+
+@test "why: a lock file stands for the file that it locks" {
+	echo '[user]' >"$HOME/.gitconfig"
+	agentbox run --home readonly --trace-denials -- git config --global user.name me
+	[ "$status" -ne 0 ]
+	agentbox why
+	[[ "$output" == *"agentbox allow $HOME/.gitconfig"* ]]
+	[[ "$output" != *"agentbox allow $HOME/.gitconfig.lock"* ]]
+	# The name is protected, which `allow` says.
+	agentbox allow "$HOME/.gitconfig"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".gitconfig is protected"* ]]
+}
+
+@test "git: what a killed broker had prepared is removed at the next start" {
+	need program:strace
+	make_repo
+	run timeout --kill-after=5 60 strace -f -qqq -o /dev/null -e trace=renameat2 \
+		-e inject=renameat2:signal=SIGKILL:when=1 \
+		"$AGENTBOX" run -- git config user.name me 3>&-
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[ "$(ls .git/hooks | grep -c '^agentbox-.*[.]sample$')" -eq 1 ]
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ -z "$(ls .git/hooks | grep '^agentbox-')" ]
+	# Either version, and no other.
+	git config --get user.email
+	# The lock of the git that was killed with the box, if it did not finish.
+	rm -f .git/config.lock
+	agentbox run -- git config user.name me
+	[ "$status" -eq 0 ]
+	[ "$(git config user.name)" = me ]
 }

@@ -13,6 +13,7 @@
 #include "session/cleanup/moved_files.h"
 #include "session/host/cgroup.h"
 #include "session/state/state.h"
+#include "session/walls/git_files.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/survey/survey.h"
@@ -41,10 +42,10 @@ char *ab_leftovers_line(const struct ab_moved *m, const struct ab_run *run)
 	}
 	if (m->keys)
 		return ab_printf("the run put programs that git would run into %s (%s); they were "
-				 "removed, the original was moved to quarantine: %s-q%u",
+				 "removed, the original was moved to quarantine as %s-q%u",
 				 path, m->keys, run->id, m->number);
-	return ab_printf("the run created a protected file (%s: %s); moved to quarantine: %s-q%u",
-			 path, ab_obeyed_by(m->entry ? m->entry : ""), run->id, m->number);
+	return ab_printf("the run created a protected file (%s); moved to quarantine as %s-q%u: %s",
+			 path, run->id, m->number, ab_obeyed_by(m->entry ? m->entry : ""));
 }
 
 /* How to get it back, and how to allow it the next time, once for all of them. */
@@ -75,9 +76,9 @@ static void add_way_out(const struct ab_quarantine_report *report, const struct 
 		if (!m->name || m->part || m->keys)
 			continue;
 		ab_strv_addf(ret,
-			     "to allow it in this project from now on: agentbox allow %s-q%u "
+			     "to allow %s in this project from now on: agentbox allow %s-q%u "
 			     "--always",
-			     run->id, m->number);
+			     n == 1 ? "it" : "such a name", run->id, m->number);
 		return;
 	}
 }
@@ -188,6 +189,7 @@ static void sweep_run(struct ab_run *run, void *arg)
 		return;
 	}
 	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
+		ab_git_files_clean(&survey.repos, run->id);
 		ab_quarantine_sweep(quarantine);
 		ab_quarantine_review(quarantine);
 		ab_moved_note(run, ab_quarantine_report(quarantine), &told);

@@ -23,6 +23,8 @@ enum {
 	LOCK_PAUSE_NS = 50000,
 };
 
+enum { AB_STAGED_NAME = 40 };
+
 struct ab_git_repo {
 	int dir, hooks;	    /* on the host */
 	int top;	    /* the folder that contains ".git", or -1 */
@@ -37,7 +39,7 @@ struct ab_git_files {
 	size_t nrepos;
 	struct ab_git_file *v;
 	size_t len;
-	char staged[40];
+	char staged[AB_STAGED_NAME];
 	struct ab_strv closed; /* folders of the repositories */
 };
 
@@ -188,6 +190,26 @@ static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, con
 		add_modules(files, r, gitdir);
 }
 
+/* git runs no file of this name, whatever its mode. */
+static void name_staged(const char *run_id, char ret[AB_STAGED_NAME])
+{
+	snprintf(ret, AB_STAGED_NAME, "agentbox-%s.sample", run_id);
+}
+
+void ab_git_files_clean(const struct ab_strv *repos, const char *run_id)
+{
+	char staged[AB_STAGED_NAME];
+
+	name_staged(run_id, staged);
+	for (size_t i = 0; i < repos->len; i++) {
+		ab_autofree char *hooks = ab_path_join(repos->v[i], "hooks");
+		ab_autoclose int dir = ab_open_beneath(AT_FDCWD, hooks, O_PATH | O_DIRECTORY);
+
+		if (dir >= 0)
+			(void)unlinkat(dir, staged, 0);
+	}
+}
+
 struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds *walls,
 				       const char *run_id)
 {
@@ -195,8 +217,7 @@ struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds
 	ab_autoclose int top = -1;
 	size_t next = 1;
 
-	/* git runs no file of this name, whatever its mode. */
-	snprintf(files->staged, sizeof(files->staged), "agentbox-%s.sample", run_id);
+	name_staged(run_id, files->staged);
 	for (size_t i = 0; i < plan->len && next < walls->len; i++) {
 		enum ab_stage stage = ab_plan_stage(plan, i);
 

@@ -26,6 +26,7 @@
 struct ab_fds;
 struct ab_inside;
 struct ab_plan;
+struct ab_strv;
 
 struct ab_git_files;
 
@@ -46,6 +47,9 @@ struct ab_git_file {
 /* `walls`: see ab_mounts_apply(); it takes the descriptors that it needs. The plan lives longer. */
 struct ab_git_files *ab_git_files_open(const struct ab_plan *plan, struct ab_fds *walls,
 				       const char *run_id);
+
+/* Remove the prepared file of a run that was killed at that moment from these git directories. */
+void ab_git_files_clean(const struct ab_strv *repos, const char *run_id);
 
 /* By its path, or by its name in the folder that has this device and inode; or NULL. */
 struct ab_git_file *ab_git_files_find(struct ab_git_files *files, const char *path);

@@ -88,13 +88,21 @@ static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 	}
 }
 
+/* git and others write "x.lock" and rename it to "x", which is what a person means. */
+static char *name_locked(const char *path)
+{
+	static const char lock[] = ".lock";
+	size_t len = strlen(path), n = strlen(lock);
+
+	return ab_strndup(path, len > n && strcmp(path + len - n, lock) == 0 ? len - n : len);
+}
+
 /* If opening the folder would be too much there is no hint. The file itself can be
  * allowed, but must exist first. */
 static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	const char *path = ab_json_text(c->denied, "path");
+	ab_autofree char *path = name_locked(ab_json_text(c->denied, "path")), *safe = NULL;
 	ab_autobuf struct ab_buf word = { 0 };
-	ab_autofree char *safe = NULL;
 
 	if (*ab_json_text(c->denied, "hint")) {
 		ab_strv_add(ret, "allow it in the next run");
