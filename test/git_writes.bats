@@ -20,15 +20,6 @@ teardown()
 	box_teardown
 }
 
-make_repo()
-{
-	git init -q "${1:-.}"
-	mkdir -p "${1:-.}/.git/hooks"
-	echo one >"${1:-.}/file"
-	git -C "${1:-.}" add file
-	git -C "${1:-.}" commit -qm first
-}
-
 # No lock and no prepared file is left, and the mount is on the file at the end.
 CLEAN='ls .git/hooks .git | grep -E "agentbox-|\.lock" && echo HOLE
 	grep -q "/\.git/config .* ro," /proc/self/mountinfo || echo HOLE no mount'

@@ -219,6 +219,18 @@ agentbox_split()
 		"$*" "$output" "$stderr" "$status"
 }
 
+# make_repo [DIR]: a repository with one commit, and with a folder for hooks whatever git's template.
+make_repo()
+{
+	local dir=${1:-.}
+
+	git init -q "$dir"
+	mkdir -p "$dir/.git/hooks"
+	echo one >"$dir/file"
+	git -C "$dir" add file
+	git -C "$dir" commit -qm first
+}
+
 # Was the program built with sanitizers?
 sanitized()
 {

@@ -18,14 +18,6 @@ teardown_file()
 }
 
 # A repository with one commit, in the current folder or in $1.
-make_repo()
-{
-	git init -q "${1:-.}"
-	echo one >"${1:-.}/file"
-	git -C "${1:-.}" add file
-	git -C "${1:-.}" commit -qm first
-}
-
 # hook FILE: an executable hook that leaves a mark.
 hook()
 {

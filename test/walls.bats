@@ -22,15 +22,6 @@ teardown()
 	box_teardown
 }
 
-make_repo()
-{
-	git init -q .
-	mkdir -p .git/hooks
-	echo one >file
-	git add file
-	git commit -qm first
-}
-
 # start ARG...: a run in the background that has begun; its output is in
 # $TEST_DIR/out. The command must create "up" in the workspace.
 start()

@@ -36,14 +36,6 @@ nothing_seen()
 	record | jq -es 'map(select(.kind == "end"))[0].files_denied == 0' >/dev/null
 }
 
-make_repo()
-{
-	git init -q "${1:-.}"
-	echo one >"${1:-.}/file"
-	git -C "${1:-.}" add file
-	git -C "${1:-.}" commit -qm first
-}
-
 # ------------------------------------------------------------ what is recorded
 
 @test "writes: a denied write is recorded with path, process, rule, id and remedy" {
