@@ -22,14 +22,6 @@ teardown()
 	box_teardown
 }
 
-make_repo()
-{
-	git init -q "${1:-.}"
-	echo one >"${1:-.}/file"
-	git -C "${1:-.}" add file
-	git -C "${1:-.}" commit -qm first
-}
-
 # polls N FILE: print in how many of N looks, about a millisecond apart, FILE is executable.
 polls()
 {
@@ -264,15 +256,17 @@ statuses()
 @test "git init, clone, submodule and worktree work undisturbed" {
 	make_repo "$HOME/origin"
 	make_repo
-	agentbox run --yes -- sh -c 'set -e
+	agentbox run --yes --timeout 20s -- sh -c 'set -e
 		git init -q new; git -C new config user.name me; git -C new commit -q --allow-empty -m x
 		git clone -q "$HOME/origin" clone; git -C clone config branch.x.merge refs/heads/x
 		git -C clone checkout -q -b topic; git -C clone worktree add -q ../tree
 		git clone -q --bare "$HOME/origin" bare.git
-		sleep 0.3
+		# Once the last repository was looked at, so were those before it.
+		git init -q bait; git -C bait config core.fsmonitor ./x
+		while git -C bait config core.fsmonitor >/dev/null; do sleep 0.01; done
 		cp clone/.git/config copy; git -C tree status --short'
 	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[ -z "$(grep -v "bait/.git/config\|agentbox quarantine " <<<"$output")" ]
 	cmp copy clone/.git/config
 	[ "$(git -C new config user.name)" = me ]
 	[ "$(git -C clone config remote.origin.url)" = "$HOME/origin" ]
@@ -282,8 +276,9 @@ statuses()
 @test "a link or a NUL in the configuration of a new repository is not believed" {
 	printf '[core]\n\tfsmonitor = %s\0x\n' "$EVIL" >nul
 	printf '[core]\n\tfsmonitor = %s\n' "$EVIL" >linked
-	agentbox run --yes -- sh -c 'git init -q a; cat nul >a/.git/config
-		git init -q b; ln -sf ../../linked b/.git/config; git init -q c; echo "$PWD/b/.git" >c/.git/commondir; sleep 0.2'
+	agentbox run --yes --timeout 20s -- sh -c 'git init -q a; cat nul >a/.git/config
+		git init -q b; ln -sf ../../linked b/.git/config; git init -q c; echo "$PWD/b/.git" >c/.git/commondir
+		until [ ! -L b/.git/config ] && [ ! -e c/.git/commondir ]; do sleep 0.01; done'
 	[ "$status" -eq 0 ]
 	for d in a b c; do git -C $d status >/dev/null 2>&1 || true; done
 	[ ! -e "$HOME/PWNED" ]
@@ -293,17 +288,19 @@ statuses()
 
 # ------------------------------------------------------------- at the end
 
-@test "an old repository that was not closed is examined if the run changed it" {
-	make_repo a/b/c/d/e/f/deep
-	make_repo a/b/c/d/e/f/other
-	git -C a/b/c/d/e/f/other config core.pager mine
-	sleep 0.05
-	agentbox run --yes --deny-write '!.git/config' --deny-write '!.git/hooks' -- true
-	agentbox run --yes -- sh -c 'cd a/b/c/d/e/f/deep/.git
-		printf "[core]\n\tfsmonitor = x\n" >>config; echo evil >hooks/pre-commit; true'
-	! git -C a/b/c/d/e/f/deep config core.fsmonitor || false
-	absent a/b/c/d/e/f/deep/.git/hooks/pre-commit
-	[ "$(git -C a/b/c/d/e/f/other config core.pager)" = mine ]
+@test "a repository deeper than the watch is examined, and one that existed is closed" {
+	make_repo a/b/c/d/e/f/g/old
+	git -C a/b/c/d/e/f/g/old config core.pager mine
+	agentbox run --yes -- sh -c 'cd a/b/c/d/e/f/g; git init -q new
+		for r in old new; do
+			printf "[core]\n\tfsmonitor = x\n" >>$r/.git/config; echo evil >$r/.git/hooks/pre-commit
+		done; true'
+	[[ "$output" == *"a/b/c/d/e/f/g/new/.git/config (core.fsmonitor); they were removed"* ]]
+	for r in old new; do
+		! git -C a/b/c/d/e/f/g/$r config core.fsmonitor || false
+		absent a/b/c/d/e/f/g/$r/.git/hooks/pre-commit
+	done
+	[ "$(git -C a/b/c/d/e/f/g/old config core.pager)" = mine ]
 }
 
 @test "commands in the list of a rebase are told" {

@@ -347,10 +347,11 @@ while True: pass'
 	local id
 
 	only_user
-	agentbox run -- sh -c 'sleep 0.5' &
+	agentbox run -- sh -c 'until [ -e go ]; do sleep 0.05; done' &
 	wait_for 30 sh -c 'ls "$AGENTBOX_STATE"/live/*/audit.jsonl'
 	id=$(run_id)
 	chmod 500 "$AGENTBOX_STATE/runs"
+	touch go
 	wait $!
 	[ -d "$AGENTBOX_STATE/live/$id" ]
 	chmod 700 "$AGENTBOX_STATE/runs"
@@ -386,8 +387,11 @@ while True: pass'
 	left=$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)
 	[ "$left" -le 40 ]
 	[ "$left" -gt 0 ]
-	agentbox run -- sleep 0.4
-	[ "$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)" -le $((left - 8)) ]
+	# One that lasts removes more.
+	agentbox run -- sh -c 'until [ -e go ]; do sleep 0.05; done' &
+	wait_for 30 eval '[ "$(cd "$AGENTBOX_STATE/runs" && ls -d ??222 | wc -l)" -le $((left - 8)) ]'
+	touch go
+	wait $!
 }
 
 # ------------------------------------------------------------------ messages
