@@ -449,3 +449,16 @@ ended()
 	[ "$status" -eq 0 ]
 	[ "$(git config user.name)" = me ]
 }
+
+@test "git: a worktree that existed before cannot be removed, which is said" {
+	make_repo
+	git worktree add -q old
+	agentbox run -- git worktree remove --force old
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"remove it outside: git worktree remove PATH"* ]]
+	# One of the run's own can, and nothing is said.
+	git worktree add -q other
+	agentbox run -- sh -c 'git worktree add -q new && git worktree remove new'
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"remove it outside"* ]]
+}

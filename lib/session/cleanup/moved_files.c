@@ -16,7 +16,6 @@
 #include "shell/syntax/quote.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/quarantine.h"
-#include "workspace/tree/dir.h"
 #include "workspace/tree/obeyed.h"
 
 static const char *const kinds[] = {
@@ -129,6 +128,25 @@ static int write_rest(struct ab_log *log, const char *run_id, size_t n, struct a
 	return ab_log_write(log, &line, err);
 }
 
+int ab_moved_read(int dir, char **ret, size_t *ret_len)
+{
+	ab_autoclose int fd = openat(dir, AB_MOVED_LIST, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autobuf struct ab_buf b = { 0 };
+	char chunk[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while (b.len < AB_MOVED_LIST_MAX && (n = read(fd, chunk, sizeof(chunk))) != 0)
+		if (n > 0)
+			ab_buf_add(&b, chunk, (size_t)n);
+		else if (errno != EINTR)
+			break;
+	*ret_len = b.len;
+	*ret = ab_buf_take(&b);
+	return 0;
+}
+
 int ab_moved_record(const struct ab_run *run, struct ab_log *log, struct ab_error *err)
 {
 	ab_autofree char *list = NULL;
@@ -136,7 +154,7 @@ int ab_moved_record(const struct ab_run *run, struct ab_log *log, struct ab_erro
 	size_t len, n = 0;
 
 	/* Most runs have none. */
-	if (ab_read_small(run->dir, AB_MOVED_LIST, AB_MOVED_LIST_MAX, &list, &len) < 0)
+	if (ab_moved_read(run->dir, &list, &len) < 0)
 		return 0;
 	for (p = list; (end = memchr(p, '\n', len - (size_t)(p - list))); p = end + 1) {
 		ab_autobuf struct ab_buf line = { 0 };

@@ -302,6 +302,31 @@ static void suggest_trace(const struct run *r, int result)
 			"to see what was denied for reading: agentbox run --trace-denials -- ...");
 }
 
+/* "git worktree remove", as words or in a text for a shell. */
+static bool removes_worktree(const struct ab_strv *argv)
+{
+	for (size_t i = 0; i < argv->len; i++)
+		if (strstr(argv->v[i], "worktree remove") ||
+		    (strcmp(argv->v[i], "worktree") == 0 && i + 1 < argv->len &&
+		     strcmp(argv->v[i + 1], "remove") == 0))
+			return true;
+	return false;
+}
+
+/* Removals are not recorded, and git says only that something is busy. */
+static void explain_worktree(const struct run *r)
+{
+	const struct ab_strv *repos = &r->prepared->host.survey.repos;
+	bool old = false;
+
+	for (size_t i = 0; i < repos->len; i++)
+		old |= strstr(repos->v[i], "/worktrees/") != NULL;
+	if (r->outcome.status != 0 && old && removes_worktree(&r->prepared->spec.argv))
+		ab_run_say(r, AB_SAY_NOTE,
+			   "a box cannot remove a worktree that existed before: its .git is "
+			   "protected; remove it outside: git worktree remove PATH");
+}
+
 static void report_streams(const struct run *r)
 {
 	static const char *const names[] = { "standard input", "standard output",
@@ -386,6 +411,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	if (result == 0)
 		explain_end(r);
 	suggest_trace(r, result);
+	explain_worktree(r);
 	if (r->outcome.failed.code != AB_ENONE)
 		return_rules(r);
 	if (result < 0)

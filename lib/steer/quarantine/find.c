@@ -19,7 +19,6 @@
 #include "steer/client/steer.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/quarantine/quarantine.h"
-#include "workspace/tree/dir.h"
 #include "workspace/tree/obeyed.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -62,7 +61,7 @@ static void read_notes(int dir, struct notes *ret)
 	const char *p, *end;
 	size_t len, room = 0;
 
-	if (ab_read_small(dir, AB_MOVED_LIST, AB_MOVED_LIST_MAX, &text, &len) < 0)
+	if (ab_moved_read(dir, &text, &len) < 0)
 		return;
 	for (p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
 		if (ret->len == room) {
