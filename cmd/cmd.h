@@ -82,11 +82,9 @@ enum option_id {
 	ID_HOME,
 	ID_LABELLED,
 	ID_SAFE,
-	ID_SAFE,
 	ID_PATCH,
 	ID_THEIRS,
 	ID_OURS,
-	ID_HOME,
 	ID_HELP,
 };
 
