@@ -440,6 +440,7 @@ calls()
 	printf '#!/bin/sh\ntouch ran\n' >bin/shutdown
 	chmod +x bin/shutdown
 	echo '{ "commands": { "enforce": "children" } }' >"$HOME/.config/agentbox/config.json"
+	readonly_home
 	script job <<-SH
 	bin/shutdown now
 	bin/shutdown --help

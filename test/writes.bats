@@ -169,7 +169,8 @@ nothing_seen()
 @test "writes: the thresholds count them" {
 	need program:python3
 	mkdir -p "$HOME/.config/agentbox" "$HOME/other"
-	echo '{ "monitor": { "denialsPerMinute": 5, "action": "stop" } }' >"$HOME/.config/agentbox/config.json"
+	echo '{ "monitor": { "denialsPerMinute": 5, "action": "stop" }, "filesystem": { "home": "readonly" } }' \
+		>"$HOME/.config/agentbox/config.json"
 	agentbox run -- python3 -c '
 import os, time
 for i in range(50):

@@ -271,6 +271,7 @@ int main(void)
 	check_kept();
 	check_fallbacks();
 	check_bare();
+	umount2(home, MNT_DETACH);
 	finish();
 	return done();
 }

@@ -20,8 +20,8 @@ enum ab_msg_type {
 				 * AB_CAPTURE_PORTS */
 	AB_MSG_TTY,	   /* one fd: the master of the box's terminal */
 	AB_MSG_INPUT,	   /* one fd: standard input, if it is a file */
-	AB_MSG_ASKS,	   /* one fd: the listener of a traced run,
-				 * needed before the proof */
+	AB_MSG_ASKS,	   /* holds: only the layers; one fd: the listener of a
+				 * traced run, needed before the proof */
 	AB_MSG_HOLDS,	   /* holds: the command is about to start; one fd
 				 * if its programs are judged */
 	AB_MSG_STOPPED,	   /* value: signal that stopped the command */

@@ -195,11 +195,11 @@ static ssize_t get_body_len(uint32_t type)
 	switch (type) {
 	case AB_MSG_FAILED:
 		return sizeof(struct ab_error);
+	case AB_MSG_ASKS:
 	case AB_MSG_HOLDS:
 		return sizeof(struct ab_holds);
 	case AB_MSG_NETWORK:
 		return sizeof(struct ab_handover);
-	case AB_MSG_ASKS:
 	case AB_MSG_TTY:
 	case AB_MSG_INPUT:
 	case AB_MSG_STOPPED:
@@ -265,8 +265,10 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 		ret->u.error.text[sizeof(ret->u.error.text) - 1] = '\0';
 		ret->u.error.hint[sizeof(ret->u.error.hint) - 1] = '\0';
 	}
-	if (ret->type == AB_MSG_HOLDS)
+	if (ret->type == AB_MSG_HOLDS) {
 		ret->u.holds.missing[sizeof(ret->u.holds.missing) - 1] = '\0';
+		ret->u.holds.blocked[sizeof(ret->u.holds.blocked) - 1] = '\0';
+	}
 	return 1;
 }
 

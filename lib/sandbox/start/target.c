@@ -88,7 +88,8 @@ static int load_filter(struct ab_target *t)
 		return ab_seccomp_load(AB_FILTER_TARGET);
 	}
 	t->asked = true;
-	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(0), &fd, 1) < 0)
+	memcpy(msg.u.holds.layers, t->holds->layers, sizeof(msg.u.holds.layers));
+	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), &fd, 1) < 0)
 		_exit(125);
 	close(fd);
 	return 0;

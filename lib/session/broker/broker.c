@@ -37,6 +37,7 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "sandbox/mount/overlays.h"
+#include "sandbox/plan/spec.h"
 #include "sandbox/start/launch.h"
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
@@ -321,20 +322,47 @@ static void send_news(void *arg, size_t i, const struct ab_sourced *value,
 	explicit_bzero(a.lines, value->len);
 }
 
+/* The plan as the box has it: a layer that could not be made is a read-only folder. */
+static struct ab_plan find_real_plan(const struct ab_spec *spec, const int16_t *layers)
+{
+	struct ab_plan plan = { .len = spec->plan.len };
+
+	plan.v = ab_alloc((plan.len + 1) * sizeof(plan.v[0]));
+	for (size_t i = 0; i < plan.len; i++) {
+		const struct ab_layer_mount *l = NULL;
+
+		plan.v[i] = spec->plan.v[i];
+		if (plan.v[i].op == AB_MOUNT_LAYER)
+			l = ab_layer_mounts_find(&spec->layers, plan.v[i].path);
+		if (l && layers[l - spec->layers.v] > 0)
+			plan.v[i].op = AB_MOUNT_SHOW;
+	}
+	return plan;
+}
+
+static _Noreturn void be_judge(struct broker *b, const struct ask *ask, int sock, int git)
+{
+	static struct ab_plan plan;
+	struct ab_judge_duty duty = *b->duty.judge;
+
+	plan = find_real_plan(b->duty.spec, ask->layers);
+	duty.trace.plan = &plan;
+	ab_judge_be(&duty, sock, b->passed.v[0], git);
+}
+
 /* If it fails, the supervisor sees the end of the judge's socket and ends the run. */
 static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
 {
 	int sock = ab_take_fd(&b->duty.judge_sock);
 	int pair[2] = { -1, -1 };
 
-	(void)ask;
 	(void)len;
 	if (b->duty.judge && sock >= 0 && b->passed.len == 1) {
 		/* Without it git cannot change its configuration, and nothing else is different. */
 		(void)!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
 		b->judge = fork();
 		if (b->judge == 0)
-			ab_judge_be(b->duty.judge, sock, b->passed.v[0], pair[1]);
+			be_judge(b, ask, sock, pair[1]);
 		b->git_sock = pair[0];
 		ab_closep(&pair[1]);
 	}
@@ -428,6 +456,7 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	leave(b);
 }
 
+#define LAYERS_LEN (AB_LAYERS_MAX * sizeof(int16_t))
 /* For each request: the length of its body, and its handler. */
 static const struct {
 	size_t min, max;
@@ -441,7 +470,7 @@ static const struct {
 	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
-	[ASK_JUDGE] = { 0, 0, answer_judge },
+	[ASK_JUDGE] = { LAYERS_LEN, LAYERS_LEN, answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
 };
 

@@ -136,14 +136,20 @@ static int send_request(struct ab_broker *broker, enum kind kind, uint32_t ticke
 	return n < 0 ? -1 : 0;
 }
 
-int ab_broker_start_judge(struct ab_broker *broker, int listener)
+int ab_broker_start_judge(struct ab_broker *broker, int listener, const int16_t *layers)
 {
-	const uint32_t head[] = { ASK_JUDGE, 0 };
+	struct {
+		uint32_t kind, ticket;
+		int16_t layers[AB_LAYERS_MAX];
+	} ask = { .kind = ASK_JUDGE };
 	struct pollfd room = { .fd = broker->sock, .events = POLLOUT };
 
 	if (poll(&room, 1, 0) <= 0)
 		return -1;
-	return ab_send_fds(broker->sock, head, sizeof(head), &listener, 1);
+	_Static_assert(offsetof(struct ask, layers) == sizeof(ask.kind) + sizeof(ask.ticket),
+		       "the layers follow");
+	memcpy(ask.layers, layers, sizeof(ask.layers));
+	return ab_send_fds(broker->sock, &ask, sizeof(ask), &listener, 1);
 }
 
 int ab_broker_walls(struct ab_broker *broker, const int *fds, size_t nfds)

@@ -8,6 +8,7 @@
 
 #include "base/data/error.h"
 #include "proxy/record/events.h"
+#include "sandbox/plan/plan.h"
 #include "session/broker/broker.h"
 
 enum kind {
@@ -19,7 +20,7 @@ enum kind {
 	ASK_REMEMBER, /* text: the entry */
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
-	ASK_JUDGE,     /* one fd: the listener */
+	ASK_JUDGE,     /* layers; one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
 	ASK_COUNT,
 };
@@ -39,6 +40,7 @@ struct ask {
 	union {
 		uint32_t secret;
 		struct ab_peer peer;
+		int16_t layers[AB_LAYERS_MAX];
 		char text[TEXT_ROOM + 1]; /* sent without a NUL */
 	};
 };

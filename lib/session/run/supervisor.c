@@ -50,6 +50,7 @@ struct supervisor {
 	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
 	bool has_listener;	       /* the box has sent its listener */
+	int16_t layers[AB_LAYERS_MAX]; /* which layers the box has */
 	bool asked_to_stop;	       /* SIGTSTP was forwarded */
 	int64_t first_claim;	       /* when the command first wanted the terminal */
 	unsigned int claims;	       /* how often since then */
@@ -370,7 +371,7 @@ static int call_judge(struct supervisor *s)
 	if (ab_loop_add(&s->loop, &s->judge, EPOLLIN, s->err) < 0)
 		return -1;
 	ab_program_judge_begin(judge);
-	if (ab_broker_start_judge(s->what->broker, s->listener.fd) < 0) {
+	if (ab_broker_start_judge(s->what->broker, s->listener.fd, s->layers) < 0) {
 		ab_fail(s->err, AB_ESYSTEM, 0, "the broker cannot start the judge");
 		return ab_step(s->err, "enforcement");
 	}
@@ -418,6 +419,7 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, struc
 	if (s->started)
 		return;
 	s->started = true;
+	memcpy(s->layers, holds->layers, sizeof(s->layers));
 	if (s->what->holds(s->what->arg, holds, s->err) < 0 || take_listener(s, holds, fds) < 0)
 		give_up(s);
 	else if (s->what->timeout_ms)
@@ -452,6 +454,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
 		break;
 	case AB_MSG_ASKS:
+		memcpy(s->layers, msg->u.holds.layers, sizeof(s->layers));
 		if (take_listener(s, NULL, fds) < 0)
 			give_up(s);
 		break;
