@@ -63,13 +63,14 @@ static json_t *describe_run(struct ab_steering *s, const char *network)
 
 	for (size_t i = 0; i < s->setup.command->len; i++)
 		json_array_append_new(command, json_string(s->setup.command->v[i]));
-	status = json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
-			   "name", s->setup.name, "command", command, "cwd", s->setup.cwd,
-			   "profile", s->setup.policy->profile, "pid", getpid(), "age_ms",
-			   (json_int_t)(ab_now_ms() - s->begun_ms), "pending",
-			   (json_int_t)s->questions.len, "violations",
-			   (json_int_t)ab_violations_count(s->setup.violations), "network",
-			   network ? json_loads(network, 0, NULL) : json_null());
+	status =
+		json_pack("{s:s,s:s?,s:o,s:s,s:s,s:s?,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
+			  "name", s->setup.name, "command", command, "cwd", s->setup.cwd, "profile",
+			  s->setup.policy->profile, "home", s->setup.home ? *s->setup.home : NULL,
+			  "pid", getpid(), "age_ms", (json_int_t)(ab_now_ms() - s->begun_ms),
+			  "pending", (json_int_t)s->questions.len, "violations",
+			  (json_int_t)ab_violations_count(s->setup.violations), "network",
+			  network ? json_loads(network, 0, NULL) : json_null());
 	if (s->hands.describe)
 		s->hands.describe(s->hands.arg, status);
 	return status;

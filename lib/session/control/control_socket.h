@@ -10,8 +10,8 @@
  * {"ok":false,"error":"...","hint":"..."}. A request is answered before the
  * next one is read.
  *
- *	status		"run","name","command":[],"cwd","profile","pid","age_ms",
- *			"pending":N,"network":{...} (see ab_proxy_survey, null
+ *	status		"run","name","command":[],"cwd","profile","home","pid",
+ *			"age_ms","pending":N,"network":{...} (see ab_proxy_survey, null
  *			where there is none), "violations":N
  *	pending		{"from":K}: the questions from number K on, at most 100:
  *			"pending":[{"id","domain","port","door","why","age_ms",

@@ -41,8 +41,9 @@ struct ab_violations;
 struct ab_steering_setup {
 	const struct ab_policy *policy;
 	const char *run_id;
-	int dir;	  /* the run's folder */
-	const char *name; /* or NULL */
+	const char *const *home; /* what the home folder is, once it is known; or NULL */
+	int dir;		 /* the run's folder */
+	const char *name;	 /* or NULL */
 	const char *cwd;
 	const struct ab_strv *command;
 	struct ab_broker *broker;

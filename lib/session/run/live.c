@@ -161,6 +161,8 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	ab_autostrv struct ab_strv held = { 0 };
 
 	r->held = holds->properties;
+	r->home = ab_home_describe(r->prepared->policy, r->prepared->host.home, &r->prepared->spec,
+				   holds);
 	ab_run_properties(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
@@ -487,6 +489,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_steering_setup steering = {
 		.policy = r->prepared->policy,
 		.run_id = r->dir.id,
+		.home = &r->home,
 		.dir = r->dir.dir,
 		.name = r->request->name,
 		.cwd = r->prepared->spec.cwd,

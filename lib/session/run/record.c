@@ -10,7 +10,6 @@
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
 #include "session/consent/request.h"
-#include "session/home/home.h"
 #include "session/notify/refused_programs.h"
 #include "session/run/prepare.h"
 #include "session/secrets/secrets.h"
@@ -123,9 +122,7 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	ab_record_list(&line, "missing", &missing);
 	if (missing.len)
 		ab_record_text(&line, "missing_why", holds->missing);
-	ab_record_text(&line, "home",
-		       ab_home_describe(r->prepared->policy, r->prepared->host.home,
-					&r->prepared->spec, holds));
+	ab_record_text(&line, "home", r->home);
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "sampled");
 	if (ab_run_has_upstream(r))

@@ -46,6 +46,7 @@ struct run {
 	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
+	const char *home;	       /* ab_home_describe(), once the command starts */
 	bool result_written;
 	/* of a box that stays */
 	bool apart; /* we are its supervisor, in a process of our own */

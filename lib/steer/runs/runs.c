@@ -89,6 +89,7 @@ static void fill_status(struct ab_run_info *info, const json_t *status)
 	if (!status)
 		return;
 	info->answered = true;
+	info->home = copy_text(status, "home");
 	info->allowed = ab_json_count(network, "allowed");
 	info->denied = ab_json_count(network, "denied");
 	info->refused = ab_json_count(status, "violations");
@@ -172,6 +173,7 @@ void ab_run_list_fini(struct ab_run_list *list)
 		ab_strv_fini(&info->command);
 		free(info->cwd);
 		free(info->profile);
+		free(info->home);
 		free(info->ports);
 		for (size_t k = 0; k < info->ncommands; k++)
 			ab_strv_fini(&info->commands[k].command);
@@ -396,6 +398,7 @@ static void json_run(struct ab_buf *b, const struct ab_run_info *info)
 	ab_buf_json_list(b, &info->command);
 	json_text(b, "cwd", info->cwd);
 	json_text(b, "profile", info->profile);
+	json_text(b, "home", info->home);
 	ab_buf_printf(b, ",\"pid\":%lld,\"age_ms\":%lld", (long long)info->pid,
 		      (long long)info->age_ms);
 	json_count(b, "allowed", info->answered, info->allowed);

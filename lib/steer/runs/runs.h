@@ -27,6 +27,7 @@ struct ab_run_info {
 	char *name; /* or NULL */
 	struct ab_strv command;
 	char *cwd, *profile; /* or NULL */
+	char *home;	     /* what the home folder is in the box; NULL: it did not answer */
 	int64_t pid;	     /* of its supervisor */
 	int64_t age_ms;
 	bool answered;		  /* the supervisor did; else unknown: */
