@@ -324,6 +324,16 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	[[ "$stderr" == *"Read-only file system"* ]]
 }
 
+@test "home layer: a home behind a link is layered" {
+	mkdir -p "$HOME/project"
+	ln -s "$HOME" "$TEST_DIR/link"
+	HOME=$TEST_DIR/link agentbox_split run -- sh -c 'echo x >~/new && cat ~/new && echo real >here'
+	[ "$output" = x ]
+	[ ! -e "$HOME/new" ]
+	[ "$(cat here)" = real ]
+	home_is layered
+}
+
 @test "home layer: with a mount below the home its folders are layered one by one" {
 	need userns
 	mkdir -p "$HOME/mnt" "$HOME/.cache" "$HOME/.npm/_cacache" "$HOME/.config/tool"

@@ -104,6 +104,7 @@ clean_project()
 }
 
 @test "learn: folders that it could not write, but never those of everybody" {
+	readonly_home
 	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
 	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
 	[ "$status" -eq 0 ]
@@ -119,6 +120,7 @@ clean_project()
 }
 
 @test "learn: nor what is protected, wherever it is, nor the folder that it is in" {
+	readonly_home
 	git init -q "$HOME/repo"
 	mkdir -p "$HOME/repo/.git/hooks" "$HOME/other/.config/tool" "$HOME/other/.claude/x"
 	agentbox_split learn --yes -- sh -c '
@@ -156,7 +158,7 @@ clean_project()
 	mkdir -p "$real/own" "$real/dots/fish" "$real/.vim/plugin"
 	ln -s dots "$real/.config"
 	ln -s "$real" "$TEST_DIR/link"
-	HOME=$TEST_DIR/link agentbox_split learn --yes -- sh -c '
+	HOME=$TEST_DIR/link agentbox_split learn --yes --home readonly -- sh -c '
 		for i in . own .config/fish .vim/plugin; do
 			echo >~/$i/x
 		done'

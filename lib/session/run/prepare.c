@@ -37,7 +37,8 @@
 static void choose_unwritable(struct ab_prepared *p)
 {
 	ab_autofree char *above = ab_path_parent(p->spec.cwd);
-	const char *const tries[] = { "/", p->policy->home, above };
+	const char *home = p->host.home ? p->host.home : p->policy->home;
+	const char *const tries[] = { "/", home, above };
 
 	for (size_t i = 0; i < AB_COUNT(tries); i++)
 		if (tries[i] && !ab_plan_find(&p->spec.plan, tries[i]))
