@@ -542,6 +542,29 @@ static void test_project_files(void)
 	}
 }
 
+/* Contents that would take hours if each match were searched from its place on. */
+static void test_hostile(void)
+{
+	static const char *const pieces[] = {
+		"sk-1.", "\033", "://", "\"a/b\":", "token=", ".git/"
+	};
+	enum { LENGTH = 128 * 1024 };
+
+	for (size_t i = 0; i < AB_COUNT(pieces); i++) {
+		ab_autobuf struct ab_buf old = { 0 }, new = { 0 };
+
+		while (new.len < LENGTH)
+			ab_buf_puts(&new, pieces[i]);
+		ab_buf_add(&old, new.data, new.len);
+		ab_buf_puts(&old, pieces[i]);
+		label_file("package-lock.json", old.data, new.data);
+		label_file("package.json", old.data, new.data);
+		label_file("requirements.txt", old.data, new.data);
+		label_file(".git/config", old.data, new.data);
+		ok(true, "%zu: the labels of much of the same are found", i);
+	}
+}
+
 static void test_table(void)
 {
 	size_t bad = 0;
@@ -580,6 +603,7 @@ int main(void)
 	test_mass();
 	test_protected();
 	test_project_files();
+	test_hostile();
 	test_table();
 	test_details();
 	return done();

@@ -158,7 +158,7 @@ static void test_random(void)
 	unsigned int seed = 1;
 	size_t wrong = 0, long_ones = 0;
 
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		char a[128], b[128];
 		unsigned int letters = 1 + (unsigned int)i % 12;
 		size_t n = make_text(a, 60, letters, &seed), m = make_text(b, 60, letters, &seed);
@@ -178,7 +178,7 @@ static void test_bytes(void)
 	unsigned int seed = 7;
 	size_t wrong = 0;
 
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 3000; i++) {
 		char a[200], b[200];
 		size_t n = (size_t)rand_r(&seed) % sizeof(a), m = (size_t)rand_r(&seed) % sizeof(b);
 		ab_autohunks struct ab_hunks h = { 0 };
@@ -215,7 +215,7 @@ static void test_large(void)
 		unsigned int letters; /* 0: all lines differ */
 		bool coarse;
 	} large[] = {
-		{ "two texts with nothing in common", 60000, 0, false },
+		{ "two texts with nothing in common", 30000, 0, false },
 		{ "two long texts of few different lines", 100000, 2, true },
 		{ "too many lines", 300000, 0, true },
 	};

@@ -10,19 +10,32 @@
 enum {
 	CHECKS = 64,	  /* lines that are looked up in the old text */
 	TOKEN_MIN = 16,	  /* behind a known prefix */
+	TOKEN_MAX = 128,  /* bytes that are looked at */
 	VALUE_MIN = 16,	  /* of an assignment */
 	DISTINCT_MIN = 9, /* different characters in it */
 };
 
+/* The line at `p`, without its end; *next is the one behind it. */
+static size_t measure_line(const char *p, const char *end, const char **next)
+{
+	const char *nl = memchr(p, '\n', (size_t)(end - p));
+	size_t len = (size_t)((nl ? nl : end) - p);
+
+	*next = nl ? nl + 1 : end;
+	return len && p[len - 1] == '\r' ? len - 1 : len;
+}
+
+/* Line by line: a search for the text would find hostile ones at every byte. */
 static bool is_line_of(const struct ab_label_side *side, const char *line, size_t len)
 {
 	const char *p = side->data, *end = side->data ? side->data + side->len : NULL;
 
-	while (p && (p = memmem(p, (size_t)(end - p), line, len))) {
-		if ((p == side->data || p[-1] == '\n') &&
-		    (p + len == end || p[len] == '\n' || p[len] == '\r'))
+	while (p < end) {
+		const char *next;
+
+		if (measure_line(p, end, &next) == len && memcmp(p, line, len) == 0)
 			return true;
-		p++;
+		p = next;
 	}
 	return false;
 }
@@ -34,16 +47,14 @@ const char *ab_label_new_line(const struct ab_label_input *in, ab_label_line_fn 
 	size_t checks = 0;
 
 	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t len = (size_t)((nl ? nl : end) - p);
+		const char *next;
+		size_t len = measure_line(p, end, &next);
 
-		if (len && p[len - 1] == '\r')
-			len--;
 		if (fn(arg, p, len) && (checks++ >= CHECKS || !is_line_of(&in->old, p, len))) {
 			*ret_len = len;
 			return p;
 		}
-		p = nl ? nl + 1 : end;
+		p = next;
 	}
 	return NULL;
 }
@@ -152,33 +163,46 @@ static bool is_random(const char *p, size_t len)
 		digit |= ab_is_digit(c);
 		letter |= ab_is_alnum(c) && !ab_is_digit(c);
 	}
+	if (!letter || !digit || distinct < DISTINCT_MIN)
+		return false;
 	for (size_t i = 0; i < AB_COUNT(sample_words); i++)
 		if (contains_folded(p, len, sample_words[i]))
 			return false;
-	return letter && digit && distinct >= DISTINCT_MIN;
+	return true;
 }
 
-static bool starts_key(const char *p, size_t len, const char *prefix)
+/* The length of the longest known prefix at `p`; 0: there is none. */
+static size_t match_prefix(const char *p, size_t len)
 {
-	size_t n = strlen(prefix), k = n;
+	size_t best = 0;
 
-	if (!n || len < n + TOKEN_MIN || memcmp(p, prefix, n) != 0)
-		return false;
-	while (k < len && is_key_byte(p[k]))
-		k++;
-	return k - n >= TOKEN_MIN && is_random(p + n, k - n);
+	for (size_t i = 0; i < AB_COUNT(key_prefixes); i++) {
+		size_t n = strlen(key_prefixes[i]);
+
+		if (n > best && n <= len && memcmp(p, key_prefixes[i], n) == 0)
+			best = n;
+	}
+	for (size_t i = 0; i < ab_nproviders; i++)
+		for (size_t k = 0; k < AB_PROVIDER_PREFIXES && ab_providers[i].prefixes[k][0];
+		     k++) {
+			const char *prefix = ab_providers[i].prefixes[k];
+			size_t n = strlen(prefix);
+
+			if (*p == *prefix && n > best && n <= len && memcmp(p, prefix, n) == 0)
+				best = n;
+		}
+	return best;
 }
 
 static bool is_known_key(const char *p, size_t len)
 {
-	for (size_t i = 0; i < AB_COUNT(key_prefixes); i++)
-		if (starts_key(p, len, key_prefixes[i]))
-			return true;
-	for (size_t i = 0; i < ab_nproviders; i++)
-		for (size_t k = 0; k < AB_PROVIDER_PREFIXES; k++)
-			if (starts_key(p, len, ab_providers[i].prefixes[k]))
-				return true;
-	return false;
+	size_t prefix = match_prefix(p, len), n = prefix;
+
+	if (!prefix)
+		return false;
+	while (n < len && n < TOKEN_MAX && is_key_byte(p[n]))
+		n++;
+	return n - prefix >= TOKEN_MIN && is_random(p + prefix, n - prefix);
 }
 
 /* NAME = "value" or NAME: value, and the name says what it is. */

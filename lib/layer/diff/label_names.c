@@ -372,7 +372,7 @@ bool ab_label_matches(const char *pattern, const char *name)
 		if (*pattern == '*') {
 			star = ++pattern;
 			retry = name;
-		} else if (*pattern == *name) {
+		} else if (ab_lower((unsigned char)*pattern) == *name) {
 			pattern++;
 			name++;
 		} else if (star) {
@@ -417,7 +417,7 @@ static bool is_hit(const struct ab_change *change, const char *pattern, const ch
 {
 	enum match match = MATCH_NONE;
 
-	if (pattern[0] == path[0] || pattern[0] == '*')
+	if (ab_lower((unsigned char)pattern[0]) == path[0] || pattern[0] == '*')
 		match = match_path(pattern, path);
 	return match == MATCH_WHOLE || (match == MATCH_INSIDE && replaces_folder(change));
 }
@@ -434,16 +434,10 @@ static void add_row(const struct ab_change *change, const struct name_row *row,
 static void add_protected(const struct ab_change *change, const char *path,
 			  struct ab_label_hits *hits)
 {
-	for (const char *const *name = ab_default_deny_write; *name; name++) {
-		ab_autobuf struct ab_buf folded = { 0 };
-
-		if (ab_lower((unsigned char)**name) != path[0] && **name != '*')
-			continue;
-		ab_label_fold(*name, &folded);
-		/* Files of git are judged by themselves. */
-		if (strncmp(folded.data, ".git/", 5) != 0 && is_hit(change, folded.data, path))
+	/* Files of git are judged by themselves. */
+	for (const char *const *name = ab_default_deny_write; *name; name++)
+		if (strncmp(*name, ".git/", 5) != 0 && is_hit(change, *name, path))
 			ab_label_add(hits, AB_LABEL_FOLDER, NULL, NULL);
-	}
 }
 
 void ab_label_names(const struct ab_change *change, const char *folded, struct ab_label_hits *hits)

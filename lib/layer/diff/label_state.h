@@ -14,7 +14,7 @@ void ab_label_add(struct ab_label_hits *hits, enum ab_label_id id, const char *w
 void ab_label_fold(const char *path, struct ab_buf *ret);
 
 /* Does this component of a folded path match, up to the next slash? "*" stands for any
- * text in a component. */
+ * text in a component; the case of the pattern does not matter. */
 bool ab_label_matches(const char *pattern, const char *name);
 
 /* Is it such a line? `line` is not terminated. */
