@@ -204,7 +204,7 @@ static void add_facts(struct ab_buf *b, const struct ab_change *c)
 
 	ab_buf_puts(b, "<p class=\"chain\">");
 	if (c->was != AB_TYPE_NONE)
-		ab_buf_printf(b, "was %s, mode %04o. ", ab_show_size(c->old_size, was),
+		ab_buf_printf(b, "Was %s, mode %04o. ", ab_show_size(c->old_size, was),
 			      c->old_mode);
 	if (c->is != AB_TYPE_NONE)
 		ab_buf_printf(b, "Now %s, mode %04o. ", ab_show_size(c->new_size, is), c->new_mode);

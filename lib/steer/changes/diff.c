@@ -309,7 +309,7 @@ static int try_run(struct job *j, const struct ab_state *state, struct ab_error 
 	if (!j->request->which || j->request->home ||
 	    ab_find_run(state->live, state->runs, j->request->which, &run, &unknown) < 0)
 		return 1;
-	result = ab_diff_run(j->input, j->request, &run, j->out, j->report, err);
+	result = ab_diff_run(j->input, j->request, &run, state->path, j->out, j->report, err);
 	ab_found_run_fini(&run);
 	return result;
 }

@@ -22,9 +22,9 @@ int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_requ
 /* Is the change at one of them, below it, or a folder that contains it and is deleted? */
 bool ab_diff_wants(const struct ab_strv *paths, const struct ab_change *change);
 
-/* run_changes_text.c: a run without a layer. */
+/* run_changes_text.c: a run without a layer; `state` is the path of the state folder. */
 int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
-		const struct ab_found_run *run, struct ab_diff_out *out,
+		const struct ab_found_run *run, const char *state, struct ab_diff_out *out,
 		struct ab_diff_report *report, struct ab_error *err);
 
 #endif

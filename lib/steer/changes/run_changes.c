@@ -23,6 +23,7 @@ enum { DIRS_MAX = 50000, ENTRIES_MAX = 1000000, DEPTH_MAX = 100, FINDINGS_MAX = 
 struct look {
 	struct ab_run_changes *changes;
 	struct timespec since, until; /* until: zero if it is not known */
+	const char *skip;	      /* a folder, or NULL */
 };
 
 static bool is_after(const struct statx_timestamp *t, const struct timespec *than)
@@ -73,16 +74,14 @@ static void look_at(struct look *l, int fd, const char *folder, const struct ab_
 static bool visit_folder(void *arg, int fd, const char *path, unsigned depth,
 			 const struct ab_listing *entries)
 {
-	(void)depth;
-	for (size_t i = 0; i < entries->len; i++)
-		look_at(arg, fd, path, &entries->v[i]);
-	return true;
-}
+	struct look *l = arg;
 
-static void note_unreadable(void *arg, const char *path)
-{
-	(void)arg;
-	(void)path;
+	(void)depth;
+	if (l->skip && strcmp(path, l->skip) == 0)
+		return false;
+	for (size_t i = 0; i < entries->len; i++)
+		look_at(l, fd, path, &entries->v[i]);
+	return true;
 }
 
 static void walk_root(struct look *l, struct ab_walk *walk, const char *root)
@@ -174,17 +173,16 @@ static void set_until(struct look *l)
 					      (long)((ms + 1) % 1000) * 1000000 };
 }
 
-int ab_run_changes_collect(const struct ab_found_run *run, struct ab_run_changes *ret,
-			   struct ab_error *err)
+int ab_run_changes_collect(const struct ab_found_run *run, const char *skip,
+			   struct ab_run_changes *ret, struct ab_error *err)
 {
 	struct ab_walk walk = {
 		.dirs = DIRS_MAX,
 		.entries = ENTRIES_MAX,
 		.depth = DEPTH_MAX,
 		.everything = true,
-		.unreadable = note_unreadable,
 	};
-	struct look l = { .changes = ret };
+	struct look l = { .changes = ret, .skip = skip };
 
 	*ret = (struct ab_run_changes){ .live = run->live };
 	memcpy(ret->since, run->began, sizeof(ret->since));

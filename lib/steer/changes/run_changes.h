@@ -44,8 +44,9 @@ struct ab_run_changes {
 
 #define AB_RUN_FILES_MAX 100000
 
-int ab_run_changes_collect(const struct ab_found_run *run, struct ab_run_changes *ret,
-			   struct ab_error *err);
+/* `skip`: a folder that is not looked at (the state folder), or NULL. */
+int ab_run_changes_collect(const struct ab_found_run *run, const char *skip,
+			   struct ab_run_changes *ret, struct ab_error *err);
 void ab_run_changes_fini(struct ab_run_changes *changes);
 
 #endif

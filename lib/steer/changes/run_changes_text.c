@@ -119,6 +119,15 @@ static void add_page(struct show *s, const struct ab_run_file *f, const struct a
 	ab_show_page_change(&s->out->b, &shown);
 }
 
+static void add_page_label(struct show *s, const struct ab_run_file *f,
+			   const struct ab_label_hits *hits)
+{
+	struct ab_change change = { .path = f->path };
+	struct ab_shown shown = { .change = &change, .hits = hits };
+
+	ab_show_page_label(&s->out->b, &shown);
+}
+
 static void count_file(struct show *s, const struct ab_run_file *f,
 		       const struct ab_label_hits *hits)
 {
@@ -226,6 +235,8 @@ static void show_page(struct show *s)
 	};
 
 	ab_show_page_open(&s->out->b, s->run->id, facts, AB_COUNT(facts), &s->report->totals);
+	if (s->report->totals.labelled)
+		each_file(s, add_page_label);
 	ab_show_page_middle(&s->out->b);
 	each_file(s, add_page);
 	ab_show_page_close(&s->out->b);
@@ -246,7 +257,7 @@ static int resolve_paths(const struct ab_policy_input *input, struct show *s, st
 }
 
 int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
-		const struct ab_found_run *run, struct ab_diff_out *out,
+		const struct ab_found_run *run, const char *state, struct ab_diff_out *out,
 		struct ab_diff_report *report, struct ab_error *err)
 {
 	struct ab_run_changes changes;
@@ -259,7 +270,7 @@ int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_reques
 	};
 	int result;
 
-	if (ab_run_changes_collect(run, &changes, err) < 0)
+	if (ab_run_changes_collect(run, state, &changes, err) < 0)
 		return -1;
 	result = resolve_paths(input, &s, err);
 	if (result == 0) {
