@@ -114,7 +114,7 @@ is_clean()
 	make_changes
 	agentbox diff dev binary becomes-link
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"! binary changes a binary file"* ]]
+	[[ "$output" == *"! binary is binary"* ]]
 	[[ "$output" == *"# binary: binary, was 3 bytes, now 3 bytes"* ]]
 	[[ "$output" == *"Binary files a/binary and b/binary differ"* ]]
 	[[ "$output" == *$'deleted file mode 100644\n--- a/becomes-link\n+++ /dev/null\n@@ -1 +0,0 @@\n-was-file'* ]]
@@ -189,9 +189,35 @@ is_clean()
 		.git/hooks/pre-commit package.json src/passwd)" ]
 	jq -e '.changes[0].labels[0] | .name == "folder" and .who == "direnv" and (.why | length > 10)' \
 		<<<"$output"
+	# A commit is only counted, unless it is asked for.
+	agentbox diff
+	[[ "$output" == *"# 1 change of git's own data (objects, refs, index); to see it: agentbox diff dev .git"* ]]
+	[[ "$output" != *COMMIT_EDITMSG* ]]
+	agentbox diff dev .git
+	[[ "$output" == *"+++ b/.git/COMMIT_EDITMSG"* ]]
 	agentbox diff --safe --json
 	[ "$(jq -r '.changes[].path' <<<"$output")" = "$(printf '%s\n' .git/COMMIT_EDITMSG src \
 		src/main.c)" ]
+}
+
+@test "diff: a submodule that is added to the index is labelled, a file is not" {
+	git init -q
+	git commit -q --allow-empty -m one
+	make_set dev
+	mkdir "$upper/.git"
+	cp -r "$WORKSPACE/.git" "$TEST_DIR/copy"
+	echo x >file
+	GIT_DIR=$TEST_DIR/copy GIT_WORK_TREE=$WORKSPACE git add file
+	rm file
+	cp "$TEST_DIR/copy/index" "$upper/.git/index"
+	agentbox diff --json
+	jq -e '.totals.changes == 1 and .totals.labelled == 0' <<<"$output"
+	GIT_DIR=$TEST_DIR/copy git update-index --add --cacheinfo \
+		"160000,$(git rev-parse HEAD),sub/module"
+	cp "$TEST_DIR/copy/index" "$upper/.git/index"
+	agentbox diff --json
+	jq -e '.changes[0].labels == [.changes[0].labels[0]] and .changes[0].labels[0].name == "git"
+		and .changes[0].labels[0].detail == "submodule sub/module"' <<<"$output"
 }
 
 @test "diff: a bare repository in a folder of any name is labelled" {

@@ -73,6 +73,8 @@ static const struct {
 	{ ".git/objects/info/packs", NULL, "P x\n", NONE },
 	{ ".git/rebase-merge/git-rebase-todo", NULL, "pick 1 x\nexec ./evil\n", AB_LABEL_GIT },
 	{ ".git/rebase-merge/git-rebase-todo", NULL, "pick 1 exec\n", NONE },
+	{ ".git/objects/aa/bb", NULL, "x\1\033[2K\n", NONE }, /* content for git only */
+	{ "git/objects/aa/bb", NULL, "x\1\033[2K\n", AB_LABEL_HIDDEN },
 	{ ".git", NULL, "gitdir: /x\n", AB_LABEL_GIT },
 	{ "git", NULL, "gitdir: /x\n", NONE },
 	{ ".gitmodules", "a\n", "b\n", AB_LABEL_GIT },
@@ -403,7 +405,10 @@ static void test_contents(void)
 	in.old = (struct ab_label_side){ 0 };
 	in.new = (struct ab_label_side){ "c\0d", 3, true };
 	ab_labels_find(&in, &hits);
-	ok(hits.bits == 0, "a new binary file has no label");
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "a new binary file of an unknown kind");
+	in.new = (struct ab_label_side){ "\x89PNG\r\n\x1a\n\0\0", 10, true };
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "a new picture has no label");
 	in.new = (struct ab_label_side){ "text", 4, true };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_UNCHECKED), "a text that is too long is unchecked");

@@ -13,6 +13,14 @@
 #include "layer/walk/changes.h"
 #include "workspace/tree/dir.h"
 
+/* What git packs is no text, even if it has no NUL byte. */
+static bool is_packed(const char *path)
+{
+	const char *git = strstr(path, ".git/");
+
+	return git && (git == path || git[-1] == '/') && strncmp(git + 5, "objects/", 8) == 0;
+}
+
 /* Takes the descriptor. */
 static void read_file(int file, struct ab_content *ret)
 {
@@ -64,7 +72,8 @@ void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *
 		read_file(ab_change_open_new(view, change), &ret->new);
 	else if (change->is == AB_TYPE_LINK)
 		read_link(ab_change_read_new_link(view, change), &ret->new);
-	ret->binary = (ret->old.data && ab_is_binary(ret->old.data, ret->old.len)) ||
+	ret->binary = is_packed(change->path) ||
+		      (ret->old.data && ab_is_binary(ret->old.data, ret->old.len)) ||
 		      (ret->new.data &&ab_is_binary(ret->new.data, ret->new.len));
 }
 

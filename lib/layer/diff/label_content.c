@@ -251,6 +251,27 @@ static void check_secret(const struct ab_label_input *in, struct ab_label_hits *
 		ab_label_add(hits, AB_LABEL_SECRET, NULL, NULL);
 }
 
+/* Does it begin like a picture, a font, a sound or a document? Such a file is not a program by
+ * itself, and new ones are usual. */
+static bool is_media(const char *data, size_t len)
+{
+	static const char starts[][9] = {
+		"\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "RIFF", "BM",
+		"II*",	       "MM",	       "wOFF",	 "wOF2",   "OTTO", "true",
+		"OggS",	       "ID3",	       "fLaC",	 "%PDF-",  "8BPS",
+	};
+	/* With NUL bytes: icons, TrueType fonts. */
+	static const char zeros[][4] = { { 0, 0, 1, 0 }, { 0, 1, 0, 0 } };
+
+	for (size_t i = 0; i < AB_COUNT(starts); i++)
+		if (len > strlen(starts[i]) && memcmp(data, starts[i], strlen(starts[i])) == 0)
+			return true;
+	for (size_t i = 0; i < AB_COUNT(zeros); i++)
+		if (len > sizeof(zeros[i]) && memcmp(data, zeros[i], sizeof(zeros[i])) == 0)
+			return true;
+	return len > 8 && memcmp(data + 4, "ftyp", 4) == 0;
+}
+
 static bool adds_filter(void *arg, const char *line, size_t len)
 {
 	(void)arg;
@@ -271,7 +292,7 @@ void ab_label_content(const struct ab_label_input *in, const char *name, struct 
 		return;
 	}
 	if (ab_is_binary(in->new.data, in->new.len)) {
-		if (c->was == AB_TYPE_FILE)
+		if (c->was == AB_TYPE_FILE || !is_media(in->new.data, in->new.len))
 			ab_label_add(hits, AB_LABEL_BINARY, NULL, NULL);
 		return;
 	}

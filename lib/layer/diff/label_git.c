@@ -1,11 +1,15 @@
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "layer/diff/label_state.h"
 #include "workspace/git/gitchange.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/git/gitconfig_clean.h"
+#include "workspace/git/gitindex.h"
 #include "workspace/git/rebase_todo.h"
+
+enum { SUBMODULES_MAX = 1000 }; /* that are compared */
 
 /* Files of a git directory that make git read or run something else. The last names of
  * their paths, in lower case. Everything else there is data: objects, refs, the index. */
@@ -116,6 +120,33 @@ static void check_config(const struct ab_label_input *in, struct ab_label_hits *
 	}
 }
 
+static void add_submodule(void *arg, const char *path)
+{
+	struct ab_strv *list = arg;
+
+	if (list->len < SUBMODULES_MAX)
+		ab_strv_add_once(list, path);
+}
+
+/* git enters each submodule and obeys its settings. */
+static void check_index(const struct ab_label_input *in, struct ab_label_hits *hits)
+{
+	ab_autostrv struct ab_strv old = { 0 }, new = { 0 };
+
+	if (in->change->is != AB_TYPE_FILE || !in->new.data || in->new.cut)
+		return;
+	ab_gitindex_parse(in->new.data, in->new.len, add_submodule, &new);
+	if (new.len && in->old.data && !in->old.cut)
+		ab_gitindex_parse(in->old.data, in->old.len, add_submodule, &old);
+	for (size_t i = 0; i < new.len; i++)
+		if (!ab_strv_has(&old, new.v[i]) || new.len == SUBMODULES_MAX) {
+			ab_autofree char *detail = ab_printf("submodule %s", new.v[i]);
+
+			ab_label_add(hits, AB_LABEL_GIT, "git", detail);
+			return;
+		}
+}
+
 static void note_command(void *arg, const char *command, size_t len)
 {
 	struct ab_buf *first = arg;
@@ -160,6 +191,8 @@ static void check_file(const struct ab_label_input *in, const char *rest,
 		check_config(in, hits);
 	if (strcmp(name, "git-rebase-todo") == 0)
 		check_todo(in, hits);
+	if (strcmp(name, "index") == 0)
+		check_index(in, hits);
 	for (size_t i = 0; i < AB_COUNT(leads); i++)
 		if (ends_with(rest, leads[i].path))
 			ab_label_add(hits, AB_LABEL_GIT, "git", leads[i].detail);
@@ -184,6 +217,13 @@ void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab
 	} else if (in->gitdir && ab_label_maybe_gitdir(folded, &len)) {
 		check_file(in, folded + len + (len > 0), hits);
 	}
+}
+
+bool ab_label_is_git_data(const char *path)
+{
+	const char *rest = skip_gitdir(path);
+
+	return rest && *rest;
 }
 
 bool ab_label_maybe_gitdir(const char *path, size_t *ret_len)

@@ -40,8 +40,8 @@ const struct ab_label ab_labels[AB_LABEL_COUNT] = {
 		"Programs that follow it read or write files outside the project." },
 	[AB_LABEL_DEVICE] = { "device", "is a device, FIFO or socket",
 		"It is never applied." },
-	[AB_LABEL_BINARY] = { "binary", "changes a binary file",
-		"The difference cannot be read." },
+	[AB_LABEL_BINARY] = { "binary", "is binary",
+		"The difference cannot be read, and it may be a program." },
 	[AB_LABEL_HIDDEN] = { "hidden-text", "adds invisible or reordering characters",
 		"The text is not what it looks like in an editor or terminal." },
 	[AB_LABEL_SECRET] = { "secret", "adds what looks like a credential",
@@ -231,8 +231,10 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 	name = strrchr(folded.data, '/') ? strrchr(folded.data, '/') + 1 : folded.data;
 	ab_label_names(c, folded.data, ret);
 	ab_label_git(in, folded.data, ret);
-	ab_label_packages(in, name, ret);
-	ab_label_content(in, name, ret);
+	if (!ab_label_is_git_data(c->path)) {
+		ab_label_packages(in, name, ret);
+		ab_label_content(in, name, ret);
+	}
 	check_link(in, ret);
 	check_mode(c, ret);
 	check_size(c, ret);

@@ -84,6 +84,10 @@ void ab_labels_find_name(const char *path, struct ab_label_hits *ret);
 #define AB_LABEL_MASS_FILES 100
 bool ab_changes_mass(const struct ab_changes *changes);
 
+/* Is it a file of git's own in .git: objects, refs, the index? Their content is for git, which
+ * runs none of it. A file there that makes git run something has the label AB_LABEL_GIT. */
+bool ab_label_is_git_data(const char *path);
+
 /* May the path be a part of a git directory that has another name than .git? Then
  * *ret_len is the length of that folder's path. */
 bool ab_label_maybe_gitdir(const char *path, size_t *ret_len);

@@ -41,6 +41,7 @@ struct job {
 	const char *doubtful; /* a word that may not be a path */
 	bool mass;
 	size_t shown;  /* changes so far, in JSON */
+	size_t data;   /* of git's own, which are only counted */
 	size_t before; /* bytes of a page before its changes */
 	struct ab_stat_table table;
 };
@@ -69,9 +70,33 @@ static void add_stat(struct job *j, const struct ab_shown *s)
 	ab_stat_add(&j->table, s);
 }
 
+/* "and 12 changes of git's own data" */
+static void describe_data(struct job *j, struct ab_buf *b)
+{
+	ab_buf_printf(
+		b,
+		"%zu change%s of git's own data (objects, refs, index); to see %s: agentbox diff",
+		j->data, j->data == 1 ? "" : "s", j->data == 1 ? "it" : "them");
+	ab_buf_printf(b, " %s .git", j->set.key);
+}
+
+static void close_patch(struct job *j)
+{
+	if (!j->data)
+		return;
+	ab_buf_puts(&j->out->b, "# ");
+	describe_data(j, &j->out->b);
+	ab_buf_puts(&j->out->b, "\n");
+}
+
 static void close_stat(struct job *j)
 {
 	ab_stat_show(&j->out->b, &j->request->style, &j->table);
+	if (j->data) {
+		ab_buf_puts(&j->out->b, " ");
+		describe_data(j, &j->out->b);
+		ab_buf_puts(&j->out->b, "\n");
+	}
 	if (j->report->totals.changes) {
 		ab_buf_puts(&j->out->b, " ");
 		ab_show_summary(&j->out->b, &j->report->totals);
@@ -141,6 +166,12 @@ static void add_page(struct job *j, const struct ab_shown *s)
 
 static void close_page(struct job *j)
 {
+	ab_autobuf struct ab_buf data = { 0 };
+
+	if (j->data) {
+		describe_data(j, &data);
+		ab_show_page_note(&j->out->b, data.data);
+	}
 	if (j->before >= PAGE_MAX)
 		ab_show_page_note(&j->out->b, "The page is full: further changes are not shown.");
 	ab_show_page_close(&j->out->b);
@@ -151,11 +182,17 @@ static const struct form {
 	void (*add)(struct job *j, const struct ab_shown *s);
 	void (*close)(struct job *j);
 } forms[] = {
-	[AB_DIFF_PATCH] = { NULL, add_patch, NULL },
+	[AB_DIFF_PATCH] = { NULL, add_patch, close_patch },
 	[AB_DIFF_STAT] = { NULL, add_stat, close_stat },
 	[AB_DIFF_JSON] = { open_json, add_json, close_json },
 	[AB_DIFF_HTML] = { open_page, add_page, close_page },
 };
+
+static void add_and_count(struct job *j, const struct ab_shown *s)
+{
+	count_change(j, s);
+	forms[j->request->form].add(j, s);
+}
 
 static bool is_wanted(const struct job *j, const struct ab_label_hits *hits)
 {
@@ -180,6 +217,25 @@ static bool has_lines(const struct ab_change *c, const struct ab_contents *conte
 	       ab_contents_are_text(contents);
 }
 
+/* A commit changes a dozen files that nobody can read. */
+static bool is_only_counted(const struct job *j, const struct ab_change *c,
+			    const struct ab_label_hits *hits)
+{
+	return j->request->form != AB_DIFF_JSON && !j->request->npaths && !hits->bits &&
+	       !c->conflict && !c->refused && ab_label_is_git_data(c->path);
+}
+
+/* Once in each form: the head of a page counts the changes before. */
+static void count_data(struct job *j, void (*fn)(struct job *j, const struct ab_shown *s))
+{
+	if (fn == add_and_count) {
+		j->report->totals.changes++;
+		j->data++;
+	} else if (fn == count_change) {
+		j->report->totals.changes++;
+	}
+}
+
 static void show_change(struct job *j, struct ab_change *c,
 			void (*fn)(struct job *j, const struct ab_shown *s))
 {
@@ -192,6 +248,10 @@ static void show_change(struct job *j, struct ab_change *c,
 	ab_contents_label(&j->opened.view, &j->changes, j->mass, c, &contents, &hits);
 	if (!is_wanted(j, &hits))
 		return;
+	if (is_only_counted(j, c, &hits)) {
+		count_data(j, fn);
+		return;
+	}
 	if (has_lines(c, &contents)) {
 		ab_hunks_find(contents.old.data ? contents.old.data : "", contents.old.len,
 			      contents.new.data ? contents.new.data : "", contents.new.len, &hunks);
@@ -206,12 +266,6 @@ static void each_change(struct job *j, void (*fn)(struct job *j, const struct ab
 	for (size_t i = 0; i < j->changes.len && !j->out->closed; i++)
 		if (ab_diff_wants(&j->paths, &j->changes.v[i]))
 			show_change(j, &j->changes.v[i], fn);
-}
-
-static void add_and_count(struct job *j, const struct ab_shown *s)
-{
-	count_change(j, s);
-	forms[j->request->form].add(j, s);
 }
 
 static void show_changes(struct job *j)
