@@ -49,6 +49,8 @@
 #include "session/home/home_return.h"
 #include "session/cleanup/moved_files.h"
 #include "session/host/cgroup.h"
+#include "session/moves/move_wire.h"
+#include "session/moves/moves.h"
 #include "session/notify/judge_process.h"
 #include "session/secrets/renew.h"
 #include "session/secrets/sources.h"
@@ -60,7 +62,7 @@
 
 enum {
 	OUTBOX_MAX = 128,
-	FIXED_FDS = 5,	  /* the supervisor, init, walls, git, the quarantine; then jobs */
+	FIXED_FDS = 5,	  /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
@@ -187,6 +189,7 @@ static void sweep_workspace(struct broker *b)
 {
 	if (b->swept)
 		return;
+	ab_moves_end(b->moves);
 	ab_wall_watch_end(b->walls);
 	report_walls(b);
 	ab_quarantine_sweep(b->quarantine);
@@ -250,6 +253,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
+	ab_moves_lines(b->moves, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	ab_record_open(&line, b->duty.run->id, "end");
 	ab_record_text(&line, "error", "the supervisor was killed");
@@ -282,6 +286,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
+	ab_moves_lines(b->moves, &lines);
 	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t more = strlen(lines.v[i]) + 1;
@@ -370,22 +375,14 @@ static void answer_judge(struct broker *b, const struct ask *ask, size_t len)
 }
 
 /* A rename of the box that the judge holds. */
-static void take_git_ask(struct broker *b)
+static void take_git_ask(struct broker *b, struct ab_git_ask ask)
 {
-	struct ab_git_ask ask;
 	struct ab_git_answer a = { .errnum = -1 };
 	bool created = false;
 	struct ab_gitchange change = { .why = "" };
 	struct stat dir = { 0 };
 	const char *path = "";
-	ssize_t n = recv(b->git_sock, &ask, sizeof(ask), MSG_DONTWAIT);
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n != (ssize_t)sizeof(ask)) {
-		close(ab_take_fd(&b->git_sock)); /* the judge is gone */
-		return;
-	}
 	ask.from[sizeof(ask.from) - 1] = ask.to[sizeof(ask.to) - 1] = '\0';
 	dir.st_dev = ask.dev;
 	dir.st_ino = ask.ino;
@@ -416,6 +413,26 @@ static void hide_names(struct broker *b)
 	}
 	ab_closep(&b->hidden);
 	b->hidden = -1;
+}
+
+static void take_rename(struct broker *b)
+{
+	union {
+		struct ab_git_ask git;
+		struct ab_move_ask move;
+	} ask;
+	ab_autofds struct ab_fds dirs = { .len = 2 };
+	ssize_t n = ab_recv_fds(b->git_sock, &ask, sizeof(ask), dirs.v, &dirs.len, MSG_DONTWAIT);
+
+	_Static_assert(sizeof(ask.git) != sizeof(ask.move), "the length tells them apart");
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == (ssize_t)sizeof(ask.git))
+		take_git_ask(b, ask.git);
+	else if (n == (ssize_t)sizeof(ask.move))
+		ab_moves_take(b->moves, &ask.move, dirs.v, dirs.len, b->git_sock);
+	else
+		close(ab_take_fd(&b->git_sock)); /* the judge is gone */
 }
 
 static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
@@ -532,6 +549,7 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 	fds[4] = (struct pollfd){ .fd = b->swept ? -1 : ab_quarantine_fd(b->quarantine),
 				  .events = POLLIN };
 	n += ab_jobs_poll(b, fds + n, &until);
+	n += ab_moves_poll(b->moves, fds + n);
 	left = until - ab_now_ms();
 	if (poll(fds, (nfds_t)n,
 		 until == INT64_MAX ? -1
@@ -555,7 +573,7 @@ static void look_at_quarantine(struct broker *b, const struct pollfd *events)
 static _Noreturn void serve_requests(struct broker *b)
 {
 	for (;;) {
-		struct pollfd fds[FIXED_FDS + AB_JOBS_MAX];
+		struct pollfd fds[FIXED_FDS + AB_JOBS_MAX + AB_MOVES_MAX];
 
 		wait_for_event(b, fds);
 		look_at_quarantine(b, &fds[4]);
@@ -564,7 +582,7 @@ static _Noreturn void serve_requests(struct broker *b)
 			report_walls(b);
 		}
 		if (fds[3].revents)
-			take_git_ask(b);
+			take_rename(b);
 		/* While the supervisor waits for init. */
 		if (fds[1].revents)
 			sweep_workspace(b);
@@ -576,6 +594,7 @@ static _Noreturn void serve_requests(struct broker *b)
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
 			take_request(b);
 		ab_jobs_update(b);
+		ab_moves_update(b->moves);
 	}
 }
 
@@ -636,6 +655,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	walls.deny = duty->deny_read;
 	walls.strict = duty->strict;
 	b.walls = ab_wall_watch_open(&walls);
+	b.moves = ab_moves_new(&duty->spec->plan, duty->init_pid, duty->init, NULL);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve_requests(&b);

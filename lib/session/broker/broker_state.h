@@ -14,6 +14,7 @@
 #include "session/broker/broker_wire.h"
 
 struct ab_settings_watch;
+struct ab_moves;
 struct ab_quarantine;
 struct ab_renewals;
 struct ab_wall_watch;
@@ -56,6 +57,7 @@ struct broker {
 	int stage;  /* the box's staging tmpfs, or -1 */
 	int hidden; /* for ab_overlays_hide(), or -1 */
 	int64_t hide_at;
+	struct ab_moves *moves;
 	pid_t judge;			    /* or 0 */
 	int git_sock;			    /* to the judge, for renames that it holds; or -1 */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */

@@ -15,7 +15,9 @@
 #include "sandbox/plan/plan.h"
 #include "session/notify/exec_resolve.h"
 #include "session/notify/judge_process.h"
+#include "session/moves/move_wire.h"
 #include "session/walls/git_wire.h"
+#include "session/writes/folder_rename.h"
 #include "session/writes/place.h"
 
 enum { WAITING_MAX = 64 };
@@ -30,6 +32,7 @@ struct waiting {
 struct ab_git_renames {
 	int fd;
 	const struct ab_survey *survey;
+	struct ab_folder_renames *folders; /* or NULL; they have the same socket */
 	struct waiting v[WAITING_MAX];
 	struct ab_arena arena;
 };
@@ -156,6 +159,7 @@ static void give_up(struct ab_git_renames *r, struct ab_judge *judge)
 		if (r->v[i].id)
 			ab_judge_reply(judge, r->v[i].id, &proceed);
 	memset(r->v, 0, sizeof(r->v));
+	ab_folder_renames_give_up(r->folders, judge);
 	ab_judge_unwatch(judge, r->fd);
 	r->fd = -1;
 }
@@ -163,21 +167,31 @@ static void give_up(struct ab_git_renames *r, struct ab_judge *judge)
 static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
 {
 	struct ab_git_renames *r = arg;
-	struct ab_git_answer a;
+	union {
+		struct ab_git_answer git;
+		struct ab_move_answer move;
+	} a;
 	ssize_t n = recv(r->fd, &a, sizeof(a), MSG_DONTWAIT);
+
+	_Static_assert(sizeof(a.git) != sizeof(a.move), "the length tells them apart");
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof(a)) {
+	if (n == (ssize_t)sizeof(a.move)) {
+		ab_folder_renames_answer(r->folders, judge, &a.move);
+		return;
+	}
+	if (n != (ssize_t)sizeof(a.git)) {
 		give_up(r, judge);
 		return;
 	}
-	a.path[sizeof(a.path) - 1] = a.reason[sizeof(a.reason) - 1] = '\0';
-	answer_call(r, judge, &a);
+	a.git.path[sizeof(a.git.path) - 1] = a.git.reason[sizeof(a.git.reason) - 1] = '\0';
+	answer_call(r, judge, &a.git);
 }
 
-struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey)
+struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey,
+					   struct ab_folder_renames *folders)
 {
 	struct ab_git_renames *r;
 	int fd = ab_judge_broker(judge);
@@ -187,6 +201,7 @@ struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct 
 	r = ab_alloc(sizeof(*r));
 	r->fd = fd;
 	r->survey = survey;
+	r->folders = folders;
 	if (ab_judge_watch(judge, fd, POLLIN, git_answer_ready, r) < 0)
 		r->fd = -1;
 	return r;

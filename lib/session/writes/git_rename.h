@@ -11,13 +11,16 @@
  */
 #include <stdbool.h>
 
+struct ab_folder_renames;
 struct ab_git_renames;
 struct ab_held;
 struct ab_judge;
 struct ab_survey;
 
-/* NULL: there is no broker to ask. The survey lives longer. */
-struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey);
+/* NULL: there is no broker to ask. The survey lives longer. `folders` (or NULL) gets its answers
+ * from the same socket. */
+struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey,
+					   struct ab_folder_renames *folders);
 
 /* A name of the call: the text, relative to a descriptor of the caller or AT_FDCWD. */
 struct ab_git_name {

@@ -20,6 +20,7 @@
 #include "session/notify/exec_read.h"
 #include "session/notify/exec_resolve.h"
 #include "session/notify/trace.h"
+#include "session/writes/folder_rename.h"
 #include "session/writes/git_rename.h"
 #include "session/writes/place.h"
 
@@ -40,6 +41,7 @@ struct writes {
 	pid_t pid; /* 0: none */
 	char cwd[PATH_MAX];
 	struct ab_git_renames *git;
+	struct ab_folder_renames *folders;
 };
 
 static void *open_writes(struct ab_judge *judge, const void *setup)
@@ -47,7 +49,8 @@ static void *open_writes(struct ab_judge *judge, const void *setup)
 	struct writes *w = ab_alloc(sizeof(*w));
 
 	w->survey = setup;
-	w->git = ab_git_renames_open(judge, w->survey);
+	w->folders = ab_folder_renames_open(judge);
+	w->git = ab_git_renames_open(judge, w->survey, w->folders);
 	return w;
 }
 
@@ -176,6 +179,17 @@ static struct ab_reply refuse_name(struct ab_judge *judge, const struct ab_held 
 	return (struct ab_reply){ .kind = AB_REPLY_ERROR, .errnum = EACCES };
 }
 
+/* A rename that the kernel cannot do, of names[1] to names[0]. */
+static bool ask_broker(struct ab_judge *judge, struct writes *w, const struct ab_held *call,
+		       const struct name names[2])
+{
+	const struct ab_git_name from = { names[1].dir, names[1].text };
+	const struct ab_git_name to = { names[0].dir, names[0].text };
+
+	return ab_git_renames_ask(w->git, judge, call, &from, &to) ||
+	       ab_folder_renames_ask(w->folders, judge, call, &from, names[1].place, &to);
+}
+
 static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 				   const struct ab_touch *t, const struct ab_held *call)
 {
@@ -185,10 +199,7 @@ static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 	bool open = n > 0 && !terms->all;
 	struct ab_denied denied;
 
-	if (t->kind == AB_TOUCH_RENAME && n == 2 &&
-	    ab_git_renames_ask(w->git, judge, call,
-			       &(struct ab_git_name){ names[1].dir, names[1].text },
-			       &(struct ab_git_name){ names[0].dir, names[0].text }))
+	if (t->kind == AB_TOUCH_RENAME && n == 2 && ask_broker(judge, w, call, names))
 		return (struct ab_reply){ .kind = AB_REPLY_LATER };
 	for (size_t i = 0; i < n; i++) {
 		const char *place = names[i].place, *path;

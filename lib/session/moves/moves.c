@@ -1,0 +1,276 @@
+/*
+ * Theory of operation.
+ *
+ * A call is either answered at once, or has a worker, whose exit status is the answer. The broker
+ * tries the plain rename itself first, unless it is root and has rights that the box lacks: folders
+ * that the box made are the common case. A request that finds no free worker is left to the kernel.
+ *
+ * Mustn't: wait; send more than one answer; leave a process.
+ */
+#include "session/moves/moves.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "sandbox/mount/tree.h"
+#include "sandbox/plan/plan.h"
+#include "session/moves/move_wire.h"
+#include "session/walls/inside.h"
+
+enum {
+	END_MS = 5000, /* to remove a copy that is not complete */
+	PAUSE_NS = 2000000,
+};
+
+/* A folder that git or a build tool renames is far below this; the caller waits meanwhile. */
+static const struct ab_moves_limits usual_limits = { .entries = 100000,
+						     .bytes = 2ULL << 30,
+						     .ms = 60000 };
+
+struct move {
+	pid_t pid; /* 0: free */
+	int pidfd, sock;
+	uint64_t id;
+	char path[1024];
+};
+
+struct ab_moves {
+	const struct ab_plan *plan;
+	pid_t init_pid;
+	int init;
+	struct ab_moves_limits limits;
+	struct move v[AB_MOVES_MAX];
+	struct {
+		uint64_t times;
+		char first[1024];
+	} failed[AB_MOVE_OTHERS + 1 - AB_MOVE_NOT];
+};
+
+struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init,
+			      const struct ab_moves_limits *limits)
+{
+	struct ab_moves *m = ab_alloc(sizeof(*m));
+
+	m->plan = plan;
+	m->init_pid = pid;
+	m->init = init;
+	m->limits = limits ? *limits : usual_limits;
+	return m;
+}
+
+static void send_answer(int sock, uint64_t id, int errnum)
+{
+	const struct ab_move_answer a = { .id = id, .errnum = errnum };
+
+	(void)!send(sock, &a, sizeof(a), MSG_NOSIGNAL);
+}
+
+static bool is_name(const char *name, size_t room)
+{
+	return memchr(name, '\0', room) && name[0] && !strchr(name, '/') &&
+	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* Are both folders in the same layer of the box? The judge reads what the box writes, so its word is
+ * not enough. */
+static bool are_in_layer(const struct ab_moves *m, const int *dirs)
+{
+	struct ab_inside in;
+	struct stat a, b, root;
+	bool found = false;
+
+	if (fstat(dirs[0], &a) < 0 || fstat(dirs[1], &b) < 0 || !S_ISDIR(a.st_mode) ||
+	    !S_ISDIR(b.st_mode) || a.st_dev != b.st_dev ||
+	    ab_inside_open(&in, m->init_pid, m->init) < 0)
+		return false;
+	for (size_t i = 0; i < m->plan->len && !found; i++) {
+		ab_autoclose int fd = -1;
+
+		if (m->plan->v[i].op != AB_MOUNT_LAYER)
+			continue;
+		fd = ab_tree_lookup(in.root, m->plan->v[i].path);
+		found = fd >= 0 && fstat(fd, &root) == 0 && root.st_dev == a.st_dev;
+	}
+	close(in.root);
+	return found;
+}
+
+/* The rights of the box's user, as the judge has them. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { 0 };
+
+	return (int)syscall(SYS_capset, &head, none);
+}
+
+static _Noreturn void be_worker(const struct ab_moves *m, const struct ab_move_ask *ask,
+				const int *dirs, pid_t parent)
+{
+	sigset_t all;
+
+	prctl(PR_SET_NAME, "agentbox-move");
+	umask(0);
+	sigfillset(&all);
+	sigdelset(&all, SIGTERM);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
+	    getppid() != parent || ab_close_others(dirs, 2) < 0)
+		_exit(AB_MOVE_NOT);
+	_exit(ab_move_folder(ask, dirs[0], dirs[1], &m->limits));
+}
+
+static struct move *find_free(struct ab_moves *m)
+{
+	for (size_t i = 0; i < AB_MOVES_MAX; i++)
+		if (!m->v[i].pid)
+			return &m->v[i];
+	return NULL;
+}
+
+/* 0: done. */
+static int try_rename(const struct ab_move_ask *ask, const int *dirs)
+{
+	if (geteuid() == 0)
+		return EXDEV;
+	return renameat2(dirs[0], ask->from, dirs[1], ask->to,
+			 ask->noreplace ? RENAME_NOREPLACE : 0) == 0
+		       ? 0
+		       : errno;
+}
+
+static bool start_worker(struct ab_moves *m, const struct ab_move_ask *ask, const int *dirs,
+			 int sock)
+{
+	struct move *move = find_free(m);
+	pid_t parent = getpid(), pid;
+
+	if (!move)
+		return false;
+	pid = fork();
+	if (pid == 0)
+		be_worker(m, ask, dirs, parent);
+	if (pid < 0)
+		return false;
+	*move = (struct move){ .pid = pid, .sock = sock, .id = ask->id };
+	move->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	memcpy(move->path, ask->path, sizeof(move->path));
+	return true;
+}
+
+void ab_moves_take(struct ab_moves *m, struct ab_move_ask *ask, const int *dirs, size_t ndirs,
+		   int sock)
+{
+	int errnum;
+
+	ask->path[sizeof(ask->path) - 1] = '\0';
+	if (ndirs != 2 || !is_name(ask->from, sizeof(ask->from)) ||
+	    !is_name(ask->to, sizeof(ask->to)) || !are_in_layer(m, dirs)) {
+		send_answer(sock, ask->id, -1);
+		return;
+	}
+	errnum = try_rename(ask, dirs);
+	if (errnum == EXDEV && start_worker(m, ask, dirs, sock))
+		return;
+	send_answer(sock, ask->id, errnum ? -1 : 0);
+}
+
+size_t ab_moves_poll(const struct ab_moves *m, struct pollfd *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < AB_MOVES_MAX; i++)
+		if (m->v[i].pid)
+			ret[n++] = (struct pollfd){ .fd = m->v[i].pidfd, .events = POLLIN };
+	return n;
+}
+
+static void conclude_move(struct ab_moves *m, struct move *move, int status)
+{
+	int result = WIFEXITED(status) ? WEXITSTATUS(status) : AB_MOVE_NOT;
+
+	if (result > AB_MOVE_NOT && result <= AB_MOVE_OTHERS &&
+	    m->failed[result - AB_MOVE_NOT].times++ == 0)
+		memcpy(m->failed[result - AB_MOVE_NOT].first, move->path, sizeof(move->path));
+	send_answer(move->sock, move->id, result >= AB_MOVE_NOT ? -1 : result);
+	ab_closep(&move->pidfd);
+	move->pid = 0;
+}
+
+void ab_moves_update(struct ab_moves *m)
+{
+	for (size_t i = 0; i < AB_MOVES_MAX; i++) {
+		int status;
+
+		if (m->v[i].pid && waitpid(m->v[i].pid, &status, WNOHANG) == m->v[i].pid)
+			conclude_move(m, &m->v[i], status);
+	}
+}
+
+static void signal_all(const struct ab_moves *m, int sig)
+{
+	for (size_t i = 0; i < AB_MOVES_MAX; i++)
+		if (m->v[i].pid)
+			kill(m->v[i].pid, sig);
+}
+
+void ab_moves_end(struct ab_moves *m)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int64_t until = ab_now_ms() + END_MS;
+	struct pollfd fds[AB_MOVES_MAX];
+	bool killed = false;
+
+	signal_all(m, SIGTERM);
+	while (ab_moves_poll(m, fds) > 0) {
+		if (!killed && ab_now_ms() >= until) {
+			signal_all(m, SIGKILL);
+			killed = true;
+		}
+		nanosleep(&pause, NULL);
+		ab_moves_update(m);
+	}
+}
+
+void ab_moves_lines(const struct ab_moves *m, struct ab_strv *ret)
+{
+	static const char *const why[] = {
+		[AB_MOVE_TOO_LARGE - AB_MOVE_NOT] =
+			"is too large to be renamed in a layer, so rename() failed with EXDEV; use "
+			"mv or cp, or run without a layer there",
+		[AB_MOVE_NO_SPACE - AB_MOVE_NOT] =
+			"could not be renamed in a layer, which needs room for a copy, so rename() "
+			"failed with EXDEV; free some space, or run without a layer there",
+		[AB_MOVE_OTHERS - AB_MOVE_NOT] =
+			"could not be renamed in a layer, because a file or folder of it belongs to "
+			"another user or group; change its owner, or run without a layer there",
+	};
+
+	for (size_t i = 0; i < AB_COUNT(why); i++) {
+		ab_autofree char *path = ab_escape(m->failed[i].first);
+
+		if (!why[i] || !m->failed[i].times)
+			continue;
+		if (m->failed[i].times == 1)
+			ab_strv_addf(ret, "%s %s", path, why[i]);
+		else
+			ab_strv_addf(ret, "%s %s (and %llu more times)", path, why[i],
+				     (unsigned long long)m->failed[i].times - 1);
+	}
+}
