@@ -9,7 +9,7 @@ static void print_option(const struct option *o)
 
 	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		 o->value ? " " : "", o->value ? o->value : "");
+		 o->value && o->kind != OPT_SWITCH ? " " : "", o->value ? o->value : "");
 	/* A long option gets a line of its own. */
 	if (strlen(left) > 34)
 		printf("  %s\n  %-34s  %s\n", left, "", o->help);

@@ -22,6 +22,8 @@ const struct option options_policy[] = {
 	  "protect this path or file name" },
 	{ "home", 0, OPT_SETTING, ID_NONE, "layered|kept|readonly|private", "filesystem.home",
 	  "where writes in your home folder go" },
+	{ "review", 0, OPT_SWITCH, ID_NONE, "[=auto]", "filesystem.review",
+	  "keep changes apart until you apply them" },
 	{ "allow-unix", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.unix",
 	  "keep this host socket reachable" },
 	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed", "network.mode",
@@ -136,6 +138,9 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	case OPT_SETTING:
 		add_setting(args, o->name, o->key, value);
 		return -1;
+	case OPT_SWITCH:
+		add_setting(args, o, value ? value : "true");
+		return -1;
 	case OPT_READONLY:
 		add_setting(args, o->name, "filesystem.write", NULL);
 		add_setting(args, "home", "filesystem.home", "readonly");
@@ -166,6 +171,8 @@ static int take_long(struct args *args, int argc, char **argv, int *i)
 		return report_unknown_option(args->command, name, len);
 	if (!o->value && value)
 		return misuse(args->command, "--%s takes no value", o->name);
+	if (o->kind == OPT_SWITCH)
+		return take_option(args, o, value);
 	if (o->value && !value && ++*i == argc)
 		return misuse(args->command, "--%s needs a value: --%s %s", o->name, o->name,
 			      o->value);

@@ -5,7 +5,7 @@
 _agentbox_options()
 {
 	local policy='--profile= --config= --workspace= --write= --read-only
-		--deny-read= --deny-write= --home= --allow-unix= --net= --allow=
+		--deny-read= --deny-write= --home= --review --allow-unix= --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback=

@@ -56,12 +56,17 @@ static const json_t *find(const char *path)
 	return property(property(schema, group), dot + 1);
 }
 
+static const char *get_word(const json_t *word)
+{
+	return json_is_true(word) ? "true" : json_is_false(word) ? "false" : json_string_value(word);
+}
+
 static bool same_words(const json_t *list, const struct ab_key *key)
 {
 	if (json_array_size(list) != key->nwords)
 		return false;
 	for (size_t i = 0; i < key->nwords; i++)
-		if (strcmp(json_string_value(json_array_get(list, i)), key->words[i].name) != 0)
+		if (strcmp(get_word(json_array_get(list, i)), key->words[i].name) != 0)
 			return false;
 	return true;
 }

@@ -163,7 +163,10 @@ static void random_value(FILE *f, enum ab_key_id id)
 	if (key->type == AB_TYPE_PROFILE) {
 		fprintf(f, "\"%s\"", profiles[rnd(4)]);
 	} else if (key->type == AB_TYPE_WORD) {
-		fprintf(f, "\"%s\"", key->words[rnd((uint32_t)key->nwords)].name);
+		const char *word = key->words[rnd((uint32_t)key->nwords)].name;
+		bool plain = strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
+
+		fprintf(f, plain ? "%s" : "\"%s\"", word);
 	} else if (!ab_key_is_list(key)) {
 		fputs(pools[id].v[rnd((uint32_t)pools[id].n)], f);
 	} else if (id == AB_KEY_READ && rnd(2)) {

@@ -219,6 +219,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_HOME, "layered" },
 	{ AB_KEY_SHARE, NULL },
 	{ AB_KEY_RETURN, NULL },
+	{ AB_KEY_REVIEW, "false" },
 	{ AB_KEY_UNIX, NULL },
 	{ AB_KEY_DATAGRAMS, "deny" },
 	{ AB_KEY_TMP_SIZE, "1G" },

@@ -270,6 +270,28 @@ const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_v
 	return ruling;
 }
 
+/* What these guard against stays in a layer: files that are deleted or written. */
+static const enum ab_rule_id layered_rules[] = {
+	AB_RULE_RECURSIVE_DELETE_ROOT, AB_RULE_RECURSIVE_PERM_ROOT, AB_RULE_DESTRUCTIVE_FIND,
+	AB_RULE_DESTRUCTIVE_XARGS,     AB_RULE_GIT_DISCARD,	    AB_RULE_WORKSPACE_DELETE,
+	AB_RULE_PERSISTENCE,
+};
+
+const struct ab_ruling *ab_commands_layered(struct ab_arena *a, const struct ab_ruling *ruling)
+{
+	struct ab_ruling *ret = ab_arena_alloc(a, sizeof(*ret));
+
+	if (ruling)
+		*ret = *ruling;
+	for (size_t i = 0; i < AB_COUNT(layered_rules); i++) {
+		if (ret->overrides[layered_rules[i]].changed)
+			continue;
+		ret->overrides[layered_rules[i]].decision = AB_SANDBOXED;
+		ret->overrides[layered_rules[i]].changed = true;
+	}
+	return ret;
+}
+
 void ab_commands_release(const struct ab_ruling *ruling)
 {
 	for (size_t i = 0; ruling && i < ruling->nrules; i++) {

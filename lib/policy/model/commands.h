@@ -47,6 +47,9 @@ const struct ab_item *ab_override_find(const struct ab_value *overrides, unsigne
  * what ab_commands_release() frees. */
 const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_value *rules,
 					   const struct ab_value *overrides);
+/* The same for a run that writes to layers only (filesystem.review): a rule that guards files of the
+ * host says "sandboxed", unless a setting says otherwise. The result replaces the old one. */
+const struct ab_ruling *ab_commands_layered(struct ab_arena *a, const struct ab_ruling *ruling);
 void ab_commands_release(const struct ab_ruling *ruling);
 
 #endif

@@ -17,6 +17,11 @@ static const struct ab_key_word home_words[] = {
 	{ "layered", AB_HOME_LAYERED },
 	{ "kept", AB_HOME_KEPT },
 };
+static const struct ab_key_word review_words[] = {
+	{ "true", AB_REVIEW_ASK },
+	{ "auto", AB_REVIEW_AUTO },
+	{ "false", AB_REVIEW_NONE },
+};
 static const struct ab_key_word net_words[] = {
 	{ "blocked", AB_NET_BLOCKED },
 	{ "filtered", AB_NET_FILTERED },
@@ -95,6 +100,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_RETURN] = {
 		"filesystem.return", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
 		.doc = "Files of a kept home layer that are written back to the host when the run ends, if they changed there and not on the host." },
+	[AB_KEY_REVIEW] = {
+		"filesystem.review", WORDS(review_words), .tighten = AB_TIGHTEN_NEVER,
+		.doc = "Keep changes of the workspace in a layer until you apply them; \"auto\" applies those without a label at the end." },
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
 		.doc = "Unix sockets of the host that the box can use." },

@@ -19,6 +19,7 @@ enum ab_key_id {
 	AB_KEY_HOME,
 	AB_KEY_SHARE,
 	AB_KEY_RETURN,
+	AB_KEY_REVIEW,
 	AB_KEY_UNIX,
 	AB_KEY_DATAGRAMS,
 	AB_KEY_TMP_SIZE,
@@ -68,7 +69,7 @@ enum ab_key_id {
 
 enum ab_key_type {
 	AB_TYPE_PROFILE,  /* the name of a profile */
-	AB_TYPE_WORD,	  /* one of `words` */
+	AB_TYPE_WORD,	  /* one of `words`; true and false are written without quotes */
 	AB_TYPE_SIZE,	  /* "4G" */
 	AB_TYPE_DURATION, /* "30m" */
 	AB_TYPE_INTEGER,

@@ -166,6 +166,19 @@ static struct ab_strv make_touched(struct ab_arena *a, const struct ab_policy *p
 	return list;
 }
 
+/* Is the workspace reviewed, and nothing else writable? */
+static bool writes_to_layers(const struct ab_policy *p)
+{
+	return p->fs.review != AB_REVIEW_NONE && p->fs.write.len == 1 &&
+	       strcmp(p->fs.write.v[0], p->workspace) == 0;
+}
+
+void ab_policy_review_commands(struct ab_policy *p)
+{
+	if (writes_to_layers(p))
+		p->commands.ruling = ab_commands_layered(&p->store->arena, p->commands.ruling);
+}
+
 void ab_policy_fill(struct ab_policy *p)
 {
 	const struct ab_config *c = &p->store->config;
@@ -182,6 +195,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.home = get_word(c, AB_KEY_HOME);
 	if (p->fs.home == AB_HOME_KEPT && is_builtin(c->v[AB_KEY_HOME].from))
 		p->fs.home_profile = c->v[AB_KEY_HOME].from->name;
+	p->fs.review = get_word(c, AB_KEY_REVIEW);
 	p->fs.unix_allow = make_text_list(a, &c->v[AB_KEY_UNIX]);
 	p->fs.unix_datagrams = get_word(c, AB_KEY_DATAGRAMS);
 	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;

@@ -27,6 +27,11 @@ enum ab_net_mode {
 
 enum ab_datagrams { AB_DATAGRAMS_DENY, AB_DATAGRAMS_ALLOW };
 enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE, AB_HOME_LAYERED, AB_HOME_KEPT };
+enum ab_review {
+	AB_REVIEW_NONE,
+	AB_REVIEW_ASK,	/* the workspace is a layer; a person applies it */
+	AB_REVIEW_AUTO, /* changes without a label are applied at the end */
+};
 enum ab_unknown {
 	AB_UNKNOWN_DENY,
 	AB_UNKNOWN_ASK,
@@ -94,6 +99,7 @@ struct ab_policy {
 		const char *home_profile;
 		struct ab_strv share; /* folders in home that are the host's own; also in `write` */
 		struct ab_strv returns;	   /* files of a kept home layer that go back to the host */
+		enum ab_review review;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;
 		uint64_t tmp_size; /* bytes, of all private folders */
@@ -180,5 +186,8 @@ struct ab_policy {
 };
 
 void ab_policy_free(struct ab_policy *policy);
+/* For a run: if it writes to the reviewed workspace only, rules that guard the host's files have
+ * nothing to guard. */
+void ab_policy_review_commands(struct ab_policy *policy);
 
 #endif

@@ -286,6 +286,11 @@ static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node 
 	}
 }
 
+static bool is_switch(const struct ab_key *key)
+{
+	return key->type == AB_TYPE_WORD && strcmp(key->words[0].name, "true") == 0;
+}
+
 static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *value,
 		       enum ab_key_id id)
 {
@@ -294,6 +299,8 @@ static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *valu
 
 	if (value->text && (!integer || strcmp(value->text, "none") == 0)) {
 		put_text(r, value, id, value->text);
+	} else if (is_switch(key) && (value->kind == 't' || value->kind == 'f')) {
+		put_text(r, value, id, value->kind == 't' ? "true" : "false");
 	} else if (integer && value->kind == '0') {
 		put_integer(r, value, id);
 	} else if (integer) {

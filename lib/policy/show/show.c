@@ -93,6 +93,9 @@ static void put_json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id
 {
 	if (ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE)
 		ab_buf_printf(b, "%llu", (unsigned long long)v->number);
+	else if (strcmp(ab_value_text(a, id, v), "true") == 0 ||
+		 strcmp(ab_value_text(a, id, v), "false") == 0)
+		ab_buf_puts(b, ab_value_text(a, id, v));
 	else
 		ab_buf_json(b, ab_value_text(a, id, v));
 }

@@ -365,6 +365,34 @@ static void say_totals(const struct run *r)
 		   ab_round_size(n->bytes_down, down));
 }
 
+/* The box is gone: count the changes that wait, and with "auto" apply the safe ones. A failure is not
+ * the command's, and loses nothing. */
+static void review_changes(struct run *r)
+{
+	struct ab_error late = { 0 };
+
+	if (!r->reviewer || !r->held || ab_reviewer_count(r->reviewer, &r->review, &late) == 0)
+		return;
+	ab_run_say(r, AB_SAY_WARNING, "the changes wait, but could not be looked at: %s",
+		   late.text);
+	ab_run_say(r, AB_SAY_WARNING, "          see them with: agentbox diff %s",
+		   r->prepared->review->key);
+}
+
+/* Everything is on record, and the terminal is ours again: ask, or say how to go on. */
+static void ask_about_changes(struct run *r)
+{
+	ab_autostrv struct ab_strv lines = { 0 };
+	bool automatic = r->prepared->policy->fs.review == AB_REVIEW_AUTO;
+
+	if (!r->review.json)
+		return;
+	if (r->terminal && r->review.waiting && ab_reviewer_ask(r->reviewer))
+		return;
+	ab_review_text_lines(&r->review, r->prepared->review->key, automatic, &lines);
+	ab_run_say_all(r, AB_SAY_NOTE, &lines);
+}
+
 /* After the box: quarantine, the last record, the run's folder. */
 static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
@@ -410,6 +438,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	ab_run_say_all(r, AB_SAY_NOTE, &notes);
 	say_full(r);
 	say_totals(r);
+	review_changes(r);
 	if (result == 0)
 		explain_end(r);
 	suggest_trace(r, result);
@@ -426,6 +455,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
+	ask_about_changes(r);
 	return result;
 }
 

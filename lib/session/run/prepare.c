@@ -14,6 +14,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
+#include "base/text/units.h"
 #include "landlock/landlock.h"
 #include "layer/giveback/share.h"
 #include "policy/layers/environment.h"
@@ -30,6 +31,7 @@
 #include "session/host/etc_files.h"
 #include "session/host/git_ssh.h"
 #include "session/host/unix_sockets.h"
+#include "session/review/review_layer.h"
 #include "session/secrets/uncovered.h"
 #include "workspace/tree/host_path.h"
 
@@ -454,6 +456,46 @@ int ab_prepare_layers(const struct ab_request *rq, struct ab_prepared *p, struct
 	return ab_kept_layers_begin(&p->kept, &wish, p->spec.run_id, err);
 }
 
+int ab_pick_run_id(struct ab_prepared *p, struct ab_error *err)
+{
+	char id[8];
+
+	if (p->spec.run_id)
+		return 0;
+	if (ab_state_pick_id(&p->state, id, err) < 0)
+		return -1;
+	p->spec.run_id = ab_strdup(id);
+	return 0;
+}
+
+static void say_copied(void *arg, uint64_t entries, uint64_t bytes)
+{
+	const struct ab_request *rq = arg;
+	char size[24];
+	ab_autofree char *text = ab_printf("copying the workspace for the review: %llu entries, %s",
+					   (unsigned long long)entries, ab_round_size(bytes, size));
+
+	rq->say(rq->arg, AB_SAY_NOTE, text);
+}
+
+/* The layer above the workspace, if its changes are reviewed. */
+static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	struct ab_kept_layers_wish wish = wish_layers(p, rq);
+	struct ab_review_setup setup = { .workspace = p->host.survey.reviewed,
+					 .state = p->state.path,
+					 .missing = &p->host.missing,
+					 .progress = isatty(STDERR_FILENO) ? say_copied : NULL,
+					 .arg = (void *)(uintptr_t)rq };
+
+	if (!p->host.survey.reviewed || p->nested)
+		return 0;
+	if (ab_pick_run_id(p, err) < 0 ||
+	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
+		return -1;
+	return ab_review_layer(&setup, p->review, &p->host.facts, &p->notes, err);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0)
@@ -463,7 +505,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
-	if (look_at_home(p, rq, err) < 0)
+	/* A set of that name can have both layers. */
+	if (look_at_home(p, rq, err) < 0 || add_review(rq, p, err) < 0)
 		return -1;
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->host.notes);
@@ -549,6 +592,12 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 		return -1;
 	}
 	suggest_profile(ret, request);
+	if (ret->nested && ret->policy->fs.review != AB_REVIEW_NONE) {
+		ab_strv_add(&ret->notes, "inside a box there is no review: the outer run decides "
+					 "what becomes of its workspace");
+		ret->policy->fs.review = AB_REVIEW_NONE;
+	}
+	ab_policy_review_commands(ret->policy);
 	return 0;
 }
 

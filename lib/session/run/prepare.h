@@ -26,6 +26,7 @@ struct ab_prepared {
 	struct ab_kept_layers kept;
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
+	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */
 	struct ab_strv details; /* the same, with -v */
@@ -46,6 +47,8 @@ int ab_prepare_spec(const struct ab_request *request, struct ab_prepared *prepar
 /* The run has an id: describe its kept layers. */
 int ab_prepare_layers(const struct ab_request *request, struct ab_prepared *prepared,
 		      struct ab_error *err);
+/* Choose the run's id, once. */
+int ab_pick_run_id(struct ab_prepared *prepared, struct ab_error *err);
 void ab_prepared_fini(struct ab_prepared *prepared);
 
 #endif

@@ -102,6 +102,11 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_run_process_note(&line, r->box.pid);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
+	if (p->review) {
+		ab_record_text(&line, "review",
+			       p->policy->fs.review == AB_REVIEW_AUTO ? "auto" : "ask");
+		ab_record_text(&line, "layers", p->review->key);
+	}
 	ab_record_json(&line, "policy", policy);
 	ab_record_json(&line, "origins", origins);
 	ab_record_json(&line, "watch", watch);
@@ -166,6 +171,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 	ab_record_number(&line, "files_denied", (int64_t)ab_refused_programs_others(r->refusals));
 	if (r->had_network)
 		record_network(&line, &r->report);
+	if (r->review.json)
+		ab_record_json(&line, "review", r->review.json);
 	return ab_log_write(&r->log, &line, err);
 }
 

@@ -120,6 +120,7 @@ void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 	add_network(b, r->network);
 	add_violations(b, r);
 	add_list(b, "findings", r->findings);
+	ab_record_json(b, "review", r->review ? r->review : "null");
 	ab_buf_puts(b, "}");
 }
 

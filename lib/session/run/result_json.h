@@ -47,6 +47,7 @@ struct ab_result {
 	const struct ab_strv *violations;      /* records, or NULL */
 	uint64_t nviolations;		       /* total, also those not listed */
 	const struct ab_strv *findings;	       /* or NULL */
+	const char *review;		       /* JSON, or NULL: the run was not reviewed */
 };
 
 /* The object, without a newline. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@
 #include "session/host/host_command.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
+#include "session/review/reviewer.h"
 #include "session/run/lockdown.h"
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
@@ -145,6 +147,18 @@ static int open_control(struct run *r, struct ab_error *err)
 	return 0;
 }
 
+/* For the end of the run, when the supervisor can no longer do it. */
+static int start_reviewer(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_reviewer_setup setup = { .store = AB_LAYER_STORE(&p->state),
+					   .set = p->review,
+					   .workspace = p->host.survey.reviewed,
+					   .automatic = p->policy->fs.review == AB_REVIEW_AUTO };
+
+	return p->review ? ab_reviewer_start(&setup, &r->reviewer, err) : 0;
+}
+
 /* Set up what the run needs on the host while init builds the box. */
 static int set_up_host(struct run *r, struct ab_error *err)
 {
@@ -191,6 +205,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->box_network,
 				err) < 0)
 		return -1;
+	if (start_reviewer(r, err) < 0)
+		return -1;
 	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
 	return r->cgroup.processes ? 0 : ab_run_go(r, err);
@@ -209,23 +225,13 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 	}
 }
 
-static int pick_id(struct ab_prepared *p, struct ab_error *err)
-{
-	char id[8];
-
-	if (ab_state_pick_id(&p->state, id, err) < 0)
-		return -1;
-	free(p->spec.run_id);
-	p->spec.run_id = ab_strdup(id);
-	return 0;
-}
-
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
 
-	if (ab_prepare_spec(r->request, r->prepared, err) < 0 || pick_id(r->prepared, err) < 0)
+	if (ab_prepare_spec(r->request, r->prepared, err) < 0 ||
+	    ab_pick_run_id(r->prepared, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
@@ -331,7 +337,7 @@ static void record_refusal(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error late = { 0 };
 
-	if (ab_prepare_record(r->request, p, &late) == 0 && pick_id(p, &late) == 0 &&
+	if (ab_prepare_record(r->request, p, &late) == 0 && ab_pick_run_id(p, &late) == 0 &&
 	    open_record(r, &late) == 0)
 		ab_run_write_refused(r, &late);
 	/* For the result. */
@@ -510,7 +516,18 @@ static void write_failure(struct run *r, const struct ab_error *err)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
 }
 
-static int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
+static /* A command that never started has changed nothing: a set with the run's own id is of no use. */
+static void end_review(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+
+	ab_reviewer_end(ab_take(r->reviewer));
+	if (p->review && !r->held && strcmp(p->review->key, p->spec.run_id) == 0)
+		(void)ab_layers_remove(AB_LAYER_STORE(&p->state), p->review,
+				       &(struct ab_error){ 0 });
+}
+
+int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
 {
 	if (r->stayed)
 		return run_staying(r, ret_status, err);
@@ -543,11 +560,13 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	}
 	if (result < 0)
 		ab_box_explain(err);
+	end_review(&r);
 	if (result < 0 && !r.result_written)
 		write_failure(&r, err);
 	if (r.apart && result < 0 && r.starter >= 0)
 		ab_detach_failed(r.starter, err);
 	ab_program_judge_free(r.children);
+	ab_review_sum_fini(&r.review);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.told);

@@ -12,6 +12,7 @@
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
 #include "session/host/cgroup.h"
+#include "session/review/reviewer.h"
 #include "session/run/supervisor.h"
 #include "session/state/state.h"
 #include "session/terminal/streams.h"
@@ -45,6 +46,8 @@ struct run {
 	struct ab_strv refused;	       /* lines about programs, at the end */
 	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */
+	struct ab_reviewer *reviewer;  /* of a reviewed run, else NULL */
+	struct ab_review_sum review;   /* its result; json NULL: none */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
 	const char *home;	       /* ab_home_describe(), once the command starts */
 	bool result_written;

@@ -72,6 +72,43 @@ static int check_links(const struct ab_policy *policy, const char *path, const c
 	return ab_step(err, "writable paths");
 }
 
+/* Is the path a writable root, or inside one? */
+static bool is_writable(const struct ab_policy *policy, const char *path)
+{
+	for (size_t i = 0; i < policy->fs.write.len; i++)
+		if (ab_path_within(path, policy->fs.write.v[i]))
+			return true;
+	return false;
+}
+
+/* The workspace, if this run may write to it and its changes are to be reviewed. */
+static int find_reviewed(struct ab_surveyor *s, const struct ab_policy *policy,
+			 struct ab_error *err)
+{
+	ab_autoclose int fd = -1;
+	ab_autofree char *real = NULL;
+	struct stat st;
+
+	if (policy->fs.review == AB_REVIEW_NONE)
+		return 0;
+	if (!policy->workspace[0] || !is_writable(policy, policy->workspace)) {
+		ab_strv_add(&s->out->findings, "there is nothing to review: this run may not write "
+					       "to a workspace");
+		return 0;
+	}
+	fd = open(policy->workspace, O_PATH | O_CLOEXEC);
+	real = fd < 0 ? NULL : ab_real_path(fd);
+	if (!real || fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open the workspace %s", policy->workspace);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	if (strcmp(real, policy->workspace) != 0 &&
+	    check_links(policy, policy->workspace, real, err) < 0)
+		return -1;
+	s->out->reviewed = ab_take(real);
+	return 0;
+}
+
 /* Find the real paths; a root that is a symbolic link is resolved here, once. */
 static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
 {
@@ -102,6 +139,8 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 		if (strcmp(real, write->v[i]) != 0 &&
 		    check_links(policy, write->v[i], real, err) < 0)
 			return -1;
+		if (s->out->reviewed && strcmp(real, s->out->reviewed) == 0)
+			continue;
 		ab_strv_add_once(&s->out->write, real);
 		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
 			ab_strv_add(&s->roots, real);
@@ -109,21 +148,70 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 	return 0;
 }
 
+/* Does the reviewed folder lie between the two, so that the outer one says nothing about the inner? */
+static bool is_between(const char *reviewed, const char *inner, const char *outer)
+{
+	return reviewed && ab_path_within(inner, reviewed) && !ab_path_within(outer, reviewed);
+}
+
 /* Is it inside another one of the list? The paths are different. */
-static bool is_nested(const struct ab_strv *paths, size_t i)
+static bool is_nested(const struct ab_strv *paths, size_t i, const char *reviewed)
 {
 	for (size_t k = 0; k < paths->len; k++)
-		if (k != i && ab_path_within(paths->v[i], paths->v[k]))
+		if (k != i && ab_path_within(paths->v[i], paths->v[k]) &&
+		    !is_between(reviewed, paths->v[i], paths->v[k]))
 			return true;
 	return false;
 }
 
 /* A root inside another one makes nothing else writable. */
-static void drop_nested(struct ab_strv *paths)
+static void drop_nested(struct ab_strv *paths, const char *reviewed)
 {
 	for (size_t i = paths->len; i-- > 0;)
-		if (is_nested(paths, i))
+		if (is_nested(paths, i, reviewed))
 			ab_strv_remove(paths, i);
+}
+
+/* Is the path in the reviewed folder, and not in a writable root inside that? */
+static bool is_left_out(const struct ab_survey *o, const char *path)
+{
+	for (size_t i = 0; i < o->write.len; i++)
+		if (ab_path_within(path, o->write.v[i]) &&
+		    ab_path_within(o->write.v[i], o->reviewed))
+			return false;
+	return ab_path_within(path, o->reviewed);
+}
+
+/* A root around the reviewed folder was searched with everything in it. */
+static void leave_out_reviewed(struct ab_survey *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < o->nclosed; i++)
+		if (is_left_out(o, o->closed[i].path))
+			free(o->closed[i].path);
+		else
+			o->closed[kept++] = o->closed[i];
+	o->nclosed = kept;
+	kept = 0;
+	for (size_t i = 0; i < o->nwatch; i++)
+		if (is_left_out(o, o->watch[i].dir)) {
+			free(o->watch[i].dir);
+			ab_strv_fini(&o->watch[i].names);
+		} else {
+			o->watch[kept++] = o->watch[i];
+		}
+	o->nwatch = kept;
+	kept = 0;
+	for (size_t i = 0; i < o->nproject; i++)
+		if (is_left_out(o, o->project[i].path))
+			free(o->project[i].path);
+		else
+			o->project[kept++] = o->project[i];
+	o->nproject = kept;
+	for (size_t i = o->repos.len; i-- > 0;)
+		if (is_left_out(o, o->repos.v[i]))
+			ab_strv_remove(&o->repos, i);
 }
 
 static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
@@ -305,7 +393,7 @@ static void scan_roots(struct ab_surveyor *s)
 
 	s->walk = &w;
 	for (size_t i = 0; i < s->roots.len; i++)
-		if (!is_nested(&s->roots, i) && ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
+		if (!is_nested(&s->roots, i, NULL) && ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
 			w.cut = true;
 	for (size_t i = 0; i < s->roots.len; i++)
 		read_top(s, s->roots.v[i]);
@@ -365,11 +453,13 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 	/* The clock of file times. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &out.started);
 	ab_names_init(&s.names, &policy->fs.deny_write);
-	rc = find_roots(&s, policy, err);
+	rc = find_reviewed(&s, policy, err);
+	if (rc == 0)
+		rc = find_roots(&s, policy, err);
 	if (rc == 0) {
-		drop_nested(&out.write);
+		drop_nested(&out.write, out.reviewed);
 		ab_survey_extend(&s);
-		drop_nested(&out.write);
+		drop_nested(&out.write, out.reviewed);
 		if (s.names.git.len > 0)
 			ab_survey_shared_config(&s, env);
 		scan_roots(&s);
@@ -377,6 +467,8 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		ab_survey_hardlinks(&s);
 		note_findings(&s);
 		drop_closed_watches(&out);
+		if (out.reviewed)
+			leave_out_reviewed(&out);
 		out.names = s.names.top;
 		s.names.top = (struct ab_strv){ 0 };
 	}
@@ -398,6 +490,7 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 void ab_survey_fini(struct ab_survey *survey)
 {
 	ab_strv_fini(&survey->write);
+	free(survey->reviewed);
 	ab_guards_free(survey->closed, survey->nclosed);
 	for (size_t i = 0; i < survey->nwatch; i++) {
 		free(survey->watch[i].dir);

@@ -50,6 +50,9 @@ struct ab_project_file {
 struct ab_survey {
 	struct timespec started; /* before the first check */
 	struct ab_strv write;	 /* existing roots, and git directories */
+	/* The workspace, if its changes go to a layer (filesystem.review): nothing in it is examined or
+	 * protected, because no program outside reads the layer. Not in `write`. Or NULL. */
+	char *reviewed;
 	struct ab_guard *closed; /* settled: parents first, each once */
 	size_t nclosed;
 	struct ab_watch *watch;

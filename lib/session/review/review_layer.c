@@ -1,0 +1,269 @@
+#include "session/review/review_layer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "base/text/units.h"
+#include "layer/copy/folder_copy.h"
+#include "layer/store/store.h"
+#include "sandbox/plan/plan.h"
+#include "workspace/tree/dir.h"
+
+#define PROJECT "project"
+#define COPY PROJECT "/copy"
+
+/* A larger workspace is not copied: it would take minutes and fill the disk. */
+enum { COPY_ENTRIES = 500 * 1000 };
+static const uint64_t copy_bytes = 16ULL << 30;
+
+enum { PROGRESS_MS = 2000 };
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	/* The clock of file times. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The box could reach its own layer, and a copy would contain itself. */
+static int check_places(const struct ab_review_setup *setup, const struct ab_layer_set *set,
+			struct ab_error *err)
+{
+	ab_autofree char *shown = ab_escape(setup->workspace), *kept = NULL;
+
+	if (ab_path_within(setup->state, setup->workspace)) {
+		kept = ab_escape(setup->state);
+		ab_fail(err, AB_EUSAGE, 0, "cannot review %s: the state folder %s is inside it",
+			shown, kept);
+		ab_hint(err, "set AGENTBOX_STATE to a folder outside, or choose a smaller "
+			     "--workspace");
+		return ab_step(err, "review");
+	}
+	if (set->meta.workspace && set->meta.workspace[0] && ab_layer_set_waiting(set) &&
+	    strcmp(set->meta.workspace, setup->workspace) != 0) {
+		kept = ab_escape(set->meta.workspace);
+		ab_fail(err, AB_EUSAGE, 0, "%s has changes of another workspace, %s, that wait",
+			set->key, kept);
+		ab_hint(err, "apply or discard them first: agentbox diff %s; or use another --name",
+			set->key);
+		return ab_step(err, "review");
+	}
+	return 0;
+}
+
+/* git's own folder is not part of the workspace. */
+static void note_worktree(const struct ab_review_setup *setup, struct ab_strv *notes)
+{
+	ab_autofree char *git = ab_path_join(setup->workspace, ".git");
+	struct stat st;
+
+	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
+		ab_strv_add(notes,
+			    "this workspace is a linked worktree or a submodule: its git folder is "
+			    "outside, so commits of this run are not part of the review");
+}
+
+struct copying {
+	const struct ab_review_setup *setup;
+	struct ab_folder_copy copy;
+	int64_t told;
+};
+
+/* Signals are blocked while a box is being made: look for one now and then. */
+static bool is_interrupted(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(ending); i++)
+		if (sigismember(&pending, ending[i]))
+			return true;
+	return false;
+}
+
+static bool watch_copy(void *arg)
+{
+	struct copying *c = arg;
+	int64_t now = ab_now_ms();
+
+	if (c->setup->progress && now - c->told >= PROGRESS_MS) {
+		c->told = now;
+		c->setup->progress(c->setup->arg, c->copy.entries, c->copy.bytes);
+	}
+	return is_interrupted();
+}
+
+static int explain_copy(const struct copying *c, int errnum, struct ab_error *err)
+{
+	ab_autofree char *shown = ab_escape(c->setup->workspace);
+	ab_autofree char *where = ab_escape(c->copy.path.len ? c->copy.path.data : ".");
+	char size[48];
+
+	switch (errnum) {
+	case EFBIG:
+		ab_fail(err, AB_EUSAGE, 0,
+			"cannot review %s: it needs a copy here, and has more than %d files, %s, or "
+			"%d levels of folders",
+			shown, COPY_ENTRIES, ab_format_size(copy_bytes, size), AB_FOLDER_DEPTH_MAX);
+		ab_hint(err, "choose a smaller --workspace, or unmount what is mounted below it");
+		break;
+	case ECANCELED:
+		ab_fail(err, AB_ESYSTEM, EINTR, "copy the workspace %s", shown);
+		break;
+	default:
+		ab_fail(err, AB_ESYSTEM, errnum, "copy %s of the workspace %s", where, shown);
+		ab_hint(err, "the review needs a copy of the workspace, because an overlay cannot "
+			     "be made above it");
+	}
+	return ab_step(err, "review");
+}
+
+static void note_skipped(const struct ab_folder_copy *c, struct ab_strv *notes)
+{
+	ab_autofree char *first = NULL;
+
+	if (!c->skipped)
+		return;
+	first = ab_escape(c->skipped_first.data);
+	ab_strv_addf(notes,
+		     "%llu socket%s, device%s or FIFO%s of the workspace %s not copied: %s%s",
+		     (unsigned long long)c->skipped, c->skipped == 1 ? "" : "s",
+		     c->skipped == 1 ? "" : "s", c->skipped == 1 ? "" : "s",
+		     c->skipped == 1 ? "was" : "were", first, c->skipped == 1 ? "" : ", ...");
+}
+
+/* Its old content, if any, is what a killed run left. */
+static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
+		     struct ab_strv *notes, struct ab_error *err)
+{
+	struct copying c = { .setup = setup, .told = ab_now_ms() };
+	ab_autoclose int from = -1, to = -1;
+	int errnum;
+
+	if (ab_layer_set_drop(set, PROJECT, err) < 0)
+		return -1;
+	if (mkdirat(set->dir, PROJECT, 0700) < 0 || mkdirat(set->dir, COPY, 0700) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create the copy for the review");
+	from = ab_open_beneath(real, ".", O_RDONLY | O_DIRECTORY);
+	to = ab_layer_set_open(set, COPY, O_RDONLY | O_DIRECTORY);
+	if (from < 0 || to < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open the copy for the review");
+	c.copy = (struct ab_folder_copy){ .max_entries = COPY_ENTRIES,
+					  .max_bytes = copy_bytes,
+					  .skip_special = true,
+					  .stop = watch_copy,
+					  .arg = &c };
+	errnum = ab_folder_copy(&c.copy, from, to);
+	if (errnum)
+		explain_copy(&c, errnum, err);
+	else
+		note_skipped(&c.copy, notes);
+	ab_folder_copy_fini(&c.copy);
+	if (!errnum)
+		return 0;
+	(void)ab_layer_set_drop(set, PROJECT, &(struct ab_error){ 0 });
+	return -1;
+}
+
+static int open_workspace(const char *path, struct ab_error *err)
+{
+	int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+
+	return fd >= 0 ? fd : ab_fail(err, AB_ESYSTEM, errno, "open the workspace %s", path);
+}
+
+/* The form of a new layer. */
+static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
+		       char **upper, char **work, struct ab_strv *notes, struct ab_error *err)
+{
+	int errnum;
+
+	if (ab_layer_set_make(set, PROJECT, real, upper, work, err) < 0)
+		return -1;
+	errnum = ab_overlay_probe(setup->workspace, *upper, *work);
+	set->meta.form = AB_LAYER_FORM_OVERLAY;
+	set->meta.project_ns = now_ns();
+	if (!errnum)
+		return 0;
+	ab_strv_addf(notes,
+		     "an overlay cannot be made above this workspace (%s), so the command works on "
+		     "a copy of it",
+		     strerror(errnum));
+	free(ab_take(*upper));
+	free(ab_take(*work));
+	set->meta.form = AB_LAYER_FORM_COPY;
+	return make_copy(setup, set, real, notes, err);
+}
+
+static bool has_part(const struct ab_layer_set *set, const char *part)
+{
+	ab_autoclose int fd = ab_layer_set_open(set, part, O_PATH | O_DIRECTORY);
+
+	return fd >= 0;
+}
+
+/* Denied names that the host may create during the run. */
+static void hide_missing(struct ab_layer_mount *layer, const struct ab_strv *missing)
+{
+	size_t n = strlen(layer->path);
+
+	for (size_t i = 0; i < missing->len; i++)
+		if (ab_path_within(missing->v[i], layer->path) && missing->v[i][n])
+			ab_strv_add(&layer->hidden, missing->v[i] + n + 1);
+}
+
+int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *set,
+		    struct ab_facts *facts, struct ab_strv *notes, struct ab_error *err)
+{
+	ab_autofree char *upper = NULL, *work = NULL;
+	ab_autoclose int real = -1;
+	struct ab_layer_mount *layer;
+	struct stat st;
+	bool copy = set->meta.form == AB_LAYER_FORM_COPY;
+
+	if (check_places(setup, set, err) < 0)
+		return -1;
+	real = open_workspace(setup->workspace, err);
+	if (real < 0)
+		return -1;
+	note_worktree(setup, notes);
+	if (set->meta.form == AB_LAYER_FORM_NONE ||
+	    !has_part(set, copy ? COPY : PROJECT "/upper")) {
+		if (choose_form(setup, set, real, &upper, &work, notes, err) < 0)
+			return -1;
+	} else if (!copy && ab_layer_set_make(set, PROJECT, real, &upper, &work, err) < 0) {
+		return -1;
+	}
+	copy = set->meta.form == AB_LAYER_FORM_COPY;
+	if (copy)
+		upper = ab_path_join(set->path, COPY);
+	set->meta.waiting = -1;
+	/* One layer for everything in the workspace, also for a home folder in it. */
+	ab_layer_mounts_drop(&facts->layers, setup->workspace);
+	layer = ab_layer_mounts_add(&facts->layers, setup->workspace);
+	if (!copy)
+		hide_missing(layer, setup->missing);
+	if (copy && fstat(real, &st) == 0) {
+		layer->host_dev = st.st_dev;
+		layer->host_ino = st.st_ino;
+	}
+	layer->upper = ab_take(upper);
+	layer->work = ab_take(work);
+	return 0;
+}

@@ -1,0 +1,155 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "layer/diff/labels.h"
+#include "layer/walk/changes.h"
+#include "session/review/reviewer.h"
+
+enum { JSON_FILES = 100 };
+
+static bool wants_look(const struct ab_change *c)
+{
+	return c->labels || c->conflict || c->refused;
+}
+
+/* A new folder is no file; a deleted one stands for everything in it. */
+static uint64_t count_files(const struct ab_change *c)
+{
+	if (c->is == AB_TYPE_DIR && c->was == AB_TYPE_NONE)
+		return 0;
+	return c->kind == AB_CHANGE_DELETED && c->was == AB_TYPE_DIR && c->count ? c->count : 1;
+}
+
+void ab_review_text_count(const struct ab_changes *changes, struct ab_review_sum *ret)
+{
+	*ret = (struct ab_review_sum){ .cut = changes->cut, .waiting = changes->len };
+	for (size_t i = 0; i < changes->len; i++) {
+		const struct ab_change *c = &changes->v[i];
+
+		ret->changed += count_files(c);
+		ret->labelled += wants_look(c);
+		ret->conflicts += c->conflict;
+		ret->refused += c->refused != NULL;
+	}
+}
+
+void ab_review_text_head(struct ab_buf *b, const struct ab_review_sum *sum)
+{
+	ab_buf_printf(b, "%s%" PRIu64 " file%s changed", sum->cut ? "at least " : "", sum->changed,
+		      sum->changed == 1 ? "" : "s");
+	if (sum->labelled)
+		ab_buf_printf(b, ", %" PRIu64 " want%s a look", sum->labelled,
+			      sum->labelled == 1 ? "s" : "");
+}
+
+void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool automatic,
+			  struct ab_strv *ret)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (!sum->waiting && !sum->applied)
+		return;
+	ab_review_text_head(&b, sum);
+	if (sum->cut) {
+		ab_buf_printf(&b, "; these are too many to apply: agentbox discard %s", key);
+	} else if (automatic && !sum->waiting) {
+		ab_buf_printf(&b, "; all applied (to take them back: agentbox undo %s)", key);
+	} else if (automatic) {
+		ab_buf_printf(&b,
+			      "; %" PRIu64 " applied, %" PRIu64
+			      " wait: agentbox diff %s, agentbox apply %s, agentbox discard %s",
+			      sum->applied, sum->waiting, key, key, key);
+	} else {
+		ab_buf_printf(&b, "; to see and keep them: agentbox diff %s, agentbox apply %s",
+			      key, key);
+	}
+	ab_strv_give(ret, ab_buf_take(&b));
+}
+
+static void add_reasons(struct ab_buf *b, const struct ab_change *c)
+{
+	const char *comma = "";
+
+	if (c->refused) {
+		ab_buf_puts(b, "cannot be applied: ");
+		ab_buf_escape(b, c->refused);
+		comma = ", ";
+	}
+	if (c->conflict) {
+		ab_buf_printf(b, "%salso changed on the host", comma);
+		comma = ", ";
+	}
+	for (size_t i = 0; i < AB_LABEL_COUNT; i++)
+		if (c->labels & AB_LABEL_BIT(i)) {
+			ab_buf_printf(b, "%s%s", comma, ab_labels[i].what);
+			comma = ", ";
+		}
+}
+
+void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, size_t most)
+{
+	size_t shown = 0, left = 0;
+
+	for (size_t i = 0; i < changes->len; i++) {
+		if (!wants_look(&changes->v[i]))
+			continue;
+		if (shown++ >= most) {
+			left++;
+			continue;
+		}
+		ab_buf_puts(b, "  ");
+		ab_buf_escape(b, changes->v[i].path);
+		ab_buf_puts(b, ": ");
+		add_reasons(b, &changes->v[i]);
+		ab_buf_puts(b, "\n");
+	}
+	if (left)
+		ab_buf_printf(b, "  and %zu more\n", left);
+}
+
+static void add_json_labels(struct ab_buf *b, uint32_t labels)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < AB_LABEL_COUNT; i++)
+		if (labels & AB_LABEL_BIT(i)) {
+			ab_buf_puts(b, comma);
+			ab_buf_json(b, ab_labels[i].name);
+			comma = ",";
+		}
+}
+
+void ab_review_text_json(const struct ab_changes *changes, const struct ab_review_sum *sum,
+			 const char *key, struct ab_buf *b)
+{
+	size_t n = 0;
+
+	ab_buf_puts(b, "{\"set\":");
+	ab_buf_json(b, key);
+	ab_buf_printf(b,
+		      ",\"changed\":%" PRIu64 ",\"labelled\":%" PRIu64 ",\"conflicts\":%" PRIu64
+		      ",\"refused\":%" PRIu64 ",\"applied\":%" PRIu64 ",\"waiting\":%" PRIu64
+		      ",\"complete\":%s,\"files\":[",
+		      sum->changed, sum->labelled, sum->conflicts, sum->refused, sum->applied,
+		      sum->waiting, sum->cut ? "false" : "true");
+	for (size_t i = 0; i < changes->len && n < JSON_FILES; i++) {
+		const struct ab_change *c = &changes->v[i];
+
+		if (!wants_look(c))
+			continue;
+		ab_buf_puts(b, n++ ? ",{\"path\":" : "{\"path\":");
+		ab_buf_json(b, c->path);
+		ab_buf_puts(b, ",\"labels\":[");
+		add_json_labels(b, c->labels);
+		ab_buf_printf(b, "],\"conflict\":%s}", c->conflict ? "true" : "false");
+	}
+	ab_buf_puts(b, "]}");
+}
+
+void ab_review_sum_fini(struct ab_review_sum *sum)
+{
+	free(sum->json);
+	*sum = (struct ab_review_sum){ 0 };
+}

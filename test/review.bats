@@ -1,0 +1,558 @@
+# `run --review`: the command's changes of the workspace wait in a layer.
+UNJUDGED=1
+load helpers
+
+setup()
+{
+	need userns
+	box_setup
+	# The tests of tools need no network.
+	export GIT_TERMINAL_PROMPT=0
+}
+
+# A repository with two folders of files.
+make_repo()
+{
+	git init -q .
+	mkdir -p src/lib docs
+	echo one >src/a.c
+	echo two >src/lib/b.c
+	echo text >docs/manual.txt
+	git add .
+	git commit -q -m first
+}
+
+# The only set of layers.
+set_key()
+{
+	(cd "$AGENTBOX_STATE/layers" && echo *)
+}
+
+no_sets()
+{
+	[ -z "$(ls "$AGENTBOX_STATE/layers" 2>/dev/null)" ]
+}
+
+@test "review: what the command changes does not reach the workspace" {
+	make_repo
+	host_snapshot "$WORKSPACE" >"$TEST_DIR/before"
+	agentbox run --review -- sh -c '
+		echo new >new.txt && echo more >>src/a.c && rm docs/manual.txt &&
+		mkdir made && chmod 700 made && cat new.txt && git status --short'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"new"* ]]
+	[[ "$output" == *" M src/a.c"* ]]
+	[[ "$output" == *" D docs/manual.txt"* ]]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+	# The twin: without review it does.
+	agentbox run -- sh -c 'echo new >new.txt'
+	[ "$status" -eq 0 ]
+	[ "$(cat new.txt)" = new ]
+}
+
+@test "review: one line says how many files changed, and how to go on" {
+	make_repo
+	agentbox run --review -- sh -c 'echo new >new.txt; echo more >>src/a.c'
+	[ "$status" -eq 0 ]
+	local key
+	key=$(set_key)
+	[[ "$output" == *"2 files changed; to see and keep them: agentbox diff $key, agentbox apply $key"* ]]
+}
+
+@test "review: a run that changes nothing leaves no set and says nothing" {
+	make_repo
+	agentbox run --review -- sh -c 'cat src/a.c; touch src/a.c; ls >/dev/null'
+	[ "$status" -eq 0 ]
+	[ "$output" = one ]
+	no_sets
+}
+
+@test "review: protected names can be written, and nothing outside sees them" {
+	make_repo
+	host_snapshot "$WORKSPACE" >"$TEST_DIR/before"
+	agentbox run --review --result "$TEST_DIR/result" -- sh -c '
+		set -e
+		echo "touch ran" >.git/hooks/pre-commit
+		echo "[core] pager = evil" >>.git/config
+		echo x >.envrc
+		mkdir .vscode
+		echo {} >.vscode/tasks.json
+		cat .envrc'
+	[ "$status" -eq 0 ]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+	jq -e '.assurance.missing == []' "$TEST_DIR/result"
+	jq -e '.assurance.holds | index("protected-names") and index("write-fence")' "$TEST_DIR/result"
+	jq -e '.review.labelled >= 3 and .review.waiting >= .review.labelled' "$TEST_DIR/result"
+	jq -e '[.review.files[] | select(.path == ".envrc") | .labels[]] | length > 0' \
+		"$TEST_DIR/result"
+	[[ "$output" == *"want a look"* ]]
+}
+
+@test "review: another writable folder is direct, with its protected names" {
+	make_repo
+	mkdir "$HOME/other"
+	agentbox run --review --write "$HOME/other" -- sh -c '
+		echo direct >"$HOME/other/file" && echo layered >file
+		echo x >"$HOME/other/.envrc" && echo HOLE
+		echo x >.envrc && echo written'
+	[ "$(cat "$HOME/other/file")" = direct ]
+	[ ! -e file ]
+	[ ! -e "$HOME/other/.envrc" ]
+	[[ "$output" != *HOLE* ]]
+	[[ "$output" == *written* ]]
+}
+
+@test "review: a writable folder inside the workspace is direct" {
+	make_repo
+	mkdir cache
+	agentbox run --review --write "$WORKSPACE/cache" -- sh -c '
+		echo direct >cache/file && echo layered >file'
+	[ "$status" -eq 0 ]
+	[ "$(cat cache/file)" = direct ]
+	[ ! -e file ]
+}
+
+@test "review: denied files stay hidden" {
+	make_repo
+	echo key >secret.txt
+	agentbox run --review --deny-read "$WORKSPACE/secret.txt" -- sh -c '
+		cat secret.txt && echo HOLE
+		mv src/a.c src/b.c && ls src'
+	[[ "$output" != *HOLE* ]]
+	[[ "$output" != *key* ]]
+	[[ "$output" == *b.c* ]]
+	[ "$(cat secret.txt)" = key ]
+}
+
+@test "review: rm -rf of everything, then discard: nothing has changed" {
+	make_repo
+	mkdir -p "$HOME/notes"
+	echo mine >"$HOME/notes/file"
+	host_snapshot "$HOME" >"$TEST_DIR/before"
+	agentbox run --review -- sh -c 'rm -rf ~/* .git; echo x >.envrc'
+	host_snapshot "$HOME" | diff "$TEST_DIR/before" -
+	agentbox discard "$(set_key)"
+	[ "$status" -eq 0 ]
+	no_sets
+	host_snapshot "$HOME" | diff "$TEST_DIR/before" -
+}
+
+@test "review: diff, apply one file, undo" {
+	make_repo
+	agentbox run --review -- sh -c 'rm -rf ~/* .git; echo x >.envrc'
+	local key
+	key=$(set_key)
+	host_snapshot --no-times "$HOME" >"$TEST_DIR/before"
+	agentbox diff "$key"
+	[[ "$output" == *.envrc* ]]
+	[[ "$output" == *.git* ]]
+	agentbox apply "$key" .envrc
+	[ "$(cat .envrc)" = x ]
+	[ -d .git ]
+	[ -e src/a.c ]
+	agentbox undo "$key"
+	[ "$status" -eq 0 ]
+	[ ! -e .envrc ]
+	host_snapshot --no-times "$HOME" | diff "$TEST_DIR/before" -
+}
+
+@test "review=auto: changes without a label are applied, the others wait" {
+	make_repo
+	agentbox run --review=auto --result "$TEST_DIR/result" -- sh -c '
+		echo plain >plain.txt; echo more >>src/a.c; echo x >.envrc'
+	[ "$status" -eq 0 ]
+	[ "$(cat plain.txt)" = plain ]
+	[ "$(tail -n 1 src/a.c)" = more ]
+	[ ! -e .envrc ]
+	jq -e '.review | .applied == 2 and .waiting == 1 and .labelled == 1' "$TEST_DIR/result"
+	[[ "$output" == *"2 applied, 1 wait"* ]]
+	agentbox undo "$(set_key)"
+	[ "$status" -eq 0 ]
+	[ ! -e plain.txt ]
+	[ "$(tail -n 1 src/a.c)" = one ]
+}
+
+@test "review=auto: without labels all is applied, and can be taken back" {
+	make_repo
+	agentbox run --review=auto -- sh -c 'echo plain >plain.txt'
+	[ "$status" -eq 0 ]
+	[ "$(cat plain.txt)" = plain ]
+	[[ "$output" == *"1 file changed; all applied (to take them back: agentbox undo "* ]]
+	agentbox undo "$(set_key)"
+	[ "$status" -eq 0 ]
+	[ ! -e plain.txt ]
+}
+
+@test "review: a folder of the host can be renamed by git, mv, python and node" {
+	need program:git
+	make_repo
+	mkdir tools && echo t >tools/t
+	mkdir keep && echo k >keep/k && ln -s k keep/link && chmod 500 keep
+	agentbox run --review -- sh -c '
+		set -e
+		git mv docs manuals
+		cat manuals/manual.txt
+		mv tools utils && cat utils/t
+		python3 -c "import os; os.rename(\"src\", \"source\")"
+		cat source/a.c source/lib/b.c
+		python3 -c "import os; os.rename(\"keep/\", \"kept/\")"
+		cat kept/link && stat -c %a kept
+		ls
+		git status --short'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"R  docs/manual.txt -> manuals/manual.txt"* ]]
+	[[ "$output" == *$'one\ntwo'* ]]
+	[[ "$output" == *$'k\n500'* ]]
+	[[ "$output" != *agentbox-*tmp* ]]
+	[ -e docs/manual.txt ]
+	[ -e src/lib/b.c ]
+	command -v node >/dev/null || return 0
+	agentbox run --review -- node -e 'require("fs").renameSync("docs", "d2"); console.log(require("fs").readdirSync("d2"))'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *manual.txt* ]]
+}
+
+@test "review: a rename keeps to what rename(2) promises" {
+	make_repo
+	mkdir full && echo x >full/x
+	agentbox run --review -- python3 -c '
+import ctypes, errno, os
+def err(f, *a):
+    try:
+        f(*a)
+        return "done"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+print(err(os.rename, "src", "full"))
+print(err(os.rename, "src", "src/lib/inside"))
+print(err(os.rename, "src", "docs/manual.txt"))
+print(err(os.rename, "missing", "x"))
+os.mkdir("empty")
+print(err(os.rename, "src", "empty"), sorted(os.listdir("empty")), os.path.exists("src"))
+libc = ctypes.CDLL(None, use_errno=True)
+r = libc.renameat2(-100, b"docs", -100, b"full", 1)
+print(r, errno.errorcode[ctypes.get_errno()])
+os.symlink("/etc", "link")
+print(err(os.rename, "link", "link2"), os.readlink("link2"))
+print(err(os.rename, "docs", "link2"))
+print(sorted(os.listdir(".")))
+'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = ENOTEMPTY ]
+	[ "${lines[1]}" = EINVAL ]
+	[ "${lines[2]}" = ENOTDIR ]
+	[ "${lines[3]}" = ENOENT ]
+	[ "${lines[4]}" = "done ['a.c', 'lib'] False" ]
+	[ "${lines[5]}" = "-1 EEXIST" ]
+	[ "${lines[6]}" = "done /etc" ]
+	[ "${lines[7]}" = ENOTDIR ]
+	[ "${lines[8]}" = "['.git', 'docs', 'empty', 'full', 'link2']" ]
+}
+
+@test "review: many renames at once, and a folder that changes meanwhile, hurt only the layer" {
+	make_repo
+	for i in 1 2 3 4 5 6; do mkdir "d$i" && seq 50 | (cd "d$i" && xargs touch); done
+	host_snapshot "$WORKSPACE" >"$TEST_DIR/before"
+	agentbox run --review -- timeout 100 python3 -c '
+import os, threading
+def move(i):
+    try:
+        os.rename("d%d" % i, "e%d" % i)
+    except OSError:
+        pass
+def swap():
+    for i in range(200):
+        try:
+            os.symlink("/etc", "d1/link%d" % i)
+            os.rename("d2/7", "d2/x")
+            os.rename("d2/x", "d2/7")
+        except OSError:
+            pass
+t = [threading.Thread(target=move, args=(i,)) for i in range(1, 7)] + [threading.Thread(target=swap)]
+for x in t: x.start()
+for x in t: x.join()
+print(sum(os.path.isdir(p + str(i)) for i in range(3, 7) for p in "de"))
+print(sum(len(os.listdir("e%d" % i)) for i in range(3, 7) if os.path.isdir("e%d" % i)) % 50)'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = 4 ]
+	[ "${lines[1]}" = 0 ]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+}
+
+@test "review: a nested run cannot use the broker's rename" {
+	make_repo
+	agentbox run --review --pass-env AGENTBOX -- "$AGENTBOX" run --read-only -- \
+		python3 -c 'import os; os.rename("src", "moved")'
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"Error"* ]]
+	[ -e src/a.c ]
+}
+
+@test "review: everyday git works in the layer" {
+	make_repo
+	local before
+	before=$(git rev-parse HEAD)
+	agentbox run --review -- sh -c '
+		set -e
+		git checkout -q -b topic
+		echo topic >>src/a.c
+		git commit -q -a -m topic
+		git checkout -q main
+		echo side >side.txt
+		git add side.txt
+		git commit -q -m side
+		git merge -q -m merged topic
+		echo dirty >>side.txt
+		git stash -q
+		git stash pop -q
+		git checkout -q -- side.txt
+		git checkout -q topic
+		git rebase -q main
+		git branch -m renamed
+		git config user.name Other
+		git remote add origin https://example.com/x.git
+		git gc -q
+		git fsck
+		git log --oneline | wc -l'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *4* ]]
+	[ "$(git rev-parse HEAD)" = "$before" ]
+	[ "$(git branch --format='%(refname:short)')" = main ]
+	[ -z "$(git status --short)" ]
+}
+
+@test "review: make, a virtual environment and sqlite work in the layer" {
+	need program:make
+	printf 'out: in\n\tcp in out\n' >Makefile
+	echo data >in
+	agentbox run --review -- sh -c '
+		set -e
+		make >/dev/null && make | grep -q "up to date"
+		cat out
+		python3 -m venv --without-pip env && env/bin/python -c "import sys; print(sys.prefix)"
+		python3 -c "
+import sqlite3
+d = sqlite3.connect(\"x.db\")
+d.execute(\"PRAGMA journal_mode=WAL\")
+d.execute(\"create table t(x)\")
+d.executemany(\"insert into t values(?)\", [(i,) for i in range(1000)])
+d.commit()
+print(d.execute(\"select count(*) from t\").fetchone()[0])
+"'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *data* ]]
+	[[ "$output" == *"$WORKSPACE/env"* ]]
+	[[ "$output" == *1000* ]]
+	[ ! -e out ]
+	[ ! -e x.db ]
+}
+
+@test "review: a read-only run has nothing to review" {
+	make_repo
+	agentbox run --review --profile read-only -- cat src/a.c
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"there is nothing to review: this run may not write to a workspace"* ]]
+	[[ "$output" == *one* ]]
+	no_sets
+}
+
+@test "review: together with --trace-denials and judged programs" {
+	make_repo
+	echo '{"filesystem":{"review":true},"commands":{"enforce":"children"}}' >"$TEST_DIR/s.json"
+	agentbox run --config "$TEST_DIR/s.json" --trace-denials -- sh -c '
+		git mv docs manuals && cat manuals/manual.txt; echo x >.envrc'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *text* ]]
+	[ -e docs/manual.txt ]
+	[ ! -e .envrc ]
+}
+
+@test "review: the setting is true, false or \"auto\"" {
+	agentbox config show --json
+	[ "$(jq '.["filesystem.review"].value' <<<"$output")" = false ]
+	echo '{"filesystem":{"review":true}}' >"$TEST_DIR/s.json"
+	agentbox config show --json --config "$TEST_DIR/s.json"
+	[ "$(jq '.["filesystem.review"].value' <<<"$output")" = true ]
+	echo '{"filesystem":{"review":"auto"}}' >"$TEST_DIR/s.json"
+	agentbox config check "$TEST_DIR/s.json"
+	[ "$status" -eq 0 ]
+	echo '{"filesystem":{"review":"maybe"}}' >"$TEST_DIR/s.json"
+	agentbox config check "$TEST_DIR/s.json"
+	[ "$status" -ne 0 ]
+	agentbox run --review=never -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--review: invalid value \"never\""*"use true, auto or false"* ]]
+}
+
+@test "review: a state folder inside the workspace is refused" {
+	AGENTBOX_STATE=$WORKSPACE/.state agentbox run --review -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"cannot review $WORKSPACE: the state folder $WORKSPACE/.state is inside it"* ]]
+}
+
+@test "review: a workspace with a mount below it is copied" {
+	make_repo
+	mkdir mounted "$TEST_DIR/elsewhere"
+	echo inner >"$TEST_DIR/elsewhere/inner"
+	mkfifo pipe
+	local as=(--user --map-current-user --keep-caps)
+	[ "$(id -u)" -ne 0 ] || as=()
+	host_snapshot "$WORKSPACE" >"$TEST_DIR/before"
+	run timeout 200 unshare "${as[@]}" --mount sh -c '
+		mount --bind "$1/elsewhere" mounted || exit 99
+		shift
+		"$0" run --review -- sh -c "
+			cat mounted/inner && echo new >new.txt && echo more >>src/a.c &&
+			rm docs/manual.txt && echo y >mounted/inner && mv src source && cat source/a.c"
+		"$0" diff --stat' "$AGENTBOX" "$TEST_DIR"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"works on a copy of it"* ]]
+	[[ "$output" == *"not copied: pipe"* ]]
+	[[ "$output" == *$'inner\none\nmore'* ]]
+	[ "$(cat "$TEST_DIR/elsewhere/inner")" = inner ]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+	agentbox discard "$(set_key)"
+	[ "$status" -eq 0 ]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+}
+
+@test "review: a copy can be applied" {
+	make_repo
+	mkdir mounted
+	local as=(--user --map-current-user --keep-caps)
+	[ "$(id -u)" -ne 0 ] || as=()
+	run timeout 200 unshare "${as[@]}" --mount sh -c '
+		mount -t tmpfs none mounted || exit 99
+		"$0" run --review=auto -- sh -c "echo new >new.txt; rm docs/manual.txt; echo x >.envrc"' \
+		"$AGENTBOX"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(cat new.txt)" = new ]
+	[ ! -e .envrc ]
+	[ -e src/a.c ]
+}
+
+@test "review: changes of a killed run wait" {
+	make_repo
+	launch run --review -- sh -c 'echo new >new.txt; echo ready; sleep 100' \
+		>"$TEST_DIR/out" 2>&1 &
+	local launched=$! id pid
+	wait_for 60 grep -q ready "$TEST_DIR/out"
+	id=$(run_id)
+	pid=$(jq -r 'select(.kind == "start") | .pid' "$AGENTBOX_STATE/live/$id/audit.jsonl")
+	kill -KILL "$pid"
+	wait "$launched" || true
+	[ -z "$(processes_left)" ]
+	[ "$(set_key)" = "$id" ]
+	agentbox diff "$id"
+	[[ "$output" == *new.txt* ]]
+	agentbox apply --all "$id"
+	[ "$status" -eq 0 ]
+	[ "$(cat new.txt)" = new ]
+}
+
+@test "review: a name continues where the last run stopped" {
+	make_repo
+	agentbox run --review --name topic -- sh -c 'echo 1 >file'
+	[ "$status" -eq 0 ]
+	agentbox run --review --name topic -- sh -c 'cat file; echo 2 >>file'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *1* ]]
+	[ ! -e file ]
+	agentbox apply --all topic
+	[ "$status" -eq 0 ]
+	[ "$(cat file)" = $'1\n2' ]
+}
+
+@test "review: the record says that the run is reviewed" {
+	make_repo
+	agentbox run --review -- sh -c 'echo 1 >file'
+	local id
+	id=$(set_key)
+	jq -es 'any(.[]; .kind == "start" and .review == "ask" and .layers == "'"$id"'")' \
+		"$AGENTBOX_STATE/runs/$id/audit.jsonl"
+	jq -es 'any(.[]; .kind == "end" and .review.changed == 1 and .review.waiting == 1)' \
+		"$AGENTBOX_STATE/runs/$id/audit.jsonl"
+}
+
+@test "review on a terminal: the question; r shows the diff, l leaves the changes" {
+	need program:tmux
+	make_repo
+	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo x >.envrc'
+	tty_wait '2 files changed, 1 wants a look'
+	tty_wait '\.envrc: '
+	tty_wait '\[a\]pply the safe ones  \[r\]eview  \[d\]iscard  \[l\]ater'
+	sleep 1
+	tty_type r
+	tty_wait 'new\.txt'
+	tty_key q
+	sleep 1
+	tty_type l
+	tty_end
+	[ "$status" -eq 0 ]
+	[ ! -e new.txt ]
+	[ -n "$(set_key)" ]
+}
+
+@test "review on a terminal: a applies the safe changes" {
+	need program:tmux
+	make_repo
+	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo x >.envrc; exit 3'
+	tty_wait '\[l\]ater'
+	sleep 1
+	tty_type a
+	tty_end
+	[ "$status" -eq 3 ]
+	[ "$(cat new.txt)" = new ]
+	[ ! -e .envrc ]
+}
+
+@test "review on a terminal: d discards after a second question" {
+	need program:tmux
+	make_repo
+	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt'
+	tty_wait '\[a\]pply  \[r\]eview'
+	sleep 1
+	tty_type d
+	tty_wait 'Discard all changes \(1 file\)\? \[y/N\]'
+	sleep 1
+	tty_type y
+	tty_end
+	[ "$status" -eq 0 ]
+	[ ! -e new.txt ]
+	no_sets
+}
+
+@test "review on a terminal: the run ends when it is told to while the question waits" {
+	need program:tmux
+	make_repo
+	tty_start sh -c 'echo $$ >"$0/pid"; exec "$1" run --review -- sh -c "echo new >new.txt"' \
+		"$TEST_DIR" "$AGENTBOX"
+	tty_wait '\[l\]ater'
+	kill -TERM "$(cat "$TEST_DIR/pid")"
+	tty_end
+	[ ! -e new.txt ]
+	[ -n "$(set_key)" ]
+}
+
+@test "review: a denied file that the host creates later does not appear" {
+	make_repo
+	agentbox run --review --deny-read "$WORKSPACE/late.env" -- true
+	[ "$status" -eq 0 ]
+	launch run --review --deny-read "$WORKSPACE/late.env" -- sh -c '
+		echo ready
+		until grep -q go src/a.c; do sleep 0.05; done
+		cat late.env && echo HOLE
+		echo mine >late.env && rm late.env
+		cat late.env && echo HOLE
+		cat src/a.c' >"$TEST_DIR/out" 2>&1 &
+	local launched=$!
+	wait_for 60 grep -q ready "$TEST_DIR/out"
+	echo secret >late.env
+	echo go >>src/a.c
+	wait "$launched" || true
+	cat "$TEST_DIR/out"
+	! grep -q "HOLE\|secret" "$TEST_DIR/out"
+	grep -qx go "$TEST_DIR/out"
+}
