@@ -430,7 +430,8 @@ static void walk_missing(struct walk *w, const struct level *l, const char *name
 {
 	struct ab_look was;
 
-	if (look_below(l, name, &was) == 0)
+	/* A copy never had sockets, devices and FIFOs. */
+	if (look_below(l, name, &was) == 0 && !(w->view->copy && was.type == AB_TYPE_OTHER))
 		add_deletion(w, l, name, &was, NULL);
 }
 
