@@ -192,12 +192,14 @@ live()
 		claude -p hello --dangerously-skip-permissions --session-id "$id"
 	[ "$status" -eq 0 ]
 	grep -q bypassPermissions "$HOME"/.claude/projects/*/"$id.jsonl"
-	run inside timeout 100 claude -p 'RUN(touch ran)' --resume "$id" </dev/null 3>&-
+	echo 'touch ran' >make
+	run inside timeout 100 claude -p 'RUN(sh make)' --resume "$id" </dev/null 3>&-
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ ! -e ran ]
-	run inside timeout 100 claude -p 'RUN(touch ran)' --resume "$id" --dangerously-skip-permissions \
-		</dev/null 3>&-
+	[[ "$output" == *"requires approval"* ]]
+	# With them it would run.
+	run inside timeout 100 claude -p 'RUN(sh make)' --dangerously-skip-permissions </dev/null 3>&-
 	echo "$output"
 	[ -e ran ]
 }
