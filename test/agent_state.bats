@@ -258,6 +258,33 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	grep -q 'auth.json was changed in the box' "$AGENTBOX_STATE"/runs/*/audit.jsonl
 }
 
+@test "return: a second agent at the same time returns its login as well" {
+	local where
+
+	# The state folder beside the home folder, and in it.
+	for where in "$TEST_DIR/state" "$HOME/.local/state/agentbox"; do
+		echo "== $where"
+		export AGENTBOX_STATE=$where
+		rm -rf "$HOME/.codex" go ready
+		mkdir "$HOME/.codex"
+		login codex mine >"$HOME/.codex/auth.json"
+		mkfifo go
+		launch run --profile codex --unknown deny -- sh -c 'touch ready; read line <go' \
+			</dev/null >"$TEST_DIR/out" 2>&1 &
+		wait_for 60 test -e ready
+		boxed codex 'cat ~/.codex/auth.json; echo "$1" >~/.codex/auth.json' - "$(login codex second)"
+		[[ "$output" == *"$(login codex mine)"* ]]
+		[[ "$output" == *"auth.json was changed in the box and written back"* ]]
+		[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex second)" ]
+		echo >go
+		wait $!
+		# The first one did not change it.
+		[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex second)" ]
+		boxed codex 'cat ~/.codex/auth.json'
+		[ "$output" = "$(login codex second)" ]
+	done
+}
+
 @test "return: a project file that is not trusted sets neither share nor return" {
 	echo '{ "filesystem": { "share": ["~/x"], "return": ["~/y.json"], "home": "kept" } }' >.agentbox.json
 	agentbox run --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'
