@@ -67,6 +67,9 @@ static int copy_file(int from, const char *name, mode_t mode, int to, const char
 		return errno;
 	if (!S_ISREG(st.st_mode))
 		return ESTALE;
+	/* A sparse file may claim any size. */
+	if ((uint64_t)st.st_size > b->bytes)
+		return EFBIG;
 	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return errno;

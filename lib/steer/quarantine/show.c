@@ -15,12 +15,12 @@
 #include "base/system/path.h"
 #include "base/text/base64.h"
 #include "base/text/textdiff.h"
+#include "steer/quarantine/content.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/tree/dir.h"
 
 enum {
 	SHOWN = 64 << 10, /* bytes of a file */
-	HEX = 256,	  /* bytes of a binary file */
 	ENTRIES = 200,	  /* of a folder */
 	DEPTH = 8,
 };
@@ -50,45 +50,6 @@ static void read_content(int dir, const char *name, struct content *ret)
 			break;
 	ret->cut = ret->len > SHOWN;
 	ret->len = ret->cut ? SHOWN : ret->len;
-}
-
-/* Text may have odd bytes, which are escaped; a NUL or many of them make it binary. */
-static bool is_text(const char *data, size_t len)
-{
-	size_t odd = 0;
-
-	for (size_t i = 0, n; i < len; i += n ? n : 1) {
-		n = ab_printable(data + i, len - i);
-		if (!data[i])
-			return false;
-		odd += !n && !strchr("\n\t\r", data[i]);
-	}
-	return odd * 10 <= len;
-}
-
-static void add_lines(struct ab_buf *b, const char *data, size_t len)
-{
-	while (len) {
-		const char *end = memchr(data, '\n', len);
-		size_t n = end ? (size_t)(end - data) : len;
-
-		ab_buf_puts(b, "  | ");
-		ab_buf_escape_n(b, data, n);
-		ab_buf_puts(b, end ? "\n" : "\n  (no newline at the end)\n");
-		n += end != NULL;
-		data += n;
-		len -= n;
-	}
-}
-
-static void add_hex(struct ab_buf *b, const char *data, size_t len)
-{
-	for (size_t at = 0; at < len && at < HEX; at += 16) {
-		ab_buf_printf(b, "  %06zx ", at);
-		for (size_t i = at; i < at + 16 && i < len; i++)
-			ab_buf_printf(b, " %02x", (unsigned char)data[i]);
-		ab_buf_puts(b, "\n");
-	}
 }
 
 struct tree {
@@ -168,8 +129,8 @@ static void make_view(const struct ab_quarantined_one *one, struct view *v)
 		v->target[n > 0 ? n : 0] = '\0';
 	}
 	v->present = read_present(&one->is, &v->now);
-	v->then.text = v->then.data && is_text(v->then.data, v->then.len);
-	v->now.text = v->now.data && is_text(v->now.data, v->now.len);
+	v->then.text = v->then.data && ab_content_is_text(v->then.data, v->then.len);
+	v->now.text = v->now.data && ab_content_is_text(v->now.data, v->now.len);
 	if (v->then.text && v->now.text && !v->then.cut && !v->now.cut)
 		ab_text_diff(v->now.data, v->now.len, v->then.data, v->then.len, &v->diff);
 }
@@ -202,10 +163,10 @@ static void add_content(const struct view *v, struct ab_buf *b)
 		ab_buf_puts(b, "It cannot be read.\n");
 	} else if (c->text) {
 		ab_buf_puts(b, c->len ? "Content:\n" : "It is empty.\n");
-		add_lines(b, c->data, c->len);
+		ab_content_put_lines(b, c->data, c->len);
 	} else {
 		ab_buf_puts(b, "Content (not text), first bytes:\n");
-		add_hex(b, c->data, c->len);
+		ab_content_put_hex(b, c->data, c->len);
 	}
 	if (c->cut)
 		ab_buf_printf(b, "  (only the first %d KiB)\n", SHOWN >> 10);
