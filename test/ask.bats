@@ -343,7 +343,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 @test "monitor: what is held before anybody used the network can be answered" {
 	mkdir "$HOME/other"
 	printf 'for i in 1 2 3 4 5; do echo x >"%s/$i"; done; until [ -e go ]; do :; done\n%s http://origin.test/\n' "$HOME/other" "$fetch" >job
-	echo '{"monitor":{"denialsPerMinute":3,"action":"hold"}}' >"$TEST_DIR/m.json"
+	echo '{"monitor":{"denialsPerMinute":3,"action":"hold"},"filesystem":{"home":"readonly"}}' >"$TEST_DIR/m.json"
 	for answer in run no; do
 		rm -f go
 		box_start run --trace-denials --config "$TEST_DIR/m.json" --allow origin.test -- sh job

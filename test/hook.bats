@@ -75,6 +75,10 @@ claude()
 	run bash -c "cd '$WORKSPACE' && $rewritten"
 	[ "$status" -eq 0 ]
 	[ "$(<"$WORKSPACE/out.txt")" = "it's 2" ]
+	# Next to the workspace it is not real.
+	run bash -c "cd '$WORKSPACE' && ${rewritten/out.txt/"$WORKSPACE/../outside"}"
+	[ ! -e "$WORKSPACE/../outside" ]
+	readonly_home
 	run bash -c "cd '$WORKSPACE' && ${rewritten/out.txt/"$WORKSPACE/../outside"}"
 	[ "$status" -ne 0 ]
 	[ ! -e "$WORKSPACE/../outside" ]

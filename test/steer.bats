@@ -317,6 +317,7 @@ servant_end()
 }
 
 @test "steer: a path is for the next run in this folder, once" {
+	readonly_home
 	mkdir "$HOME/data" "$HOME/other"
 	agentbox run -- touch "$HOME/data/x"
 	[ "$status" -ne 0 ]
@@ -345,6 +346,7 @@ servant_end()
 }
 
 @test "steer: a file that was refused is for the next run by its id" {
+	readonly_home
 	mkdir "$HOME/data"
 	agentbox run --trace-denials -- touch "$HOME/data/x"
 	[ "$status" -ne 0 ]
@@ -365,6 +367,7 @@ servant_end()
 }
 
 @test "steer: an id is not for a folder above a path that the record cut short" {
+	readonly_home
 	local deep=$HOME/deep name id
 
 	printf -v name '%0100d' 0
@@ -385,6 +388,7 @@ servant_end()
 }
 
 @test "steer: an id is not for what took the place of the file" {
+	readonly_home
 	mkdir "$HOME/data" "$HOME/other"
 	agentbox run --trace-denials -- touch "$HOME/data/x"
 	[ "$status" -ne 0 ]

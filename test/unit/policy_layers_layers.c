@@ -15,7 +15,7 @@ static void test_default(void)
 	is_str(p->profile, "default", "the profile is default");
 	is_str(p->workspace, at("home/work"), "the workspace is cwd");
 	is_str(joined(&p->fs.write), at("home/work"), "which is writable");
-	ok(p->fs.read_all && p->fs.home == AB_HOME_READONLY, "everything is readable");
+	ok(p->fs.read_all && p->fs.home == AB_HOME_LAYERED, "everything is readable");
 	ok(ab_strv_has(&p->fs.deny_read, at("home/.ssh/*")) &&
 		   ab_strv_has(&p->fs.deny_read, "/etc/shadow"),
 	   "but not keys");

@@ -62,7 +62,7 @@ static void check_lengths(void)
 		{ AB_MSG_FAILED, sizeof(msg.u.error) },
 		{ AB_MSG_NETWORK, sizeof(msg.u.network) },
 		{ AB_MSG_TTY, 0 },
-		{ AB_MSG_ASKS, 0 },
+		{ AB_MSG_ASKS, sizeof(msg.u.holds) },
 		{ AB_MSG_HOLDS, sizeof(msg.u.holds) },
 		{ AB_MSG_STATUS, 0 },
 	};
@@ -120,7 +120,8 @@ static void check_texts(void)
 	msg.type = AB_MSG_HOLDS;
 	say(&msg, AB_MSG_LEN(sizeof(msg.u.holds)), 0);
 	ok(ab_box_hear(&box, &got, &fds, 0) == 1 &&
-		   strlen(got.u.holds.missing) == sizeof(got.u.holds.missing) - 1,
+		   strlen(got.u.holds.missing) == sizeof(got.u.holds.missing) - 1 &&
+		   strlen(got.u.holds.blocked) == sizeof(got.u.holds.blocked) - 1,
 	   "and those of the proof");
 }
 
