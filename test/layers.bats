@@ -474,8 +474,8 @@ poison()
 		cd ~ && mkdir "new
 line" && echo x >"new
 line/$(printf "\033[2J")"
-		cd ~ && i=0 && while [ $i -lt 300 ]; do mkdir d && cd d || exit 1; i=$((i+1)); done
-		echo ordinary >~/ordinary' sh "$1"
+		cd ~ && mkdir -p "$2"
+		echo ordinary >~/ordinary' sh "$1" "$(printf 'd/%.0s' $(seq 300))"
 	[ "$status" -eq 0 ]
 	mkdir "$AGENTBOX_STATE/layers/evil/home/upper/many"
 	(cd "$AGENTBOX_STATE/layers/evil/home/upper/many" && seq 10000 | xargs touch)
@@ -518,6 +518,33 @@ line/$(printf "\033[2J")"
 	[ "$status" -eq 0 ]
 	[ "$(host_snapshot "$HOME")" = "$before" ]
 	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep -v looked)" ]
+}
+
+@test "attack: what is left in the place of a workspace or a denied file is refused, or harmless" {
+	need userns
+	mkdir -p ~/second ~/third ~/.tool
+	echo host >~/second/file
+	# A link, and a file, where the next run has its workspace.
+	agentbox run --name dev -- sh -c 'rm -rf ~/second ~/third; ln -s / ~/second; echo x >~/third; rm -rf ~/.tool; echo file >~/.tool; chmod 000 ~'
+	[ "$status" -eq 0 ]
+	for w in second third; do
+		agentbox run --name dev --workspace "$HOME/$w" -- touch "$HOME/$w/made"
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"mount on $HOME/$w"*"agentbox layers rm"* ]]
+		[ ! -e ~/$w/made ] && [ ! -e /made ]
+	done
+	[ "$(cat ~/second/file)" = host ]
+	# A denied file that the host has by now, below what is a file in the layer.
+	echo key >~/.tool/key
+	agentbox run --name dev --deny-read "$HOME/.tool/key" -- sh -c 'chmod 755 ~; cat ~/.tool ~/.tool/key'
+	[[ "$output" == *"file in the kept layer is in the way"*"$HOME/.tool/key"* ]]
+	[[ "$output" == *file*"Not a directory"* ]]
+	# The twin: without the layer, both work.
+	agentbox run --workspace "$HOME/second" -- touch "$HOME/second/made"
+	[ -e ~/second/made ]
+	agentbox layers rm dev
+	agentbox run --name dev --workspace "$HOME/third" -- touch "$HOME/third/made"
+	[ -e ~/third/made ]
 }
 
 @test "attack: a device, a whiteout or a mark that was put into the raw layer is not obeyed outside" {

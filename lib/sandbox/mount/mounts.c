@@ -326,16 +326,23 @@ static bool is_in_layer(const struct build *b, const char *path)
 	return false;
 }
 
-/* A link in a layer is on the way to it, or in its place: nothing of the host is visible there. */
-static int leave_out(struct build *b, const struct ab_mount *m, struct ab_error *err)
+static int hint_layer(struct ab_error *err)
+{
+	return ab_hint(err,
+		       "a box has left something else there in the kept layer; remove the layer "
+		       "with agentbox layers rm, or use another name");
+}
+
+/* A link or a file in a layer is on the way to it, or in its place: nothing of the host is visible
+ * there. */
+static int leave_out(struct build *b, const struct ab_mount *m, int errnum, struct ab_error *err)
 {
 	if (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_SHOW) {
 		ab_strv_add(&b->spec->blocked, m->path);
 		return 0;
 	}
-	ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
-	return ab_hint(err, "a box has left a symbolic link there in the kept layer; discard the "
-			    "layer, or use another name");
+	ab_fail(err, AB_ESYSTEM, errnum, "mount on %s", m->path);
+	return hint_layer(err);
 }
 
 static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
@@ -348,8 +355,8 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
 		return mask_parent(b, m->path, err);
-	if (target < 0 && errno == ELOOP && is_in_layer(b, m->path))
-		return leave_out(b, m, err);
+	if (target < 0 && (errno == ELOOP || errno == ENOTDIR) && is_in_layer(b, m->path))
+		return leave_out(b, m, errno, err);
 	if (target < 0 && errno == ENOENT) {
 		if (can_vanish(m))
 			return 0;
@@ -361,7 +368,7 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
 	/* It became a link after the plan was made. */
 	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK && is_in_layer(b, m->path))
-		return leave_out(b, m, err);
+		return leave_out(b, m, ELOOP, err);
 	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK)
 		return ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
 	switch (m->op) {
@@ -380,8 +387,14 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 		choose_mask(b, i, &st, name);
 		return mount_mask(b, m->path, name, target, err);
 	}
-	if (tree < 0 || ab_tree_place(tree, target, m->path, err) < 0)
+	if (tree < 0)
 		return -1;
+	if (ab_tree_place(tree, target, m->path, err) < 0) {
+		/* A folder on a file, or a file on a folder. */
+		if (err->errnum == EINVAL && is_in_layer(b, m->path))
+			hint_layer(err);
+		return -1;
+	}
 	if (ab_plan_stage(&b->spec->plan, i) != AB_STAGE_NONE && b->walls.len < AB_FDS_MAX - 1)
 		b->walls.v[b->walls.len++] = ab_take_fd(&target);
 	return 0;

@@ -336,7 +336,7 @@ void ab_home_report(const char *home, const struct ab_spec *spec, const struct a
 
 		ab_strv_addf(
 			ret_warnings,
-			"a symbolic link in the kept layer is in the way, so nothing is mounted "
+			"a link or a file in the kept layer is in the way, so nothing is mounted "
 			"on: %s",
 			shown);
 	}
