@@ -405,7 +405,9 @@ at_home()
 
 @test "runs clean up old layers now and then, a few files at a time" {
 	need userns
-	agentbox run --name old -- sh -c 'mkdir ~/d; cd ~/d; seq 1500 | xargs touch'
+	agentbox run --name old -- mkdir "$HOME/d"
+	# More than one run removes, however long it lasts.
+	(cd "$AGENTBOX_STATE/layers/old/home/upper/d" && seq 2100 | xargs touch)
 	set_meta old '.used = 1000000000'
 	touch -d '2 hours ago' "$AGENTBOX_STATE/layers/.looked"
 	agentbox run -- true
@@ -477,8 +479,6 @@ line/$(printf "\033[2J")"
 		cd ~ && mkdir -p "$2"
 		echo ordinary >~/ordinary' sh "$1" "$(printf 'd/%.0s' $(seq 300))"
 	[ "$status" -eq 0 ]
-	mkdir "$AGENTBOX_STATE/layers/evil/home/upper/many"
-	(cd "$AGENTBOX_STATE/layers/evil/home/upper/many" && seq 10000 | xargs touch)
 }
 
 @test "attack: links, closed folders, odd names and deep trees reach nothing outside at the next start" {
@@ -505,6 +505,7 @@ line/$(printf "\033[2J")"
 	echo key >~/outside/secret/key
 	echo host >~/.config/gh/config
 	poison "$HOME/outside"
+	(cd "$AGENTBOX_STATE/layers/evil/home/upper" && mkdir many && cd many && seq 10000 | xargs touch)
 	agentbox_split layers --json
 	jq -e '.[0].key == "evil" and .[0].bytes > 0 and .[0].bytes < 500000000' <<<"$output"
 	touch ~/.config/gh/config
