@@ -219,6 +219,37 @@ nothing_left()
 	[ ! -e "$AGENTBOX_STATE/layers/dev" ]
 }
 
+@test "apply: --home takes changes of the home folder over" {
+	local upper=$AGENTBOX_STATE/layers/dev/home/upper
+
+	layer dev 'echo 2 >a'
+	echo 1 >"$HOME/.tool"
+	tick
+	jq --argjson now "$(date +%s%N)" '.started = $now | .used = $now' \
+		"$AGENTBOX_STATE/layers/dev/meta.json" >"$TEST_DIR/meta"
+	cat "$TEST_DIR/meta" >"$AGENTBOX_STATE/layers/dev/meta.json"
+	tick
+	mkdir -p "$upper/.config/tool"
+	chmod -R 755 "$upper"
+	echo 2 >"$upper/.tool"
+	echo 2 >"$upper/.config/tool/settings"
+	agentbox apply dev --home --json ~/.tool
+	[ "$status" -eq 0 ]
+	jq -e --arg home "$HOME" '.root == $home and (.applied | map(.path) == [".tool"])' <<<"$output"
+	[ "$(cat "$HOME/.tool")" = 2 ]
+	[ ! -e "$HOME/.config/tool" ]
+	[ "$(cat a)" = 1 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/.tool")" = 1 ]
+	agentbox discard dev --home
+	[ "$status" -eq 0 ]
+	[ ! -e "$upper/.tool" ]
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 2 ]
+}
+
 @test "apply: a layer that is in use is left alone" {
 	layer dev 'echo 2 >a'
 	exec {lock}<"$AGENTBOX_STATE/layers/dev/lock"

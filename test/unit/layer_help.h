@@ -72,11 +72,13 @@ static inline void make_layer(const char *lower, const char *upper)
 		setenv("T", top, 1);
 	}
 	sh("chmod -R u+rwx . 2>/dev/null || :; rm -rf lower upper; mkdir lower upper");
-	ok(sh("cd lower; %s", lower) == 0, "the host's folder is made");
+	if (sh("cd lower; %s", lower) != 0)
+		ok(false, "the host's folder is made");
 	wait_for_tick();
 	clock_gettime(CLOCK_REALTIME, &view.since);
 	wait_for_tick();
-	ok(sh("cd upper; %s", upper) == 0, "the layer is made");
+	if (sh("cd upper; %s", upper) != 0)
+		ok(false, "the layer is made");
 	if (view.upper >= 0)
 		close(view.upper);
 	if (view.lower >= 0)
