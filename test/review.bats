@@ -468,12 +468,25 @@ print(d.execute(\"select count(*) from t\").fetchone()[0])
 @test "review: the record says that the run is reviewed" {
 	make_repo
 	agentbox run --review -- sh -c 'echo 1 >file'
-	local id
+	local id launched
 	id=$(set_key)
 	jq -es 'any(.[]; .kind == "start" and .review == "ask" and .layers == "'"$id"'")' \
 		"$AGENTBOX_STATE/runs/$id/audit.jsonl"
 	jq -es 'any(.[]; .kind == "end" and .review.changed == 1 and .review.waiting == 1)' \
 		"$AGENTBOX_STATE/runs/$id/audit.jsonl"
+	# While it is active.
+	mkfifo "$TEST_DIR/end"
+	launch run --review=auto -- sh -c 'echo ready; cat' <"$TEST_DIR/end" >"$TEST_DIR/out" 2>&1 &
+	launched=$!
+	exec 9>"$TEST_DIR/end"
+	wait_for 60 grep -q ready "$TEST_DIR/out"
+	agentbox ps
+	[[ "${lines[0]}" == *REVIEW* ]]
+	[[ "${lines[1]}" == *auto* ]]
+	agentbox ps --json
+	exec 9>&-
+	wait "$launched"
+	jq -e '.. | objects | select(has("review")) | .review == "auto"' <<<"$output"
 }
 
 @test "review on a terminal: the question; r shows the diff, l leaves the changes" {

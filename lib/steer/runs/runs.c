@@ -57,6 +57,7 @@ static void fill_start(struct ab_run_info *info, const json_t *start)
 	info->name = copy_text(start, "name");
 	info->cwd = copy_text(start, "cwd");
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
+	info->review = copy_text(start, "review");
 	info->pid = json_integer_value(json_object_get(start, "pid"));
 	info->age_ms = compute_age(ab_json_text(start, "timestamp"));
 	info->stays = json_is_true(json_object_get(start, "stays"));
@@ -174,6 +175,7 @@ void ab_run_list_fini(struct ab_run_list *list)
 		free(info->cwd);
 		free(info->profile);
 		free(info->home);
+		free(info->review);
 		free(info->ports);
 		for (size_t k = 0; k < info->ncommands; k++)
 			ab_strv_fini(&info->commands[k].command);
@@ -183,7 +185,7 @@ void ab_run_list_fini(struct ab_run_list *list)
 	*list = (struct ab_run_list){ 0 };
 }
 
-enum { PORTS_SHOWN = 4, COLUMNS_MAX = 9 };
+enum { PORTS_SHOWN = 4, COLUMNS_MAX = 10 };
 
 struct column {
 	const char *title;
@@ -230,6 +232,16 @@ static void put_age(struct ab_buf *b, const struct ab_run_info *info)
 static void put_profile(struct ab_buf *b, const struct ab_run_info *info)
 {
 	ab_buf_escape(b, info->profile ? info->profile : "-");
+}
+
+static void put_review(struct ab_buf *b, const struct ab_run_info *info)
+{
+	ab_buf_escape(b, info->review ? info->review : "-");
+}
+
+static bool has_review(const struct ab_run_info *info)
+{
+	return info->review != NULL;
 }
 
 static void put_count(struct ab_buf *b, const struct ab_run_info *info, uint64_t n)
@@ -289,10 +301,15 @@ static void put_command(struct ab_buf *b, const struct ab_run_info *info)
 
 /* The last column takes the rest of the line. */
 static const struct column columns_all[COLUMNS_MAX] = {
-	{ "BOX", false, put_id, NULL },		 { "NAME", false, put_name, has_name },
-	{ "AGE", false, put_age, NULL },	 { "PROFILE", false, put_profile, NULL },
-	{ "ALLOWED", true, put_allowed, NULL },	 { "DENIED", true, put_denied, NULL },
-	{ "PORTS", false, put_ports, NULL },	 { "ASKS", false, put_waiting, has_waiting },
+	{ "BOX", false, put_id, NULL },
+	{ "NAME", false, put_name, has_name },
+	{ "AGE", false, put_age, NULL },
+	{ "PROFILE", false, put_profile, NULL },
+	{ "REVIEW", false, put_review, has_review },
+	{ "ALLOWED", true, put_allowed, NULL },
+	{ "DENIED", true, put_denied, NULL },
+	{ "PORTS", false, put_ports, NULL },
+	{ "ASKS", false, put_waiting, has_waiting },
 	{ "COMMAND", false, put_command, NULL },
 };
 
@@ -324,10 +341,9 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 	ab_autostrv struct ab_strv cells = { 0 };
 	struct ab_table_column titles[COLUMNS_MAX];
 	bool hidden[COLUMNS_MAX];
-	struct ab_table table = { .columns = titles,
-				  .ncolumns = COLUMNS_MAX,
-				  .hidden = hidden,
-				  .nrows = list->len };
+	struct ab_table table = {
+		.columns = titles, .ncolumns = COLUMNS_MAX, .hidden = hidden, .nrows = list->len
+	};
 	ab_autofree struct ab_strv *below = NULL;
 	char *text;
 
@@ -399,6 +415,7 @@ static void json_run(struct ab_buf *b, const struct ab_run_info *info)
 	json_text(b, "cwd", info->cwd);
 	json_text(b, "profile", info->profile);
 	json_text(b, "home", info->home);
+	json_text(b, "review", info->review);
 	ab_buf_printf(b, ",\"pid\":%lld,\"age_ms\":%lld", (long long)info->pid,
 		      (long long)info->age_ms);
 	json_count(b, "allowed", info->answered, info->allowed);

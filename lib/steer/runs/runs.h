@@ -28,6 +28,7 @@ struct ab_run_info {
 	struct ab_strv command;
 	char *cwd, *profile; /* or NULL */
 	char *home;	     /* what the home folder is in the box; NULL: it did not answer */
+	char *review;	     /* "ask", "auto"; NULL: its changes are direct */
 	int64_t pid;	     /* of its supervisor */
 	int64_t age_ms;
 	bool answered;		  /* the supervisor did; else unknown: */
