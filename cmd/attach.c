@@ -31,10 +31,10 @@ const struct command command_attach = {
 	.name = "attach",
 	.usage = "[--quiet] NAME",
 	.summary = "connect to a command that runs in the background",
-	.more = "Shows the output of the command that agentbox run -d started in box NAME, the last\n"
-		"of it first, and sends your keys to it. Ctrl-] detaches; the command continues.\n"
-		"If the command ends, agentbox exits with its status. Without a terminal, the\n"
-		"output is copied to standard output.",
+	.more = "Shows the output of the command that agentbox run -d started in box NAME, and\n"
+		"sends your keys to it. Ctrl-] detaches; the command continues. If the command\n"
+		"ends, agentbox exits with its status. Without a terminal, the output is copied\n"
+		"to standard output.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_attach },

@@ -69,8 +69,8 @@ const struct command command_shell = {
 	.name = "shell",
 	.usage = "[OPTIONS] [NAME]",
 	.summary = "open a shell in a box",
-	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it uses\n"
-		"the only kept box, or else a new box that ends with the shell, in this folder.",
+	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it\n"
+		"uses the only kept box, or else a new box in this folder that ends with it.",
 	.groups =
 		(const struct option_group[]){
 			{ "Policy of a new box", options_policy },
