@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/buf.h"
@@ -158,6 +159,17 @@ static bool is_in_box(const struct search *s, pid_t pid)
 	return false;
 }
 
+/* Our own process that has started a command in a box that stays, between it and init. */
+static bool is_leader(const struct search *s, int dir, pid_t parent)
+{
+	ab_autoclose int init = ab_box_processes_hold(&s->box, s->box.init);
+	struct stat ours, its;
+
+	return parent == s->box.init && init >= 0 && fstatat(init, "exe", &ours, 0) == 0 &&
+	       fstatat(dir, "exe", &its, 0) == 0 && ours.st_dev == its.st_dev &&
+	       ours.st_ino == its.st_ino;
+}
+
 /* Write one process; returns its parent, or 0 to stop. */
 static pid_t write_process(const struct search *s, pid_t pid, bool first, struct ab_buf *b)
 {
@@ -166,7 +178,7 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 	ab_autoclose int dir = ab_box_processes_hold(&s->box, pid);
 	pid_t inner, parent;
 
-	if (dir < 0 || !read_status(dir, &inner, &parent))
+	if (dir < 0 || !read_status(dir, &inner, &parent) || (!first && is_leader(s, dir, parent)))
 		return 0;
 	ab_buf_printf(&one, "%s{\"pid\":%d,\"exe\":", first ? "" : ",", inner);
 	write_exe(dir, &one);
