@@ -247,7 +247,7 @@ has_commands()
 @test "keep: the client dies: its command gets HUP and the box stays" {
 	need userns
 	keep dev
-	"$AGENTBOX" run --in dev -- sh -c 'trap "echo hup >got; exit 0" HUP; touch up; while :; do sleep 0.05; done' 3>&- &
+	"$AGENTBOX" run --in dev -- sh -c 'trap "echo hup >got; exit 0" HUP; touch up; while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 3>&- &
 	wait_for 20 test -e up
 	has_commands dev 1
 	kill -KILL $!
