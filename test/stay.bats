@@ -538,3 +538,30 @@ has_commands()
 	[ "$(grep -c "'ok': True" <<<"$output")" -eq 1 ]
 	[[ "${lines[9]}" == *"'number': 2"* ]]
 }
+
+@test "questions: a client is told what the box asks, and a denial answers it" {
+	need userns
+	need program:curl
+	keep dev --unknown ask
+	launch run --in dev -- curl -sS --max-time 60 http://unknown.invalid/ >out 2>&1 &
+	wait_for 20 grep -q "unknown.invalid:80 needs your approval" out
+	[[ "$(cat out)" == *"agentbox allow $(run_id)-1"* ]]
+	agentbox deny "$(run_id)-1"
+	[ "$status" -eq 0 ]
+	status=0
+	wait $! || status=$?
+	[ "$status" -ne 0 ]
+	agentbox log dev --json
+	jq -se 'map(select(.kind == "question" and .answer == "no")) | length == 1' <<<"$output"
+}
+
+@test "traced: denied system calls of each command are recorded" {
+	need userns
+	need kernel:5.5
+	keep dev --trace-denials
+	agentbox run --in dev --yes -- sh -c 'unshare -U true; true'
+	agentbox run --in dev -- sh -c 'echo x >f && cat f'
+	[ "$output" = x ]
+	agentbox log dev --denied
+	[[ "$output" == *unshare* ]]
+}
