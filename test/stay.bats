@@ -543,7 +543,7 @@ has_commands()
 	need userns
 	need program:curl
 	keep dev --unknown ask
-	launch run --in dev -- curl -sS --max-time 60 http://unknown.invalid/ >out 2>&1 &
+	launch run --in dev -- curl -sSf --max-time 60 http://unknown.invalid/ >out 2>&1 &
 	wait_for 20 grep -q "unknown.invalid:80 needs your approval" out
 	[[ "$(cat out)" == *"agentbox allow $(run_id)-1"* ]]
 	agentbox deny "$(run_id)-1"
@@ -564,4 +564,22 @@ has_commands()
 	[ "$output" = x ]
 	agentbox log dev --denied
 	[[ "$output" == *unshare* ]]
+}
+
+@test "questions: shown on the terminal of the client, which answers them" {
+	need userns
+	need program:tmux
+	need program:curl
+	keep dev --unknown ask
+	tty_start "$AGENTBOX" run --in dev -- sh -c 'curl -sSf --max-time 100 http://unknown.invalid/; echo "curl $?"'
+	tty_wait 'wants unknown.invalid:80'
+	# A key counts only after a pause.
+	for again in {1..18}; do
+		tty_key n
+		wait_for 5 tty_ended && break
+	done
+	tty_end
+	[[ "$output" == *"curl 22"* ]]
+	agentbox log dev --json
+	jq -se 'map(select(.kind == "question" and .answer == "no")) | length == 1' <<<"$output"
 }

@@ -139,7 +139,9 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 {
 	char id[32];
 
+	/* A client of a box that stays shows it. */
 	if (s->setup.approver || q->hinted ||
+	    (s->hands.start && ab_control_followed(s->setup.control)) ||
 	    (s->setup.prompt && ab_host_prompt_usable(s->setup.prompt)))
 		return;
 	q->hinted = true;

@@ -335,8 +335,9 @@ static void begin_command(struct ab_stay *stay, struct ab_control_client *client
 	c->approved = more;
 	if (!has_terminal(rq))
 		ab_stay_go(c);
-	ab_control_reply(client, json_pack("{s:I,s:b}", "number", (json_int_t)c->number, "raw",
-					   stay->setup.policy->raw_terminal));
+	ab_control_reply(client,
+			 json_pack("{s:I,s:b,s:b}", "number", (json_int_t)c->number, "raw",
+				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
 }
 
 /* As at the start of a box, the judge works while the box does; nothing is executed before `go`. */

@@ -28,6 +28,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "policy/model/policy.h"
 #include "sandbox/start/launch.h"
 #include "session/control/control_socket.h"
 #include "session/stay/output.h"
@@ -377,6 +378,13 @@ void ab_stay_begin(struct ab_stay *stay, bool asked)
 	watch_idle(stay);
 }
 
+bool ab_stay_asks(const struct ab_stay *stay)
+{
+	const struct ab_policy *policy = stay->setup.policy;
+
+	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
+}
+
 static struct ab_stay_command *find_detached(struct ab_stay *stay, uint32_t number)
 {
 	struct ab_stay_command *found = NULL;
@@ -402,7 +410,8 @@ void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
 		ab_fail(&err, AB_EUSAGE, 0, "attach needs two sockets");
 	} else if (ab_output_attach(c->output, ab_take_fd(&request->fds->v[0]),
 				    ab_take_fd(&request->fds->v[1]), &err) == 0) {
-		ab_control_reply(client, json_pack("{s:I}", "number", (json_int_t)c->number));
+		ab_control_reply(client, json_pack("{s:I,s:b}", "number", (json_int_t)c->number,
+						   "asks", ab_stay_asks(stay)));
 		return;
 	}
 	ab_control_refuse(client, &err);

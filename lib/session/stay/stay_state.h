@@ -46,6 +46,8 @@ struct ab_stay {
 struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client,
 				    const struct ab_strv *argv, struct ab_error *err);
 void ab_stay_go(struct ab_stay_command *command);
+/* Does the box ask about hosts? Then a client with a terminal shows the questions. */
+bool ab_stay_asks(const struct ab_stay *stay);
 
 /* start.c: what to start, with descriptors for those of 0-2 that are passed on. */
 struct ab_stay_start {

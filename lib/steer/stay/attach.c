@@ -13,6 +13,7 @@
 #include "steer/stay/enter.h"
 #include "steer/stay/follow.h"
 #include "steer/stay/kept_boxes.h"
+#include "steer/stay/questions.h"
 
 struct attached {
 	struct ab_kept_box box;
@@ -42,11 +43,13 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 	uint16_t rows, cols;
 	json_t *answer;
 	uint32_t fds;
+	bool asks;
 
 	if (open_sockets(a, err) < 0 || ab_terminal_open(&a->terminal, &fds, &rows, &cols, err) < 0)
 		return -1;
 	if (ab_kept_box_ask(&a->box, "attach", json_object(), a->boxs, 2, &answer, err) < 0)
 		return -1;
+	asks = json_is_true(json_object_get(answer, "asks"));
 	json_decref(answer);
 	for (size_t i = 0; i < AB_COUNT(a->boxs); i++) {
 		ab_closep(&a->boxs[i]);
@@ -58,8 +61,12 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 
 		rq->say(rq->arg, AB_SAY_NOTE, text);
 	}
-	if (ab_supervise_prepare(err) < 0 || ab_lock_supervisor(a->box.state.root, err) < 0)
+	if (asks && ab_questions_open(&a->box, a->terminal, &follow.questions, err) < 0)
 		return -1;
+	if (ab_supervise_prepare(err) < 0 || ab_lock_supervisor(a->box.state.root, err) < 0) {
+		ab_questions_close(follow.questions);
+		return -1;
+	}
 	follow.sock = a->ours[0];
 	/* The terminal takes it over. */
 	follow.bytes = a->terminal ? ab_take_fd(&a->ours[1]) : a->ours[1];

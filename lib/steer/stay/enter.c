@@ -22,6 +22,7 @@
 #include "steer/stay/client_streams.h"
 #include "steer/stay/follow.h"
 #include "steer/stay/kept_boxes.h"
+#include "steer/stay/questions.h"
 
 struct entry {
 	const struct ab_request *request;
@@ -34,6 +35,7 @@ struct entry {
 	size_t nenv;
 	const char *approved; /* or NULL */
 	bool raw;	      /* the box's policy passes all output to the terminal */
+	bool asks;	      /* it asks about hosts */
 };
 
 static int seal_strings(struct entry *e, struct ab_error *err)
@@ -134,6 +136,7 @@ static int start_command(struct entry *e, struct ab_error *err)
 			 ? 0
 			 : ab_fail(err, AB_EREFUSED, 0, "the box refused the command");
 	e->raw = json_is_true(json_object_get(answer, "raw"));
+	e->asks = json_is_true(json_object_get(answer, "asks"));
 	json_decref(answer);
 	return result;
 }
@@ -167,8 +170,12 @@ static int follow_command(struct entry *e, int *ret_status, struct ab_error *err
 	for (int fd = 0; null >= 0 && fd < 2; fd++)
 		dup2(null, fd);
 	ab_closep(&null);
-	if (confine_client(e, err) < 0)
+	if (e->asks && ab_questions_open(&e->box, e->terminal, &follow.questions, err) < 0)
 		return -1;
+	if (confine_client(e, err) < 0) {
+		ab_questions_close(follow.questions);
+		return -1;
+	}
 	e->terminal = NULL;
 	return ab_follow(&follow, ret_status, err);
 }

@@ -24,12 +24,15 @@
 #include <unistd.h>
 
 #include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "base/system/loop.h"
 #include "session/consent/request.h"
 #include "session/stay/stay_wire.h"
 #include "session/terminal/terminal.h"
 #include "steer/stay/client_streams.h"
+#include "steer/stay/questions.h"
 
 enum { CHUNK = 65536 };
 
@@ -38,7 +41,8 @@ struct follower {
 	struct ab_loop loop;
 	struct ab_source signals, sock, bytes;
 	bool ended, detached, timed_out;
-	bool asked_to_stop; /* SIGTSTP was forwarded */
+	bool asked_to_stop;	 /* SIGTSTP was forwarded */
+	struct ab_strv deferred; /* lines that wait for the end of a question; first letter: note */
 	int status;
 	struct ab_error *err;
 	int result;
@@ -79,6 +83,7 @@ static void stop_with_command(struct follower *f)
 {
 	if (f->what->terminal)
 		ab_terminal_suspend(f->what->terminal);
+	ab_questions_suspend(f->what->questions);
 	kill(getpid(), SIGSTOP);
 }
 
@@ -103,6 +108,7 @@ static void resume_command(struct follower *f)
 
 	if (f->what->streams)
 		tell_supervisor(f, AB_STAY_RESUME, front);
+	ab_questions_resume(f->what->questions);
 }
 
 static void tell_size(struct follower *f)
@@ -119,8 +125,9 @@ static void tell_size(struct follower *f)
 /* Of a client that is attached: the command has nothing to do with them. */
 static void take_own_signal(struct follower *f, int sig)
 {
-	if (sig == SIGWINCH) {
+	if (sig == SIGWINCH && f->what->terminal) {
 		ab_terminal_resize(f->what->terminal);
+		ab_questions_resize(f->what->questions);
 		tell_size(f);
 	} else if (sig == SIGTSTP) {
 		stop_with_command(f);
@@ -142,6 +149,7 @@ static void take_signal(struct follower *f, int sig)
 	case SIGWINCH:
 		if (f->what->terminal)
 			ab_terminal_resize(f->what->terminal);
+		ab_questions_resize(f->what->questions);
 		tell_supervisor(f, AB_STAY_SIGNAL, sig);
 		break;
 	case SIGTSTP:
@@ -185,9 +193,47 @@ static void lose_supervisor(struct follower *f)
 	give_up(f);
 }
 
-static void take_message(struct follower *f, struct ab_stay_msg *msg, size_t len, int *fd)
+static void say_line(struct follower *f, bool note, const char *text)
 {
 	const struct ab_request *rq = f->what->request;
+
+	/* Do not write over a question on the screen. */
+	if (ab_questions_asking(f->what->questions))
+		ab_strv_addf(&f->deferred, "%c%s", note ? 'n' : 'w', text);
+	else
+		rq->say(rq->arg, note ? AB_SAY_NOTE : AB_SAY_WARNING, text);
+}
+
+static void say_deferred(void *arg)
+{
+	struct follower *f = arg;
+	struct ab_strv lines = f->deferred;
+
+	if (ab_questions_asking(f->what->questions))
+		return;
+	f->deferred = (struct ab_strv){ 0 };
+	for (size_t i = 0; i < lines.len; i++)
+		say_line(f, lines.v[i][0] == 'n', lines.v[i] + 1);
+	ab_strv_fini(&lines);
+}
+
+static void say_question(void *arg, const char *text)
+{
+	say_line(arg, true, text);
+}
+
+static void request_redraw(void *arg)
+{
+	struct follower *f = arg;
+
+	if (f->what->streams)
+		tell_supervisor(f, AB_STAY_SIGNAL, SIGWINCH);
+	else
+		tell_size(f);
+}
+
+static void take_message(struct follower *f, struct ab_stay_msg *msg, size_t len, int *fd)
+{
 	bool whole = len == sizeof(*msg);
 
 	switch (msg->type) {
@@ -214,8 +260,7 @@ static void take_message(struct follower *f, struct ab_stay_msg *msg, size_t len
 	case AB_STAY_SAY:
 		msg->error.text[sizeof(msg->error.text) - 1] = '\0';
 		if (whole)
-			rq->say(rq->arg, msg->value ? AB_SAY_NOTE : AB_SAY_WARNING,
-				msg->error.text);
+			say_line(f, msg->value, msg->error.text);
 		break;
 	default:
 		break;
@@ -275,6 +320,17 @@ static int attach_bytes(struct follower *f)
 	return 0;
 }
 
+static int watch_questions(struct follower *f)
+{
+	struct ab_questions_watch watch = { .loop = &f->loop,
+					    .redraw = request_redraw,
+					    .uncovered = say_deferred,
+					    .say = say_question,
+					    .arg = f };
+
+	return ab_questions_attach(f->what->questions, &watch, f->err);
+}
+
 static int open_sources(struct follower *f)
 {
 	sigset_t all;
@@ -288,6 +344,8 @@ static int open_sources(struct follower *f)
 		return ab_fail(f->err, AB_ESYSTEM, errno, "watch for signals");
 	if (ab_loop_add(&f->loop, &f->signals, EPOLLIN, f->err) < 0 ||
 	    ab_loop_add(&f->loop, &f->sock, EPOLLIN, f->err) < 0)
+		return -1;
+	if (f->what->questions && watch_questions(f) < 0)
 		return -1;
 	if (f->what->streams)
 		return ab_client_streams_watch(f->what->streams, &f->loop, f->err);
@@ -327,7 +385,13 @@ int ab_follow(const struct ab_follow *what, int *ret_status, struct ab_error *er
 	if (what->streams)
 		ab_client_streams_close(what->streams);
 	copy_rest(&f);
+	ab_questions_close(what->questions);
 	ab_terminal_close(what->terminal);
+	for (size_t i = 0; i < f.deferred.len; i++)
+		what->request->say(what->request->arg,
+				   f.deferred.v[i][0] == 'n' ? AB_SAY_NOTE : AB_SAY_WARNING,
+				   f.deferred.v[i] + 1);
+	ab_strv_fini(&f.deferred);
 	ab_closep(&f.signals.fd);
 	ab_loop_fini(&f.loop);
 	if (f.result == 0)

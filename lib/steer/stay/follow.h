@@ -8,6 +8,7 @@
 
 struct ab_client_streams;
 struct ab_error;
+struct ab_questions;
 struct ab_request;
 struct ab_terminal;
 
@@ -18,6 +19,7 @@ struct ab_follow {
 	int bytes;			   /* attached: the stream of a detached command; else -1 */
 	struct ab_terminal *terminal;	   /* or NULL */
 	struct ab_client_streams *streams; /* NULL: attached */
+	struct ab_questions *questions;	   /* or NULL: none is shown; closed here */
 };
 
 /* Call ab_supervise_prepare() before. The status as of ab_run(); 0 if it was detached. */
