@@ -385,14 +385,16 @@ ended()
 	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = "{\"alsoWrite\":[\"$HOME/data\"]}" ]
 	agentbox run -- sh -c 'echo x >~/data/x && echo y >here'
 	[ "$status" -eq 0 ]
-	agentbox run -- sh -c 'echo pwn >~/.claude/settings.json || echo pwn >~/.claude/x'
-	[ "$status" -ne 0 ]
+	[ "$(cat "$HOME/data/x" here)" = $'x\ny' ]
+	# Whatever the box sees of it, on the host nothing changes.
+	agentbox run -- sh -c 'echo pwn >~/.claude/settings.json; echo pwn >~/.claude/x'
 	[ -z "$(ls -A "$HOME/.claude")" ]
 	agentbox allow --undo "$HOME/data"
-	agentbox run -- sh -c 'echo y >here'
 	[ "$status" -eq 0 ]
-	agentbox run -- sh -c 'echo y >~/data/x'
-	[ "$status" -ne 0 ]
+	agentbox run -- sh -c 'echo z >here'
+	[ "$(cat here)" = z ]
+	agentbox run -- sh -c 'echo z >~/data/x'
+	[ "$(cat "$HOME/data/x")" = x ]
 }
 
 @test "allow: a host for ever is allowed where a project has its own list" {
