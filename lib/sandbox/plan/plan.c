@@ -37,6 +37,26 @@ struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, 
 	return NULL;
 }
 
+static void free_layer(struct ab_layer_mount *l)
+{
+	struct ab_layer_mounts one = { .v = ab_alloc(sizeof(*l)), .len = 1 };
+
+	one.v[0] = *l;
+	ab_layer_mounts_fini(&one);
+}
+
+void ab_layer_mounts_drop(struct ab_layer_mounts *list, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->len; i++)
+		if (ab_path_within(list->v[i].path, path))
+			free_layer(&list->v[i]);
+		else
+			list->v[kept++] = list->v[i];
+	list->len = kept;
+}
+
 void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 {
 	for (size_t i = 0; i < list->len; i++) {

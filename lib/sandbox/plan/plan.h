@@ -52,9 +52,10 @@ void ab_objects_fini(struct ab_objects *list);
  * see nothing of the layer, so nothing in it is closed or pinned; masks still apply in it.
  */
 struct ab_layer_mount {
-	char *path;		/* in the box and on the host, real */
-	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
+	char *path;		     /* in the box and on the host, real */
+	char *upper, *work;	     /* two names in one folder of the host; NULL: temporary, on the
 				   staging tmpfs. Only `upper`: a full copy, mounted as it is */
+	uint64_t host_dev, host_ino; /* of the host's folder, with a copy: for the proof */
 	char *below;		/* a folder of the host between the layer and the host's own: the
 				   upper of a layer that another box uses; or NULL */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
@@ -88,6 +89,8 @@ static inline bool ab_layer_is_made(const struct ab_layer_mount *layer)
 
 /* The pointer is valid until the next one is added. */
 struct ab_layer_mount *ab_layer_mounts_add(struct ab_layer_mounts *list, const char *path);
+/* Remove the layers of this folder and of folders in it. */
+void ab_layer_mounts_drop(struct ab_layer_mounts *list, const char *path);
 struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, const char *path);
 void ab_layer_mounts_fini(struct ab_layer_mounts *list);
 

@@ -140,6 +140,8 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 			code_str(c, &l->upper);
 		if (kept > 1)
 			code_str(c, &l->work);
+		code(c, l->host_dev);
+		code(c, l->host_ino);
 		code(c, below);
 		if (below)
 			code_str(c, &l->below);

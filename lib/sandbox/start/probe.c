@@ -192,16 +192,28 @@ static const char *check_unwritable(struct proof *p, const char *dir)
 	return set_reason(p, "a file can be created in", dir);
 }
 
-/* Writes in a layer are fine if it is one: the folder must be an overlay, or read-only. */
+/* An overlay; or a copy, which must not be the host's own folder. */
+static bool is_layer(const struct ab_layer_mount *l)
+{
+	struct statx stx;
+	struct statfs fs;
+	struct stat st;
+
+	if (l->work || !l->upper)
+		return statfs(l->path, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	return statx(AT_FDCWD, l->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) == 0 &&
+	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT) && stat(l->path, &st) == 0 &&
+	       l->host_ino && (st.st_dev != l->host_dev || st.st_ino != l->host_ino);
+}
+
+/* Writes in a layer are fine if it is one, or read-only. */
 static const char *check_layers(struct proof *p)
 {
 	for (size_t i = 0; i < p->spec->layers.len && !p->spec->nested; i++) {
 		const struct ab_layer_mount *l = &p->spec->layers.v[i];
 		const char *why = NULL;
-		struct statfs fs;
 
-		if (ab_layer_is_made(l) &&
-		    (statfs(l->path, &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC))
+		if (ab_layer_is_made(l) && !is_layer(l))
 			why = set_reason(p, "not a layer:", l->path);
 		else if (l->errnum > 0)
 			why = check_unwritable(p, l->path);
