@@ -16,7 +16,7 @@ enum {
 
 enum option_kind {
 	OPT_SETTING,  /* a value for the configuration key `key` */
-	OPT_SWITCH,  /* the same; without "=VALUE" the value is "true" */
+	OPT_SWITCH,   /* the same; without "=VALUE" the value is "true" */
 	OPT_READONLY, /* no writable folders, and a read-only home */
 	OPT_VALUE,    /* a value that the command finds under `id` */
 	OPT_FLAG,     /* the same, without a value */

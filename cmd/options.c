@@ -139,7 +139,7 @@ static int take_option(struct args *args, const struct option *o, const char *va
 		add_setting(args, o->name, o->key, value);
 		return -1;
 	case OPT_SWITCH:
-		add_setting(args, o, value ? value : "true");
+		add_setting(args, o->name, o->key, value ? value : "true");
 		return -1;
 	case OPT_READONLY:
 		add_setting(args, o->name, "filesystem.write", NULL);

@@ -144,10 +144,9 @@ static bool stop_now(void *arg)
 static void test_stop(void)
 {
 	int left = 2;
-	struct ab_folder_copy c = { .max_entries = 100,
-				    .max_bytes = 1 << 20,
-				    .stop = stop_now,
-				    .arg = &left };
+	struct ab_folder_copy c = {
+		.max_entries = 100, .max_bytes = 1 << 20, .stop = stop_now, .arg = &left
+	};
 
 	ok(copy(&c, "a", "stopped") == ECANCELED, "a copy can be stopped");
 	ab_folder_copy_fini(&c);

@@ -58,7 +58,9 @@ static const json_t *find(const char *path)
 
 static const char *get_word(const json_t *word)
 {
-	return json_is_true(word) ? "true" : json_is_false(word) ? "false" : json_string_value(word);
+	return json_is_true(word)    ? "true"
+	       : json_is_false(word) ? "false"
+				     : json_string_value(word);
 }
 
 static bool same_words(const json_t *list, const struct ab_key *key)

@@ -14,7 +14,9 @@
 
 static int sweep(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
-	return ab_broker_sweep(broker, err) < 0 ? -1 : ab_broker_swept(broker, ret, &(struct ab_strv){ 0 }, err);
+	return ab_broker_sweep(broker, err) < 0
+		       ? -1
+		       : ab_broker_swept(broker, ret, &(struct ab_strv){ 0 }, err);
 }
 
 /* Nobody waits for a broker that watches, so it may still be about to exit. */

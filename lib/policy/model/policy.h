@@ -98,7 +98,7 @@ struct ab_policy {
 		 * for all its runs; NULL: a setting, with one for each workspace. */
 		const char *home_profile;
 		struct ab_strv share; /* folders in home that are the host's own; also in `write` */
-		struct ab_strv returns;	   /* files of a kept home layer that go back to the host */
+		struct ab_strv returns; /* files of a kept home layer that go back to the host */
 		enum ab_review review;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;

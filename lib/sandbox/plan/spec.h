@@ -88,7 +88,7 @@ struct ab_spec {
 	struct ab_strv keep_fds;       /* numbers, as text */
 	struct ab_strv blocked; /* set by ab_mounts_apply(): not mounted, because of a link in
 					* a layer */
-	struct ab_strv streams;	       /* of a further command: AB_STREAM_* or a device for 0-2 */
+	struct ab_strv streams; /* of a further command: AB_STREAM_* or a device for 0-2 */
 };
 
 void ab_spec_fini(struct ab_spec *spec);

@@ -62,7 +62,7 @@
 
 enum {
 	OUTBOX_MAX = 128,
-	FIXED_FDS = 5,	  /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
+	FIXED_FDS = 5, /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
 	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */

@@ -23,9 +23,9 @@ struct ab_home_setup {
 	const struct ab_policy *policy;
 	char *const *env;
 	const char *upper, *work; /* of a kept layer; NULL: temporary */
-	const char *below;	  /* upper of a kept layer, to show below a temporary one; or NULL */
-	bool nested;		  /* in a box: nothing is mounted */
-	bool verbose;		  /* look for files of other owners */
+	const char *below; /* upper of a kept layer, to show below a temporary one; or NULL */
+	bool nested;	   /* in a box: nothing is mounted */
+	bool verbose;	   /* look for files of other owners */
 };
 
 /* Add what the home needs to the facts; after ab_host_facts_look(). `notes` and `details` get

@@ -516,7 +516,7 @@ static void write_failure(struct run *r, const struct ab_error *err)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
 }
 
-static /* A command that never started has changed nothing: a set with the run's own id is of no use. */
+/* A command that never started has changed nothing: a set with the run's own id is of no use. */
 static void end_review(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
@@ -527,7 +527,7 @@ static void end_review(struct run *r)
 				       &(struct ab_error){ 0 });
 }
 
-int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
+static int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
 {
 	if (r->stayed)
 		return run_staying(r, ret_status, err);

@@ -393,7 +393,8 @@ static void scan_roots(struct ab_surveyor *s)
 
 	s->walk = &w;
 	for (size_t i = 0; i < s->roots.len; i++)
-		if (!is_nested(&s->roots, i, NULL) && ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
+		if (!is_nested(&s->roots, i, NULL) &&
+		    ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
 			w.cut = true;
 	for (size_t i = 0; i < s->roots.len; i++)
 		read_top(s, s->roots.v[i]);
