@@ -95,6 +95,10 @@ static int diff_main(struct args *args)
 	ab_strv_fini(&report.notes);
 	if (result < 0)
 		return complain(args, &err);
+	if (pager.errnum) {
+		tell("cannot write the changes: %s", strerror(pager.errnum));
+		return 1;
+	}
 	if (save)
 		tell("wrote %s", file);
 	return 0;

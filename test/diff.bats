@@ -337,6 +337,9 @@ is_clean()
 	grep -q '<span class="a">+B</span>' "$TEST_DIR/page.html"
 	grep -q 'runs when a folder is opened (direnv)' "$TEST_DIR/page.html"
 	[ "$(grep -c '<html' "$TEST_DIR/page.html")" = "$(grep -c '</html>' "$TEST_DIR/page.html")" ]
+	run bash -c '"$1" diff dev --stat >/dev/full' - "$AGENTBOX"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot write the changes: No space left on device"* ]]
 	agentbox diff dev --html /nowhere/page.html
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"/nowhere/page.html"* ]]

@@ -67,6 +67,10 @@ void ab_stat_show(struct ab_buf *b, const struct ab_show_style *style,
 		  const struct ab_stat_table *table);
 void ab_stat_fini(struct ab_stat_table *table);
 
+/* The members of a change that every description has: "path", and "path_percent" if it is not
+ * UTF-8; "labels". */
+void ab_show_json_path(struct ab_buf *b, const char *path);
+void ab_show_json_labels(struct ab_buf *b, const struct ab_label_hits *hits);
 /* One JSON object, without a comma or newline around it. */
 void ab_show_json(struct ab_buf *b, const struct ab_shown *shown, bool hunks);
 void ab_show_json_totals(struct ab_buf *b, const struct ab_show_totals *totals);

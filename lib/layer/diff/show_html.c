@@ -30,6 +30,14 @@ static const char diff_style[] =
 static void add_markup(struct ab_buf *b, const char *s, size_t len)
 {
 	for (const char *end = s + len; s < end; s++) {
+		size_t plain = 0;
+
+		while (s + plain < end && !strchr("&<>\"'", s[plain]))
+			plain++;
+		ab_buf_add(b, s, plain);
+		s += plain;
+		if (s == end)
+			break;
 		switch (*s) {
 		case '&':
 			ab_buf_puts(b, "&amp;");
@@ -46,8 +54,6 @@ static void add_markup(struct ab_buf *b, const char *s, size_t len)
 		case '\'':
 			ab_buf_puts(b, "&#39;");
 			break;
-		default:
-			ab_buf_add(b, s, 1);
 		}
 	}
 }

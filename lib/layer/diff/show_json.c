@@ -38,7 +38,7 @@ static bool is_utf8(const char *text)
 }
 
 /* JSON has no bytes: a path that is not UTF-8 is also given as %XX. */
-static void add_path(struct ab_buf *b, const char *path)
+void ab_show_json_path(struct ab_buf *b, const char *path)
 {
 	ab_buf_puts(b, "\"path\":");
 	ab_buf_json(b, path);
@@ -63,9 +63,9 @@ static void add_side(struct ab_buf *b, const char *mode, const char *size, enum 
 			      (unsigned long long)bytes);
 }
 
-static void add_labels(struct ab_buf *b, const struct ab_label_hits *hits)
+void ab_show_json_labels(struct ab_buf *b, const struct ab_label_hits *hits)
 {
-	ab_buf_puts(b, ",\"labels\":[");
+	ab_buf_puts(b, "\"labels\":[");
 	for (size_t i = 0; i < hits->len; i++) {
 		const struct ab_label_hit *hit = &hits->v[i];
 		const struct ab_label *label = &ab_labels[hit->id];
@@ -145,7 +145,7 @@ void ab_show_json(struct ab_buf *b, const struct ab_shown *shown, bool hunks)
 	const struct ab_change *c = shown->change;
 
 	ab_buf_puts(b, "{");
-	add_path(b, c->path);
+	ab_show_json_path(b, c->path);
 	ab_buf_printf(b, ",\"kind\":\"%s\",\"was\":\"%s\",\"is\":\"%s\"", ab_show_kind(c),
 		      get_type_name(c->was), get_type_name(c->is));
 	add_side(b, "old_mode", "old_size", c->was, c->old_mode, c->old_size);
@@ -156,7 +156,8 @@ void ab_show_json(struct ab_buf *b, const struct ab_shown *shown, bool hunks)
 		ab_buf_json(b, c->refused);
 	else
 		ab_buf_puts(b, "null");
-	add_labels(b, shown->hits);
+	ab_buf_puts(b, ",");
+	ab_show_json_labels(b, shown->hits);
 	add_contents(b, shown, hunks);
 	ab_buf_puts(b, "}");
 }

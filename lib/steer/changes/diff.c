@@ -440,9 +440,19 @@ int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *r
 	return result;
 }
 
+struct file {
+	int fd;
+	int errnum; /* why it could not be written, or 0 */
+};
+
 static int put_file(void *arg, const char *data, size_t len)
 {
-	return ab_write_all(*(int *)arg, data, len);
+	struct file *file = arg;
+
+	if (ab_write_all(file->fd, data, len) == 0)
+		return 0;
+	file->errnum = errno;
+	return -1;
 }
 
 int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_request *request,
@@ -450,14 +460,17 @@ int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_reque
 {
 	ab_autofree char *tmp = ab_printf("%s.XXXXXX", file);
 	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+	struct file out = { .fd = fd };
 	int result;
 
 	*ret = (struct ab_diff_report){ 0 };
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make %s", file);
-	result = ab_diff(input, request, put_file, &fd, ret, err);
-	if (result == 0 && (fsync(fd) < 0 || rename(tmp, file) < 0))
-		result = ab_fail(err, AB_ESYSTEM, errno, "write %s", file);
+	result = ab_diff(input, request, put_file, &out, ret, err);
+	if (result == 0 && !out.errnum && (fsync(fd) < 0 || rename(tmp, file) < 0))
+		out.errnum = errno;
+	if (result == 0 && out.errnum)
+		result = ab_fail(err, AB_ESYSTEM, out.errnum, "write %s", file);
 	if (result < 0)
 		unlink(tmp);
 	return result;

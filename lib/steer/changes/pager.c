@@ -146,7 +146,12 @@ int ab_pager_put(void *arg, const char *data, size_t len)
 	if (pager->command && !pager->started)
 		start_pager(pager);
 	pager->started = true;
-	return ab_write_all(pager->fd, data, len);
+	if (ab_write_all(pager->fd, data, len) == 0)
+		return 0;
+	/* A person may leave the pager before the end. */
+	if (!pager->pid)
+		pager->errnum = errno;
+	return -1;
 }
 
 void ab_pager_close(struct ab_pager *pager)

@@ -18,6 +18,7 @@ struct ab_pager {
 	int fd;	   /* where output goes: standard output, or a pipe */
 	pid_t pid; /* of the pager, or 0 */
 	bool started;
+	int errnum;	     /* why the output could not be written without a pager, or 0 */
 	const char *command; /* NULL: none */
 	char *const *environ;
 };

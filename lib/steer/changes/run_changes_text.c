@@ -58,6 +58,11 @@ static enum ab_change_type get_type(mode_t mode)
 	return S_ISLNK(mode) ? AB_TYPE_LINK : AB_TYPE_OTHER;
 }
 
+static const char *get_type_name(mode_t mode)
+{
+	return S_ISREG(mode) ? "file" : S_ISLNK(mode) ? "link" : "other";
+}
+
 static const char *get_kind(const struct ab_run_file *f)
 {
 	return f->created ? "created" : "modified";
@@ -84,24 +89,13 @@ static void add_json(struct show *s, const struct ab_run_file *f, const struct a
 {
 	struct ab_buf *b = &s->out->b;
 
-	ab_buf_puts(b, s->shown ? ",\n{\"path\":" : "\n{\"path\":");
-	ab_buf_json(b, f->path);
-	ab_buf_printf(b,
-		      ",\"kind\":\"%s\",\"is\":\"%s\",\"new_mode\":\"%04o\",\"new_size\":%llu,"
-		      "\"labels\":[",
-		      get_kind(f),
-		      S_ISREG(f->mode)	 ? "file"
-		      : S_ISLNK(f->mode) ? "link"
-					 : "other",
-		      f->mode & 07777, (unsigned long long)f->size);
-	for (size_t i = 0; i < hits->len; i++) {
-		ab_buf_printf(b, "%s{\"name\":\"%s\",\"what\":\"%s\",\"why\":\"%s\",\"who\":",
-			      i ? "," : "", ab_labels[hits->v[i].id].name,
-			      ab_labels[hits->v[i].id].what, ab_labels[hits->v[i].id].why);
-		ab_buf_json(b, hits->v[i].who);
-		ab_buf_puts(b, "}");
-	}
-	ab_buf_puts(b, "]}");
+	ab_buf_puts(b, s->shown ? ",\n{" : "\n{");
+	ab_show_json_path(b, f->path);
+	ab_buf_printf(b, ",\"kind\":\"%s\",\"is\":\"%s\",\"new_mode\":\"%04o\",\"new_size\":%llu,",
+		      get_kind(f), get_type_name(f->mode), f->mode & 07777,
+		      (unsigned long long)f->size);
+	ab_show_json_labels(b, hits);
+	ab_buf_puts(b, "}");
 }
 
 static void add_page(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
