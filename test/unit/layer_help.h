@@ -61,6 +61,13 @@ static inline void wait_for_tick(void)
 	} while (!ab_time_later(now, first));
 }
 
+static inline int open_folder(const char *name)
+{
+	ab_autofree char *path = ab_printf("%s/%s", top, name);
+
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* A new host folder, made by `lower`; then the layer starts, and `upper` fills it. */
 static inline void make_layer(const char *lower, const char *upper)
 {
@@ -83,8 +90,8 @@ static inline void make_layer(const char *lower, const char *upper)
 		close(view.upper);
 	if (view.lower >= 0)
 		close(view.lower);
-	view.upper = open(ab_printf("%s/upper", top), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	view.lower = open(ab_printf("%s/lower", top), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	view.upper = open_folder("upper");
+	view.lower = open_folder("lower");
 	view.copy = false;
 	view.known = NULL;
 }
