@@ -165,7 +165,7 @@ no_sets()
 	[ "$(tail -n 1 src/a.c)" = more ]
 	[ ! -e .envrc ]
 	jq -e '.review | .applied == 2 and .waiting == 1 and .labelled == 1' "$TEST_DIR/result"
-	[[ "$output" == *"2 applied, 1 wait"* ]]
+	[[ "$output" == *"2 applied, 1 waits"* ]]
 	agentbox undo "$(set_key)"
 	[ "$status" -eq 0 ]
 	[ ! -e plain.txt ]

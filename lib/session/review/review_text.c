@@ -59,8 +59,9 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 	} else if (automatic) {
 		ab_buf_printf(&b,
 			      "; %" PRIu64 " applied, %" PRIu64
-			      " wait: agentbox diff %s, agentbox apply %s, agentbox discard %s",
-			      sum->applied, sum->waiting, key, key, key);
+			      " wait%s: agentbox diff %s, agentbox apply %s, agentbox discard %s",
+			      sum->applied, sum->waiting, sum->waiting == 1 ? "s" : "", key, key,
+			      key);
 	} else {
 		ab_buf_printf(&b, "; to see and keep them: agentbox diff %s, agentbox apply %s",
 			      key, key);
