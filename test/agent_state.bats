@@ -285,6 +285,22 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	done
 }
 
+@test "agents: where the home cannot be one layer, the agent's folder is, and its login comes back" {
+	need userns
+	mkdir -p "$HOME/mnt" "$HOME/.codex"
+	login codex mine >"$HOME/.codex/auth.json"
+	run timeout --kill-after=5 120 unshare --user --map-root-user --mount sh -c '
+		mount -t tmpfs none ~/mnt && exec "$0" run --profile codex --unknown deny -v -- sh -c "$@"' \
+		"$AGENTBOX" 'echo evil >~/.codex/config.toml; echo said >~/.codex/sessions/1; echo "$1" >~/.codex/auth.json' \
+		- "$(login codex box)" 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the home folder cannot be layered as a whole"* ]]
+	[ ! -e "$HOME/.codex/config.toml" ]
+	[ "$(cat "$HOME/.codex/sessions/1")" = said ]
+	[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex box)" ]
+}
+
 @test "return: a project file that is not trusted sets neither share nor return" {
 	echo '{ "filesystem": { "share": ["~/x"], "return": ["~/y.json"], "home": "kept" } }' >.agentbox.json
 	agentbox run --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'
