@@ -583,3 +583,54 @@ has_commands()
 	agentbox log dev --json
 	jq -se 'map(select(.kind == "question" and .answer == "no")) | length == 1' <<<"$output"
 }
+
+@test "attack: no process in the box gets a descriptor of init or of a leader, or traces them" {
+	need userns
+	need program:python3
+	keep dev --net blocked
+	cat >try.py <<-'PY'
+	import ctypes, os
+	libc = ctypes.CDLL(None, use_errno=True)
+	def getfd(pid, fd):
+	    return libc.syscall(438, os.pidfd_open(pid), fd, 0)
+	child = os.fork()
+	if child == 0:
+	    import time
+	    time.sleep(100)
+	print("own", getfd(child, 0) >= 0)
+	os.kill(child, 9)
+	leader = os.getppid()
+	for pid in 1, leader:
+	    print(max(getfd(pid, fd) for fd in range(20)), libc.ptrace(16, pid, 0, 0),
+	        os.access("/proc/%d/fd/0" % pid, os.F_OK))
+	PY
+	agentbox run --in dev --yes -- python3 try.py
+	[ "$status" -eq 0 ]
+	[ "$output" = $'own True\n-1 -1 False\n-1 -1 False' ]
+}
+
+@test "attack: a command that kills its leader is ended for its client only, and the box stays" {
+	need userns
+	keep dev
+	agentbox run --in dev -- sh -c 'kill -KILL $PPID; sleep 0.2; touch alive'
+	[ "$status" -eq 137 ]
+	wait_for 20 test -e alive
+	agentbox run --in dev -- echo still
+	[ "$output" = still ]
+}
+
+@test "in: forty clients at once" {
+	need userns
+	keep dev
+	local pids=() pid
+	for i in $(seq 40); do
+		launch run --in dev -- sh -c 'while [ ! -e go ]; do sleep 0.2; done; echo done' </dev/null >"out$i" 2>&1 &
+		pids+=($!)
+	done
+	wait_for 60 has_commands dev 40
+	touch go
+	for pid in "${pids[@]}"; do
+		wait "$pid"
+	done
+	[ "$(cat out* | sort | uniq -c | tr -s ' ')" = " 40 done" ]
+}

@@ -61,8 +61,9 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 
 		rq->say(rq->arg, AB_SAY_NOTE, text);
 	}
-	if (asks && ab_questions_open(&a->box, a->terminal, &follow.questions, err) < 0)
-		return -1;
+	if (asks)
+		follow.questions = ab_questions_open(&a->box, a->terminal);
+	ab_steer_fini(&a->box.steer);
 	if (ab_supervise_prepare(err) < 0 || ab_lock_supervisor(a->box.state.root, err) < 0) {
 		ab_questions_close(follow.questions);
 		return -1;

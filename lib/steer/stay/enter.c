@@ -170,8 +170,10 @@ static int follow_command(struct entry *e, int *ret_status, struct ab_error *err
 	for (int fd = 0; null >= 0 && fd < 2; fd++)
 		dup2(null, fd);
 	ab_closep(&null);
-	if (e->asks && ab_questions_open(&e->box, e->terminal, &follow.questions, err) < 0)
-		return -1;
+	if (e->asks)
+		follow.questions = ab_questions_open(&e->box, e->terminal);
+	/* The control socket has room for a few clients only. */
+	ab_steer_fini(&e->box.steer);
 	if (confine_client(e, err) < 0) {
 		ab_questions_close(follow.questions);
 		return -1;

@@ -185,26 +185,22 @@ static void pass_uncovered(void *arg)
 	s->watch.uncovered(s->watch.arg);
 }
 
-int ab_questions_open(const struct ab_kept_box *box, struct ab_terminal *terminal,
-		      struct ab_questions **ret, struct ab_error *err)
+struct ab_questions *ab_questions_open(const struct ab_kept_box *box, struct ab_terminal *terminal)
 {
+	struct ab_host_prompt *prompt = NULL;
 	struct ab_questions *s;
-	struct ab_host_prompt *prompt;
+	struct ab_error err;
 
-	*ret = NULL;
-	if (!terminal || ab_host_prompt_open(terminal, &prompt, err) < 0)
-		return terminal ? -1 : 0;
-	if (!prompt)
-		return 0;
+	if (!terminal || ab_host_prompt_open(terminal, &prompt, &err) < 0 || !prompt)
+		return NULL;
 	s = ab_alloc(sizeof(*s));
 	s->prompt = prompt;
-	if (ab_steer_open(&box->state, box->steer.id, &s->steer, err) < 0 ||
-	    ab_steer_send(&s->steer, "follow", NULL, err) < 0) {
-		ab_questions_close(s);
-		return -1;
-	}
-	*ret = s;
-	return 0;
+	s->steer.fd = -1;
+	if (ab_steer_open(&box->state, box->steer.id, &s->steer, &err) == 0 &&
+	    ab_steer_send(&s->steer, "follow", NULL, &err) == 0)
+		return s;
+	ab_questions_close(s);
+	return NULL;
 }
 
 int ab_questions_attach(struct ab_questions *s, const struct ab_questions_watch *watch,

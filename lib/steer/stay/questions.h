@@ -13,9 +13,9 @@ struct ab_loop;
 struct ab_questions;
 struct ab_terminal;
 
-/* Before the client confines itself. *ret is NULL if the terminal cannot show one. */
-int ab_questions_open(const struct ab_kept_box *box, struct ab_terminal *terminal,
-		      struct ab_questions **ret, struct ab_error *err);
+/* Before the client confines itself. NULL: none can be shown here (no terminal, too many clients of
+ * the control socket); they can still be answered with `allow` and `deny`. */
+struct ab_questions *ab_questions_open(const struct ab_kept_box *box, struct ab_terminal *terminal);
 
 struct ab_questions_watch {
 	struct ab_loop *loop;
