@@ -304,7 +304,7 @@ at_home()
 @test "full disk: what it means is said at the end" {
 	need userns
 	local as=()
-	[ "$(id -u)" -eq 0 ] || as=(--user --map-current-user --keep-caps)
+	[ "$(id -u)" -eq 0 ] || as=(--user --map-root-user)
 	mkdir -p "$AGENTBOX_STATE"
 	chmod 700 "$AGENTBOX_STATE"
 	run timeout 60 unshare "${as[@]}" --mount sh -c 'mount -t tmpfs -o size=4m,mode=700 none "$1" &&

@@ -291,6 +291,28 @@ static void check_remove(void)
 	ok(!exists("layers/.gone-0-x"), "what a killed removal left is swept");
 }
 
+/* The copy of one run: nobody finds it, and it goes with its lock. */
+static void check_private(void)
+{
+	ab_autostrv struct ab_strv before = { 0 }, keys = { 0 };
+	ab_autofree char *path = NULL;
+	struct ab_layer_set set;
+
+	ab_layers_list(AB_LAYER_STORE(&state), &before, &error);
+	ok(ab_layers_open_private(AB_LAYER_STORE(&state), &set, &error) == 0 && set.fresh,
+	   "a private set: %s", error.text);
+	path = ab_strdup(set.path);
+	ok(!ab_layer_key_valid(set.key) &&
+		   ab_layers_list(AB_LAYER_STORE(&state), &keys, &error) == 0 &&
+		   keys.len == before.len,
+	   "is in no list");
+	ab_layers_sweep(AB_LAYER_STORE(&state), 100);
+	ok(access(path, F_OK) == 0, "stays while it is locked");
+	ab_layer_set_fini(&set);
+	ab_layers_sweep(AB_LAYER_STORE(&state), 100);
+	ok(access(path, F_OK) < 0, "and is swept afterwards");
+}
+
 static void remove_top(void)
 {
 	ab_autoclose int tmp = open("/tmp", O_PATH | O_CLOEXEC);
@@ -309,6 +331,7 @@ int main(void)
 	check_find();
 	check_hostile();
 	check_remove();
+	check_private();
 	ab_state_fini(&state);
 	remove_top();
 	return done();
