@@ -482,10 +482,12 @@ is_clean()
 	! grep -q LESSOPEN "$PAGED" || false
 	LC_ALL=C grep -q $'^\e\\[32m+B\e\\[m' "$PAGED"
 	rm "$PAGED"
-	tty_start env PAGER="$TEST_DIR/pager" NO_COLOR=1 "$AGENTBOX" diff dev
+	tty_start env PAGER="$TEST_DIR/pager" NO_COLOR=1 LESS=-S "$AGENTBOX" diff dev
 	tty_end
 	tty_stop
 	grep -qx '+B' "$PAGED"
+	[ "$(grep -c '^LESS=' "$PAGED")" -eq 1 ]
+	grep -qx 'LESS=-S' "$PAGED"
 	is_clean "$PAGED"
 	rm "$PAGED"
 	# A pager that is not there, or none: plainly.

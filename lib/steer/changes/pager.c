@@ -13,20 +13,20 @@
 #include "base/data/strv.h"
 #include "base/system/fd.h"
 
-static const char *get_variable(char *const *environ, const char *name)
+static const char *get_variable(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; environ && *environ; environ++)
-		if (strncmp(*environ, name, n) == 0 && (*environ)[n] == '=')
-			return *environ + n + 1;
+	for (; env && *env; env++)
+		if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
+			return *env + n + 1;
 	return NULL;
 }
 
 /* Is the program in an absolute folder of PATH? */
-static bool is_installed(char *const *environ, const char *program)
+static bool is_installed(char *const *env, const char *program)
 {
-	const char *path = get_variable(environ, "PATH");
+	const char *path = get_variable(env, "PATH");
 
 	while (path && *path) {
 		size_t n = strcspn(path, ":");
@@ -40,68 +40,69 @@ static bool is_installed(char *const *environ, const char *program)
 }
 
 /* Is its program there? A command that only a shell understands counts as if. */
-static bool can_start(char *const *environ, const char *command)
+static bool can_start(char *const *env, const char *command)
 {
 	size_t n = strcspn(command, " \t");
 	ab_autofree char *program = ab_strndup(command, n);
 
 	if (strpbrk(program, "='\"\\$`;&|()<>~"))
 		return true;
-	return strchr(program, '/') ? access(program, X_OK) == 0 : is_installed(environ, program);
+	return strchr(program, '/') ? access(program, X_OK) == 0 : is_installed(env, program);
 }
 
-static const char *choose_command(char *const *environ)
+static const char *choose_command(char *const *env)
 {
-	const char *command = get_variable(environ, "AGENTBOX_PAGER");
-	const char *term = get_variable(environ, "TERM");
+	const char *command = get_variable(env, "AGENTBOX_PAGER");
+	const char *term = get_variable(env, "TERM");
 
 	if (!command)
-		command = get_variable(environ, "PAGER");
+		command = get_variable(env, "PAGER");
 	if (!command && term && strcmp(term, "dumb") == 0)
 		return NULL;
 	if (!command)
 		command = "less -FRX";
-	if (!*command || strcmp(command, "cat") == 0 || !can_start(environ, command))
+	if (!*command || strcmp(command, "cat") == 0 || !can_start(env, command))
 		return NULL;
 	return command;
 }
 
-void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *environ)
+void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *env)
 {
-	*pager = (struct ab_pager){ .fd = STDOUT_FILENO, .environ = environ };
+	*pager = (struct ab_pager){ .fd = STDOUT_FILENO, .environ = env };
 	if (wanted)
-		pager->command = choose_command(environ);
+		pager->command = choose_command(env);
 }
 
 /* less can run commands, edit files and pass its input through a program; the text is not
  * the user's own. */
-static void clean_environment(char *const *environ, struct ab_strv *ret)
+static void clean_environment(char *const *env, struct ab_strv *ret)
 {
 	static const char *const out[] = { "LESSOPEN=", "LESSCLOSE=", "LESSSECURE=",
 					   "LESSSECURE_ALLOW=" };
+	bool less = get_variable(env, "LESS") != NULL;
 
-	for (; environ && *environ; environ++) {
+	for (; env && *env; env++) {
 		bool keep = true;
 
 		for (size_t i = 0; i < AB_COUNT(out); i++)
-			keep &= strncmp(*environ, out[i], strlen(out[i])) != 0;
+			keep &= strncmp(*env, out[i], strlen(out[i])) != 0;
 		if (keep)
-			ab_strv_add(ret, *environ);
+			ab_strv_add(ret, *env);
 	}
 	ab_strv_add(ret, "LESSSECURE=1");
-	if (!get_variable(environ, "LESS"))
+	if (!less)
 		ab_strv_add(ret, "LESS=FRX");
 }
 
 /* In the child. */
 static void run_pager(const struct ab_pager *pager, int in, int status)
 {
-	ab_autostrv struct ab_strv env = { 0 };
+	ab_autostrv struct ab_strv own = { 0 };
 	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, ab_strdup(pager->command), NULL };
 
-	clean_environment(pager->environ, &env);
+	clean_environment(pager->environ, &own);
 	if (dup2(in, STDIN_FILENO) >= 0)
-		execve("/bin/sh", argv, env.v);
+		execve("/bin/sh", argv, own.v);
 	(void)!write(status, "x", 1);
 	_exit(127);
 }

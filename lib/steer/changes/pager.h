@@ -24,7 +24,7 @@ struct ab_pager {
 };
 
 /* `wanted`: standard output is a terminal. */
-void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *environ);
+void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *env);
 /* An ab_diff_put_fn. */
 int ab_pager_put(void *pager, const char *data, size_t len);
 /* Wait until the person has left the pager. */
