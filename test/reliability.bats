@@ -205,7 +205,7 @@ b.sock"
 
 @test "limits: the files of the private folders are bounded" {
 	printf '{ "filesystem": { "tmpSize": "16M" } }' >"$TEST_DIR/config.json"
-	agentbox run --config "$TEST_DIR/config.json" -- python3 -c '
+	agentbox_split run --config "$TEST_DIR/config.json" -- python3 -c '
 import os
 n = 0
 try:
@@ -217,6 +217,7 @@ except OSError as e:
 '
 	[ "$status" -eq 0 ]
 	[ "${output% *}" = 28 ]
+	[[ "$stderr" == *"are full (16M); increase filesystem.tmpSize"* ]]
 	[ "${output#* }" -gt 1000 ]
 	[ "${output#* }" -le 2048 ]
 	# Ordinary use is far below: 65,536 files for each GiB.

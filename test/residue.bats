@@ -46,7 +46,9 @@ unharmed()
 }
 
 # A command that tries the walls and then leaves a marker.
-walls='touch ../outside 2>/dev/null && echo HOLE: outside
+# What it creates in the home folder must not be real.
+walls='touch ../../outside 2>/dev/null && echo HOLE: outside
+	touch ../not-real 2>/dev/null
 	(echo x >.git/hooks/pre-commit) 2>/dev/null && echo HOLE: hook
 	cat ../.ssh/id_ed25519 2>/dev/null && echo HOLE: key
 	echo ok >marker'
@@ -114,7 +116,7 @@ inject()
 # No wall was open, and no success is claimed for what did not happen.
 sound()
 {
-	if [[ "$output" == *HOLE* ]]; then
+	if [[ "$output" == *HOLE* ]] || [ -e ../not-real ]; then
 		echo "a wall is open after $1:"
 		echo "$output"
 		return 1

@@ -72,25 +72,27 @@ static int place_kept(const struct ab_overlay *o, const struct ab_layer_mount *l
 				       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-/* Descriptors instead of paths: nothing is looked up a second time, the text has no character that
- * overlay would treat specially, and the box's mountinfo does not show it. */
-static int create_overlay(const struct ab_overlay *o, bool kept, int stage, int middle,
+/*
+ * From the staging tmpfs, where the names of our own folders are short, and by descriptor for the
+ * host's: nothing is looked up a second time, the text has no character that overlay would treat
+ * specially, and the box's mountinfo shows no path of the host.
+ */
+static int create_overlay(const struct ab_overlay *o, bool kept, const char *middle,
 			  const char *upper, const char *work)
 {
-	ab_autofree char *up = ab_printf("/proc/self/fd/%d/%s", stage, upper);
-	ab_autofree char *in = ab_printf("/proc/self/fd/%d/%s", stage, work);
-	const int lowers[] = { middle, o->below, o->lower };
-	char below[AB_COUNT(lowers) * NAME_SIZE] = "";
+	const int lowers[] = { o->below, o->lower };
+	char below[(AB_COUNT(lowers) + 1) * NAME_SIZE];
 	/*
 	 * With an index a second box with the same layer gets EBUSY. A temporary one is nobody
 	 * else's; and on a tmpfs nothing is synchronized, so "volatile" would save nothing.
 	 */
 	const char *const options[] = { "lowerdir",  below,	"upperdir",
-					up,	     "workdir", in,
+					upper,	     "workdir", work,
 					"userxattr", NULL,	kept ? "index" : NULL,
 					"on",	     NULL };
-	size_t n = 0;
+	size_t n;
 
+	n = (size_t)snprintf(below, sizeof(below), "%s", middle);
 	for (size_t i = 0; i < AB_COUNT(lowers); i++)
 		if (lowers[i] >= 0)
 			n += (size_t)snprintf(below + n, sizeof(below) - n, "%s/proc/self/fd/%d",
@@ -99,7 +101,7 @@ static int create_overlay(const struct ab_overlay *o, bool kept, int stage, int 
 }
 
 static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool kept, int stage,
-		     const char *top, int middle)
+		     const char *top, const char *middle)
 {
 	ab_autofree char *upper = NULL, *work = NULL;
 
@@ -109,7 +111,7 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	/* The supervisor has the lock of a kept layer. If the box before was killed with its
 	 * supervisor, its mounts last a little longer than that one's lock. */
 	for (int waited = 0; waited < BUSY_MS; waited += BUSY_STEP_MS) {
-		o->tree = create_overlay(o, kept, stage, middle, upper, work);
+		o->tree = create_overlay(o, kept, middle, upper, work);
 		if (o->tree >= 0 || errno != EBUSY || !kept)
 			break;
 		poll(NULL, 0, BUSY_STEP_MS);
@@ -119,12 +121,10 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 
 /* Where the names of layer i are hidden, before its whiteouts. */
 static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
-		       size_t i)
+		       const char *name)
 {
 	ab_autoclose int dir = -1;
-	char name[NAME_SIZE];
 
-	snprintf(name, sizeof(name), HIDDEN "/%zu", i);
 	if (mkdirat(stage, name, get_mode(o->lower) | 0700) < 0)
 		return -1;
 	dir = openat(stage, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -140,23 +140,22 @@ static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *
 		    errno != ENOENT)
 			return -1;
 	}
-	return ab_take_fd(&dir);
+	return dir < 0 ? -1 : 0;
 }
 
 /* The layer's `errnum`. */
 static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stage, size_t i)
 {
-	ab_autoclose int middle = -1;
+	char top[NAME_SIZE], middle[NAME_SIZE] = "";
 	int result = 0;
-	char top[NAME_SIZE];
 	struct stat st;
 
 	snprintf(top, sizeof(top), "l%zu", i);
 	if (mkdirat(stage, top, 0700) < 0)
 		return errno;
 	if (l->hides || l->bare) {
-		middle = make_middle(o, l, stage, i);
-		if (middle < 0)
+		snprintf(middle, sizeof(middle), HIDDEN "/%zu", i);
+		if (make_middle(o, l, stage, middle) < 0)
 			return errno;
 	}
 	if (try_upper(o, l, l->upper, stage, top, middle) < 0) {
@@ -281,6 +280,10 @@ static bool needs_middle(const struct ab_spec *spec)
 
 int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, struct ab_error *err)
 {
+	if (o->len == 0)
+		return 0;
+	if (fchdir(stage) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "enter the staging folder");
 	if (needs_middle(spec) && make_hidden(o, stage, err) < 0)
 		return -1;
 	/* The spare ones last: whether they are needed is known then. */

@@ -30,7 +30,7 @@ struct ab_overlays {
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
 			struct ab_error *err);
 /*
- * While the staging tmpfs is attached and writable, with umask 0. Sets `errnum` of each layer; fails
+ * While the staging tmpfs is attached and writable, with umask 0; makes it the current folder. Sets `errnum` of each layer; fails
  * if a layer that is not optional cannot be made.
  */
 int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, struct ab_error *err);
