@@ -42,7 +42,7 @@ static int enter(int dir, const char *name)
 
 static int make_entry(int dir, int top, const char *entry)
 {
-	const char *name = entry + 1;
+	const char *name = *entry ? entry + 1 : "";
 
 	if (!*name || strchr(name, '/') || strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
 		return dir;
