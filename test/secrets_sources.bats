@@ -354,6 +354,17 @@ recorded()
 	let_go
 	[ "$status" -eq 0 ]
 	[ -z "$(cat "$TEST_DIR/out")" ]
+	# In a layer a change on the host does not uncover it.
+	LAST='cat ~/declared && echo covered' held
+	echo "$VALUE-1" >"$HOME/new"
+	mv "$HOME/new" "$HOME/declared"
+	let_go
+	[ "$status" -eq 0 ]
+	grep covered "$TEST_DIR/out"
+	no_value_in "$(cat "$TEST_DIR/out")"
+	run ! grep replaced "$TEST_DIR/out"
+	echo "$VALUE" >"$HOME/declared"
+	readonly_home
 	LAST='cat ~/declared && echo covered' held
 	echo "$VALUE-2" >"$HOME/new"
 	mv "$HOME/new" "$HOME/declared"

@@ -147,8 +147,10 @@ static void add_secrets(struct ab_wall_watch *w)
 
 		if (!is_in_hidden_folder(&w->setup.spec->plan, secret->v[i]))
 			e = add_watched(w, secret->v[i], SECRET);
-		if (e)
-			find_cover(w->setup.spec, e);
+		if (!e)
+			continue;
+		find_cover(w->setup.spec, e);
+		e->layered = e->mounted && is_in_layer(&w->setup.spec->plan, e->path);
 	}
 }
 
