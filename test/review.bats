@@ -569,3 +569,43 @@ print(d.execute(\"select count(*) from t\").fetchone()[0])
 	! grep -q "HOLE\|secret" "$TEST_DIR/out"
 	grep -qx go "$TEST_DIR/out"
 }
+
+@test "layers: a folder that does not fit is left alone, and the end says why" {
+	mkdir "$HOME/big"
+	head -c 6M /dev/urandom >"$HOME/big/data"
+	echo small >"$HOME/big/small"
+	mkdir "$HOME/little" && echo l >"$HOME/little/l"
+	echo '{"filesystem":{"tmpSize":"4M"}}' >"$TEST_DIR/s.json"
+	agentbox run --config "$TEST_DIR/s.json" -- python3 -c '
+import errno, os
+os.chdir(os.environ["HOME"])
+os.rename("little", "less")
+print(os.listdir("less"))
+try:
+    os.rename("big", "moved")
+except OSError as e:
+    print(errno.errorcode[e.errno], sorted(os.listdir("big")), os.path.exists("moved"))
+print([n for n in os.listdir(".") if n.endswith(".tmp")])'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "['l']" ]
+	[ "${lines[1]}" = "EXDEV ['data', 'small'] False" ]
+	[ "${lines[2]}" = "[]" ]
+	[[ "$output" == *"$HOME/big could not be renamed in a layer, which needs room for a copy"* ]]
+	[ -e "$HOME/big/small" ]
+	[ -e "$HOME/little/l" ]
+}
+
+@test "review: npm installs a package in the layer" {
+	need program:npm
+	mkdir -p lib/part node_modules/old
+	echo '{"name":"part","version":"1.0.0"}' >lib/part/package.json
+	echo '{"name":"old","version":"1.0.0"}' >node_modules/old/package.json
+	echo '{"name":"app","version":"1.0.0","dependencies":{"part":"file:lib/part"}}' >package.json
+	host_snapshot "$WORKSPACE" >"$TEST_DIR/before"
+	agentbox run --review --net blocked -- sh -c 'npm install --offline --no-audit --no-fund --install-links &&
+		cat node_modules/part/package.json && ls node_modules'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'"name":"part"'* ]]
+	[[ "$output" != *$'\nold'* ]]
+	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
+}

@@ -387,7 +387,9 @@ static void ask_about_changes(struct run *r)
 
 	if (!r->review.json)
 		return;
-	if (r->terminal && r->review.waiting && ab_reviewer_ask(r->reviewer))
+	/* Standard input and output: in a pipeline others may use the terminal. */
+	if ((r->prepared->spec.tty_fds & 3) == 3 && r->review.waiting &&
+	    ab_reviewer_ask(r->reviewer))
 		return;
 	ab_review_text_lines(&r->review, r->prepared->review->key, automatic, &lines);
 	ab_run_say_all(r, AB_SAY_NOTE, &lines);

@@ -9,7 +9,8 @@
  *	 "error":TEXT|null,"hint":TEXT|null,"started","duration_ms",
  *	 "decision","rule","approved","assurance":{"holds":[],"missing":[]},
  *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
- *	 "violations":[],"violations_total":N,"findings":[]}
+ *	 "violations":[],"violations_total":N,"findings":[],
+ *	 "review":{..}|null}
  *
  * Every key is always present; an unknown value is null or an empty list.
  */
