@@ -609,3 +609,42 @@ print([n for n in os.listdir(".") if n.endswith(".tmp")])'
 	[[ "$output" != *$'\nold'* ]]
 	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
 }
+
+@test "review: a workspace inside another writable folder is layered, the folder is direct" {
+	make_repo
+	echo '[alias]' >"$HOME/outer"
+	agentbox run --review --write "$HOME" -- sh -c '
+		echo direct >"$HOME/direct" && echo layered >file
+		echo x >.envrc && echo written
+		echo x >"$HOME/.envrc" && echo HOLE
+		echo x >.git/hooks/pre-commit && mv src source && ls'
+	[ "$(cat "$HOME/direct")" = direct ]
+	[[ "$output" == *written* ]]
+	[[ "$output" != *HOLE* ]]
+	[[ "$output" == *source* ]]
+	[ ! -e file ]
+	[ ! -e .envrc ]
+	[ ! -e .git/hooks/pre-commit ]
+	[ -d src ]
+	[ ! -e "$HOME/.envrc" ]
+}
+
+@test "review: rules that guard files of the host do not stop a reviewed run" {
+	make_repo
+	rm "$HOME/.config/agentbox/config.json"
+	host_snapshot "$HOME" >"$TEST_DIR/before"
+	agentbox run --review -c 'rm -rf .git; echo x >.envrc; ls -A'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *.envrc* ]]
+	agentbox run --review -- sh -c 'rm -rf ~/* .git; echo x >.envrc'
+	[[ "$output" != *refused* ]]
+	host_snapshot "$HOME" | diff "$TEST_DIR/before" -
+	# The twins: without review, and with another folder that is direct.
+	agentbox run -c 'rm -rf .git'
+	[ "$status" -eq 126 ]
+	mkdir "$HOME/other"
+	agentbox run --review --write "$HOME/other" -c 'rm -rf ~/*'
+	[ "$status" -eq 126 ]
+	[[ "$output" == *recursive-delete-root* ]]
+	[ -d .git ]
+}
