@@ -38,9 +38,10 @@ static int enter_namespaces(void)
 static int try_overlay(const char *const paths[3])
 {
 	char names[3][32];
-	const char *const options[] = { "lowerdir",  names[0], "upperdir", names[1],
-					"workdir",   names[2], "index",	   "on",
-					"userxattr", NULL,     NULL };
+	/* "volatile": without it, the end of the overlay would write the whole file system out. */
+	const char *const options[] = { "lowerdir", names[0], "upperdir",  names[1],
+					"workdir",  names[2], "userxattr", NULL,
+					"volatile", NULL,     NULL };
 
 	if (enter_namespaces() < 0)
 		return errno;

@@ -188,15 +188,27 @@ static int open_workspace(const char *path, struct ab_error *err)
 	return fd >= 0 ? fd : ab_fail(err, AB_ESYSTEM, errno, "open the workspace %s", path);
 }
 
+/* Try it with folders of their own: a volatile overlay marks them as used. */
+static int probe_overlay(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
+			 int *ret_errnum, struct ab_error *err)
+{
+	ab_autofree char *upper = NULL, *work = NULL;
+
+	if (ab_layer_set_make(set, "probe", real, &upper, &work, err) < 0)
+		return -1;
+	*ret_errnum = ab_overlay_probe(setup->workspace, upper, work);
+	return ab_layer_set_drop(set, "probe", err);
+}
+
 /* The form of a new layer. */
 static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
 		       char **upper, char **work, struct ab_strv *notes, struct ab_error *err)
 {
 	int errnum;
 
-	if (ab_layer_set_make(set, PROJECT, real, upper, work, err) < 0)
+	if (ab_layer_set_make(set, PROJECT, real, upper, work, err) < 0 ||
+	    probe_overlay(setup, set, real, &errnum, err) < 0)
 		return -1;
-	errnum = ab_overlay_probe(setup->workspace, *upper, *work);
 	set->meta.form = AB_LAYER_FORM_OVERLAY;
 	set->meta.project_ns = now_ns();
 	if (!errnum)
