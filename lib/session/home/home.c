@@ -232,12 +232,35 @@ static void note_hidden_path(const struct ab_home_setup *setup, const struct ab_
 			     b.data, cover);
 }
 
+/*
+ * A folder in the home that was to be writable and is not, although it exists: its changes would go to
+ * the layer and be lost, where the command believes that they are real.
+ */
+static const char *find_lost_root(const struct ab_policy *policy, const struct ab_host_facts *host,
+				  const char *home)
+{
+	/* Usually each has become one. */
+	if (host->facts.write.len >= policy->fs.write.len)
+		return NULL;
+	for (size_t i = 0; i < policy->fs.write.len; i++) {
+		ab_autofree char *real = realpath(policy->fs.write.v[i], NULL);
+
+		if (real && ab_path_within(real, home) && !find_root(host, real))
+			return policy->fs.write.v[i];
+	}
+	return NULL;
+}
+
 static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_facts *host,
 			    const char *home, struct ab_strv *notes, struct ab_strv *details)
 {
 	const char *root = find_root(host, home);
+	const char *lost = find_lost_root(setup->policy, host, home);
 
-	if (root) {
+	if (lost) {
+		ab_strv_addf(notes, "the home folder is read-only, because %s cannot be writable",
+			     lost);
+	} else if (root) {
 		/* In a box the outer run knows what is real. */
 		if (!setup->nested)
 			note_direct(home, root, notes);
