@@ -87,6 +87,8 @@ box_calls()
 		/^execve\("\/bin\/sh"/ { done[pid] = 1; next }
 		call ~ /^(exit|exit_group|brk|mmap|munmap|mprotect|madvise|set_.*|rseq|sigaltstack|close|getpid|rt_sigreturn|newfstatat|fstat)$/ { next }
 		{ n[pid " " call]++ }
+		# The broker hides many names of the home in the same way.
+		call == "linkat" && n[pid " " call] > 3 { next }
 		pid != supervisor {
 			k = call " " n[pid " " call]
 			if (!(k in seen)) {

@@ -14,6 +14,13 @@ teardown_file()
 	attack_clean
 }
 
+# In a layer a socket of the host cannot be reached anyway (home_layer.bats).
+setup()
+{
+	box_setup
+	readonly_home
+}
+
 teardown()
 {
 	stop_peers
@@ -34,13 +41,13 @@ in_late_box()
 	shift 2
 	"$AGENTBOX" run "${options[@]}" -- sh -c '
 		echo >started
-		until [ -e "$HOME/go" ]; do sleep 0.05; done
+		until [ -e "$WORKSPACE/go" ]; do sleep 0.05; done
 		'"$script" sh "$ATTACK/sockets" "$@" >"$TEST_DIR/out" 2>"$TEST_DIR/err" 3>&- &
 	local box=$!
 
 	wait_for 90 test -e started
 	late
-	touch "$HOME/go"
+	touch "$WORKSPACE/go"
 	wait "$box" || true
 	output=$(cat "$TEST_DIR/out")
 }
@@ -89,7 +96,7 @@ holds_late()
 	[ "$(heard)" -eq 0 ]
 	host_peer stream "$HOME/before"
 	mv "$HOME/before" "$HOME/after"
-	rm -f "$HOME/go" started
+	rm -f "$WORKSPACE/go" started
 	in_late_box -- '"$1" stream "$2"' "$HOME/after"
 	[ "$output" = "stream: EACCES" ]
 	[ "$(heard)" -eq 0 ]
