@@ -36,28 +36,6 @@ static bool is_whole(const struct ab_apply *apply, size_t i, size_t end)
 	return true;
 }
 
-/* What leaves the layer with this step, and what it still shows afterwards. */
-static void plan_moves(const struct ab_apply *apply, size_t i, size_t end, struct ab_step *step)
-{
-	const struct ab_change *first = &apply->changes.v[i];
-
-	if (!first->full && is_whole(apply, i, end)) {
-		if (first->layer.ino)
-			ab_strv_add(&step->moves, first->path);
-		return;
-	}
-	for (; i < end; i++) {
-		const struct ab_change *c = &apply->changes.v[i];
-
-		if (!apply->picks[i].take || c->is == AB_TYPE_DIR)
-			continue;
-		if (c->full || apply->picks[i].part)
-			ab_strv_add(&step->shown, c->path);
-		else if (c->layer.ino)
-			ab_strv_add(&step->moves, c->path);
-	}
-}
-
 static bool is_mode_of_folder(const struct ab_change *c)
 {
 	return c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR;
@@ -94,6 +72,62 @@ static void plan_modes(const struct ab_apply *apply, struct ab_site *site)
 	}
 }
 
+/* Changes of one folder; their names begin at `skip` in their paths. */
+struct group {
+	size_t first, end, skip;
+};
+
+static void plan_moves(const struct ab_apply *apply, struct ab_site *site, struct group g,
+		       bool full);
+
+/* The changes at `g.first` and below have the first `len` bytes of their path in common. */
+static void plan_entry(const struct ab_apply *apply, struct ab_site *site, struct group g,
+		       size_t len, bool full)
+{
+	const struct ab_change *c = &apply->changes.v[g.first];
+	bool own = c->path[len] == '\0', below = full;
+
+	if (!full && is_whole(apply, g.first, g.end)) {
+		ab_autofree char *path = ab_strndup(c->path, len);
+
+		ab_steps_add(&site->steps, AB_STEP_MOVE, path);
+		return;
+	}
+	if (own && apply->picks[g.first].take && c->is != AB_TYPE_DIR)
+		ab_strv_add(&site->steps.shown, c->path);
+	g.first += own;
+	g.skip = len + 1;
+	if (!below && g.first < g.end) {
+		/* If the layer contains everything in this folder, all changes in it say so. */
+		below = true;
+		for (size_t i = g.first; i < g.end && below; i++)
+			below = apply->changes.v[i].full;
+	}
+	plan_moves(apply, site, g, below);
+}
+
+/*
+ * What leaves the layer: each folder of it in which everything was applied, as a whole, and
+ * elsewhere single files. Where the layer contains everything (`full`), a name that is missing is a
+ * deletion, so nothing leaves it.
+ */
+static void plan_moves(const struct ab_apply *apply, struct ab_site *site, struct group g,
+		       bool full)
+{
+	for (size_t i = g.first, j; i < g.end; i = j) {
+		const char *path = apply->changes.v[i].path;
+		size_t len = g.skip + strcspn(path + g.skip, "/");
+
+		for (j = i + 1; j < g.end; j++) {
+			const char *other = apply->changes.v[j].path;
+
+			if (strncmp(other, path, len) != 0 || (other[len] && other[len] != '/'))
+				break;
+		}
+		plan_entry(apply, site, (struct group){ i, j, g.skip }, len, full);
+	}
+}
+
 void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 {
 	const struct ab_changes *changes = &apply->changes;
@@ -112,9 +146,9 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 				    c->kind == AB_CHANGE_DELETED ? AB_STEP_REMOVE : AB_STEP_PUT,
 				    c->path);
 		step->old = c->host;
-		plan_moves(apply, i, next, step);
 	}
 	plan_modes(apply, site);
+	plan_moves(apply, site, (struct group){ 0, changes->len, 0 }, apply->opened.view.copy);
 }
 
 /* ---- staging ---- */
@@ -276,7 +310,7 @@ static int stage_step(struct stage *s, size_t i)
 	int dir;
 
 	s->failed = NULL;
-	if (step->kind == AB_STEP_MODE)
+	if (step->kind == AB_STEP_MODE || step->kind == AB_STEP_MOVE)
 		return 0;
 	dir = ab_parent_open(&s->site->host, s->site->root, step->path, &name);
 	if (dir < 0)

@@ -62,7 +62,7 @@ static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 		if (change != AB_STEP_SAME)
 			ab_strv_add(ret->changed, site->steps.v[i].path);
 		now[i].skip = change != AB_STEP_SAME && conflict == AB_APPLY_OURS;
-		if (!now[i].skip)
+		if (!now[i].skip && site->steps.v[i].kind != AB_STEP_MOVE)
 			ab_strv_add(ret->paths, site->steps.v[i].path);
 	}
 	return 0;

@@ -24,12 +24,10 @@ struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, con
 
 void ab_steps_fini(struct ab_steps *steps)
 {
-	for (size_t i = 0; i < steps->len; i++) {
+	for (size_t i = 0; i < steps->len; i++)
 		free(steps->v[i].path);
-		ab_strv_fini(&steps->v[i].moves);
-		ab_strv_fini(&steps->v[i].shown);
-	}
 	free(steps->v);
+	ab_strv_fini(&steps->shown);
 	*steps = (struct ab_steps){ 0 };
 }
 
@@ -69,9 +67,8 @@ int ab_steps_save(const struct ab_steps *steps, int dir)
 		ab_record_put_text(&b, step->path);
 		ab_record_put_identity(&b, &step->old);
 		ab_record_put(&b, step->mode);
-		put_list(&b, &step->moves);
-		put_list(&b, &step->shown);
 	}
+	put_list(&b, &steps->shown);
 	return ab_record_file_save(dir, "plan", plan_kind, &b);
 }
 
@@ -111,15 +108,13 @@ static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
 	ab_autofree char *path = ab_record_get_text(r);
 	struct ab_step *step;
 
-	if (kind > AB_STEP_MODE || !is_proper_path(path))
+	if (kind > AB_STEP_MOVE || !is_proper_path(path))
 		r->bad = true;
 	if (r->bad)
 		return;
 	step = ab_steps_add(steps, (enum ab_step_kind)kind, path);
 	ab_record_get_identity(r, &step->old);
 	step->mode = (mode_t)ab_record_get(r);
-	get_list(r, &step->moves);
-	get_list(r, &step->shown);
 }
 
 static bool is_token(const char *token)
@@ -146,6 +141,7 @@ int ab_steps_load(int dir, struct ab_steps *ret)
 		r.bad = true;
 	for (uint64_t i = 0; i < n && !r.bad; i++)
 		get_step(&r, &steps);
+	get_list(&r, &steps.shown);
 	if (r.bad || r.left) {
 		ab_steps_fini(&steps);
 		errno = EBADMSG;

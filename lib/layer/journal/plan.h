@@ -11,7 +11,7 @@
  *	  back		finishing failed: recovery takes back
  *	  done		finished
  *	  old/N		what step N replaced on the host
- *	  new/N-M	what the layer had, for undo
+ *	  new/N		what left the layer with step N, for undo
  *	undo/last/	the last apply: plan, ready, done, old, new
  *	  undo		it is being taken back
  *	undo/gone/	to be removed
@@ -33,16 +33,15 @@ enum ab_step_kind {
 	AB_STEP_PUT,	/* the staged object takes the place of `old`, or of nothing */
 	AB_STEP_REMOVE, /* `old` goes away */
 	AB_STEP_MODE,	/* a folder gets another mode */
+	AB_STEP_MOVE,	/* everything in `path` of the layer was applied: it leaves the layer */
 };
 
 struct ab_step {
 	enum ab_step_kind kind;
-	char *path;		   /* relative to the root */
+	char *path;		   /* relative to the root; MOVE: to the layer */
 	struct ab_identity old;	   /* on the host when it was planned; ino 0: nothing */
 	struct ab_identity staged; /* PUT, from `ready` */
 	mode_t mode;		   /* MODE */
-	struct ab_strv moves;	   /* names that leave the upper when the step is done */
-	struct ab_strv shown;	   /* files of the step that the layer still shows */
 };
 
 enum { AB_TOKEN_LEN = 24 };
@@ -55,6 +54,7 @@ struct ab_steps {
 	struct ab_identity root;
 	struct ab_step *v;
 	size_t len, room;
+	struct ab_strv shown; /* files that are applied and that the layer shows nevertheless */
 };
 
 struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, const char *path);

@@ -124,8 +124,11 @@ static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 	const struct ab_step *step = &site->steps.v[i];
 	struct ab_look now = { 0 };
 	const char *name;
-	int dir = ab_parent_open(&site->host, site->root, step->path, &name);
+	int dir;
 
+	if (step->kind == AB_STEP_MOVE)
+		return true;
+	dir = ab_parent_open(&site->host, site->root, step->path, &name);
 	if (dir < 0)
 		return false;
 	if (ab_look_at(dir, name, &now) < 0 && errno != ENOENT)
@@ -139,24 +142,22 @@ static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 	case AB_STEP_MODE:
 		return now.id.ino == step->old.ino && now.id.dev == step->old.dev &&
 		       (now.id.mode & 07777) == step->mode;
+	case AB_STEP_MOVE:
+		break;
 	}
 	return false;
 }
 
-/* Are the places in the layer free that the applied files come back to? */
+/* Is the place in the layer free that the applied files come back to? */
 static bool is_layer_same(struct ab_site *site, size_t i)
 {
-	const struct ab_strv *moves = &site->steps.v[i].moves;
+	const char *name;
+	int dir;
 
-	for (size_t m = 0; m < moves->len; m++) {
-		const char *name;
-		int dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
-
-		if (dir < 0 || faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-		    errno != ENOENT)
-			return false;
-	}
-	return true;
+	if (site->steps.v[i].kind != AB_STEP_MOVE)
+		return true;
+	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
+	return dir >= 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
 enum ab_step_change ab_step_check(struct ab_site *site, size_t i, struct timespec ready,
@@ -219,6 +220,8 @@ static void know_parents(struct ab_site *site, struct ab_known *known)
 		const char *slash = strrchr(step->path, '/');
 		size_t len = slash ? (size_t)(slash - step->path) : 0;
 
+		if (step->kind == AB_STEP_MOVE)
+			continue;
 		if (step->kind == AB_STEP_MODE)
 			know_folder(site, step->path, strlen(step->path), known);
 		if (len == last_len && strncmp(step->path, last, len) == 0)
@@ -240,9 +243,9 @@ void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *
 
 		if (undone && !now[i].skip && step->old.ino)
 			know_path(site, step->path, &known, 128);
-		for (size_t k = 0; k < step->shown.len && !undone; k++)
-			know_path(site, step->shown.v[k], &known, 0);
 	}
+	for (size_t k = 0; k < site->steps.shown.len && !undone; k++)
+		know_path(site, site->steps.shown.v[k], &known, 0);
 	know_parents(site, &known);
 	ab_known_sort(&known);
 	/* Without it, some changes are shown as conflicts. */

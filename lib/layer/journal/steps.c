@@ -147,21 +147,17 @@ static int swap(struct spot *s, const struct ab_identity *expect, bool put)
 
 /* ---- forwards ---- */
 
-static char *old_name(size_t i)
+/* In the folders old and new. */
+static char *kept_name(size_t i)
 {
 	return ab_printf("%zu", i);
-}
-
-static char *new_name(size_t i, size_t m)
-{
-	return ab_printf("%zu-%zu", i, m);
 }
 
 /* The original is under the temporary name. It goes to the undo folder, which has a
  * copy of it already if that is on another file system. */
 static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	ab_autofree char *name = old_name(i);
+	ab_autofree char *name = kept_name(i);
 	const struct ab_identity *old = &site->steps.v[i].old;
 
 	if (!old->ino || look_spot(s) < 0)
@@ -187,20 +183,13 @@ static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 /* What was applied leaves the layer. */
 static int move_out(struct ab_site *site, size_t i)
 {
-	const struct ab_strv *moves = &site->steps.v[i].moves;
+	ab_autofree char *as = kept_name(i);
+	const char *name;
+	int dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
 
-	for (size_t m = 0; m < moves->len; m++) {
-		ab_autofree char *as = new_name(i, m);
-		const char *name;
-		int dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
-
-		if (dir < 0 || renameat(dir, name, site->new, as) < 0) {
-			if (errno != ENOENT ||
-			    faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-				return -1;
-		}
-	}
-	return 0;
+	if (dir >= 0 && renameat(dir, name, site->new, as) == 0)
+		return 0;
+	return errno == ENOENT ? faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) : -1;
 }
 
 static int set_mode(struct ab_site *site, size_t i, mode_t mode)
@@ -227,7 +216,7 @@ static bool is_unchanged(const struct ab_look *now, const struct ab_identity *ol
 static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	ab_autofree char *name = old_name(i);
+	ab_autofree char *name = kept_name(i);
 
 	s->dir = ab_parent_open(&site->host, site->root, step->path, &s->name);
 	if (s->dir < 0)
@@ -254,10 +243,12 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 	autospot struct spot s = { 0 };
 	bool placed;
 
+	if (step->kind == AB_STEP_MOVE)
+		return move_out(site, i);
 	if (step->kind == AB_STEP_MODE)
-		return set_mode(site, i, step->mode) < 0 ? -1 : move_out(site, i);
+		return set_mode(site, i, step->mode);
 	if (fresh)
-		return place_fresh(site, i, &s) < 0 ? -1 : move_out(site, i);
+		return place_fresh(site, i, &s);
 	if (open_spot(site, i, &s) < 0)
 		return -1;
 	placed = put ? is_inode(&s.at_name, &step->staged) : !s.at_name.id.ino;
@@ -269,7 +260,7 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 		if (swap(&s, &step->old, put) < 0)
 			return -1;
 	}
-	return keep_original(site, i, &s) < 0 ? -1 : move_out(site, i);
+	return keep_original(site, i, &s);
 }
 
 /* ---- backwards ---- */
@@ -277,7 +268,7 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 /* The original comes under the temporary name. */
 static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	ab_autofree char *name = old_name(i);
+	ab_autofree char *name = kept_name(i);
 
 	if (s->at_temp.id.ino && !is_inode(&s->at_temp, &site->steps.v[i].staged))
 		return 0; /* it is there */
@@ -341,25 +332,17 @@ static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 
 static int move_back(struct ab_site *site, size_t i)
 {
-	const struct ab_strv *moves = &site->steps.v[i].moves;
+	ab_autofree char *as = kept_name(i);
+	const char *name;
+	int dir;
 
-	for (size_t m = moves->len; m-- > 0;) {
-		ab_autofree char *as = new_name(i, m);
-		const char *name;
-		int dir;
-
-		if (faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
-			if (errno != ENOENT)
-				return -1;
-			continue;
-		}
-		dir = ab_parent_open(&site->layer, site->upper, moves->v[m], &name);
-		/* The layer has something newer there, or the folder is gone. */
-		if (dir < 0 ? errno != ENOENT && errno != ENOTDIR
-			    : ab_rename_new(site->new, as, dir, name) < 0 && errno != EEXIST)
-			return -1;
-	}
-	return 0;
+	if (faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -1;
+	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
+	/* The layer may have something newer there, or its folder may be gone. */
+	if (dir < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+	return ab_rename_new(site->new, as, dir, name) < 0 && errno != EEXIST ? -1 : 0;
 }
 
 int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
@@ -369,13 +352,15 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
 
 	if (now->skip)
 		return 0;
+	if (step->kind == AB_STEP_MOVE)
+		return move_back(site, i);
 	if (step->kind == AB_STEP_MODE)
-		return set_mode(site, i, step->old.mode & 07777) < 0 ? -1 : move_back(site, i);
+		return set_mode(site, i, step->old.mode & 07777);
 	if (open_spot(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
 	    restore_host(site, i, &s, &now->host) < 0 ||
 	    drop_displaced(site, i, &s, &now->host) < 0)
 		return -1;
-	return move_back(site, i);
+	return 0;
 }
 
 int ab_step_unstage(struct ab_site *site, size_t i)
