@@ -86,5 +86,7 @@ struct ab_msg {
 #define AB_INIT_NET "net"
 #define AB_INIT_DOOR "door"
 #define AB_INIT_NAME "agentbox-init"
+/* The name of a process between init and a command of a box that stays. */
+#define AB_LEADER_NAME "agentbox-leader"
 
 #endif

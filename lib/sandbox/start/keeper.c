@@ -122,7 +122,7 @@ static int begin_command(struct init *in, struct ab_fds *fds, struct ab_error *e
 	in->leads = true;
 	in->sock = fds->v[SOCKET];
 	in->tty = -1;
-	prctl(PR_SET_NAME, "agentbox-leader");
+	prctl(PR_SET_NAME, AB_LEADER_NAME);
 	if (read_start(in, fds->v[SPEC], err) < 0)
 		return ab_step(err, "specification");
 	if (take_streams(in, fds, err) < 0)

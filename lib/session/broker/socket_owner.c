@@ -15,6 +15,7 @@
 #include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "proxy/record/events.h"
+#include "sandbox/start/box_wire.h"
 #include "session/broker/box_processes.h"
 
 enum {
@@ -163,8 +164,14 @@ static bool is_in_box(const struct search *s, pid_t pid)
 static bool is_leader(const struct search *s, int dir, pid_t parent)
 {
 	ab_autoclose int init = ab_box_processes_hold(&s->box, s->box.init);
+	ab_autoclose int comm = openat(dir, "comm", O_RDONLY | O_CLOEXEC);
 	struct stat ours, its;
+	char name[32] = "";
 
+	/* Every process can take the name, but not our program. */
+	if (comm < 0 || ab_read_full(comm, name, sizeof(name) - 1) < 0 ||
+	    strcmp(name, AB_LEADER_NAME "\n") != 0)
+		return false;
 	return parent == s->box.init && init >= 0 && fstatat(init, "exe", &ours, 0) == 0 &&
 	       fstatat(dir, "exe", &its, 0) == 0 && ours.st_dev == its.st_dev &&
 	       ours.st_ino == its.st_ino;
