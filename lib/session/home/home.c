@@ -245,6 +245,9 @@ static const char *find_lost_root(const struct ab_policy *policy, const struct a
 	for (size_t i = 0; i < policy->fs.write.len; i++) {
 		ab_autofree char *real = realpath(policy->fs.write.v[i], NULL);
 
+		/* A reviewed one has a layer of its own. */
+		if (real && host->survey.reviewed && strcmp(real, host->survey.reviewed) == 0)
+			continue;
 		if (real && ab_path_within(real, home) && !find_root(host, real))
 			return policy->fs.write.v[i];
 	}
