@@ -437,3 +437,19 @@ nothing_left()
 	[ $old -gt 0 ]
 	[ $new -gt 0 ]
 }
+
+@test "apply: a run completes an apply that was killed before it starts" {
+	launch run --review --name dev -- sh -c 'echo 22 >a; echo n >new' </dev/null
+	# The fourth rename puts the first file in place.
+	run timeout 60 strace -qqq -o /dev/null -e trace=renameat,renameat2 \
+		-e inject=renameat,renameat2:signal=KILL:when=4 "$AGENTBOX" apply dev --all 3>&-
+	[ "$status" -ne 0 ]
+	agentbox run --review --name dev -- cat a new
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"an interrupted apply was completed"* ]]
+	[ "$(cat a new)" = $'22\nn' ]
+	nothing_left
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(tree)" = "$host_before" ]
+}

@@ -14,6 +14,7 @@
 #include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "base/text/units.h"
+#include "layer/journal/view.h"
 #include "policy/model/policy.h"
 #include "session/kept/kept_parts.h"
 
@@ -98,8 +99,13 @@ int ab_kept_layers_take(const struct ab_kept_layers_wish *wish, struct ab_kept_l
 	 * finished; another agent is not. */
 	if (!wish->name)
 		how |= AB_LAYERS_TRY;
-	if (ab_layers_open(&wish->store, key, how, &ret->set, err) == 0)
-		return use_set(wish, ret, notes, details, err) < 0 ? ab_step(err, "layers") : 0;
+	if (ab_layers_open(&wish->store, key, how, &ret->set, err) == 0) {
+		/* No box may start on half an apply. */
+		if (ab_layer_recover(&ret->set, notes, err) < 0 ||
+		    use_set(wish, ret, notes, details, err) < 0)
+			return ab_step(err, "layers");
+		return 0;
+	}
 	if (err->errnum != EWOULDBLOCK)
 		return ab_step(err, "layers");
 	if (wish->name)

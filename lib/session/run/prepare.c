@@ -17,6 +17,7 @@
 #include "base/text/units.h"
 #include "landlock/landlock.h"
 #include "layer/giveback/share.h"
+#include "layer/journal/view.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
@@ -493,6 +494,9 @@ static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct
 	if (ab_pick_run_id(p, err) < 0 ||
 	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
 		return -1;
+	/* No box may start on half an apply. */
+	if (ab_layer_recover(p->review, &p->notes, err) < 0)
+		return ab_step(err, "layers");
 	return ab_review_layer(&setup, p->review, &p->host.facts, &p->notes, err);
 }
 
