@@ -362,7 +362,7 @@ nothing_left()
 	local memory
 
 	# In memory: making and removing as many files on a disk takes a minute.
-	memory=$(mktemp -d /dev/shm/agentbox-test.XXXXXX)
+	memory=$(mktemp -d /dev/shm/agentbox-test.XXXXXX || mktemp -d "$TEST_DIR/memory.XXXXXX")
 	AGENTBOX_STATE=$memory/state WORKSPACE=$memory/project
 	mkdir "$WORKSPACE"
 	cd "$WORKSPACE"
