@@ -177,6 +177,20 @@ open("deep", "w")'
 	run ! grep -q replaced err
 }
 
+@test "home layer: a late key that only a pattern denies is hidden when it is seen, and told" {
+	fill_home
+	launch run -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.02; done
+		cat ~/.ssh/id_late; cat ~/.ssh/late.pub; ssh=own; echo $ssh >~/.ssh/id_own; cat ~/.ssh/id_own' >out 2>err &
+	wait_for 60 test -e ready
+	echo secret >"$HOME/.ssh/id_late"
+	echo public >"$HOME/.ssh/late.pub"
+	wait_for 60 grep -q 'id_late was created on the host during the run and is hidden now' err
+	touch go
+	wait $!
+	cat out err
+	[ "$(cat out)" = $'public\nown' ]
+}
+
 @test "home layer: the state folder is closed, also when it is in the home folder" {
 	unset AGENTBOX_STATE
 	agentbox_split run -- sh -c 'ls ~/.local/state/agentbox; echo x >~/.local/state/agentbox/x

@@ -126,7 +126,7 @@ found()
 
 @test "walls: a masked file that the host replaces is hidden again, and told at once" {
 	echo old >"$HOME/.netrc"
-	start run -- sh -c '
+	start run --home readonly -- sh -c '
 		echo up >up; until [ -e go ]; do sleep 0.05; done
 		cat ~/.netrc && echo HOLE; echo end'
 	echo new-secret >"$HOME/new"
@@ -142,7 +142,7 @@ found()
 @test "walls: a denied file that the host creates is hidden when it is seen, and told at once" {
 	mkdir "$HOME/.ssh"
 	echo known >"$HOME/.ssh/known_hosts"
-	start run --deny-read keys -- sh -c '
+	start run --home readonly --deny-read keys -- sh -c '
 		mkdir keys; echo mine >keys/own
 		echo up >up; until [ -e go ]; do sleep 0.05; done
 		cat keys/own
