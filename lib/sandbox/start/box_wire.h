@@ -28,7 +28,7 @@ enum ab_msg_type {
 	AB_MSG_STATUS,	   /* value: wait status of the command */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
-	AB_MSG_RUNS,	   /* from a leader: the command was executed */
+	AB_MSG_RUNS,	   /* from a leader, if START asks for it: the command was executed */
 	/* to init */
 	AB_MSG_SPEC,	/* one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */
@@ -38,7 +38,7 @@ enum ab_msg_type {
 				 * foreground, 0 in the background */
 	AB_MSG_DIAL,	/* value: port */
 	/* to the init of a box that stays (sandbox/start/keeper.h) */
-	AB_MSG_START, /* fds: the command's socket, its specification,
+	AB_MSG_START, /* value: 1 to report RUNS; fds: the command's socket, its specification,
 				 * and those of 0-2 that are passed on */
 	AB_MSG_END,   /* TERM to every process; the box ends with the last */
 };

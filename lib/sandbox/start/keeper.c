@@ -138,7 +138,7 @@ static void report_failure(int sock, struct ab_msg *msg)
 	(void)!ab_send_fds(sock, msg, AB_MSG_LEN(sizeof(msg->u.error)), NULL, 0);
 }
 
-static _Noreturn void lead_command(struct init *in, struct ab_fds *fds)
+static _Noreturn void lead_command(struct init *in, struct ab_fds *fds, bool report)
 {
 	static struct ab_msg msg;
 
@@ -148,11 +148,12 @@ static _Noreturn void lead_command(struct init *in, struct ab_fds *fds)
 	}
 	ab_init_release_stdio();
 	/* After its failure, if it was not executed. */
-	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_RUNS }, 0, -1);
+	if (report)
+		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_RUNS }, 0, -1);
 	ab_init_serve(in);
 }
 
-static void start_leader(struct init *in, struct ab_fds *fds)
+static void start_leader(struct init *in, struct ab_fds *fds, bool report)
 {
 	static struct ab_msg msg;
 	pid_t pid;
@@ -161,7 +162,7 @@ static void start_leader(struct init *in, struct ab_fds *fds)
 		_exit(125); /* not a request of the supervisor */
 	pid = fork();
 	if (pid == 0)
-		lead_command(in, fds);
+		lead_command(in, fds, report);
 	if (pid > 0)
 		return;
 	ab_fail(&msg.u.error, AB_ESYSTEM, errno, "create a process");
@@ -213,7 +214,7 @@ static void answer_supervisor(struct init *in)
 		_exit(125);
 	switch (msg.type) {
 	case AB_MSG_START:
-		start_leader(in, &fds);
+		start_leader(in, &fds, msg.value);
 		break;
 	case AB_MSG_END:
 		end_processes(in);

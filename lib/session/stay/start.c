@@ -227,7 +227,7 @@ static void fill_spec(const struct ab_stay_start *start, struct ab_spec *ret)
 
 int ab_stay_ask_init(struct ab_stay *stay, const struct ab_stay_start *start, struct ab_error *err)
 {
-	struct ab_msg msg = { .type = AB_MSG_START };
+	struct ab_msg msg = { .type = AB_MSG_START, .value = start->report };
 	struct pollfd room = { .fd = stay->hands.box->sock, .events = POLLOUT };
 	ab_autoclose int ours = -1, leaders = -1, strings = -1;
 	int fds[5], pair[2];
@@ -382,7 +382,9 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 					  .cols = stay->setup.cols,
 					  .failed = lose_output,
 					  .arg = stay };
-	struct ab_stay_start start = { .argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd };
+	struct ab_stay_start start = {
+		.argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd, .report = true
+	};
 	struct ab_stay_command *c;
 	int leader;
 

@@ -55,6 +55,7 @@ struct ab_stay_start {
 	const char *cwd;
 	const char *streams[3];
 	bool behind;
+	bool report; /* AB_MSG_RUNS */
 	const int *passed;
 	size_t npassed;
 };
