@@ -5,23 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/data/strv.h"
-#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "sandbox/plan/plan.h"
 #include "session/walls/inside.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/tree/dir.h"
-
-enum {
-	LOCK_MS = 10, /* a git on the host has a file locked for one or two */
-	LOCK_PAUSE_NS = 50000,
-};
 
 enum { AB_STAGED_NAME = 40 };
 
@@ -302,7 +295,8 @@ static int exchange(const struct ab_git_file *f, const struct stat *old)
 	struct stat st;
 
 	/* Preparing took a millisecond. If it is replaced only now, an old version is visible until
-	 * the second exchange. */
+	 * the second exchange. git's own lock would prevent that, but a git on the host that finds
+	 * it gives up. */
 	if (!f->missing &&
 	    (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same_object(&st, old)))
 		return EAGAIN;
@@ -348,41 +342,18 @@ static bool judge_change(const struct ab_git_file *f, const struct ab_buf *befor
 				    ret);
 }
 
-/*
- * Lock the file as git does: a git on the host that has read it, or reads it while we replace it,
- * would write an old version back. Not for long: the box can create the lock file, too, and a git
- * that finds it gives up.
- */
-static bool take_lock(const struct ab_git_file *f, const char *lock)
-{
-	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
-	int64_t until = ab_now_ms() + LOCK_MS;
-	ab_autoclose int fd = -1;
-
-	while ((fd = openat(f->dir, lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    0600)) < 0 &&
-	       errno == EEXIST && ab_now_ms() < until)
-		nanosleep(&pause, NULL);
-	return fd >= 0;
-}
-
 int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *ret_allowed,
 		      struct ab_gitchange *ret)
 {
-	ab_autofree char *lock = ab_printf("%s.lock", f->name);
-	bool locked = take_lock(f, lock);
 	ab_autobuf struct ab_buf now = { 0 };
 	ab_autoclose int fd = -1;
 	struct stat st;
 	int errnum = read_file(f->dir, f->name, &now, &st, &fd);
 
-	if (!errnum) {
-		*ret_allowed = judge_change(f, &f->known, &now, ret);
-		errnum = replace_file(f, in, &now, &st);
-	}
-	if (locked)
-		(void)unlinkat(f->dir, lock, 0);
-	return errnum;
+	if (errnum)
+		return errnum;
+	*ret_allowed = judge_change(f, &f->known, &now, ret);
+	return replace_file(f, in, &now, &st);
 }
 
 bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
