@@ -388,7 +388,8 @@ ended()
 	[ "$(cat "$HOME/data/x" here)" = $'x\ny' ]
 	# Whatever the box sees of it, on the host nothing changes.
 	agentbox run -- sh -c 'echo pwn >~/.claude/settings.json; echo pwn >~/.claude/x'
-	[ -z "$(ls -A "$HOME/.claude")" ]
+	[ ! -e "$HOME/.claude/settings.json" ]
+	[ ! -e "$HOME/.claude/x" ]
 	agentbox allow --undo "$HOME/data"
 	[ "$status" -eq 0 ]
 	agentbox run -- sh -c 'echo z >here'

@@ -118,9 +118,12 @@ has_commands()
 		[ "$status" -eq 125 ]
 		[[ "$output" == *"belongs to the box"* ]]
 	done
+	# The home folder has a layer.
 	agentbox run --in dev -- sh -c "echo x >$HOME/other/f"
-	[ "$status" -ne 0 ]
 	[ ! -e "$HOME/other/f" ]
+	agentbox run --in dev -- sh -c "echo x >$HOME/../f"
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/../f" ]
 	agentbox run --in dev -- sh -c 'echo x >f'
 	[ "$status" -eq 0 ]
 	[ "$(cat f)" = x ]
