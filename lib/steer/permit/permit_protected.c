@@ -127,6 +127,12 @@ static char *find_entry(struct ab_permit_job *job, const char *workspace, const 
 	return found;
 }
 
+/* Every command of git obeys these: no run should be able to change them from now on. */
+static bool is_for_one_run(const char *entry)
+{
+	return strncmp(entry, ".git/", 5) == 0;
+}
+
 static int refuse_once(const struct ab_permit_job *job, const char *path, const char *entry,
 		       struct ab_error *err)
 {
@@ -135,6 +141,8 @@ static int refuse_once(const struct ab_permit_job *job, const char *path, const 
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is a protected name, %s", path,
 		entry, ab_obeyed_by(entry));
+	if (is_for_one_run(entry))
+		return ab_hint(err, "in a new run, if you are sure:  agentbox run %s -- ...", flag);
 	return ab_hint(err,
 		       "in a new run, if you are sure:  agentbox run %s -- ...\n"
 		       "in every run in this project:   agentbox allow %s --always",
@@ -150,7 +158,7 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 
 	if (!entry)
 		return 0;
-	if (!job->ask->always)
+	if (!job->ask->always || is_for_one_run(entry))
 		return refuse_once(job, path, entry, err);
 	back = ab_printf("!%s", entry);
 	if (open_project(job, workspace, &p, err) < 0 ||
