@@ -38,8 +38,9 @@ build_packages="
 	libseccomp-dev libjansson-dev libc-ares-dev libssl-dev libnl-3-dev
 "
 test_packages="
-	bats/bats git/git curl/curl make/make nodejs/node
-	default-jdk-headless/javac cargo/cargo sqlite3/sqlite3 tmux/tmux
+	bats/bats git/git curl/curl make/make nodejs/node npm/npm
+	default-jdk-headless/javac maven/mvn cargo/cargo golang-go/go
+	python3-pip python3-venv sqlite3/sqlite3 tmux/tmux
 	vim/vim less/less gdb/gdb strace/strace procps/ps util-linux/setpriv
 	iproute2/ip jq/jq clang/clang libclang-rt-14-dev mandoc/mandoc
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
