@@ -21,10 +21,13 @@ static void check_path(void *arg, const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ab_autobuf struct ab_buf out = { 0 }, keys = { 0 }, again = { 0 }, none = { 0 };
+	char digest[65];
 	size_t calls = 0;
 	struct ab_gitindex index = ab_gitindex_parse((const char *)data, size, check_path, &calls);
 
 	if ((calls && !index.valid) || calls > size || strlen(index.base) > 64)
+		abort();
+	if ((ab_gitindex_digest((const char *)data, size, digest) == 0) != index.valid)
 		abort();
 	/* What was cleaned is clean, and cleaning it again changes nothing. */
 	ab_gitconfig_clean((const char *)data, size, &out, &keys);

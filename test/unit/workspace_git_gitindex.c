@@ -96,6 +96,39 @@ static void check_sha256(void)
 	ok(strcmp(text, "deep/sub") == 0, "sha256: %s", text);
 }
 
+/* Is the digest of the index the same after this? */
+static bool keeps_digest(const char *change)
+{
+	ab_autofree char *before = NULL, *after = NULL;
+	size_t before_len, after_len;
+	char a[65], b[65];
+
+	before = read_file("r/.git/index", &before_len);
+	sh("cd $T/r; { %s; } >/dev/null", change);
+	after = read_file("r/.git/index", &after_len);
+	if (before_len == after_len && memcmp(before, after, after_len) == 0)
+		abort();
+	if (ab_gitindex_digest(before, before_len, a) < 0 ||
+	    ab_gitindex_digest(after, after_len, b) < 0)
+		return false;
+	return strcmp(a, b) == 0;
+}
+
+static void check_digest(void)
+{
+	char digest[65];
+
+	sh("rm -rf $T/r; git init -q $T/r; cd $T/r; echo 1 > a; echo 2 > b; git add .");
+	ok(keeps_digest("touch -d @1000 a; git status -s"), "digest: stat data do not count");
+	ok(keeps_digest("git write-tree"), "digest: nor do the trees of the last commit");
+	ok(!keeps_digest("echo 3 > a; git add a"), "digest: an object counts");
+	ok(!keeps_digest("git update-index --chmod=+x a"), "digest: a mode counts");
+	ok(!keeps_digest("git update-index --assume-unchanged a"), "digest: a flag counts");
+	ok(!keeps_digest("git mv b c"), "digest: a path counts");
+	ok(!keeps_digest("git update-index --split-index"), "digest: a shared index counts");
+	ok(ab_gitindex_digest("DIRC", 4, digest) < 0, "digest: a cut index has none");
+}
+
 static void check_indexes(void)
 {
 	check_index("no links", "true", "", false);
@@ -169,6 +202,7 @@ int main(void)
 {
 	start();
 	check_indexes();
+	check_digest();
 	check_configs();
 	finish();
 	return done();

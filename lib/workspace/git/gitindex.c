@@ -3,7 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/text/sha256.h"
 
 /*
  * "DIRC", version, number of entries; then each entry: times, device, inode, mode,
@@ -27,6 +29,7 @@ struct index {
 	char path[AB_GITINDEX_PATH + 1];
 	bool unnamed;
 	char base[65];
+	struct ab_buf *state; /* what is not stat data, or NULL */
 };
 
 static uint32_t get_u32(const uint8_t *p)
@@ -105,7 +108,16 @@ static int read_entry(struct index *x, uint32_t *ret_mode)
 			return -1;
 		x->p += 2;
 	}
-	return read_path(x, entry);
+	if (read_path(x, entry) < 0)
+		return -1;
+	if (x->state) {
+		size_t more = flags & MORE_FLAGS ? 2 : 0;
+
+		ab_buf_add(x->state, entry + MODE_AT, 4);
+		ab_buf_add(x->state, entry + STAT, x->hash + 2 + more);
+		ab_buf_add(x->state, x->path, x->path_len + 1);
+	}
+	return 0;
 }
 
 static void keep_base(struct index *x, const uint8_t *name)
@@ -135,6 +147,10 @@ static int read_extensions(struct index *x)
 			return -1;
 		if (memcmp(name, "link", 4) == 0 && size >= x->hash)
 			keep_base(x, x->p);
+		/* git ignores an extension that it does not know if the name begins with a
+		 * capital letter; any other changes what the entries mean. */
+		if (x->state && !(name[0] >= 'A' && name[0] <= 'Z'))
+			ab_buf_add(x->state, name, 8 + size);
 		x->p += size;
 	}
 	return 0;
@@ -167,9 +183,11 @@ static int read_index(struct index *x, const uint8_t *data, size_t len, ab_gitin
 	return read_extensions(x);
 }
 
+/* Lengths of object names. */
+static const size_t hashes[] = { 20, 32 };
+
 struct ab_gitindex ab_gitindex_parse(const char *data, size_t len, ab_gitindex_fn *fn, void *arg)
 {
-	static const size_t hashes[] = { 20, 32 };
 	struct ab_gitindex ret = { 0 };
 	struct index x;
 
@@ -184,4 +202,26 @@ struct ab_gitindex ab_gitindex_parse(const char *data, size_t len, ab_gitindex_f
 		(void)read_index(&x, (const void *)data, len, fn, arg);
 	}
 	return ret;
+}
+
+int ab_gitindex_digest(const char *data, size_t len, char ret[65])
+{
+	ab_autobuf struct ab_buf state = { 0 };
+	bool valid = false;
+
+	for (size_t i = 0; i < AB_COUNT(hashes) && len <= AB_GITINDEX_MAX; i++) {
+		struct index x = { .hash = hashes[i], .state = &state };
+		size_t before = state.len;
+
+		if (len >= HEADER)
+			ab_buf_add(&state, data, HEADER);
+		if (read_index(&x, (const void *)data, len, NULL, NULL) == 0)
+			valid = true;
+		else
+			state.len = before;
+	}
+	if (!valid)
+		return -1;
+	ab_sha256(state.data, state.len, ret);
+	return 0;
 }

@@ -26,4 +26,11 @@ typedef void ab_gitindex_fn(void *arg, const char *path);
 /* Nothing is reported if it is not valid. */
 struct ab_gitindex ab_gitindex_parse(const char *data, size_t len, ab_gitindex_fn *fn, void *arg);
 
+/*
+ * A digest of what the index says, without the stat data that `git status` refreshes and without
+ * extensions that git may ignore: version, entries (mode, object, flags, path) and mandatory
+ * extensions. -1: it is not valid.
+ */
+int ab_gitindex_digest(const char *data, size_t len, char ret[65]);
+
 #endif
