@@ -236,7 +236,7 @@ static void test_all(void)
 	host_is(before, "the host is as it was");
 	rest_is(changes, "and the layer has its changes again");
 	ok(is_clean(), "nothing else is left");
-	ok(undo(AB_APPLY_LEAVE) < 0 && strstr(error.text, "already"), "once: %s", error.text);
+	ok(undo(AB_APPLY_LEAVE) < 0 && strstr(error.text, "only the last"), "once: %s", error.text);
 
 	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied again: %s", error.text);
 	host_is(after, "with the same result");
@@ -399,6 +399,30 @@ static void test_undo_refusals(void)
 	ok(undo(AB_APPLY_THEIRS) == 0 &&
 		   sh("[ $(cat lower/a) = 1 ] && [ $(cat upper/a) = newer ]") == 0,
 	   "its newer version stays in the layer");
+
+	make_set(lower, upper);
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	sh("echo newer >upper/a");
+	ok(undo(AB_APPLY_OURS) == 0 &&
+		   sh("[ $(cat lower/a) = 22 ] && [ $(cat upper/a) = newer ] && [ -e lower/d/x ]") ==
+			   0,
+	   "ours: what a later run built on stays on the host: %s", error.text);
+}
+
+static void test_conflict_again(void)
+{
+	ab_autofree char *before = NULL;
+
+	make_set("echo 1 >a; mkdir d; echo 1 >d/f; echo 1 >n", "echo 2 >a; w d; echo 2 >n");
+	wait_for_tick();
+	sh("cd lower; echo mine >a; echo mine >d/f");
+	before = rest();
+	ok(apply_paths(all, AB_APPLY_THEIRS) == 0, "conflicts are applied: %s", error.text);
+	ok(undo(AB_APPLY_LEAVE) == 0, "and taken back: %s", error.text);
+	rest_is(before, "they are conflicts again");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 2 &&
+		   sh("[ $(cat lower/a) = mine ] && [ $(cat lower/n) = 2 ]") == 0,
+	   "and stay in the layer");
 }
 
 /* A host that changes between the look and the rename: done in the middle of an apply, by
@@ -671,6 +695,7 @@ int main(void)
 	test_modes();
 	test_sparse();
 	test_undo_refusals();
+	test_conflict_again();
 	test_races();
 	test_changing_layer();
 	test_devices();

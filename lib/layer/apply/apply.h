@@ -103,7 +103,7 @@ struct ab_undone {
 /*
  * Take the last apply back. If something changed since, nothing is done and -1 returned with
  * AB_EREFUSED; THEIRS takes it back nevertheless (later changes are lost), OURS leaves
- * what changed as it is.
+ * what changed as it is. New objects of a git repository stay, and are not counted.
  */
 int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 		  const struct ab_progress *progress, struct ab_undone *ret, struct ab_error *err);

@@ -69,6 +69,7 @@ static void plan_modes(const struct ab_apply *apply, struct ab_site *site)
 		step = ab_steps_add(&site->steps, AB_STEP_MODE, c->path);
 		step->old = c->host;
 		step->mode = mask_mode(c, mask);
+		step->conflict = c->conflict;
 	}
 }
 
@@ -146,6 +147,8 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 				    c->kind == AB_CHANGE_DELETED ? AB_STEP_REMOVE : AB_STEP_PUT,
 				    c->path);
 		step->old = c->host;
+		for (size_t j = i; j < next; j++)
+			step->conflict |= changes->v[j].conflict;
 	}
 	plan_modes(apply, site);
 	plan_moves(apply, site, (struct group){ 0, changes->len, 0 }, apply->opened.view.copy);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "layer/apply/apply.h"
 #include "layer/journal/steps.h"
 #include "layer/store/store.h"
+#include "layer/walk/index.h"
 #include "layer/walk/look.h"
 
 bool ab_apply_can_undo(const struct ab_layer_set *set)
@@ -29,7 +31,8 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 
 	if (last < 0 && errno == ENOENT) {
 		ab_fail(err, AB_EREFUSED, 0,
-			"%s: nothing was applied, or it was taken back already", set->key);
+			"%s has nothing to take back: only the last apply can be taken back",
+			set->key);
 		return -1;
 	}
 	if (last < 0 || ab_steps_load(last, &steps) < 0)
@@ -48,22 +51,88 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 	return 0;
 }
 
-/* Which steps can be taken back? */
+static int by_path(const void *a, const void *b)
+{
+	return ab_changes_order(*(char *const *)a, *(char *const *)b);
+}
+
+/* Where `path` is in the sorted list, or would be. */
+static size_t find_place(const struct ab_strv *list, const char *path)
+{
+	size_t from = 0, to = list->len;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (ab_changes_order(list->v[middle], path) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* Is one of the list at, above or below this path? */
+static bool touches_list(const struct ab_strv *list, const char *path)
+{
+	ab_autofree char *above = ab_strdup(path);
+	size_t i = find_place(list, path);
+
+	if (i < list->len && ab_changes_below(list->v[i], path))
+		return true;
+	for (;;) {
+		char *slash;
+
+		i = find_place(list, above);
+		if (i < list->len && strcmp(list->v[i], above) == 0)
+			return true;
+		slash = strrchr(above, '/');
+		if (!slash)
+			return false;
+		*slash = '\0';
+	}
+}
+
+/* A new object of a repository stays: git may need it by now, and an unused one does no harm. */
+static bool is_kept_object(const struct ab_step *step)
+{
+	return step->kind == AB_STEP_PUT && !step->old.ino && ab_index_object(step->path);
+}
+
+/* Which steps can be taken back? A file that a later run changed in the layer stays on the host if
+ * the layer's change stays: it was made on top of it. */
 static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 		       struct ab_step_now *now, struct ab_undone *ret)
 {
+	bool ours = conflict == AB_APPLY_OURS;
+	ab_autostrv struct ab_strv later = { 0 };
 	struct ab_look ready;
 
 	if (ab_look_at(site->dir, "ready", &ready) < 0)
 		return -1;
 	for (size_t i = 0; i < site->steps.len; i++) {
+		const struct ab_step *step = &site->steps.v[i];
 		enum ab_step_change change = ab_step_check(site, i, ready.id.mtime, &now[i]);
 
-		if (change != AB_STEP_SAME)
-			ab_strv_add(ret->changed, site->steps.v[i].path);
-		now[i].skip = change != AB_STEP_SAME && conflict == AB_APPLY_OURS;
-		if (!now[i].skip && site->steps.v[i].kind != AB_STEP_MOVE)
-			ab_strv_add(ret->paths, site->steps.v[i].path);
+		now[i].skip = is_kept_object(step);
+		if (now[i].skip || change == AB_STEP_SAME)
+			continue;
+		ab_strv_add(ret->changed, step->path);
+		now[i].skip = ours;
+		if (change == AB_STEP_LAYER_CHANGED && ours)
+			ab_strv_add(&later, step->path);
+	}
+	if (later.len)
+		qsort(later.v, later.len, sizeof(later.v[0]), by_path);
+	for (size_t i = 0; i < site->steps.len; i++) {
+		const struct ab_step *step = &site->steps.v[i];
+
+		if (step->kind == AB_STEP_MOVE)
+			continue;
+		if (later.len && touches_list(&later, step->path))
+			now[i].skip = true;
+		if (!now[i].skip)
+			ab_strv_add(ret->paths, step->path);
 	}
 	return 0;
 }

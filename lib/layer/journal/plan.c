@@ -11,6 +11,7 @@ static const char plan_kind[8] = "ab-plan1";
 static const char ready_kind[8] = "ab-redy1";
 
 #define STEPS_MAX (1u << 20)
+#define CONFLICT ((uint64_t)1 << 8) /* beside the kind of a step */
 
 struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, const char *path)
 {
@@ -63,7 +64,7 @@ int ab_steps_save(const struct ab_steps *steps, int dir)
 	for (size_t i = 0; i < steps->len; i++) {
 		const struct ab_step *step = &steps->v[i];
 
-		ab_record_put(&b, step->kind);
+		ab_record_put(&b, step->kind | (step->conflict ? CONFLICT : 0));
 		ab_record_put_text(&b, step->path);
 		ab_record_put_identity(&b, &step->old);
 		ab_record_put(&b, step->mode);
@@ -105,14 +106,17 @@ static void get_list(struct ab_record_reader *r, struct ab_strv *ret)
 static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
 {
 	uint64_t kind = ab_record_get(r);
+	bool conflict = kind & CONFLICT;
 	ab_autofree char *path = ab_record_get_text(r);
 	struct ab_step *step;
 
+	kind &= ~CONFLICT;
 	if (kind > AB_STEP_MOVE || !is_proper_path(path))
 		r->bad = true;
 	if (r->bad)
 		return;
 	step = ab_steps_add(steps, (enum ab_step_kind)kind, path);
+	step->conflict = conflict;
 	ab_record_get_identity(r, &step->old);
 	step->mode = (mode_t)ab_record_get(r);
 }

@@ -42,6 +42,7 @@ struct ab_step {
 	struct ab_identity old;	   /* on the host when it was planned; ino 0: nothing */
 	struct ab_identity staged; /* PUT, from `ready` */
 	mode_t mode;		   /* MODE */
+	bool conflict;		   /* the host had changed it since the layer saw it */
 };
 
 enum { AB_TOKEN_LEN = 24 };

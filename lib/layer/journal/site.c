@@ -11,6 +11,7 @@
 #include "layer/journal/steps.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
+#include "layer/walk/index.h"
 #include "layer/walk/known.h"
 #include "layer/walk/look.h"
 #include "workspace/tree/dir.h"
@@ -37,7 +38,8 @@ int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_erro
 			       home ? "the home folder" : "a workspace");
 	fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0)
-		ab_fail(err, AB_ESYSTEM, errno, "cannot open %s, which the layer lies above", path);
+		ab_fail(err, AB_ESYSTEM, errno, "cannot open %s, the folder this layer belongs to",
+			path);
 	return fd;
 }
 
@@ -118,6 +120,31 @@ static bool is_as_staged(int dir, const char *name, const struct ab_look *now,
 	return now->type != AB_TYPE_DIR || is_tree_older(dir, name, ready, 512);
 }
 
+/* What was applied to this path: it left the layer with a step, or it is still there. */
+static int digest_applied(struct ab_site *site, const char *path, char ret[AB_INDEX_DIGEST])
+{
+	for (size_t k = 0; k < site->steps.len; k++) {
+		const struct ab_step *step = &site->steps.v[k];
+		ab_autofree char *kept = NULL;
+
+		if (step->kind != AB_STEP_MOVE ||
+		    (strcmp(path, step->path) != 0 && !ab_changes_below(path, step->path)))
+			continue;
+		kept = ab_printf("%zu%s", k, path + strlen(step->path));
+		return ab_index_digest(site->new, kept, ret);
+	}
+	return ab_index_digest(site->upper, path, ret);
+}
+
+/* Did the host only refresh the stat data of git's index? */
+static bool is_same_index(struct ab_site *site, const char *path)
+{
+	char host[AB_INDEX_DIGEST], applied[AB_INDEX_DIGEST];
+
+	return ab_index_repo(path) && ab_index_digest(site->root, path, host) == 0 &&
+	       digest_applied(site, path, applied) == 0 && strcmp(host, applied) == 0;
+}
+
 static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 			 struct ab_step_now *ret)
 {
@@ -136,7 +163,8 @@ static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 	ret->host = now.id;
 	switch (step->kind) {
 	case AB_STEP_PUT:
-		return now.id.ino && is_as_staged(dir, name, &now, step, ready);
+		return now.id.ino && (is_as_staged(dir, name, &now, step, ready) ||
+				      is_same_index(site, step->path));
 	case AB_STEP_REMOVE:
 		return !now.id.ino;
 	case AB_STEP_MODE:
@@ -210,7 +238,7 @@ static void know_folder(struct ab_site *site, const char *path, size_t len, stru
 		ab_known_add(known, folder, look.id.ino, look.id.ctime);
 }
 
-static void know_parents(struct ab_site *site, struct ab_known *known)
+static void know_parents(struct ab_site *site, bool undone, struct ab_known *known)
 {
 	const char *last = "";
 	size_t last_len = 0;
@@ -222,7 +250,7 @@ static void know_parents(struct ab_site *site, struct ab_known *known)
 
 		if (step->kind == AB_STEP_MOVE)
 			continue;
-		if (step->kind == AB_STEP_MODE)
+		if (step->kind == AB_STEP_MODE && !(undone && step->conflict))
 			know_folder(site, step->path, strlen(step->path), known);
 		if (len == last_len && strncmp(step->path, last, len) == 0)
 			continue;
@@ -241,12 +269,13 @@ void ab_site_known(struct ab_site *site, bool undone, const struct ab_step_now *
 	for (size_t i = 0; i < site->steps.len; i++) {
 		const struct ab_step *step = &site->steps.v[i];
 
-		if (undone && !now[i].skip && step->old.ino)
+		/* A conflict that was applied is one again. */
+		if (undone && !now[i].skip && step->old.ino && !step->conflict)
 			know_path(site, step->path, &known, 128);
 	}
 	for (size_t k = 0; k < site->steps.shown.len && !undone; k++)
 		know_path(site, site->steps.shown.v[k], &known, 0);
-	know_parents(site, &known);
+	know_parents(site, undone, &known);
 	ab_known_sort(&known);
 	/* Without it, some changes are shown as conflicts. */
 	(void)ab_known_write(&known, site->undo, name);

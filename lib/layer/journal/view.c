@@ -7,6 +7,7 @@
 #include "base/data/error.h"
 #include "base/system/fd.h"
 #include "layer/store/store.h"
+#include "layer/walk/index.h"
 
 static struct timespec from_ns(int64_t ns)
 {
@@ -19,7 +20,7 @@ int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_laye
 {
 	const struct ab_layer_meta *meta = &set->meta;
 	int64_t first = !home && meta->project_ns ? meta->project_ns : meta->first_ns;
-	ab_autoclose int upper = -1, lower = -1, undo = -1;
+	ab_autoclose int upper = -1, lower = -1, undo = -1, project = -1;
 
 	upper = ab_layer_set_open(set, ab_layer_part(set, home), O_RDONLY | O_DIRECTORY);
 	if (upper < 0 && errno == ENOENT)
@@ -39,6 +40,9 @@ int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_laye
 		.known = &ret->known,
 	};
 	ret->known = (struct ab_known){ 0 };
+	project = home ? -1 : ab_layer_set_open(set, "project", O_RDONLY | O_DIRECTORY);
+	if (project >= 0)
+		ab_index_recall(project, ret->view.index);
 	undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
 	if (undo >= 0)
 		ab_known_read(&ret->known, undo, ab_layer_known_name(home));

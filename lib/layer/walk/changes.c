@@ -15,6 +15,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "layer/walk/index.h"
 #include "layer/walk/known.h"
 #include "layer/walk/look.h"
 #include "layer/walk/same.h"
@@ -86,6 +87,20 @@ static struct ab_change *add_change(struct walk *w, enum ab_change_kind kind,
 	return c;
 }
 
+/* Did the host only refresh the stat data of git's index? It says what it said when the run
+ * began, or what the layer's says. */
+static bool is_same_index(const struct walk *w)
+{
+	const struct ab_layer_view *view = w->view;
+	char host[AB_INDEX_DIGEST], layer[AB_INDEX_DIGEST];
+
+	if (!ab_index_repo(w->path.data) || ab_index_digest(view->lower, w->path.data, host) < 0)
+		return false;
+	if (strcmp(w->path.data, AB_INDEX_PATH) == 0 && strcmp(host, view->index) == 0)
+		return true;
+	return ab_index_digest(view->upper, w->path.data, layer) == 0 && strcmp(host, layer) == 0;
+}
+
 /* Has the host changed it after the layer saw it? Copies are made in a run, so a copy
  * that is younger than the latest start was made from what that run saw. */
 static bool is_conflict(const struct walk *w, const struct ab_look *was, const struct ab_look *is)
@@ -99,7 +114,7 @@ static bool is_conflict(const struct walk *w, const struct ab_look *was, const s
 	if (!ab_time_later(was->id.ctime, from) &&
 	    !(born && ab_time_later(was->id.ctime, is->born)))
 		return false;
-	return !ab_known_is(view->known, w->path.data, &was->id);
+	return !ab_known_is(view->known, w->path.data, &was->id) && !is_same_index(w);
 }
 
 /* ---- deleted folders ---- */
@@ -509,6 +524,25 @@ static void walk_folder(struct walk *w, const struct level *l)
 	}
 }
 
+/* Half a commit is worse than none. */
+static void hold_repo(struct ab_changes *out, const char *repo)
+{
+	for (size_t i = 0; i < out->len; i++)
+		if (ab_changes_below(out->v[i].path, repo))
+			out->v[i].conflict = true;
+}
+
+static void hold_repos(struct ab_changes *out)
+{
+	for (size_t i = 0; i < out->len; i++) {
+		size_t len = out->v[i].conflict ? ab_index_repo(out->v[i].path) : 0;
+		ab_autofree char *repo = len ? ab_strndup(out->v[i].path, len) : NULL;
+
+		if (repo)
+			hold_repo(out, repo);
+	}
+}
+
 int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes_limits *limits,
 		       struct ab_changes *ret, struct ab_error *err)
 {
@@ -526,6 +560,7 @@ int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the folder below the layer");
 	walk_folder(&w, &(struct level){ upper, lower, view->copy });
 	ab_buf_fini(&w.path);
+	hold_repos(&out);
 	*ret = out;
 	return 0;
 }

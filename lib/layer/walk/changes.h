@@ -80,6 +80,7 @@ struct ab_layer_view {
 	struct timespec since;	      /* first start of the layer */
 	struct timespec latest;	      /* its latest start, or zero */
 	const struct ab_known *known; /* files that agentbox itself left on the host, or NULL */
+	char index[65];		      /* layer/walk/index.h; "": not known */
 };
 
 /*
@@ -87,6 +88,8 @@ struct ab_layer_view {
  * folder has an entry of its own and one for each entry in it; a deleted folder is one
  * entry with a count. A file with the content and
  * mode of the host's is not a change. The mode of the root is not compared.
+ *
+ * A repository is one unit: if its index is a conflict, everything in its .git is one.
  *
  * -1 if one of the two roots cannot be read.
  */

@@ -18,6 +18,7 @@
 #include "base/text/units.h"
 #include "layer/copy/folder_copy.h"
 #include "layer/store/store.h"
+#include "layer/walk/index.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/tree/dir.h"
 
@@ -230,6 +231,14 @@ static bool has_part(const struct ab_layer_set *set, const char *part)
 	return fd >= 0;
 }
 
+static void remember_index(const struct ab_layer_set *set, bool copy, int real)
+{
+	ab_autoclose int project = ab_layer_set_open(set, PROJECT, O_RDONLY | O_DIRECTORY);
+
+	if (project >= 0)
+		ab_index_remember(project, copy ? "copy" : "upper", real);
+}
+
 /* Denied names that the host may create during the run. */
 static void hide_missing(struct ab_layer_mount *layer, const struct ab_strv *missing)
 {
@@ -265,6 +274,7 @@ int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *se
 	copy = set->meta.form == AB_LAYER_FORM_COPY;
 	if (copy)
 		upper = ab_path_join(set->path, COPY);
+	remember_index(set, copy, real);
 	set->meta.waiting = -1;
 	/* One layer for everything in the workspace, also for a home folder in it. */
 	ab_layer_mounts_drop(&facts->layers, setup->workspace);

@@ -1,0 +1,99 @@
+#include "layer/walk/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "layer/walk/look.h"
+#include "layer/walk/records.h"
+#include "workspace/git/gitindex.h"
+
+static const char kind[8] = "ab-index";
+static const char file_name[] = "git-index";
+
+size_t ab_index_repo(const char *path)
+{
+	size_t len = strlen(path), own = strlen(AB_INDEX_PATH);
+
+	if (len < own || strcmp(path + len - own, AB_INDEX_PATH) != 0)
+		return 0;
+	return len == own || path[len - own - 1] == '/' ? len - strlen("/index") : 0;
+}
+
+/* `rest` follows "objects/": two digits of a name, or "pack". Other files there are settings. */
+static bool is_object_name(const char *rest)
+{
+	size_t len = strcspn(rest, "/");
+
+	return (len == 2 && strspn(rest, "0123456789abcdef") >= 2) ||
+	       (len == 4 && strncmp(rest, "pack", 4) == 0);
+}
+
+bool ab_index_object(const char *path)
+{
+	static const char objects[] = ".git/objects/";
+	const size_t len = sizeof(objects) - 1;
+
+	while (path) {
+		if (strncmp(path, objects, len) == 0 && is_object_name(path + len))
+			return true;
+		path = strchr(path, '/');
+		path = path ? path + 1 : NULL;
+	}
+	return false;
+}
+
+int ab_index_digest(int root, const char *path, char ret[AB_INDEX_DIGEST])
+{
+	ab_autoclose int fd =
+		ab_look_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	ab_autofree char *data = NULL;
+	struct stat st;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > AB_GITINDEX_MAX ||
+	    ab_read_all(fd, AB_GITINDEX_MAX, &data, &len) < 0)
+		return -1;
+	return ab_gitindex_digest(data, len, ret);
+}
+
+/* Has the layer an index that is not the host's? */
+static bool has_own_index(int project, const char *upper, const char *digest)
+{
+	ab_autoclose int dir = ab_look_open(project, upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int fd = dir < 0 ? -1 : ab_look_open(dir, AB_INDEX_PATH, O_PATH | O_NOFOLLOW);
+	char own[AB_INDEX_DIGEST];
+
+	if (fd < 0)
+		return dir < 0 || (errno != ENOENT && errno != ENOTDIR);
+	return ab_index_digest(dir, AB_INDEX_PATH, own) < 0 || strcmp(own, digest) != 0;
+}
+
+void ab_index_remember(int project, const char *upper, int host)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	char digest[AB_INDEX_DIGEST];
+
+	if (ab_index_digest(host, AB_INDEX_PATH, digest) < 0 ||
+	    has_own_index(project, upper, digest))
+		return;
+	ab_record_put_text(&b, digest);
+	(void)ab_record_file_save(project, file_name, kind, &b);
+}
+
+void ab_index_recall(int project, char ret[AB_INDEX_DIGEST])
+{
+	ab_autofree char *file = NULL, *digest = NULL;
+	struct ab_record_reader r;
+
+	ret[0] = '\0';
+	if (ab_record_file_load(project, file_name, kind, &file, &r) < 0)
+		return;
+	digest = ab_record_get_text(&r);
+	if (!r.bad && strlen(digest) == AB_INDEX_DIGEST - 1)
+		memcpy(ret, digest, AB_INDEX_DIGEST);
+}
