@@ -17,7 +17,7 @@ static const struct option options_apply[] = {
 	{ 0 },
 };
 
-const struct option options_conflicts[] = {
+static const struct option options_conflicts[] = {
 	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL,
 	  "where both sides changed: take the layer's" },
 	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "where both sides changed: keep the host's" },
@@ -36,7 +36,7 @@ struct ab_layer_words layer_words(const struct args *args)
 int get_conflict(const struct args *args, enum ab_apply_conflict *ret)
 {
 	if (given(args, ID_THEIRS) && given(args, ID_OURS))
-		return misuse(args->command, "--theirs and --ours exclude each other");
+		return misuse(args->command, "--theirs and --ours cannot be combined");
 	*ret = given(args, ID_THEIRS) ? AB_APPLY_THEIRS
 	       : given(args, ID_OURS) ? AB_APPLY_OURS
 				      : AB_APPLY_LEAVE;
@@ -118,18 +118,18 @@ static int check_choice(const struct args *args, const struct ab_layer_command *
 	bool all = given(args, ID_ALL), safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
 
 	if (all + safe + patch > 1)
-		return misuse(args->command, "--all, --safe and --patch exclude each other");
+		return misuse(args->command, "--all, --safe and --patch cannot be combined");
 	if (all && command->paths.len)
-		return misuse(args->command, "--all and a path exclude each other");
+		return misuse(args->command, "--all and a path cannot be combined");
 	if (patch && given(args, ID_JSON))
-		return misuse(args->command, "--patch and --json exclude each other");
+		return misuse(args->command, "--patch and --json cannot be combined");
 	if (patch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return misuse(args->command, "--patch needs a terminal");
 	return -1;
 }
 
 /* Without a choice: show what there is and ask. False: nothing. */
-static bool ask_choice(struct ab_apply *apply)
+static bool ask_choice(struct ab_apply *apply, enum ab_apply_conflict conflict)
 {
 	size_t labelled = 0;
 	char answer;
@@ -142,7 +142,8 @@ static bool ask_choice(struct ab_apply *apply)
 		labelled += c->labels != 0;
 	}
 	if (labelled)
-		printf("%zu of %zu want a look\n", labelled, apply->changes.len);
+		printf("%zu of %zu %s a look\n", labelled, apply->changes.len,
+		       labelled == 1 ? "wants" : "want");
 	answer = ask_letter("[a]pply all, apply the [s]afe ones, [p]atch by patch, or [n]one?",
 			    "aspn");
 	if (answer == 'a')
@@ -151,14 +152,15 @@ static bool ask_choice(struct ab_apply *apply)
 		ab_apply_pick_safe(apply);
 	else if (answer == 'p') {
 		ab_apply_pick_all(apply);
-		return pick_hunks(apply);
+		return pick_hunks(apply, conflict);
 	}
 	return answer != 'n';
 }
 
 /* The changes that were asked for: -1, or an exit status. */
 static int choose_changes(const struct args *args, const struct ab_layer_command *command,
-			  struct ab_apply *apply, struct ab_error *err)
+			  enum ab_apply_conflict conflict, struct ab_apply *apply,
+			  struct ab_error *err)
 {
 	bool safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
 
@@ -170,24 +172,26 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 	} else if (safe) {
 		ab_apply_pick_safe(apply);
 	} else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !given(args, ID_JSON)) {
-		return ask_choice(apply) ? -1 : 0;
+		return ask_choice(apply, conflict) ? -1 : 0;
 	} else {
 		return misuse(args->command, "name what to apply: a path, --all or --safe");
 	}
 	if (safe && command->paths.len)
 		ab_apply_keep_safe(apply);
-	return !patch || pick_hunks(apply) ? -1 : 0;
+	return !patch || pick_hunks(apply, conflict) ? -1 : 0;
 }
 
 static int print_applied(const struct args *args, const struct ab_layer_command *command,
 			 const struct ab_apply *apply)
 {
-	size_t done = 0, left = 0, dropped = 0;
+	size_t done = 0, left = 0, dropped = 0, conflicts = 0;
 
 	for (size_t i = 0; i < apply->changes.len; i++) {
 		done += apply->picks[i].done && !apply->picks[i].dropped;
 		dropped += apply->picks[i].dropped;
 		left += apply->picks[i].left && !apply->picks[i].dropped;
+		conflicts += apply->picks[i].left && !apply->picks[i].dropped &&
+			     apply->changes.v[i].conflict;
 	}
 	if (given(args, ID_JSON)) {
 		ab_autofree char *json = ab_layer_command_json(command, apply, "applied");
@@ -206,6 +210,9 @@ static int print_applied(const struct args *args, const struct ab_layer_command 
 	for (size_t i = 0; left && i < apply->changes.len; i++)
 		if (apply->picks[i].left && !apply->picks[i].dropped)
 			print_layer_change(&apply->changes.v[i], apply->picks[i].left);
+	if (conflicts)
+		printf("where the host changed something: --theirs applies the layer's version, "
+		       "--ours keeps the host's\n");
 	return left ? 1 : 0;
 }
 
@@ -223,7 +230,7 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 		printf("%s has no changes\n", command->set.key);
 		return 0;
 	}
-	status = choose_changes(args, command, &apply, err);
+	status = choose_changes(args, command, conflict, &apply, err);
 	if (status >= 0)
 		return status;
 	progress = show_progress(&work);

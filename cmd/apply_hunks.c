@@ -80,32 +80,61 @@ static void pick_file(struct ab_apply *apply, size_t i, const struct ab_contents
 	}
 }
 
-static void pick_change(struct ab_apply *apply, size_t i, enum rest *rest)
+/* The whole change as a patch; its labels are printed already. */
+static void print_patch(const struct ab_change *change, const struct ab_contents *contents)
+{
+	ab_autohunks struct ab_hunks hunks = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
+	const struct ab_show_style style = { 0 };
+	bool text = ab_contents_are_text(contents);
+	struct ab_shown shown = { .change = change, .contents = contents };
+
+	if (text) {
+		const struct ab_content *old = &contents->old, *new = &contents->new;
+
+		ab_hunks_find(old->data ? old->data : "", old->len, new->data ? new->data : "",
+			      new->len, &hunks);
+		shown.hunks = &hunks;
+	}
+	ab_show_patch(&b, &style, &shown);
+	if (b.len)
+		fwrite(b.data, 1, b.len, stdout);
+}
+
+static void pick_change(struct ab_apply *apply, size_t i, enum ab_apply_conflict conflict,
+			enum rest *rest)
 {
 	struct ab_change *c = &apply->changes.v[i];
 	ab_autocontents struct ab_contents contents = { 0 };
 
 	if (c->refused)
 		return; /* it is reported at the end */
+	if (c->conflict && conflict == AB_APPLY_LEAVE) {
+		if (*rest == REST_ASK)
+			print_layer_change(c, "conflict: it needs --theirs or --ours");
+		return; /* so is this */
+	}
 	if (*rest == REST_ASK)
 		print_layer_change(c, c->conflict ? "conflict" : NULL);
-	if (c->kind == AB_CHANGE_MODIFIED && c->is == AB_TYPE_FILE) {
+	if (*rest == REST_ASK || c->kind == AB_CHANGE_MODIFIED)
 		ab_contents_read(&apply->opened.view, c, &contents);
-		if (ab_contents_are_text(&contents)) {
-			pick_file(apply, i, &contents, rest);
-			return;
-		}
+	if (c->kind == AB_CHANGE_MODIFIED && c->is == AB_TYPE_FILE &&
+	    ab_contents_are_text(&contents)) {
+		pick_file(apply, i, &contents, rest);
+		return;
 	}
+	if (*rest == REST_ASK)
+		print_patch(c, &contents);
 	apply->picks[i].take = ask_about("apply this change [y,n,q,a,d,?]?", rest);
 }
 
-bool pick_hunks(struct ab_apply *apply)
+bool pick_hunks(struct ab_apply *apply, enum ab_apply_conflict conflict)
 {
 	enum rest rest = REST_ASK;
 
 	ab_apply_label(apply);
 	for (size_t i = 0; i < apply->changes.len && rest != REST_QUIT; i++)
 		if (apply->picks[i].take)
-			pick_change(apply, i, &rest);
+			pick_change(apply, i, conflict, &rest);
 	return rest != REST_QUIT;
 }

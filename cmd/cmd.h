@@ -183,7 +183,6 @@ int decision_status(enum ab_decision decision);
 
 /* `apply`, `discard` and `undo`: the words, the decision about conflicts, and the progress of a
  * long one on standard error. */
-extern const struct option options_conflicts[]; /* --theirs, --ours */
 struct ab_layer_words layer_words(const struct args *args);
 /* -1, or an exit status after an error message. */
 int get_conflict(const struct args *args, enum ab_apply_conflict *ret);
@@ -196,7 +195,7 @@ void end_progress(const struct long_work *work);
 /* One letter of `letters`, or the last of them if there is no answer. */
 char ask_letter(const char *question, const char *letters);
 /* Ask about each picked change, hunk by hunk. False: the person quit. */
-bool pick_hunks(struct ab_apply *apply);
+bool pick_hunks(struct ab_apply *apply, enum ab_apply_conflict conflict);
 void print_layer_change(const struct ab_change *change, const char *why);
 
 void print_help(const struct command *command);

@@ -24,8 +24,8 @@ struct ab_show_style {
 struct ab_shown {
 	const struct ab_change *change;
 	const struct ab_contents *contents; /* NULL: not read */
-	const struct ab_label_hits *hits;
-	const struct ab_hunks *hunks; /* NULL: the contents are not texts */
+	const struct ab_label_hits *hits;   /* a patch takes NULL: shown elsewhere */
+	const struct ab_hunks *hunks;	    /* NULL: the contents are not texts */
 };
 
 struct ab_show_totals {

@@ -104,7 +104,7 @@ static void add_note(struct patch *p, const char *path, const char *text)
 
 static void add_labels(struct patch *p, const struct ab_shown *s)
 {
-	for (size_t i = 0; i < s->hits->len; i++) {
+	for (size_t i = 0; s->hits && i < s->hits->len; i++) {
 		set_colour(p, BOLD YELLOW);
 		ab_buf_puts(p->b, "! ");
 		ab_show_name(p->b, "", s->change->path);
