@@ -2,6 +2,13 @@
 
 #include <stdio.h>
 
+static const struct option options_changed[] = {
+	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL,
+	  "also take back what changed since the apply" },
+	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "leave what changed since the apply" },
+	{ 0 },
+};
+
 static void print_paths(const char *title, const struct ab_strv *paths)
 {
 	if (paths->len)
@@ -48,7 +55,9 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 	if (rc < 0 || conflict == AB_APPLY_OURS)
 		if (!given(args, ID_JSON))
 			print_paths("changed since the apply:", &changed);
-	return rc < 0 ? complain(args, err) : 0;
+	if (rc < 0)
+		return complain(args, err);
+	return conflict == AB_APPLY_OURS && changed.len ? 1 : 0;
 }
 
 static int undo_main(struct args *args)
@@ -83,7 +92,7 @@ const struct command command_undo = {
 		"you decide: --theirs takes it back and loses the later change, --ours leaves it.",
 	.groups =
 		(const struct option_group[]){
-			{ NULL, options_conflicts },
+			{ NULL, options_changed },
 			{ NULL, options_json },
 			{ NULL, options_common },
 			{ 0 },

@@ -172,7 +172,7 @@ nothing_left()
 	echo host >src/b
 	agentbox apply dev --all
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"1 change applied"*"2 left:"*"the host changed it since"* ]]
+	[[ "$output" == *"1 change applied"*"2 left:"*"the host changed it since"*"--theirs"*"--ours"* ]]
 	[ "$(cat a src/b)" = $'host\nhost' ]
 	[ "$(cat n)" = n ]
 	agentbox apply dev --theirs a
@@ -196,11 +196,114 @@ nothing_left()
 	[[ "$output" == *"changed since the apply:"*"  a"* ]]
 	[ "$(cat a src/b)" = $'mine\n22' ]
 	agentbox undo dev --ours
-	[ "$status" -eq 0 ]
-	[ "$(cat a src/b)" = $'mine\n1' ]
-	agentbox undo dev
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"taken back already"* ]]
+	[[ "$output" == "1 change taken back"*"changed since the apply:"*"  a" ]]
+	[ "$(cat a src/b)" = $'mine\n1' ]
+	for name in dev ""; do
+		agentbox undo $name
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"only the last apply can be taken back"* ]]
+	done
+	agentbox undo --help
+	[[ "$output" == *"leave what changed since the apply"* ]]
+	agentbox undo --theirs --ours
+	[[ "$output" == *"cannot be combined"* ]]
+}
+
+@test "undo: --ours leaves what a later run changed in the layer" {
+	layer dev 'echo 22 >a; echo 22 >src/b; echo 22 >u'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	overlay "$AGENTBOX_STATE/layers/dev" 'echo 333 >a; echo 333 >u'
+	agentbox undo dev --ours
+	[ "$status" -eq 1 ]
+	[[ "$output" == "1 change taken back"*"  a"*"  u" ]]
+	[ "$(cat a src/b u)" = $'22\n1\n22' ]
+}
+
+@test "undo: a conflict that was applied is a conflict again" {
+	layer dev 'echo 22 >a'
+	echo host >a
+	agentbox apply dev --theirs a
+	[ "$status" -eq 0 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = host ]
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[ "$(cat a)" = host ]
+}
+
+# git_commit_in_box: a repository, and a commit that a run made above it.
+git_commit_in_box()
+{
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@x
+	export GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@x
+	git init -q .
+	git add .
+	git commit -q -m first
+	first=$(git rev-parse HEAD)
+	launch run --review --name dev -- sh -c 'echo 22 >a; echo n >n
+		git -c user.name=x -c user.email=x@x add . &&
+		git -c user.name=x -c user.email=x@x commit -q -m second' </dev/null
+}
+
+# git rewrites the index only if the stat data differ.
+refresh_index()
+{
+	local before
+
+	tick
+	before=$(stat -c %i.%Z .git/index)
+	touch src/b
+	git status --short
+	[ "$(stat -c %i.%Z .git/index)" != "$before" ]
+}
+
+@test "apply: an index that git status refreshed on the host is not a conflict" {
+	git_commit_in_box
+	refresh_index
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(git log --format=%s -1)" = second ]
+	[ -z "$(git status --short)" ]
+	refresh_index
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(git rev-parse HEAD)" = "$first" ]
+	[ -z "$(git status --short)" ]
+	git fsck --strict
+	refresh_index
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(git log --format=%s -1)" = second ]
+	[ -z "$(git status --short)" ]
+}
+
+@test "apply: a repository whose index changed on the host is held back as one" {
+	git_commit_in_box
+	tick
+	echo host >host
+	git add host
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[ "$(cat a)" = 22 ]
+	[ "$(git rev-parse HEAD)" = "$first" ]
+	[ -z "$(git rev-list --all --objects | grep n$)" ]
+	[[ "$output" == *".git/index  the host changed it since"* ]]
+	[[ "$output" == *".git/refs/heads/"*"the host changed it since"* ]]
+	[ "$(git diff --cached --name-only)" = host ]
+	# An undo leaves the objects, which the host's index may use by now.
+	agentbox apply dev --theirs --all
+	[ "$status" -eq 0 ]
+	echo more >more
+	git add more
+	agentbox undo dev --ours
+	[ "$status" -eq 1 ]
+	[[ "$output" != *".git/objects"* ]]
+	git fsck --strict
+	git diff --cached --quiet "$first" || [ $? -eq 1 ]
+	git write-tree
 }
 
 @test "discard: the changes are gone, the host is as it was" {
@@ -391,6 +494,7 @@ nothing_left()
 	tty_wait '^[+]thirty-three'
 	answer 'apply this hunk' 3 n
 	tty_wait 'added     new'
+	tty_wait '^[+]n$'
 	answer 'apply this change' 1 '?'
 	answer 'apply this change' 2 y
 	tty_end
@@ -404,6 +508,26 @@ nothing_left()
 	[ "$status" -eq 0 ]
 	grep -qx thirty-three long
 	[ "$(cat a)" = 2 ]
+}
+
+@test "apply: shows each kind of change before it asks, and does not ask about a conflict" {
+	layer dev 'echo 2 >a; rm src/b; chmod 755 old/f; ln -sf src link'
+	echo host >a
+	tty_start "$AGENTBOX" apply dev -p
+	tty_wait 'modified  a  conflict: it needs --theirs or --ours'
+	tty_wait '^[+]src$'
+	answer 'apply this change' 1 y
+	tty_wait '^new mode 100755'
+	answer 'apply this change' 2 y
+	tty_wait '^deleted file mode'
+	tty_wait '^-1$'
+	answer 'apply this change' 3 n
+	tty_end
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"2 changes applied"*"1 left:"* ]]
+	[ "$(cat a)" = host ]
+	[ -x old/f ]
+	[ -e src/b ]
 }
 
 @test "apply: killed before any rename, the next command ends with the old or the new state" {

@@ -56,7 +56,8 @@ static int find_applied(const struct ab_layer_store *store, const char *cwd,
 		}
 	}
 	if (!key) {
-		ab_fail(err, AB_EREFUSED, 0, "nothing was applied to this folder");
+		ab_fail(err, AB_EREFUSED, 0,
+			"nothing to take back in this folder: only the last apply can be taken back");
 		return ab_hint(err, "name a run, or list all layers with: agentbox layers");
 	}
 	return ab_layers_open(store, key, AB_LAYERS_LOCK, ret, err);
