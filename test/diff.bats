@@ -392,7 +392,7 @@ is_clean()
 	[ "$(jq -r '.changes[].path' <<<"$output")" = folder ]
 	agentbox diff nothing
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"nothing is neither a run nor a layer, and no change is there"* ]]
+	[[ "$output" == *"no run, layer or changed path named nothing (list: agentbox layers)"* ]]
 	agentbox_split diff -- nothing
 	[ "$status" -eq 0 ]
 	[ "$stderr" = "agentbox: no changes match" ]

@@ -226,14 +226,12 @@ static bool is_only_counted(const struct job *j, const struct ab_change *c,
 }
 
 /* Once in each form: the head of a page counts the changes before. */
-static void count_data(struct job *j, void (*fn)(struct job *j, const struct ab_shown *s))
+static void count_data(struct job *j, const struct ab_shown *s,
+		       void (*fn)(struct job *j, const struct ab_shown *s))
 {
-	if (fn == add_and_count) {
-		j->report->totals.changes++;
-		j->data++;
-	} else if (fn == count_change) {
-		j->report->totals.changes++;
-	}
+	j->data += fn == add_and_count;
+	if (fn == add_and_count || fn == count_change)
+		count_change(j, s);
 }
 
 static void show_change(struct job *j, struct ab_change *c,
@@ -248,16 +246,15 @@ static void show_change(struct job *j, struct ab_change *c,
 	ab_contents_label(&j->opened.view, &j->changes, j->mass, c, &contents, &hits);
 	if (!is_wanted(j, &hits))
 		return;
-	if (is_only_counted(j, c, &hits)) {
-		count_data(j, fn);
-		return;
-	}
 	if (has_lines(c, &contents)) {
 		ab_hunks_find(contents.old.data ? contents.old.data : "", contents.old.len,
 			      contents.new.data ? contents.new.data : "", contents.new.len, &hunks);
 		shown.hunks = &hunks;
 	}
-	fn(j, &shown);
+	if (is_only_counted(j, c, &hits))
+		count_data(j, &shown, fn);
+	else
+		fn(j, &shown);
 	ab_diff_flush(j->out, false);
 }
 
@@ -280,13 +277,24 @@ static void show_changes(struct job *j)
 	ab_diff_flush(j->out, true);
 }
 
+static void note_busy(struct job *j)
+{
+	const struct ab_strv *runs = &j->set.meta.runs;
+
+	if (runs->len)
+		ab_strv_addf(&j->report->notes, "%s is in use by run %s; more changes may follow",
+			     j->set.key, runs->v[runs->len - 1]);
+	else
+		ab_strv_addf(&j->report->notes, "%s is in use; more changes may follow",
+			     j->set.key);
+}
+
 static void note_state(struct job *j)
 {
 	struct ab_strv *notes = &j->report->notes;
 
 	if (j->set.lock < 0)
-		ab_strv_addf(notes, "%s is in use: this may not be all of it, or not the end of it",
-			     j->set.key);
+		note_busy(j);
 	if (j->changes.cut)
 		ab_strv_add(notes, "there are more changes than are looked at; nothing of this "
 				   "layer can be applied");
@@ -327,7 +335,7 @@ static int show_set(struct job *j, struct ab_error *err)
 		return -1;
 	if (j->doubtful && !has_match(j))
 		return ab_fail(err, AB_ESYSTEM, 0,
-			       "%s is neither a run nor a layer, and no change is there",
+			       "no run, layer or changed path named %s (list: agentbox layers)",
 			       j->doubtful);
 	j->mass = ab_changes_mass(&j->changes);
 	show_changes(j);
@@ -465,12 +473,12 @@ int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_reque
 
 	*ret = (struct ab_diff_report){ 0 };
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make %s", file);
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot write %s", file);
 	result = ab_diff(input, request, put_file, &out, ret, err);
 	if (result == 0 && !out.errnum && (fsync(fd) < 0 || rename(tmp, file) < 0))
 		out.errnum = errno;
 	if (result == 0 && out.errnum)
-		result = ab_fail(err, AB_ESYSTEM, out.errnum, "write %s", file);
+		result = ab_fail(err, AB_ESYSTEM, out.errnum, "cannot write %s", file);
 	if (result < 0)
 		unlink(tmp);
 	return result;
