@@ -37,10 +37,14 @@ static void test_head(void)
 		struct ab_review_sum sum;
 		const char *want;
 	} cases[] = {
-		{ { .changed = 1 }, "1 file changed" },
-		{ { .changed = 12, .labelled = 2 }, "12 files changed, 2 want a look" },
-		{ { .changed = 2, .labelled = 1 }, "2 files changed, 1 wants a look" },
-		{ { .changed = 9, .cut = true }, "at least 9 files changed" },
+		{ { .changed = 1 }, "1 change" },
+		{ { .changed = 12, .labelled = 2 }, "12 changes, 2 want a look" },
+		{ { .changed = 2, .labelled = 1 }, "2 changes, 1 wants a look" },
+		{ { .changed = 2, .labelled = 1, .conflicts = 1 },
+		  "2 changes, 1 wants a look, 1 conflict" },
+		{ { .changed = 3, .conflicts = 2, .refused = 1 },
+		  "3 changes, 2 conflicts, 1 can never be applied" },
+		{ { .changed = 9, .cut = true }, "at least 9 changes" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -60,17 +64,20 @@ static void test_lines(void)
 		{ { 0 }, false, NULL },
 		{ { .changed = 1, .waiting = 1 },
 		  false,
-		  "1 file changed; to see and keep them: agentbox diff k, agentbox apply k" },
+		  "1 change; to see and keep it: agentbox diff k, agentbox apply k" },
+		{ { .changed = 1, .applied = 1 },
+		  true,
+		  "1 change; all applied (to take it back: agentbox undo k)" },
 		{ { .changed = 2, .applied = 2 },
 		  true,
-		  "2 files changed; all applied (to take them back: agentbox undo k)" },
+		  "2 changes; all applied (to take them back: agentbox undo k)" },
 		{ { .changed = 3, .labelled = 1, .applied = 2, .waiting = 1 },
 		  true,
-		  "3 files changed, 1 wants a look; 2 applied, 1 waits: agentbox diff k, "
+		  "3 changes, 1 wants a look; 2 applied, 1 waits: agentbox diff k, "
 		  "agentbox apply k, agentbox discard k" },
 		{ { .changed = 5, .waiting = 5, .cut = true },
 		  false,
-		  "at least 5 files changed; these are too many to apply: agentbox discard k" },
+		  "at least 5 changes; these are too many to apply: agentbox discard k" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -86,8 +93,8 @@ static void test_count(const struct ab_changes *changes)
 	struct ab_review_sum sum;
 
 	ab_review_text_count(changes, &sum);
-	ok(sum.changed == 10, "a deleted folder stands for its files, a new one for none");
-	ok(sum.labelled == 2 && sum.conflicts == 1 && sum.refused == 1 && sum.waiting == 5,
+	ok(sum.changed == 5 && sum.held == 2, "each entry is one change, as in `diff`");
+	ok(sum.labelled == 1 && sum.conflicts == 1 && sum.refused == 1 && sum.waiting == 5,
 	   "and what wants a look");
 }
 

@@ -98,8 +98,8 @@ static bool confirm_discard(int tty, const struct ab_review_sum *sum)
 	ab_autobuf struct ab_buf text = { 0 };
 	char key;
 
-	ab_buf_printf(&text, "Discard all changes (%" PRIu64 " file%s)? [y/N] ", sum->changed,
-		      sum->changed == 1 ? "" : "s");
+	ab_buf_printf(&text, "Discard %" PRIu64 " change%s? [y/N] ", sum->waiting,
+		      sum->waiting == 1 ? "" : "s");
 	(void)ab_write_all(tty, text.data, text.len);
 	key = read_key(tty);
 	(void)ab_write_all(tty, key == 'y' || key == 'Y' ? "yes\n" : "no\n",
@@ -109,10 +109,9 @@ static bool confirm_discard(int tty, const struct ab_review_sum *sum)
 
 enum ab_review_answer ab_review_prompt(int tty, const struct ab_review_sum *sum)
 {
-	const char *question = sum->cut ? "[r]eview  [d]iscard  [l]ater "
-			       : sum->labelled
-				       ? "[a]pply the safe ones  [r]eview  [d]iscard  [l]ater "
-				       : "[a]pply  [r]eview  [d]iscard  [l]ater ";
+	const char *question = sum->cut	   ? "[r]eview  [d]iscard  [l]ater "
+			       : sum->held ? "[a]pply the safe ones  [r]eview  [d]iscard  [l]ater "
+					   : "[a]pply  [r]eview  [d]iscard  [l]ater ";
 	/* The supervisor ends: restore the terminal first. */
 	const struct sigaction note = { .sa_handler = note_signal };
 	enum ab_review_answer answer = AB_REVIEW_LATER;
@@ -130,5 +129,5 @@ enum ab_review_answer ab_review_prompt(int tty, const struct ab_review_sum *sum)
 				  (answer == AB_REVIEW_APPLY && sum->cut)));
 	/* Discards excess keys. */
 	tcsetattr(tty, TCSAFLUSH, &before);
-	return interrupted ? AB_REVIEW_LATER : answer;
+	return interrupted ? AB_REVIEW_INTERRUPTED : answer;
 }

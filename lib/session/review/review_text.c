@@ -9,27 +9,24 @@
 
 enum { JSON_FILES = 100 };
 
-static bool wants_look(const struct ab_change *c)
+/* It is not applied with the safe ones. */
+static bool is_held(const struct ab_change *c)
 {
 	return c->labels || c->conflict || c->refused;
 }
 
-/* A new folder is no file; a deleted one stands for everything in it. */
-static uint64_t count_files(const struct ab_change *c)
-{
-	if (c->is == AB_TYPE_DIR && c->was == AB_TYPE_NONE)
-		return 0;
-	return c->kind == AB_CHANGE_DELETED && c->was == AB_TYPE_DIR && c->count ? c->count : 1;
-}
-
 void ab_review_text_count(const struct ab_changes *changes, struct ab_review_sum *ret)
 {
-	*ret = (struct ab_review_sum){ .cut = changes->cut, .waiting = changes->len };
+	*ret = (struct ab_review_sum){
+		.cut = changes->cut,
+		.changed = changes->len,
+		.waiting = changes->len,
+	};
 	for (size_t i = 0; i < changes->len; i++) {
 		const struct ab_change *c = &changes->v[i];
 
-		ret->changed += count_files(c);
-		ret->labelled += wants_look(c);
+		ret->held += is_held(c);
+		ret->labelled += c->labels != 0;
 		ret->conflicts += c->conflict;
 		ret->refused += c->refused != NULL;
 	}
@@ -37,11 +34,16 @@ void ab_review_text_count(const struct ab_changes *changes, struct ab_review_sum
 
 void ab_review_text_head(struct ab_buf *b, const struct ab_review_sum *sum)
 {
-	ab_buf_printf(b, "%s%" PRIu64 " file%s changed", sum->cut ? "at least " : "", sum->changed,
+	ab_buf_printf(b, "%s%" PRIu64 " change%s", sum->cut ? "at least " : "", sum->changed,
 		      sum->changed == 1 ? "" : "s");
 	if (sum->labelled)
 		ab_buf_printf(b, ", %" PRIu64 " want%s a look", sum->labelled,
 			      sum->labelled == 1 ? "s" : "");
+	if (sum->conflicts)
+		ab_buf_printf(b, ", %" PRIu64 " conflict%s", sum->conflicts,
+			      sum->conflicts == 1 ? "" : "s");
+	if (sum->refused)
+		ab_buf_printf(b, ", %" PRIu64 " can never be applied", sum->refused);
 }
 
 void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool automatic,
@@ -55,7 +57,8 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 	if (sum->cut) {
 		ab_buf_printf(&b, "; these are too many to apply: agentbox discard %s", key);
 	} else if (automatic && !sum->waiting) {
-		ab_buf_printf(&b, "; all applied (to take them back: agentbox undo %s)", key);
+		ab_buf_printf(&b, "; all applied (to take %s back: agentbox undo %s)",
+			      sum->changed == 1 ? "it" : "them", key);
 	} else if (automatic) {
 		ab_buf_printf(&b,
 			      "; %" PRIu64 " applied, %" PRIu64
@@ -63,8 +66,8 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 			      sum->applied, sum->waiting, sum->waiting == 1 ? "s" : "", key, key,
 			      key);
 	} else {
-		ab_buf_printf(&b, "; to see and keep them: agentbox diff %s, agentbox apply %s",
-			      key, key);
+		ab_buf_printf(&b, "; to see and keep %s: agentbox diff %s, agentbox apply %s",
+			      sum->waiting == 1 ? "it" : "them", key, key);
 	}
 	ab_strv_give(ret, ab_buf_take(&b));
 }
@@ -94,7 +97,7 @@ void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, siz
 	size_t shown = 0, left = 0;
 
 	for (size_t i = 0; i < changes->len; i++) {
-		if (!wants_look(&changes->v[i]))
+		if (!is_held(&changes->v[i]))
 			continue;
 		if (shown++ >= most) {
 			left++;
@@ -138,7 +141,7 @@ void ab_review_text_json(const struct ab_changes *changes, const struct ab_revie
 	for (size_t i = 0; i < changes->len && n < JSON_FILES; i++) {
 		const struct ab_change *c = &changes->v[i];
 
-		if (!wants_look(c))
+		if (!is_held(c))
 			continue;
 		ab_buf_puts(b, n++ ? ",{\"path\":" : "{\"path\":");
 		ab_buf_json(b, c->path);

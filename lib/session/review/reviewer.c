@@ -77,16 +77,24 @@ static int apply_safe(struct work *w, struct ab_error *err)
 	return 0;
 }
 
-/* Walk the layer and label its changes. */
-static int count_changes(struct work *w, struct ab_error *err)
+/* Walk the layer and label its changes. The host's files may have changed since the last walk. */
+static int walk_layer(struct work *w, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 
+	ab_apply_fini(&w->apply);
 	if (ab_apply_open(w->setup.set, false, &w->apply, &notes, err) < 0)
 		return -1;
 	ab_apply_label(&w->apply);
 	ab_review_text_count(&w->apply.changes, &w->sum);
-	if (w->setup.automatic && w->sum.waiting > w->sum.labelled && apply_safe(w, err) < 0)
+	return 0;
+}
+
+static int count_changes(struct work *w, struct ab_error *err)
+{
+	if (walk_layer(w, err) < 0)
+		return -1;
+	if (w->setup.automatic && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0)
 		return -1;
 	/* An empty layer is of no use. */
 	if (w->sum.waiting == 0)
@@ -178,11 +186,12 @@ static void say_applied(const struct work *w, int tty, const struct ab_error *er
 
 	if (err->code != AB_ENONE)
 		ab_buf_printf(&text, "agentbox: %s\n", err->text);
-	else
+	else if (w->sum.applied)
 		ab_buf_printf(&text,
-			      "agentbox: %" PRIu64
-			      " applied (to take them back: agentbox undo %s)\n",
-			      w->sum.applied, key);
+			      "agentbox: %" PRIu64 " applied (to take %s back: agentbox undo %s)\n",
+			      w->sum.applied, w->sum.applied == 1 ? "it" : "them", key);
+	else
+		ab_buf_puts(&text, "agentbox: nothing was applied\n");
 	if (w->sum.waiting)
 		ab_buf_printf(&text,
 			      "agentbox: %" PRIu64 " wait%s: agentbox diff %s, agentbox apply %s\n",
@@ -190,12 +199,25 @@ static void say_applied(const struct work *w, int tty, const struct ab_error *er
 	write_text(tty, &text);
 }
 
+/* For `layers` and `ps --all`. If it fails, they show the earlier number. */
+static void save_waiting(struct work *w)
+{
+	struct ab_error err = { 0 };
+
+	w->setup.set->meta.waiting = (int64_t)w->sum.waiting;
+	(void)ab_layer_set_save(w->setup.set, &err);
+}
+
 static void apply_for_person(struct work *w, int tty)
 {
 	struct ab_error err = { 0 };
 
-	if (apply_safe(w, &err) == 0 && w->sum.waiting == 0)
-		(void)ab_layer_discard(w->setup.store, w->setup.set, false, &err);
+	if (walk_layer(w, &err) == 0 && apply_safe(w, &err) == 0) {
+		if (w->sum.waiting == 0)
+			(void)ab_layer_discard(w->setup.store, w->setup.set, false, &err);
+		else
+			save_waiting(w);
+	}
 	say_applied(w, tty, &err);
 }
 
@@ -211,9 +233,35 @@ static void discard_for_person(struct work *w, int tty)
 	write_text(tty, &text);
 }
 
+/* The line that a run without a terminal prints. */
+static void say_later(const struct work *w, int tty)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	ab_review_text_lines(&w->sum, w->setup.set->key, w->setup.automatic && w->sum.applied,
+			     &lines);
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_printf(&text, "agentbox: %s\n", lines.v[i]);
+	write_text(tty, &text);
+}
+
+/* After `diff`, which the person may have left open for long: true if there is something to ask. */
+static bool look_again(struct work *w, int tty)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+	struct ab_error err = { 0 };
+
+	if (walk_layer(w, &err) == 0)
+		return w->sum.waiting > 0;
+	ab_buf_printf(&text, "agentbox: %s\n", err.text);
+	write_text(tty, &text);
+	return false;
+}
+
 static void ask_person(struct work *w, int tty)
 {
-	bool ours = true;
+	bool more = true;
 
 	do {
 		show_changes(w, tty);
@@ -222,15 +270,18 @@ static void ask_person(struct work *w, int tty)
 			apply_for_person(w, tty);
 			return;
 		case AB_REVIEW_SHOW:
-			ours = show_diff(w, tty);
+			more = show_diff(w, tty) && look_again(w, tty);
 			break;
 		case AB_REVIEW_DISCARD:
 			discard_for_person(w, tty);
 			return;
 		case AB_REVIEW_LATER:
+			say_later(w, tty);
 			return;
+		case AB_REVIEW_INTERRUPTED:
+			return; /* the supervisor prints the line */
 		}
-	} while (ours);
+	} while (more);
 }
 
 static void answer_ask(struct work *w, int sock)

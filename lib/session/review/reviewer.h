@@ -29,10 +29,11 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 		      struct ab_error *err);
 
 struct ab_review_sum {
-	uint64_t changed;   /* files that the command changed */
-	uint64_t labelled;  /* changes that want a look */
+	uint64_t changed;   /* changes, as `diff` counts them */
+	uint64_t labelled;  /* of these, how many want a look */
 	uint64_t conflicts; /* changed on the host as well */
 	uint64_t refused;   /* can never be applied */
+	uint64_t held;	    /* one of these three: not applied with the safe ones */
 	uint64_t applied;   /* by "auto" */
 	uint64_t waiting;   /* neither applied nor discarded */
 	bool cut;	    /* there is more: a limit was reached */
@@ -52,12 +53,12 @@ void ab_reviewer_end(struct ab_reviewer *reviewer);
 /* review_text.c, pure: sentences about the sum. */
 struct ab_changes;
 struct ab_buf;
-/* "12 files changed, 2 want a look" */
+/* "12 changes, 2 want a look, 1 conflict" */
 void ab_review_text_head(struct ab_buf *b, const struct ab_review_sum *sum);
 /* What to do, without a terminal. */
 void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool automatic,
 			  struct ab_strv *ret);
-/* The changes that want a look, `most` of them, a line for each. */
+/* The changes that are not safe, `most` of them, a line for each. */
 void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, size_t most);
 /* Counts what is in the list. */
 void ab_review_text_count(const struct ab_changes *changes, struct ab_review_sum *ret);
@@ -70,7 +71,8 @@ enum ab_review_answer {
 	AB_REVIEW_APPLY,
 	AB_REVIEW_SHOW,
 	AB_REVIEW_DISCARD,
-	AB_REVIEW_LATER, /* also if nobody can answer */
+	AB_REVIEW_LATER,       /* also if nobody can answer */
+	AB_REVIEW_INTERRUPTED, /* the run must end */
 };
 enum ab_review_answer ab_review_prompt(int tty, const struct ab_review_sum *sum);
 
