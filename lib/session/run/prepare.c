@@ -479,6 +479,39 @@ static void say_copied(void *arg, uint64_t entries, uint64_t bytes)
 	rq->say(rq->arg, AB_SAY_NOTE, text);
 }
 
+/* Changes of an earlier reviewed run with this name are invisible in a run without review. */
+static void note_waiting(struct ab_prepared *p, const struct ab_kept_layers_wish *wish)
+{
+	ab_autolayerset struct ab_layer_set own = AB_LAYER_SET_NONE;
+	const struct ab_layer_set *set = &p->kept.set;
+	struct ab_error err = { 0 };
+	long long n;
+
+	if (!wish->name)
+		return;
+	if (set->dir < 0 || strcmp(set->key, wish->name) != 0) {
+		if (ab_layers_open(&wish->store, wish->name, 0, &own, &err) < 0)
+			return;
+		set = &own;
+	}
+	if (!ab_layer_set_waiting(set))
+		return;
+	n = set->meta.waiting;
+	if (n == 1)
+		ab_strv_addf(&p->notes,
+			     "%s has 1 change waiting; without --review this run does not see it",
+			     wish->name);
+	else if (n > 0)
+		ab_strv_addf(
+			&p->notes,
+			"%s has %lld changes waiting; without --review this run does not see them",
+			wish->name, n);
+	else
+		ab_strv_addf(&p->notes,
+			     "%s has changes waiting; without --review this run does not see them",
+			     wish->name);
+}
+
 /* The layer above the workspace, if its changes are reviewed. */
 static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
@@ -489,8 +522,12 @@ static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct
 					 .progress = isatty(STDERR_FILENO) ? say_copied : NULL,
 					 .arg = (void *)(uintptr_t)rq };
 
-	if (!p->host.survey.reviewed || p->nested)
+	if (p->nested)
 		return 0;
+	if (!p->host.survey.reviewed) {
+		note_waiting(p, &wish);
+		return 0;
+	}
 	if (ab_pick_run_id(p, err) < 0 ||
 	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
 		return -1;
