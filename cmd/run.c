@@ -12,7 +12,7 @@ const struct option options_run[] = {
 	{ "require-covered", 0, OPT_FLAG, ID_COVERED, NULL, NULL,
 	  "refuse to start if credentials are exposed" },
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this file descriptor open in the box" },
-	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "name the run, in addition to its id" },
+	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "name the run and keep its home layer" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
 	  "also write the record of the run here" },
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
@@ -35,7 +35,7 @@ static const struct option options_result[] = {
 static const struct option options_stay[] = {
 	{ "keep", 0, OPT_FLAG, ID_KEEP, NULL, NULL, "keep the box after the command; see stop" },
 	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL,
-	  "end a kept box that nobody uses so long" },
+	  "end a kept box after this long without a command" },
 	{ "in", 0, OPT_VALUE, ID_IN, "NAME", NULL, "run the command in this kept box" },
 	{ "detach", 'd', OPT_FLAG, ID_DETACH, NULL, NULL, "run it in the background; see attach" },
 	{ 0 },

@@ -216,7 +216,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
 end
 
 complete -c agentbox -n '__agentbox_running run' -l keep -d 'Keep the box after the command; see stop'
-complete -c agentbox -n '__agentbox_running run' -l idle -x -d 'End a kept box that nobody uses so long'
+complete -c agentbox -n '__agentbox_running run' -l idle -x -d 'End a kept box after this long without a command'
 complete -c agentbox -n '__agentbox_running run' -l in -x -a '(__agentbox_runs)' -d 'Run the command in this kept box'
 complete -c agentbox -n '__agentbox_running run' -l detach -s d -d 'Run it in the background; see attach'
 complete -c agentbox -n '__agentbox_in attach' -l quiet -s q -d 'Print only the output of the command'
@@ -229,7 +229,7 @@ complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_c
 complete -c agentbox -n __agentbox_running -l on-violation -x -a '(__fish_complete_command)' -d 'Run this program for every denial'
 complete -c agentbox -n __agentbox_running -l require-covered -d 'Refuse to start if credentials are exposed'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this file descriptor open in the box'
-complete -c agentbox -n __agentbox_running -l name -x -d 'Name the run, in addition to its id'
+complete -c agentbox -n __agentbox_running -l name -x -d 'Name the run and keep its home layer'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Also write the record of the run here'
 complete -c agentbox -n __agentbox_running -l trace-denials -d 'Also record denied files and system calls'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Show guarantees in force; -vv adds timings'

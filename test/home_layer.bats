@@ -83,7 +83,7 @@ in_namespace()
 	[ "$output" = '[user]' ]
 	# One, with what it was.
 	agentbox_split run -- rm "$HOME/.gitconfig"
-	[ "$stderr" = "agentbox: 1 change in your home folder was temporary and is gone now: ~/.gitconfig (removed); to keep such files, run with --name NAME" ]
+	[ "$stderr" = "agentbox: 1 change in your home folder was temporary and is gone now: ~/.gitconfig (removed); to keep such files: agentbox run --name NAME" ]
 	# Nothing to tell about caches, logs, histories and folders, or where nothing was written.
 	agentbox_split run -- sh -c 'mkdir -p ~/.cache/a ~/.npm/_logs ~/empty
 		echo x >~/.cache/a/b; echo x >~/.npm/_logs/l; echo x >~/.bash_history; echo x >~/x.log'

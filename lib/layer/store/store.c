@@ -167,7 +167,7 @@ static int report_busy(const struct ab_layer_set *set, struct ab_error *err)
 
 static int report_missing(const char *key, struct ab_error *err)
 {
-	ab_fail(err, AB_ESYSTEM, 0, "there are no layers of %s", key);
+	ab_fail(err, AB_ESYSTEM, 0, "no layer named %s", key);
 	ab_hint(err, "list them with: agentbox layers");
 	err->errnum = ENOENT;
 	return -1;

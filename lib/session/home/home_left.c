@@ -96,7 +96,7 @@ static void add_line(const struct ab_home_left *left, struct ab_strv *ret)
 		      left->files == 1 ? "was" : "were", left->files == 1 ? "is" : "are");
 	for (size_t i = 0; i < left->names.len; i++)
 		ab_buf_printf(&b, "%s%s", i ? ", " : "", left->names.v[i]);
-	ab_buf_printf(&b, "%s; to keep such files, run with --name NAME",
+	ab_buf_printf(&b, "%s; to keep such files: agentbox run --name NAME",
 		      left->files > left->names.len || left->cut ? ", ..." : "");
 	ab_strv_add(ret, b.data);
 }

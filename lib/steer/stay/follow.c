@@ -398,6 +398,6 @@ int ab_follow(const struct ab_follow *what, int *ret_status, struct ab_error *er
 		*ret_status = exit_status_of(&f);
 	if (f.result == 0 && f.detached && what->terminal)
 		what->request->say(what->request->arg, AB_SAY_NOTE,
-				   "detached; the command goes on in the box");
+				   "detached; the command keeps running");
 	return f.result;
 }
