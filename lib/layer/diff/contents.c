@@ -1,5 +1,6 @@
 #include "layer/diff/contents.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -114,6 +115,86 @@ static bool is_in_gitdir(const struct ab_layer_view *view, const struct ab_chang
 	       has_entry(view, changes, path, len, "objects");
 }
 
+enum {
+	SEARCH_ENTRIES = 4096, /* of the host's, when a folder is searched */
+	SEARCH_DEPTH = 32,
+};
+
+/* Count the entries below the folder up to *left, which is reduced. The descriptor is taken. With
+ * `git`: stop at the first .git. */
+static bool search_folder(int folder, unsigned int depth, bool git, size_t *left)
+{
+	ab_autoclose int fd = folder;
+	ab_autolisting struct ab_listing l = { 0 };
+
+	if (fd < 0 || ab_listing_read(&l, fd, *left) < 0)
+		return false;
+	if (git && ab_listing_find(&l, ".git"))
+		return true;
+	*left -= l.len;
+	for (size_t i = 0; i < l.len && *left && depth < SEARCH_DEPTH; i++)
+		if ((l.v[i].type == DT_DIR || l.v[i].type == DT_UNKNOWN) &&
+		    search_folder(ab_open_same_mount(fd, l.v[i].name,
+						     O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+				  depth + 1, git, left))
+			return true;
+	return false;
+}
+
+static bool deletes_repository(const struct ab_layer_view *view, const struct ab_change *change)
+{
+	size_t left = SEARCH_ENTRIES;
+
+	return ab_change_deletes(change) && change->was == AB_TYPE_DIR &&
+	       search_folder(ab_open_beneath(view->lower, change->path,
+					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+			     0, true, &left);
+}
+
+/* Is it the .git of the root, or in it? Its many files would hide how small a project is. */
+static bool is_root_git(const char *path)
+{
+	return strncmp(path, ".git", 4) == 0 && (path[4] == '/' || !path[4]);
+}
+
+/* Looks at most at twice as many entries of the host as are deleted. */
+static bool deletes_most(const struct ab_layer_view *view, const struct ab_changes *changes)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = ab_open_beneath(view->lower, ".", O_RDONLY | O_DIRECTORY);
+	uint64_t files = 0, entries = 0;
+	size_t left;
+
+	for (size_t i = 0; i < changes->len; i++) {
+		const struct ab_change *c = &changes->v[i];
+
+		if (!ab_change_deletes(c) || is_root_git(c->path))
+			continue;
+		files += c->was == AB_TYPE_DIR ? c->count : 1;
+		entries += c->was == AB_TYPE_DIR ? c->count + 1 : 1;
+	}
+	if (files < AB_LABEL_MASS_LEAST || entries > SEARCH_ENTRIES)
+		return false;
+	left = 2 * entries;
+	if (fd < 0 || ab_listing_read(&l, fd, left + 1) < 0)
+		return false;
+	for (size_t i = 0; i < l.len && left; i++) {
+		if (is_root_git(l.v[i].name))
+			continue;
+		left--;
+		if (left && (l.v[i].type == DT_DIR || l.v[i].type == DT_UNKNOWN))
+			(void)search_folder(ab_open_same_mount(fd, l.v[i].name,
+							       O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+					    1, false, &left);
+	}
+	return left > 0;
+}
+
+bool ab_contents_mass(const struct ab_layer_view *view, const struct ab_changes *changes)
+{
+	return ab_changes_mass(changes) || deletes_most(view, changes);
+}
+
 static struct ab_label_side get_side(const struct ab_content *content)
 {
 	return (struct ab_label_side){ content->data, content->len, content->cut };
@@ -128,6 +209,7 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 		.old = get_side(&contents->old),
 		.new = get_side(&contents->new),
 		.gitdir = is_in_gitdir(view, changes, change->path),
+		.repository = deletes_repository(view, change),
 		.mass = mass,
 	};
 
@@ -137,7 +219,7 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes)
 {
-	bool mass = ab_changes_mass(changes);
+	bool mass = ab_contents_mass(view, changes);
 
 	for (size_t i = 0; i < changes->len; i++) {
 		ab_autocontents struct ab_contents contents = { 0 };

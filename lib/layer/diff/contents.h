@@ -36,7 +36,9 @@ void ab_contents_fini(struct ab_contents *contents);
 /* Can the two be compared line by line? */
 bool ab_contents_are_text(const struct ab_contents *contents);
 
-/* The labels of one of these changes; `mass` is ab_changes_mass() of all of them. Sets
+/* Do these changes delete many files, or more than half of the tree? */
+bool ab_contents_mass(const struct ab_layer_view *view, const struct ab_changes *changes);
+/* The labels of one of these changes; `mass` is ab_contents_mass() of all of them. Sets
  * change->labels. */
 void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
 		       bool mass, struct ab_change *change, const struct ab_contents *contents,

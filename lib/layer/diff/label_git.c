@@ -214,6 +214,8 @@ void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab
 		ab_label_add(hits, AB_LABEL_GIT, "git",
 			     change->is == AB_TYPE_NONE ? "removes the repository"
 							: "leads to another repository");
+	} else if (in->repository) {
+		ab_label_add(hits, AB_LABEL_GIT, "git", "removes a repository in it");
 	} else if (in->gitdir && ab_label_maybe_gitdir(folded, &len)) {
 		check_file(in, folded + len + (len > 0), hits);
 	}
@@ -224,6 +226,15 @@ bool ab_label_is_git_data(const char *path)
 	const char *rest = skip_gitdir(path);
 
 	return rest && *rest;
+}
+
+size_t ab_label_gitdir_len(const char *path)
+{
+	const char *rest = skip_gitdir(path);
+
+	if (!rest)
+		return 0;
+	return (size_t)(rest - path) - (rest > path && rest[-1] == '/');
 }
 
 bool ab_label_maybe_gitdir(const char *path, size_t *ret_len)

@@ -187,11 +187,24 @@ static void check_link(const struct ab_label_input *in, struct ab_label_hits *hi
 		ab_label_add(hits, AB_LABEL_LINK, NULL, target);
 }
 
-static void check_mode(const struct ab_change *c, struct ab_label_hits *hits)
+/* `git init` makes a dozen of them, and git runs none. */
+static bool is_sample_hook(const struct ab_label_input *in, const char *folded)
 {
+	const char *name = strrchr(folded, '/');
+	size_t n = strlen(folded);
+
+	return name && n > 7 && strcmp(folded + n - 7, ".sample") == 0 && name - folded >= 6 &&
+	       strncmp(name - 6, "/hooks", 6) == 0 &&
+	       (in->gitdir || ab_label_is_git_data(in->change->path));
+}
+
+static void check_mode(const struct ab_label_input *in, const char *folded,
+		       struct ab_label_hits *hits)
+{
+	const struct ab_change *c = in->change;
 	mode_t set = c->new_mode & (S_ISUID | S_ISGID);
 
-	if (c->is == AB_TYPE_FILE && (c->new_mode & 0111) &&
+	if (c->is == AB_TYPE_FILE && (c->new_mode & 0111) && !is_sample_hook(in, folded) &&
 	    !(c->was == AB_TYPE_FILE && (c->old_mode & 0111)))
 		ab_label_add(hits, AB_LABEL_EXECUTABLE, NULL, NULL);
 	/* A folder's group bit only decides about the group of new files. */
@@ -214,7 +227,7 @@ static void check_size(const struct ab_change *c, struct ab_label_hits *hits)
 		ab_label_add(hits, AB_LABEL_LARGE, NULL, NULL);
 }
 
-static bool is_deletion(const struct ab_change *c)
+bool ab_change_deletes(const struct ab_change *c)
 {
 	return c->kind == AB_CHANGE_DELETED || (c->was == AB_TYPE_DIR && c->is != AB_TYPE_DIR);
 }
@@ -236,11 +249,11 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 		ab_label_content(in, name, ret);
 	}
 	check_link(in, ret);
-	check_mode(c, ret);
+	check_mode(in, folded.data, ret);
 	check_size(c, ret);
 	if (c->is != AB_TYPE_NONE && has_hidden(c->path))
 		ab_label_add(ret, AB_LABEL_HIDDEN, NULL, "in the name");
-	if (in->mass && is_deletion(c))
+	if (in->mass && ab_change_deletes(c))
 		ab_label_add(ret, AB_LABEL_MASS, NULL, NULL);
 }
 
@@ -273,7 +286,7 @@ bool ab_changes_mass(const struct ab_changes *changes)
 	for (size_t i = 0; i < changes->len && files < AB_LABEL_MASS_FILES; i++) {
 		const struct ab_change *c = &changes->v[i];
 
-		if (is_deletion(c))
+		if (ab_change_deletes(c))
 			files += c->was == AB_TYPE_DIR ? c->count : 1;
 	}
 	return files >= AB_LABEL_MASS_FILES;

@@ -71,8 +71,9 @@ struct ab_label_side {
 struct ab_label_input {
 	const struct ab_change *change;
 	struct ab_label_side old, new;
-	bool gitdir; /* the change is in a git directory that is not called .git */
-	bool mass;   /* ab_changes_mass() of all changes */
+	bool gitdir;	 /* the change is in a git directory that is not called .git */
+	bool repository; /* it deletes a folder that contains a .git */
+	bool mass;	 /* ab_contents_mass() of all changes */
 };
 
 void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);
@@ -80,13 +81,18 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);
 /* The labels that follow from the name alone, for a file whose change is not known. */
 void ab_labels_find_name(const char *path, struct ab_label_hits *ret);
 
-/* Do these changes delete so much that every deletion wants a look? */
+/* Do these changes delete so much that every deletion wants a look? Fewer deletions are many too
+ * if they are more than half of the tree; see ab_contents_mass(). */
 #define AB_LABEL_MASS_FILES 100
+#define AB_LABEL_MASS_LEAST 5
 bool ab_changes_mass(const struct ab_changes *changes);
+bool ab_change_deletes(const struct ab_change *change);
 
 /* Is it a file of git's own in .git: objects, refs, the index? Their content is for git, which
  * runs none of it. A file there that makes git run something has the label AB_LABEL_GIT. */
 bool ab_label_is_git_data(const char *path);
+/* The length of the path of that .git, or 0. */
+size_t ab_label_gitdir_len(const char *path);
 
 /* May the path be a part of a git directory that has another name than .git? Then
  * *ret_len is the length of that folder's path. */
