@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 static const struct option options_rm[] = {
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "also remove changes that were not applied" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL,
+	  "also remove changes and home layers, without asking" },
 	{ 0 },
 };
 
@@ -37,6 +38,18 @@ static int list_main(struct args *args)
 	return 0;
 }
 
+static bool may_remove_home(const char *name)
+{
+	ab_autofree char *question =
+		ab_printf("%s has files in its home layer. Remove them?", name);
+
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return confirm(question);
+	tell("%s has files in its home layer", name);
+	tell_more("          see them with agentbox diff --home, or add --yes to remove them");
+	return false;
+}
+
 /* On a terminal, ask; without one, removing work needs --yes. */
 static bool may_remove(const char *name, int64_t changes)
 {
@@ -61,7 +74,7 @@ static int remove_one(struct args *args, const char *name)
 	int result = ab_layers_rm(&args->input, name, given(args, ID_YES), &changes, &err);
 
 	if (result > 0) {
-		if (!may_remove(name, changes))
+		if (!(result == 1 ? may_remove(name, changes) : may_remove_home(name)))
 			return 1;
 		result = ab_layers_rm(&args->input, name, true, &changes, &err);
 	}
@@ -148,8 +161,8 @@ static const struct command command_list = {
 	.summary = "list the kept layers",
 	.more = "Prints one line for each: its name (@profile for an agent's profile, @dir-...\n"
 		"for a workspace, the id of the run for changes to review), its profile, its\n"
-		"size, when it was last used, whether it is in use or has changes to apply, and\n"
-		"the workspace of its last run.",
+		"size, when it was last used, its state (in use, changes to apply, a home\n"
+		"layer, an apply that can be undone), and the workspace of its last run.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -164,7 +177,8 @@ static const struct command command_rm = {
 	.usage = "[--yes] NAME...",
 	.summary = "remove layers",
 	.more = "Layers that are in use are not removed. If there are changes that were neither\n"
-		"applied nor discarded, agentbox asks first.",
+		"applied nor discarded, or files in a home layer, agentbox asks first; without a\n"
+		"terminal it needs --yes.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_rm },

@@ -109,8 +109,9 @@ at_home()
 	agentbox run --name dev -- sh -c 'echo two >~/x'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"$id"* ]]
-	[[ "$output" == *"--in dev"* ]]
-	[[ "$output" == *"another name"* ]]
+	# Only a box that stays takes another command.
+	[[ "$output" != *"--in dev"* ]]
+	[[ "$output" == *"another name"*"agentbox stop $id"* ]]
 	# The twin.
 	agentbox run --name dev2 -- sh -c 'echo two >~/x'
 	[ "$status" -eq 0 ]
@@ -193,7 +194,7 @@ at_home()
 	[ "$status" -eq 0 ]
 	agentbox run --profile claude --name dev -- sh -c 'test ! -e ~/x'
 	[ "$status" -eq 0 ]
-	agentbox layers rm @claude
+	agentbox layers rm --yes @claude
 	[ "$status" -eq 0 ]
 	[ ! -e ~/x ]
 }
@@ -309,7 +310,7 @@ at_home()
 	chmod 700 "$AGENTBOX_STATE"
 	run timeout 60 unshare "${as[@]}" --mount sh -c 'mount -t tmpfs -o size=4m,mode=700 none "$1" &&
 		"$0" run --name dev -- sh -c "echo small >~/small; head -c 9000000 /dev/zero >~/large" && exit 9
-		"$0" layers rm dev && "$0" run --name dev -- sh -c "echo again >~/x; cat ~/x"' "$AGENTBOX" "$AGENTBOX_STATE"
+		"$0" layers rm --yes dev && "$0" run --name dev -- sh -c "echo again >~/x; cat ~/x"' "$AGENTBOX" "$AGENTBOX_STATE"
 	echo "$output"
 	[[ "$output" == *"No space left"*"the disk with the layers is full"*"agentbox layers"*"agentbox gc"* ]]
 	[[ "$output" == *$'dev removed\nagain'* ]]
@@ -325,7 +326,7 @@ at_home()
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" =~ ^NAME\ +PROFILE\ +SIZE\ +AGE\ +STATE\ +WORKSPACE$ ]]
 	[[ "${lines[1]}" =~ ^live\ +default\ .*\ in\ use\ by\ [a-z0-9]{5}\ +"$WORKSPACE"$ ]]
-	[[ "${lines[2]}" =~ ^dev\ +default\ +(2|3)[0-9]*[MK]\ +[0-9]+s\ +-\ +"$WORKSPACE"$ ]]
+	[[ "${lines[2]}" =~ ^dev\ +default\ +(2|3)[0-9]*[MK]\ +[0-9]+s\ +home\ +"$WORKSPACE"$ ]]
 	agentbox_split layers list --json
 	jq -e '.[1] | .key == "dev" and .name == "dev" and .profile == "default" and .bytes > 2900000
 		and .in_use == false and .waiting == false and .home and (.run | length == 5)' <<<"$output"
@@ -344,14 +345,20 @@ at_home()
 	[[ "$output" == *"in use by run"* ]]
 	agentbox layers rm dev "$id" nope
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no layers of nope"* ]]
+	[[ "$output" == *"no layer named nope"* ]]
 	[[ "$output" == *"dev removed"*"$id removed"* ]]
 	[ "$(ls "$AGENTBOX_STATE/layers")" = live ]
 	finish live
 	[ "$(cat "$TEST_DIR/live.out")" = kept ]
 	agentbox layers rm ../live
 	[ "$status" -eq 2 ]
-	agentbox layers rm live
+	# What the box wrote is not lost by accident.
+	agentbox layers rm live </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"live has files in its home layer"*"--yes"* ]]
+	agentbox diff --home live
+	[[ "$output" == *"+kept"* ]]
+	agentbox layers rm --yes live
 	[ "$status" -eq 0 ]
 	[ -z "$(ls "$AGENTBOX_STATE/layers")" ]
 }
@@ -449,7 +456,7 @@ at_home()
 	need userns
 	agentbox run --name dev -- true
 	agentbox ps --all
-	[ "$output" = "no active runs" ]
+	[ "$output" = "no active runs, no changes waiting" ]
 	set_meta dev '.waiting = 12'
 	BEGIN='' END='' begin live --name live
 	agentbox_split ps --all
@@ -515,7 +522,7 @@ line/$(printf "\033[2J")"
 	agentbox layers refresh evil "$HOME"
 	[[ "$output" != *$'\033'* ]]
 	[ "$(host_snapshot "$HOME")" = "$before" ]
-	agentbox layers rm evil
+	agentbox layers rm --yes evil
 	[ "$status" -eq 0 ]
 	[ "$(host_snapshot "$HOME")" = "$before" ]
 	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep -v looked)" ]
@@ -543,7 +550,7 @@ line/$(printf "\033[2J")"
 	# The twin: without the layer, both work.
 	agentbox run --workspace "$HOME/second" -- touch "$HOME/second/made"
 	[ -e ~/second/made ]
-	agentbox layers rm dev
+	agentbox layers rm --yes dev
 	agentbox run --name dev --workspace "$HOME/third" -- touch "$HOME/third/made"
 	[ -e ~/third/made ]
 }
@@ -564,7 +571,7 @@ line/$(printf "\033[2J")"
 	[[ "$output" != *"other/passwd"*[^:y]$'\n'* || "$output" == *"cannot access"* ]]
 	[ "$(cat ~/real/file ~/other/file)" = $'host\nhost' ]
 	agentbox layers refresh dev "$HOME/real"
-	agentbox layers rm dev
+	agentbox layers rm --yes dev
 	[ "$status" -eq 0 ]
 	[ "$(cat ~/real/file ~/other/file)" = $'host\nhost' ]
 }

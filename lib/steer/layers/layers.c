@@ -9,10 +9,12 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "layer/apply/apply.h"
 #include "layer/store/store.h"
 #include "policy/layers/layers.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
+#include "workspace/tree/dir.h"
 
 static void fill_info(struct ab_layer_info *info, const struct ab_layer_set *set, bool sizes)
 {
@@ -29,6 +31,7 @@ static void fill_info(struct ab_layer_info *info, const struct ab_layer_set *set
 	if (meta->runs.len)
 		snprintf(info->run, sizeof(info->run), "%s", meta->runs.v[meta->runs.len - 1]);
 	info->home = home >= 0;
+	info->undo = ab_apply_can_undo(set);
 	info->waiting = ab_layer_set_waiting(set);
 	info->changes = meta->waiting;
 	if (!sizes)
@@ -109,10 +112,22 @@ void ab_layer_infos_fini(struct ab_layer_infos *list)
 	*list = (struct ab_layer_infos){ 0 };
 }
 
+/* A folder that cannot be read counts as one with files. */
+static bool has_home_files(const struct ab_layer_set *set)
+{
+	ab_autoclose int fd = ab_layer_set_open(set, "home/upper", O_RDONLY | O_DIRECTORY);
+	ab_autolisting struct ab_listing l = { 0 };
+
+	if (fd < 0)
+		return errno != ENOENT;
+	return ab_listing_read(&l, fd, 1) < 0 || l.len > 0;
+}
+
 static int remove_set(const struct ab_layer_store *store, const char *which, const char *cwd,
 		      bool force, int64_t *ret_changes, struct ab_error *err)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
+	bool damaged = false;
 
 	if (ab_layers_find(store, which, cwd, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err) < 0) {
 		/* What cannot be read can still be removed. */
@@ -121,10 +136,13 @@ static int remove_set(const struct ab_layer_store *store, const char *which, con
 		*err = (struct ab_error){ 0 };
 		if (ab_layers_open_damaged(store, which, &set, err) < 0)
 			return -1;
+		damaged = true;
 	}
 	*ret_changes = set.meta.waiting;
 	if (!force && ab_layer_set_waiting(&set))
 		return 1;
+	if (!force && !damaged && has_home_files(&set))
+		return 2;
 	return ab_layers_remove(store, &set, err);
 }
 

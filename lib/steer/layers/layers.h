@@ -23,6 +23,7 @@ struct ab_layer_info {
 	bool busy;	 /* in use */
 	char run[8];	 /* the last run that used it, or "" */
 	bool home;	 /* has a home layer */
+	bool undo;	 /* the last apply can be taken back */
 	bool waiting;	 /* has changes that were neither applied nor discarded */
 	int64_t changes; /* how many; -1: not counted */
 	char *damaged;	 /* why it cannot be read, or NULL */
@@ -48,7 +49,8 @@ char *ab_layers_waiting_json(const struct ab_layer_infos *list);
 
 /*
  * Remove the layers. 1: they have changes to apply, and `force` is not set; nothing was removed, and
- * *ret_changes is their number or -1. Fails if they are in use.
+ * *ret_changes is their number or -1. 2: the same for files in a home layer. Fails if they are in
+ * use.
  */
 int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
 		 int64_t *ret_changes, struct ab_error *err);

@@ -57,8 +57,10 @@ static char *show_state(const struct ab_layer_info *info)
 		return ab_printf("in use by %s", info->run);
 	if (info->busy)
 		return ab_strdup("in use");
+	if (!info->waiting && info->undo)
+		return ab_strdup(info->home ? "home, can be undone" : "can be undone");
 	if (!info->waiting)
-		return ab_strdup("-");
+		return ab_strdup(info->home ? "home" : "-");
 	if (info->changes < 0)
 		return ab_strdup("changes to apply");
 	return ab_printf("%lld change%s to apply", (long long)info->changes,
@@ -153,6 +155,7 @@ static void add_info(struct ab_buf *b, const struct ab_layer_info *info)
 	add_flag(b, "in_use", info->busy);
 	add_text(b, "run", info->run);
 	add_flag(b, "home", info->home);
+	add_flag(b, "undo", info->undo);
 	add_flag(b, "waiting", info->waiting);
 	add_number(b, "changes", info->changes >= 0, info->changes);
 	add_text(b, "damaged", info->damaged);
