@@ -101,7 +101,7 @@ static int diff_main(struct args *args)
 	}
 	if (save)
 		tell("wrote %s", file);
-	return 0;
+	return report.unmatched ? 1 : 0;
 }
 
 const struct command command_changes = {

@@ -234,7 +234,7 @@ is_clean()
 
 @test "diff: one hundred deletions want a look, ninety-nine do not" {
 	mkdir d
-	(cd d && seq 1 100 | xargs touch)
+	(cd d && seq 1 200 | xargs touch)
 	make_set dev
 	mkdir "$upper/d"
 	for i in $(seq 1 99); do mknod "$upper/d/$i" c 0 0; done
@@ -243,6 +243,42 @@ is_clean()
 	mknod "$upper/d/100" c 0 0
 	agentbox diff --json
 	jq -e '.totals.labelled == 100 and .changes[0].labels[0].name == "mass-deletion"' <<<"$output"
+}
+
+@test "diff: five deletions want a look if they are more than half of the project" {
+	seq 1 9 | xargs touch
+	make_set dev
+	for i in 1 2 3 4; do mknod "$upper/$i" c 0 0; done
+	agentbox diff --json
+	jq -e '.totals.changes == 4 and .totals.labelled == 0' <<<"$output"
+	mknod "$upper/5" c 0 0
+	agentbox diff --json
+	jq -e '.totals.labelled == 5 and .changes[0].labels[0].name == "mass-deletion"' <<<"$output"
+	# The twin: half of it. The .git does not count.
+	touch 10
+	mkdir .git && (cd .git && seq 1 20 | xargs touch)
+	agentbox diff --json
+	jq -e '.totals.labelled == 0' <<<"$output"
+}
+
+@test "diff: a deleted folder with a repository in it is labelled, another one is not" {
+	mkdir -p vendor/a/.git plain/a/git
+	touch vendor/a/.git/HEAD plain/a/git/HEAD 1 2 3 4 5 6 7 8 9
+	make_set dev
+	mknod "$upper/vendor" c 0 0
+	mknod "$upper/plain" c 0 0
+	agentbox diff --json
+	[ "$(jq -r '.changes[] | "\(.path) \(.labels[].name)"' <<<"$output")" = "vendor git" ]
+}
+
+@test "diff: git's sample hooks are not labelled, real ones are" {
+	make_set dev
+	mkdir -p "$upper/.git/hooks" "$upper/hooks"
+	for f in .git/hooks/pre-push.sample .git/hooks/pre-push hooks/x.sample; do
+		echo x >"$upper/$f" && chmod 755 "$upper/$f"
+	done
+	agentbox diff --labelled --json
+	[ "$(jq -r '.changes[].path' <<<"$output" | xargs)" = ".git/hooks/pre-push hooks/x.sample" ]
 }
 
 @test "diff: hostile names and contents are escaped in every form" {
@@ -393,8 +429,17 @@ is_clean()
 	agentbox diff nothing
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no run, layer or changed path named nothing (list: agentbox layers)"* ]]
-	agentbox_split diff -- nothing
-	[ "$status" -eq 0 ]
+	local form
+	for form in "" --stat --json "--html -"; do
+		agentbox diff $form -- nothing
+		[ "$status" -eq 1 ]
+		agentbox diff $form -- modified
+		[ "$status" -eq 0 ]
+		agentbox diff $form dev modified
+		[ "$status" -eq 0 ]
+	done
+	agentbox_split diff dev nothing
+	[ "$status" -eq 1 ]
 	[ "$stderr" = "agentbox: no changes match" ]
 	agentbox diff dev /etc
 	[ "$status" -eq 2 ]
@@ -413,6 +458,15 @@ is_clean()
 	agentbox diff dev --home
 	[ "$status" -eq 1 ]
 	[ "$output" = "agentbox: dev has no layer above the home folder" ]
+	agentbox run --name only -- sh -c 'echo x >~/written'
+	agentbox layers
+	[[ "$output" == *"only "*" home "* ]]
+	agentbox_split diff only
+	[[ "$output$stderr" == *"its home layer: agentbox diff --home only"* ]]
+	rm -r "$AGENTBOX_STATE/runs"
+	agentbox diff only
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"only has no layer above the workspace"*"its home layer: agentbox diff --home only"* ]]
 	make_home dev
 	mkdir "$upper/.cache"
 	echo x >"$upper/.cache/file"
@@ -424,6 +478,21 @@ is_clean()
 	[[ "$output" == *"+++ b/.cache/file"* ]]
 	agentbox diff dev --home --json
 	jq -e --arg h "$HOME" '.root == "home" and .folder == $h' <<<"$output"
+	# Paths as it prints them, and relative to the current folder.
+	agentbox diff --home dev .cache/file --json
+	[ "$(jq -r '.changes[].path' <<<"$output")" = .cache/file ]
+	agentbox diff --home dev ../.cache --json
+	[ "$(jq -r '.changes[].path' <<<"$output" | xargs)" = ".cache .cache/file" ]
+	agentbox diff --home dev . --json
+	[ "$status" -eq 1 ]
+	# Data of git is only counted; the hint shows it.
+	mkdir -p "$upper/.cache/repo/.git/refs"
+	echo x >"$upper/.cache/repo/.git/refs/one"
+	agentbox diff --home dev --stat
+	[[ "$output" == *"agentbox diff --home dev .cache/repo/.git"* ]]
+	agentbox diff --home dev .cache/repo/.git
+	[ "$status" -eq 0 ]
+	[[ "$output" == *refs/one* ]]
 }
 
 @test "diff: a file that the host changed since is a conflict" {

@@ -11,6 +11,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/text_diff.h"
@@ -23,7 +24,8 @@
 #include "steer/client/steer.h"
 
 enum {
-	PIECE = 64 * 1024,	     /* of output */
+	PIECE = 64 * 1024, /* of output */
+	GITDIRS_MAX = 3,
 	PAGE_MAX = 64 * 1024 * 1024, /* of an HTML page; then changes are only counted */
 };
 
@@ -40,9 +42,10 @@ struct job {
 	const char *root;
 	const char *doubtful; /* a word that may not be a path */
 	bool mass;
-	size_t shown;  /* changes so far, in JSON */
-	size_t data;   /* of git's own, which are only counted */
-	size_t before; /* bytes of a page before its changes */
+	size_t shown;		/* changes so far, in JSON */
+	size_t data;		/* of git's own, which are only counted */
+	struct ab_strv gitdirs; /* where these are; the first ones */
+	size_t before;		/* bytes of a page before its changes */
 	struct ab_stat_table table;
 };
 
@@ -70,6 +73,24 @@ static void add_stat(struct job *j, const struct ab_shown *s)
 	ab_stat_add(&j->table, s);
 }
 
+/* As `diff` takes it: relative to the current folder if that is in the workspace. */
+static char *name_gitdir(const struct job *j, const char *path)
+{
+	bool below = !j->request->home && strcmp(j->input->cwd, j->root) != 0 &&
+		     ab_path_within(j->input->cwd, j->root);
+
+	return below ? ab_path_join(j->root, path) : ab_strdup(path);
+}
+
+static void note_gitdir(struct job *j, const char *path)
+{
+	size_t n = ab_label_gitdir_len(path);
+	ab_autofree char *dir = ab_strndup(path, n);
+
+	if (n && j->gitdirs.len < GITDIRS_MAX)
+		ab_strv_add_once(&j->gitdirs, dir);
+}
+
 /* "and 12 changes of git's own data" */
 static void describe_data(struct job *j, struct ab_buf *b)
 {
@@ -77,7 +98,13 @@ static void describe_data(struct job *j, struct ab_buf *b)
 		b,
 		"%zu change%s of git's own data (objects, refs, index); to see %s: agentbox diff",
 		j->data, j->data == 1 ? "" : "s", j->data == 1 ? "it" : "them");
-	ab_buf_printf(b, " %s .git", j->set.key);
+	ab_buf_printf(b, "%s %s", j->request->home ? " --home" : "", j->set.key);
+	for (size_t i = 0; i < j->gitdirs.len; i++) {
+		ab_autofree char *path = name_gitdir(j, j->gitdirs.v[i]);
+
+		ab_buf_puts(b, " ");
+		ab_show_name(b, "", path);
+	}
 }
 
 static void close_patch(struct job *j)
@@ -229,7 +256,10 @@ static bool is_only_counted(const struct job *j, const struct ab_change *c,
 static void count_data(struct job *j, const struct ab_shown *s,
 		       void (*fn)(struct job *j, const struct ab_shown *s))
 {
-	j->data += fn == add_and_count;
+	if (fn == add_and_count) {
+		j->data++;
+		note_gitdir(j, s->change->path);
+	}
 	if (fn == add_and_count || fn == count_change)
 		count_change(j, s);
 }
@@ -298,7 +328,8 @@ static void note_state(struct job *j)
 	if (j->changes.cut)
 		ab_strv_add(notes, "there are more changes than are looked at; nothing of this "
 				   "layer can be applied");
-	if (!j->report->totals.changes && j->request->form != AB_DIFF_JSON)
+	if (j->report->unmatched ||
+	    (!j->report->totals.changes && j->request->form != AB_DIFF_JSON))
 		ab_strv_add(notes, j->request->npaths || j->request->part != AB_DIFF_ALL
 					   ? "no changes match"
 					   : "no changes");
@@ -337,13 +368,22 @@ static int show_set(struct job *j, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "no run, layer or changed path named %s (list: agentbox layers)",
 			       j->doubtful);
-	j->mass = ab_changes_mass(&j->changes);
+	j->report->unmatched = j->request->npaths && !has_match(j);
+	j->mass = ab_contents_mass(&j->opened.view, &j->changes);
 	show_changes(j);
 	note_state(j);
 	return 0;
 }
 
-/* 1: there is no such layer, and *err says so. */
+static bool has_home(const struct ab_layer_set *set)
+{
+	ab_autoclose int fd =
+		set->dir >= 0 ? ab_layer_set_open(set, "home/upper", O_PATH | O_DIRECTORY) : -1;
+
+	return fd >= 0;
+}
+
+/* 1: there is no such layer, and *err says so. 2: there is one, but not above this folder. */
 static int try_layer(struct job *j, const struct ab_layer_store *store, struct ab_error *err)
 {
 	/* A path is not the name of a layer. */
@@ -358,7 +398,9 @@ static int try_layer(struct job *j, const struct ab_layer_store *store, struct a
 		return -1;
 	ab_fail(err, AB_ESYSTEM, 0, "%s has no layer above %s", j->set.key,
 		j->request->home ? "the home folder" : "the workspace");
-	return 1;
+	if (!j->request->home && has_home(&j->set))
+		ab_hint(err, "its home layer: agentbox diff --home %s", j->set.key);
+	return 2;
 }
 
 /* A run that has a record, but no layer above its workspace. */
@@ -372,6 +414,9 @@ static int try_run(struct job *j, const struct ab_state *state, struct ab_error 
 	    ab_find_run(state->live, state->runs, j->request->which, &run, &unknown) < 0)
 		return 1;
 	result = ab_diff_run(j->input, j->request, &run, state->path, j->out, j->report, err);
+	if (result == 0 && has_home(&j->set))
+		ab_strv_addf(&j->report->notes, "its home layer: agentbox diff --home %s",
+			     j->set.key);
 	ab_found_run_fini(&run);
 	return result;
 }
@@ -379,6 +424,7 @@ static int try_run(struct job *j, const struct ab_state *state, struct ab_error 
 static void close_job(struct job *j)
 {
 	ab_stat_fini(&j->table);
+	ab_strv_fini(&j->gitdirs);
 	ab_strv_fini(&j->paths);
 	ab_changes_fini(&j->changes);
 	ab_layer_opened_fini(&j->opened);
@@ -399,9 +445,11 @@ static int show_request(const struct ab_policy_input *input, const struct ab_dif
 		.opened = AB_LAYER_OPENED_NONE,
 	};
 	int result = try_layer(&j, AB_LAYER_STORE(state), err);
+	int shown = result > 0 ? try_run(&j, state, err) : result;
 
-	if (result > 0)
-		result = try_run(&j, state, err);
+	/* No such run: what is known about the layer stays. */
+	if (shown <= 0)
+		result = shown;
 	close_job(&j);
 	return result;
 }
@@ -415,6 +463,7 @@ static int show_words(const struct ab_policy_input *input, const struct ab_diff_
 	struct ab_error first;
 	ab_autofree const char **paths = NULL;
 	int result = show_request(input, request, NULL, state, out, report, err);
+	bool exists = result == 2;
 
 	if (result <= 0 || request->settled || !request->which)
 		return result > 0 ? -1 : result;
@@ -428,7 +477,7 @@ static int show_words(const struct ab_policy_input *input, const struct ab_diff_
 	again.npaths = request->npaths + 1;
 	*err = (struct ab_error){ 0 };
 	result = show_request(input, &again, request->which, state, out, report, err);
-	if (result > 0)
+	if (result > 0 || (result < 0 && exists))
 		*err = first;
 	return result ? -1 : 0;
 }

@@ -39,6 +39,7 @@ typedef int ab_diff_put_fn(void *arg, const char *data, size_t len);
 struct ab_diff_report {
 	struct ab_show_totals totals;
 	struct ab_strv notes; /* sentences for standard error */
+	bool unmatched;	      /* nothing changed at the paths */
 };
 
 int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *request,

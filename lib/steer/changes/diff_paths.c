@@ -16,6 +16,16 @@ static char *resolve_path(const struct ab_policy_input *input, const char *root,
 	return ab_path_resolve(path, base, input->home);
 }
 
+/* `diff --home` prints paths relative to the home folder, and the current folder is usually a
+ * project in it: such a path may be meant. */
+static bool may_be_shown(const char *path)
+{
+	size_t n = strcspn(path, "/");
+
+	return n > 0 && path[0] != '~' && !(n == 1 && path[0] == '.') &&
+	       !(n == 2 && path[0] == '.' && path[1] == '.');
+}
+
 int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		  const char *root, struct ab_strv *ret, struct ab_error *err)
 {
@@ -23,12 +33,17 @@ int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_requ
 
 	for (size_t i = 0; i < request->npaths; i++) {
 		ab_autofree char *path = resolve_path(input, root, request->paths[i]);
+		ab_autofree char *shown = request->home && may_be_shown(request->paths[i])
+						  ? ab_path_resolve(request->paths[i], root, NULL)
+						  : NULL;
 
 		if (!path || !ab_path_within(path, root))
 			return ab_fail(err, AB_EUSAGE, 0, "%s is not in %s", request->paths[i],
 				       root);
 		/* "/" ends with its slash, others do not. */
 		ab_strv_add(ret, strcmp(path, root) == 0 ? "" : path + n + (n > 1));
+		if (shown && ab_path_within(shown, root) && strcmp(shown, root) != 0)
+			ab_strv_add_once(ret, shown + n + (n > 1));
 	}
 	return 0;
 }

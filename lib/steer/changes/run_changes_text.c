@@ -269,6 +269,7 @@ int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_reques
 	result = resolve_paths(input, &s, err);
 	if (result == 0) {
 		each_file(&s, count_file);
+		report->unmatched = request->npaths && !report->totals.changes;
 		switch (request->form) {
 		case AB_DIFF_PATCH:
 		case AB_DIFF_STAT:
