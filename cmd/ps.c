@@ -37,6 +37,13 @@ static void print_waiting(const struct args *args, const struct ab_layer_infos *
 	fputs(text, stdout);
 }
 
+static bool has_waiting(const struct ab_layer_infos *waiting)
+{
+	ab_autofree char *text = ab_layers_waiting_text(waiting, 0, 0);
+
+	return *text != '\0';
+}
+
 static int print_all(const struct args *args, const struct ab_run_list *list)
 {
 	bool json = given(args, ID_JSON);
@@ -45,6 +52,11 @@ static int print_all(const struct args *args, const struct ab_run_list *list)
 
 	if (ab_layer_infos_get(&args->input, false, &waiting, &err) < 0)
 		return complain(args, &err);
+	if (!json && !list->len && !has_waiting(&waiting)) {
+		puts("no active runs, no changes waiting");
+		ab_layer_infos_fini(&waiting);
+		return 0;
+	}
 	fputs(json ? "{\"runs\":" : "", stdout);
 	print_active(args, list);
 	fputs(json ? ",\"waiting\":" : "", stdout);

@@ -553,6 +553,21 @@ print(d.execute(\"select count(*) from t\").fetchone()[0])
 	[[ "${output//[$'\n ']/}" == *"1change,1conflict;toseeandkeepit:agentboxdiff"* ]]
 }
 
+@test "review: a run without --review says that changes of its name wait" {
+	make_repo
+	agentbox run --review --name w -- sh -c 'echo 1 >file'
+	agentbox run --name w -- sh -c 'cat file || echo none'
+	[[ "$output" == *"w has 1 change waiting; without --review this run does not see it"* ]]
+	[[ "$output" == *none* ]]
+	# The twins: with --review it sees them; another name has none.
+	agentbox run --review --name w -- sh -c 'cat file; echo 2 >two'
+	[[ "$output" != *"does not see"* ]]
+	agentbox run --name w -- true
+	[[ "$output" == *"w has 2 changes waiting; without --review this run does not see them"* ]]
+	agentbox run --name other -- true
+	[ -z "$output" ]
+}
+
 @test "review: the end, diff --stat, diff --json, layers and apply count alike" {
 	need program:git
 	make_repo

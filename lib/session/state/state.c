@@ -420,6 +420,7 @@ static bool is_name(const char *name)
 struct taken {
 	const char *name;
 	char id[8];
+	bool stays;
 };
 
 /* A name that is another run's id could never be used: ids are found first. */
@@ -428,8 +429,10 @@ static void match_name(struct ab_run *run, void *arg)
 	struct taken *t = arg;
 	ab_autofree char *name = ab_run_name(run);
 
-	if (strcmp(run->id, t->name) == 0 || (name && strcmp(name, t->name) == 0))
+	if (strcmp(run->id, t->name) == 0 || (name && strcmp(name, t->name) == 0)) {
 		memcpy(t->id, run->id, sizeof(t->id));
+		t->stays = ab_run_stays(run);
+	}
 }
 
 int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err)
@@ -445,6 +448,9 @@ int ab_state_check_name(const struct ab_state *state, const char *name, struct a
 	if (!taken.id[0])
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "run %s is already named %s", taken.id, name);
+	if (!taken.stays)
+		return ab_hint(err, "choose another name, or stop that run: agentbox stop %s",
+			       taken.id);
 	return ab_hint(
 		err,
 		"to run a command in its box: agentbox run --in %s -- ...; or choose another "
