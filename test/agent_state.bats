@@ -301,6 +301,74 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex box)" ]
 }
 
+# What the host has, what the box leaves, and what the host has then: a renewed token, and not the
+# address of another server.
+spoof()
+{
+	case $1 in
+	opencode)
+		had='{"a":{"type":"oauth","access":"old"}}'
+		left='{"https://evil.example":{"type":"wellknown","key":"PATH","token":"x"},"a":{"type":"oauth","access":"new","enterpriseUrl":"evil"}}'
+		has='{"a":{"type":"oauth","access":"new"}}'
+		;;
+	qwen)
+		had='{"access_token":"old","resource_url":"good.example"}'
+		left='{"access_token":"new","resource_url":"evil.example"}'
+		has='{"access_token":"new","resource_url":"good.example"}'
+		;;
+	esac
+}
+
+@test "return: where the home cannot be one layer, only the tokens of a login come back" {
+	need userns
+	local row name path had left has
+
+	mkdir "$HOME/mnt"
+	for row in opencode:.local/share/opencode/auth.json qwen:.qwen/oauth_creds.json; do
+		name=${row%%:*} path=${row#*:}
+		echo "== $name"
+		spoof "$name"
+		mkdir -p "$(dirname "$HOME/$path")"
+		echo "$had" >"$HOME/$path"
+		run timeout --kill-after=5 120 unshare --user --map-root-user --mount sh -c '
+			mount -t tmpfs none ~/mnt && exec "$0" run --profile "$1" --unknown deny -v -- \
+				sh -c "echo \"\$2\" >~/\"\$1\"" - "$2" "$3"' \
+			"$AGENTBOX" "$name" "$path" "$left" 3>&-
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"the home folder cannot be layered as a whole"* ]]
+		[[ "$output" == *"was changed in the box and written back to the host"* ]]
+		[ "$(cat "$HOME/$path")" = "$has" ]
+	done
+	# With nothing but an account that loads settings, nothing is created.
+	rm "$HOME/.local/share/opencode/auth.json"
+	run timeout --kill-after=5 120 unshare --user --map-root-user --mount sh -c '
+		mount -t tmpfs none ~/mnt && exec "$0" run --profile opencode --unknown deny -- \
+			sh -c "echo \"\$1\" >~/.local/share/opencode/auth.json" - "$1"' \
+		"$AGENTBOX" '{"https://evil.example":{"type":"wellknown","key":"PATH","token":"x"}}' 3>&-
+	echo "$output"
+	[[ "$output" == *"has no credential that may leave it"* ]]
+	[ ! -e "$HOME/.local/share/opencode/auth.json" ]
+}
+
+@test "return: behind the user's own link only the tokens of a login come back" {
+	local row name path had left has
+
+	mkdir -p "$HOME/dot/qw" "$HOME/dot/oc" "$HOME/.local/share"
+	ln -s dot/qw "$HOME/.qwen"
+	ln -s ../../dot/oc "$HOME/.local/share/opencode"
+	for row in opencode:dot/oc/auth.json qwen:dot/qw/oauth_creds.json; do
+		name=${row%%:*} path=${row#*:}
+		echo "== $name"
+		spoof "$name"
+		echo "$had" >"$HOME/$path"
+		boxed "$name" 'echo "$2" >~/"$1"' - "$path" "$left"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"$HOME/$path was changed in the box and written back to the host"* ]]
+		[ "$(cat "$HOME/$path")" = "$has" ]
+	done
+}
+
 @test "return: a project file that is not trusted sets neither share nor return" {
 	echo '{ "filesystem": { "share": ["~/x"], "return": ["~/y.json"], "home": "kept" } }' >.agentbox.json
 	agentbox run --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'

@@ -5,6 +5,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "guard.h"
+#include "policy/layers/profiles.h"
 #include "tap.h"
 
 #define CLAUDE "home/.claude/.credentials.json"
@@ -125,6 +126,18 @@ static void check_cuts(void)
 	ok(wrong == 0, "every cut is answered");
 }
 
+static void check_profiles(void)
+{
+	for (size_t i = 0; i < ab_profile_count; i++)
+		for (size_t k = 0; k < ab_profiles[i].npresets; k++) {
+			const struct ab_preset *p = &ab_profiles[i].presets[k];
+
+			if (p->key == AB_KEY_RETURN && p->value)
+				ok(ab_credentials_known(p->value), "profile %s: %s has a rule",
+				   ab_profiles[i].name, p->value);
+		}
+}
+
 int main(void)
 {
 	ab_autobuf struct ab_buf out = { 0 };
@@ -134,6 +147,7 @@ int main(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++)
 		check_case(i);
 	check_cuts();
+	check_profiles();
 	memset(large, 'x', AB_GIVEBACK_MAX + 1);
 	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX + 1, &out, &why) == -1,
 	   "a huge text is refused");

@@ -1,6 +1,5 @@
 #include "layer/giveback/credentials.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/data/buf.h"
@@ -65,6 +64,11 @@ static const struct rule *find_rule(const char *path)
 			return &rules[i];
 	}
 	return NULL;
+}
+
+bool ab_credentials_known(const char *path)
+{
+	return find_rule(path) != NULL;
 }
 
 static bool lists(const char *const *list, const char *name)

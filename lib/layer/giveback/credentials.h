@@ -8,14 +8,19 @@
  * such as the address of its service, or a server from which it loads settings. Everything else
  * stays as the host has it.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ab_buf;
 
 enum { AB_GIVEBACK_MAX = 1 << 20 }; /* bytes of a file */
 
+/* Is there a rule for the members of this file? */
+bool ab_credentials_known(const char *path);
+
 /*
- * `path` ends with the file's path below home. `host` is the host's text, or NULL if there is no
+ * `path` is the file's name in the policy, which ends with its path below home. It must be neither
+ * relative to a folder below home nor resolved: the rule of the file would not be found. `host` is the host's text, or NULL if there is no
  * such file. *ret is the new text; it is equal to the host's if nothing is to be taken over.
  * -1: refused, and *ret_why is a clause ("the box's copy is not a JSON object").
  */

@@ -192,7 +192,7 @@ static bool is_as_before(const struct ab_layer_file *was, const struct content *
 	return ab_layer_file_same(was, host->exists ? &host->st : NULL);
 }
 
-enum ab_giveback ab_giveback_file(int upper, int home, const char *path,
+enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
 				  const struct ab_layer_file *was, struct stat *ret_st,
 				  const char **ret_why)
 {
@@ -212,7 +212,7 @@ enum ab_giveback ab_giveback_file(int upper, int home, const char *path,
 	if (!*ret_why && !is_as_before(was, &host))
 		*ret_why = host_changed;
 	if (*ret_why ||
-	    ab_credentials_merge(path, host.data, host.len, box.data, box.len, &text, ret_why) < 0)
+	    ab_credentials_merge(entry, host.data, host.len, box.data, box.len, &text, ret_why) < 0)
 		return AB_GIVEBACK_REFUSED;
 	if (host.exists && text.len == host.len && memcmp(text.data, host.data, host.len) == 0)
 		return AB_GIVEBACK_SAME;

@@ -23,9 +23,9 @@ enum ab_giveback {
 	AB_GIVEBACK_REFUSED,
 };
 
-/* `upper` and `home` are folders, `path` is relative to them; `was`: the host's file at the start,
- * or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
-enum ab_giveback ab_giveback_file(int upper, int home, const char *path,
+/* `upper` and `home` are folders, `path` is relative to them; `entry` is the file's name in the
+ * policy, which decides about its content. `was`: the host's file at the start, or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
+enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
 				  const struct ab_layer_file *was, struct stat *ret_st,
 				  const char **ret_why);
 

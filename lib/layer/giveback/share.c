@@ -10,6 +10,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "layer/giveback/credentials.h"
 #include "policy/model/policy.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
@@ -75,13 +76,21 @@ static char *rebase(const struct ab_policy *policy, const char *home, const char
 			 path + (policy->home[1] ? strlen(policy->home) : 0));
 }
 
-void ab_share_returns(const struct ab_policy *policy, const char *home, struct ab_strv *ret,
-		      struct ab_strv *notes)
+/* The rule is found by the policy's name, because a link of the user may hide it; the real path
+ * counts for an entry that is itself another way to a known file. */
+static const char *choose_name(const char *entry, const char *real)
+{
+	return !ab_credentials_known(entry) && ab_credentials_known(real) ? real : entry;
+}
+
+void ab_share_returns(const struct ab_policy *policy, const char *home, struct ab_strv *ret_paths,
+		      struct ab_strv *ret_entries, struct ab_strv *notes)
 {
 	for (size_t i = 0; i < policy->fs.returns.len; i++) {
 		const char *path = policy->fs.returns.v[i];
 		ab_autofree char *stray = NULL, *shown = NULL;
-		char *real = ab_host_path_resolve(&policy->fs.touched, path, &stray);
+		ab_autofree char *real = ab_host_path_resolve(&policy->fs.touched, path, &stray);
+		const char *name;
 
 		if (stray) {
 			shown = ab_escape(path);
@@ -89,9 +98,20 @@ void ab_share_returns(const struct ab_policy *policy, const char *home, struct a
 				     "cannot return %s: a link that a box could have created "
 				     "leads there",
 				     shown);
-			free(real);
 			continue;
 		}
-		ab_strv_give(ret, real ? real : rebase(policy, home, path));
+		if (!real)
+			real = rebase(policy, home, path);
+		name = choose_name(path, real);
+		if (policy->fs.returns_builtin && !ab_credentials_known(name)) {
+			shown = ab_escape(path);
+			ab_strv_addf(notes,
+				     "cannot return %s: there is no rule for what may leave the "
+				     "box in it",
+				     shown);
+			continue;
+		}
+		ab_strv_add(ret_paths, real);
+		ab_strv_add(ret_entries, name);
 	}
 }

@@ -186,6 +186,7 @@ void ab_policy_fill(struct ab_policy *p)
 
 	p->fs.share = make_text_list(a, &c->v[AB_KEY_SHARE]);
 	p->fs.returns = make_text_list(a, &c->v[AB_KEY_RETURN]);
+	p->fs.returns_builtin = c->v[AB_KEY_RETURN].from && is_builtin(c->v[AB_KEY_RETURN].from);
 	p->fs.write = make_roots(a, &c->v[AB_KEY_WRITE], &c->v[AB_KEY_SHARE]);
 	p->fs.touched = make_touched(a, p);
 	p->fs.read_all = c->v[AB_KEY_READ].all;

@@ -99,6 +99,7 @@ struct ab_policy {
 		const char *home_profile;
 		struct ab_strv share; /* folders in home that are the host's own; also in `write` */
 		struct ab_strv returns; /* files of a kept home layer that go back to the host */
+		bool returns_builtin;	/* the list is the one of a built-in profile */
 		enum ab_review review;
 		struct ab_strv unix_allow; /* sockets that stay reachable */
 		enum ab_datagrams unix_datagrams;

@@ -69,7 +69,7 @@ void ab_home_return_begin(const struct ab_policy *policy, const char *home,
 			  struct ab_layer_set *set, struct ab_home_return *ret,
 			  struct ab_strv *notes)
 {
-	ab_autostrv struct ab_strv all = { 0 };
+	ab_autostrv struct ab_strv all = { 0 }, entries = { 0 };
 	ab_autoclose int top = -1, upper = -1;
 
 	if (!home || !policy->fs.returns.len)
@@ -78,10 +78,11 @@ void ab_home_return_begin(const struct ab_policy *policy, const char *home,
 	ret->set = set;
 	top = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	upper = open_kept(ret);
-	ab_share_returns(policy, home, &all, notes);
+	ab_share_returns(policy, home, &all, &entries, notes);
 	for (size_t i = 0; i < all.len && top >= 0; i++) {
 		if (is_below(home, all.v[i])) {
 			ab_strv_add(&ret->paths, all.v[i]);
+			ab_strv_add(&ret->entries, entries.v[i]);
 			note_file(ret, upper, top, all.v[i], notes);
 		} else {
 			ab_autofree char *shown = ab_escape(all.v[i]);
@@ -128,7 +129,7 @@ int ab_home_return_fd(const struct ab_home_return *files)
 
 /* True: meta.json has to be saved. */
 static bool return_file(struct ab_home_return *files, const struct ab_spec *spec, int stage,
-			const char *path, struct ab_strv *ret_lines)
+			const char *path, const char *entry, struct ab_strv *ret_lines)
 {
 	const char *rel = below(files->home, path), *why = NULL, *folder;
 	ab_autoclose int upper = open_upper(files, spec, stage, path, &folder), top = -1;
@@ -138,7 +139,7 @@ static bool return_file(struct ab_home_return *files, const struct ab_spec *spec
 	top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (upper < 0 || top < 0)
 		return false;
-	switch (ab_giveback_file(upper, top, below(folder, path),
+	switch (ab_giveback_file(upper, top, below(folder, path), entry,
 				 ab_layer_meta_return(find_meta(files), rel), &now, &why)) {
 	case AB_GIVEBACK_SAME:
 		return false;
@@ -159,7 +160,8 @@ void ab_home_return_end(struct ab_home_return *files, const struct ab_spec *spec
 	bool changed = false;
 
 	for (size_t i = 0; i < files->paths.len; i++)
-		changed |= return_file(files, spec, stage, files->paths.v[i], ret_lines);
+		changed |= return_file(files, spec, stage, files->paths.v[i], files->entries.v[i],
+				       ret_lines);
 	/* Without it the next start takes the host's file for a newer one, which it is. */
 	if (changed && files->set)
 		(void)ab_layer_set_save(files->set, &(struct ab_error){ 0 });
@@ -169,6 +171,7 @@ void ab_home_return_fini(struct ab_home_return *files)
 {
 	free(files->home);
 	ab_strv_fini(&files->paths);
+	ab_strv_fini(&files->entries);
 	ab_layer_meta_fini(&files->seen);
 	*files = (struct ab_home_return){ 0 };
 }

@@ -16,6 +16,7 @@ struct ab_spec;
 struct ab_home_return {
 	char *home;		   /* the real home folder; NULL: nothing to return */
 	struct ab_strv paths;	   /* real, absolute, below home */
+	struct ab_strv entries;	   /* as many: their names in the policy, for the rules */
 	struct ab_layer_set *set;  /* of a kept layer, borrowed; NULL: it is temporary */
 	struct ab_layer_meta seen; /* without a set: the host's files at the start */
 };
