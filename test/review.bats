@@ -433,6 +433,67 @@ print(d.execute(\"select count(*) from t\").fetchone()[0])
 	[ -e src/a.c ]
 }
 
+# Run the script $1 in a namespace where something is mounted below the workspace, so that the review
+# works on a copy.
+with_mount()
+{
+	local as=(--user --map-current-user --keep-caps)
+	[ "$(id -u)" -ne 0 ] || as=()
+	run timeout 200 unshare "${as[@]}" --mount sh -c '
+		mount -t tmpfs none mounted || exit 99
+		eval "$1"' "$AGENTBOX" "$1"
+	echo "$output"
+}
+
+@test "review: a copy does not contain denied files" {
+	make_repo
+	mkdir mounted conf vault
+	echo s3cret >conf/key
+	echo plain >conf/plain
+	echo s3cret >vault/inner
+	# shellcheck disable=SC2016
+	with_mount '
+		box() { "$0" run --review --name topic --deny-read "$PWD/conf/key" \
+			--deny-read "$PWD/vault" -- sh -c "$1"; }
+		box "mv conf conf2; mv vault vault2; mkdir -p conf; echo mine >conf/key; true"
+		box "chmod -R u+rwX . 2>/dev/null; cat conf2/key; cat vault2/inner; cat conf2/plain; \
+			grep -rs s3cret . && echo FOUND; true"
+		"$0" diff --stat topic; "$0" apply --all topic; true'
+	[[ "$output" == *"works on a copy of it"* ]]
+	[[ "$output" == *plain* ]]
+	[[ "$output" != *s3cret* ]]
+	[[ "$output" != *FOUND* ]]
+	# Apply neither removes nor replaces them.
+	[ "$(cat conf/key)" = s3cret ]
+	[ "$(cat vault/inner)" = s3cret ]
+	run ! grep -rs s3cret "$AGENTBOX_STATE/layers"
+}
+
+@test "review: a folder with denied files is not deleted by a copy, another one is" {
+	make_repo
+	mkdir mounted conf
+	echo s3cret >conf/key
+	echo plain >conf/plain
+	# shellcheck disable=SC2016
+	with_mount '
+		"$0" run --review --name topic --deny-read "$PWD/conf/key" -- \
+			sh -c "mv conf conf2; rm -r docs; echo more >>src/a.c"
+		"$0" diff topic; "$0" apply --all topic; true'
+	[[ "$output" == *"it contains files of the host that the box may not read"* ]]
+	[ "$(cat conf/key)" = s3cret ]
+	[ ! -e docs ]
+	[ "$(cat src/a.c)" = $'one\nmore' ]
+	# The twin: without the rule it moves, with its content.
+	rm -rf conf2
+	# shellcheck disable=SC2016
+	with_mount '
+		"$0" run --review --name other -- sh -c "mv conf conf2; cat conf2/key"
+		"$0" apply --all other; true'
+	[[ "$output" == *s3cret* ]]
+	[ "$(cat conf2/key)" = s3cret ]
+	[ ! -e conf ]
+}
+
 @test "review: changes of a killed run wait" {
 	make_repo
 	launch run --review -- sh -c 'echo new >new.txt; echo ready; sleep 100' \

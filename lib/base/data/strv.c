@@ -67,6 +67,11 @@ void ab_strv_sort(struct ab_strv *sv)
 		qsort(sv->v, sv->len, sizeof(sv->v[0]), compare_bytes);
 }
 
+bool ab_strv_has_sorted(const struct ab_strv *sv, const char *s)
+{
+	return sv->len && bsearch(&s, sv->v, sv->len, sizeof(sv->v[0]), compare_bytes);
+}
+
 void ab_strv_fini(struct ab_strv *sv)
 {
 	for (size_t i = 0; i < sv->len; i++)

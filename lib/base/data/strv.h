@@ -18,6 +18,7 @@ void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...) __attribute__((forma
 void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from);
 void ab_strv_add_once(struct ab_strv *sv, const char *s); /* unless it is there */
 bool ab_strv_has(const struct ab_strv *sv, const char *s);
+bool ab_strv_has_sorted(const struct ab_strv *sv, const char *s); /* after ab_strv_sort() */
 void ab_strv_remove(struct ab_strv *sv, size_t index);
 void ab_strv_sort(struct ab_strv *sv);
 void ab_strv_fini(struct ab_strv *sv);

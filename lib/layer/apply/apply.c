@@ -45,7 +45,9 @@ int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_apply *ret, str
 	}
 	apply.picks = ab_alloc((apply.changes.len + 1) * sizeof(apply.picks[0]));
 	*ret = apply;
-	ret->opened.view.known = &ret->opened.known; /* it moved */
+	/* It moved. */
+	ret->opened.view.known = &ret->opened.known;
+	ret->opened.view.withheld = &ret->opened.withheld;
 	return 0;
 }
 

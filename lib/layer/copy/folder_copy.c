@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "workspace/tree/dir.h"
 
@@ -218,6 +219,21 @@ static int skip_special(struct ab_folder_copy *c)
 	return 0;
 }
 
+static int make_placeholder(int to, const char *name, const struct stat *st)
+{
+	ab_autoclose int out = -1;
+
+	if (S_ISDIR(st->st_mode))
+		return mkdirat(to, name, 0700) < 0 ? errno : 0;
+	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0);
+	return out < 0 ? errno : 0;
+}
+
+static bool is_withheld(const struct ab_folder_copy *c)
+{
+	return c->withheld && ab_strv_has_sorted(c->withheld, c->path.data);
+}
+
 static int copy_entry(struct ab_folder_copy *c, int from, int to, const char *name, unsigned depth)
 {
 	struct stat st;
@@ -230,6 +246,8 @@ static int copy_entry(struct ab_folder_copy *c, int from, int to, const char *na
 		return errno;
 	if (c->own_only && (st.st_uid != geteuid() || st.st_gid != getegid()))
 		return EPERM;
+	if (is_withheld(c))
+		return make_placeholder(to, name, &st);
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 		return copy_file(c, from, to, name);

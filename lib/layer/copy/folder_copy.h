@@ -13,6 +13,8 @@
 
 #include "base/data/buf.h"
 
+struct ab_strv;
+
 enum { AB_FOLDER_DEPTH_MAX = 256 };
 
 struct ab_folder_copy {
@@ -24,6 +26,9 @@ struct ab_folder_copy {
 	bool own_only; /* fail with EPERM if something has another owner or group than we */
 	/* Leave out sockets, devices and FIFOs, and count them; else fail with EINVAL. */
 	bool skip_special;
+	/* Relative paths, sorted: an empty file that nobody may read, or an empty folder, takes the
+	 * place of what is there. May be NULL. */
+	const struct ab_strv *withheld;
 	/* Called now and then; true: fail with ECANCELED. May be NULL. */
 	bool (*stop)(void *arg);
 	void *arg;

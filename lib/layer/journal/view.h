@@ -9,17 +9,18 @@
  */
 #include <stdbool.h>
 
+#include "base/data/strv.h"
 #include "layer/walk/changes.h"
 #include "layer/walk/known.h"
 
 struct ab_error;
 struct ab_layer_set;
-struct ab_strv;
 
 /* Owns what its view refers to; it must not move while the view is used. */
 struct ab_layer_opened {
 	struct ab_layer_view view;
 	struct ab_known known;
+	struct ab_strv withheld;
 };
 #define AB_LAYER_OPENED_NONE                          \
 	{                                             \

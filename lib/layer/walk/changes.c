@@ -14,6 +14,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "layer/walk/index.h"
 #include "layer/walk/known.h"
@@ -58,6 +59,7 @@ static const char unreadable_host[] = "the host's folder cannot be read";
 static const char mounted[] = "another file system is mounted there";
 static const char moved[] = "it changed while it was read";
 static const char redirected[] = "it is a folder that overlayfs redirects";
+static const char around[] = "it contains files of the host that the box may not read";
 static const char hollow[] = "it is a file whose data is not in the layer";
 
 static struct ab_change *add_change(struct walk *w, enum ab_change_kind kind,
@@ -99,6 +101,21 @@ static bool is_same_index(const struct walk *w)
 	if (strcmp(w->path.data, AB_INDEX_PATH) == 0 && strcmp(host, view->index) == 0)
 		return true;
 	return ab_index_digest(view->upper, w->path.data, layer) == 0 && strcmp(host, layer) == 0;
+}
+
+static bool is_withheld(const struct walk *w)
+{
+	return w->view->withheld && ab_strv_has_sorted(w->view->withheld, w->path.data);
+}
+
+static bool has_withheld(const struct walk *w)
+{
+	const struct ab_strv *list = w->view->withheld;
+
+	for (size_t i = 0; list && i < list->len; i++)
+		if (ab_changes_below(list->v[i], w->path.data))
+			return true;
+	return false;
 }
 
 /* Has the host changed it after the layer saw it? Copies are made in a run, so a copy
@@ -216,7 +233,7 @@ static void judge_removal(struct walk *w, struct ab_change *c, int lower, const 
 	c->count = count.entries;
 	c->conflict |= count.conflict;
 	if (!c->refused)
-		c->refused = was->mount ? mounted : count.refused;
+		c->refused = was->mount ? mounted : has_withheld(w) ? around : count.refused;
 }
 
 static void add_deletion(struct walk *w, const struct level *l, const char *name,
@@ -417,6 +434,8 @@ static void walk_entry(struct walk *w, const struct level *l, const char *name)
 	bool on_host = look_below(l, name, &was) == 0;
 	bool hidden = !on_host && errno != ENOENT;
 
+	if (is_withheld(w))
+		return;
 	if (ab_look_at(l->upper, name, &is) < 0) {
 		is = (struct ab_look){ .type = AB_TYPE_OTHER };
 		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = moved;
@@ -445,6 +464,8 @@ static void walk_missing(struct walk *w, const struct level *l, const char *name
 {
 	struct ab_look was;
 
+	if (is_withheld(w))
+		return;
 	/* A copy never had sockets, devices and FIFOs. */
 	if (look_below(l, name, &was) == 0 && !(w->view->copy && was.type == AB_TYPE_OTHER))
 		add_deletion(w, l, name, &was, NULL);

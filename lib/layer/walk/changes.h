@@ -21,6 +21,7 @@
 
 struct ab_error;
 struct ab_known;
+struct ab_strv;
 
 enum ab_change_kind {
 	AB_CHANGE_ADDED,
@@ -81,6 +82,9 @@ struct ab_layer_view {
 	struct timespec latest;	      /* its latest start, or zero */
 	const struct ab_known *known; /* files that agentbox itself left on the host, or NULL */
 	char index[65];		      /* layer/walk/index.h; "": not known */
+	/* Relative paths, sorted, or NULL: the layer has placeholders there, because the box may not
+	 * read the host's files. They are never a change, and no folder around them goes away. */
+	const struct ab_strv *withheld;
 };
 
 /*

@@ -19,6 +19,7 @@
 #include "layer/copy/folder_copy.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
+#include "layer/walk/withheld.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/tree/dir.h"
 
@@ -149,11 +150,32 @@ static void note_skipped(const struct ab_folder_copy *c, struct ab_strv *notes)
 		     c->skipped == 1 ? "was" : "were", first, c->skipped == 1 ? "" : ", ...");
 }
 
+static void withhold_path(struct ab_strv *list, const char *workspace, const char *path)
+{
+	size_t n = strlen(workspace);
+
+	if (ab_path_within(path, workspace) && path[n])
+		ab_strv_add(list, path + n + 1);
+}
+
+/* Nothing in a layer is pinned, so the box could move the folder of a masked file, and the next run
+ * on this copy would find the file where nothing masks it. */
+static void list_withheld(const struct ab_review_setup *setup, const struct ab_facts *facts,
+			  struct ab_strv *ret)
+{
+	for (size_t i = 0; i < facts->masked.len; i++)
+		withhold_path(ret, setup->workspace, facts->masked.v[i].path);
+	for (size_t i = 0; i < setup->hidden->len; i++)
+		withhold_path(ret, setup->workspace, setup->hidden->v[i]);
+	ab_strv_sort(ret);
+}
+
 /* Its old content, if any, is what a killed run left. */
 static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
-		     struct ab_strv *notes, struct ab_error *err)
+		     const struct ab_facts *facts, struct ab_strv *notes, struct ab_error *err)
 {
 	struct copying c = { .setup = setup, .told = ab_now_ms() };
+	ab_autostrv struct ab_strv withheld = { 0 };
 	ab_autoclose int from = -1, to = -1;
 	int errnum;
 
@@ -161,6 +183,10 @@ static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *s
 		return -1;
 	if (mkdirat(set->dir, PROJECT, 0700) < 0 || mkdirat(set->dir, COPY, 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create the copy for the review");
+	list_withheld(setup, facts, &withheld);
+	if (ab_withheld_save(&withheld, set) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "record what the copy for the review leaves out");
 	from = ab_open_beneath(real, ".", O_RDONLY | O_DIRECTORY);
 	to = ab_layer_set_open(set, COPY, O_RDONLY | O_DIRECTORY);
 	if (from < 0 || to < 0)
@@ -168,6 +194,7 @@ static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *s
 	c.copy = (struct ab_folder_copy){ .max_entries = COPY_ENTRIES,
 					  .max_bytes = copy_bytes,
 					  .skip_special = true,
+					  .withheld = &withheld,
 					  .stop = watch_copy,
 					  .arg = &c };
 	errnum = ab_folder_copy(&c.copy, from, to);
@@ -203,7 +230,8 @@ static int probe_overlay(const struct ab_review_setup *setup, struct ab_layer_se
 
 /* The form of a new layer. */
 static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
-		       char **upper, char **work, struct ab_strv *notes, struct ab_error *err)
+		       const struct ab_facts *facts, char **upper, char **work,
+		       struct ab_strv *notes, struct ab_error *err)
 {
 	int errnum;
 
@@ -221,7 +249,7 @@ static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set 
 	free(ab_take(*upper));
 	free(ab_take(*work));
 	set->meta.form = AB_LAYER_FORM_COPY;
-	return make_copy(setup, set, real, notes, err);
+	return make_copy(setup, set, real, facts, notes, err);
 }
 
 static bool has_part(const struct ab_layer_set *set, const char *part)
@@ -237,6 +265,20 @@ static void remember_index(const struct ab_layer_set *set, bool copy, int real)
 
 	if (project >= 0)
 		ab_index_remember(project, copy ? "copy" : "upper", real);
+}
+
+/* A copy that an older version made may contain files that the box must not read. */
+static int check_withheld(const struct ab_layer_set *set, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv withheld = { 0 };
+
+	if (ab_withheld_load(&withheld, set) == 0)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0,
+		"cannot continue with the copy of %s: it may contain denied files", set->key);
+	ab_hint(err, "apply or discard its changes first: agentbox diff %s; or use another --name",
+		set->key);
+	return ab_step(err, "review");
 }
 
 /* Denied names that the host may create during the run. */
@@ -266,12 +308,14 @@ int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *se
 	note_worktree(setup, notes);
 	if (set->meta.form == AB_LAYER_FORM_NONE ||
 	    !has_part(set, copy ? COPY : PROJECT "/upper")) {
-		if (choose_form(setup, set, real, &upper, &work, notes, err) < 0)
+		if (choose_form(setup, set, real, facts, &upper, &work, notes, err) < 0)
 			return -1;
 	} else if (!copy && ab_layer_set_make(set, PROJECT, real, &upper, &work, err) < 0) {
 		return -1;
 	}
 	copy = set->meta.form == AB_LAYER_FORM_COPY;
+	if (copy && check_withheld(set, err) < 0)
+		return -1;
 	if (copy)
 		upper = ab_path_join(set->path, COPY);
 	remember_index(set, copy, real);

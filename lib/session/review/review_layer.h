@@ -18,6 +18,7 @@ struct ab_review_setup {
 	const char *workspace;	       /* its real path */
 	const char *state;	       /* the state folder's */
 	const struct ab_strv *missing; /* denied paths that do not exist */
+	const struct ab_strv *hidden; /* more files that the box may not read as they are: secrets */
 	/* A long copy reports its progress. May be NULL. */
 	void (*progress)(void *arg, uint64_t entries, uint64_t bytes);
 	void *arg;

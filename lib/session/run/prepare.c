@@ -519,6 +519,7 @@ static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct
 	struct ab_review_setup setup = { .workspace = p->host.survey.reviewed,
 					 .state = p->state.path,
 					 .missing = &p->host.missing,
+					 .hidden = &p->safe.hidden,
 					 .progress = isatty(STDERR_FILENO) ? say_copied : NULL,
 					 .arg = (void *)(uintptr_t)rq };
 

@@ -1,0 +1,56 @@
+#include "layer/walk/withheld.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "layer/store/store.h"
+#include "layer/walk/records.h"
+
+static const char kind[8] = "ab-held1";
+static const char name[] = "withheld";
+
+static int open_part(const struct ab_layer_set *set)
+{
+	return ab_layer_set_open(set, "project", O_RDONLY | O_DIRECTORY);
+}
+
+int ab_withheld_load(struct ab_strv *ret, const struct ab_layer_set *set)
+{
+	ab_autoclose int dir = open_part(set);
+	ab_autostrv struct ab_strv list = { 0 };
+	struct ab_record_reader r;
+	ab_autofree char *file = NULL;
+	uint64_t n;
+
+	if (dir < 0 || ab_record_file_load(dir, name, kind, &file, &r) < 0)
+		return -1;
+	n = ab_record_get(&r);
+	for (uint64_t i = 0; i < n && !r.bad; i++)
+		ab_strv_give(&list, ab_record_get_text(&r));
+	if (r.bad) {
+		errno = EBADMSG;
+		return -1;
+	}
+	ab_strv_sort(&list);
+	*ret = list;
+	list = (struct ab_strv){ 0 };
+	return 0;
+}
+
+int ab_withheld_save(const struct ab_strv *list, const struct ab_layer_set *set)
+{
+	ab_autoclose int dir = open_part(set);
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (dir < 0)
+		return -1;
+	ab_record_put(&b, list->len);
+	for (size_t i = 0; i < list->len; i++)
+		ab_record_put_text(&b, list->v[i]);
+	return ab_record_file_save(dir, name, kind, &b);
+}
