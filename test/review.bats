@@ -279,6 +279,67 @@ print(sum(len(os.listdir("e%d" % i)) for i in range(3, 7) if os.path.isdir("e%d"
 	host_snapshot "$WORKSPACE" | diff "$TEST_DIR/before" -
 }
 
+@test "layers: a rename of a folder leaves mounts in place" {
+	mkdir -p "$HOME/P" "$HOME/.ssh" "$HOME/old/inner"
+	echo s3cret >"$HOME/.ssh/id_rsa"
+	cd "$HOME/P"
+	agentbox run --workspace "$HOME/P" -- timeout 100 python3 -c '
+import ctypes, errno, os, threading, time
+home = os.environ["HOME"]
+os.chdir(home)
+libc = ctypes.CDLL(None, use_errno=True)
+def mounts():
+    with open("/proc/self/mountinfo") as f:
+        return sorted(line.split()[4] for line in f if line.split()[4].startswith(home))
+def exchange(a, b):
+    return libc.renameat2(-100, a.encode(), -100, b.encode(), 2)
+def attempt(a, b):
+    try:
+        os.rename(a, b)
+        return True
+    except OSError:
+        return False
+before = mounts()
+print("workspace", home + "/P" in before, "key", any(m.startswith(home + "/.ssh") for m in before))
+os.symlink(".", "ln")
+os.mkdir("emp")
+for a, b in (("P", "ln/emp"), ("ln/P", "ln/emp"), ("ln/P", "emp"), ("emp", "ln/P"), ("ln/P", "ln/Q")):
+    attempt(home + "/" + a, home + "/" + b)
+print("first", mounts() == before)
+os.mkdir("x")
+open("y", "w").close()
+stop = False
+def swap():
+    while not stop:
+        exchange("x", "y")
+t = threading.Thread(target=swap)
+t.start()
+end = time.time() + 3
+while time.time() < end and os.path.exists("x") and os.path.exists("y"):
+    attempt(home + "/x", home + "/.ssh/id_rsa")
+    attempt(home + "/x", home + "/P")
+stop = True
+t.join()
+print("second", mounts() == before and os.path.exists("x") and os.path.exists("y"))
+try:
+    print(open(home + "/.ssh/id_rsa").read())
+except OSError:
+    pass
+os.rename("old", "new")
+os.mkdir("made")
+os.rename("made", "made2")
+print("twin", os.path.isdir("new/inner"), os.path.exists("old"), os.path.isdir("made2"))
+'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"workspace True key True"* ]]
+	[[ "$output" == *"first True"* ]]
+	[[ "$output" == *"second True"* ]]
+	[[ "$output" == *"twin True False True"* ]]
+	[[ "$output" != *s3cret* ]]
+	[[ "$output" != *"was replaced"* ]]
+	[ "$(cat "$HOME/.ssh/id_rsa")" = s3cret ]
+}
+
 @test "review: a nested run cannot use the broker's rename" {
 	make_repo
 	agentbox run --review --pass-env AGENTBOX -- "$AGENTBOX" run --read-only -- \

@@ -1,17 +1,21 @@
 /*
  * Theory of operation.
  *
- * A call is either answered at once, or has a worker, whose exit status is the answer. The broker
- * tries the plain rename itself first, unless it is root and has rights that the box lacks: folders
- * that the box made are the common case. A request that finds no free worker is left to the kernel.
+ * A call is either answered at once, or has a worker, whose exit status is the answer. A request that
+ * finds no free worker is left to the kernel.
  *
- * Mustn't: wait; send more than one answer; leave a process.
+ * The worker enters the box's namespaces first. The kernel refuses to rename or remove a mount point
+ * only in the caller's own mount namespace (is_local_mountpoint()); from any other one it detaches
+ * what is mounted there, and the box would be rid of a mask.
+ *
+ * Mustn't: wait; send more than one answer; leave a process; rename or remove in our own namespace.
  */
 #include "session/moves/moves.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,8 +134,9 @@ static _Noreturn void be_worker(const struct ab_moves *m, const struct ab_move_a
 	sigfillset(&all);
 	sigdelset(&all, SIGTERM);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
-	    getppid() != parent || ab_close_others(dirs, 2) < 0)
+	if (setns(m->init, CLONE_NEWUSER | CLONE_NEWNS) < 0 || drop_capabilities() < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent ||
+	    ab_close_others(dirs, 2) < 0)
 		_exit(AB_MOVE_NOT);
 	_exit(ab_move_folder(ask, dirs[0], dirs[1], &m->limits));
 }
@@ -142,17 +147,6 @@ static struct move *find_free(struct ab_moves *m)
 		if (!m->v[i].pid)
 			return &m->v[i];
 	return NULL;
-}
-
-/* 0: done. */
-static int try_rename(const struct ab_move_ask *ask, const int *dirs)
-{
-	if (geteuid() == 0)
-		return EXDEV;
-	return renameat2(dirs[0], ask->from, dirs[1], ask->to,
-			 ask->noreplace ? RENAME_NOREPLACE : 0) == 0
-		       ? 0
-		       : errno;
 }
 
 static bool start_worker(struct ab_moves *m, const struct ab_move_ask *ask, const int *dirs,
@@ -177,18 +171,11 @@ static bool start_worker(struct ab_moves *m, const struct ab_move_ask *ask, cons
 void ab_moves_take(struct ab_moves *m, struct ab_move_ask *ask, const int *dirs, size_t ndirs,
 		   int sock)
 {
-	int errnum;
-
 	ask->path[sizeof(ask->path) - 1] = '\0';
 	if (ndirs != 2 || !is_name(ask->from, sizeof(ask->from)) ||
-	    !is_name(ask->to, sizeof(ask->to)) || !are_in_layer(m, dirs)) {
+	    !is_name(ask->to, sizeof(ask->to)) || !are_in_layer(m, dirs) ||
+	    !start_worker(m, ask, dirs, sock))
 		send_answer(sock, ask->id, -1);
-		return;
-	}
-	errnum = try_rename(ask, dirs);
-	if (errnum == EXDEV && start_worker(m, ask, dirs, sock))
-		return;
-	send_answer(sock, ask->id, errnum ? -1 : 0);
 }
 
 size_t ab_moves_poll(const struct ab_moves *m, struct pollfd *ret)

@@ -6,8 +6,9 @@
  * copies the folder beside the target, renames the copy, and removes the old folder. The caller
  * waits meanwhile.
  *
- * A worker process does it with the rights of the box's user, in the folders that the judge found,
- * without following a link or leaving the layer's mount. So it can do nothing that the box could not
+ * A worker process does it in the box's user and mount namespace, with the rights of the box's user,
+ * in the folders that the judge found, without following a link or leaving the layer's mount. It
+ * leaves mount points alone. So it can do nothing that the box could not
  * do itself with more calls. It is not atomic: for a moment both names exist, and what another
  * process writes into the old folder meanwhile may be lost. If anything fails, the copy is removed
  * and the kernel answers the call, with EXDEV.

@@ -87,6 +87,23 @@ static int check_target(const struct ab_move_ask *ask, int to_dir)
 	}
 }
 
+/* A mount point stays in place. The kernel refuses it in this namespace as well, which also decides
+ * if the box exchanges the names after this look. */
+static bool are_movable(const struct ab_move_ask *ask, int from_dir, int to_dir)
+{
+	ab_autoclose int from = openat(from_dir, ask->from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int to = openat(to_dir, ask->to, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int missing = to < 0 ? errno : 0;
+	struct statx stx;
+
+	if (from < 0 || (to < 0 && missing != ENOENT) ||
+	    statx(from, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE, &stx) < 0 ||
+	    !S_ISDIR(stx.stx_mode) || (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return false;
+	return to < 0 || (statx(to, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE, &stx) == 0 &&
+			  !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT));
+}
+
 static int name_result(int errnum)
 {
 	switch (errnum) {
@@ -141,6 +158,8 @@ int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir,
 	int result;
 
 	sigaction(SIGTERM, &stop, NULL);
+	if (!are_movable(ask, from_dir, to_dir))
+		return AB_MOVE_NOT;
 	if (renameat2(from_dir, ask->from, to_dir, ask->to,
 		      ask->noreplace ? RENAME_NOREPLACE : 0) == 0)
 		return AB_MOVE_DONE;
