@@ -172,6 +172,51 @@ no_sets()
 	[ "$(tail -n 1 src/a.c)" = one ]
 }
 
+@test "review=auto: what the host's git or a labelled link leads to waits" {
+	make_repo
+	mkdir -p tools/hooks scripts
+	git config core.hooksPath tools/hooks
+	git config filter.z.clean scripts/clean.sh
+	git config diff.z.command ./scripts/missing.sh
+	local f
+	for f in tools/hooks/pre-commit scripts/clean.sh scripts/real-hook.sh docs/agents.txt \
+		tools/notes.txt; do
+		echo old >"$f"
+	done
+	echo old >scripts/run.sh
+	chmod 755 scripts/run.sh
+	ln -s ../../scripts/real-hook.sh .git/hooks/post-commit
+	ln -s docs/agents.txt CLAUDE.md
+	ln -s docs/later.txt AGENTS.md
+	agentbox run --review=auto -- sh -c '
+		for f in tools/hooks/pre-commit tools/hooks/new scripts/clean.sh scripts/missing.sh \
+			scripts/real-hook.sh docs/agents.txt docs/later.txt scripts/run.sh \
+			tools/notes.txt src/a.c; do
+			echo box >"$f"
+		done'
+	[ "$status" -eq 0 ]
+	for f in tools/hooks/pre-commit scripts/clean.sh scripts/real-hook.sh docs/agents.txt \
+		scripts/run.sh; do
+		[ "$(cat "$f")" = old ]
+	done
+	[ ! -e tools/hooks/new ]
+	[ ! -e scripts/missing.sh ]
+	[ ! -e docs/later.txt ]
+	# Their twins beside them.
+	[ "$(cat tools/notes.txt)" = box ]
+	[ "$(cat src/a.c)" = box ]
+	agentbox diff --json
+	jq -e '[.changes[] | select(.path == "docs/agents.txt") | .labels[].name] == ["agent"]' <<<"$output"
+	jq -e '[.changes[] | select(.path == "scripts/clean.sh") | .labels[].name] == ["git"]' <<<"$output"
+	agentbox apply --safe
+	[ "$(cat tools/hooks/pre-commit)" = old ]
+	# Looking creates nothing.
+	rm -rf .git/hooks
+	agentbox diff --stat
+	[ "$status" -eq 0 ]
+	[ ! -e .git/hooks ]
+}
+
 @test "review=auto: without labels all is applied, and can be taken back" {
 	make_repo
 	agentbox run --review=auto -- sh -c 'echo plain >plain.txt'

@@ -9,6 +9,7 @@
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "layer/diff/host_names.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/text_diff.h"
 #include "layer/walk/changes.h"
@@ -190,7 +191,7 @@ static bool deletes_most(const struct ab_layer_view *view, const struct ab_chang
 	return left > 0;
 }
 
-bool ab_contents_mass(const struct ab_layer_view *view, const struct ab_changes *changes)
+static bool is_mass(const struct ab_layer_view *view, const struct ab_changes *changes)
 {
 	return ab_changes_mass(changes) || deletes_most(view, changes);
 }
@@ -200,9 +201,22 @@ static struct ab_label_side get_side(const struct ab_content *content)
 	return (struct ab_label_side){ content->data, content->len, content->cut };
 }
 
+void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_view *view,
+			 const struct ab_changes *changes)
+{
+	scene->mass = is_mass(view, changes);
+	scene->host = changes->len ? ab_host_names_find(view->lower) : NULL;
+}
+
+void ab_label_scene_fini(struct ab_label_scene *scene)
+{
+	ab_host_names_free(scene->host);
+	*scene = (struct ab_label_scene){ 0 };
+}
+
 void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
-		       bool mass, struct ab_change *change, const struct ab_contents *contents,
-		       struct ab_label_hits *ret)
+		       const struct ab_label_scene *scene, struct ab_change *change,
+		       const struct ab_contents *contents, struct ab_label_hits *ret)
 {
 	struct ab_label_input in = {
 		.change = change,
@@ -210,22 +224,25 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 		.new = get_side(&contents->new),
 		.gitdir = is_in_gitdir(view, changes, change->path),
 		.repository = deletes_repository(view, change),
-		.mass = mass,
+		.mass = scene->mass,
 	};
 
 	ab_labels_find(&in, ret);
+	if (scene->host)
+		ab_host_names_label(scene->host, change, ret);
 	change->labels = ret->bits;
 }
 
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes)
 {
-	bool mass = ab_contents_mass(view, changes);
+	ab_autoscene struct ab_label_scene scene = { 0 };
 
+	ab_label_scene_init(&scene, view, changes);
 	for (size_t i = 0; i < changes->len; i++) {
 		ab_autocontents struct ab_contents contents = { 0 };
 		struct ab_label_hits hits;
 
 		ab_contents_read(view, &changes->v[i], &contents);
-		ab_contents_label(view, changes, mass, &changes->v[i], &contents, &hits);
+		ab_contents_label(view, changes, &scene, &changes->v[i], &contents, &hits);
 	}
 }

@@ -12,6 +12,7 @@
 
 struct ab_change;
 struct ab_changes;
+struct ab_host_names;
 struct ab_label_hits;
 struct ab_layer_view;
 
@@ -36,13 +37,20 @@ void ab_contents_fini(struct ab_contents *contents);
 /* Can the two be compared line by line? */
 bool ab_contents_are_text(const struct ab_contents *contents);
 
-/* Do these changes delete many files, or more than half of the tree? */
-bool ab_contents_mass(const struct ab_layer_view *view, const struct ab_changes *changes);
-/* The labels of one of these changes; `mass` is ab_contents_mass() of all of them. Sets
- * change->labels. */
+/* What the labels of one change depend on besides itself. Zero-initialized is empty. */
+struct ab_label_scene {
+	bool mass;		    /* they delete many files, or more than half of the tree */
+	struct ab_host_names *host; /* NULL: do not add their labels */
+};
+void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_view *view,
+			 const struct ab_changes *changes);
+void ab_label_scene_fini(struct ab_label_scene *scene);
+#define ab_autoscene __attribute__((cleanup(ab_label_scene_fini)))
+
+/* The labels of one of these changes. Sets change->labels. */
 void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
-		       bool mass, struct ab_change *change, const struct ab_contents *contents,
-		       struct ab_label_hits *ret);
+		       const struct ab_label_scene *scene, struct ab_change *change,
+		       const struct ab_contents *contents, struct ab_label_hits *ret);
 
 /* Read all of them and set their `labels`. */
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);

@@ -32,8 +32,8 @@ const struct ab_label ab_labels[AB_LABEL_COUNT] = {
 		"Agents obey instructions, start tool servers and run hooks from this file." },
 	[AB_LABEL_CREDENTIALS] = { "credentials", "holds credentials or how to get them",
 		"Programs log in with it, or run a program that it names to get a key." },
-	[AB_LABEL_EXECUTABLE] = { "executable", "becomes executable",
-		"It can be run as a program." },
+	[AB_LABEL_EXECUTABLE] = { "executable", "is or becomes executable",
+		"It can be run as a program, and what ran the old one runs the new one." },
 	[AB_LABEL_SETID] = { "set-id", "has set-id bits",
 		"It would run with the rights of its owner; apply removes these bits." },
 	[AB_LABEL_LINK] = { "link", "is a link that leaves the tree",
@@ -207,6 +207,10 @@ static void check_mode(const struct ab_label_input *in, const char *folded,
 	if (c->is == AB_TYPE_FILE && (c->new_mode & 0111) && !is_sample_hook(in, folded) &&
 	    !(c->was == AB_TYPE_FILE && (c->old_mode & 0111)))
 		ab_label_add(hits, AB_LABEL_EXECUTABLE, NULL, NULL);
+	/* Whatever runs it outside, by hand or from a script, runs the new content. */
+	if (c->was == AB_TYPE_FILE && (c->old_mode & 0111) && c->is != AB_TYPE_NONE &&
+	    c->kind != AB_CHANGE_MODE)
+		ab_label_add(hits, AB_LABEL_EXECUTABLE, NULL, "replaces a program");
 	/* A folder's group bit only decides about the group of new files. */
 	if ((c->is == AB_TYPE_FILE && set) ||
 	    (c->is == AB_TYPE_DIR && (set & ~(c->was == AB_TYPE_DIR ? c->old_mode : 0))))

@@ -41,7 +41,7 @@ struct job {
 	struct ab_strv paths;
 	const char *root;
 	const char *doubtful; /* a word that may not be a path */
-	bool mass;
+	struct ab_label_scene scene;
 	size_t shown;		/* changes so far, in JSON */
 	size_t data;		/* of git's own, which are only counted */
 	struct ab_strv gitdirs; /* where these are; the first ones */
@@ -273,7 +273,7 @@ static void show_change(struct job *j, struct ab_change *c,
 	struct ab_shown shown = { .change = c, .contents = &contents, .hits = &hits };
 
 	ab_contents_read(&j->opened.view, c, &contents);
-	ab_contents_label(&j->opened.view, &j->changes, j->mass, c, &contents, &hits);
+	ab_contents_label(&j->opened.view, &j->changes, &j->scene, c, &contents, &hits);
 	if (!is_wanted(j, &hits))
 		return;
 	if (has_lines(c, &contents)) {
@@ -369,7 +369,7 @@ static int show_set(struct job *j, struct ab_error *err)
 			       "no run, layer or changed path named %s (list: agentbox layers)",
 			       j->doubtful);
 	j->report->unmatched = j->request->npaths && !has_match(j);
-	j->mass = ab_contents_mass(&j->opened.view, &j->changes);
+	ab_label_scene_init(&j->scene, &j->opened.view, &j->changes);
 	show_changes(j);
 	note_state(j);
 	return 0;
@@ -426,6 +426,7 @@ static void close_job(struct job *j)
 	ab_stat_fini(&j->table);
 	ab_strv_fini(&j->gitdirs);
 	ab_strv_fini(&j->paths);
+	ab_label_scene_fini(&j->scene);
 	ab_changes_fini(&j->changes);
 	ab_layer_opened_fini(&j->opened);
 	ab_layer_set_fini(&j->set);

@@ -72,6 +72,7 @@ struct ab_survey {
  * generated files (node_modules and the like). */
 struct ab_survey_limits {
 	size_t entries, generated;
+	bool look_only; /* create nothing, also not a missing folder of hooks */
 };
 
 /*

@@ -263,7 +263,7 @@ static void guard_gitdir(struct ab_surveyor *s, int fd, const char *gitdir, cons
 	ab_autofree char *modules = ab_path_join(gitdir, "modules");
 	ab_autofree char *worktrees = ab_path_join(gitdir, "worktrees");
 
-	if (opened || ab_strv_has(&s->names.git, "hooks"))
+	if (!s->limits->look_only && (opened || ab_strv_has(&s->names.git, "hooks")))
 		make_hooks(s, fd, gitdir);
 	for (size_t i = 0; i < s->names.git.len; i++)
 		ab_survey_guard(s, gitdir, s->names.git.v[i]);
