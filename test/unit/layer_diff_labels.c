@@ -81,6 +81,7 @@ static const struct {
 	{ ".gitignore", "a\n", "b\n", NONE },
 	{ ".gitattributes", "*.c text\n", "*.c text\n*.bin filter=x\n", AB_LABEL_GIT },
 	{ ".gitattributes", "*.bin filter=x\n", "*.c text\n*.bin filter=x\n", NONE },
+	{ ".git/index", NULL, "", NONE },
 	{ ".pre-commit-config.yaml", "a\n", "b\n", AB_LABEL_GIT },
 	{ "pre-commit.md", "a\n", "b\n", NONE },
 	/* Other spellings that a file system may take for the same name. */
@@ -135,13 +136,76 @@ static const struct {
 	{ "package.json", BAD, "{}", AB_LABEL_BUILD },
 	{ "Cargo.toml", "[package]\n", "[package]\nbuild = \"x.rs\"\n", AB_LABEL_BUILD },
 	{ "Cargo.toml", "[package]\n", "[package]\nversion = \"2\"\n", NONE },
+	{ "Cargo.toml", "[package]\n", "[package]\nbuild  = \"x.rs\"\n", AB_LABEL_BUILD },
+	{ "Cargo.toml", "[package]\n", "[package]\n\"build\"\t= \"x.rs\"\n", AB_LABEL_BUILD },
+	{ "Cargo.toml", "[package]\n", "[package]\nrebuilt  = \"x.rs\"\n", NONE },
+	{ "composer.json", "{\"scripts\":{}}", "{\"scr\\u0069pts\":{\"p\":\"x\"}}", AB_LABEL_BUILD },
+	{ "composer.json", "{\"scripts\":{\"p\":\"x\"}}",
+	  "{\"name\":\"scripts\",\"scripts\":{\"p\":\"x\"}}", NONE },
+	{ "composer.json", "{}", "{\"scripts\":", AB_LABEL_BUILD },
+	{ "package.json", "{}", "{\"eslintConfig\":{\"plugins\":[\"./x\"]}}", AB_LABEL_BUILD },
+	{ "package.json", "{}", "{\"prettier\":\"./x.js\"}", AB_LABEL_BUILD },
+	{ "package.json", "{}", "{\"jest\":{\"globalSetup\":\"./x\"}}", AB_LABEL_BUILD },
+	{ "package.json", "{}", "{\"trustedDependencies\":[\"x\"]}", AB_LABEL_BUILD },
+	{ "package.json", "{}", "{\"keywords\":[\"jest\"]}", NONE },
+	{ ".npmrc", "a", NULL, AB_LABEL_BUILD },
+	{ ".yarnrc.yml", "a", NULL, AB_LABEL_BUILD },
+	{ ".eslintrc.js", "a", NULL, NONE },
+	{ "sub/BUILD", "a", "b", AB_LABEL_BUILD },
+	{ "BUILD/out.txt", "a", "b", NONE },
+	{ "WORKSPACE", NULL, "b", AB_LABEL_BUILD },
+	{ "workspace/a.txt", NULL, "b", NONE },
+	{ "x.sbt", "a", "b", AB_LABEL_BUILD },
+	{ "x.sbt.md", "a", "b", NONE },
+	{ ".bazeliskrc", "a", "b", AB_LABEL_BUILD },
+	{ ".buckconfig", "a", "b", AB_LABEL_BUILD },
+	{ "buckconfig", "a", "b", NONE },
+	{ ".pylintrc", "a", "b", AB_LABEL_BUILD },
+	{ "pylint.md", "a", "b", NONE },
+	{ ".rspec", "a", "b", AB_LABEL_BUILD },
+	{ "a.rspec", "a", "b", NONE },
+	{ ".rubocop.yml", "a", "b", AB_LABEL_BUILD },
+	{ "rubocop.md", "a", "b", NONE },
+	{ ".stylelintrc.json", "a", "b", AB_LABEL_BUILD },
+	{ "Guardfile", "a", "b", AB_LABEL_BUILD },
+	{ "Guardfile.md", "a", "b", NONE },
+	{ "Snakefile", "a", "b", AB_LABEL_BUILD },
+	{ "phpunit.xml", "a", "b", AB_LABEL_BUILD },
+	{ "phpunit.md", "a", "b", NONE },
+	{ ".php-cs-fixer.php", "a", "b", AB_LABEL_BUILD },
+	{ "ansible.cfg", "a", "b", AB_LABEL_BUILD },
+	{ "ansible.md", "a", "b", NONE },
+	{ "infra/main.tf", "a", "b", AB_LABEL_BUILD },
+	{ "infra/main.tfx", "a", "b", NONE },
+	{ "project.clj", "a", "b", AB_LABEL_BUILD },
+	{ "projects.clj", "a", "b", NONE },
+	{ ".ycm_extra_conf.py", "a", "b", AB_LABEL_FOLDER },
+	{ "ycm_extra_conf.txt", "a", "b", NONE },
+	{ ".luarc.json", "a", "b", AB_LABEL_FOLDER },
+	{ "luarc.json", "a", "b", NONE },
+	{ "x.sublime-project", "a", "b", AB_LABEL_FOLDER },
+	{ "x.sublime-snippet", "a", "b", NONE },
+	{ "go.mod", "module x\n", "module x\ntool\tx/y\n", AB_LABEL_BUILD },
 	{ "go.mod", "module x\n", "module x\ntoolchain go1.99\n", AB_LABEL_BUILD },
 	{ "go.mod", "module x\n", "module x\nrequire a/b v1\n", NONE },
 	/* registry */
 	{ "package.json", "{\"dependencies\":{}}", "{\"dependencies\":{\"x\":\"git+ssh://h/x\"}}",
 	  AB_LABEL_REGISTRY },
 	{ "package.json", "{\"dependencies\":{\"x\":\"git+ssh://h/x\"}}",
-	  "{\"dependencies\":{\"x\":\"git+ssh://h/x\",\"@a/b\":\"1\",\"c\":\"npm:d@1\"}}", NONE },
+	  "{\"dependencies\":{\"x\":\"git+ssh://h/x\",\"@a/b\":\"1\",\"c\":\"catalog:\"}}", NONE },
+	{ "package.json", "{}", "{\"dependencies\":{\"c\":\"npm:d@1\"}}", AB_LABEL_REGISTRY },
+	{ "package.json", "{}", "{\"dependencies\":{\"c\":\"~1.2\"}}", NONE },
+	{ "Cargo.toml", "[package]\n", "[dependencies.x]\ngit  = \"https://h/x\"\n", AB_LABEL_REGISTRY },
+	{ "Cargo.toml", "[package]\n", "[dependencies]\ny = { \"git\" = \"h\" }\n", AB_LABEL_REGISTRY },
+	{ "Cargo.toml", "[package]\n", "[dependencies]\ngit2  = \"1\"\n", NONE },
+	{ "Cargo.toml", "[package]\n", "[ patch . crates-io ]\n", AB_LABEL_REGISTRY },
+	{ "Pipfile", "x\n", "y = {git   = \"h\"}\n", AB_LABEL_REGISTRY },
+	{ "Pipfile", "x\n", "y   = \"*\"\n", NONE },
+	{ "composer.json", "{}", "{\"repositor\\u0069es\":[{\"u\\u0072l\":\"x\"}]}",
+	  AB_LABEL_REGISTRY },
+	{ "composer.json", "{}", "{\"require\":{\"a/b\":\"^1\"}}", NONE },
+	{ "pubspec.yaml", "x\n", "x\n  \"git\" : h\n", AB_LABEL_REGISTRY },
+	{ "pubspec.yaml", "x\n", "x\n  digits: 1\n", NONE },
 	{ "package.json", "{}", "{\"overrides\":{\"a\":{\"b\":\"user/repo\"}}}", AB_LABEL_REGISTRY },
 	{ "package.json", "{}", "{\"overrides\":{\"a\":{\"b\":\"2.0.0\"}}}", NONE },
 	{ "package-lock.json",
@@ -400,7 +464,8 @@ static void test_others(void)
 /* Contents with NUL bytes and contents that were cut. */
 static void test_contents(void)
 {
-	char path[] = "x.png";
+	char path[] = "x.png", other[] = "x.txt", attributes[] = ".gitattributes";
+	char index[] = ".git/index";
 	struct ab_change c = {
 		.path = path,
 		.kind = AB_CHANGE_MODIFIED,
@@ -428,6 +493,21 @@ static void test_contents(void)
 	in.new = (struct ab_label_side){ "text", 4, true };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_UNCHECKED), "a text that is too long is unchecked");
+	c.path = other;
+	in.new = (struct ab_label_side){ "GIF89a\0\n* filter=x\n", 19, false };
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "only a name of a picture makes a picture");
+	c.path = attributes;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == (AB_LABEL_BIT(AB_LABEL_BINARY) | AB_LABEL_BIT(AB_LABEL_GIT)),
+	   "a file of attributes that begins like a picture has its label");
+	c.path = index;
+	in.new.cut = true;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_UNCHECKED), "an index that is too long is unchecked");
+	in.new.cut = false;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "another one is not");
 }
 
 static void test_gitdir(void)

@@ -251,6 +251,22 @@ static void check_secret(const struct ab_label_input *in, struct ab_label_hits *
 		ab_label_add(hits, AB_LABEL_SECRET, NULL, NULL);
 }
 
+static bool has_media_name(const char *name)
+{
+	static const char *const ends[] = {
+		"png", "jpg",  "jpeg", "gif",	"webp", "bmp", "ico", "cur",
+		"tif", "tiff", "woff", "woff2", "ttf",	"otf", "ttc", "eot",
+		"ogg", "oga",  "opus", "mp3",	"flac", "wav", "avi", "mp4",
+		"m4a", "m4v",  "mov",  "heic",	"avif", "pdf", "psd",
+	};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && dot > name && i < AB_COUNT(ends); i++)
+		if (strcmp(dot + 1, ends[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Does it begin like a picture, a font, a sound or a document? Such a file is not a program by
  * itself, and new ones are usual. */
 static bool is_media(const char *data, size_t len)
@@ -291,8 +307,12 @@ void ab_label_content(const struct ab_label_input *in, const char *name, struct 
 		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, NULL);
 		return;
 	}
+	/* git reads lines, whatever else is in the file. */
+	if (strcmp(name, ".gitattributes") == 0 && ab_label_new_line(in, adds_filter, NULL, &len))
+		ab_label_add(hits, AB_LABEL_GIT, "git", "chooses filters or drivers");
 	if (ab_is_binary(in->new.data, in->new.len)) {
-		if (c->was == AB_TYPE_FILE || !is_media(in->new.data, in->new.len))
+		if (c->was == AB_TYPE_FILE || !has_media_name(name) ||
+		    !is_media(in->new.data, in->new.len))
 			ab_label_add(hits, AB_LABEL_BINARY, NULL, NULL);
 		return;
 	}
@@ -302,6 +322,4 @@ void ab_label_content(const struct ab_label_input *in, const char *name, struct 
 		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, NULL);
 	check_hidden(in, hits);
 	check_secret(in, hits);
-	if (strcmp(name, ".gitattributes") == 0 && ab_label_new_line(in, adds_filter, NULL, &len))
-		ab_label_add(hits, AB_LABEL_GIT, "git", "chooses filters or drivers");
 }

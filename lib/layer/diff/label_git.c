@@ -133,9 +133,14 @@ static void check_index(const struct ab_label_input *in, struct ab_label_hits *h
 {
 	ab_autostrv struct ab_strv old = { 0 }, new = { 0 };
 
-	if (in->change->is != AB_TYPE_FILE || !in->new.data || in->new.cut)
+	if (in->change->is != AB_TYPE_FILE)
 		return;
-	ab_gitindex_parse(in->new.data, in->new.len, add_submodule, &new);
+	if (!in->new.data || in->new.cut) {
+		ab_label_add(hits, AB_LABEL_UNCHECKED, "git", "the index may name submodules");
+		return;
+	}
+	if (ab_gitindex_parse(in->new.data, in->new.len, add_submodule, &new).unnamed)
+		ab_label_add(hits, AB_LABEL_UNCHECKED, "git", "the index may name submodules");
 	if (new.len && in->old.data && !in->old.cut)
 		ab_gitindex_parse(in->old.data, in->old.len, add_submodule, &old);
 	for (size_t i = 0; i < new.len; i++)

@@ -126,6 +126,9 @@ static const struct name_row {
 	{ ".idx", "Firebase Studio", AB_LABEL_FOLDER },
 	{ ".cargo/config", "rust-analyzer", AB_LABEL_FOLDER },
 	{ ".cargo/config.toml", "rust-analyzer", AB_LABEL_FOLDER },
+	{ ".ycm_extra_conf.py", "YouCompleteMe", AB_LABEL_FOLDER },
+	{ ".luarc.json*", "Lua servers", AB_LABEL_FOLDER },
+	{ "*.sublime-project", "Sublime Text", AB_LABEL_FOLDER },
 	{ ".gdbinit", "gdb", AB_LABEL_FOLDER },
 	{ ".lldbinit", "lldb", AB_LABEL_FOLDER },
 	{ ".pdbrc", "Python", AB_LABEL_FOLDER },
@@ -232,8 +235,7 @@ static const struct name_row {
 	{ "mvnw*", "mvn", AB_LABEL_BUILD },
 	{ ".mvn", "mvn", AB_LABEL_BUILD },
 	{ "build.xml", "ant", AB_LABEL_BUILD },
-	{ "build.sbt", "sbt", AB_LABEL_BUILD },
-	{ "project/*.sbt", "sbt", AB_LABEL_BUILD },
+	{ "*.sbt", "sbt", AB_LABEL_BUILD },
 	{ "rakefile*", "rake", AB_LABEL_BUILD },
 	{ "*.rake", "rake", AB_LABEL_BUILD },
 	{ "gemfile", "bundle", AB_LABEL_BUILD },
@@ -264,6 +266,22 @@ static const struct name_row {
 	{ "module.bazel", "bazel", AB_LABEL_BUILD },
 	{ "*.bzl", "bazel", AB_LABEL_BUILD },
 	{ ".bazelrc", "bazel", AB_LABEL_BUILD },
+	{ ".bazeliskrc", "bazelisk", AB_LABEL_BUILD },
+	{ ".buckconfig*", "buck", AB_LABEL_BUILD },
+	{ ".pylintrc", "pylint", AB_LABEL_BUILD },
+	{ "pylintrc", "pylint", AB_LABEL_BUILD },
+	{ ".rspec", "rspec", AB_LABEL_BUILD },
+	{ ".rubocop*.yml", "rubocop", AB_LABEL_BUILD },
+	{ ".stylelintrc*", "stylelint", AB_LABEL_BUILD },
+	{ "guardfile", "guard", AB_LABEL_BUILD },
+	{ "snakefile", "snakemake", AB_LABEL_BUILD },
+	{ "*.smk", "snakemake", AB_LABEL_BUILD },
+	{ "phpunit.xml*", "phpunit", AB_LABEL_BUILD },
+	{ ".php-cs-fixer*", "php-cs-fixer", AB_LABEL_BUILD },
+	{ "ansible.cfg", "ansible", AB_LABEL_BUILD },
+	{ "*.tf", "terraform", AB_LABEL_BUILD },
+	{ "*.tf.json", "terraform", AB_LABEL_BUILD },
+	{ "project.clj", "lein", AB_LABEL_BUILD },
 	{ ".npmrc", "npm", AB_LABEL_BUILD },
 	{ ".yarnrc*", "yarn", AB_LABEL_BUILD },
 	{ ".yarn/releases", "yarn", AB_LABEL_BUILD },
@@ -422,11 +440,28 @@ static bool is_hit(const struct ab_change *change, const char *pattern, const ch
 	return match == MATCH_WHOLE || (match == MATCH_INSIDE && replaces_folder(change));
 }
 
+/* Without its settings a program may run scripts or ask other hosts that they excluded. */
+static bool is_settings(const struct name_row *row)
+{
+	static const char *const names[] = {
+		".npmrc",	    ".yarnrc*",	      "pnpm-workspace.yaml",
+		"bunfig.toml",	    "nuget.config",   ".bazelrc",
+		"pip.conf",	    ".config/pip",    "uv.toml",
+		".condarc",	    ".bundle/config", "ansible.cfg",
+		".m2/settings.xml",
+	};
+
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		if (strcmp(row->pattern, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static void add_row(const struct ab_change *change, const struct name_row *row,
 		    struct ab_label_hits *hits)
 {
 	/* Nothing runs a build file that is gone. */
-	if (row->id != AB_LABEL_BUILD || change->is != AB_TYPE_NONE)
+	if (row->id != AB_LABEL_BUILD || change->is != AB_TYPE_NONE || is_settings(row))
 		ab_label_add(hits, row->id, row->who, NULL);
 }
 
@@ -440,10 +475,22 @@ static void add_protected(const struct ab_change *change, const char *path,
 			ab_label_add(hits, AB_LABEL_FOLDER, NULL, NULL);
 }
 
+/* BUILD and WORKSPACE of bazel. Folders of these names are usual, so only a file counts. */
+static void check_bazel(const struct ab_change *change, const char *folded,
+			struct ab_label_hits *hits)
+{
+	const char *name = strrchr(folded, '/') ? strrchr(folded, '/') + 1 : folded;
+
+	if ((change->is == AB_TYPE_FILE || change->is == AB_TYPE_LINK) &&
+	    (strcmp(name, "build") == 0 || strcmp(name, "workspace") == 0))
+		ab_label_add(hits, AB_LABEL_BUILD, "bazel", NULL);
+}
+
 void ab_label_names(const struct ab_change *change, const char *folded, struct ab_label_hits *hits)
 {
 	const char *path = folded;
 
+	check_bazel(change, folded, hits);
 	for (;;) {
 		uint32_t before = hits->bits;
 

@@ -13,8 +13,27 @@ enum {
 
 /* Members of package.json that make a tool run something. */
 static const char *const script_members[] = {
-	"scripts",     "gypfile",	   "packageManager", "pnpm",	   "husky",
-	"lint-staged", "simple-git-hooks", "pre-commit",     "workspaces",
+	"scripts",
+	"gypfile",
+	"packageManager",
+	"pnpm",
+	"husky",
+	"lint-staged",
+	"simple-git-hooks",
+	"pre-commit",
+	"workspaces",
+	"eslintConfig",
+	"prettier",
+	"jest",
+	"trustedDependencies",
+	"babel",
+	"stylelint",
+	"mocha",
+	"ava",
+	"nyc",
+	"xo",
+	"wireit",
+	"lavamoat",
 };
 
 static const char *const dependency_members[] = {
@@ -22,31 +41,37 @@ static const char *const dependency_members[] = {
 	"peerDependencies", "overrides",       "resolutions",
 };
 
-/* Manifests in which single lines matter. In lower case. */
+/* Members of composer.json. */
+static const char *const composer_members[] = { "scripts", "config", "repositories" };
+enum { COMPOSER_REPOSITORIES = 2 };
+
+/* Manifests in which single lines matter. In lower case. A needle also matches a line without its
+ * blanks and quotes. */
 static const struct {
 	char name[20];
 	char who[10];
 	uint8_t id;
 	char needles[6][18];
 } line_rows[] = {
-	{ "cargo.toml", "cargo", AB_LABEL_BUILD, { "build =", "build=", "links =", "proc-macro" } },
+	{ "cargo.toml",
+	  "cargo",
+	  AB_LABEL_BUILD,
+	  { "build=", "links=", "proc-macro", "proc_macro" } },
 	{ "cargo.toml",
 	  "cargo",
 	  AB_LABEL_REGISTRY,
-	  { "git =", "git=", "registry", "[patch", "[replace", "path =" } },
+	  { "git=", "registry", "[patch", "[replace", "path=" } },
 	{ "requirements*.txt",
 	  "pip",
 	  AB_LABEL_REGISTRY,
 	  { "://", "--index-url", "--extra-index-url", "--find-links", "-i ", "-f " } },
 	{ "constraints*.txt", "pip", AB_LABEL_REGISTRY, { "://", "--index-url" } },
-	{ "pipfile", "pipenv", AB_LABEL_REGISTRY, { "://", "git =", "path =" } },
+	{ "pipfile", "pipenv", AB_LABEL_REGISTRY, { "://", "git=", "path=", "file=" } },
 	{ "pipfile", "pipenv", AB_LABEL_BUILD, { "[scripts]" } },
 	{ "go.mod", "go", AB_LABEL_REGISTRY, { "replace ", "=>" } },
 	{ "go.mod", "go", AB_LABEL_BUILD, { "toolchain ", "tool " } },
 	{ "go.work", "go", AB_LABEL_REGISTRY, { "replace ", "=>" } },
 	{ "environment.y*ml", "conda", AB_LABEL_REGISTRY, { "://", "channel" } },
-	{ "composer.json", "composer", AB_LABEL_BUILD, { "-cmd\"", "scripts\"", "allow-plugins" } },
-	{ "composer.json", "composer", AB_LABEL_REGISTRY, { "repositories\"", "\"url\"" } },
 	{ "pubspec.yaml", "dart", AB_LABEL_REGISTRY, { "git:", "path:", "hosted:" } },
 };
 
@@ -246,14 +271,15 @@ static bool next_text(const char **p, const char *end, struct text *ret)
 	return true;
 }
 
-/* A version of a registry has neither a protocol nor a path. */
+/* A version of a registry has neither a protocol nor a path. An alias ("npm:other@1") is another
+ * package than the name says. */
 static bool is_elsewhere(const struct text *t)
 {
-	static const char own[][12] = { "npm:", "workspace:", "catalog:", "patch:" };
+	static const char own[][12] = { "workspace:", "catalog:" };
 
 	for (size_t i = 0; i < AB_COUNT(own); i++)
 		if (t->len >= strlen(own[i]) && memcmp(t->at, own[i], strlen(own[i])) == 0)
-			return strcmp(own[i], "patch:") == 0;
+			return false;
 	return memchr(t->at, ':', t->len) || memchr(t->at, '/', t->len) ||
 	       memchr(t->at, '\\', t->len);
 }
@@ -321,14 +347,52 @@ static void check_package_json(const struct ab_label_input *in, struct ab_label_
 		check_dependencies(&old_deps[i], &new_deps[i], hits);
 }
 
-/* The needles of one row. */
+static void check_composer_json(const struct ab_label_input *in, struct ab_label_hits *hits)
+{
+	struct ab_detail old[AB_COUNT(composer_members)] = { 0 };
+	struct ab_detail new[AB_COUNT(composer_members)];
+	bool known = in->change->was == AB_TYPE_NONE || (in->old.data && !in->old.cut);
+
+	if (!in->new.data || in->new.cut || !known ||
+	    find_members(&in->new, composer_members, AB_COUNT(composer_members), new) < 0) {
+		ab_label_add(hits, AB_LABEL_BUILD, "composer", "cannot be checked");
+		return;
+	}
+	if (in->old.data &&
+	    find_members(&in->old, composer_members, AB_COUNT(composer_members), old) < 0)
+		memset(old, 0, sizeof(old));
+	for (size_t i = 0; i < AB_COUNT(composer_members); i++)
+		if (new[i].kind != AB_DETAIL_NONE && !is_same_detail(&old[i], &new[i]))
+			ab_label_add(hits,
+				     i == COMPOSER_REPOSITORIES ? AB_LABEL_REGISTRY
+								: AB_LABEL_BUILD,
+				     "composer", composer_members[i]);
+}
+
+static bool has_text(const struct ab_buf *b, const char *text)
+{
+	return b->len && memmem(b->data, b->len, text, strlen(text));
+}
+
+/* The needles of one row. Each way to write a key counts: `git  = x`, `"git" = x`, `tool\tx`. */
 static bool has_needle(void *arg, const char *line, size_t len)
 {
 	const char(*needles)[18] = arg;
+	ab_autobuf struct ab_buf spaced = { 0 }, bare = { 0 };
+	const char *key_end = memchr(line, '=', len);
+	bool escaped = key_end && memchr(line, '\\', (size_t)(key_end - line));
 
-	for (size_t i = 0; i < 6 && needles[i][0]; i++)
-		if (memmem(line, len, needles[i], strlen(needles[i])))
+	for (size_t i = 0; i < len; i++) {
+		ab_buf_add(&spaced, line[i] == '\t' || line[i] == '(' ? " " : line + i, 1);
+		if (line[i] != ' ' && line[i] != '\t' && line[i] != '"' && line[i] != '\'')
+			ab_buf_add(&bare, line + i, 1);
+	}
+	for (size_t i = 0; i < 6 && needles[i][0]; i++) {
+		/* A quoted key may have escapes: "b\u0075ild". */
+		if (has_text(&spaced, needles[i]) || has_text(&bare, needles[i]) ||
+		    (escaped && needles[i][strlen(needles[i]) - 1] == '='))
 			return true;
+	}
 	return false;
 }
 
@@ -365,6 +429,8 @@ void ab_label_packages(const struct ab_label_input *in, const char *name,
 	if (strcmp(name, "package.json") == 0 || strcmp(name, "package.json5") == 0 ||
 	    strcmp(name, "package.yaml") == 0)
 		check_package_json(in, hits);
+	if (strcmp(name, "composer.json") == 0)
+		check_composer_json(in, hits);
 	for (size_t i = 0; i < AB_COUNT(line_rows); i++)
 		if (ab_label_matches(line_rows[i].name, name))
 			check_lines(in, i, hits);
