@@ -3,8 +3,7 @@
 #include <stdio.h>
 
 static const struct option options_changed[] = {
-	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL,
-	  "also take back what changed since the apply" },
+	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL, "also take back what changed since" },
 	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "leave what changed since the apply" },
 	{ 0 },
 };

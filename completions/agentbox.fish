@@ -341,7 +341,7 @@ complete -c agentbox -n '__agentbox_in allow' -F
 complete -c agentbox -n '__agentbox_in apply' -l theirs -d 'Where both sides changed: take the layer\'s'
 complete -c agentbox -n '__agentbox_in apply' -l ours -d 'Where both sides changed: keep the host\'s'
 complete -c agentbox -n '__agentbox_in apply' -l json -d 'Print JSON'
-complete -c agentbox -n '__agentbox_in undo' -l theirs -d 'Also take back what changed since the apply'
+complete -c agentbox -n '__agentbox_in undo' -l theirs -d 'Also take back what changed since'
 complete -c agentbox -n '__agentbox_in undo' -l ours -d 'Leave what changed since the apply'
 complete -c agentbox -n '__agentbox_in undo' -l json -d 'Print JSON'
 for in in '__agentbox_in apply' '__agentbox_in discard'

@@ -291,7 +291,7 @@ refresh_index()
 	[ "$(git rev-parse HEAD)" = "$first" ]
 	[ -z "$(git rev-list --all --objects | grep n$)" ]
 	[[ "$output" == *".git/index  the host changed it since"* ]]
-	[[ "$output" == *".git/refs/heads/"*"the host changed it since"* ]]
+	[[ "$output" == *".git/refs/heads/"*"the host changed the repository's index since"* ]]
 	[ "$(git diff --cached --name-only)" = host ]
 	# An undo leaves the objects, which the host's index may use by now.
 	agentbox apply dev --theirs --all

@@ -172,7 +172,8 @@ static void decide_change(struct ab_apply *apply, size_t i, enum ab_apply_confli
 	} else if (c->refused) {
 		leave_change(pick, c->refused);
 	} else if (c->conflict && conflict != AB_APPLY_THEIRS) {
-		leave_change(pick, "the host changed it since");
+		leave_change(pick, c->held ? "the host changed the repository's index since"
+					   : "the host changed it since");
 		pick->dropped = conflict == AB_APPLY_OURS;
 	}
 }

@@ -549,8 +549,8 @@ static void walk_folder(struct walk *w, const struct level *l)
 static void hold_repo(struct ab_changes *out, const char *repo)
 {
 	for (size_t i = 0; i < out->len; i++)
-		if (ab_changes_below(out->v[i].path, repo))
-			out->v[i].conflict = true;
+		if (ab_changes_below(out->v[i].path, repo) && !out->v[i].conflict)
+			out->v[i].conflict = out->v[i].held = true;
 }
 
 static void hold_repos(struct ab_changes *out)

@@ -50,6 +50,7 @@ struct ab_change {
 	mode_t old_mode, new_mode;   /* without the type */
 	uint64_t count;		     /* entries below a folder that is deleted or replaced */
 	bool conflict;		     /* the host changed it after the layer saw it */
+	bool held;		     /* a conflict only because its repository's index is one */
 	const char *refused;	     /* why it can never be applied, or NULL */
 	uint32_t labels;	     /* AB_LABEL_* bits, filled by labels.c */
 
