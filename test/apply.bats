@@ -345,6 +345,17 @@ refresh_index()
 	agentbox undo dev
 	[ "$status" -eq 0 ]
 	[ "$(cat "$HOME/.tool")" = 1 ]
+	# Only a known cache is safe: settings may be obeyed outside.
+	mkdir -p "$upper/.cache/pip"
+	chmod -R 755 "$upper/.cache"
+	echo 2 >"$upper/.cache/pip/index"
+	echo 2 >"$upper/.cache/other"
+	agentbox apply dev --home --safe
+	[ "$status" -eq 1 ] # some are left
+	[ "$(cat "$HOME/.cache/pip/index")" = 2 ]
+	[ ! -e "$HOME/.cache/other" ]
+	[ ! -e "$HOME/.config/tool" ]
+	[ "$(cat "$HOME/.tool")" = 1 ]
 	agentbox discard dev --home
 	[ "$status" -eq 0 ]
 	[ ! -e "$upper/.tool" ]

@@ -528,6 +528,53 @@ static void test_gitdir(void)
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), "hooks that are have one");
 }
 
+/* In the home folder only known caches have no label. */
+static void test_home(void)
+{
+	static const struct {
+		const char *path;
+		enum ab_change_type was, is;
+		int id;
+	} rows[] = {
+		{ ".config/tool/settings", AB_TYPE_FILE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".toolrc", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".bashrc", AB_TYPE_FILE, AB_TYPE_FILE, AB_LABEL_LOGIN },
+		{ ".cache/p10k-instant-prompt-a.zsh", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".cache/pre-commit/a.py", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".cache/pip", AB_TYPE_DIR, AB_TYPE_NONE, AB_LABEL_HOME },
+		{ ".cache/pip", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".cache/pips/a", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".CACHE/pip/a", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ "x/.cache/pip/a", AB_TYPE_NONE, AB_TYPE_FILE, AB_LABEL_HOME },
+		{ ".cac", AB_TYPE_NONE, AB_TYPE_DIR, AB_LABEL_HOME },
+		{ ".cache", AB_TYPE_NONE, AB_TYPE_DIR, NONE },
+		{ ".cache/pip", AB_TYPE_NONE, AB_TYPE_DIR, NONE },
+		{ ".cache/pip/a", AB_TYPE_NONE, AB_TYPE_FILE, NONE },
+		{ ".npm/_cacache/index-v5/a", AB_TYPE_FILE, AB_TYPE_FILE, NONE },
+		{ ".m2/repository/a/b.pom", AB_TYPE_NONE, AB_TYPE_FILE, NONE },
+		{ "go/pkg/mod/a/b.go", AB_TYPE_NONE, AB_TYPE_FILE, NONE },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(rows); i++) {
+		ab_autofree char *path = ab_strdup(rows[i].path);
+		struct ab_change c = { .path = path, .was = rows[i].was, .is = rows[i].is };
+		struct ab_label_input in = {
+			.change = &c,
+			.old = { "a", 1, false },
+			.new = { "b", 1, false },
+			.home = true,
+		};
+		struct ab_label_hits hits;
+
+		c.kind = c.was == AB_TYPE_NONE	? AB_CHANGE_ADDED
+			 : c.is == AB_TYPE_NONE ? AB_CHANGE_DELETED
+						: AB_CHANGE_MODIFIED;
+		ab_labels_find(&in, &hits);
+		ok(hits.bits == (rows[i].id == NONE ? 0 : AB_LABEL_BIT(rows[i].id)), "home: %s",
+		   rows[i].path);
+	}
+}
+
 /* A folder that goes, or becomes a link, takes protected names along. */
 static void test_folders(void)
 {
@@ -700,6 +747,7 @@ int main(void)
 	test_others();
 	test_contents();
 	test_gitdir();
+	test_home();
 	test_folders();
 	test_mass();
 	test_protected();

@@ -205,7 +205,8 @@ void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_vie
 			 const struct ab_changes *changes)
 {
 	scene->mass = is_mass(view, changes);
-	scene->host = changes->len ? ab_host_names_find(view->lower) : NULL;
+	/* In the home folder all but caches have a label. */
+	scene->host = changes->len && !view->home ? ab_host_names_find(view->lower) : NULL;
 }
 
 void ab_label_scene_fini(struct ab_label_scene *scene)
@@ -225,6 +226,7 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 		.gitdir = is_in_gitdir(view, changes, change->path),
 		.repository = deletes_repository(view, change),
 		.mass = scene->mass,
+		.home = view->home,
 	};
 
 	ab_labels_find(&in, ret);

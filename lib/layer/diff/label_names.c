@@ -505,3 +505,42 @@ void ab_label_names(const struct ab_change *change, const char *folded, struct a
 		path++;
 	}
 }
+
+/*
+ * Too many programs obey files in a home folder to list their names, so these are the exceptions:
+ * what a program downloaded or computed and would do again. Not all of .cache: prompts of shells,
+ * virtual environments and hook managers keep code there.
+ */
+static const char *const home_caches[] = {
+	".cache/ccache",	".cache/composer",
+	".cache/coursier",	".cache/deno",
+	".cache/fontconfig",	".cache/go-build",
+	".cache/golangci-lint", ".cache/mesa_shader_cache",
+	".cache/mypy",		".cache/pip",
+	".cache/pnpm",		".cache/ruff",
+	".cache/sccache",	".cache/thumbnails",
+	".cache/typescript",	".cache/uv",
+	".cache/yarn",		".npm/_cacache",
+	".npm/_logs",		".cargo/registry",
+	".m2/repository",	".gradle/caches",
+	"go/pkg/mod",
+};
+
+bool ab_label_is_home_cache(const struct ab_change *change)
+{
+	const char *path = change->path;
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < AB_COUNT(home_caches); i++) {
+		size_t n = strlen(home_caches[i]);
+
+		/* As it is spelled: another spelling may be another folder. */
+		if (strncmp(path, home_caches[i], n) == 0 && path[n] == '/')
+			return true;
+		if (change->is == AB_TYPE_DIR && change->was == AB_TYPE_NONE && len <= n &&
+		    strncmp(path, home_caches[i], len) == 0 &&
+		    (home_caches[i][len] == '/' || !home_caches[i][len]))
+			return true;
+	}
+	return false;
+}

@@ -28,6 +28,10 @@ const char *ab_label_new_line(const struct ab_label_input *in, ab_label_line_fn 
 /* label_names.c: labels of a name. `folded` is the folded path. */
 void ab_label_names(const struct ab_change *change, const char *folded, struct ab_label_hits *hits);
 
+/* label_names.c: is it below a cache of the home folder that no program obeys, or a new folder on
+ * the way to one? */
+bool ab_label_is_home_cache(const struct ab_change *change);
+
 /* label_git.c: labels of a path in a git directory. */
 void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab_label_hits *hits);
 

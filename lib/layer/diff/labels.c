@@ -32,6 +32,8 @@ const struct ab_label ab_labels[AB_LABEL_COUNT] = {
 		"Agents obey instructions, start tool servers and run hooks from this file." },
 	[AB_LABEL_CREDENTIALS] = { "credentials", "holds credentials or how to get them",
 		"Programs log in with it, or run a program that it names to get a key." },
+	[AB_LABEL_HOME] = { "home", "is in your home folder",
+		"A program outside may obey it; only known caches of your home folder are exempt." },
 	[AB_LABEL_EXECUTABLE] = { "executable", "is or becomes executable",
 		"It can be run as a program, and what ran the old one runs the new one." },
 	[AB_LABEL_SETID] = { "set-id", "has set-id bits",
@@ -259,6 +261,9 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 		ab_label_add(ret, AB_LABEL_HIDDEN, NULL, "in the name");
 	if (in->mass && ab_change_deletes(c))
 		ab_label_add(ret, AB_LABEL_MASS, NULL, NULL);
+	/* A label that says more is enough. */
+	if (in->home && !ret->bits && !ab_label_is_home_cache(c))
+		ab_label_add(ret, AB_LABEL_HOME, NULL, NULL);
 }
 
 void ab_labels_find_name(const char *path, struct ab_label_hits *ret)

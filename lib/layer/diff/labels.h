@@ -27,6 +27,7 @@ enum ab_label_id {
 	AB_LABEL_REGISTRY,
 	AB_LABEL_AGENT,
 	AB_LABEL_CREDENTIALS,
+	AB_LABEL_HOME,
 	AB_LABEL_EXECUTABLE,
 	AB_LABEL_SETID,
 	AB_LABEL_LINK,
@@ -74,6 +75,7 @@ struct ab_label_input {
 	bool gitdir;	 /* the change is in a git directory that is not called .git */
 	bool repository; /* it deletes a folder that contains a .git */
 	bool mass;	 /* ab_contents_mass() of all changes */
+	bool home;   /* the tree is the home folder */
 };
 
 void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);

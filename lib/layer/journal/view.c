@@ -43,6 +43,7 @@ int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_laye
 	ret->view = (struct ab_layer_view){
 		.upper = ab_take_fd(&upper),
 		.lower = ab_take_fd(&lower),
+		.home = home,
 		.copy = copy,
 		.since = from_ns(first),
 		.latest = from_ns(meta->last_ns),

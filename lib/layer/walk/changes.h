@@ -78,6 +78,7 @@ extern const struct ab_changes_limits ab_changes_limits_default;
 
 struct ab_layer_view {
 	int upper, lower;
+	bool home;		      /* above the home folder, not above a workspace */
 	bool copy;		      /* the upper is a full copy: a missing name is a deletion */
 	struct timespec since;	      /* first start of the layer */
 	struct timespec latest;	      /* its latest start, or zero */
