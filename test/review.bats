@@ -178,9 +178,11 @@ no_sets()
 	git config core.hooksPath tools/hooks
 	git config filter.z.clean scripts/clean.sh
 	git config diff.z.command ./scripts/missing.sh
+	git config filter.y.smudge 'sh scripts/smudge.sh %f'
+	git config filter.y.clean 'python3 top.py'
 	local f
 	for f in tools/hooks/pre-commit scripts/clean.sh scripts/real-hook.sh docs/agents.txt \
-		tools/notes.txt; do
+		scripts/smudge.sh top.py tools/notes.txt; do
 		echo old >"$f"
 	done
 	echo old >scripts/run.sh
@@ -191,12 +193,13 @@ no_sets()
 	agentbox run --review=auto -- sh -c '
 		for f in tools/hooks/pre-commit tools/hooks/new scripts/clean.sh scripts/missing.sh \
 			scripts/real-hook.sh docs/agents.txt docs/later.txt scripts/run.sh \
+			scripts/smudge.sh top.py \
 			tools/notes.txt src/a.c; do
 			echo box >"$f"
 		done'
 	[ "$status" -eq 0 ]
 	for f in tools/hooks/pre-commit scripts/clean.sh scripts/real-hook.sh docs/agents.txt \
-		scripts/run.sh; do
+		scripts/smudge.sh top.py scripts/run.sh; do
 		[ "$(cat "$f")" = old ]
 	done
 	[ ! -e tools/hooks/new ]

@@ -17,6 +17,7 @@
 #include "base/system/path.h"
 #include "layer/diff/label_state.h"
 #include "policy/model/policy.h"
+#include "workspace/git/gitconfig.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/tree_walk.h"
@@ -115,6 +116,57 @@ static void add_git_name(struct search *s, const struct ab_survey *survey, const
 		add_name(s, path, AB_LABEL_GIT, "git", "the host's git obeys it");
 }
 
+struct commands {
+	struct search *s;
+	const char *top; /* of the checkout: git starts programs there */
+};
+
+/* "sh scripts/clean.sh" runs a file of the tree, too: each word that is one counts. */
+static void add_words(void *arg, const char *key, const char *value)
+{
+	static const char ends[] = " \t\n\"'\\;|&<>()$`=!";
+	const struct commands *c = arg;
+
+	if (!ab_gitconfig_runs(key, value))
+		return;
+	for (const char *p = value + strspn(value, ends); *p; p += strspn(p, ends)) {
+		size_t n = strcspn(p, ends);
+		ab_autofree char *word = ab_strndup(p, n), *path = NULL;
+		struct stat st;
+
+		p += n;
+		path = ab_path_resolve(word, c->top, getenv("HOME"));
+		/* A file that is missing can be created. */
+		if (path && strcmp(path, c->top) != 0 &&
+		    (strchr(word, '/') || lstat(path, &st) == 0)) {
+			ab_autofree char *real = realpath(path, NULL);
+
+			add_name(c->s, path, AB_LABEL_GIT, "git", "the host's git obeys it");
+			if (real)
+				add_name(c->s, real, AB_LABEL_GIT, "git",
+					 "the host's git obeys it");
+		}
+	}
+}
+
+/* Programs with arguments; the survey knows only the first word. */
+static void add_commands(struct search *s, const char *gitdir)
+{
+	static const char *const files[] = { "config", "config.worktree" };
+	ab_autofree char *top = strcmp(ab_path_name(gitdir), ".git") == 0 ? ab_path_parent(gitdir)
+									  : ab_strdup(gitdir);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
+	struct commands c = { s, top };
+
+	for (size_t i = 0; fd >= 0 && i < AB_COUNT(files); i++) {
+		ab_autofree char *data = NULL;
+		size_t len;
+
+		if (ab_read_small(fd, files[i], AB_GITCONFIG_MAX, &data, &len) == 0)
+			(void)ab_gitconfig_parse(data, len, add_words, &c);
+	}
+}
+
 /* What a run without review would close, and the names that it would watch for. */
 static void survey_git(struct search *s)
 {
@@ -142,6 +194,8 @@ static void survey_git(struct search *s)
 
 			add_git_name(s, &survey, path);
 		}
+	for (size_t i = 0; i < survey.repos.len; i++)
+		add_commands(s, survey.repos.v[i]);
 	ab_survey_fini(&survey);
 	ab_strv_fini(&policy.fs.write);
 	ab_strv_fini(&policy.fs.touched);
