@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 static const struct option options_rm[] = {
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL,
-	  "also remove changes and home layers, without asking" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "also remove changes and home layers" },
 	{ 0 },
 };
 

@@ -34,8 +34,7 @@ static const struct option options_result[] = {
 
 static const struct option options_stay[] = {
 	{ "keep", 0, OPT_FLAG, ID_KEEP, NULL, NULL, "keep the box after the command; see stop" },
-	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL,
-	  "end a kept box after this long without a command" },
+	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL, "end a kept box idle for this long" },
 	{ "in", 0, OPT_VALUE, ID_IN, "NAME", NULL, "run the command in this kept box" },
 	{ "detach", 'd', OPT_FLAG, ID_DETACH, NULL, NULL, "run it in the background; see attach" },
 	{ 0 },

@@ -216,7 +216,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
 end
 
 complete -c agentbox -n '__agentbox_running run' -l keep -d 'Keep the box after the command; see stop'
-complete -c agentbox -n '__agentbox_running run' -l idle -x -d 'End a kept box after this long without a command'
+complete -c agentbox -n '__agentbox_running run' -l idle -x -d 'End a kept box idle for this long'
 complete -c agentbox -n '__agentbox_running run' -l in -x -a '(__agentbox_runs)' -d 'Run the command in this kept box'
 complete -c agentbox -n '__agentbox_running run' -l detach -s d -d 'Run it in the background; see attach'
 complete -c agentbox -n '__agentbox_in attach' -l quiet -s q -d 'Print only the output of the command'
