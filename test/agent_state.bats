@@ -156,6 +156,34 @@ agents=(claude codex gemini opencode copilot qwen)
 	[ "$(cat "$HOME/elsewhere/sessions/1")" = said ]
 }
 
+@test "share: a link that the box leaves is moved to quarantine at any depth, one of the host stays" {
+	local top
+
+	mkdir -p "$HOME/.codex/sessions/2026/11" "$HOME/.claude/projects/old" "$HOME/precious"
+	ln -s "$HOME/precious" "$HOME/.codex/sessions/2026/mine"
+	sleep 0.1
+	boxed codex 'cd ~/.codex/sessions/2026; ln -s ~/.config 12; mkdir -p 13/14; echo said >13/14/1.jsonl
+		ln -s ../../../../.bashrc 13/14/2.jsonl; mkfifo 11/p; echo said >11/1.jsonl'
+	[ "$status" -eq 0 ]
+	for top in 12 13/14/2.jsonl; do
+		[[ "$output" == *"the run created a link ($HOME/.codex/sessions/2026/$top) in a shared folder"*"moved to quarantine as"* ]]
+		[ ! -L "$HOME/.codex/sessions/2026/$top" ]
+	done
+	[[ "$output" == *"a special file ($HOME/.codex/sessions/2026/11/p)"* ]]
+	[[ "$output" != *"--always"* ]]
+	[ ! -e "$HOME/.codex/sessions/2026/11/p" ]
+	[ -L "$HOME/.codex/sessions/2026/mine" ]
+	[ "$(cat "$HOME/.codex/sessions/2026/13/14/1.jsonl")" = said ]
+	[ "$(cat "$HOME/.codex/sessions/2026/11/1.jsonl")" = said ]
+	agentbox quarantine list
+	[[ "$output" == *"sessions/2026/12"* ]]
+	boxed claude 'cd ~/.claude/projects; ln -s ~/.config old/x; ln -s / ../todos/y; echo said >old/1.jsonl'
+	[ "$status" -eq 0 ]
+	[ ! -L "$HOME/.claude/projects/old/x" ]
+	[ ! -L "$HOME/.claude/todos/y" ]
+	[ "$(cat "$HOME/.claude/projects/old/1.jsonl")" = said ]
+}
+
 # Print the login of an agent with this token, in the form that it has on the disk.
 login()
 {

@@ -590,6 +590,92 @@ static void patterns(void)
 	ab_strv_fini(&policy.fs.deny_write);
 }
 
+/* A shared folder $T/w, in which $T/w/open is writable by itself. */
+static void begin_shared(const char *script)
+{
+	struct ab_policy policy = { .home = top };
+	struct ab_error err;
+
+	sh("chmod -R u+rwX $T/w 2>/dev/null; rm -rf $T/w '%s'; mkdir -p $T/w/open '%s'; cd $T/w; %s",
+	   near, near, script);
+	tick();
+	ab_strv_give(&policy.fs.write, at("w/open"));
+	ab_strv_give(&policy.fs.write, at("w"));
+	ab_strv_give(&policy.fs.share, at("w"));
+	ab_strv_add(&policy.fs.deny_write, ".envrc");
+	ok(ab_survey_make(&policy, environ, NULL, &s, &err) == 0, "survey of a shared folder");
+	dir = open(near, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ok(ab_quarantine_open(&s, dir, &q, &err) == 0, "open");
+	ab_strv_fini(&policy.fs.write);
+	ab_strv_fini(&policy.fs.share);
+	ab_strv_fini(&policy.fs.deny_write);
+}
+
+static void shared_folders(void)
+{
+	struct ab_survey again = { 0 };
+	struct ab_error err = { 0 };
+	ab_autofree char *text = NULL;
+
+	begin_shared("mkdir -p old/deep; ln -s / old/deep/host; mkfifo old/pipe");
+	sh("cd $T/w; mkdir -p new/a/b; echo x > new/a/b/f; ln -s / new/a/b/l; ln -s / old/deep/l;"
+	   "mkfifo old/deep/p; ln -s / open/l; ln -s / l; echo x >> old/f;"
+	   "mkdir -p .git/x node_modules/x; ln -s / .git/x/l; ln -s / node_modules/x/l");
+	ab_quarantine_sweep(q);
+	ok(kept("w/new/a/b/l", "") && kept("w/old/deep/l", "") && kept("w/l", "") &&
+		   kept("w/.git/x/l", "") && kept("w/node_modules/x/l", ""),
+	   "new links in a shared folder are moved, at any depth");
+	ok(kept("w/old/deep/p", ""), "so is a FIFO");
+	ok(moved("w/l")->shared && !moved("w/l")->entry, "and not as a protected name");
+	ok(here("w/old/deep/host") && here("w/old/pipe"), "what the host had stays");
+	ok(here("w/new/a/b/f") && here("w/old/f"), "files and folders stay");
+	ok(here("w/open/l") && count() == 6, "a writable folder in it may have links");
+	end();
+
+	begin_shared("mkdir old; mkdir -m 0300 locked; ln -s / locked/host");
+	sh("cd $T/w; mkdir -p x/y; ln -s / x/y/l; ln -s / x/l; chmod 0300 x/y; chmod 0400 x;"
+	   "mkdir z; ln -s / z/l; chmod 0500 z");
+	ab_quarantine_sweep(q);
+	ok(kept("w/x/l", "") && kept("w/x/y/l", "") && kept("w/z/l", ""),
+	   "folders without rights are searched too");
+	ok(here("w/locked/host") && count() == 3, "the host's own stays as it is");
+	end();
+
+	begin_shared("");
+	sh("cd $T/w; for i in $(seq 600); do ln -s / l$i; done");
+	ab_quarantine_sweep(q);
+	ok(sh("test -z \"$(find $T/w -type l)\"") == 0 &&
+		   said(&ab_quarantine_report(q)->findings, "more links and the like"),
+	   "links beyond the limit are removed and told");
+	end();
+
+	begin_shared("mkdir old");
+	text = ab_journal_write(&s);
+	ab_quarantine_close(q);
+	sh("ln -s / $T/w/old/l; ln -s / $T/w/open/l");
+	ok(ab_journal_read(text, strlen(text), &again, &err) == 0 &&
+		   ab_quarantine_open(&again, dir, &q, &err) == 0,
+	   "open from the journal");
+	ab_quarantine_sweep(q);
+	ok(!here("w/old/l") && here("w/open/l"), "the next start does it for a dead run");
+	end();
+	ab_survey_fini(&again);
+
+	begin_shared("");
+	events();
+	sh("cd $T/w; ln -s / l; mkdir -p new/a; echo x > new/f; ln -s / new/a/l");
+	events();
+	events();
+	ok(kept("w/l", "") && kept("w/new/a/l", "") && here("w/new/f"),
+	   "in watched folders while the box runs");
+	for (int i = 0; i < 2; i++) {
+		sh("ln -s / $T/w/l");
+		events();
+	}
+	ok(ab_quarantine_must_end(q, &err), "and the third time ends the run");
+	end();
+}
+
 int main(void)
 {
 	ab_autofree char *far = ab_printf("/dev/shm/agentbox-race-%d", getpid());
@@ -608,6 +694,7 @@ int main(void)
 	many();
 	told_by_inotify();
 	live_repositories();
+	shared_folders();
 	copied_index();
 	journal();
 	patterns();

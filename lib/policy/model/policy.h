@@ -97,7 +97,7 @@ struct ab_policy {
 		/* With AB_HOME_KEPT: the built-in profile that says so, which has one layer
 		 * for all its runs; NULL: a setting, with one for each workspace. */
 		const char *home_profile;
-		struct ab_strv share; /* folders in home that are the host's own; also in `write` */
+		struct ab_strv share; /* folders in home that are the host's own; last in `write` */
 		struct ab_strv returns; /* files of a kept home layer that go back to the host */
 		bool returns_builtin;	/* the list is the one of a built-in profile */
 		enum ab_review review;

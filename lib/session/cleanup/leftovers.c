@@ -44,6 +44,12 @@ char *ab_leftovers_line(const struct ab_moved *m, const struct ab_run *run)
 		return ab_printf("the run put programs that git would run into %s (%s); they were "
 				 "removed, the original was moved to quarantine as %s-q%u",
 				 path, m->keys, run->id, m->number);
+	if (m->shared)
+		return ab_printf(
+			"the run created %s (%s) in a shared folder, which holds files and "
+			"folders only; moved to quarantine as %s-q%u",
+			m->kind == AB_NODE_LINK ? "a link" : "a special file", path, run->id,
+			m->number);
 	return ab_printf("the run created a protected file (%s); moved to quarantine as %s-q%u: %s",
 			 path, run->id, m->number, ab_obeyed_by(m->entry ? m->entry : ""));
 }
@@ -73,7 +79,7 @@ static void add_way_out(const struct ab_quarantine_report *report, const struct 
 	for (size_t i = 0; i < report->nmoved; i++) {
 		const struct ab_moved *m = &report->moved[i];
 
-		if (!m->name || m->part || m->keys)
+		if (!m->name || m->part || m->shared || m->keys)
 			continue;
 		ab_strv_addf(ret,
 			     "to allow %s in this project from now on: agentbox allow %s-q%u "

@@ -49,6 +49,9 @@ static void add_reason(struct ab_buf *line, const struct ab_moved *m)
 	if (m->keys)
 		reason = ab_printf("git would run programs that it names (%s); moved to quarantine",
 				   m->keys);
+	else if (m->shared)
+		reason = ab_strdup("a shared folder holds files and folders only; moved to "
+				   "quarantine");
 	else
 		reason = ab_printf("a protected name, %s; moved to quarantine",
 				   ab_obeyed_by(m->entry ? m->entry : ""));
@@ -77,7 +80,7 @@ static void make_line(struct ab_buf *line, const char *run_id, const struct ab_m
 	ab_record_text(line, "door", "quarantine");
 	ab_record_text(line, "path", m->path);
 	ab_record_json(line, "allowed", "false");
-	ab_record_text(line, "rule", "filesystem.denyWrite");
+	ab_record_text(line, "rule", m->shared ? "filesystem.share" : "filesystem.denyWrite");
 	add_reason(line, m);
 	add_hint(line, m);
 	ab_record_maybe(line, "entry", m->entry);

@@ -112,6 +112,8 @@ static char *explain_why(const struct ab_moved_file *note)
 		return ab_strdup("it has no entry in the list of the quarantine");
 	if (note->keys)
 		return ab_printf("git would run programs that it names (%s)", note->keys);
+	if (!note->entry && (note->kind == AB_NODE_LINK || note->kind == AB_NODE_OTHER))
+		return ab_strdup("a shared folder holds files and folders only");
 	return ab_strdup(ab_obeyed_by(note->entry ? note->entry : ""));
 }
 

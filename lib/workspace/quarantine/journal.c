@@ -97,6 +97,12 @@ static int read_list(const json_t *list, struct ab_strv *sv)
 	return 0;
 }
 
+/* Records of older versions do not have it. */
+static int read_optional(const json_t *list, struct ab_strv *sv)
+{
+	return list ? read_list(list, sv) : 0;
+}
+
 char *ab_journal_write(const struct ab_survey *s)
 {
 	struct ab_buf b = { 0 };
@@ -105,6 +111,10 @@ char *ab_journal_write(const struct ab_survey *s)
 		      (long long)s->started.tv_sec, s->started.tv_nsec,
 		      s->searched ? "true" : "false");
 	write_list(&b, "write", &s->write);
+	ab_buf_puts(&b, ",");
+	write_list(&b, "shared", &s->shared);
+	ab_buf_puts(&b, ",");
+	write_list(&b, "unshared", &s->unshared);
 	ab_buf_puts(&b, ",");
 	write_list(&b, "repos", &s->repos);
 	ab_buf_puts(&b, ",");
@@ -151,6 +161,8 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	s->started.tv_nsec = (long)json_integer_value(nsec);
 	s->searched = json_is_true(json_object_get(o, "searched"));
 	if (read_list(json_object_get(o, "write"), &s->write) < 0 ||
+	    read_optional(json_object_get(o, "shared"), &s->shared) < 0 ||
+	    read_optional(json_object_get(o, "unshared"), &s->unshared) < 0 ||
 	    read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
 	    read_list(json_object_get(o, "names"), &s->names) < 0)
 		return -1;

@@ -19,7 +19,7 @@ char *ab_journal_get_path(const char *text);
 /* Returns a new string: one line, without a newline. */
 char *ab_journal_write(const struct ab_survey *survey);
 
-/* Fills only the watches, roots, repositories and names. */
+/* Fills only the watches, roots, shared folders, repositories and names. */
 int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err);
 
 #endif

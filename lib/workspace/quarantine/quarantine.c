@@ -18,6 +18,7 @@
 #include "base/system/path.h"
 #include "workspace/quarantine/move.h"
 #include "workspace/quarantine/quarantine_state.h"
+#include "workspace/quarantine/shared.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
@@ -30,6 +31,13 @@
 #define TRIES 64       /* for a free name in the quarantine */
 #define LIST_MAX 10000
 #define SMALL_FOLDER 1000
+
+/* Why an object is taken. */
+enum reason {
+	NAME,	/* it has a protected name */
+	PART,	/* of a repository that the run created */
+	SHARED, /* neither a file nor a folder, in a shared folder */
+};
 
 static void add_report(struct ab_quarantine *q, struct ab_moved m)
 {
@@ -182,10 +190,9 @@ static char *name_of(const struct ab_quarantine *q, const char *path)
 	return repo ? ab_path_join(".git", below) : ab_strdup(below);
 }
 
-/* What the run does is not an accident any more. The first reason counts. `part`: of a repository
- * that the run created. */
+/* What the run does is not an accident any more. The first reason counts. */
 static void end_run(struct ab_quarantine *q, const char *path, size_t times, const char *keys,
-		    bool part)
+		    enum reason reason)
 {
 	ab_autofree char *shown = ab_escape(path), *raw = name_of(q, path), *name = NULL;
 
@@ -208,7 +215,9 @@ static void end_run(struct ab_quarantine *q, const char *path, size_t times, con
 			shown, times);
 	if (keys) {
 		ab_hint(&q->why, "pass such settings to git with -c, which changes no file");
-	} else if (part) {
+	} else if (reason == SHARED) {
+		ab_hint(&q->why, "a folder of filesystem.share holds files and folders only");
+	} else if (reason == PART) {
 		ab_hint(&q->why, "install the hooks of a new repository outside the box");
 	} else if (raw) {
 		name = ab_escape(raw);
@@ -317,7 +326,7 @@ static char *park_object(struct ab_quarantine *q, int fd, const char *name, size
 }
 
 static bool take_object(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			const char *keys, bool part)
+			const char *keys, enum reason reason)
 {
 	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
 	char as[AB_QUARANTINE_NAME], *entry;
@@ -352,16 +361,17 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 		rc = 0;
 	times = count_moved(q, full, keys, &same) + 1;
 	if (same + 1 >= AGAIN_MAX || times >= CHANGES_MAX || q->report.nmoved + 1 >= MOVES_MAX)
-		end_run(q, full, times, keys, part);
-	entry = name_of(q, full);
+		end_run(q, full, times, keys, reason);
+	entry = reason == SHARED ? NULL : name_of(q, full);
 	m = (struct ab_moved){ .kind = ab_node_of(st.st_mode),
 			       .mode = st.st_mode & 07777,
 			       .entry = entry,
 			       .path = ab_take(full),
 			       .parked = moved ? NULL : ab_take(parked),
 			       .keys = ab_strdup(keys),
-			       .part = part,
-			       .alert = part && q->live,
+			       .part = reason == PART,
+			       .shared = reason == SHARED,
+			       .alert = reason == PART && q->live,
 			       .errnum = rc };
 	if (moved)
 		describe_moved(q, as, &m);
@@ -371,13 +381,18 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 
 void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
 {
-	take_object(q, fd, path, name, NULL, false);
+	take_object(q, fd, path, name, NULL, NAME);
 }
 
 bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			     const char *keys)
 {
-	return take_object(q, fd, path, name, keys, true);
+	return take_object(q, fd, path, name, keys, PART);
+}
+
+void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name)
+{
+	take_object(q, fd, path, name, NULL, SHARED);
 }
 
 /* The box is gone: there is time to copy now. What is still too large stays where it
@@ -631,6 +646,7 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 	}
 	for (size_t i = 0; i < q->nrepos; i++)
 		ab_repos_look(q, i);
+	ab_shared_sweep(q);
 	move_parked(q);
 }
 

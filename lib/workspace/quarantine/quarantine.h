@@ -50,6 +50,7 @@ struct ab_moved {
 	char *parked;	    /* not moved: its neutral name in the same folder, or NULL */
 	char *keys;	    /* git settings that were removed from it, or NULL */
 	bool part;	    /* of a repository that the run created */
+	bool shared;	    /* neither a file nor a folder, in a shared folder */
 	bool alert;	    /* report it at once */
 	bool late;	    /* it was parked first */
 	int errnum;	    /* why it is still there, 0 if it is not */

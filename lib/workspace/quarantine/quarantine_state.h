@@ -82,6 +82,8 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const
  * was wrong with it, or NULL. True: it is not there any more. */
 bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			     const char *keys);
+/* The same for what is neither a file nor a folder, in a shared folder (shared.h). */
+void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name);
 /* Report this at once. */
 void ab_quarantine_alert(struct ab_quarantine *q, char *sentence);
 /* Was it created or changed since the start? */

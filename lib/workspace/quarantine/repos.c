@@ -34,6 +34,7 @@
 #include "workspace/git/gitindex.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
+#include "workspace/quarantine/shared.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
@@ -537,6 +538,8 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 	ab_autofree char *path = ab_strdup(q->held[held].path);
 	int fd = q->held[held].fd;
 
+	if (!folder)
+		ab_shared_appeared(q, held, name);
 	if (strcmp(name, ".git") == 0) {
 		bool read = look_at_checkout(q, fd, path);
 
@@ -572,6 +575,7 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 		return;
 	}
 	q->cut |= l.cut;
+	ab_shared_list(q, held, &l);
 	if (ab_listing_find(&l, ".git")) {
 		bool read = look_at_checkout(q, fd, path);
 

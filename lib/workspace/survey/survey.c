@@ -109,6 +109,12 @@ static int find_reviewed(struct ab_surveyor *s, const struct ab_policy *policy,
 	return 0;
 }
 
+/* Is this writable path one of filesystem.share? They are the last ones. */
+static bool is_share(const struct ab_policy *policy, size_t i)
+{
+	return i + policy->fs.share.len >= policy->fs.write.len;
+}
+
 /* Find the real paths; a root that is a symbolic link is resolved here, once. */
 static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
 {
@@ -142,10 +148,29 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 		if (s->out->reviewed && strcmp(real, s->out->reviewed) == 0)
 			continue;
 		ab_strv_add_once(&s->out->write, real);
+		if (S_ISDIR(st.st_mode))
+			ab_strv_add_once(is_share(policy, i) ? &s->out->shared : &s->out->unshared,
+					 real);
 		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
 			ab_strv_add(&s->roots, real);
 	}
 	return 0;
+}
+
+/* Only writable folders in shared ones matter, and one that is both is not shared. */
+static void settle_shared(struct ab_survey *o)
+{
+	for (size_t i = o->unshared.len; i-- > 0;) {
+		bool inside = false;
+
+		for (size_t k = o->shared.len; k-- > 0;)
+			if (strcmp(o->unshared.v[i], o->shared.v[k]) == 0)
+				ab_strv_remove(&o->shared, k);
+			else
+				inside |= ab_path_within(o->unshared.v[i], o->shared.v[k]);
+		if (!inside)
+			ab_strv_remove(&o->unshared, i);
+	}
 }
 
 /* Does the reviewed folder lie between the two, so that the outer one says nothing about the inner? */
@@ -458,6 +483,7 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 	if (rc == 0)
 		rc = find_roots(&s, policy, err);
 	if (rc == 0) {
+		settle_shared(&out);
 		drop_nested(&out.write, out.reviewed);
 		ab_survey_extend(&s);
 		drop_nested(&out.write, out.reviewed);
@@ -491,6 +517,8 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 void ab_survey_fini(struct ab_survey *survey)
 {
 	ab_strv_fini(&survey->write);
+	ab_strv_fini(&survey->shared);
+	ab_strv_fini(&survey->unshared);
 	free(survey->reviewed);
 	ab_guards_free(survey->closed, survey->nclosed);
 	for (size_t i = 0; i < survey->nwatch; i++) {

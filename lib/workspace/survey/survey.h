@@ -50,6 +50,9 @@ struct ab_project_file {
 struct ab_survey {
 	struct timespec started; /* before the first check */
 	struct ab_strv write;	 /* existing roots, and git directories */
+	/* Folders of filesystem.share, and other writable folders in them: only in the latter the box
+	 * may leave links (quarantine/shared.h). */
+	struct ab_strv shared, unshared;
 	/* The workspace, if its changes go to a layer (filesystem.review): nothing in it is examined or
 	 * protected, because no program outside reads the layer. Not in `write`. Or NULL. */
 	char *reviewed;
