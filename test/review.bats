@@ -759,58 +759,6 @@ with_mount()
 	[[ "$output" == *"$n changes to apply"* ]]
 }
 
-@test "review on a terminal: a file that the host changes during the question is a conflict" {
-	need program:tmux
-	make_repo
-	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo box >>src/a.c'
-	tty_wait '\[l\]ater'
-	echo host >>src/a.c
-	sleep 1
-	tty_type a
-	tty_end
-	[ "$status" -eq 0 ]
-	[[ "$output" == *"1 applied (to take it back: agentbox undo $(set_key))"* ]]
-	[[ "$output" == *"1 waits: "* ]]
-	[ "$(cat new.txt)" = new ]
-	[ "$(tail -n 1 src/a.c)" = host ]
-	agentbox layers
-	[[ "$output" == *"1 change to apply"* ]]
-	# After [r]eview the numbers are new.
-	tty_start "$AGENTBOX" run --review -- sh -c 'echo more >>new.txt'
-	tty_wait '1 change$'
-	sleep 1
-	echo host >>new.txt
-	tty_type r
-	tty_wait 'new\.txt'
-	tty_key q
-	tty_wait '1 change, 1 conflict'
-	sleep 1
-	tty_type q
-	tty_end
-	[[ "${output//[$'\n ']/}" == *"1change,1conflict;toseeandkeepit:agentboxdiff"* ]]
-}
-
-@test "review: the end, diff --stat, diff --json, layers and apply count alike" {
-	need program:git
-	make_repo
-	agentbox run --review --result "$TEST_DIR/result" -- sh -c '
-		git -c user.name=x -c user.email=x@x commit -q --allow-empty -m two
-		mkdir -p made/below && echo 1 >made/below/file && rm -r docs && echo x >.envrc'
-	[ "$status" -eq 0 ]
-	local n
-	n=$(jq .review.changed "$TEST_DIR/result")
-	[ "$(jq .review.waiting "$TEST_DIR/result")" = "$n" ]
-	[[ "$output" == *" $n changes, "* ]]
-	agentbox diff --json
-	[ "$(jq '.changes | length' <<<"$output")" = "$n" ]
-	local totals
-	totals=$(jq -r '.totals | "\(.added) lines added, \(.removed) removed; \(.labelled) want"' <<<"$output")
-	agentbox diff --stat
-	[[ "${lines[-1]}" == " $n changes, $totals"* ]]
-	agentbox layers
-	[[ "$output" == *"$n changes to apply"* ]]
-}
-
 @test "review on a terminal: d discards after a second question" {
 	need program:tmux
 	make_repo
