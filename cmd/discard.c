@@ -90,7 +90,7 @@ static int discard_main(struct args *args)
 	struct ab_error err = { 0 };
 
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
+	    ab_layer_command_open(&args->input, &words, AB_LAYER_DROPPED, given(args, ID_HOME),
 				  &command, &err) < 0)
 		return complain(args, &err);
 	for (size_t i = 0; i < command.notes.len; i++)

@@ -588,3 +588,48 @@ refresh_index()
 	[ "$status" -eq 0 ]
 	[ "$(tree)" = "$host_before" ]
 }
+
+@test "apply: a staged file that was changed before the recovery is not put in place" {
+	local staged
+
+	launch run --review --name dev -- sh -c 'echo 22 >a' </dev/null
+	# The rename that puts the file in place is the last one of these.
+	run timeout 60 strace -qqq -o /dev/null -e trace=renameat2 \
+		-e inject=renameat2:signal=KILL:when=1 "$AGENTBOX" apply dev --all 3>&-
+	[ "$status" -ne 0 ]
+	staged=$(echo .agentbox-*)
+	[ -f "$staged" ]
+	# Another box could do this: the same inode, other content.
+	echo evil >"$staged"
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"an interrupted apply was taken back"* ]]
+	[ "$(cat a)" = 22 ]
+	nothing_left
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(tree)" = "$host_before" ]
+}
+
+@test "apply, undo: refused while another run can write there" {
+	launch run --review --name dev -- sh -c 'echo 22 >a' </dev/null
+	launch run --name direct -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out" 2>&1 </dev/null &
+	wait_for 60 grep -q ready "$TEST_DIR/out"
+	agentbox apply dev --all
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"cannot change files in $WORKSPACE while the run"*"can write there"* ]]
+	[ "$(cat a)" = 1 ]
+	agentbox stop direct
+	wait
+	# The twin: a run that is reviewed cannot write there.
+	launch run --review --name other -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out2" 2>&1 </dev/null &
+	wait_for 60 grep -q ready "$TEST_DIR/out2"
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 22 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 1 ]
+	agentbox stop other
+	wait
+}

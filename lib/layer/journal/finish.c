@@ -71,6 +71,30 @@ static int retire_journal(struct ab_site *site, struct ab_error *err)
 	return 0;
 }
 
+/* Is the file that the step replaced or removed in its place again, as it was? */
+static bool is_restored(struct ab_site *site, const struct ab_step *step)
+{
+	struct ab_look look;
+	const char *name;
+	int dir;
+
+	if (!step->old.ino || S_ISDIR(step->old.mode))
+		return false;
+	dir = ab_parent_open(&site->host, site->root, step->path, &name);
+	return dir >= 0 && ab_look_at(dir, name, &look) == 0 &&
+	       ab_identity_same(&look.id, &step->old);
+}
+
+/* Two renames changed the ctime of these files: that is not a conflict. */
+static void know_restored(struct ab_site *site)
+{
+	ab_autofree struct ab_step_now *now = ab_alloc((site->steps.len + 1) * sizeof(now[0]));
+
+	for (size_t i = 0; i < site->steps.len; i++)
+		now[i].skip = !is_restored(site, &site->steps.v[i]);
+	ab_site_known(site, true, now);
+}
+
 static int take_back(struct ab_site *site, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
@@ -79,6 +103,7 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 		if (ab_step_undo(site, i, &now) < 0)
 			return fail_step(site, i, errno, "cannot take back the apply of", err);
 	}
+	know_restored(site);
 	if (drop_journal(site, "next") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
@@ -198,6 +223,14 @@ static int open_journal(const struct ab_layer_set *set, const char *name, struct
 	return 0;
 }
 
+static bool is_intact(struct ab_site *site)
+{
+	for (size_t i = 0; i < site->steps.len; i++)
+		if (!ab_step_intact(site, i))
+			return false;
+	return true;
+}
+
 static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
 {
 	if (has_mark(site, "done"))
@@ -211,6 +244,8 @@ static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_e
 		ab_strv_add(notes, "an interrupted apply was taken back");
 		return 0;
 	}
+	if (!has_mark(site, "back") && !is_intact(site) && ab_site_mark(site, "back") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
 	if (has_mark(site, "back")) {
 		if (take_back(site, err) < 0)
 			return -1;

@@ -236,6 +236,22 @@ static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 	return keep_original(site, i, s);
 }
 
+static bool is_as_staged(const struct ab_look *now, const struct ab_identity *staged)
+{
+	return staged->ino && !S_ISDIR(staged->mode) && is_unchanged(now, staged);
+}
+
+bool ab_step_intact(struct ab_site *site, size_t i)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	autospot struct spot s = { 0 };
+
+	if (step->kind != AB_STEP_PUT)
+		return true;
+	return open_spot(site, i, &s) == 0 &&
+	       (is_inode(&s.at_name, &step->staged) || is_as_staged(&s.at_temp, &step->staged));
+}
+
 int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 {
 	const struct ab_step *step = &site->steps.v[i];
@@ -253,7 +269,7 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 		return -1;
 	placed = put ? is_inode(&s.at_name, &step->staged) : !s.at_name.id.ino;
 	if (!placed) {
-		if (put && !is_inode(&s.at_temp, &step->staged))
+		if (put && !is_as_staged(&s.at_temp, &step->staged))
 			return fail_stale();
 		if (step->old.ino && s.at_name.id.ino && !is_unchanged(&s.at_name, &step->old))
 			return fail_stale();

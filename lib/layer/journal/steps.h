@@ -52,6 +52,10 @@ int ab_parent_open(struct ab_parent *cache, int root, const char *path, const ch
  * `fresh`: this process staged it a moment ago, so no part of it can be done already. */
 int ab_step_do(struct ab_site *site, size_t i, bool fresh);
 
+/* Is the step done, or is what was staged for it still what it was? Boxes can write where it is
+ * staged. False for a folder that is not in place: what is in it is not compared. */
+bool ab_step_intact(struct ab_site *site, size_t i);
+
 /* What is to be taken away again when a step is taken back. */
 struct ab_step_now {
 	bool skip;		 /* leave the step as it is */

@@ -16,6 +16,7 @@
 #include "layer/walk/look.h"
 #include "policy/layers/layers.h"
 #include "session/state/state.h"
+#include "steer/client/live_writers.h"
 #include "steer/client/steer.h"
 
 /* ---- which set ---- */
@@ -105,6 +106,21 @@ static int add_path(struct ab_layer_command *c, const char *word, const char *ro
 	return 0;
 }
 
+/* New files are prepared beside their place, where a box that can write there could change them. */
+static int check_writers(const struct ab_layer_command *c, bool home, struct ab_error *err)
+{
+	const char *place = home ? c->set.meta.home : c->set.meta.workspace;
+	ab_autofree char *shown = NULL;
+	char run[8];
+
+	if (!place || place[0] != '/' || !ab_find_live_writer(c->state, place, !home, run))
+		return 0;
+	shown = ab_escape(place);
+	ab_fail(err, AB_EREFUSED, 0, "cannot change files in %s while the run %s can write there",
+		shown, run);
+	return ab_hint(err, "wait until it ends, or end it: agentbox stop %s", run);
+}
+
 int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_layer_words *words,
 			  enum ab_layer_use use, bool home, struct ab_layer_command *ret,
 			  struct ab_error *err)
@@ -119,6 +135,7 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 	}
 	ret->store = (struct ab_layer_store){ ret->state->root, ret->state->path };
 	if (choose_set(ret, words, input->cwd, use, &used, err) < 0 ||
+	    (use != AB_LAYER_DROPPED && check_writers(ret, home, err) < 0) ||
 	    ab_layer_recover(&ret->set, &ret->notes, err) < 0)
 		return -1;
 	root = home ? ret->set.meta.home : ret->set.meta.workspace;

@@ -35,6 +35,7 @@ struct ab_layer_command {
 enum ab_layer_use {
 	AB_LAYER_WAITING, /* without a name: the newest set with changes for this folder */
 	AB_LAYER_APPLIED, /* the newest one whose last apply can be taken back */
+	AB_LAYER_DROPPED, /* as AB_LAYER_WAITING; the host's files are not changed */
 };
 
 int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_layer_words *words,

@@ -26,6 +26,7 @@
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
 #include "session/cleanup/moved_files.h"
+#include "steer/client/live_writers.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/move.h"
@@ -51,42 +52,19 @@ static int refuse(struct ab_error *err, const char *path, const char *why)
 
 /* Another run there would move it to its own quarantine at once; until then its programs could
  * change it. */
-struct search {
-	const char *path;
-	char found[8];
-};
-
-static void look_at_run(struct ab_run *run, void *arg)
-{
-	struct search *s = arg;
-	json_t *start = ab_run_start(run), *one;
-	const json_t *roots = json_object_get(json_object_get(start, "watch"), "write");
-	size_t i;
-
-	json_array_foreach(roots, i, one)
-	{
-		ab_autofree char *root = ab_journal_get_path(json_string_value(one));
-
-		if (root && ab_path_within(s->path, root))
-			memcpy(s->found, run->id, sizeof(s->found));
-	}
-	json_decref(start);
-}
-
 static int check_runs(const struct job *j, struct ab_error *err)
 {
-	struct search s = { .path = j->ret->path };
+	const char *path = j->ret->path;
+	char found[8];
 
 	if (j->one.is.live) {
-		refuse(err, s.path,
-		       "its run is active, and programs in the box can still change it");
+		refuse(err, path, "its run is active, and programs in the box can still change it");
 		return ab_hint(err, "end the run first: agentbox stop %s", j->one.is.run);
 	}
-	ab_state_each_live(&j->one.state, look_at_run, &s);
-	if (!s.found[0])
+	if (!ab_find_live_writer(&j->one.state, path, false, found))
 		return 0;
-	refuse(err, s.path, "a run that is active there would move it to quarantine again");
-	return ab_hint(err, "end the run first: agentbox stop %s", s.found);
+	refuse(err, path, "a run that is active there would move it to quarantine again");
+	return ab_hint(err, "end the run first: agentbox stop %s", found);
 }
 
 static int find_place(const struct ab_policy_input *in, struct job *j, struct ab_error *err)
