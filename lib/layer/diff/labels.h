@@ -75,7 +75,7 @@ struct ab_label_input {
 	bool gitdir;	 /* the change is in a git directory that is not called .git */
 	bool repository; /* it deletes a folder that contains a .git */
 	bool mass;	 /* ab_contents_mass() of all changes */
-	bool home;   /* the tree is the home folder */
+	bool home;	 /* the tree is the home folder */
 };
 
 void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);
