@@ -612,17 +612,21 @@ refresh_index()
 }
 
 @test "apply, undo: refused while another run can write there" {
+	local peer
+
 	launch run --review --name dev -- sh -c 'echo 22 >a' </dev/null
 	launch run --name direct -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out" 2>&1 </dev/null &
+	peer=$!
 	wait_for 60 grep -q ready "$TEST_DIR/out"
 	agentbox apply dev --all
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"cannot change files in $WORKSPACE while the run"*"can write there"* ]]
 	[ "$(cat a)" = 1 ]
 	agentbox stop direct
-	wait
+	wait "$peer" || true
 	# The twin: a run that is reviewed cannot write there.
 	launch run --review --name other -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out2" 2>&1 </dev/null &
+	peer=$!
 	wait_for 60 grep -q ready "$TEST_DIR/out2"
 	agentbox apply dev --all
 	[ "$status" -eq 0 ]
@@ -631,5 +635,5 @@ refresh_index()
 	[ "$status" -eq 0 ]
 	[ "$(cat a)" = 1 ]
 	agentbox stop other
-	wait
+	wait "$peer" || true
 }

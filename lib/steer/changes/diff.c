@@ -248,8 +248,11 @@ static bool has_lines(const struct ab_change *c, const struct ab_contents *conte
 static bool is_only_counted(const struct job *j, const struct ab_change *c,
 			    const struct ab_label_hits *hits)
 {
-	return j->request->form != AB_DIFF_JSON && !j->request->npaths && !hits->bits &&
-	       !c->conflict && !c->refused && ab_label_is_git_data(c->path);
+	/* In the home folder nearly everything has that label. */
+	uint32_t bits = hits->bits & ~AB_LABEL_BIT(AB_LABEL_HOME);
+
+	return j->request->form != AB_DIFF_JSON && !j->request->npaths && !bits && !c->conflict &&
+	       !c->refused && ab_label_is_git_data(c->path);
 }
 
 /* Once in each form: the head of a page counts the changes before. */
