@@ -76,6 +76,8 @@ box_start()
 	local -a WAY
 
 	find_way
+	# Empty them now, not when the process has started: nobody must read the last one's.
+	: >"$TEST_DIR/box.out" 2>"$TEST_DIR/box.err"
 	"${WAY[@]}" "$AGENTBOX" "$@" </dev/null >"$TEST_DIR/box.out" \
 		2>"$TEST_DIR/box.err" 3>&- &
 	BOX=$!
