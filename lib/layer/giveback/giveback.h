@@ -8,7 +8,7 @@
  * it last (struct ab_layer_file).
  *
  * The layer is hostile: a file in it is opened beneath the upper without links, and it must be a
- * regular file of ours with one name and a bounded size. credentials.h decides about its content.
+ * regular file that the user owns, with one name and a bounded size. credentials.h decides about its content.
  * On the host no link is followed either, missing folders are created 0700, and the file is
  * replaced at once.
  *

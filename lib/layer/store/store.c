@@ -350,7 +350,7 @@ bool ab_layer_set_busy(const struct ab_layer_set *set)
 	if (set->lock >= 0)
 		return false;
 	fd = openat(set->dir, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	/* A shared lock of ours lasts until the descriptor is closed, at once. */
+	/* If this takes a shared lock, closing the descriptor releases it at once. */
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 

@@ -146,7 +146,7 @@ static bool claim_terminal(struct supervisor *s, int sig)
 	return true;
 }
 
-/* The supervisor of a box that stays is nobody's foreground process. */
+/* The supervisor of a box that stays always runs in the background. */
 static void take_signal_apart(struct supervisor *s, int sig)
 {
 	if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)

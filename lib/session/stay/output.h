@@ -3,7 +3,7 @@
 /*
  * The terminal of a command that runs without a client: its output goes to a bounded file in the
  * run's folder and to the clients that are attached; their keys go to the command. If the file
- * cannot be written, the output is discarded, and the command goes on.
+ * cannot be written, the output is discarded, and the command keeps running.
  *
  * The output is the box's: only the client, which filters it, may show it on a terminal.
  */

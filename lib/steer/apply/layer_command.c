@@ -12,6 +12,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "layer/diff/labels.h"
+#include "layer/diff/show.h"
 #include "layer/journal/view.h"
 #include "layer/walk/look.h"
 #include "policy/layers/layers.h"
@@ -173,19 +174,7 @@ int ab_layer_command_pick(const struct ab_layer_command *c, struct ab_apply *app
 
 const char *ab_change_word(const struct ab_change *change)
 {
-	switch (change->kind) {
-	case AB_CHANGE_ADDED:
-		return "added";
-	case AB_CHANGE_MODIFIED:
-		return "modified";
-	case AB_CHANGE_DELETED:
-		return "deleted";
-	case AB_CHANGE_MODE:
-		return "mode";
-	case AB_CHANGE_REPLACED:
-		return "replaced";
-	}
-	return "";
+	return ab_show_kind(change);
 }
 
 char *ab_change_labels(const struct ab_change *change)
