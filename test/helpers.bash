@@ -378,7 +378,8 @@ host_snapshot()
 	)
 }
 
-# A terminal: each test has its own tmux server.
+# A terminal: each one has its own tmux server and socket. A server that was told
+# to end still takes connections for a moment, so a socket is used only once.
 #
 #   tty_start CMD...       CMD on an 80x24 terminal
 #   tty_type TEXT          type TEXT;  tty_key Enter C-c C-z ... keys by name
@@ -390,7 +391,7 @@ host_snapshot()
 #   tty_run CMD...         start and end
 tty_tmux()
 {
-	timeout --kill-after=2 60 tmux -S "$TEST_DIR/tmux" -f "$TEST_DIR/tmux.conf" "$@" 3>&-
+	timeout --kill-after=2 60 tmux -S "$TEST_DIR/tmux.$TTY_NUMBER" -f "$TEST_DIR/tmux.conf" "$@" 3>&-
 }
 
 tty_start()
@@ -403,7 +404,8 @@ tty_start()
 	set -g status off
 	set -g history-limit 5000
 	CONF
-	TTY_STARTED=1
+	TTY_COUNT=$((${TTY_COUNT:-0} + 1))
+	TTY_NUMBER=$TTY_COUNT
 	rm -f "$TEST_DIR/tty-status"
 	# tmux may lose the status and the last output of a pane whose process has
 	# ended. So a shell saves the status, sets the title, which tmux reads
@@ -478,9 +480,9 @@ tty_run()
 
 tty_stop()
 {
-	[ -n "${TTY_STARTED:-}" ] || return 0
-	tty_tmux kill-server 2>/dev/null || true
-	TTY_STARTED=
+	for TTY_NUMBER in $(seq "${TTY_COUNT:-0}"); do
+		tty_tmux kill-server 2>/dev/null || true
+	done
 }
 
 # busy CMD...: run CMD in a process that has a seccomp listener already; the
