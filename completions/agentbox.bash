@@ -172,8 +172,8 @@ _agentbox_value()
 	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;
 	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
 	--allow | --deny)
-		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @debian
-			@llm' -- "$cur")) ;;
+		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @maven
+			@debian @llm' -- "$cur")) ;;
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
 	--secret) COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$cur")) ;;

@@ -98,7 +98,7 @@ function __agentbox_quarantined
 end
 
 function __agentbox_groups
-    string split ' ' '@github @npm @pypi @crates @go @debian @llm'
+    string split ' ' '@github @npm @pypi @crates @go @maven @debian @llm'
 end
 
 function __agentbox_secrets

@@ -78,6 +78,28 @@ static void test_others(void)
 	put_file("home/.cargo/config.toml",
 		 "[source.mirror]\nregistry = \"sparse+https://crates.example/index/\"\n");
 	is_str(group("crates"), "crates.example", "cargo's replacement");
+	make_dir("home/.m2");
+	put_file(
+		"home/.m2/settings.xml",
+		"<settings><!-- <mirror><mirrorOf>*</mirrorOf><url>https://no.example</url></mirror> -->\n"
+		"<mirrors><mirror><mirrorOf>external:http:*</mirrorOf><url>http://0.0.0.0/</url>"
+		"<blocked>true</blocked></mirror>\n"
+		"<mirror><url>https://part.example/x</url><mirrorOf>jboss, !central</mirrorOf></mirror>\n"
+		"</mirrors><url>https://other.example/</url></settings>\n");
+	is_str(group("maven"),
+	       "part.example repo.maven.apache.org repo1.maven.org plugins.gradle.org "
+	       "plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org",
+	       "a mirror of something else leaves the table");
+	put_file("home/.m2/settings.xml",
+		 "<mirrors><mirror><id>a</id>\n<mirrorOf>x,central</mirrorOf>\n<url>\n"
+		 "https://user:pw@mvn.example:8443/repo\n</url></mirror></mirrors>");
+	is_str(group("maven"), "mvn.example:8443", "a mirror of central replaces it");
+	put_file(
+		"home/.m2/settings.xml",
+		"<mirror><mirrorOf>*</mirrorOf><url>https://mvn.example</url></mirror><mirror><url>"
+		"https://cut.example");
+	is_str(group("maven"), "mvn.example",
+	       "and so does one of everything; a cut one is ignored");
 	input.home = NULL;
 	ok(strstr(group("crates"), "*.crates.io"), "without a home the table");
 	reset_input();

@@ -65,7 +65,7 @@ static void check_read(void)
 		{ "[::1]:80", "host [::1]:80" },
 		{ "@npm", "group @npm" },
 		{ "@nmp", "! unknown group @nmp; groups: @github @npm "
-			  "@pypi @crates @go @debian @llm" },
+			  "@pypi @crates @go @maven @debian @llm" },
 		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; use "
 					  "\"github.com\"" },
 		{ "*", "! \"*\" is not a host; for an open network use "

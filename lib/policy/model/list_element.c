@@ -187,7 +187,7 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 						  "did you mean \"@%s\"?", guess);
 		return ab_complaint_value(
 			why, text, "is not a host group",
-			"use @github, @npm, @pypi, @crates, @go, @debian or @llm");
+			"use @github, @npm, @pypi, @crates, @go, @maven, @debian or @llm");
 	}
 	via = ab_arena_dup(ctx->arena, text);
 	for (size_t i = 0; i < entries.len; i++)

@@ -189,6 +189,77 @@ static void find_go(const struct source *s, struct found *f)
 		  scan_config(s, "go/env", "GOPROXY", f->hosts);
 }
 
+/* Blank out comments: the settings that Maven comes with have their examples in them. */
+static void blank_comments(char *xml)
+{
+	char *start = xml, *end;
+
+	while ((start = strstr(start, "<!--"))) {
+		end = strstr(start, "-->");
+		end = end ? end + 3 : start + strlen(start);
+		memset(start, ' ', (size_t)(end - start));
+		start = end;
+	}
+}
+
+/* The text of <name> in an element whose content ends at `end`, or NULL. */
+static const char *find_text(const char *s, const char *end, const char *name, size_t *ret_len)
+{
+	const char *text = memmem(s, (size_t)(end - s), name, strlen(name));
+
+	if (!text)
+		return NULL;
+	text += strlen(name);
+	*ret_len = strcspn(text, "<");
+	return text + *ret_len <= end ? text : NULL;
+}
+
+/* Does <mirrorOf> name Maven Central, or everything? "external:http:*" does not: Maven comes with
+ * such a mirror, which only blocks plain HTTP. */
+static bool mirrors_central(const char *s, size_t len)
+{
+	static const char *const names[] = { "central", "*", "external:*" };
+
+	for (const char *end = s + len; s < end; s++) {
+		size_t n = strcspn(s, ", \t\r\n<");
+
+		for (size_t i = 0; i < AB_COUNT(names); i++)
+			if (n == strlen(names[i]) && memcmp(s, names[i], n) == 0)
+				return true;
+		s += n;
+	}
+	return false;
+}
+
+/* The URL of every <mirror> that is not there to block. */
+static void scan_mirrors(const char *path, struct found *f)
+{
+	ab_autofree char *xml = read_file(path);
+	const char *mirror = xml, *end, *url, *of;
+	size_t url_len, of_len, n;
+
+	if (xml)
+		blank_comments(xml);
+	while (mirror && (mirror = strstr(mirror, "<mirror>")) &&
+	       (end = strstr(mirror, "</mirror>"))) {
+		url = find_text(mirror, end, "<url>", &url_len);
+		of = find_text(mirror, end, "<mirrorOf>", &of_len);
+		if (url && of && !find_text(mirror, end, "<blocked>true", &n) &&
+		    add_urls(f->hosts, url, url_len))
+			f->main |= mirrors_central(of, of_len);
+		mirror = end;
+	}
+}
+
+static void find_maven(const struct source *s, struct found *f)
+{
+	ab_autofree char *path = s->home ? ab_printf("%s/.m2/settings.xml", s->home) : NULL;
+
+	if (path)
+		scan_mirrors(path, f);
+	scan_mirrors("/etc/maven/settings.xml", f);
+}
+
 static bool is_sources(const char *name)
 {
 	size_t n = strlen(name);
@@ -236,6 +307,10 @@ static const struct group {
 	{ "pypi", find_pypi, { "pypi.org", "*.pypi.org", "*.pythonhosted.org" } },
 	{ "crates", find_crates, { "crates.io", "*.crates.io", "static.rust-lang.org" } },
 	{ "go", find_go, { "golang.org", "*.golang.org", "go.dev" } },
+	{ "maven",
+	  find_maven,
+	  { "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org",
+	    "plugins-artifacts.gradle.org", "services.gradle.org", "downloads.gradle.org" } },
 	{ "debian", find_debian, { "*.debian.org" } },
 	{ "llm",
 	  NULL,
@@ -245,7 +320,8 @@ static const struct group {
 	    "api.perplexity.ai" } },
 };
 
-const char *const ab_group_names[] = { "github", "npm", "pypi", "crates", "go", "debian", "llm" };
+const char *const ab_group_names[] = { "github", "npm",	  "pypi",   "crates",
+				       "go",	 "maven", "debian", "llm" };
 const size_t ab_group_count = AB_COUNT(ab_group_names);
 
 bool ab_group_expand(const char *name, const char *home, char *const *env,

@@ -338,7 +338,7 @@ static int read_group(const char *what, struct ab_meant *ret, struct ab_error *e
 			return 0;
 		}
 	ab_fail(err, AB_EUSAGE, 0, "unknown group %s", what);
-	return ab_hint(err, "groups: @github @npm @pypi @crates @go @debian @llm");
+	return ab_hint(err, "groups: @github @npm @pypi @crates @go @maven @debian @llm");
 }
 
 /* A name without a dot that is a file here may mean a host, too. */
