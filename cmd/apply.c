@@ -224,7 +224,8 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 	struct ab_progress progress;
 	int status;
 
-	if (ab_apply_open(&command->set, given(args, ID_HOME), &apply, &command->notes, err) < 0)
+	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
+			  &command->notes, err) < 0)
 		return complain(args, err);
 	if (!apply.changes.len && !given(args, ID_JSON)) {
 		printf("%s has no changes\n", command->set.key);

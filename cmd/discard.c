@@ -64,7 +64,8 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 	size_t n;
 	int rc;
 
-	if (ab_apply_open(&command->set, given(args, ID_HOME), &apply, &command->notes, err) < 0)
+	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
+			  &command->notes, err) < 0)
 		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err)
 							 : complain(args, err);
 	if (whole)

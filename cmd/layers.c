@@ -68,14 +68,17 @@ static bool may_remove(const char *name, int64_t changes)
 /* 0: removed. */
 static int remove_one(struct args *args, const char *name)
 {
+	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_error err = { 0 };
 	int64_t changes = -1;
-	int result = ab_layers_rm(&args->input, name, given(args, ID_YES), &changes, &err);
+	int result = ab_layers_rm(&args->input, name, given(args, ID_YES), &changes, &notes, &err);
 
+	for (size_t i = 0; i < notes.len; i++)
+		tell("%s", notes.v[i]);
 	if (result > 0) {
 		if (!(result == 1 ? may_remove(name, changes) : may_remove_home(name)))
 			return 1;
-		result = ab_layers_rm(&args->input, name, true, &changes, &err);
+		result = ab_layers_rm(&args->input, name, true, &changes, &notes, &err);
 	}
 	if (result < 0)
 		return complain(args, &err);
@@ -145,6 +148,8 @@ static int refresh_main(struct args *args)
 		ab_layers_refreshed_fini(&done);
 		return complain(args, &err);
 	}
+	for (size_t i = 0; i < done.notes.len; i++)
+		tell("%s", done.notes.v[i]);
 	if (given(args, ID_JSON))
 		print_refreshed_json(&done);
 	else

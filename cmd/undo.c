@@ -42,7 +42,8 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 	struct ab_undone undone = { .paths = &paths, .changed = &changed };
 	struct long_work work;
 	struct ab_progress progress = show_progress(&work);
-	int rc = ab_apply_undo(&command->set, conflict, &progress, &undone, err);
+	int rc = ab_apply_undo(&command->set, conflict, &command->claim.guard, &progress, &undone,
+			       err);
 
 	end_progress(&work);
 	if (given(args, ID_JSON) && (rc == 0 || changed.len))

@@ -14,11 +14,39 @@
 
 #include "base/data/strv.h"
 #include "base/system/fd.h"
+#include "layer/journal/host_guard.h"
 #include "layer/store/store.h"
 
 static struct ab_layer_store store = { .root = -1 };
 static struct ab_error error;
 static char state[96]; /* the state folder, $S */
+
+/* ---- the guard ---- */
+
+/* Who else writes there is decided elsewhere (session/state/claim.c). */
+static struct {
+	struct ab_host_guard guard;
+	bool closed; /* refuse */
+	int inside, entered;
+} guard;
+
+static int enter_guard(struct ab_host_guard *g, const char *root, const struct ab_strv *paths,
+		       struct ab_error *err)
+{
+	(void)g;
+	(void)paths;
+	if (guard.closed)
+		return ab_fail(err, AB_EREFUSED, 0, "%s is closed", root);
+	guard.inside++;
+	guard.entered++;
+	return 0;
+}
+
+static void leave_guard(struct ab_host_guard *g)
+{
+	(void)g;
+	guard.inside--;
+}
 
 /* ---- sets ---- */
 
@@ -111,7 +139,7 @@ static int apply_paths(const char *const *paths, enum ab_apply_conflict conflict
 	int left = -1;
 
 	open_set(&set);
-	if (ab_apply_open(&set, false, &apply, &notes, &error) == 0) {
+	if (ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0) {
 		for (; *paths; paths++)
 			ab_apply_pick_path(&apply, *paths);
 		if (ab_apply_commit(&apply, conflict, NULL, &error) == 0) {
@@ -141,9 +169,9 @@ static int undo(enum ab_apply_conflict conflict)
 	int rc;
 
 	open_set(&set);
-	rc = ab_layer_recover(&set, &notes, &error);
+	rc = ab_layer_recover(&set, &guard.guard, &notes, &error);
 	if (rc == 0)
-		rc = ab_apply_undo(&set, conflict, NULL, &undone, &error);
+		rc = ab_apply_undo(&set, conflict, &guard.guard, NULL, &undone, &error);
 	ab_layer_set_fini(&set);
 	return rc;
 }
@@ -156,7 +184,7 @@ static int discard(const char *path)
 	int rc = -1;
 
 	open_set(&set);
-	if (ab_apply_open(&set, false, &apply, &notes, &error) == 0 &&
+	if (ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0 &&
 	    ab_apply_pick_path(&apply, path))
 		rc = ab_apply_discard(&apply, &error);
 	ab_layer_set_fini(&set);
@@ -302,7 +330,7 @@ static void test_part(void)
 	make_set("printf '1\\n2\\n3\\n' >a; chmod 640 a",
 		 "printf '1x\\n2\\n3x\\n' >a; chmod 755 a");
 	open_set(&set);
-	ok(ab_apply_open(&set, false, &apply, &notes, &error) == 0, "opened");
+	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
 	ab_apply_pick_part(&apply, 0, ab_strdup("1x\n2\n3\n"), 7);
 	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) == 0, "a hunk: %s", error.text);
 	ab_layer_set_fini(&set);
@@ -444,7 +472,7 @@ static void race(const char *change, const char *test, const char *name)
 	make_set("echo 1 >a; mkdir z z/d; echo 1 >z/f; echo 1 >z/d/g; mkdir out",
 		 "echo 2 >a; mkdir z z/d; echo 2 >z/f; echo 2 >z/d/g; echo 2 >z/n");
 	open_set(&set);
-	ok(ab_apply_open(&set, false, &apply, &notes, &error) == 0, "opened");
+	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
 	ab_apply_pick_all(&apply);
 	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, &progress, &error) < 0, "%s is noticed: %s",
 	   name, error.text);
@@ -472,7 +500,7 @@ static void change_layer(const char *change, const char *name)
 
 	make_set("echo 1 >a; mkdir d; echo 1 >d/f", "echo 2 >a; mkdir d; echo 2 >d/f; ln -s x l");
 	open_set(&set);
-	ok(ab_apply_open(&set, false, &apply, &notes, &error) == 0, "opened");
+	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
 	ab_apply_pick_all(&apply);
 	wait_for_tick();
 	sh("cd upper/; %s", change);
@@ -581,7 +609,7 @@ static int recover(void)
 	int rc;
 
 	open_set(&set);
-	rc = ab_layer_recover(&set, &notes, &error);
+	rc = ab_layer_recover(&set, &guard.guard, &notes, &error);
 	ab_layer_set_fini(&set);
 	return rc;
 }
@@ -647,6 +675,46 @@ static void test_kills(void)
 	}
 }
 
+/* A box that can write there: nothing on the host changes, whatever is asked for. */
+static void test_guard(void)
+{
+	ab_autofree char *before = NULL, *staged = NULL, *applied = NULL, *after = NULL;
+	int n;
+
+	make_set(small_lower, small_upper);
+	before = snapshot("lower");
+	guard.closed = true;
+	ok(apply_paths(all, AB_APPLY_LEAVE) < 0, "apply is refused: %s", error.text);
+	is_str(after = snapshot("lower"), before, "nothing has changed");
+	ok(recover() == 0, "nothing is left to recover");
+	guard.closed = false;
+	guard.entered = 0;
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0 && guard.entered == 1 && guard.inside == 0,
+	   "applied when there is none");
+	applied = snapshot("lower");
+	guard.closed = true;
+	ok(undo(AB_APPLY_LEAVE) < 0, "undo is refused: %s", error.text);
+	free(after);
+	is_str(after = snapshot("lower"), applied, "nothing has changed");
+	guard.closed = false;
+	ok(undo(AB_APPLY_LEAVE) == 0 && guard.inside == 0, "taken back when there is none");
+
+	/* Killed when something is staged. */
+	for (n = 1; n < 500; n++) {
+		make_set(small_lower, small_upper);
+		if (!kill_at(n, do_apply) || sh("ls -A lower | grep -q agentbox") == 0)
+			break;
+	}
+	staged = snapshot("lower");
+	ok(strcmp(staged, before) != 0, "half an apply, after %d calls", n);
+	guard.closed = true;
+	ok(recover() < 0, "it is not completed: %s", error.text);
+	free(after);
+	is_str(after = snapshot("lower"), staged, "nothing has changed");
+	guard.closed = false;
+	ok(recover() == 0 && guard.inside == 0 && is_clean(), "completed or taken back later");
+}
+
 /* The project is on another file system than the state folder: originals are copied. */
 static bool move_state(const char *folder)
 {
@@ -686,6 +754,7 @@ static void test_kills_in_memory(void)
 
 int main(void)
 {
+	guard.guard = (struct ab_host_guard){ .enter = enter_guard, .leave = leave_guard };
 	test_all();
 	test_some();
 	test_copy();
@@ -698,6 +767,7 @@ int main(void)
 	test_conflict_again();
 	test_races();
 	test_changing_layer();
+	test_guard();
 	test_devices();
 	test_two_file_systems();
 	test_kills_in_memory();

@@ -21,14 +21,15 @@
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 
-int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_apply *ret, struct ab_strv *notes,
-		  struct ab_error *err)
+int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_host_guard *guard,
+		  struct ab_apply *ret, struct ab_strv *notes, struct ab_error *err)
 {
 	struct ab_apply apply = AB_APPLY_NONE;
 
-	if (ab_layer_recover(set, notes, err) < 0)
+	if (ab_layer_recover(set, guard, notes, err) < 0)
 		return -1;
 	apply.set = set;
+	apply.guard = guard;
 	apply.home = home;
 	if (ab_layer_open_view(set, home, &apply.opened, err) < 0)
 		return -1;
@@ -232,6 +233,8 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab
 	site->steps.far = far;
 	site->steps.root = root.id;
 	ab_stage_plan(apply, site);
+	if (ab_site_claim(site, apply->set, apply->guard, err) < 0)
+		return -1;
 	if (ab_tree_remove(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
 	site->dir = ab_look_open(site->undo, "next", O_RDONLY | O_DIRECTORY);

@@ -24,6 +24,7 @@
 
 struct ab_buf;
 struct ab_error;
+struct ab_host_guard;
 struct ab_layer_set;
 struct ab_layer_store;
 struct ab_strv;
@@ -41,6 +42,7 @@ struct ab_pick {
 
 struct ab_apply {
 	struct ab_layer_set *set;
+	struct ab_host_guard *guard; /* asked before files of the host are changed */
 	bool home;
 	bool labelled; /* changes have their labels */
 	bool safe;     /* changes with a label are never taken along */
@@ -54,8 +56,8 @@ struct ab_apply {
 	}
 
 /* Recover what was interrupted, then look at the layer. Fails if a limit is exceeded. */
-int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_apply *ret, struct ab_strv *notes,
-		  struct ab_error *err);
+int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_host_guard *guard,
+		  struct ab_apply *ret, struct ab_strv *notes, struct ab_error *err);
 void ab_apply_fini(struct ab_apply *apply);
 #define ab_autoapply __attribute__((cleanup(ab_apply_fini)))
 
@@ -106,7 +108,8 @@ struct ab_undone {
  * what changed as it is. New objects of a git repository stay, and are not counted.
  */
 int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
-		  const struct ab_progress *progress, struct ab_undone *ret, struct ab_error *err);
+		  struct ab_host_guard *guard, const struct ab_progress *progress,
+		  struct ab_undone *ret, struct ab_error *err);
 
 /* Is there an apply to take back? */
 bool ab_apply_can_undo(const struct ab_layer_set *set);

@@ -152,12 +152,13 @@ static int count_waiting(struct ab_layer_set *set, bool home, struct ab_error *e
 }
 
 int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
-		  const struct ab_progress *progress, struct ab_undone *ret, struct ab_error *err)
+		  struct ab_host_guard *guard, const struct ab_progress *progress,
+		  struct ab_undone *ret, struct ab_error *err)
 {
 	ab_autosite struct ab_site site = AB_SITE_NONE;
 	ab_autofree struct ab_step_now *now = NULL;
 
-	if (load_last(set, &site, err) < 0)
+	if (load_last(set, &site, err) < 0 || ab_site_claim(&site, set, guard, err) < 0)
 		return -1;
 	ret->home = site.steps.home;
 	now = ab_alloc((site.steps.len + 1) * sizeof(now[0]));

@@ -202,6 +202,18 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 
 /* ---- recovery ---- */
 
+/* Nothing of the apply can be found again. */
+static int fail_gone(const struct ab_layer_set *set, struct ab_error *err)
+{
+	ab_fail(err, AB_EREFUSED, 0,
+		"an apply was interrupted, and its folder has been replaced or removed since");
+	err->errnum = ESTALE;
+	return ab_hint(err,
+		       "Remove the layer, with the files that the apply has replaced: agentbox "
+		       "layers rm --yes %s",
+		       set->key);
+}
+
 /* The journal may belong to either of the two layers. */
 static int open_journal(const struct ab_layer_set *set, const char *name, struct ab_steps *steps,
 			struct ab_site *site, struct ab_error *err)
@@ -209,17 +221,14 @@ static int open_journal(const struct ab_layer_set *set, const char *name, struct
 	struct ab_look root;
 
 	if (ab_site_open(site, set, steps->home, err) < 0)
-		return -1;
+		return err->errnum == ENOENT || err->errnum == ENOTDIR ? fail_gone(set, err) : -1;
 	site->steps = *steps;
 	*steps = (struct ab_steps){ 0 };
 	if (ab_site_enter(site, name) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the journal of the apply");
 	if (ab_look_at(site->root, "", &root) < 0 || root.id.ino != site->steps.root.ino ||
-	    root.id.dev != site->steps.root.dev) {
-		ab_fail(err, AB_EREFUSED, 0,
-			"an apply was interrupted, and its folder has been replaced since");
-		return ab_hint(err, "Remove the layer with: agentbox discard %s", set->key);
-	}
+	    root.id.dev != site->steps.root.dev)
+		return fail_gone(set, err);
 	return 0;
 }
 
@@ -231,10 +240,21 @@ static bool is_intact(struct ab_site *site)
 	return true;
 }
 
-static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
+static int claim_again(struct ab_site *site, const struct ab_layer_set *set,
+		       struct ab_host_guard *guard, struct ab_error *err)
+{
+	if (ab_site_claim(site, set, guard, err) == 0)
+		return 0;
+	return ab_wrap(err, "an apply was interrupted and cannot be completed now");
+}
+
+static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
+			struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
 	if (has_mark(site, "done"))
 		return retire_journal(site, err);
+	if (claim_again(site, set, guard, err) < 0)
+		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0) {
 		if (errno != ENOENT)
 			return ab_fail(err, AB_ESYSTEM, errno,
@@ -258,10 +278,13 @@ static int recover_next(struct ab_site *site, struct ab_strv *notes, struct ab_e
 	return 0;
 }
 
-static int recover_last(struct ab_site *site, struct ab_strv *notes, struct ab_error *err)
+static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
+			struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autofree struct ab_step_now *now = NULL;
 
+	if (claim_again(site, set, guard, err) < 0)
+		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "cannot read the journal of an interrupted undo");
@@ -272,7 +295,7 @@ static int recover_last(struct ab_site *site, struct ab_strv *notes, struct ab_e
 }
 
 static int recover_journal(const struct ab_layer_set *set, int undo, const char *name,
-			   struct ab_strv *notes, struct ab_error *err)
+			   struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autosite struct ab_site site = AB_SITE_NONE;
 	ab_autoclose int dir = ab_look_open(undo, name, O_RDONLY | O_DIRECTORY);
@@ -297,10 +320,12 @@ static int recover_journal(const struct ab_layer_set *set, int undo, const char 
 	ab_steps_fini(&steps);
 	if (rc < 0)
 		return -1;
-	return next ? recover_next(&site, notes, err) : recover_last(&site, notes, err);
+	return next ? recover_next(&site, set, guard, notes, err)
+		    : recover_last(&site, set, guard, notes, err);
 }
 
-int ab_layer_recover(const struct ab_layer_set *set, struct ab_strv *notes, struct ab_error *err)
+int ab_layer_recover(const struct ab_layer_set *set, struct ab_host_guard *guard,
+		     struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autoclose int undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
 
@@ -308,8 +333,8 @@ int ab_layer_recover(const struct ab_layer_set *set, struct ab_strv *notes, stru
 		return errno == ENOENT ? 0
 				       : ab_fail(err, AB_ESYSTEM, errno,
 						 "cannot open the undo folder of %s", set->key);
-	if (recover_journal(set, undo, "next", notes, err) < 0 ||
-	    recover_journal(set, undo, "last", notes, err) < 0)
+	if (recover_journal(set, undo, "next", guard, notes, err) < 0 ||
+	    recover_journal(set, undo, "last", guard, notes, err) < 0)
 		return -1;
 	(void)ab_tree_remove(undo, "gone");
 	return 0;

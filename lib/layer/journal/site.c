@@ -7,7 +7,9 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "base/system/fd.h"
+#include "layer/journal/host_guard.h"
 #include "layer/journal/steps.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
@@ -72,8 +74,27 @@ int ab_site_enter(struct ab_site *site, const char *name)
 	return site->old < 0 || site->new < 0 ? -1 : 0;
 }
 
+int ab_site_claim(struct ab_site *site, const struct ab_layer_set *set, struct ab_host_guard *guard,
+		  struct ab_error *err)
+{
+	bool home = site->steps.home;
+	ab_autostrv struct ab_strv paths = { 0 };
+
+	/* The folders of other runs are in the home folder. */
+	for (size_t i = 0; home && i < site->steps.len; i++)
+		if (site->steps.v[i].kind != AB_STEP_MOVE)
+			ab_strv_add(&paths, site->steps.v[i].path);
+	if (guard->enter(guard, home ? set->meta.home : set->meta.workspace, home ? &paths : NULL,
+			 err) < 0)
+		return -1;
+	site->guard = guard;
+	return 0;
+}
+
 void ab_site_fini(struct ab_site *site)
 {
+	if (site->guard)
+		site->guard->leave(site->guard);
 	ab_closep(&site->root);
 	ab_closep(&site->upper);
 	ab_closep(&site->undo);

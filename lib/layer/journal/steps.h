@@ -12,6 +12,7 @@
 #include "layer/journal/plan.h"
 
 struct ab_error;
+struct ab_host_guard;
 struct ab_layer_set;
 
 /* The folder of the last name that was looked up; the next one is often beside it. */
@@ -29,6 +30,7 @@ struct ab_site {
 	int old, new; /* in dir */
 	struct ab_parent host, layer;
 	struct ab_steps steps;
+	struct ab_host_guard *guard; /* that was entered, or NULL */
 };
 #define AB_SITE_NONE                                                                  \
 	{                                                                             \
@@ -41,6 +43,10 @@ int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home
 		 struct ab_error *err);
 /* Then dir, old and new: undo/NAME. -1 with errno. */
 int ab_site_enter(struct ab_site *site, const char *name);
+/* Before anything is staged, put in place or taken back: keep others away from the files of the
+ * steps until ab_site_fini(). */
+int ab_site_claim(struct ab_site *site, const struct ab_layer_set *set, struct ab_host_guard *guard,
+		  struct ab_error *err);
 void ab_site_fini(struct ab_site *site);
 #define ab_autosite __attribute__((cleanup(ab_site_fini)))
 

@@ -14,6 +14,7 @@
 #include "layer/walk/known.h"
 
 struct ab_error;
+struct ab_host_guard;
 struct ab_layer_set;
 
 /* Owns what its view refers to; it must not move while the view is used. */
@@ -36,10 +37,12 @@ void ab_layer_opened_fini(struct ab_layer_opened *opened);
 
 /*
  * Complete or take back what a killed apply or undo left half done. Call it when a set
- * was locked, before anything else. *notes: what was done, as sentences. Costs one
- * look if there is nothing to do.
+ * was locked, before anything else. `guard` is asked if files of the host are to be changed.
+ * *notes: what was done, as sentences. Costs one look if there is nothing to do.
+ * err->errnum ESTALE: the folder of the host has been replaced or is gone.
  */
-int ab_layer_recover(const struct ab_layer_set *set, struct ab_strv *notes, struct ab_error *err);
+int ab_layer_recover(const struct ab_layer_set *set, struct ab_host_guard *guard,
+		     struct ab_strv *notes, struct ab_error *err);
 
 /* The part of the set ("project/upper"), the list of files that apply left on the host, and the
  * host's folder as O_PATH (-1 with err). */

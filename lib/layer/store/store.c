@@ -493,6 +493,14 @@ static bool has_entry(const struct ab_layer_set *set, const char *part)
 	return ab_folder_next(list) != NULL || (fd < 0 && errno == EACCES);
 }
 
+bool ab_layer_set_interrupted(const struct ab_layer_set *set)
+{
+	ab_autoclose int next = ab_layer_set_open(set, "undo/next", O_PATH);
+	ab_autoclose int undone = ab_layer_set_open(set, "undo/last/undo", O_PATH);
+
+	return next >= 0 || undone >= 0;
+}
+
 bool ab_layer_set_waiting(const struct ab_layer_set *set)
 {
 	if (set->meta.waiting >= 0)

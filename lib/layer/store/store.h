@@ -103,6 +103,10 @@ int ab_layer_set_open(const struct ab_layer_set *set, const char *part, int flag
 /* Remove a part ("project", "undo"). It is renamed first, so no reader sees half of it. */
 int ab_layer_set_drop(struct ab_layer_set *set, const char *part, struct ab_error *err);
 
+/* Was an apply or an undo killed? Then host files may be half changed, and the set has the others
+ * (layer/journal/plan.h). */
+bool ab_layer_set_interrupted(const struct ab_layer_set *set);
+
 /* Are there changes to the workspace that were neither applied nor discarded? meta.waiting says it;
  * if that is unknown: is there anything in project/? */
 bool ab_layer_set_waiting(const struct ab_layer_set *set);

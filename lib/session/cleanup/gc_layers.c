@@ -57,6 +57,8 @@ static void look_at_set(const struct ab_layer_store *store, const char *key, uin
 	}
 	ret->used_ms = set.meta.last_ns / 1000000;
 	ret->waiting = ab_layer_set_waiting(&set);
+	/* It has files that belong to the host. The next command that uses it settles that. */
+	ret->busy |= ab_layer_set_interrupted(&set);
 	ab_layer_set_size(&set, *entries, &size);
 	ret->bytes = size.bytes;
 	*entries -= size.entries;

@@ -101,7 +101,7 @@ int ab_kept_layers_take(const struct ab_kept_layers_wish *wish, struct ab_kept_l
 		how |= AB_LAYERS_TRY;
 	if (ab_layers_open(&wish->store, key, how, &ret->set, err) == 0) {
 		/* No box may start on half an apply. */
-		if (ab_layer_recover(&ret->set, notes, err) < 0 ||
+		if (ab_layer_recover(&ret->set, wish->guard, notes, err) < 0 ||
 		    use_set(wish, ret, notes, details, err) < 0)
 			return ab_step(err, "layers");
 		return 0;

@@ -21,6 +21,7 @@
 #include "layer/store/store.h"
 
 struct ab_error;
+struct ab_host_guard;
 struct ab_policy;
 struct ab_strv;
 
@@ -41,8 +42,9 @@ struct ab_kept_layers {
 struct ab_kept_layers_wish {
 	struct ab_layer_store store;
 	const struct ab_policy *policy;
-	const char *name; /* of --name, or NULL */
-	bool verbose;	  /* compare the layer with the host's files */
+	struct ab_host_guard *guard; /* asked before an interrupted apply is completed */
+	const char *name;	     /* of --name, or NULL */
+	bool verbose;		     /* compare the layer with the host's files */
 };
 
 /* Pure: the key of the home layer that this run would keep; NULL: none. Free it. */

@@ -59,6 +59,12 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 	} else if (automatic && !sum->waiting) {
 		ab_buf_printf(&b, "; all applied (to take %s back: agentbox undo %s)",
 			      sum->changed == 1 ? "it" : "them", key);
+	} else if (sum->busy[0]) {
+		ab_buf_printf(
+			&b,
+			"; not applied, because the run %s can write to the workspace. Later: "
+			"agentbox diff %s, agentbox apply %s, agentbox discard %s",
+			sum->busy, key, key, key);
 	} else if (automatic) {
 		ab_buf_printf(&b,
 			      "; %" PRIu64 " applied, %" PRIu64

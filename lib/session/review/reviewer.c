@@ -33,6 +33,8 @@
 #include "base/system/fd.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
+#include "session/state/claim.h"
+#include "session/state/state.h"
 #include "session/terminal/tty.h"
 
 enum {
@@ -60,6 +62,7 @@ struct ab_reviewer {
 /* In the reviewer's process. */
 struct work {
 	struct ab_reviewer_setup setup;
+	struct ab_claim claim;
 	struct ab_apply apply;
 	struct ab_review_sum sum;
 };
@@ -83,7 +86,7 @@ static int walk_layer(struct work *w, struct ab_error *err)
 	ab_autostrv struct ab_strv notes = { 0 };
 
 	ab_apply_fini(&w->apply);
-	if (ab_apply_open(w->setup.set, false, &w->apply, &notes, err) < 0)
+	if (ab_apply_open(w->setup.set, false, &w->claim.guard, &w->apply, &notes, err) < 0)
 		return -1;
 	ab_apply_label(&w->apply);
 	ab_review_text_count(&w->apply.changes, &w->sum);
@@ -94,8 +97,13 @@ static int count_changes(struct work *w, struct ab_error *err)
 {
 	if (walk_layer(w, err) < 0)
 		return -1;
-	if (w->setup.automatic && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0)
-		return -1;
+	if (w->setup.automatic && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0) {
+		if (!w->claim.busy[0])
+			return -1;
+		/* Another run can write there: the changes wait. */
+		memcpy(w->sum.busy, w->claim.busy, sizeof(w->sum.busy));
+		*err = (struct ab_error){ 0 };
+	}
 	/* An empty layer is of no use. */
 	if (w->sum.waiting == 0)
 		return ab_layer_discard(w->setup.store, w->setup.set, false, err);
@@ -298,11 +306,13 @@ static void answer_ask(struct work *w, int sock)
 static _Noreturn void be_reviewer(const struct ab_reviewer_setup *setup, int sock, pid_t parent)
 {
 	struct work w = { .setup = *setup, .apply = AB_APPLY_NONE };
-	const int keep[] = { sock, setup->set->dir, setup->set->lock, setup->store->root };
+	const int keep[] = { sock, setup->set->dir, setup->set->lock, setup->state->root,
+			     setup->state->live };
 	sigset_t none;
 	uint32_t request;
 
 	prctl(PR_SET_NAME, "agentbox-review");
+	ab_claim_init(&w.claim, setup->state, setup->run);
 	for (int fd = 0; fd < 3; fd++)
 		if (fd != sock)
 			close(fd);

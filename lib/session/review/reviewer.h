@@ -17,12 +17,15 @@ struct ab_error;
 struct ab_layer_set;
 struct ab_layer_store;
 struct ab_reviewer;
+struct ab_state;
 
 struct ab_reviewer_setup {
 	const struct ab_layer_store *store;
 	struct ab_layer_set *set; /* locked */
-	const char *workspace;	  /* its real path */
-	bool automatic;		  /* apply changes without a label */
+	const struct ab_state *state;
+	const char *run;       /* its id */
+	const char *workspace; /* its real path */
+	bool automatic;	       /* apply changes without a label */
 };
 
 int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer **ret,
@@ -36,6 +39,7 @@ struct ab_review_sum {
 	uint64_t held;	    /* one of these three: not applied with the safe ones */
 	uint64_t applied;   /* by "auto" */
 	uint64_t waiting;   /* neither applied nor discarded */
+	char busy[8];	    /* the run that kept "auto" from applying, or "" */
 	bool cut;	    /* there is more: a limit was reached */
 	char *json;	    /* all of this, for --result */
 };

@@ -276,6 +276,7 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct
 	 * that stays in live/ would be swept again by every start. */
 	if (ab_state_open(path, &p->state, err) < 0 || ab_state_check_writable(&p->state, err) < 0)
 		return -1;
+	ab_claim_init(&p->claim, &p->state, NULL);
 	/* Remove what a killed run left in a workspace before we look at what exists there. */
 	ab_leftovers_stale(&p->state, &p->notes);
 	/* record.c checks again when it claims the name; a failure here leaves nothing behind. */
@@ -419,12 +420,12 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 	return ab_step(err, "secrets");
 }
 
-static struct ab_kept_layers_wish wish_layers(const struct ab_prepared *p,
-					      const struct ab_request *rq)
+static struct ab_kept_layers_wish wish_layers(struct ab_prepared *p, const struct ab_request *rq)
 {
 	return (struct ab_kept_layers_wish){ .store = { .root = p->state.root,
 							.path = p->state.path },
 					     .policy = p->policy,
+					     .guard = &p->claim.guard,
 					     .name = rq->name,
 					     .verbose = rq->verbose > 0 };
 }
@@ -533,14 +534,35 @@ static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct
 	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
 		return -1;
 	/* No box may start on half an apply. */
-	if (ab_layer_recover(p->review, &p->notes, err) < 0)
+	if (ab_layer_recover(p->review, &p->claim.guard, &p->notes, err) < 0)
 		return ab_step(err, "layers");
 	return ab_review_layer(&setup, p->review, &p->host.facts, &p->notes, err);
 }
 
+static void say_waiting(void *arg, const char *text)
+{
+	const struct ab_request *rq = arg;
+
+	rq->say(rq->arg, AB_SAY_NOTE, text);
+}
+
+/* Before we look at the workspace: what an apply changes there is protected, too. */
+static int await_apply(const struct ab_request *rq, const struct ab_prepared *p,
+		       struct ab_error *err)
+{
+	ab_autostrv struct ab_strv roots = { 0 };
+
+	if (p->nested)
+		return 0;
+	ab_strv_extend(&roots, &p->policy->fs.write);
+	ab_strv_extend(&roots, &p->policy->fs.share);
+	ab_strv_add_once(&roots, p->policy->workspace);
+	return ab_claim_wait(&p->state, &roots, say_waiting, (void *)(uintptr_t)rq, err);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
-	if (ab_prepare_record(rq, p, err) < 0)
+	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0)
 		return -1;
 	if (!p->nested)
 		ab_share_create(p->policy, &p->notes);
@@ -627,6 +649,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .kept = AB_KEPT_LAYERS_NONE,
+				     .claim = AB_CLAIM_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
 	if (load_policy(&request->policy, ret, err) < 0 ||
 	    (request->learn && set_learning(ret, err) < 0)) {

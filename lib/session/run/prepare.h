@@ -8,6 +8,7 @@
 #include "session/home/home_return.h"
 #include "session/kept/kept.h"
 #include "session/secrets/secrets.h"
+#include "session/state/claim.h"
 #include "session/state/next_run.h"
 #include "session/state/state.h"
 
@@ -24,6 +25,7 @@ struct ab_prepared {
 	const struct ab_copy *result; /* for --result; owned by the run */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
+	struct ab_claim claim;	       /* to complete an interrupted apply */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
 	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */

@@ -153,6 +153,8 @@ static int start_reviewer(struct run *r, struct ab_error *err)
 	struct ab_prepared *p = r->prepared;
 	struct ab_reviewer_setup setup = { .store = AB_LAYER_STORE(&p->state),
 					   .set = p->review,
+					   .state = &p->state,
+					   .run = p->spec.run_id,
 					   .workspace = p->host.survey.reviewed,
 					   .automatic = p->policy->fs.review == AB_REVIEW_AUTO };
 
@@ -189,6 +191,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 
 	ab_kept_layers_locks(&p->kept, duty.locks);
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
+	    ab_claim_check(&p->state, &p->host.survey.write, err) < 0 ||
 	    ab_prepare_layers(r->request, p, err) < 0)
 		return -1;
 	/* By now init has its sockets and will wait for the answer. The broker closes what it

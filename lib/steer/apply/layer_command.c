@@ -16,8 +16,8 @@
 #include "layer/journal/view.h"
 #include "layer/walk/look.h"
 #include "policy/layers/layers.h"
+#include "session/state/live_writers.h"
 #include "session/state/state.h"
-#include "steer/client/live_writers.h"
 #include "steer/client/steer.h"
 
 /* ---- which set ---- */
@@ -107,19 +107,18 @@ static int add_path(struct ab_layer_command *c, const char *word, const char *ro
 	return 0;
 }
 
-/* New files are prepared beside their place, where a box that can write there could change them. */
+/* Say it before anybody is asked; the guard looks again (session/state/claim.h). */
 static int check_writers(const struct ab_layer_command *c, bool home, struct ab_error *err)
 {
+	static const struct ab_strv nothing;
 	const char *place = home ? c->set.meta.home : c->set.meta.workspace;
-	ab_autofree char *shown = NULL;
+	/* Which files of the home folder will be chosen is not known yet. */
+	struct ab_writer_search search = { .root = place, .paths = home ? &nothing : NULL };
 	char run[8];
 
-	if (!place || place[0] != '/' || !ab_find_live_writer(c->state, place, !home, run))
+	if (!place || place[0] != '/' || !ab_find_live_writer(c->state, &search, run))
 		return 0;
-	shown = ab_escape(place);
-	ab_fail(err, AB_EREFUSED, 0, "cannot change files in %s while the run %s can write there",
-		shown, run);
-	return ab_hint(err, "wait until it ends, or end it: agentbox stop %s", run);
+	return ab_fail_live_writer(place, run, err);
 }
 
 int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_layer_words *words,
@@ -135,9 +134,10 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 		return -1;
 	}
 	ret->store = (struct ab_layer_store){ ret->state->root, ret->state->path };
+	ab_claim_init(&ret->claim, ret->state, NULL);
 	if (choose_set(ret, words, input->cwd, use, &used, err) < 0 ||
-	    (use != AB_LAYER_DROPPED && check_writers(ret, home, err) < 0) ||
-	    ab_layer_recover(&ret->set, &ret->notes, err) < 0)
+	    (use == AB_LAYER_WAITING && check_writers(ret, home, err) < 0) ||
+	    ab_layer_recover(&ret->set, &ret->claim.guard, &ret->notes, err) < 0)
 		return -1;
 	root = home ? ret->set.meta.home : ret->set.meta.workspace;
 	for (size_t i = used; i < words->n; i++)
@@ -148,6 +148,7 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 
 void ab_layer_command_fini(struct ab_layer_command *c)
 {
+	ab_claim_release(&c->claim);
 	ab_layer_set_fini(&c->set);
 	ab_strv_fini(&c->paths);
 	ab_strv_fini(&c->notes);

@@ -10,6 +10,7 @@
 #include "base/data/strv.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
+#include "session/state/claim.h"
 
 struct ab_error;
 struct ab_policy_input;
@@ -26,8 +27,9 @@ struct ab_layer_words {
 struct ab_layer_command {
 	struct ab_layer_set set;
 	struct ab_layer_store store;
-	struct ab_strv paths; /* relative to the root; "" is the root */
-	struct ab_strv notes; /* sentences for standard error */
+	struct ab_strv paths;  /* relative to the root; "" is the root */
+	struct ab_strv notes;  /* sentences for standard error */
+	struct ab_claim claim; /* for functions that need a guard */
 	/* From here on private. */
 	struct ab_state *state;
 };
@@ -43,9 +45,9 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 			  struct ab_error *err);
 void ab_layer_command_fini(struct ab_layer_command *command);
 #define ab_autolayercommand __attribute__((cleanup(ab_layer_command_fini)))
-#define AB_LAYER_COMMAND_NONE            \
-	{                                \
-		.set = AB_LAYER_SET_NONE \
+#define AB_LAYER_COMMAND_NONE                                     \
+	{                                                         \
+		.set = AB_LAYER_SET_NONE, .claim = AB_CLAIM_NONE, \
 	}
 
 /* Pick the paths of the command; AB_ENOTFOUND if nothing changed at one of them. */

@@ -19,6 +19,7 @@
 #include "layer/store/store.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
+#include "session/state/claim.h"
 #include "session/state/state.h"
 #include "steer/changes/diff_state.h"
 #include "steer/client/steer.h"
@@ -339,12 +340,16 @@ static void note_state(struct job *j)
 }
 
 /* A box that uses the set has it locked; then show what there is. */
-static int open_set(struct job *j, const struct ab_layer_store *store, const char *which,
+static int open_set(struct job *j, const struct ab_state *state, const char *which,
 		    struct ab_error *err)
 {
+	const struct ab_layer_store *store = AB_LAYER_STORE(state);
+	struct ab_claim claim;
+
+	ab_claim_init(&claim, state, NULL);
 	if (ab_layers_find(store, which, j->input->cwd, AB_LAYERS_LOCK | AB_LAYERS_TRY, &j->set,
 			   err) == 0)
-		return ab_layer_recover(&j->set, &j->report->notes, err);
+		return ab_layer_recover(&j->set, &claim.guard, &j->report->notes, err);
 	if (err->errnum != EWOULDBLOCK)
 		return -1;
 	*err = (struct ab_error){ 0 };
@@ -387,10 +392,10 @@ static bool has_home(const struct ab_layer_set *set)
 }
 
 /* 1: there is no such layer, and *err says so. 2: there is one, but not above this folder. */
-static int try_layer(struct job *j, const struct ab_layer_store *store, struct ab_error *err)
+static int try_layer(struct job *j, const struct ab_state *state, struct ab_error *err)
 {
 	/* A path is not the name of a layer. */
-	if (open_set(j, store, j->request->which, err) < 0)
+	if (open_set(j, state, j->request->which, err) < 0)
 		return err->errnum == ENOENT || (j->request->which && !j->request->settled &&
 						 !ab_layer_key_valid(j->request->which))
 			       ? 1
@@ -448,7 +453,7 @@ static int show_request(const struct ab_policy_input *input, const struct ab_dif
 		.set = AB_LAYER_SET_NONE,
 		.opened = AB_LAYER_OPENED_NONE,
 	};
-	int result = try_layer(&j, AB_LAYER_STORE(state), err);
+	int result = try_layer(&j, state, err);
 	int shown = result > 0 ? try_run(&j, state, err) : result;
 
 	/* No such run: what is known about the layer stays. */

@@ -10,8 +10,10 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "layer/apply/apply.h"
+#include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "policy/layers/layers.h"
+#include "session/state/claim.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 #include "workspace/tree/dir.h"
@@ -123,9 +125,26 @@ static bool has_home_files(const struct ab_layer_set *set)
 	return ab_listing_read(&l, fd, 1) < 0 || l.len > 0;
 }
 
-static int remove_set(const struct ab_layer_store *store, const char *which, const char *cwd,
-		      bool force, int64_t *ret_changes, struct ab_error *err)
+/* Files of the host may be half changed, and the others are in the set. If their folder is gone,
+ * they are of no use. */
+static int settle_apply(const struct ab_state *state, const struct ab_layer_set *set, bool force,
+			struct ab_strv *notes, struct ab_error *err)
 {
+	struct ab_claim claim;
+
+	ab_claim_init(&claim, state, NULL);
+	if (ab_layer_recover(set, &claim.guard, notes, err) == 0)
+		return 0;
+	if (!force || err->errnum != ESTALE)
+		return -1;
+	*err = (struct ab_error){ 0 };
+	return 0;
+}
+
+static int remove_set(const struct ab_state *state, const char *which, const char *cwd, bool force,
+		      int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
+{
+	const struct ab_layer_store *store = AB_LAYER_STORE(state);
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	bool damaged = false;
 
@@ -138,6 +157,8 @@ static int remove_set(const struct ab_layer_store *store, const char *which, con
 			return -1;
 		damaged = true;
 	}
+	if (!damaged && settle_apply(state, &set, force, notes, err) < 0)
+		return -1;
 	*ret_changes = set.meta.waiting;
 	if (!force && ab_layer_set_waiting(&set))
 		return 1;
@@ -147,14 +168,14 @@ static int remove_set(const struct ab_layer_store *store, const char *which, con
 }
 
 int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
-		 int64_t *ret_changes, struct ab_error *err)
+		 int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
 {
 	struct ab_state state;
 	int result;
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = remove_set(AB_LAYER_STORE(&state), which, input->cwd, force, ret_changes, err);
+	result = remove_set(&state, which, input->cwd, force, ret_changes, notes, err);
 	ab_state_fini(&state);
 	return result;
 }

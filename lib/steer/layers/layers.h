@@ -50,10 +50,10 @@ char *ab_layers_waiting_json(const struct ab_layer_infos *list);
 /*
  * Remove the layers. 1: they have changes to apply, and `force` is not set; nothing was removed, and
  * *ret_changes is their number or -1. 2: the same for files in a home layer. Fails if they are in
- * use.
+ * use. An interrupted apply is settled before; *notes says so.
  */
 int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
-		 int64_t *ret_changes, struct ab_error *err);
+		 int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err);
 
 /*
  * Let the host's files win over copies in the home layer: without paths, over those that the host
@@ -63,6 +63,7 @@ int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool fo
 struct ab_layers_refreshed {
 	struct ab_strv paths; /* relative to home, raw bytes */
 	struct ab_strv left;  /* could not be refreshed: PATH, then why, in turn */
+	struct ab_strv notes; /* sentences: an interrupted apply was settled */
 };
 int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 		      const char *const *paths, size_t npaths, struct ab_layers_refreshed *ret,

@@ -14,9 +14,11 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
+#include "session/state/claim.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 #include "steer/layers/layers.h"
@@ -141,6 +143,7 @@ int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	struct ab_state state;
+	struct ab_claim claim;
 	int result;
 
 	*ret = (struct ab_layers_refreshed){ 0 };
@@ -148,6 +151,9 @@ int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 		return -1;
 	result = ab_layers_find(AB_LAYER_STORE(&state), which, input->cwd,
 				AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err);
+	ab_claim_init(&claim, &state, NULL);
+	if (result == 0)
+		result = ab_layer_recover(&set, &claim.guard, &ret->notes, err);
 	if (result == 0)
 		result = refresh_set(input, &set, paths, npaths, ret, err);
 	ab_state_fini(&state);
@@ -158,4 +164,5 @@ void ab_layers_refreshed_fini(struct ab_layers_refreshed *done)
 {
 	ab_strv_fini(&done->paths);
 	ab_strv_fini(&done->left);
+	ab_strv_fini(&done->notes);
 }

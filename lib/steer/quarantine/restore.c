@@ -26,7 +26,8 @@
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
 #include "session/cleanup/moved_files.h"
-#include "steer/client/live_writers.h"
+#include "session/state/claim.h"
+#include "session/state/live_writers.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/move.h"
@@ -54,14 +55,16 @@ static int refuse(struct ab_error *err, const char *path, const char *why)
  * change it. */
 static int check_runs(const struct job *j, struct ab_error *err)
 {
+	static const struct ab_strv nothing;
 	const char *path = j->ret->path;
+	struct ab_writer_search search = { .root = path, .paths = &nothing };
 	char found[8];
 
 	if (j->one.is.live) {
 		refuse(err, path, "its run is active, and programs in the box can still change it");
 		return ab_hint(err, "end the run first: agentbox stop %s", j->one.is.run);
 	}
-	if (!ab_find_live_writer(&j->one.state, path, false, found))
+	if (!ab_find_live_writer(&j->one.state, &search, found))
 		return 0;
 	refuse(err, path, "a run that is active there would move it to quarantine again");
 	return ab_hint(err, "end the run first: agentbox stop %s", found);
@@ -282,6 +285,23 @@ static int restore_object(struct job *j, struct ab_error *err)
 	return 0;
 }
 
+/* No box that can write there starts meanwhile. */
+static int restore_alone(struct job *j, struct ab_error *err)
+{
+	ab_autofree char *parent = ab_path_parent(j->ret->path);
+	ab_autostrv struct ab_strv name = { 0 };
+	struct ab_claim claim;
+	int result;
+
+	ab_claim_init(&claim, &j->one.state, NULL);
+	ab_strv_add(&name, j->name);
+	if (ab_claim_take(&claim, parent, &name, err) < 0)
+		return -1;
+	result = restore_object(j, err);
+	ab_claim_release(&claim);
+	return result;
+}
+
 int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
 		     struct ab_restored *ret, struct ab_error *err)
 {
@@ -301,7 +321,7 @@ int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *
 	int result = open_job(input, ask, &j, ret, err);
 
 	if (result == 0)
-		result = restore_object(&j, err);
+		result = restore_alone(&j, err);
 	close_job(&j);
 	if (result < 0)
 		ab_restored_fini(ret);

@@ -1,0 +1,246 @@
+#include "session/state/claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "session/state/live_writers.h"
+#include "session/state/state.h"
+
+#define CLAIM "claim"
+
+enum {
+	WAIT_MS = 10 * 1000,
+	PAUSE_MS = 20,
+};
+
+/* Signals are blocked while a box is being made. */
+static bool is_interrupted(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(ending); i++)
+		if (sigismember(&pending, ending[i]))
+			return true;
+	return false;
+}
+
+static void pause_shortly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
+}
+
+/* The folder of the claim that holds the lock; "" while it is not written yet. */
+static char *read_place(int fd)
+{
+	char path[PATH_MAX];
+	ssize_t n = pread(fd, path, sizeof(path), 0);
+
+	return ab_strndup(path, n > 0 ? (size_t)n : 0);
+}
+
+/* ---- the claim ---- */
+
+/* -1 with errno EWOULDBLOCK: another process has it. */
+static int try_lock(const struct ab_state *state)
+{
+	ab_autoclose int fd = openat(state->root, CLAIM,
+				     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat ours, named;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0)
+		return -1;
+	/* The one who had it has removed the file. */
+	if (fstatat(state->root, CLAIM, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    named.st_ino != ours.st_ino || named.st_dev != ours.st_dev) {
+		errno = EWOULDBLOCK;
+		return -1;
+	}
+	return ab_take_fd(&fd);
+}
+
+static int fail_busy(const struct ab_state *state, struct ab_error *err)
+{
+	ab_autoclose int fd = openat(state->root, CLAIM, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autofree char *place = fd < 0 ? NULL : read_place(fd);
+	ab_autofree char *shown = ab_escape(place && place[0] ? place : "a workspace");
+
+	ab_fail(err, AB_EREFUSED, 0, "another command is changing files in %s", shown);
+	return ab_hint(err, "try again when it has ended");
+}
+
+static int lock_claim(const struct ab_state *state, int *ret, struct ab_error *err)
+{
+	int64_t until = ab_now_ms() + WAIT_MS;
+
+	for (;;) {
+		int fd = try_lock(state);
+
+		if (fd >= 0) {
+			*ret = fd;
+			return 0;
+		}
+		if (errno != EWOULDBLOCK)
+			return ab_fail(err, AB_ESYSTEM, errno, "lock %s/" CLAIM, state->path);
+		if (ab_now_ms() >= until)
+			return fail_busy(state, err);
+		pause_shortly();
+	}
+}
+
+static int write_place(int fd, const char *place)
+{
+	if (ftruncate(fd, 0) < 0)
+		return -1;
+	return ab_write_all(fd, place, strlen(place));
+}
+
+static int check_writers(struct ab_claim *claim, const char *place, const struct ab_strv *paths,
+			 struct ab_error *err)
+{
+	struct ab_writer_search search = { .root = place, .paths = paths, .except = claim->own };
+
+	if (!ab_find_live_writer(claim->state, &search, claim->busy))
+		return 0;
+	return ab_fail_live_writer(place, claim->busy, err);
+}
+
+int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv *paths,
+		  struct ab_error *err)
+{
+	ab_autofree char *real = realpath(root, NULL);
+	const char *place = real ? real : root;
+
+	claim->busy[0] = '\0';
+	if (lock_claim(claim->state, &claim->lock, err) < 0)
+		return -1;
+	if (write_place(claim->lock, place) < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIM, claim->state->path);
+	else if (check_writers(claim, place, paths, err) == 0)
+		return 0;
+	ab_claim_release(claim);
+	return -1;
+}
+
+void ab_claim_release(struct ab_claim *claim)
+{
+	if (claim->lock < 0)
+		return;
+	/* Without the file a start costs one call. The lock is ours until it is gone. */
+	unlinkat(claim->state->root, CLAIM, 0);
+	ab_closep(&claim->lock);
+	claim->lock = -1;
+}
+
+static int enter_guard(struct ab_host_guard *guard, const char *root, const struct ab_strv *paths,
+		       struct ab_error *err)
+{
+	return ab_claim_take((struct ab_claim *)guard, root, paths, err);
+}
+
+static void leave_guard(struct ab_host_guard *guard)
+{
+	ab_claim_release((struct ab_claim *)guard);
+}
+
+void ab_claim_init(struct ab_claim *ret, const struct ab_state *state, const char *own)
+{
+	*ret = (struct ab_claim){ .guard = { .enter = enter_guard, .leave = leave_guard },
+				  .state = state,
+				  .own = own,
+				  .lock = -1 };
+}
+
+/* ---- the run ---- */
+
+/* Policies have paths with links in them. */
+static bool overlaps(const char *place, const char *root)
+{
+	ab_autofree char *real = realpath(root, NULL);
+
+	if (real)
+		root = real;
+	return ab_path_within(place, root) || ab_path_within(root, place);
+}
+
+/* 1: *ret_place is being changed, and a root is in it or contains it. */
+static int find_claim(const struct ab_state *state, const struct ab_strv *roots, char **ret_place,
+		      struct ab_error *err)
+{
+	ab_autoclose int fd =
+		openat(state->root, CLAIM, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ab_autofree char *place = NULL;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return 0; /* of a command that was killed */
+	if (fd < 0 || errno != EWOULDBLOCK) {
+		ab_fail(err, AB_ESYSTEM, errno, "look at %s/" CLAIM, state->path);
+		return ab_step(err, "workspace");
+	}
+	place = read_place(fd);
+	for (size_t i = 0; i < roots->len; i++)
+		if (!place[0] || overlaps(place, roots->v[i])) {
+			*ret_place = ab_take(place);
+			return 1;
+		}
+	return 0;
+}
+
+static int fail_claimed(const char *place, struct ab_error *err)
+{
+	ab_autofree char *shown = ab_escape(place[0] ? place : "the workspace");
+
+	ab_fail(err, AB_EREFUSED, 0, "agentbox is changing files in %s (apply or undo)", shown);
+	ab_hint(err, "start the run again when that has ended");
+	return ab_step(err, "workspace");
+}
+
+int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
+		  void (*tell)(void *arg, const char *text), void *arg, struct ab_error *err)
+{
+	int64_t until = ab_now_ms() + WAIT_MS;
+
+	for (bool told = false;; told = true) {
+		ab_autofree char *place = NULL;
+		int found = find_claim(state, roots, &place, err);
+
+		if (found <= 0)
+			return found;
+		if (is_interrupted())
+			return ab_fail(err, AB_ESYSTEM, EINTR, "wait for the end of an apply");
+		if (ab_now_ms() >= until)
+			return fail_claimed(place, err);
+		if (!told)
+			tell(arg, "waiting: agentbox is changing files in the workspace (apply or "
+				  "undo)");
+		pause_shortly();
+	}
+}
+
+int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, struct ab_error *err)
+{
+	ab_autofree char *place = NULL;
+	int found = find_claim(state, roots, &place, err);
+
+	return found > 0 ? fail_claimed(place, err) : found;
+}
