@@ -345,14 +345,19 @@ refresh_index()
 	agentbox undo dev
 	[ "$status" -eq 0 ]
 	[ "$(cat "$HOME/.tool")" = 1 ]
-	# Only a known cache is safe: settings may be obeyed outside.
-	mkdir -p "$upper/.cache/pip"
-	chmod -R 755 "$upper/.cache"
+	# Only a known cache is safe: settings may be obeyed outside, and packages run.
+	mkdir -p "$upper/.cache/ruff" "$upper/.cache/pip" "$upper/.cargo/registry/src"
+	chmod -R 755 "$upper/.cache" "$upper/.cargo"
+	echo 2 >"$upper/.cache/ruff/index"
 	echo 2 >"$upper/.cache/pip/index"
 	echo 2 >"$upper/.cache/other"
+	echo 2 >"$upper/.cargo/registry/src/lib.rs"
 	agentbox apply dev --home --safe
 	[ "$status" -eq 1 ] # some are left
-	[ "$(cat "$HOME/.cache/pip/index")" = 2 ]
+	[[ "$output" == *"lib.rs"*"[packages]"* ]]
+	[ "$(cat "$HOME/.cache/ruff/index")" = 2 ]
+	[ ! -e "$HOME/.cache/pip/index" ]
+	[ ! -e "$HOME/.cargo/registry/src/lib.rs" ]
 	[ ! -e "$HOME/.cache/other" ]
 	[ ! -e "$HOME/.config/tool" ]
 	[ "$(cat "$HOME/.tool")" = 1 ]

@@ -314,6 +314,36 @@ static const struct name_row {
 	{ ".m2/settings.xml", "mvn", AB_LABEL_BUILD },
 	{ "node_modules/.bin", "npm", AB_LABEL_BUILD },
 
+	/* Code that was downloaded or compiled, and is run from there. */
+	{ ".npm/_cacache", "npm", AB_LABEL_PACKAGES },
+	{ ".npm/_npx", "npx", AB_LABEL_PACKAGES },
+	{ ".cache/yarn", "yarn", AB_LABEL_PACKAGES },
+	{ ".yarn/cache", "yarn", AB_LABEL_PACKAGES },
+	{ ".yarn/berry/cache", "yarn", AB_LABEL_PACKAGES },
+	{ ".cache/pnpm", "pnpm", AB_LABEL_PACKAGES },
+	{ ".local/share/pnpm/store", "pnpm", AB_LABEL_PACKAGES },
+	{ ".bun/install/cache", "bun", AB_LABEL_PACKAGES },
+	{ ".cache/deno", "deno", AB_LABEL_PACKAGES },
+	{ ".cache/typescript", "TypeScript", AB_LABEL_PACKAGES },
+	{ ".cache/node/corepack", "corepack", AB_LABEL_PACKAGES },
+	{ ".cache/pip", "pip", AB_LABEL_PACKAGES },
+	{ ".cache/uv", "uv", AB_LABEL_PACKAGES },
+	{ ".cache/pypoetry", "poetry", AB_LABEL_PACKAGES },
+	{ ".cargo/registry", "cargo", AB_LABEL_PACKAGES },
+	{ ".cargo/git", "cargo", AB_LABEL_PACKAGES },
+	{ ".m2/repository", "mvn", AB_LABEL_PACKAGES },
+	{ ".gradle/caches", "gradle", AB_LABEL_PACKAGES },
+	{ ".gradle/wrapper", "gradle", AB_LABEL_PACKAGES },
+	{ ".ivy2/cache", "sbt", AB_LABEL_PACKAGES },
+	{ ".cache/coursier", "coursier", AB_LABEL_PACKAGES },
+	{ ".nuget/packages", "dotnet", AB_LABEL_PACKAGES },
+	{ ".cache/composer", "composer", AB_LABEL_PACKAGES },
+	{ "go/pkg/mod", "go", AB_LABEL_PACKAGES },
+	{ ".cache/go-build", "go", AB_LABEL_PACKAGES },
+	{ ".cache/ccache", "ccache", AB_LABEL_PACKAGES },
+	{ ".ccache", "ccache", AB_LABEL_PACKAGES },
+	{ ".cache/sccache", "sccache", AB_LABEL_PACKAGES },
+
 	/* Agents. */
 	{ "claude.md", "Claude Code", AB_LABEL_AGENT },
 	{ "claude.local.md", "Claude Code", AB_LABEL_AGENT },
@@ -460,8 +490,10 @@ static bool is_settings(const struct name_row *row)
 static void add_row(const struct ab_change *change, const struct name_row *row,
 		    struct ab_label_hits *hits)
 {
+	bool run = row->id == AB_LABEL_BUILD || row->id == AB_LABEL_PACKAGES;
+
 	/* Nothing runs a build file that is gone. */
-	if (row->id != AB_LABEL_BUILD || change->is != AB_TYPE_NONE || is_settings(row))
+	if (!run || change->is != AB_TYPE_NONE || is_settings(row))
 		ab_label_add(hits, row->id, row->who, NULL);
 }
 
@@ -508,22 +540,12 @@ void ab_label_names(const struct ab_change *change, const char *folded, struct a
 
 /*
  * Too many programs obey files in a home folder to list their names, so these are the exceptions:
- * what a program downloaded or computed and would do again. Not all of .cache: prompts of shells,
- * virtual environments and hook managers keep code there.
+ * what a program computed and would compute again, and runs nothing of. Caches of packages and of
+ * compiled code are not among them: they have a label of their own.
  */
 static const char *const home_caches[] = {
-	".cache/ccache",	".cache/composer",
-	".cache/coursier",	".cache/deno",
-	".cache/fontconfig",	".cache/go-build",
-	".cache/golangci-lint", ".cache/mesa_shader_cache",
-	".cache/mypy",		".cache/pip",
-	".cache/pnpm",		".cache/ruff",
-	".cache/sccache",	".cache/thumbnails",
-	".cache/typescript",	".cache/uv",
-	".cache/yarn",		".npm/_cacache",
-	".npm/_logs",		".cargo/registry",
-	".m2/repository",	".gradle/caches",
-	"go/pkg/mod",
+	".cache/fontconfig", ".cache/golangci-lint", ".cache/mypy",
+	".cache/ruff",	     ".cache/thumbnails",    ".npm/_logs",
 };
 
 bool ab_label_is_home_cache(const struct ab_change *change)

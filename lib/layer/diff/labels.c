@@ -28,6 +28,8 @@ const struct ab_label ab_labels[AB_LABEL_COUNT] = {
 		"Installing, building or testing the project outside the box runs it." },
 	[AB_LABEL_REGISTRY] = { "registry", "takes packages from another place",
 		"Code from a source that the project did not use before runs on the next install." },
+	[AB_LABEL_PACKAGES] = { "packages", "is in a cache of packages or compiled code",
+		"Installs and builds outside take code from it without downloading or compiling it again." },
 	[AB_LABEL_AGENT] = { "agent", "instructs or configures an agent",
 		"Agents obey instructions, start tool servers and run hooks from this file." },
 	[AB_LABEL_CREDENTIALS] = { "credentials", "holds credentials or how to get them",
