@@ -83,16 +83,18 @@ static int diff_main(struct args *args)
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
 	request = get_request(args);
-	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT,
-		      args->input.environ);
+	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT, &args->input,
+		      &report.roots);
 	if (save)
 		result = ab_diff_save(&args->input, &request, file, &report, &err);
 	else
 		result = ab_diff(&args->input, &request, ab_pager_put, &pager, &report, &err);
 	ab_pager_close(&pager);
+	if (pager.refused.code != AB_ENONE)
+		tell("no pager: %s", pager.refused.text);
 	for (size_t i = 0; i < report.notes.len; i++)
 		tell("%s", report.notes.v[i]);
-	ab_strv_fini(&report.notes);
+	ab_diff_report_fini(&report);
 	if (result < 0)
 		return complain(args, &err);
 	if (pager.errnum) {

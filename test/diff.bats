@@ -575,6 +575,38 @@ is_clean()
 	! LC_ALL=C grep -q $'\e' <<<"$output" || false
 }
 
+@test "diff: a pager that a box could have made is not run" {
+	make_changes
+	mkdir -p .venv/bin "$TEST_DIR/bin"
+	printf '#!/bin/sh\ntouch "%s/PWNED"\ncat\n' "$TEST_DIR" >.venv/bin/less
+	printf '#!/bin/sh\n{ pwd; echo "$PATH"; cat; } >"%s/paged"\n' "$TEST_DIR" >"$TEST_DIR/bin/own-pager"
+	chmod +x .venv/bin/less "$TEST_DIR/bin/own-pager"
+	cp .venv/bin/less .venv/bin/planted
+	ln -s "$PWD/.venv/bin" "$TEST_DIR/way"
+	local -a pagers=(less planted "$PWD/.venv/bin/less" "$TEST_DIR/way/planted" .venv/bin/less '$UNKNOWN')
+	# In the folder itself, and elsewhere with the PATH of its virtual environment.
+	for folder in "$PWD" "$HOME"; do
+		for pager in "${pagers[@]}"; do
+			tty_start env -C "$folder" AGENTBOX_PAGER="$pager" LESS=FRX \
+				PATH="$PWD/.venv/bin:$TEST_DIR/way:.venv/bin::$PATH" "$AGENTBOX" diff dev modified
+			tty_end
+			tty_screen | grep -q '^+B'
+			tty_stop
+			[ ! -e "$TEST_DIR/PWNED" ]
+		done
+		pagers=(planted)
+	done
+	# The user's own is, in / and without these folders in PATH.
+	tty_start env AGENTBOX_PAGER=own-pager PATH="$PWD/.venv/bin:$TEST_DIR/bin:.:$PATH" \
+		"$AGENTBOX" diff dev modified
+	tty_end
+	tty_stop
+	[ "$(sed -n 1p "$TEST_DIR/paged")" = / ]
+	[ "$(sed -n 2p "$TEST_DIR/paged")" = "$TEST_DIR/bin:$PATH" ]
+	grep -q '+B' "$TEST_DIR/paged"
+	[ ! -e "$TEST_DIR/PWNED" ]
+}
+
 @test "diff: less shows it, and cannot be made to run anything" {
 	need program:less
 	make_set dev

@@ -369,6 +369,7 @@ static int show_set(struct job *j, struct ab_error *err)
 	const struct ab_layer_meta *meta = &j->set.meta;
 
 	j->root = j->request->home ? meta->home : meta->workspace;
+	ab_strv_add(&j->report->roots, meta->workspace);
 	if (ab_diff_paths(j->input, j->request, j->root, &j->paths, err) < 0 ||
 	    ab_changes_collect(&j->opened.view, NULL, &j->changes, err) < 0)
 		return -1;
@@ -489,6 +490,12 @@ static int show_words(const struct ab_policy_input *input, const struct ab_diff_
 	if (result > 0 || (result < 0 && exists))
 		*err = first;
 	return result ? -1 : 0;
+}
+
+void ab_diff_report_fini(struct ab_diff_report *report)
+{
+	ab_strv_fini(&report->notes);
+	ab_strv_fini(&report->roots);
 }
 
 int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *request,

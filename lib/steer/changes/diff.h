@@ -39,8 +39,11 @@ typedef int ab_diff_put_fn(void *arg, const char *data, size_t len);
 struct ab_diff_report {
 	struct ab_show_totals totals;
 	struct ab_strv notes; /* sentences for standard error */
+	struct ab_strv roots; /* folders that the box could write, before the first output */
 	bool unmatched;	      /* nothing changed at the paths */
 };
+
+void ab_diff_report_fini(struct ab_diff_report *report);
 
 int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *request,
 	    ab_diff_put_fn *put, void *arg, struct ab_diff_report *ret, struct ab_error *err);

@@ -12,21 +12,15 @@
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "base/system/fd.h"
-
-static const char *get_variable(char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; env && *env; env++)
-		if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
-			return *env + n + 1;
-	return NULL;
-}
+#include "policy/layers/layers.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "session/host/host_command.h"
 
 /* Is the program in an absolute folder of PATH? */
 static bool is_installed(char *const *env, const char *program)
 {
-	const char *path = get_variable(env, "PATH");
+	const char *path = ab_environ_get(env, "PATH");
 
 	while (path && *path) {
 		size_t n = strcspn(path, ":");
@@ -52,25 +46,24 @@ static bool can_start(char *const *env, const char *command)
 
 static const char *choose_command(char *const *env)
 {
-	const char *command = get_variable(env, "AGENTBOX_PAGER");
-	const char *term = get_variable(env, "TERM");
+	const char *command = ab_environ_get(env, "AGENTBOX_PAGER");
+	const char *term = ab_environ_get(env, "TERM");
 
 	if (!command)
-		command = get_variable(env, "PAGER");
+		command = ab_environ_get(env, "PAGER");
 	if (!command && term && strcmp(term, "dumb") == 0)
 		return NULL;
 	if (!command)
 		command = "less -FRX";
-	if (!*command || strcmp(command, "cat") == 0 || !can_start(env, command))
-		return NULL;
-	return command;
+	return *command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 
-void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *env)
+void ab_pager_init(struct ab_pager *pager, bool wanted, const struct ab_policy_input *input,
+		   const struct ab_strv *roots)
 {
-	*pager = (struct ab_pager){ .fd = STDOUT_FILENO, .environ = env };
+	*pager = (struct ab_pager){ .fd = STDOUT_FILENO, .input = input, .roots = roots };
 	if (wanted)
-		pager->command = choose_command(env);
+		pager->command = choose_command(input->environ);
 }
 
 /* less can run commands, edit files and pass its input through a program; the text is not
@@ -79,7 +72,7 @@ static void clean_environment(char *const *env, struct ab_strv *ret)
 {
 	static const char *const out[] = { "LESSOPEN=", "LESSCLOSE=", "LESSSECURE=",
 					   "LESSSECURE_ALLOW=" };
-	bool less = get_variable(env, "LESS") != NULL;
+	bool less = ab_environ_get(env, "LESS") != NULL;
 
 	for (; env && *env; env++) {
 		bool keep = true;
@@ -94,15 +87,39 @@ static void clean_environment(char *const *env, struct ab_strv *ret)
 		ab_strv_add(ret, "LESS=FRX");
 }
 
-/* In the child. */
-static void run_pager(const struct ab_pager *pager, int in, int status)
+/* The environment of a pager that no box has chosen; false: there is none. */
+static bool prepare_pager(struct ab_pager *pager, struct ab_strv *ret_env)
 {
-	ab_autostrv struct ab_strv own = { 0 };
+	char *const *env = pager->input->environ;
+	ab_autostrv struct ab_strv touched = { 0 };
+	ab_autofree char *path = NULL;
+	ab_autofree char **safe = NULL;
+	struct ab_policy *policy, judged;
+	bool good = false;
+
+	if (ab_policy_load(pager->input, &policy, NULL, &pager->refused) < 0)
+		return false;
+	ab_strv_extend(&touched, &policy->fs.touched);
+	ab_strv_extend(&touched, pager->roots);
+	judged = *policy;
+	judged.fs.touched = touched;
+	safe = ab_host_command_environ(&touched, env, &path);
+	if (can_start(env, pager->command) &&
+	    ab_host_command_check("the pager", pager->command, &judged, env, &pager->refused) == 0)
+		good = can_start(safe, pager->command);
+	if (good)
+		clean_environment(safe, ret_env);
+	ab_policy_free(policy);
+	return good;
+}
+
+/* In the child. */
+static void run_pager(const struct ab_pager *pager, const struct ab_strv *env, int in, int status)
+{
 	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, ab_strdup(pager->command), NULL };
 
-	clean_environment(pager->environ, &own);
-	if (dup2(in, STDIN_FILENO) >= 0)
-		execve("/bin/sh", argv, own.v);
+	if (dup2(in, STDIN_FILENO) >= 0 && chdir("/") == 0)
+		execve("/bin/sh", argv, env->v);
 	(void)!write(status, "x", 1);
 	_exit(127);
 }
@@ -110,9 +127,12 @@ static void run_pager(const struct ab_pager *pager, int in, int status)
 /* Until the pager is executed, `status` stays open; then it is empty. */
 static void start_pager(struct ab_pager *pager)
 {
+	ab_autostrv struct ab_strv env = { 0 };
 	int text[2], status[2];
 	char failed;
 
+	if (!prepare_pager(pager, &env))
+		return;
 	if (pipe2(text, O_CLOEXEC) < 0)
 		return;
 	if (pipe2(status, O_CLOEXEC) < 0) {
@@ -123,7 +143,7 @@ static void start_pager(struct ab_pager *pager)
 	fflush(NULL);
 	pager->pid = fork();
 	if (pager->pid == 0)
-		run_pager(pager, text[0], status[1]);
+		run_pager(pager, &env, text[0], status[1]);
 	close(text[0]);
 	close(status[1]);
 	if (pager->pid > 0 && read(status[0], &failed, 1) == 0) {

@@ -7,6 +7,10 @@
  * preprocessor: the text comes from a box. It must contain no control characters
  * except colours.
  *
+ * No box chooses the pager: like every command that we run on the host
+ * (session/host/host_command.h), it runs in /, and neither it nor a folder of its PATH may be
+ * where a box can write.
+ *
  * The pager starts with the first output, and only if standard output is a terminal. If
  * it cannot be started, the output goes to the terminal.
  */
@@ -14,17 +18,28 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/data/error.h"
+
+struct ab_policy_input;
+struct ab_strv;
+
 struct ab_pager {
 	int fd;	   /* where output goes: standard output, or a pipe */
 	pid_t pid; /* of the pager, or 0 */
 	bool started;
 	int errnum;	     /* why the output could not be written without a pager, or 0 */
 	const char *command; /* NULL: none */
-	char *const *environ;
+	const struct ab_policy_input *input;
+	const struct ab_strv *roots;
+	struct ab_error refused; /* why the command was not run; AB_ENONE: it was, or is missing */
 };
 
-/* `wanted`: standard output is a terminal. */
-void ab_pager_init(struct ab_pager *pager, bool wanted, char *const *env);
+/*
+ * `wanted`: standard output is a terminal. `roots`: the folders that the box wrote whose changes are
+ * shown, besides those of the policy; complete before the first output.
+ */
+void ab_pager_init(struct ab_pager *pager, bool wanted, const struct ab_policy_input *input,
+		   const struct ab_strv *roots);
 /* An ab_diff_put_fn. */
 int ab_pager_put(void *pager, const char *data, size_t len);
 /* Wait until the person has left the pager. */

@@ -266,6 +266,7 @@ int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_reques
 
 	if (ab_run_changes_collect(run, state, &changes, err) < 0)
 		return -1;
+	ab_strv_extend(&report->roots, &changes.roots);
 	result = resolve_paths(input, &s, err);
 	if (result == 0) {
 		each_file(&s, count_file);
