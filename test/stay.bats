@@ -622,6 +622,35 @@ has_commands()
 	[ "$output" = still ]
 }
 
+@test "attack: a process that kills the leader that waits does not keep the next command from starting" {
+	need userns
+	keep dev
+	# All leaders but that of the shell itself.
+	agentbox run --in dev -- sh -c 'sleep 0.2
+		for dir in /proc/[0-9]*; do
+			pid=${dir#/proc/}
+			[ "$(cat "$dir/comm" 2>/dev/null)" != agentbox-leader ] || [ "$pid" = $PPID ] ||
+				{ kill -KILL "$pid" && echo killed; }
+		done'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *killed* ]]
+	agentbox run --in dev -- sh -c 'echo still; exit 4'
+	[ "$status" -eq 4 ]
+	[ "$output" = still ]
+	agentbox run --in dev -- echo again
+	[ "$output" = again ]
+}
+
+@test "stop: a box whose only process is the leader that waits ends at once" {
+	need userns
+	keep dev
+	agentbox run --in dev -- true
+	local before=$SECONDS
+	agentbox stop --grace 60s dev
+	[ "$status" -eq 0 ]
+	[ $((SECONDS - before)) -lt 30 ]
+}
+
 @test "in: forty clients at once" {
 	need userns
 	keep dev

@@ -230,6 +230,13 @@ int ab_log_last(int dir, char **ret_line)
 	return 0;
 }
 
+ssize_t ab_log_head(int dir, char *ret, size_t size)
+{
+	ab_autoclose int fd = open_first(dir);
+
+	return fd < 0 ? -1 : read(fd, ret, size);
+}
+
 int ab_log_first(int dir, char **ret_line)
 {
 	ab_autoclose int fd = open_first(dir);

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/data/buf.h"
 
@@ -66,6 +67,8 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 
 /* Does the run in this folder have a record? */
 bool ab_log_begun(int dir);
+/* The first bytes of its first line, or more. Returns how many; -1 with errno. */
+ssize_t ab_log_head(int dir, char *ret, size_t size);
 /* Its first line, without the newline; free it. -1 with errno. */
 int ab_log_first(int dir, char **ret_line);
 /* The same for its last line. */

@@ -28,7 +28,7 @@ enum ab_msg_type {
 	AB_MSG_STATUS,	   /* value: wait status of the command */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
-	AB_MSG_RUNS,	   /* from a leader, if START asks for it: the command was executed */
+	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
 	/* to init */
 	AB_MSG_SPEC,	/* one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */
@@ -37,10 +37,12 @@ enum ab_msg_type {
 	AB_MSG_RESUME,	/* continue after a stop; value: 1 in the
 				 * foreground, 0 in the background */
 	AB_MSG_DIAL,	/* value: port */
-	/* to the init of a box that stays (sandbox/start/keeper.h) */
-	AB_MSG_START, /* value: 1 to report RUNS; fds: the command's socket, its specification,
-				 * and those of 0-2 that are passed on */
-	AB_MSG_END,   /* TERM to every process; the box ends with the last */
+	/* to the init of a box that stays (sandbox/start/init.h) */
+	AB_MSG_LEADER, /* one fd: its socket; it waits for its command */
+	AB_MSG_END,    /* TERM to every process; the box ends with the last */
+	/* to a leader, once */
+	AB_MSG_COMMAND, /* value: 1 to report RUNS; fds: the specification of the command, and
+				 * those of 0-2 that are passed on */
 };
 
 #define AB_MARKS_MAX 32

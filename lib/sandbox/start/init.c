@@ -171,6 +171,12 @@ static int build_mounts(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* Even without a terminal: do not inherit a controlling one. */
+int ab_init_begin_session(struct ab_error *err)
+{
+	return setsid() < 0 ? ab_fail(err, AB_ESYSTEM, errno, "create a session") : 0;
+}
+
 /*
  * The terminal belongs to the box's own devpts, so that ttyname() works inside.
  * The supervisor gets the master; the box never gets the caller's terminal.
@@ -182,11 +188,6 @@ int ab_init_open_terminal(struct init *in, struct ab_error *err)
 	ab_autoclose int master = -1;
 	int locked = 0;
 
-	/* Even without a terminal: do not inherit a controlling one. */
-	if (setsid() < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "create a session");
-	if (in->input >= 0)
-		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
 	if (!in->spec.tty)
 		return 0;
 	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -202,6 +203,15 @@ int ab_init_open_terminal(struct init *in, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
 	ab_init_send_up(in, &msg, 0, master);
 	return 0;
+}
+
+static int begin_session_with_terminal(struct init *in, struct ab_error *err)
+{
+	if (ab_init_begin_session(err) < 0)
+		return -1;
+	if (in->input >= 0)
+		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
+	return ab_init_open_terminal(in, err);
 }
 
 /*
@@ -318,7 +328,7 @@ static const struct {
 	{ "mounts", build_mounts },
 	{ "capture", end_network },
 	{ "descriptors", close_stray_fds },
-	{ "terminal", ab_init_open_terminal },
+	{ "terminal", begin_session_with_terminal },
 	{ "ruleset", make_ruleset },
 	{ "capabilities", drop_privileges },
 	{ "start", ab_init_start_command },
@@ -332,6 +342,19 @@ _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 	ab_step(&msg.u.error, "init");
 	ab_init_send_up(in, &msg, sizeof(msg.u.error), -1);
 	_exit(125);
+}
+
+/*
+ * A leader waits until the supervisor has closed the socket: the supervisor was woken on this CPU,
+ * where it would wait for the exit of this process.
+ */
+static _Noreturn void end_after_status(struct init *in)
+{
+	struct ab_msg msg;
+
+	while (in->leads && ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0) > 0)
+		;
+	_exit(0);
 }
 
 static void reap_children(struct init *in)
@@ -364,7 +387,7 @@ static void reap_children(struct init *in)
 		}
 		msg.type = AB_MSG_STATUS;
 		ab_init_send_up(in, &msg, 0, -1);
-		_exit(0);
+		end_after_status(in);
 	}
 }
 

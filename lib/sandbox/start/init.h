@@ -42,7 +42,8 @@ struct init {
 };
 
 void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd);
-/* A session of its own, and a terminal if the command has one. */
+int ab_init_begin_session(struct ab_error *err);
+/* If the command has one. */
 int ab_init_open_terminal(struct init *in, struct ab_error *err);
 int ab_init_start_command(struct init *in, struct ab_error *err);
 void ab_init_release_stdio(void);
@@ -53,8 +54,8 @@ void ab_init_dial(struct init *in, int port);
 _Noreturn void ab_init_serve(struct init *in);
 
 /*
- * keeper.c: the init of a box that stays. It has no command of its own: it starts the commands that the
- * supervisor asks for, and ends when it is told to.
+ * keeper.c: the init of a box that stays. It has no command of its own: it makes the leaders of the
+ * commands that the supervisor asks for, and ends when it is told to.
  *
  * A filter and a Landlock domain are inherited. So init enters the walls of the commands itself
  * (ab_keeper_enter) before it starts anything: whatever it starts later is behind them, and all
@@ -63,7 +64,8 @@ _Noreturn void ab_init_serve(struct init *in);
  * Each command has a leader, a fork of init: the leader of the command's session, its parent, and
  * its end of a socket to the supervisor, over which the same messages go as between init and the
  * supervisor of a box with one command (box_wire.h). So a command that waits, stops or floods its
- * socket never keeps init from its work.
+ * socket never keeps init from its work. The supervisor asks for a leader before there is a command
+ * for it: a fork takes longer than everything else that a start needs of init.
  */
 int ab_keeper_enter(struct init *in, struct ab_error *err);
 _Noreturn void ab_keeper_serve(struct init *in);

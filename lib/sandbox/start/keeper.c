@@ -1,12 +1,13 @@
 /*
  * Theory of operation.
  *
- * Init: one loop over a signalfd (SIGCHLD) and the supervisor's socket. START forks a leader, END
+ * Init: one loop over a signalfd (SIGCHLD) and the supervisor's socket. LEADER forks a leader, END
  * sends TERM to every process; with the last one init exits.
  *
- * Leader: reads the specification of its command, takes over 0-2, opens a terminal, starts the
- * command's process (which proves the walls again, waits for `go` and executes the command), and
- * serves it. If its socket ends, because the supervisor has closed it, the command gets HUP.
+ * Leader: begins a session and waits for its command. Then it reads the specification, takes over
+ * 0-2, opens a terminal, starts the command's process (which proves the walls again, waits for `go`
+ * and executes the command), and serves it. If its socket ends, because the supervisor has closed
+ * it, the command gets HUP.
  *
  * Should: refuse a single start without any effect on the box or on other commands.
  * Mustn't: take a folder, a file or a device of the host from a start; the supervisor passes pipes
@@ -30,7 +31,7 @@
 #include "landlock/landlock.h"
 #include "sandbox/seccomp/seccomp.h"
 
-enum { SOCKET, SPEC, STREAMS }; /* the descriptors of AB_MSG_START */
+enum { SPEC, STREAMS }; /* the descriptors of AB_MSG_COMMAND */
 
 /* What the process that started the box ignores is nothing to the clients of its commands. */
 static void reset_signals(void)
@@ -83,6 +84,16 @@ static int read_start(struct init *in, int fd, struct ab_error *err)
 	return 0;
 }
 
+/* Init's socket and signals among them. */
+static int close_others(const struct init *in, struct ab_error *err)
+{
+	const int keep[] = { in->sock, in->ruleset };
+
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
+	return 0;
+}
+
 /* `ret_taken`: how many of the passed descriptors are used. */
 static int take_stream(const char *stream, int fd, const struct ab_fds *fds, size_t *taken,
 		       struct ab_error *err)
@@ -106,23 +117,28 @@ static int take_stream(const char *stream, int fd, const struct ab_fds *fds, siz
 
 static int take_streams(struct init *in, const struct ab_fds *fds, struct ab_error *err)
 {
-	const int keep[] = { in->sock, in->ruleset };
 	size_t taken = 0;
 
 	for (int fd = 0; fd < 3; fd++)
 		if (take_stream(in->spec.streams.v[fd], fd, fds, &taken, err) < 0)
 			return -1;
-	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
-	return 0;
+	return close_others(in, err);
 }
 
-static int begin_command(struct init *in, struct ab_fds *fds, struct ab_error *err)
+/* What can be done before there is a command. */
+static int become_leader(struct init *in, int sock, struct ab_error *err)
 {
 	in->leads = true;
-	in->sock = fds->v[SOCKET];
+	in->sock = sock;
 	in->tty = -1;
 	prctl(PR_SET_NAME, AB_LEADER_NAME);
+	if (close_others(in, err) < 0)
+		return ab_step(err, "descriptors");
+	return ab_init_begin_session(err) < 0 ? ab_step(err, "terminal") : 0;
+}
+
+static int begin_command(struct init *in, const struct ab_fds *fds, struct ab_error *err)
+{
 	if (read_start(in, fds->v[SPEC], err) < 0)
 		return ab_step(err, "specification");
 	if (take_streams(in, fds, err) < 0)
@@ -132,20 +148,47 @@ static int begin_command(struct init *in, struct ab_fds *fds, struct ab_error *e
 	return ab_init_start_command(in, err) < 0 ? ab_step(err, "start") : 0;
 }
 
+/* The supervisor closes the socket if it has no use for this leader any more. */
+static int await_command(struct init *in, struct ab_fds *ret_fds, bool *ret_report,
+			 struct ab_error *err)
+{
+	struct ab_msg msg;
+	ssize_t n;
+
+	ret_fds->len = AB_COUNT(ret_fds->v);
+	n = ab_recv_fds(in->sock, &msg, sizeof(msg), ret_fds->v, &ret_fds->len, 0);
+	if (n < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "receive the command");
+		return ab_step(err, "specification");
+	}
+	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || ret_fds->len <= SPEC)
+		_exit(125);
+	*ret_report = msg.value;
+	return 0;
+}
+
 static void report_failure(int sock, struct ab_msg *msg)
 {
 	msg->type = AB_MSG_FAILED;
 	(void)!ab_send_fds(sock, msg, AB_MSG_LEN(sizeof(msg->u.error)), NULL, 0);
 }
 
-static _Noreturn void lead_command(struct init *in, struct ab_fds *fds, bool report)
+static _Noreturn void fail_leader(const struct init *in, struct ab_msg *msg)
+{
+	report_failure(in->sock, msg);
+	_exit(125);
+}
+
+static _Noreturn void lead_command(struct init *in, int sock)
 {
 	static struct ab_msg msg;
+	struct ab_error *err = &msg.u.error;
+	struct ab_fds fds;
+	bool report = false;
 
-	if (begin_command(in, fds, &msg.u.error) < 0) {
-		report_failure(in->sock, &msg);
-		_exit(125);
-	}
+	if (become_leader(in, sock, err) < 0 || await_command(in, &fds, &report, err) < 0 ||
+	    begin_command(in, &fds, err) < 0)
+		fail_leader(in, &msg);
 	ab_init_release_stdio();
 	/* After its failure, if it was not executed. */
 	if (report)
@@ -153,21 +196,21 @@ static _Noreturn void lead_command(struct init *in, struct ab_fds *fds, bool rep
 	ab_init_serve(in);
 }
 
-static void start_leader(struct init *in, struct ab_fds *fds, bool report)
+static void start_leader(struct init *in, const struct ab_fds *fds)
 {
 	static struct ab_msg msg;
 	pid_t pid;
 
-	if (fds->len <= SPEC)
+	if (fds->len != 1)
 		_exit(125); /* not a request of the supervisor */
 	pid = fork();
 	if (pid == 0)
-		lead_command(in, fds, report);
+		lead_command(in, fds->v[0]);
 	if (pid > 0)
 		return;
 	ab_fail(&msg.u.error, AB_ESYSTEM, errno, "create a process");
 	ab_step(&msg.u.error, "start");
-	report_failure(fds->v[SOCKET], &msg);
+	report_failure(fds->v[0], &msg);
 }
 
 static _Noreturn void end_box(struct init *in)
@@ -213,8 +256,8 @@ static void answer_supervisor(struct init *in)
 	if (n < (ssize_t)AB_MSG_LEN(0))
 		_exit(125);
 	switch (msg.type) {
-	case AB_MSG_START:
-		start_leader(in, &fds, msg.value);
+	case AB_MSG_LEADER:
+		start_leader(in, &fds);
 		break;
 	case AB_MSG_END:
 		end_processes(in);

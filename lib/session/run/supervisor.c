@@ -205,6 +205,7 @@ static void arm_timer(struct supervisor *s, uint64_t ms)
 static void send_term(struct supervisor *s)
 {
 	if (s->stay) {
+		ab_stay_ending(s->stay);
 		ab_box_tell(s->what->box, AB_MSG_END, 0);
 		return;
 	}

@@ -1,7 +1,7 @@
 /*
  * A request to start a command in a box that stays: checked, judged and recorded here, then sent to
- * init. What the client may choose is the command, its folder, its environment (by the rules of the
- * box's policy) and its streams; there is nothing in a request that could widen the box.
+ * a leader. What the client may choose is the command, its folder, its environment (by the rules of
+ * the box's policy) and its streams; there is nothing in a request that could widen the box.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,10 @@
 
 enum { SOCKET, STRINGS, STREAMS }; /* the descriptors of a request */
 
-enum { TEXT_SHOWN = 32 * 1024 }; /* of a command that needs approval */
+enum {
+	TEXT_SHOWN = 32 * 1024, /* of a command that needs approval */
+	REFILL_MS = 10,		/* not while the command starts */
+};
 
 /* What a terminal or a person's language decides; it reveals nothing. */
 static const char *const terminal_names[] = {
@@ -225,32 +228,72 @@ static void fill_spec(const struct ab_stay_start *start, struct ab_spec *ret)
 	ret->tty = ret->tty_fds != 0;
 }
 
-int ab_stay_ask_init(struct ab_stay *stay, const struct ab_stay_start *start, struct ab_error *err)
+/* Returns our end of its socket. */
+static int order_leader(const struct ab_stay *stay, struct ab_error *err)
 {
-	struct ab_msg msg = { .type = AB_MSG_START, .value = start->report };
+	struct ab_msg msg = { .type = AB_MSG_LEADER };
 	struct pollfd room = { .fd = stay->hands.box->sock, .events = POLLOUT };
-	ab_autoclose int ours = -1, leaders = -1, strings = -1;
-	int fds[5], pair[2];
-	struct ab_spec spec;
+	ab_autoclose int ours = -1, leaders = -1;
+	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
 	ours = pair[0];
 	leaders = pair[1];
-	fill_spec(start, &spec);
-	strings = ab_spec_seal(&spec, err);
-	ab_spec_fini(&spec);
-	if (strings < 0)
-		return -1;
-	fds[SOCKET] = leaders;
-	fds[STRINGS] = strings;
-	memcpy(fds + STREAMS, start->passed, start->npassed * sizeof(fds[0]));
 	if (poll(&room, 1, 0) <= 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "the box has too many requests to answer");
-	if (ab_send_fds(stay->hands.box->sock, &msg, AB_MSG_LEN(0), fds, STREAMS + start->npassed) <
-	    0)
+	if (ab_send_fds(room.fd, &msg, AB_MSG_LEN(0), &leaders, 1) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "start a command in the box");
 	return ab_take_fd(&ours);
+}
+
+/* If it fails, the next start asks init itself, and reports why. */
+void ab_stay_refill(struct ab_stay *stay)
+{
+	struct ab_error err;
+
+	ab_loop_timer_stop(stay->hands.loop, &stay->refill);
+	if (stay->spare < 0 && !stay->ending && !stay->ended)
+		stay->spare = order_leader(stay, &err);
+}
+
+/* A leader has nothing to say before its command: if there is something to read, it has failed, or a
+ * process of the box has killed it. */
+static int take_leader(struct ab_stay *stay, struct ab_error *err)
+{
+	struct pollfd spare = { .fd = stay->spare, .events = POLLIN };
+	ab_autoclose int leader = ab_take_fd(&stay->spare);
+
+	if (!stay->ending)
+		ab_loop_timer(stay->hands.loop, &stay->refill, REFILL_MS);
+	if (leader >= 0 && poll(&spare, 1, 0) == 0)
+		return ab_take_fd(&leader);
+	return order_leader(stay, err);
+}
+
+static int seal_command(const struct ab_stay_start *start, struct ab_error *err)
+{
+	struct ab_spec spec;
+	int fd;
+
+	fill_spec(start, &spec);
+	fd = ab_spec_seal(&spec, err);
+	ab_spec_fini(&spec);
+	return fd;
+}
+
+/* `spec`: from seal_command(). */
+static int send_command(int leader, int spec, const struct ab_stay_start *start,
+			struct ab_error *err)
+{
+	struct ab_msg msg = { .type = AB_MSG_COMMAND, .value = start->report };
+	int fds[4] = { spec };
+
+	memcpy(fds + 1, start->passed, start->npassed * sizeof(fds[0]));
+	if (ab_send_fds(leader, &msg, AB_MSG_LEN(0), fds, 1 + start->npassed) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "start a command in the box");
+	return ab_step(err, "start");
 }
 
 static int check_room(const struct ab_stay *stay, struct ab_error *err)
@@ -276,26 +319,6 @@ static int set_nonblocking(int fd, struct ab_error *err)
 	return 0;
 }
 
-/* The leader and its process prove the walls meanwhile; without `go` they end. */
-static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq,
-		       const struct ab_start_strings *s, struct ab_error *err)
-{
-	ab_autostrv struct ab_strv env = { 0 };
-	struct ab_stay_start start = { .argv = &s->argv,
-				       .env = &env,
-				       .cwd = s->cwd,
-				       .behind = rq->start.behind,
-				       .passed = rq->fds->v + STREAMS,
-				       .npassed = rq->fds->len - STREAMS };
-
-	for (int fd = 0; fd < 3; fd++)
-		start.streams[fd] = rq->start.streams[fd];
-	build_environment(stay, &s->env, &env);
-	if (set_nonblocking(rq->fds->v[SOCKET], err) < 0)
-		return -1;
-	return ab_stay_ask_init(stay, &start, err);
-}
-
 static bool has_terminal(const struct ab_control_request *rq)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -313,48 +336,76 @@ static void refuse_start(struct ab_control_client *client, struct ab_error *err)
 	ab_control_refuse(client, err);
 }
 
-static void begin_command(struct ab_stay *stay, struct ab_control_client *client,
-			  const struct ab_control_request *rq, const struct ab_start_strings *s,
-			  int *leader)
+static void fill_start(const struct ab_control_request *rq, const struct ab_start_strings *s,
+		       const struct ab_strv *env, struct ab_stay_start *ret)
 {
+	*ret = (struct ab_stay_start){ .argv = &s->argv,
+				       .env = env,
+				       .cwd = s->cwd,
+				       .behind = rq->start.behind,
+				       .passed = rq->fds->v + STREAMS,
+				       .npassed = rq->fds->len - STREAMS };
+	for (int fd = 0; fd < 3; fd++)
+		ret->streams[fd] = rq->start.streams[fd];
+}
+
+static struct ab_stay_command *add_command(struct ab_stay *stay,
+					   const struct ab_control_request *rq,
+					   const struct ab_start_strings *s,
+					   const struct ab_consent *consent, struct ab_error *err)
+{
+	ab_autoclose int leader = take_leader(stay, err);
+
+	if (leader < 0 || record_start(stay, stay->number + 1, &s->argv, s->cwd, consent, err) < 0)
+		return NULL;
+	return ab_stay_add(stay, ab_take_fd(&leader), ab_take_fd(&rq->fds->v[SOCKET]), &s->argv,
+			   err);
+}
+
+/*
+ * The client is answered first: a process that is woken over a socket waits for this CPU until we
+ * sleep, and the next one gets another. Nothing is executed before `go`.
+ */
+static int begin_command(struct ab_stay *stay, struct ab_control_client *client,
+			 const struct ab_control_request *rq, const struct ab_start_strings *s,
+			 struct ab_error *err)
+{
+	ab_autostrv struct ab_strv env = { 0 };
+	ab_autoclose int spec = -1;
+	struct ab_stay_start start;
 	struct ab_judge_more more;
 	struct ab_consent consent;
-	struct ab_error err = { 0 };
 	struct ab_stay_command *c;
 
 	if (!get_consent(stay, client, rq, s, &consent, &more))
-		return;
-	c = record_start(stay, stay->number + 1, &s->argv, s->cwd, &consent, &err) < 0
-		    ? NULL
-		    : ab_stay_add(stay, ab_take_fd(leader), ab_take_fd(&rq->fds->v[SOCKET]),
-				  &s->argv, &err);
-	if (!c) {
-		refuse_start(client, &err);
-		return;
-	}
+		return 0;
+	build_environment(stay, &s->env, &env);
+	fill_start(rq, s, &env, &start);
+	spec = seal_command(&start, err);
+	c = spec < 0 ? NULL : add_command(stay, rq, s, &consent, err);
+	if (!c)
+		return -1;
 	c->approved = more;
-	if (!has_terminal(rq))
-		ab_stay_go(c);
 	ab_control_reply(client,
 			 json_pack("{s:I,s:b,s:b}", "number", (json_int_t)c->number, "raw",
 				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
+	if (send_command(c->leader.fd, spec, &start, err) < 0)
+		ab_stay_fail(c, err);
+	else if (!has_terminal(rq))
+		ab_stay_go(c);
+	return 0;
 }
 
-/* As at the start of a box, the judge works while the box does; nothing is executed before `go`. */
 void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
 		   const struct ab_control_request *rq)
 {
 	struct ab_start_strings s = { 0 };
-	ab_autoclose int leader = -1;
 	struct ab_error err = { 0 };
 
-	if (check_room(stay, &err) == 0 && check_passed(rq, &err) == 0 &&
-	    read_strings(rq, &s, &err) == 0)
-		leader = start_ahead(stay, rq, &s, &err);
-	if (leader < 0)
+	if (check_room(stay, &err) < 0 || check_passed(rq, &err) < 0 ||
+	    set_nonblocking(rq->fds->v[SOCKET], &err) < 0 || read_strings(rq, &s, &err) < 0 ||
+	    begin_command(stay, client, rq, &s, &err) < 0)
 		refuse_start(client, &err);
-	else
-		begin_command(stay, client, rq, &s, &leader);
 	ab_start_strings_fini(&s);
 }
 
@@ -385,6 +436,7 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 	struct ab_stay_start start = {
 		.argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd, .report = true
 	};
+	ab_autoclose int sealed = -1;
 	struct ab_stay_command *c;
 	int leader;
 
@@ -392,9 +444,10 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 		start.streams[fd] = AB_STREAM_TERMINAL;
 	if (record_start(stay, stay->number + 1, start.argv, start.cwd, NULL, err) < 0)
 		return -1;
-	leader = ab_stay_ask_init(stay, &start, err);
+	sealed = seal_command(&start, err);
+	leader = sealed < 0 ? -1 : take_leader(stay, err);
 	c = leader < 0 ? NULL : ab_stay_add(stay, leader, -1, start.argv, err);
-	if (!c)
+	if (!c || send_command(leader, sealed, &start, err) < 0)
 		return -1;
 	c->main = !stay->setup.keep;
 	c->approved.yes = stay->setup.yes;

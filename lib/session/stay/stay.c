@@ -35,6 +35,8 @@
 #include "session/stay/stay_state.h"
 #include "session/stay/stay_wire.h"
 
+enum { SILENT_MS = 10000 };
+
 /* Another process may have the same open file, so closing it does not end its events. */
 static void close_source(struct ab_stay_command *c, struct ab_source *source)
 {
@@ -136,7 +138,7 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 
 	if (c->leader.fd < 0)
 		return;
-	close_source(c, &c->leader);
+	ab_loop_timer_stop(stay->hands.loop, &c->silent);
 	stay->nrunning--;
 	record_end(c, exit_status_of(status, failed), failed);
 	if (failed) {
@@ -145,6 +147,7 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	} else {
 		tell_short(c, AB_STAY_ENDED, status);
 	}
+	close_source(c, &c->leader);
 	close_source(c, &c->client);
 	if (c->output)
 		ab_output_end(ab_take(c->output), failed ? 125 << 8 : status);
@@ -157,6 +160,12 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	}
 	drop_command(c);
 	watch_idle(stay);
+	ab_stay_refill(stay);
+}
+
+void ab_stay_fail(struct ab_stay_command *c, const struct ab_error *err)
+{
+	conclude_command(c, 0, err);
 }
 
 static void fail_command(struct ab_stay_command *c, const char *what)
@@ -272,10 +281,27 @@ static void leader_ready(struct ab_source *source, uint32_t events)
 	int r = ab_box_hear(&leader, &msg, &fds, MSG_DONTWAIT);
 
 	(void)events;
+	ab_loop_timer_stop(c->stay->hands.loop, &c->silent);
 	if (r > 0)
 		take_message(c, &msg, &fds);
 	else if (r == 0 || errno != EAGAIN) /* a process of the box has killed it */
 		conclude_command(c, SIGKILL, NULL);
+}
+
+/* Processes of the box can stop a leader. */
+static void give_up_leader(struct ab_timer *timer)
+{
+	struct ab_stay_command *c = timer->owner;
+	struct ab_error err = { 0 };
+
+	ab_fail(&err, AB_ESYSTEM, 0, "the box did not start the command within %d seconds",
+		SILENT_MS / 1000);
+	ab_hint(&err,
+		"a process in it may have stopped the one that starts commands; try again, or end "
+		"the box: agentbox stop %s",
+		c->stay->setup.run_id);
+	ab_step(&err, "start");
+	conclude_command(c, 0, &err);
 }
 
 /* A command that ignores HUP goes on, as with nohup. */
@@ -332,7 +358,8 @@ struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client
 		.begun_ms = (uint64_t)ab_now_ms(),
 		.leader = { .fd = leader, .ready = leader_ready, .owner = c },
 		.client = { .fd = client, .ready = client_ready, .owner = c },
-		.listener = { .fd = -1 }
+		.listener = { .fd = -1 },
+		.silent = { .fire = give_up_leader, .owner = c },
 	};
 	ab_strv_extend(&c->argv, argv);
 	if (c->next)
@@ -341,6 +368,7 @@ struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client
 	stay->ncommands++;
 	stay->nrunning++;
 	watch_idle(stay);
+	ab_loop_timer(stay->hands.loop, &c->silent, SILENT_MS);
 	if (ab_loop_add(stay->hands.loop, &c->leader, EPOLLIN, err) == 0 &&
 	    (client < 0 || ab_loop_add(stay->hands.loop, &c->client, EPOLLIN, err) == 0))
 		return c;
@@ -355,6 +383,11 @@ static void end_idle(struct ab_timer *timer)
 	stay->hands.idle(stay->hands.arg);
 }
 
+static void refill_late(struct ab_timer *timer)
+{
+	ab_stay_refill(timer->owner);
+}
+
 struct ab_stay *ab_stay_new(const struct ab_stay_setup *setup, const struct ab_stay_hands *hands)
 {
 	struct ab_stay *stay = ab_alloc(sizeof(*stay));
@@ -362,6 +395,8 @@ struct ab_stay *ab_stay_new(const struct ab_stay_setup *setup, const struct ab_s
 	stay->setup = *setup;
 	stay->hands = *hands;
 	stay->idle = (struct ab_timer){ .fire = end_idle, .owner = stay };
+	stay->refill = (struct ab_timer){ .fire = refill_late, .owner = stay };
+	stay->spare = -1;
 	ab_stay_find_ours(stay);
 	return stay;
 }
@@ -375,6 +410,7 @@ void ab_stay_begin(struct ab_stay *stay, bool asked)
 		stay->hands.fail(stay->hands.arg, &err);
 	if (!stay->setup.detached)
 		stay->hands.ready(stay->hands.arg);
+	ab_stay_refill(stay);
 	watch_idle(stay);
 }
 
@@ -457,11 +493,20 @@ void ab_stay_timed_out(struct ab_stay *stay)
 		tell_short(c, AB_STAY_TIMEOUT, 0);
 }
 
+void ab_stay_ending(struct ab_stay *stay)
+{
+	stay->ending = true;
+	ab_loop_timer_stop(stay->hands.loop, &stay->refill);
+	ab_closep(&stay->spare);
+	stay->spare = -1;
+}
+
 void ab_stay_end(struct ab_stay *stay)
 {
 	if (!stay)
 		return;
 	stay->ended = true;
+	ab_stay_ending(stay);
 	for (struct ab_stay_command *c = stay->commands; c; c = c->next) {
 		c->main = false;
 		conclude_command(c, SIGKILL, NULL);

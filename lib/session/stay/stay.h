@@ -5,9 +5,11 @@
  *
  *	client -- control socket: "start" --> start.c: judge, environment, record
  *	                                       |
- *	                        AB_MSG_START   v
- *	init <---------------------------------+
+ *	                      AB_MSG_COMMAND   v
+ *	leader <-------------------------------+
  *	leader <-- box_wire.h --> stay.c <-- stay_wire.h --> client
+ *
+ * A leader waits for the next command: init has made it before (AB_MSG_LEADER).
  *
  * Nothing about the box changes with a command: the policy, the mounts, the network and the limits
  * are those it was started with. Only processes of the same user outside the box reach the control
@@ -79,6 +81,8 @@ void ab_stay_describe(const struct ab_stay *stay, json_t *status);
 void ab_stay_say(struct ab_stay *stay, bool note, const char *text);
 /* The time limit of the box has passed: its commands get TERM now. */
 void ab_stay_timed_out(struct ab_stay *stay);
+/* Before AB_MSG_END: no leader waits any more. */
+void ab_stay_ending(struct ab_stay *stay);
 /* After the loop: tell the clients that are left. */
 void ab_stay_end(struct ab_stay *stay);
 

@@ -15,6 +15,7 @@ struct ab_stay_command {
 	struct ab_stay *stay;
 	struct ab_stay_command *next, **link;
 	struct ab_later later;
+	struct ab_timer silent; /* until the leader's first message */
 	uint32_t number;
 	struct ab_strv argv;
 	uint64_t begun_ms;
@@ -38,8 +39,11 @@ struct ab_stay {
 	size_t nrunning;
 	uint32_t number; /* of the last command */
 	bool asked;	 /* commands have a listener */
+	bool ending;	 /* no further leader waits */
 	bool ended;
 	struct ab_timer idle;
+	int spare; /* a leader without a command, or -1 */
+	struct ab_timer refill;
 };
 
 /* stay.c: a command whose leader has this socket. */
@@ -48,6 +52,9 @@ struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client
 void ab_stay_go(struct ab_stay_command *command);
 /* Does the box ask about hosts? Then a client with a terminal shows the questions. */
 bool ab_stay_asks(const struct ab_stay *stay);
+
+/* Its leader was not told what to do. */
+void ab_stay_fail(struct ab_stay_command *command, const struct ab_error *err);
 
 /* start.c: what to start, with descriptors for those of 0-2 that are passed on. */
 struct ab_stay_start {
@@ -59,8 +66,8 @@ struct ab_stay_start {
 	const int *passed;
 	size_t npassed;
 };
-/* Returns the supervisor's end of the leader's socket, or -1. */
-int ab_stay_ask_init(struct ab_stay *stay, const struct ab_stay_start *start, struct ab_error *err);
+/* Have init make the leader of the next command, if none waits. */
+void ab_stay_refill(struct ab_stay *stay);
 void ab_stay_find_ours(struct ab_stay *stay);
 /* Start spec->argv, as the box's own command. */
 int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err);
