@@ -1,66 +1,34 @@
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "base/data/buf.h"
 #include "base/system/clock.h"
-#include "base/system/fd.h"
+#include "session/ask/tty_keys.h"
 #include "session/review/reviewer.h"
 
-/* Nobody reads and answers faster. The rest of a pasted text arrives within this time. */
-enum { READ_MS = 200 };
+struct person {
+	int tty, supervisor;
+	bool interrupted; /* the supervisor has closed its socket: the run ends */
+};
 
-static volatile sig_atomic_t interrupted;
-
-static void note_signal(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
-
-/* No line editing, no echo, and no key raises a signal. */
-static int make_quiet(int tty, struct termios *ret_before)
-{
-	struct termios quiet;
-
-	if (tcgetattr(tty, ret_before) < 0)
-		return -1;
-	quiet = *ret_before;
-	quiet.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
-	quiet.c_iflag &= ~(tcflag_t)(IXON | ICRNL);
-	quiet.c_oflag |= OPOST | ONLCR;
-	quiet.c_cc[VMIN] = 1;
-	quiet.c_cc[VTIME] = 0;
-	return tcsetattr(tty, TCSAFLUSH, &quiet);
-}
-
-/* One key that was typed alone, after the question was shown; 0: the terminal is gone. */
-static char read_key(int tty)
+/* One key that was typed alone, after the question was shown; 0: there will be none. */
+static char read_key(struct person *p)
 {
 	int64_t shown = ab_now_ms();
+	char keys[64];
+	size_t n;
 
-	for (;;) {
-		char keys[64];
-		ssize_t n = read(tty, keys, sizeof(keys));
+	/* Several bytes are another key, or pasted text. */
+	do
+		n = ab_tty_keys_read(p->tty, p->supervisor, shown, keys, sizeof(keys),
+				     &p->interrupted);
+	while (n > 1);
+	return n ? keys[0] : 0;
+}
 
-		if (n < 0 && errno == EINTR && !interrupted)
-			continue;
-		if (n < 0 && errno == EAGAIN && !interrupted) {
-			struct pollfd p = { .fd = tty, .events = POLLIN };
-
-			(void)poll(&p, 1, -1);
-			continue;
-		}
-		if (n <= 0)
-			return 0;
-		/* Several bytes are another key, or pasted text. */
-		if (n == 1 && ab_now_ms() - shown >= READ_MS)
-			return keys[0];
-	}
+static void say(const struct person *p, const char *text)
+{
+	ab_tty_keys_write(p->tty, text, strlen(text));
 }
 
 static const struct {
@@ -76,58 +44,55 @@ static const struct {
 	{ 28, AB_REVIEW_LATER, "later" }, /* Ctrl-\ */
 };
 
-static enum ab_review_answer read_answer(int tty)
+static enum ab_review_answer read_answer(struct person *p)
 {
 	for (;;) {
-		char key = read_key(tty);
+		char key = read_key(p);
 
 		if (key >= 'A' && key <= 'Z')
 			key = (char)(key - 'A' + 'a');
 		for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 			if (answers[i].key == key) {
-				(void)ab_write_all(tty, answers[i].name, strlen(answers[i].name));
-				(void)ab_write_all(tty, "\n", 1);
+				say(p, answers[i].name);
+				say(p, "\n");
 				return answers[i].answer;
 			}
 	}
 }
 
 /* Only this answer destroys something. */
-static bool confirm_discard(int tty, const struct ab_review_sum *sum)
+static bool confirm_discard(struct person *p, const struct ab_review_sum *sum)
 {
 	ab_autobuf struct ab_buf text = { 0 };
+	bool yes;
 	char key;
 
 	ab_buf_printf(&text, "Discard %" PRIu64 " change%s? [y/N] ", sum->waiting,
 		      sum->waiting == 1 ? "" : "s");
-	(void)ab_write_all(tty, text.data, text.len);
-	key = read_key(tty);
-	(void)ab_write_all(tty, key == 'y' || key == 'Y' ? "yes\n" : "no\n",
-			   key == 'y' || key == 'Y' ? 4 : 3);
-	return key == 'y' || key == 'Y';
+	say(p, text.data);
+	key = read_key(p);
+	yes = key == 'y' || key == 'Y';
+	say(p, yes ? "yes\n" : "no\n");
+	return yes;
 }
 
-enum ab_review_answer ab_review_prompt(int tty, const struct ab_review_sum *sum)
+enum ab_review_answer ab_review_prompt(int tty, int supervisor, const struct ab_review_sum *sum)
 {
 	const char *question = sum->cut	   ? "[r]eview  [d]iscard  [l]ater "
 			       : sum->held ? "[a]pply the safe ones  [r]eview  [d]iscard  [l]ater "
 					   : "[a]pply  [r]eview  [d]iscard  [l]ater ";
-	/* The supervisor ends: restore the terminal first. */
-	const struct sigaction note = { .sa_handler = note_signal };
+	struct person p = { .tty = tty, .supervisor = supervisor };
 	enum ab_review_answer answer = AB_REVIEW_LATER;
 	struct termios before;
 
-	sigaction(SIGTERM, &note, NULL);
-	sigaction(SIGHUP, &note, NULL);
-	if (make_quiet(tty, &before) < 0)
+	if (ab_tty_keys_begin(tty, &before) < 0)
 		return AB_REVIEW_LATER;
 	do {
-		(void)ab_write_all(tty, question, strlen(question));
+		say(&p, question);
 		tcflush(tty, TCIFLUSH);
-		answer = read_answer(tty);
-	} while (!interrupted && ((answer == AB_REVIEW_DISCARD && !confirm_discard(tty, sum)) ||
-				  (answer == AB_REVIEW_APPLY && sum->cut)));
-	/* Discards excess keys. */
-	tcsetattr(tty, TCSAFLUSH, &before);
-	return interrupted ? AB_REVIEW_INTERRUPTED : answer;
+		answer = read_answer(&p);
+	} while (!p.interrupted && ((answer == AB_REVIEW_DISCARD && !confirm_discard(&p, sum)) ||
+				    (answer == AB_REVIEW_APPLY && sum->cut)));
+	ab_tty_keys_end(tty, &before);
+	return p.interrupted ? AB_REVIEW_INTERRUPTED : answer;
 }

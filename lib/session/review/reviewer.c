@@ -267,13 +267,13 @@ static bool look_again(struct work *w, int tty)
 	return false;
 }
 
-static void ask_person(struct work *w, int tty)
+static void ask_person(struct work *w, int tty, int sock)
 {
 	bool more = true;
 
 	do {
 		show_changes(w, tty);
-		switch (ab_review_prompt(tty, &w->sum)) {
+		switch (ab_review_prompt(tty, sock, &w->sum)) {
 		case AB_REVIEW_APPLY:
 			apply_for_person(w, tty);
 			return;
@@ -299,11 +299,11 @@ static void answer_ask(struct work *w, int sock)
 
 	a.asked = tty >= 0 && ab_tty_foreground(tty);
 	if (a.asked)
-		ask_person(w, tty);
+		ask_person(w, tty, sock);
 	(void)ab_send_fds(sock, &a, ANSWER_LEN(0), NULL, 0);
 }
 
-static _Noreturn void be_reviewer(const struct ab_reviewer_setup *setup, int sock, pid_t parent)
+static _Noreturn void be_reviewer(const struct ab_reviewer_setup *setup, int sock)
 {
 	struct work w = { .setup = *setup, .apply = AB_APPLY_NONE };
 	const int keep[] = { sock, setup->set->dir, setup->set->lock, setup->state->root,
@@ -316,16 +316,14 @@ static _Noreturn void be_reviewer(const struct ab_reviewer_setup *setup, int soc
 	for (int fd = 0; fd < 3; fd++)
 		if (fd != sock)
 			close(fd);
-	/* Signals are for the supervisor: when it ends, so does its socket. While the terminal is
-	 * changed for the question, these are noted. */
+	/* Signals are for the supervisor: when it ends, so does its socket. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (ab_close_others(keep, AB_COUNT(keep)) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
-	    getppid() != parent)
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
 		_exit(1);
 	while (recv(sock, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
 		if (request == REQUEST_COUNT)
@@ -340,7 +338,6 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 		      struct ab_error *err)
 {
 	struct ab_reviewer r;
-	pid_t parent = getpid();
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -350,7 +347,7 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 	r.sock = pair[0];
 	r.pid = fork();
 	if (r.pid == 0)
-		be_reviewer(setup, pair[1], parent);
+		be_reviewer(setup, pair[1]);
 	close(pair[1]);
 	if (r.pid < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "fork the reviewer");
@@ -418,7 +415,6 @@ void ab_reviewer_end(struct ab_reviewer *r)
 	if (!r)
 		return;
 	close(r->sock);
-	kill(r->pid, SIGTERM);
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(r);

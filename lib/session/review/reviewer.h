@@ -78,6 +78,7 @@ enum ab_review_answer {
 	AB_REVIEW_LATER,       /* also if nobody can answer */
 	AB_REVIEW_INTERRUPTED, /* the run must end */
 };
-enum ab_review_answer ab_review_prompt(int tty, const struct ab_review_sum *sum);
+/* `supervisor`: a socket; when its other end is closed, nobody waits for an answer. */
+enum ab_review_answer ab_review_prompt(int tty, int supervisor, const struct ab_review_sum *sum);
 
 #endif
