@@ -14,27 +14,7 @@ static void add_text(struct ab_buf *b, const char *text)
 {
 	ab_autofree char *safe = ab_escape(text);
 
-	for (const char *p = safe; *p; p++) {
-		switch (*p) {
-		case '&':
-			ab_buf_puts(b, "&amp;");
-			break;
-		case '<':
-			ab_buf_puts(b, "&lt;");
-			break;
-		case '>':
-			ab_buf_puts(b, "&gt;");
-			break;
-		case '"':
-			ab_buf_puts(b, "&quot;");
-			break;
-		case '\'':
-			ab_buf_puts(b, "&#39;");
-			break;
-		default:
-			ab_buf_add(b, p, 1);
-		}
-	}
+	ab_page_markup(b, safe, strlen(safe));
 }
 
 static void add_field(struct ab_buf *b, const struct ab_detail *field)
@@ -549,18 +529,7 @@ static void add_requests(const struct ab_page *page, struct ab_buf *b)
 
 void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b)
 {
-	ab_buf_puts(b, "<!DOCTYPE html>\n<html lang=\"en\"><head>"
-		       "<meta charset=\"utf-8\">"
-		       "<meta http-equiv=\"Content-Security-Policy\" "
-		       "content=\"default-src 'none'; style-src "
-		       "'unsafe-inline'\">"
-		       "<meta name=\"viewport\" content=\"width=device-width, "
-		       "initial-scale=1\">"
-		       "<meta name=\"color-scheme\" content=\"light dark\">"
-		       "<meta name=\"referrer\" content=\"no-referrer\">"
-		       "<title>agentbox run</title><style>");
-	ab_buf_puts(b, ab_page_style);
-	ab_buf_puts(b, "</style></head>\n<body><main>");
+	ab_page_begin(b, "agentbox run", "");
 	add_header(page, b);
 	add_cards(page, b);
 	add_timeline(page, b);

@@ -27,37 +27,6 @@ static const char diff_style[] =
 	"section.change .kind{color:var(--soft);font-weight:400}";
 
 /* Text without hidden characters; tabs stay in content. */
-static void add_markup(struct ab_buf *b, const char *s, size_t len)
-{
-	for (const char *end = s + len; s < end; s++) {
-		size_t plain = 0;
-
-		while (s + plain < end && !strchr("&<>\"'", s[plain]))
-			plain++;
-		ab_buf_add(b, s, plain);
-		s += plain;
-		if (s == end)
-			break;
-		switch (*s) {
-		case '&':
-			ab_buf_puts(b, "&amp;");
-			break;
-		case '<':
-			ab_buf_puts(b, "&lt;");
-			break;
-		case '>':
-			ab_buf_puts(b, "&gt;");
-			break;
-		case '"':
-			ab_buf_puts(b, "&quot;");
-			break;
-		case '\'':
-			ab_buf_puts(b, "&#39;");
-			break;
-		}
-	}
-}
-
 static void add_escaped(struct ab_buf *b, const char *s, size_t len)
 {
 	ab_autobuf struct ab_buf safe = { 0 };
@@ -74,7 +43,7 @@ static void add_escaped(struct ab_buf *b, const char *s, size_t len)
 		len -= n;
 	}
 	if (safe.len)
-		add_markup(b, safe.data, safe.len);
+		ab_page_markup(b, safe.data, safe.len);
 }
 
 static void add_text(struct ab_buf *b, const char *text)
@@ -87,7 +56,7 @@ static void add_name(struct ab_buf *b, const char *path)
 	ab_autobuf struct ab_buf name = { 0 };
 
 	ab_show_name(&name, "", path);
-	add_markup(b, name.data, name.len);
+	ab_page_markup(b, name.data, name.len);
 }
 
 static void add_card(struct ab_buf *b, const char *kind, const char *name, uint64_t value)
@@ -99,16 +68,8 @@ static void add_card(struct ab_buf *b, const char *kind, const char *name, uint6
 void ab_show_page_open(struct ab_buf *b, const char *title, const struct ab_show_fact *facts,
 		       size_t nfacts, const struct ab_show_totals *t)
 {
-	ab_buf_puts(b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-		       "<meta http-equiv=\"Content-Security-Policy\" "
-		       "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-		       "<meta name=\"color-scheme\" content=\"light dark\">"
-		       "<meta name=\"referrer\" content=\"no-referrer\">"
-		       "<title>agentbox diff</title><style>");
-	ab_buf_puts(b, ab_page_style);
-	ab_buf_puts(b, diff_style);
-	ab_buf_puts(b, "</style></head>\n<body><main><header><h1>agentbox diff <b>");
+	ab_page_begin(b, "agentbox diff", diff_style);
+	ab_buf_puts(b, "<header><h1>agentbox diff <b>");
 	add_text(b, title);
 	ab_buf_puts(b, "</b></h1><dl class=\"facts\">");
 	for (size_t i = 0; i < nfacts; i++) {
@@ -141,7 +102,7 @@ void ab_show_page_label(struct ab_buf *b, const struct ab_shown *shown)
 		ab_buf_puts(b, "<tr><td class=\"w\" data-name=\"Path\"><code>");
 		add_name(b, shown->change->path);
 		ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
-		add_markup(b, what.data, what.len);
+		ab_page_markup(b, what.data, what.len);
 		ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
 		add_text(b, ab_labels[shown->hits->v[i].id].why);
 		ab_buf_puts(b, "</td></tr>\n");
@@ -250,7 +211,7 @@ void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown)
 
 			ab_show_hit(&what, &shown->hits->v[i]);
 			ab_buf_puts(b, "<li>");
-			add_markup(b, what.data, what.len);
+			ab_page_markup(b, what.data, what.len);
 			ab_buf_puts(b, "</li>");
 		}
 		ab_buf_puts(b, "</ul>");
