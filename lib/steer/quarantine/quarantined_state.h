@@ -23,7 +23,5 @@ char *ab_quarantined_describe(const struct ab_quarantined *is);
  * owners' rights, hard links and extended attributes stay behind. 0, or an errno; then nothing is
  * left of it. */
 int ab_restore_copy(int from, const char *name, mode_t mode, int to, const char *as);
-/* Remove a file or a folder with everything in it. */
-int ab_restore_remove(int dir, const char *name);
 
 #endif

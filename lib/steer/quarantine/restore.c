@@ -24,6 +24,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "layer/journal/tree.h"
 #include "policy/layers/layers.h"
 #include "session/cleanup/moved_files.h"
 #include "session/state/claim.h"
@@ -274,12 +275,12 @@ static int restore_object(struct job *j, struct ab_error *err)
 	if (stage_copy(j, tmp, err) < 0)
 		return -1;
 	if (put_in_place(j, tmp, err) < 0) {
-		(void)ab_restore_remove(j->parent, tmp);
+		(void)ab_tree_remove(j->parent, tmp);
 		return -1;
 	}
 	(void)fsync(j->parent);
 	note_restored(j);
-	if (ab_restore_remove(j->one.dir, j->one.is.file) < 0)
+	if (ab_tree_remove(j->one.dir, j->one.is.file) < 0)
 		ab_strv_addf(&j->ret->notes, "a copy of it stays in quarantine: %s",
 			     strerror(errno));
 	return 0;

@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/system/fd.h"
 #include "base/system/folder.h"
+#include "workspace/tree/copy_tree.h"
 #include "workspace/tree/dir.h"
 
 #define COPY_BYTES (64 * 1024 * 1024)
@@ -21,100 +20,9 @@
 #define REMOVE_TRIES 4
 
 struct budget {
-	uint64_t bytes;
 	size_t entries;
 	unsigned depth;
 };
-
-static int copy_bytes(int in, int out, struct budget *b)
-{
-	char chunk[65536];
-	ssize_t n;
-
-	while ((n = read(in, chunk, sizeof(chunk))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		if ((uint64_t)n > b->bytes)
-			return E2BIG;
-		b->bytes -= (uint64_t)n;
-		if (ab_write_all(out, chunk, (size_t)n) < 0)
-			return errno;
-	}
-	return 0;
-}
-
-static int copy_file(int from, const char *name, int to, const char *as, struct budget *b)
-{
-	/* It was a regular file before; it may be a FIFO now. */
-	ab_autoclose int in =
-		openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ab_autoclose int out = -1;
-	struct stat st;
-
-	if (in < 0 || fstat(in, &st) < 0)
-		return errno;
-	if (!S_ISREG(st.st_mode))
-		return ESTALE;
-	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return out < 0 ? errno : copy_bytes(in, out, b);
-}
-
-static int copy_link(int from, const char *name, int to, const char *as)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(from, name, target, sizeof(target) - 1);
-
-	if (n < 0)
-		return errno;
-	target[n] = '\0';
-	return symlinkat(target, to, as) < 0 ? errno : 0;
-}
-
-static int copy_object(int from, const char *name, int to, const char *as, struct budget *b);
-
-static int copy_folder(int from, const char *name, int to, const char *as, struct budget *b)
-{
-	ab_autolisting struct ab_listing l = { 0 };
-	ab_autoclose int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ab_autoclose int out = -1;
-	int rc = 0;
-
-	if (in < 0 || ab_listing_read(&l, in, b->entries) < 0)
-		return errno;
-	if (l.cut || b->depth == 0)
-		return E2BIG;
-	b->entries -= l.len;
-	if (mkdirat(to, as, 0700) < 0)
-		return errno;
-	out = openat(to, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (out < 0)
-		return errno;
-	b->depth--;
-	for (size_t i = 0; i < l.len && rc == 0; i++)
-		rc = copy_object(in, l.v[i].name, out, l.v[i].name, b);
-	b->depth++;
-	return rc;
-}
-
-static int copy_object(int from, const char *name, int to, const char *as, struct budget *b)
-{
-	struct stat st;
-
-	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno;
-	switch (st.st_mode & S_IFMT) {
-	case S_IFREG:
-		return copy_file(from, name, to, as, b);
-	case S_IFDIR:
-		return copy_folder(from, name, to, as, b);
-	case S_IFLNK:
-		return copy_link(from, name, to, as);
-	default:
-		return 0; /* a FIFO or socket: nothing to keep */
-	}
-}
 
 static int remove_tree(int dir, const char *name, struct budget *b)
 {
@@ -143,19 +51,24 @@ static int remove_tree(int dir, const char *name, struct budget *b)
 
 static int move_by_copy(int from, const char *name, int to, const char *as, bool quick)
 {
-	struct budget b = { quick ? QUICK_BYTES : COPY_BYTES, quick ? QUICK_ENTRIES : COPY_ENTRIES,
-			    COPY_DEPTH };
-	int rc = copy_object(from, name, to, as, &b);
+	struct ab_copy_tree copy = { .bytes = quick ? QUICK_BYTES : COPY_BYTES,
+				     .entries = quick ? QUICK_ENTRIES : COPY_ENTRIES,
+				     .depth = COPY_DEPTH };
+	struct budget b;
+	struct stat st;
+	int rc = fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0
+			 ? errno
+			 : ab_copy_tree(&copy, from, name, st.st_mode, to, as);
 
 	if (rc != 0) {
 		/* Half a copy is useless, and the original still exists. */
-		b = (struct budget){ 0, COPY_ENTRIES, COPY_DEPTH };
+		b = (struct budget){ COPY_ENTRIES, COPY_DEPTH };
 		remove_tree(to, as, &b);
 		return rc;
 	}
 	/* The box may add files while we remove them. */
 	for (int i = 0; i < REMOVE_TRIES; i++) {
-		b = (struct budget){ 0, 4 * COPY_ENTRIES, 2 * COPY_DEPTH };
+		b = (struct budget){ 4 * COPY_ENTRIES, 2 * COPY_DEPTH };
 		rc = remove_tree(from, name, &b);
 		if (rc == 0)
 			return 0;

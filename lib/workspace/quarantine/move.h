@@ -11,7 +11,7 @@
  * Move `name` from the folder `from` to `as` in the folder `to` (private to us), by
  * rename, or across file systems by a bounded copy and removal. With `anew`, a
  * folder is always copied. With `quick`, only what can be copied in about a
- * millisecond is. 0, or an errno: ENOENT if it no longer exists, E2BIG if it is too
+ * millisecond is. 0, or an errno: ENOENT if it no longer exists, EFBIG if it is too
  * large to copy, ENOTEMPTY if `as` was created, but the original could not be
  * removed completely.
  */
