@@ -101,7 +101,7 @@ void print_layer_change(const struct ab_change *change, const char *why)
 	bool folder = change->is == AB_TYPE_DIR ||
 		      (change->is == AB_TYPE_NONE && change->was == AB_TYPE_DIR);
 
-	printf("  %-8s  %s%s", ab_change_word(change), path, folder ? "/" : "");
+	printf("  %-8s  %s%s", ab_show_kind(change), path, folder ? "/" : "");
 	if (change->count)
 		printf(" (%llu entries)", (unsigned long long)change->count);
 	if (labels[0])

@@ -54,6 +54,7 @@
 #include "doctor/diagnosis.h"
 #include "layer/apply/apply.h"
 #include "layer/diff/contents.h"
+#include "layer/diff/show.h"
 #include "layer/diff/text_diff.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/layers.h"

@@ -173,11 +173,6 @@ int ab_layer_command_pick(const struct ab_layer_command *c, struct ab_apply *app
 
 /* ---- text ---- */
 
-const char *ab_change_word(const struct ab_change *change)
-{
-	return ab_show_kind(change);
-}
-
 char *ab_change_labels(const struct ab_change *change)
 {
 	struct ab_buf b = { 0 };
@@ -194,7 +189,7 @@ static void add_change_json(struct ab_buf *b, const struct ab_change *change, co
 
 	ab_buf_puts(b, "{\"path\":");
 	ab_buf_json(b, change->path);
-	ab_buf_printf(b, ",\"change\":\"%s\"", ab_change_word(change));
+	ab_buf_printf(b, ",\"change\":\"%s\"", ab_show_kind(change));
 	for (unsigned int id = 0; id < AB_LABEL_COUNT; id++)
 		if (change->labels & AB_LABEL_BIT(id)) {
 			ab_buf_printf(b, "%s\"%s\"", comma, ab_labels[id].name);

@@ -58,8 +58,7 @@ int ab_layer_command_pick(const struct ab_layer_command *command, struct ab_appl
  * list. */
 char *ab_layer_command_json(const struct ab_layer_command *command, const struct ab_apply *apply,
 			    const char *verb);
-/* "modified", and the names of its labels: "git, folder". Free the second. */
-const char *ab_change_word(const struct ab_change *change);
+/* The names of its labels: "git, folder". Free it. */
 char *ab_change_labels(const struct ab_change *change);
 
 #endif
