@@ -36,7 +36,7 @@ static const struct ab_call_rule *find_rule(const struct ab_call_rule *rules, si
 	return NULL;
 }
 
-static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch, uint32_t nr)
+static const struct ab_call_rule *rule_of(const struct ab_call_table *t, int arch, uint32_t nr)
 {
 	const struct ab_call_rule *r = find_rule(t->rules, t->len, arch, nr);
 
@@ -44,14 +44,15 @@ static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch, ui
 }
 
 /* Of a table that asks. */
-static uint32_t as_asked(const struct ab_table *t, uint32_t verdict)
+static uint32_t as_asked(const struct ab_call_table *t, uint32_t verdict)
 {
 	if (verdict == AB_SEEN)
 		return t->seen ? AB_ASKED : AB_ALLOWED;
 	return t->seen && verdict == AB_ERRNO(EPERM) ? AB_ASKED : verdict;
 }
 
-static bool is_seen(const struct ab_table *t, int arch, uint32_t nr, const struct ab_call_rule *r)
+static bool is_seen(const struct ab_call_table *t, int arch, uint32_t nr,
+		    const struct ab_call_rule *r)
 {
 	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
 
@@ -154,7 +155,7 @@ static unsigned int compare_number(int table, int arch, uint32_t nr, const struc
 }
 
 /* Every value that any switch of a table looks for. */
-static void collect_table(const struct ab_table *t, struct edges *ret)
+static void collect_table(const struct ab_call_table *t, struct edges *ret)
 {
 	struct edges e[6] = { 0 };
 
@@ -171,7 +172,7 @@ static void test_tables(void)
 {
 	for (int t = 0; t < AB_TABLE_COUNT; t++)
 		for (int a = 0; a < AB_ARCH_COUNT; a++) {
-			const struct ab_table *table = ab_seccomp_tables[t];
+			const struct ab_call_table *table = ab_seccomp_tables[t];
 			unsigned int wrong = 0, named = 0;
 			struct edges edges = { 0 };
 

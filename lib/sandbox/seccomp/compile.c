@@ -244,7 +244,7 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, cons
 	return found;
 }
 
-static size_t find_ranges(const struct ab_table *table, const struct fate fates[MAX_CALLS],
+static size_t find_ranges(const struct ab_call_table *table, const struct fate fates[MAX_CALLS],
 			  struct range ret[MAX_RANGES])
 {
 	struct fate rest = { .verdict = table->otherwise };
@@ -265,7 +265,8 @@ static size_t find_ranges(const struct ab_table *table, const struct fate fates[
 	return len;
 }
 
-void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct ab_program *ret)
+void ab_seccomp_compile(const struct ab_call_table *table, enum ab_arch arch,
+			struct ab_program *ret)
 {
 	static struct fate fates[MAX_CALLS];
 	static struct range ranges[MAX_RANGES];

@@ -40,7 +40,8 @@ extern const struct ab_arch_name {
  * A mistake in a table (an unknown name, a call named twice) ends
  * the generator: there is no build with a doubtful filter.
  */
-void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct ab_program *ret);
+void ab_seccomp_compile(const struct ab_call_table *table, enum ab_arch arch,
+			struct ab_program *ret);
 
 /* Print what is wrong with a table, and exit. */
 _Noreturn void ab_seccomp_reject(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -172,8 +172,10 @@ static const struct ab_call_rule judge_rules[] = {
 };
 /* clang-format on */
 
-#define TABLE(n, rest, ...) \
-	static const struct ab_table n##_table = { .name = #n, .otherwise = (rest), __VA_ARGS__ }
+#define TABLE(n, rest, ...)                                                  \
+	static const struct ab_call_table n##_table = { .name = #n,          \
+							.otherwise = (rest), \
+							__VA_ARGS__ }
 #define RULES(r) .rules = (r), .len = LEN(r)
 #define MORE(r) .more = (r), .more_len = LEN(r)
 #define UNKNOWN AB_ERRNO(ENOSYS)
@@ -186,7 +188,7 @@ TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 
-const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
+const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target, &init_table,		 &supervisor_table,
 	&nonet_table,	  &init_sanitized_table, &writes_table,
 	&children_table,  &judge_table,		 &ab_table_traced,

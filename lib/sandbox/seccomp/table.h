@@ -61,7 +61,7 @@ struct ab_call_rule {
 	int x86_only;		       /* with `number` */
 };
 
-struct ab_table {
+struct ab_call_table {
 	const char *name;   /* of the array in the generated file */
 	uint32_t otherwise; /* verdict for what no rule names */
 	const struct ab_call_rule *rules;
@@ -75,10 +75,10 @@ struct ab_table {
 
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced */
 #define AB_TABLE_COUNT 9
-extern const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT];
+extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
-extern const struct ab_table ab_table_target, ab_table_traced;
+extern const struct ab_call_table ab_table_target, ab_table_traced;
 
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_socket_inet,

@@ -161,7 +161,7 @@ static const struct ab_call_rule rules[] = {
 };
 /* clang-format on */
 
-const struct ab_table ab_table_target = {
+const struct ab_call_table ab_table_target = {
 	.name = "target",
 	.otherwise = AB_ERRNO(ENOSYS),
 	.rules = rules,
@@ -180,7 +180,7 @@ static const char seen[] = "execve execveat open openat openat2 creat truncate m
 			   "utime utimes futimesat utimensat setxattr lsetxattr removexattr "
 			   "lremovexattr connect bind";
 
-const struct ab_table ab_table_traced = {
+const struct ab_call_table ab_table_traced = {
 	.name = "traced",
 	.otherwise = AB_ERRNO(ENOSYS),
 	.rules = rules,
