@@ -84,7 +84,7 @@ unboxed()
 	local -a WORDS
 
 	words "$@"
-	run inside timeout 100 "${WORDS[@]}" </dev/null 3>&-
+	run inside timeout 200 "${WORDS[@]}" </dev/null 3>&-
 	printf '$ %s\n%s\n[status %s]\n' "${WORDS[*]}" "$output" "$status"
 }
 
@@ -153,7 +153,7 @@ live()
 	# The same, written on the host.
 	sh -c "$script"
 	unboxed "$name" "hello"
-	wait_for 20 test -e "$mark"
+	wait_for 90 test -e "$mark"
 }
 
 @test "claude: answers in the box, remembers, and what it writes runs nowhere else" {
@@ -193,13 +193,13 @@ live()
 	[ "$status" -eq 0 ]
 	grep -q bypassPermissions "$HOME"/.claude/projects/*/"$id.jsonl"
 	echo 'touch ran' >make
-	run inside timeout 100 claude -p 'RUN(sh make)' --resume "$id" </dev/null 3>&-
+	run inside timeout 200 claude -p 'RUN(sh make)' --resume "$id" </dev/null 3>&-
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ ! -e ran ]
 	[[ "$output" == *"requires approval"* ]]
 	# With them it would run.
-	run inside timeout 100 claude -p 'RUN(sh make)' --dangerously-skip-permissions </dev/null 3>&-
+	run inside timeout 200 claude -p 'RUN(sh make)' --dangerously-skip-permissions </dev/null 3>&-
 	echo "$output"
 	[ -e ran ]
 }

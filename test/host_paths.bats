@@ -95,7 +95,7 @@ teardown()
 	        pass
 	PYTHON
 	flipper=$!
-	wait_for 30 test -L link -o -L flip
+	wait_for 90 test -L link -o -L flip
 	for ((i = 0; i < 25; i++)); do
 		agentbox run --read-only --write flip -- sh -c 'echo pwn >flip/pwn'
 		[ ! -e "$HOME/outside/pwn" ]
@@ -190,7 +190,7 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	PYTHONPATH=$WORKSPACE PATH=.:.venv/bin:$WORKSPACE/.venv/bin:$HOME/venv:$PATH:$TEST_DIR/bin \
 		agentbox run --unknown deny --on-violation noter -- \
 		sh -c 'cp evil .venv/bin/noter; cp evil noter; curl -s http://x.test/'
-	wait_for 20 test -s "$TEST_DIR/noted"
+	wait_for 90 test -s "$TEST_DIR/noted"
 	[ ! -e "$HOME/PWNED" ]
 	run cat "$TEST_DIR/noted"
 	[[ "$output" != *"$WORKSPACE"* && "$output" != *venv* && "$output" != .:* && "$output" != *:.:* ]]

@@ -125,7 +125,7 @@ at_home()
 	agentbox run --name dev -- true
 	flock "$AGENTBOX_STATE/layers/dev/lock" sleep 300 3>&- &
 	pid=$!
-	wait_for 20 sh -c '! flock -n "$0" true' "$AGENTBOX_STATE/layers/dev/lock"
+	wait_for 90 sh -c '! flock -n "$0" true' "$AGENTBOX_STATE/layers/dev/lock"
 	agentbox run --name dev -- touch ran
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"in use"* ]]
@@ -205,7 +205,7 @@ at_home()
 	agentbox run --home kept -- sh -c 'echo kept >~/x'
 	flock "$(echo "$AGENTBOX_STATE"/layers/@dir-*/lock)" sleep 300 3>&- &
 	lock=$!
-	wait_for 20 sh -c '! flock -n "$0" true' "$(echo "$AGENTBOX_STATE"/layers/@dir-*/lock)"
+	wait_for 90 sh -c '! flock -n "$0" true' "$(echo "$AGENTBOX_STATE"/layers/@dir-*/lock)"
 	BEGIN='cat ~/x;' END='' begin one --home kept
 	private=$(echo "$AGENTBOX_STATE"/layers/.private-*)
 	[ -d "$private" ]

@@ -20,7 +20,7 @@ teardown()
 # plant SCRIPT: run it in the box, and wait in it until a name has been moved: `gone NAME`.
 plant()
 {
-	agentbox run --yes --timeout 20s -- sh -c 'gone() { until [ ! -e "$1" ]; do sleep 0.01; done; }
+	agentbox run --yes --timeout 120s -- sh -c 'gone() { until [ ! -e "$1" ]; do sleep 0.01; done; }
 		'"$1"
 	[ "$status" -eq 0 ]
 	ID=$(ls "$AGENTBOX_STATE/runs")
@@ -56,7 +56,7 @@ plant()
 }
 
 @test "quarantine: it is in why, log, the page and the result as well" {
-	agentbox run --yes --result "$TEST_DIR/result" --timeout 20s -- sh -c 'echo x >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	agentbox run --yes --result "$TEST_DIR/result" --timeout 120s -- sh -c 'echo x >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
 	[ "$status" -eq 0 ]
 	local id
 	id=$(ls "$AGENTBOX_STATE/runs")
@@ -110,7 +110,7 @@ plant()
 	agentbox quarantine show "$ID-q1"
 	[[ "$output" == *"a symbolic link"*"It leads to /etc/passwd"* ]]
 	[[ "$output" != *root:* ]]
-	timeout 10 "$AGENTBOX" quarantine show "$ID-q2" >"$TEST_DIR/out"
+	timeout 90 "$AGENTBOX" quarantine show "$ID-q2" >"$TEST_DIR/out"
 	grep -q "neither a file nor a folder" "$TEST_DIR/out"
 	agentbox quarantine show "$ID-q3"
 	[[ "$output" == *"a folder"*"It contains:"*"tasks.json  3 B, executable"* ]]

@@ -109,7 +109,7 @@ box_calls()
 inject()
 {
 	status=0
-	output=$(timeout --kill-after=2 20 strace -qqq ${4:-} -o /dev/null \
+	output=$(timeout --kill-after=2 90 strace -qqq ${4:-} -o /dev/null \
 		-e "trace=$1" -e "inject=$1:$3:when=$2" \
 		"$AGENTBOX" run -- /bin/sh -c "$walls" </dev/null 2>&1 3>&-) ||
 		status=$?

@@ -7,7 +7,7 @@ load internet
 # The other terminal: not where the run is.
 beside()
 {
-	run timeout --kill-after=5 20 "$AGENTBOX" "$@" 3>&-
+	run timeout --kill-after=5 90 "$AGENTBOX" "$@" 3>&-
 	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
@@ -297,7 +297,7 @@ servant_end()
 	s.sendall(b"\x00 to an echo, which does not close by itself")
 	s.recv(65536)
 	open("open", "w").close()
-	s.settimeout(30)
+	s.settimeout(120)
 	data = b"x"
 	try:
 	    while data:

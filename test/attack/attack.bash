@@ -53,7 +53,7 @@ host_peer()
 	PEER_LOG=$TEST_DIR/peer.${#PEERS[@]}
 	"$ATTACK/peer" "$1" "$2" "$PEER_LOG" </dev/null 3>&- &
 	PEERS+=($!)
-	wait_for 10 test -s "$PEER_LOG"
+	wait_for 90 test -s "$PEER_LOG"
 	PEER_PORT=$(awk '{ print $2; exit }' "$PEER_LOG")
 }
 
