@@ -204,12 +204,15 @@ static bool back_to(unsigned fds)
 /* Questions of those that gave up may still be on their way to the server. */
 static unsigned asked_so_far(void)
 {
-	unsigned asked;
+	unsigned asked = dns.asked;
 
-	do {
-		asked = dns.asked;
+	/* Long enough for a server that waits for its processor. */
+	for (int quiet = 0; quiet < 6; quiet++) {
 		usleep(50000);
-	} while (dns.asked != asked);
+		if (dns.asked != asked)
+			quiet = -1;
+		asked = dns.asked;
+	}
 	return asked;
 }
 

@@ -222,6 +222,18 @@ static bool answers(const char *key, const char *text)
 	return false;
 }
 
+/* The same for [?]. */
+static bool shows_more(const char *text)
+{
+	for (int i = 0; i < 20; i++) {
+		read_it();
+		type("?");
+		if (shows_in(text, strlen(text), 3000))
+			return true;
+	}
+	return false;
+}
+
 static bool has_flags(tcflag_t flags)
 {
 	struct termios now;
@@ -300,16 +312,16 @@ static void test_keys_that_are_none(void)
 	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
 	   "nor is a letter of what the terminal says by itself");
 	type("\007");
-	/* The pauses are short: on a busy machine each may become a longer one. */
-	for (int i = 0; i < 60; i++) {
+	/* A key that means nothing comes just before: a pause that a busy machine makes is before
+	 * that one. */
+	for (int i = 0; i < 30; i++) {
+		type("x");
 		type(i % 3 == 0 ? "a" : i % 3 == 1 ? "o" : "r");
 		poll(NULL, 0, 50);
 	}
 	ok(strcmp(line_of(news, 0), "(nothing)") == 0, "nor what somebody types who does not look");
-	read_it();
 	clear();
-	type("?");
-	ok(shows_text("id 7kq2a-1, via proxy"), "[?] shows more");
+	ok(shows_more("id 7kq2a-1, via proxy"), "[?] shows more");
 	ok(type("o") && told("1 once\n"), "a key that is typed is one");
 	type("n");
 	ok(strcmp(line_of(news, 100), "(nothing)") == 0, "and there is one answer");
