@@ -44,6 +44,19 @@ finish()
 	echo "$output"
 }
 
+# replace_config KEY VALUE: change .git/config as git does, by a rename, and wait until
+# the broker has put a protected file in its place.
+replace_config()
+{
+	local inode
+
+	cp .git/config new
+	git config -f new "$1" "$2"
+	inode=$(stat -c %i new)
+	mv new .git/config
+	wait_for 90 sh -c 'test "$(stat -c %i .git/config)" != "$0"' "$inode"
+}
+
 told()
 {
 	grep -q "$1" "$TEST_DIR/out"
@@ -67,11 +80,10 @@ found()
 		rm -f .git/config && echo HOLE
 		echo end'
 	git config user.name Host
-	wait_for 30 told ".git/config was changed on the host"
+	wait_for 90 told ".git/config was changed on the host"
 	git remote add there https://example.org/x.git
-	git config user.email host@example.org
-	# The broker works on each of them before the command may continue.
-	wait_for 30 sh -c 'test "$(stat -c %h .git/config)" -eq 1 && ! ls .git/hooks | grep -q "^agentbox-"'
+	# The broker has worked on all of them before the command may continue.
+	replace_config user.email host@example.org
 	finish
 	[ "$status" -eq 0 ]
 	no_hole
@@ -91,10 +103,8 @@ found()
 	for i in $(seq 60); do
 		git config "branch.b$i.description" "text $i"
 	done
-	wait_for 30 told ".git/config was changed on the host"
-	# Let the broker renew the last one: it is another file then.
-	git config branch.last.description last
-	wait_for 30 sh -c 'i=$(stat -c %i .git/config); sleep 0.3; test "$i" -eq "$(stat -c %i .git/config)"'
+	wait_for 90 told ".git/config was changed on the host"
+	replace_config branch.last.description last
 	finish
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"opened "*"for writing"* ]]
@@ -118,7 +128,7 @@ found()
 	git config --unset core.hooksPath
 	start run --fallback warn -- sh -c 'echo up >up; until [ -e go ]; do sleep 0.05; done; echo end'
 	git config core.hooksPath elsewhere
-	wait_for 30 told "core.hookspath can make git run a program"
+	wait_for 90 told "core.hookspath can make git run a program"
 	finish
 	[ "$status" -eq 0 ]
 	[[ "$output" == *end* ]]
@@ -131,7 +141,7 @@ found()
 		cat ~/.netrc && echo HOLE; echo end'
 	echo new-secret >"$HOME/new"
 	mv "$HOME/new" "$HOME/.netrc"
-	wait_for 30 told ".netrc was replaced on the host during the run and is hidden again"
+	wait_for 90 told ".netrc was replaced on the host during the run and is hidden again"
 	finish
 	[ "$status" -eq 0 ]
 	no_hole
@@ -154,9 +164,9 @@ found()
 	echo plain >"$HOME/plain"
 	mkdir -p "$HOME/.config/gh"
 	echo late-secret >"$HOME/.config/gh/hosts.yml"
-	wait_for 30 told ".vault-token was created on the host during the run"
-	wait_for 30 told "id_late was created on the host during the run"
-	wait_for 30 told "hosts.yml was created on the host during the run"
+	wait_for 90 told ".vault-token was created on the host during the run"
+	wait_for 90 told "id_late was created on the host during the run"
+	wait_for 90 told "hosts.yml was created on the host during the run"
 	finish
 	[ "$status" -eq 0 ]
 	no_hole
