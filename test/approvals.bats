@@ -25,9 +25,10 @@ outer_shell()
 	tty_wait '^outer>'
 }
 
-# A line typed and sent.
+# A line typed and sent, without an answer that came too late for its question.
 tty_line()
 {
+	tty_key C-u
 	tty_type "$1"
 	tty_key Enter
 }
@@ -67,6 +68,7 @@ press_until()
 	local again
 
 	for again in {1..18}; do
+		sleep 0.4
 		tty_key "$1"
 		wait_for 5 tty_matches "$2" && return 0
 	done
@@ -209,8 +211,8 @@ asked()
 @test "asking: ? says more and asks again" {
 	outer_shell
 	tty_line '$AGENTBOX run -c "true && git push"; echo "status=$?"'
-	press '?'
-	tty_wait 'because of this part'
+	wait_for 90 unanswered
+	press_until '?' 'because of this part'
 	tty_wait '^          \| git push'
 	tty_wait '30 days'
 	answer o
@@ -264,8 +266,8 @@ asked()
 @test "asking: Ctrl-Z stops it, and in the foreground it asks again" {
 	outer_shell
 	tty_line 'stty -a >before; $AGENTBOX run -- git push'
-	press C-z
-	tty_wait 'Stopped'
+	wait_for 90 unanswered
+	press_until C-z 'Stopped'
 	# The old question is not the new one.
 	tty_line 'stty -a >after; clear; echo cleared'
 	tty_wait '^cleared'

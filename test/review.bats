@@ -659,19 +659,38 @@ with_mount()
 	jq -e '.. | objects | select(has("review")) | .review == "auto"' <<<"$output"
 }
 
+unanswered()
+{
+	tty_matches "$1\$"
+}
+
+# answer QUESTION NAME: press the first letter of NAME until the question shows NAME as its
+# answer. Keys count only some time after the question was drawn; on a slow machine the
+# first one may come too early.
+answer()
+{
+	local again
+
+	wait_for 90 unanswered "$1"
+	for again in {1..18}; do
+		sleep 0.4
+		tty_type "${2:0:1}"
+		wait_for 5 tty_matches "$1 $2\$" && return 0
+	done
+	return 1
+}
+
 @test "review on a terminal: the question; r shows the diff, l leaves the changes" {
 	need program:tmux
 	make_repo
+	export AGENTBOX_PAGER=cat
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo x >.envrc'
 	tty_wait '2 changes, 1 wants a look'
 	tty_wait '\.envrc: '
 	tty_wait '\[a\]pply the safe ones  \[r\]eview  \[d\]iscard  \[l\]ater'
-	sleep 1
-	tty_type r
+	answer '\[l\]ater' review
 	tty_wait 'new\.txt'
-	tty_key q
-	sleep 1
-	tty_type l
+	answer '\[l\]ater' later
 	tty_end
 	[ "$status" -eq 0 ]
 	[ ! -e new.txt ]
@@ -683,9 +702,7 @@ with_mount()
 	need program:tmux
 	make_repo
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo x >.envrc; exit 3'
-	tty_wait '\[l\]ater'
-	sleep 1
-	tty_type a
+	answer '\[l\]ater' apply
 	tty_end
 	[ "$status" -eq 3 ]
 	[ "$(cat new.txt)" = new ]
@@ -696,10 +713,9 @@ with_mount()
 	need program:tmux
 	make_repo
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt; echo box >>src/a.c'
-	tty_wait '\[l\]ater'
+	wait_for 90 unanswered '\[l\]ater'
 	echo host >>src/a.c
-	sleep 1
-	tty_type a
+	answer '\[l\]ater' apply
 	tty_end
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"1 applied (to take it back: agentbox undo $(set_key))"* ]]
@@ -709,16 +725,15 @@ with_mount()
 	agentbox layers
 	[[ "$output" == *"1 change to apply"* ]]
 	# After [r]eview the numbers are new.
+	export AGENTBOX_PAGER=cat
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo more >>new.txt'
 	tty_wait '1 change$'
-	sleep 1
+	wait_for 90 unanswered '\[l\]ater'
 	echo host >>new.txt
-	tty_type r
+	answer '\[l\]ater' review
 	tty_wait 'new\.txt'
-	tty_key q
 	tty_wait '1 change, 1 conflict'
-	sleep 1
-	tty_type q
+	answer '\[l\]ater' later
 	tty_end
 	[[ "${output//[$'\n ']/}" == *"1change,1conflict;toseeandkeepit:agentboxdiff"* ]]
 }
@@ -764,11 +779,8 @@ with_mount()
 	make_repo
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo new >new.txt'
 	tty_wait '\[a\]pply  \[r\]eview'
-	sleep 1
-	tty_type d
-	tty_wait 'Discard 1 change\? \[y/N\]'
-	sleep 1
-	tty_type y
+	answer '\[l\]ater' discard
+	answer 'Discard 1 change\? \[y/N\]' yes
 	tty_end
 	[ "$status" -eq 0 ]
 	[ ! -e new.txt ]
