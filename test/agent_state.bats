@@ -282,7 +282,7 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	wait_for 60 test -e "$WORKSPACE/ready"
 	kill -KILL $!
 	wait_for 60 grep -q box "$HOME/.codex/auth.json"
-	wait_for 60 grep -q '"kind":"end"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	wait_for 60 eval 'grep -qs "\"kind\":\"end\"" "$AGENTBOX_STATE"/runs/*/audit.jsonl'
 	grep -q 'auth.json was changed in the box' "$AGENTBOX_STATE"/runs/*/audit.jsonl
 }
 

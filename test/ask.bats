@@ -267,8 +267,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 
 @test "control: the box sees nothing of it, another user is refused, garbage changes nothing" {
 	only_root
-	box_start run -c "find / -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
 	mkfifo go
+	box_start run -c "find / -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
 	wait_for 90 grep -q done "$TEST_DIR/box.out"
 	wait_for 90 socket_of_run >/dev/null
 	[ "$(stat -c %a "$(socket_of_run)")" = 600 ]
@@ -384,8 +384,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 
 @test "reload: new lists while it runs, a bad file keeps the old ones, and what is denied is cut by choice" {
 	echo '{"network":{"unknown":"deny","allow":["origin.test"]}}' >"$TEST_DIR/l.json"
-	box_start run --config "$TEST_DIR/l.json" -c "$fetch http://allowed.test/; read x <go; $fetch http://allowed.test/; read x <go; $fetch http://allowed.test/"
 	mkfifo go
+	box_start run --config "$TEST_DIR/l.json" -c "$fetch http://allowed.test/; read x <go; $fetch http://allowed.test/; read x <go; $fetch http://allowed.test/"
 	wait_for 90 grep -q 403 "$TEST_DIR/box.out"
 	echo '{"network":{"unknown":"deny","allow":["origin.test","allowed.test"]}}' >"$TEST_DIR/l.json"
 	wait_for 90 socket_of_run >/dev/null

@@ -371,7 +371,7 @@ start_slowly()
 
 	"$AGENTBOX" run -- sh "$1" >"$TEST_DIR/out" 2>&1 3>&- &
 	supervisor=$!
-	wait_for 90 test -e started
+	wait_for 240 test -e started
 	judge=$(judge_of "$supervisor")
 }
 
@@ -380,8 +380,9 @@ start_slowly()
 	count() { i=0; while [ $i -lt 500 ]; do "$@" 2>/dev/null; i=$((i + 1)); done; }
 	count /bin/true; count shutdown now
 	touch started
-	while [ ! -e go ]; do sleep 0.05; done
+	read -r x <go
 	SH
+	mkfifo go
 	start_slowly job
 	# Its own (supervisor, broker, listener, timer), and nobody else's to look into.
 	if [ "$(id -u)" -eq 0 ]; then
@@ -391,7 +392,7 @@ start_slowly()
 		! ls "/proc/$judge/fd" || false
 	fi
 	grep -q '^Seccomp:	2' "/proc/$judge/status"
-	touch go
+	echo >go
 	wait "$supervisor"
 	grep -q '500 programs were denied' "$TEST_DIR/out"
 }

@@ -303,6 +303,8 @@ knock()
 	kill -STOP "$pid"
 	kill -KILL $(cat "/proc/$pid/task/$pid/children") "$pid"
 	wait "$pid" || true
+	# What else the run had started is ending, and holds its lock until then.
+	wait_for 90 flock -n "$dir" true
 	: >.envrc
 	agentbox run -- true
 	[ "$status" -eq 0 ]

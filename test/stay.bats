@@ -28,6 +28,11 @@ commands()
 	launch ps --json | jq -r ".[] | select(.name == \"$1\") | .commands | length"
 }
 
+box_ended()
+{
+	[ -z "$(ls "$AGENTBOX_STATE/live")" ]
+}
+
 has_commands()
 {
 	[ "$(commands "$1")" = "$2" ]
@@ -225,7 +230,7 @@ has_commands()
 	[[ "$output" == *"no run named nope"* ]]
 	[[ "$output" == *"boxes that stay: dev"* ]]
 	launch run --name plain -- sh -c 'touch here; while [ ! -e go ]; do sleep 0.05; done' &
-	wait_for 20 test -e here
+	wait_for 90 test -e here
 	agentbox run --in plain -- true
 	touch go
 	wait $!
@@ -251,11 +256,11 @@ has_commands()
 	need userns
 	keep dev
 	"$AGENTBOX" run --in dev -- sh -c 'trap "echo hup >got; exit 0" HUP; touch up; while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 3>&- &
-	wait_for 20 test -e up
-	has_commands dev 1
+	wait_for 90 test -e up
+	wait_for 90 has_commands dev 1
 	kill -KILL $!
-	wait_for 20 test -s got
-	wait_for 20 has_commands dev 0
+	wait_for 90 test -s got
+	wait_for 90 has_commands dev 0
 	agentbox run --in dev -- echo still
 	[ "$output" = still ]
 }
@@ -264,13 +269,13 @@ has_commands()
 	need userns
 	keep dev
 	launch run --in dev -- sh -c 'touch up; sleep 1000' >out 2>&1 &
-	wait_for 20 test -e up
+	wait_for 90 test -e up
 	kill -KILL "$(supervisor_of dev)"
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 125 ]
 	grep -q "box dev has ended: its supervisor died" out
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 	agentbox ps
 	[[ "$output" == *"no active runs"* ]]
 }
@@ -282,8 +287,8 @@ has_commands()
 	local soft=$! status1=0 status2=0
 	launch run --in dev -- sh -c 'trap "" TERM; touch up2; while :; do sleep 0.05; done' &
 	local hard=$!
-	wait_for 20 test -e up1 -a -e up2
-	agentbox stop dev --grace 1s
+	wait_for 90 test -e up1 -a -e up2
+	agentbox stop dev --grace 3s
 	[ "$status" -eq 0 ]
 	wait $soft || status1=$?
 	wait $hard || status2=$?
@@ -293,18 +298,32 @@ has_commands()
 
 @test "keep: the time limit of the box ends its commands with 124" {
 	need userns
-	keep dev --timeout 2s
-	agentbox run --in dev -- sleep 1000
+	local limit
+
+	# On a slow machine the box may end before the second command begins.
+	for limit in 2 10 60; do
+		agentbox run -q --keep --name dev --timeout "${limit}s" -- true
+		agentbox run --in dev -- sleep 1000
+		[ "$status" -ne 124 ] || break
+		wait_for 90 box_ended
+	done
 	[ "$status" -eq 124 ]
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 }
 
 @test "keep: an idle box ends, a busy one does not" {
 	need userns
-	keep dev --idle 1s
-	agentbox run --in dev -- sleep 2
+	local idle
+
+	# On a slow machine the box may end before the second command begins.
+	for idle in 1 5 30; do
+		keep dev --idle "${idle}s"
+		agentbox run --in dev -- sleep "$((idle + 1))"
+		[ "$status" -ne 0 ] || break
+		wait_for 90 box_ended
+	done
 	[ "$status" -eq 0 ]
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 	agentbox run --idle 1s -- true
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"--idle needs --keep"* ]]
@@ -314,7 +333,7 @@ has_commands()
 	need userns
 	keep dev
 	launch run --in dev -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; exit 4' &
-	wait_for 20 test -e up
+	wait_for 90 test -e up
 	agentbox ps --json
 	jq -e '.[0] | .stays and .commands[0].number == 2 and .commands[0].command[0] == "sh" and
 		.commands[0].attached and (.commands[0].detached | not)' <<<"$output"
@@ -338,17 +357,17 @@ has_commands()
 		touch done; while [ ! -e go ]; do sleep 0.05; done; exit 6'
 	[ "$status" -eq 0 ]
 	[ "$output" = job ]
-	wait_for 20 test -e done
+	wait_for 90 test -e done
 	dir=$AGENTBOX_STATE/live/$(run_id)
-	wait_for 20 grep -q "line 1999 " "$dir/output"
+	wait_for 90 grep -q "line 1999 " "$dir/output"
 	[ "$(cat "$dir"/output* | wc -c)" -le 80000 ]
 	launch attach job </dev/null >out 2>&1 &
-	wait_for 20 grep -q "line 1999 " out
+	wait_for 90 grep -q "line 1999 " out
 	touch go
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 6 ]
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 	agentbox attach job
 	[ "$status" -eq 125 ]
 	agentbox run -d -- nosuchprogram
@@ -360,7 +379,7 @@ has_commands()
 	agentbox run -q -d --keep --name job -- sh -c 'while [ ! -e go ]; do sleep 0.05; done'
 	agentbox run --in job -- sh -c 'touch go; echo in'
 	[ "$output" = in ]
-	wait_for 20 has_commands job 0
+	wait_for 90 has_commands job 0
 	agentbox run --in job -- echo still
 	[ "$output" = still ]
 	agentbox attach job
@@ -376,9 +395,9 @@ has_commands()
 	AGENTBOX_STATE=$PWD/state agentbox run -q -d --name job -- sh -c 'while [ ! -e go ]; do sleep 0.05; done
 		head -c 600000 /dev/zero | tr "\0" x; touch done; while [ ! -e end ]; do sleep 0.05; done'
 	touch go
-	wait_for 20 test -e done
+	wait_for 90 test -e done
 	touch end
-	wait_for 20 sh -c '[ -z "$(ls state/live)" ]'
+	wait_for 90 sh -c '[ -z "$(ls state/live)" ]'
 	umount state
 }
 
@@ -395,19 +414,18 @@ has_commands()
 	tty_wait '^got hello'
 	tty_type "$AGENTBOX run --in dev -- sleep 1000; echo status \$?"
 	tty_key Enter
-	wait_for 20 has_commands dev 1
-	tty_key C-c
-	tty_wait 'status 130'
+	wait_for 90 has_commands dev 1
+	# A key that comes before the client has taken the terminal may be lost.
+	wait_for 90 eval 'tty_key C-c; sleep 0.5; tty_matches "status 130"'
 	tty_type "$AGENTBOX run --in dev -- sleep 1000"
 	tty_key Enter
-	wait_for 20 has_commands dev 1
-	tty_key C-z
-	tty_wait 'Stopped'
+	wait_for 90 has_commands dev 1
+	wait_for 90 eval 'tty_key C-z; sleep 0.5; tty_matches Stopped'
 	tty_type "fg"
 	tty_key Enter
 	tty_wait '^[^>]*agentbox.* run --in dev -- sleep 1000$'
-	tty_key C-c
-	wait_for 20 has_commands dev 0
+	# The shell says so before the command has the terminal.
+	wait_for 90 eval 'tty_key C-c; has_commands dev 0'
 	tty_type "exit 3"
 	tty_key Enter
 	tty_end
@@ -449,7 +467,7 @@ has_commands()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *detached* ]]
 	tty_stop
-	has_commands job 1
+	wait_for 90 has_commands job 1
 	tty_start "$AGENTBOX" attach job
 	tty_wait '^got one'
 	tty_type two
@@ -504,7 +522,7 @@ has_commands()
 	need userns
 	need program:python3
 	keep dev
-	run timeout 20 python3 - "$AGENTBOX_STATE/live/$(run_id)/control" <<-'PY'
+	run timeout 90 python3 - "$AGENTBOX_STATE/live/$(run_id)/control" <<-'PY'
 	import array, json, os, socket, sys
 	def start(fds, **more):
 	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -547,7 +565,7 @@ has_commands()
 	need program:curl
 	keep dev --unknown ask
 	launch run --in dev -- curl -sSf --max-time 60 http://unknown.invalid/ >out 2>&1 &
-	wait_for 20 grep -q "unknown.invalid:80 needs your approval" out
+	wait_for 90 grep -q "unknown.invalid:80 needs your approval" out
 	[[ "$(cat out)" == *"agentbox allow $(run_id)-1"* ]]
 	agentbox deny "$(run_id)-1"
 	[ "$status" -eq 0 ]
@@ -617,7 +635,7 @@ has_commands()
 	keep dev
 	agentbox run --in dev -- sh -c 'kill -KILL $PPID; sleep 0.2; touch alive'
 	[ "$status" -eq 137 ]
-	wait_for 20 test -e alive
+	wait_for 90 test -e alive
 	agentbox run --in dev -- echo still
 	[ "$output" = still ]
 }
@@ -659,7 +677,7 @@ has_commands()
 		launch run --in dev -- sh -c 'while [ ! -e go ]; do sleep 0.2; done; echo done' </dev/null >"out$i" 2>&1 &
 		pids+=($!)
 	done
-	wait_for 60 has_commands dev 40
+	wait_for 180 has_commands dev 40
 	touch go
 	for pid in "${pids[@]}"; do
 		wait "$pid"

@@ -432,19 +432,19 @@ sys.stdout.write(got.hex() + "\r\n")'
 		wait_for 90 eval '"$AGENTBOX" ps --json | jq -e ".[0].pending == 1" >/dev/null'
 		# Before tmux itself gives such a string up, after five seconds.
 		tty_wait 'wants new.test:80' 4
-		# What somebody types who does not look is no answer.
-		for key in a o r; do
-			tty_key "$key"
-			sleep 0.2
-		done
+		# What somebody types who does not look is no answer: each key comes soon
+		# after another one. One tmux types them all, so that a slow machine makes
+		# no pause, and the first one means nothing.
+		tty_tmux send-keys x \; run-shell 'sleep 0.1' \; send-keys a \; run-shell 'sleep 0.1' \; \
+			send-keys o \; run-shell 'sleep 0.1' \; send-keys r
 		tty_matches 'wants new.test:80'
-		sleep 1
 		# Read together with the keys before it, it would be no answer either.
 		wait_for 90 eval 'tty_key n; sleep 1; tty_ended'
 		tty_end
 		[ "$status" -eq 22 ]
 		tty_stop
 	done
+	[ "$(jq -r 'select(.kind == "question") | .answer' "$AGENTBOX_STATE"/runs/*/audit.jsonl)" = $'no\nno' ]
 }
 
 # From a shell: what tmux starts itself ignores SIGTTIN, and is never stopped.
