@@ -314,11 +314,43 @@ started()
 	agentbox run --audit link/a -- touch ran
 	[ "$status" -eq 125 ]
 	[ ! -e ran ]
+	[ -z "$(ls real)" ]
 	for place in real/r ../beside/r; do
 		agentbox run --result "$place" -- true
 		[ "$status" -eq 0 ]
 		jq -e '.exit == 0' "$place"
 	done
+}
+
+@test "result: a link of a box has no file overwritten, however the run fails" {
+	local words
+
+	echo '{ "filesystem": { "write": [".", "../shared"] } }' >"$TEST_DIR/own.json"
+	mkdir ../shared ../fine
+	agentbox run --config "$TEST_DIR/own.json" -- sh -c 'ln -s .. way; ln -s .. ../shared/way'
+	[ "$status" -eq 0 ]
+	ln -s fine ../mine
+	echo precious >../file
+	chmod 600 ../file
+	for words in "-- touch ran" "--net nonsense -- touch ran" "--config /nowhere -- touch ran" \
+		"--write way -- touch ran" "-- rm -rf /" "--audit way/made -- touch ran"; do
+		for place in way/file ../shared/way/file way/new; do
+			agentbox run --config "$TEST_DIR/own.json" --result "$place" $words
+			[ "$status" -ge 125 ]
+			[[ "$output" == *"--result $place "*"leads through a link"* ]]
+			[ ! -e ran ]
+			[ "$(cat ../file)" = precious ]
+			[ ! -e ../new ]
+			[ ! -e ../made ]
+		done
+	done
+	# Links of the user's own work, also for a run that fails, once the settings are known.
+	agentbox run --config "$TEST_DIR/own.json" --result ../mine/r -- true
+	[ "$status" -eq 0 ]
+	jq -e '.exit == 0' ../fine/r
+	agentbox run --config "$TEST_DIR/own.json" --result ../mine/r -- rm -rf /
+	[ "$status" -eq 126 ]
+	jq -e '.exit == 126' ../fine/r
 }
 
 @test "result: one that cannot be written is an error" {

@@ -93,8 +93,7 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	return check_names(c, err);
 }
 
-int ab_copy_open_as(const char *option, const char *where, struct ab_copy *ret,
-		    struct ab_error *err)
+int ab_copy_open(const char *option, const char *where, struct ab_copy *ret, struct ab_error *err)
 {
 	struct ab_copy copy = { .fd = -1, .option = option, .name = ab_strdup(where) };
 	bool digits = *where && !where[strspn(where, "0123456789")];
@@ -110,11 +109,6 @@ int ab_copy_open_as(const char *option, const char *where, struct ab_copy *ret,
 		free(ab_take(copy.path));
 	*ret = copy;
 	return 0;
-}
-
-int ab_copy_open(const char *where, struct ab_copy *ret, struct ab_error *err)
-{
-	return ab_copy_open_as("--audit", where, ret, err);
 }
 
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)

@@ -33,11 +33,8 @@ struct ab_copy {
 		.fd = -1 \
 	}
 
-/* If `where` is all digits, it is a descriptor. */
-int ab_copy_open(const char *where, struct ab_copy *ret, struct ab_error *err);
-/* The same for another option. */
-int ab_copy_open_as(const char *option, const char *where, struct ab_copy *ret,
-		    struct ab_error *err);
+/* If `where` is all digits, it is a descriptor. `option` is for messages. */
+int ab_copy_open(const char *option, const char *where, struct ab_copy *ret, struct ab_error *err);
 /* Empty a file that was opened by name. A descriptor is left as it is. */
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err);
 /* Write one whole record; SIGPIPE must be blocked. */

@@ -50,10 +50,7 @@ int ab_run_open_result(struct run *r, struct ab_error *err)
 			"--result %s: inside a box, only the outer run has a result", where);
 		return ab_hint(err, "pass it to the outer run");
 	}
-	/* Empty it now: an earlier run's result must not pass for this one's. */
-	if (ab_copy_open_as("--result", where, &r->result, err) < 0)
-		return -1;
-	return ab_copy_clear(&r->result, err);
+	return ab_prepare_result(r->request, NULL, &r->result, err) < 0 ? -1 : 0;
 }
 
 static bool is_stripped(const char *name)

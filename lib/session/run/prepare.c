@@ -303,6 +303,70 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 	return 0;
 }
 
+static int refuse_link(const char *option, const char *name, const char *real, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "%s %s leads through a link that the command could replace",
+		option, name);
+	ab_hint(err, "name the file without the link: %s", real ? real : "its real path");
+	return ab_step(err, "record");
+}
+
+static char *make_absolute(const struct ab_request *rq, const char *name)
+{
+	return name[0] == '/' ? ab_strdup(name) : ab_path_join(rq->policy.cwd, name);
+}
+
+/* Where the file is, if the links on the way to its folder are followed; NULL: nowhere. */
+static char *find_file(const struct ab_strv *roots, const char *path, bool *ret_led)
+{
+	ab_autofree char *folder = ab_path_parent(path), *real = NULL;
+
+	real = ab_host_path_follow(roots, folder, ret_led);
+	return real ? ab_path_join(real, ab_path_name(path)) : NULL;
+}
+
+/* Open a file for the record, unless a link in `roots` leads there. */
+static int open_copy(const struct ab_request *rq, const char *option, const char *name,
+		     const struct ab_strv *roots, struct ab_copy *ret, struct ab_error *err)
+{
+	ab_autofree char *path = NULL, *real = NULL;
+	bool led;
+
+	if (*name && !name[strspn(name, "0123456789")])
+		return ab_copy_open(option, name, ret, err);
+	path = make_absolute(rq, name);
+	real = find_file(roots, path, &led);
+	if (led)
+		return refuse_link(option, name, real, err);
+	if (ab_copy_open(option, name, ret, err) < 0)
+		return -1;
+	/* Another box may have put a link there since. */
+	if (!real || !ret->path || strcmp(ret->path, real) == 0)
+		return 0;
+	ab_copy_fini(ret);
+	return refuse_link(option, name, real, err);
+}
+
+int ab_prepare_result(const struct ab_request *rq, const struct ab_policy *policy,
+		      struct ab_copy *ret, struct ab_error *err)
+{
+	char top[] = "/", *list[] = { top, NULL };
+	const struct ab_strv everywhere = { list, 1 };
+	bool led = false;
+
+	if (!policy && rq->result[strspn(rq->result, "0123456789")]) {
+		ab_autofree char *path = make_absolute(rq, rq->result);
+
+		free(find_file(&everywhere, path, &led));
+	}
+	if (led)
+		return 1;
+	if (open_copy(rq, "--result", rq->result, policy ? &policy->fs.touched : &everywhere, ret,
+		      err) < 0)
+		return -1;
+	return ab_copy_clear(ret, err);
+}
+
 static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	if (!rq->audit || p->audit.fd >= 0)
@@ -312,7 +376,8 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 			"--audit %s: inside a box, only the outer run keeps a record", rq->audit);
 		return ab_hint(err, "pass it to the outer run");
 	}
-	if (ab_copy_open(rq->audit, &p->audit, err) < 0 || check_stdio(&p->audit, err) < 0)
+	if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0 ||
+	    check_stdio(&p->audit, err) < 0)
 		return -1;
 	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
 	    p->audit.st.st_dev == p->result->st.st_dev &&
@@ -364,26 +429,25 @@ static int check_link_paths(const struct ab_prepared *p, const struct ab_request
 
 		if (!to[i] || to[i]->fd < 0 || !to[i]->named)
 			continue;
-		path = to[i]->name[0] == '/' ? ab_strdup(to[i]->name)
-					     : ab_path_join(rq->policy.cwd, to[i]->name);
+		path = make_absolute(rq, to[i]->name);
 		if (!is_redirectable(p, path))
 			continue;
-		ab_fail(err, AB_EUSAGE, 0,
-			"%s %s leads through a link that the command could "
-			"replace",
-			to[i]->option, to[i]->name);
-		ab_hint(err, "name the file without the link: %s",
-			to[i]->path ? to[i]->path : "its real path");
-		return ab_step(err, "record");
+		refuse_link(to[i]->option, to[i]->name, to[i]->path, err);
+		/* Nor is the failure written there. */
+		if (to[i] == p->result)
+			ab_copy_fini(p->result);
+		return -1;
 	}
 	return 0;
 }
 
 int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
-	if (open_state(p, rq, err) < 0 || check_stdio(p->result, err) < 0)
+	if (open_state(p, rq, err) < 0)
 		return -1;
-	return open_audit(p, rq, err);
+	if (rq->result && p->result->fd < 0 && ab_prepare_result(rq, p->policy, p->result, err) < 0)
+		return -1;
+	return check_stdio(p->result, err) < 0 ? -1 : open_audit(p, rq, err);
 }
 
 int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)

@@ -18,11 +18,11 @@ struct ab_request;
 
 struct ab_prepared {
 	struct ab_policy *policy;
-	bool nested;		      /* we are already in a box */
-	struct ab_state state;	      /* root -1 when nested */
-	struct ab_next_run next;      /* rules for this run only */
-	struct ab_copy audit;	      /* copy of the record, for --audit */
-	const struct ab_copy *result; /* for --result; owned by the run */
+	bool nested;		 /* we are already in a box */
+	struct ab_state state;	 /* root -1 when nested */
+	struct ab_next_run next; /* rules for this run only */
+	struct ab_copy audit;	 /* copy of the record, for --audit */
+	struct ab_copy *result;	 /* for --result; owned by the run */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */
@@ -34,6 +34,13 @@ struct ab_prepared {
 	struct ab_strv details; /* the same, with -v */
 };
 
+/*
+ * Open and empty what --result names: an earlier run's result must not pass for this one's. Before
+ * there is a policy, any link on the way may be a box's: `policy` NULL follows none, and returns 1 if
+ * there is one. ab_prepare_record() opens it then.
+ */
+int ab_prepare_result(const struct ab_request *request, const struct ab_policy *policy,
+		      struct ab_copy *ret, struct ab_error *err);
 /* Load the policy; reports every error of the request itself. */
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err);
 /* Open the places for the record. ab_prepare_spec() does it too. */

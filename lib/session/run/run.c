@@ -517,6 +517,11 @@ static void write_failure(struct run *r, const struct ab_error *err)
 		ab_run_describe(r);
 	if (ab_run_write_result(r, -1, 0, NULL, err, &late) < 0)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
+	if (r->request->result && r->result.fd < 0 && strcmp(err->step, "record") != 0)
+		ab_run_say(r, AB_SAY_WARNING,
+			   "--result %s was not written: its path leads through a link, which the "
+			   "run failed too early to judge",
+			   r->request->result);
 }
 
 /* A command that never started has changed nothing: a set with the run's own id is of no use. */
