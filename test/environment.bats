@@ -211,15 +211,17 @@ has_name()
 	export A4=$'-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA\n-----END OPENSSH PRIVATE KEY-----'
 	export A5=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N
 	export A6=https://hooks.slack.com/services/T000/B000/XXXX
+	# Without digits, by chance and always.
+	export A7=glpat-xKqWbTzLmVdRyHsNcPfG A8=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
 	export TOKEN_GITHUB=x GITHUB_TOKEN2=x DBPASS=x SMTP_PW=x APPKEY=x SIGNING_KEY_BASE64=x \
 		SLACK_WEBHOOK=x JWT=x CREDS=x BEARER=x
 	# The twins: ordinary ones that look a little like these.
-	export B1=sk-learn-tutorial-environment MONKEY=1 KEYBOARD_LAYOUT=us TOKENIZERS_PARALLELISM=false \
+	export B1=sk-learn-tutorial-environment B3=hf_transfer_of_a_model_with_a_long_name MONKEY=1 KEYBOARD_LAYOUT=us TOKENIZERS_PARALLELISM=false \
 		GPG_TTY=/dev/pts/1 B2=2f1acc6c3a606b082e5eef5e54414ffb5d2e2b3c
 	agentbox_split run -v -- env
 	[ "$status" -eq 0 ]
-	! grep -E '^(A[1-6]|TOKEN_GITHUB|GITHUB_TOKEN2|DBPASS|SMTP_PW|APPKEY|SIGNING_KEY_BASE64|SLACK_WEBHOOK|JWT|CREDS|BEARER)=' <<<"$output" || false
-	[ "$(grep -cE '^(B1|B2|MONKEY|KEYBOARD_LAYOUT|TOKENIZERS_PARALLELISM|GPG_TTY)=' <<<"$output")" -eq 6 ]
+	! grep -E '^(A[1-8]|TOKEN_GITHUB|GITHUB_TOKEN2|DBPASS|SMTP_PW|APPKEY|SIGNING_KEY_BASE64|SLACK_WEBHOOK|JWT|CREDS|BEARER)=' <<<"$output" || false
+	[ "$(grep -cE '^(B[123]|MONKEY|KEYBOARD_LAYOUT|TOKENIZERS_PARALLELISM|GPG_TTY)=' <<<"$output")" -eq 7 ]
 	# It says which, why, and how to pass one.
 	[[ "$stderr" == *"--pass-env NAME passes one"*"A4 (looks like a private key)"* ]]
 	[[ "$stderr" == *"A5 (looks like a web token)"* ]]

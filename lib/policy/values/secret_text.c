@@ -45,16 +45,18 @@ static bool in_word(char c)
 	return ab_is_alnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Keys are random: they have digits and letters after their prefix. */
+/* Keys are random: letters and digits after their prefix. Some have no digit, by chance or always
+ * (Hugging Face), but then capital and small letters. */
 static bool looks_random(const char *s, size_t len)
 {
-	size_t digits = 0, letters = 0;
+	size_t digits = 0, capitals = 0, letters = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		digits += ab_is_digit(s[i]);
+		capitals += s[i] >= 'A' && s[i] <= 'Z';
 		letters += !ab_is_digit(s[i]) && ab_is_alnum((unsigned char)s[i]);
 	}
-	return digits >= 2 && letters >= 4;
+	return letters >= 4 && (digits >= 2 || (capitals >= 3 && letters - capitals >= 3));
 }
 
 static bool has_prefix(const char *s, size_t len, const char *prefix)
