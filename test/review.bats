@@ -172,6 +172,33 @@ no_sets()
 	[ "$(tail -n 1 src/a.c)" = one ]
 }
 
+@test "review=auto: nothing is safe if the host's files could not all be searched" {
+	make_repo
+	cp .git/config "$TEST_DIR/config"
+	# git reads all of it.
+	{
+		printf '[core]\n\thooksPath = docs\n'
+		printf '# %01023d\n' $(seq 1100)
+	} >>.git/config
+	agentbox run --review=auto --name dev --result "$TEST_DIR/result" -- \
+		sh -c 'echo box >docs/pre-commit; echo box >>src/a.c'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2 changes, 2 want a look; 0 applied, 2 wait"* ]]
+	jq -e '.review.files | map(.labels) == [["unchecked"], ["unchecked"]]' "$TEST_DIR/result"
+	[ ! -e docs/pre-commit ]
+	agentbox diff dev
+	[[ "$output" == *"! src/a.c was not checked: not all files of the host were searched"* ]]
+	agentbox diff --json dev
+	jq -e '[.changes[] | .labels[].name] == ["unchecked", "unchecked"]' <<<"$output"
+	# The twin: everything was searched.
+	cp "$TEST_DIR/config" .git/config
+	agentbox diff --json dev
+	jq -e '[.changes[] | .labels[]?] == []' <<<"$output"
+	agentbox apply dev --safe
+	[ "$status" -eq 0 ]
+	[ "$(cat docs/pre-commit)" = box ]
+}
+
 @test "review=auto: what the host's git or a labelled link leads to waits" {
 	make_repo
 	mkdir -p tools/hooks scripts

@@ -23,9 +23,9 @@
 #include "workspace/tree/tree_walk.h"
 
 enum {
-	ENTRIES = 1000000,  /* of the tree that are read */
-	GENERATED = 10000,  /* of node_modules and the like */
-	GIT_ENTRIES = 5000, /* of all git directories, without their data */
+	ENTRIES = 1000000,    /* of the tree that are read */
+	GENERATED = 10000,    /* of node_modules and the like */
+	GIT_ENTRIES = 200000, /* of all git directories; their data is only listed */
 	LINKS_MAX = 50000,
 	NAMES_MAX = 4096,
 	ROUNDS = 8, /* links below the target of a link, and so on */
@@ -183,7 +183,7 @@ static void survey_git(struct search *s)
 	ab_strv_add(&policy.fs.touched, s->root);
 	ab_strv_add(&policy.fs.deny_write, ".git/hooks");
 	ab_strv_add(&policy.fs.deny_write, ".git/config");
-	if (ab_survey_make(&policy, environ, &limits, &survey, &err) < 0)
+	if (ab_survey_make(&policy, environ, &limits, &survey, &err) < 0 || !survey.complete)
 		s->out->unknown = true;
 	for (size_t i = 0; i < survey.nclosed; i++)
 		add_git_name(s, &survey, survey.closed[i].path);
@@ -328,7 +328,7 @@ static void search_links(struct search *s)
 	s->git = (struct ab_walk){
 		.dirs = GIT_ENTRIES, .entries = GIT_ENTRIES, .depth = UINT_MAX, .everything = true
 	};
-	if (ab_walk(&w, s->root, search_folder, s) < 0)
+	if (ab_walk(&w, s->root, search_folder, s) < 0 || w.cut || s->git.cut)
 		s->out->unknown = true;
 	follow_links(s);
 }
@@ -372,7 +372,8 @@ void ab_host_names_label(const struct ab_host_names *names, const struct ab_chan
 	ab_autobuf struct ab_buf folded = { 0 };
 
 	if (names->unknown)
-		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, "the host's files were not searched");
+		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL,
+			     "not all files of the host were searched");
 	if (!names->len)
 		return;
 	ab_label_fold(change->path, &folded);
