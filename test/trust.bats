@@ -84,6 +84,27 @@ not_widened()
 	is '[."assurance.require"[].value] | [index("limits"), index("net-fence")] | map(. != null)' '[true,true]'
 }
 
+@test "an untrusted project file may ask for a review, but not end or automate one" {
+	project '{ "filesystem": { "review": true } }'
+	is '."filesystem.review"' '{"value":true,"from":".agentbox.json:1"}'
+	agentbox run -- sh -c 'echo x >new'
+	[ "$status" -eq 0 ]
+	[ ! -e new ]
+	agentbox discard --yes
+	[ "$status" -eq 0 ]
+	project '{ "filesystem": { "review": "auto" } }'
+	is '."filesystem.review".value' false
+	agentbox run -- sh -c 'echo x >direct'
+	[[ "$output" == *"filesystem.review stays false instead of auto"* ]]
+	[ -e direct ]
+	# Yours is not weakened.
+	user '{ "filesystem": { "review": true } }'
+	for value in '"auto"' false; do
+		project "{ \"filesystem\": { \"review\": $value } }"
+		is '."filesystem.review".value' true
+	done
+}
+
 @test "an untrusted project file cannot loosen any limit" {
 	mkdir -p "$HOME/.config/agentbox"
 	printf '{ "limits": { "timeout": "5m", "memory": "1G", "processes": 10, "files": 100, "cpu": "1m", "fileSize": "1M" },

@@ -169,6 +169,11 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		case AB_TIGHTEN_STRICTER:
 			wider_scalar(id, &arena, x, y, ret_lines);
 			break;
+		case AB_TIGHTEN_STRICTEST:
+			if (y->number != 0 && y->number != x->number)
+				add_difference(ret_lines, id, "", ab_value_text(&arena, id, y),
+					       ab_value_text(&arena, id, x));
+			break;
 		case AB_TIGHTEN_COVERED:
 			wider_permission(id, x, y, ret_lines);
 			break;

@@ -315,6 +315,12 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 			else
 				note_scalar(a, notes, name, id, old, new);
 			break;
+		case AB_TIGHTEN_STRICTEST:
+			if (new->number == 0)
+				replace_value(old, new);
+			else if (!same_scalar(old, new))
+				note_scalar(a, notes, name, id, old, new);
+			break;
 		case AB_TIGHTEN_COVERED:
 			keep_covered(a, id, old, new, plain, &dropped);
 			break;

@@ -101,7 +101,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"filesystem.return", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
 		.doc = "Files of a kept home layer that are written back to the host when the run ends, if they changed there and not on the host." },
 	[AB_KEY_REVIEW] = {
-		"filesystem.review", WORDS(review_words), .tighten = AB_TIGHTEN_NEVER,
+		/* "auto" is not stricter than "false" in every way: with it, the rules about deleting
+		 * files do not ask. */
+		"filesystem.review", WORDS(review_words), .tighten = AB_TIGHTEN_STRICTEST,
 		.doc = "Keep changes of the workspace in a layer until you apply them; \"auto\" applies those without a label at the end." },
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,

@@ -107,12 +107,13 @@ enum ab_key_merge {
 
 /*
  * What an untrusted project file may do with a key: choose the stricter of two
- * scalars; reduce a list of permissions; add to a list of prohibitions (but not
+ * scalars; choose the strictest word; reduce a list of permissions; add to a list of prohibitions (but not
  * take back with "!"); add entries that are marked, so that their user applies
  * them only where they are stricter; or nothing.
  */
 enum ab_key_tighten {
 	AB_TIGHTEN_STRICTER,
+	AB_TIGHTEN_STRICTEST,
 	AB_TIGHTEN_COVERED,
 	AB_TIGHTEN_UNION,
 	AB_TIGHTEN_MARKED,
