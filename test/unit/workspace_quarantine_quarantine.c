@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/system/clock.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace_help.h"
 
@@ -47,8 +48,7 @@ static void end(void)
 static void events(void)
 {
 	for (int i = 0; i < 2; i++) {
-		if (ab_quarantine_fd(q) >= 0)
-			ab_quarantine_events(q);
+		ab_quarantine_events(q);
 		ab_quarantine_look(q);
 	}
 }
@@ -432,6 +432,29 @@ static void told_by_inotify(void)
 	end();
 }
 
+/* When are the next events taken? */
+static void events_in_a_row(void)
+{
+	begin("", near);
+	sh("touch $T/w/f");
+	ab_quarantine_look(q);
+	ok(ab_quarantine_fd(q) >= 0 && ab_quarantine_events_at(q) == INT64_MAX,
+	   "the first event is taken at once");
+	sh("touch $T/w/g");
+	ab_quarantine_events(q);
+	ok(ab_quarantine_fd(q) < 0 && ab_quarantine_events_at(q) - ab_now_ms() <= 2,
+	   "those after a harmless one are collected for two milliseconds at most");
+	sh("touch $T/w/.envrc");
+	ab_quarantine_events(q);
+	ok(!here("w/.envrc") && ab_quarantine_fd(q) >= 0 && ab_quarantine_events_at(q) == INT64_MAX,
+	   "those after a protected name are taken at once");
+	sh("touch $T/w/h");
+	ab_quarantine_events(q);
+	ab_quarantine_events(q);
+	ok(ab_quarantine_fd(q) >= 0, "and those after a pause without events");
+	end();
+}
+
 static void live_repositories(void)
 {
 	const struct ab_quarantine_report *r;
@@ -693,6 +716,7 @@ int main(void)
 	again();
 	many();
 	told_by_inotify();
+	events_in_a_row();
 	live_repositories();
 	shared_folders();
 	copied_index();

@@ -531,9 +531,11 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 {
 	int64_t until = b->swept ? INT64_MAX : b->next_check, left;
 	int64_t due = b->swept ? INT64_MAX : ab_quarantine_due(b->quarantine);
+	int64_t events = b->swept ? INT64_MAX : ab_quarantine_events_at(b->quarantine);
 	size_t n = FIXED_FDS;
 
 	until = due < until ? due : until;
+	until = events < until ? events : until;
 	if (b->hidden >= 0 && !b->swept && b->hide_at < until)
 		until = b->hide_at;
 
@@ -563,7 +565,7 @@ static void look_at_quarantine(struct broker *b, const struct pollfd *events)
 {
 	if (b->swept)
 		return;
-	if (events->revents)
+	if (events->revents || ab_now_ms() >= ab_quarantine_events_at(b->quarantine))
 		ab_quarantine_events(b->quarantine);
 	if (ab_now_ms() >= ab_quarantine_due(b->quarantine))
 		ab_quarantine_look(b->quarantine);

@@ -427,11 +427,17 @@ static void add_names(struct ab_held_folder *h, const char *name)
 struct ab_held_folder *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path,
 					  bool given)
 {
+	struct stat st = { 0 };
+
+	(void)fstat(fd, &st);
 	if ((q->nheld & (q->nheld + 1)) == 0)
 		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
-	q->held[q->nheld] = (struct ab_held_folder){
-		.fd = fd, .wd = -1, .path = ab_strdup(path), .given = given
-	};
+	q->held[q->nheld] = (struct ab_held_folder){ .fd = fd,
+						     .wd = -1,
+						     .dev = st.st_dev,
+						     .ino = st.st_ino,
+						     .path = ab_strdup(path),
+						     .given = given };
 	return &q->held[q->nheld++];
 }
 
@@ -475,10 +481,10 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path, cons
 	for (size_t i = 0; i < q->nheld && q->live; i++)
 		if (!q->held[i].given && strcmp(q->held[i].path, path) == 0) {
 			/* Created again: the old one is another folder. */
-			struct stat a, b;
+			struct stat st;
 
-			if (fstat(q->held[i].fd, &a) == 0 && fstat(dir, &b) == 0 &&
-			    a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+			if (fstat(dir, &st) == 0 && q->held[i].ino == st.st_ino &&
+			    q->held[i].dev == st.st_dev)
 				h = &q->held[i];
 		}
 	if (!h && q->live && q->nheld < BELOW_MAX) {

@@ -79,19 +79,21 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quaran
 		       struct ab_error *err);
 
 /*
- * While the box runs. inotify tells what appears in the watched folders (0.1 ms late);
+ * While the box runs. inotify tells what appears in the watched folders (0.1 ms late, or 2 ms
+ * while the box creates many files);
  * without it their ctime, which nobody can set, is checked every
  * AB_QUARANTINE_POLL_MS. inotify is used only when a watched folder has changed or
  * the run is AB_QUARANTINE_ARM_MS old; before that the ctime is checked as well.
  *
- * Call _events when the descriptor is readable, and _look when it is due and every
- * AB_QUARANTINE_MS: writes through a mapping cause no event.
+ * Call _events when the descriptor is readable and when _events_at has come, and _look when it
+ * is due and every AB_QUARANTINE_MS: writes through a mapping cause no event.
  */
 #define AB_QUARANTINE_MS 100
 #define AB_QUARANTINE_POLL_MS 5
 #define AB_QUARANTINE_ARM_MS 50
-int ab_quarantine_fd(const struct ab_quarantine *q);	  /* or -1 */
-int64_t ab_quarantine_due(const struct ab_quarantine *q); /* ab_now_ms(), or INT64_MAX */
+int ab_quarantine_fd(const struct ab_quarantine *q);		/* -1: not now */
+int64_t ab_quarantine_events_at(const struct ab_quarantine *q); /* ab_now_ms(), or INT64_MAX */
+int64_t ab_quarantine_due(const struct ab_quarantine *q);	/* the same */
 void ab_quarantine_events(struct ab_quarantine *q);
 /*
  * Stop watching. Who closes the last descriptor of an inotify instance waits about 10 ms for other

@@ -13,7 +13,9 @@ struct ab_listing;
 /* An open folder, and the names that must not be in it. */
 struct ab_held_folder {
 	int fd;
-	int wd;		      /* in the inotify instance, or -1 */
+	int wd; /* in the inotify instance, or -1 */
+	dev_t dev;
+	ino_t ino;
 	struct timespec seen; /* its ctime at the last check */
 	char *path;
 	struct ab_strv names;
@@ -68,7 +70,8 @@ struct ab_quarantine {
 	int inotify; /* or -1 */
 	bool armed, polling;
 	int64_t arm_at, next_look, next_repos;
-	int64_t repos_at; /* a repository is to be looked at then, or 0 */
+	int64_t repos_at;  /* a repository is to be looked at then, or 0 */
+	int64_t events_at; /* events are collected until then, or 0 */
 
 	bool ending;	  /* the run must end, see `why` */
 	unsigned nfailed; /* moves while the box ran */
@@ -103,6 +106,8 @@ bool ab_quarantine_has_changed(struct ab_held_folder *held);
 /* quarantine_watch.c: watch this folder from now on, if the watch is armed. */
 void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *held);
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo);
+/* Files that are written and closed in this folder, too. */
+void ab_quarantine_watch_writes(struct ab_quarantine *q, const struct ab_held_folder *held);
 
 /* repos.c: git directories that the run creates. */
 

@@ -8,6 +8,11 @@
  *
  * An event names the entry that appeared, so a folder with many files is not listed
  * for each of them. If the kernel dropped events, everything is looked at.
+ *
+ * Unpacking, cloning and building create files by the thousand. To wake us for each of
+ * them costs the box more than the file, so events that were harmless are followed by a
+ * pause in which the next ones are collected. The first event after a quiet moment, and
+ * those after something was moved, are taken at once.
  */
 #include "workspace/quarantine/quarantine.h"
 
@@ -33,6 +38,7 @@ enum {
 	CHANGES = APPEARS | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB,
 	TICK_MS = 30, /* more than the longest clock tick of file times, twice */
 	SLICE_MS = 2, /* for repositories, before names are looked at again */
+	PAUSE_MS = 2, /* while events are collected */
 };
 
 static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
@@ -51,7 +57,13 @@ static int add_watch(struct ab_quarantine *q, int fd, uint32_t mask)
 void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *held)
 {
 	if (held->wd < 0)
-		held->wd = add_watch(q, held->fd, APPEARS | IN_CLOSE_WRITE);
+		held->wd = add_watch(q, held->fd, APPEARS);
+}
+
+void ab_quarantine_watch_writes(struct ab_quarantine *q, const struct ab_held_folder *held)
+{
+	if (held->wd >= 0)
+		add_watch(q, held->fd, APPEARS | IN_CLOSE_WRITE);
 }
 
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo)
@@ -156,7 +168,12 @@ static void arm_watch(struct ab_quarantine *q)
 
 int ab_quarantine_fd(const struct ab_quarantine *q)
 {
-	return q->inotify;
+	return q->events_at ? -1 : q->inotify;
+}
+
+int64_t ab_quarantine_events_at(const struct ab_quarantine *q)
+{
+	return q->events_at ? q->events_at : INT64_MAX;
 }
 
 void ab_quarantine_unwatch(struct ab_quarantine *q)
@@ -236,6 +253,7 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 void ab_quarantine_events(struct ab_quarantine *q)
 {
 	_Alignas(struct inotify_event) char raw[16384];
+	size_t moved = q->report.nmoved, alerts = q->report.alerts.len;
 	ssize_t n = read(q->inotify, raw, sizeof(raw));
 
 	q->live = true;
@@ -253,4 +271,9 @@ void ab_quarantine_events(struct ab_quarantine *q)
 		take_event(q, e);
 	}
 	look_at_dirty(q);
+	/* More may be waiting if it did not fit. */
+	q->events_at = 0;
+	if (n > 0 && n < (ssize_t)sizeof(raw) / 2 && q->report.nmoved == moved &&
+	    q->report.alerts.len == alerts)
+		q->events_at = ab_now_ms() + PAUSE_MS;
 }

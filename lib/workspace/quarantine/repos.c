@@ -482,14 +482,23 @@ static bool is_generated(const char *name)
 
 static struct ab_held_folder *find_held(struct ab_quarantine *q, const struct stat *st)
 {
-	for (size_t i = 0; i < q->nheld; i++) {
-		struct stat have;
-
-		if (fstat(q->held[i].fd, &have) == 0 && have.st_ino == st->st_ino &&
-		    have.st_dev == st->st_dev)
+	for (size_t i = 0; i < q->nheld; i++)
+		if (q->held[i].ino == st->st_ino && q->held[i].dev == st->st_dev)
 			return &q->held[i];
-	}
 	return NULL;
+}
+
+/* There is a ".git" in a folder that grows. */
+static void look_at_new_checkout(struct ab_quarantine *q, size_t held, int fd, const char *path)
+{
+	bool read = look_at_checkout(q, fd, path);
+
+	/* It may have been written before the watch was set. */
+	if (!read && !q->held[held].unread) {
+		ab_quarantine_watch_writes(q, &q->held[held]);
+		read = look_at_checkout(q, fd, path);
+	}
+	q->held[held].unread = !read;
 }
 
 void ab_repos_enter(struct ab_quarantine *q, int at, const char *path, const char *name,
@@ -541,9 +550,7 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 	if (!folder)
 		ab_shared_appeared(q, held, name);
 	if (strcmp(name, ".git") == 0) {
-		bool read = look_at_checkout(q, fd, path);
-
-		q->held[held].unread = !read;
+		look_at_new_checkout(q, held, fd, path);
 		return;
 	}
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
@@ -576,11 +583,8 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 	}
 	q->cut |= l.cut;
 	ab_shared_list(q, held, &l);
-	if (ab_listing_find(&l, ".git")) {
-		bool read = look_at_checkout(q, fd, path);
-
-		q->held[held].unread = !read;
-	}
+	if (ab_listing_find(&l, ".git"))
+		look_at_new_checkout(q, held, fd, path);
 	if (ab_repos_is_bare(&l)) {
 		q->held[held].grow = 0;
 		add_repo(q, fd, path);
