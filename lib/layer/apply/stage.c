@@ -185,7 +185,7 @@ static int copy_new_content(struct stage *s, const struct ab_change *c, int out)
 
 	if (dir < 0)
 		return -1;
-	in = ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	in = ab_look_open_file(dir, name);
 	if (in < 0)
 		return -1;
 	if (is_seen(in, &c->layer, &st)) {

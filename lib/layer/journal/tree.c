@@ -126,8 +126,7 @@ int ab_fd_chmod(int fd, mode_t mode)
 
 static int copy_file(int from, const char *name, int to, const char *as)
 {
-	ab_autoclose int in =
-		ab_look_open(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	ab_autoclose int in = ab_look_open_file(from, name);
 	ab_autoclose int out = -1;
 	struct stat st;
 

@@ -257,8 +257,7 @@ static const char *refuse_file(int dir, const char *name, const struct ab_look *
 		return unreadable;
 	/* metacopy: the data is still in the file below. Such a file has no blocks. */
 	if (is->blocks == 0 && is->id.size > 0) {
-		ab_autoclose int fd =
-			ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+		ab_autoclose int fd = ab_look_open_file(dir, name);
 
 		if (fd < 0)
 			return unreadable;
@@ -632,8 +631,7 @@ struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *
 
 static int open_file(int root, const char *path, const struct ab_identity *id)
 {
-	ab_autoclose int fd =
-		ab_look_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	ab_autoclose int fd = ab_look_open_file(root, path);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)

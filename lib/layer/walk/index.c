@@ -49,8 +49,7 @@ bool ab_index_object(const char *path)
 
 int ab_index_digest(int root, const char *path, char ret[AB_INDEX_DIGEST])
 {
-	ab_autoclose int fd =
-		ab_look_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	ab_autoclose int fd = ab_look_open_file(root, path);
 	ab_autofree char *data = NULL;
 	struct stat st;
 	size_t len;

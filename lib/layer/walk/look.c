@@ -70,6 +70,14 @@ int ab_look_open(int dir, const char *path, int flags)
 	return fd;
 }
 
+int ab_look_open_file(int dir, const char *path)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = ab_look_open(dir, path, flags | O_NOATIME);
+
+	return fd < 0 && errno == EPERM ? ab_look_open(dir, path, flags) : fd;
+}
+
 char *ab_look_link(int dir, const char *name)
 {
 	char target[PATH_MAX];

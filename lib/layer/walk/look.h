@@ -27,6 +27,10 @@ int ab_look_at(int dir, const char *name, struct ab_look *ret);
 /* Open a path below `dir`: openat2() beneath, without links, on the same mount. */
 int ab_look_open(int dir, const char *path, int flags);
 
+/* Open a file to read it, whatever it turns out to be: look at the descriptor. Its access time stays
+ * as it is where the caller owns it: 10,000 inodes would have to be written. */
+int ab_look_open_file(int dir, const char *path);
+
 /* The target of a link; NULL with errno. Free it. */
 char *ab_look_link(int dir, const char *name);
 

@@ -42,25 +42,22 @@ static ssize_t read_at(int fd, char *to, size_t len, off_t at)
 	return (ssize_t)have;
 }
 
-int ab_same_content(int a, int b)
+static int compare_content(int a, int b, off_t size)
 {
 	static _Thread_local char left[CHUNK], right[CHUNK];
-	struct stat sa, sb;
 	off_t at = 0;
 
-	if (fstat(a, &sa) < 0 || fstat(b, &sb) < 0)
-		return -1;
-	if (sa.st_size != sb.st_size)
-		return 0;
-	while (at < sa.st_size) {
-		off_t da = find_data(a, at, sa.st_size), db = find_data(b, at, sa.st_size);
+	while (at < size) {
+		off_t da = find_data(a, at, size), db = find_data(b, at, size);
 		ssize_t na, nb;
+		size_t want;
 
 		at = da < db ? da : db;
-		if (at >= sa.st_size)
+		if (at >= size)
 			break;
-		na = read_at(a, left, CHUNK, at);
-		nb = read_at(b, right, CHUNK, at);
+		want = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+		na = read_at(a, left, want, at);
+		nb = read_at(b, right, want, at);
 		if (na < 0 || nb < 0)
 			return -1;
 		if (na != nb || na == 0 || memcmp(left, right, (size_t)na) != 0)
@@ -70,15 +67,13 @@ int ab_same_content(int a, int b)
 	return 1;
 }
 
-static int open_known(int dir, const char *name, const struct ab_look *look)
+static int open_known(int dir, const char *name, const struct ab_look *look, struct stat *ret)
 {
-	ab_autoclose int fd =
-		ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	ab_autoclose int fd = ab_look_open_file(dir, name);
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, ret) < 0)
 		return -1;
-	if (!S_ISREG(st.st_mode) || st.st_ino != look->id.ino || st.st_dev != look->id.dev) {
+	if (!S_ISREG(ret->st_mode) || ret->st_ino != look->id.ino || ret->st_dev != look->id.dev) {
 		errno = ESTALE;
 		return -1;
 	}
@@ -89,14 +84,15 @@ int ab_same_files(int upper, int lower, const char *name, const struct ab_look *
 		  const struct ab_look *was)
 {
 	ab_autoclose int a = -1, b = -1;
+	struct stat sa, sb;
 
 	if (is->id.size != was->id.size)
 		return 0;
-	a = open_known(upper, name, is);
-	b = a < 0 ? -1 : open_known(lower, name, was);
+	a = open_known(upper, name, is, &sa);
+	b = a < 0 ? -1 : open_known(lower, name, was, &sb);
 	if (a < 0 || b < 0)
 		return -1;
-	return ab_same_content(a, b);
+	return sa.st_size == sb.st_size ? compare_content(a, b, sa.st_size) : 0;
 }
 
 int ab_same_links(int upper, int lower, const char *name)

@@ -11,7 +11,4 @@ int ab_same_files(int upper, int lower, const char *name, const struct ab_look *
 		  const struct ab_look *was);
 int ab_same_links(int upper, int lower, const char *name);
 
-/* The same for open files. Moves no file position that anyone depends on. */
-int ab_same_content(int a, int b);
-
 #endif
