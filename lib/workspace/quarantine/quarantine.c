@@ -552,19 +552,21 @@ static void sweep_all(struct ab_quarantine *q, size_t index)
 
 void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char *entry)
 {
-	ab_autofree char *path = NULL;
 	const char *rest;
 
 	if (!entry) {
 		sweep_all(q, index);
 		return;
 	}
-	path = ab_strdup(q->held[index].path);
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
-		ab_autofree char *name = ab_strdup(q->held[index].names.v[i]);
+		ab_autofree char *path = NULL, *below = NULL;
 
-		if (ab_name_starts(name, entry, &rest))
-			sweep_name(q, q->held[index].fd, path, entry, rest);
+		if (!ab_name_starts(q->held[index].names.v[i], entry, &rest))
+			continue;
+		/* The lists may grow meanwhile. */
+		path = ab_strdup(q->held[index].path);
+		below = ab_strdup(rest);
+		sweep_name(q, q->held[index].fd, path, entry, below);
 	}
 }
 

@@ -134,9 +134,13 @@ bool ab_name_is_sample(const char *name)
 
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 {
-	size_t n = strcspn(name, "/");
 	char first[NAME_MAX + 1];
+	size_t n;
 
+	/* Nearly all names differ in the first byte. */
+	if (name[0] != entry[0] && !strchr("*?[\\", name[0]))
+		return false;
+	n = strcspn(name, "/");
 	if (n > NAME_MAX)
 		return false;
 	memcpy(first, name, n);
