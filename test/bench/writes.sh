@@ -10,6 +10,11 @@
 # (npm ci of a local package tree, if npm is there). FILES and WORK change it; BENCH_DIR is a
 # folder on the disk to test, not below /tmp or /var/tmp. Nothing else should run
 # meanwhile: each held call is a wake-up, which a busy machine delays.
+#
+# Each run gets a new folder, and all are removed at the end: ext4 passes over inodes that were
+# deleted in the last minutes, one by one, which made a clone up to five times slower and hid
+# the difference. It needs 250 MB for each run of unpack. What the work reads is outside the home
+# folder, because reading through a layer of the home costs something that is not measured here.
 set -eu
 
 PROGRAM=$(realpath "${1:?usage: writes.sh PROGRAM OTHER [ROUNDS]}")
@@ -18,23 +23,24 @@ ROUNDS=${3:-7}
 FILES=${FILES:-50000}
 WORK=${WORK:-launch unpack clone build npm}
 DIR=$(mktemp -d "${BENCH_DIR:-$HOME}/agentbox-writes.XXXXXX")
+SRC=$DIR/src
 trap 'rm -rf "$DIR"' EXIT
 export HOME=$DIR/home AGENTBOX_STATE=$DIR/state GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@b GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@b
-mkdir -p "$HOME/ws" "$DIR/src"
+mkdir -p "$HOME" "$SRC"
 
 make_unpack()
 {
-	mkdir "$DIR/src/tree"
-	(cd "$DIR/src/tree" && seq 0 $((FILES / 100)) | xargs mkdir &&
+	mkdir "$SRC/tree"
+	(cd "$SRC/tree" && seq 0 $((FILES / 100)) | xargs mkdir &&
 		seq 1 "$FILES" | awk '{ f = int($1 / 100) "/f" $1; print $1 >f; close(f) }')
-	tar -C "$DIR/src" -cf "$HOME/tree.tar" tree
+	tar -C "$SRC" -cf "$SRC/tree.tar" tree
 }
 
 make_clone()
 {
-	git init -q "$HOME/origin"
-	(cd "$HOME/origin" && for i in $(seq 1 1200); do
+	git init -q "$SRC/origin"
+	(cd "$SRC/origin" && for i in $(seq 1 1200); do
 		mkdir -p "d$((i / 40))"
 		seq "$i" $((i + 50)) >"d$((i / 40))/f$i"
 	done && git add . && git commit -qm one)
@@ -42,9 +48,9 @@ make_clone()
 
 make_build()
 {
-	mkdir "$HOME/c"
+	mkdir "$SRC/c"
 	(
-		cd "$HOME/c"
+		cd "$SRC/c"
 		for i in $(seq 1 120); do
 			printf '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint f%d(int n) { char b[64]; snprintf(b, 64, "%%d", n); return (int)strlen(b) + abs(n); }\n' "$i" >"f$i.c"
 		done
@@ -55,18 +61,18 @@ make_build()
 make_npm()
 {
 	command -v npm >/dev/null || return 1
-	mkdir -p "$HOME/app" "$DIR/packages"
+	mkdir -p "$SRC/app" "$SRC/packages"
 	(
-		cd "$DIR/packages"
+		cd "$SRC/packages"
 		for i in $(seq 1 60); do
 			mkdir -p "p$i/lib"
 			printf '{ "name": "p%d", "version": "1.0.0" }\n' "$i" >"p$i/package.json"
 			for k in $(seq 1 40); do echo "module.exports = $k" >"p$i/lib/m$k.js"; done
-			tar -czf "$HOME/app/p$i.tgz" --transform "s,^p$i,package," "p$i"
+			tar -czf "$SRC/app/p$i.tgz" --transform "s,^p$i,package," "p$i"
 		done
 	)
 	(
-		cd "$HOME/app"
+		cd "$SRC/app"
 		printf '{ "name": "app", "version": "1.0.0", "dependencies": {' >package.json
 		for i in $(seq 1 60); do printf '%s"p%d": "file:p%d.tgz"' "$([ "$i" = 1 ] || echo ,)" "$i" "$i"; done >>package.json
 		echo '} }' >>package.json
@@ -75,23 +81,21 @@ make_npm()
 }
 
 run_launch() { for _ in $(seq 1 40); do "$1" run -- /bin/true; done; }
-run_unpack() { "$1" run -- tar -xf "$HOME/tree.tar"; }
-run_clone() { "$1" run -- git clone -q "file://$HOME/origin" clone; }
-run_build() { "$1" run -- make -s -C "$HOME/c" OUT="$PWD" lib; }
+run_unpack() { "$1" run -- tar -xf "$SRC/tree.tar"; }
+run_clone() { "$1" run -- git clone -q "file://$SRC/origin" clone; }
+run_build() { "$1" run -- make -s -C "$SRC/c" OUT="$PWD" lib; }
 run_npm()
 {
-	cp "$HOME"/app/* .
 	"$1" run --yes -- npm ci --offline --no-audit --no-fund --cache "$PWD/cache" >/dev/null
 }
 
-# measure WORK PROGRAM: milliseconds, into an empty folder on a quiet disk.
+# measure WORK PROGRAM: microseconds, into a new folder on a quiet disk.
 measure()
 {
 	local before
 
-	rm -rf "$HOME/ws"
-	mkdir "$HOME/ws"
-	cd "$HOME/ws"
+	cd "$(mktemp -d "$HOME/ws.XXXXXX")"
+	[ "$1" != npm ] || cp "$SRC"/app/* .
 	sync
 	before=$(date +%s%N)
 	"run_$1" "$2" 2>/dev/null
