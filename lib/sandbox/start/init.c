@@ -334,14 +334,45 @@ static const struct {
 	{ "start", ab_init_start_command },
 };
 
+_Noreturn void ab_init_report(struct init *in, struct ab_msg *msg)
+{
+	msg->type = AB_MSG_FAILED;
+	ab_init_send_up(in, msg, sizeof(msg->u.error), -1);
+	_exit(125);
+}
+
 _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 {
-	static struct ab_msg msg = { .type = AB_MSG_FAILED };
+	static struct ab_msg msg;
 
 	ab_fail(&msg.u.error, AB_ESYSTEM, errnum, "%s", what);
 	ab_step(&msg.u.error, "init");
-	ab_init_send_up(in, &msg, sizeof(msg.u.error), -1);
-	_exit(125);
+	ab_init_report(in, &msg);
+}
+
+_Noreturn void ab_init_watch(struct init *in, void (*reap)(struct init *in),
+			     void (*answer)(struct init *in))
+{
+	struct pollfd fds[] = {
+		{ .fd = in->signals, .events = POLLIN },
+		{ .fd = in->sock, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+			if (errno != EINTR)
+				ab_init_fail(in, errno, "wait in the box's init");
+			continue;
+		}
+		if (fds[0].revents) {
+			if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
+				ab_init_fail(in, errno, "read signals in the box's init");
+			reap(in);
+		}
+		if (fds[1].revents)
+			answer(in);
+	}
 }
 
 /*
@@ -359,10 +390,6 @@ static _Noreturn void end_after_status(struct init *in)
 
 static void reap_children(struct init *in)
 {
-	struct signalfd_siginfo info;
-
-	if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
-		ab_init_fail(in, errno, "read signals in the box's init");
 	for (;;) {
 		struct ab_msg msg = { 0 };
 		int status;
@@ -483,22 +510,7 @@ void ab_init_release_stdio(void)
 /* Behind the filter. Not inlined: scripts/check-calls looks for it. */
 _Noreturn __attribute__((noinline)) void ab_init_serve(struct init *in)
 {
-	struct pollfd fds[] = {
-		{ .fd = in->signals, .events = POLLIN },
-		{ .fd = in->sock, .events = POLLIN },
-	};
-
-	for (;;) {
-		if (poll(fds, AB_COUNT(fds), -1) < 0) {
-			if (errno != EINTR)
-				ab_init_fail(in, errno, "wait in the box's init");
-			continue;
-		}
-		if (fds[0].revents)
-			reap_children(in);
-		if (fds[1].revents)
-			answer_request(in);
-	}
+	ab_init_watch(in, reap_children, answer_request);
 }
 
 /* The command runs by now, so this delays nothing. */
@@ -532,7 +544,7 @@ static _Noreturn void confine_and_serve(struct init *in)
 _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports)
 {
 	static struct init in;
-	static struct ab_msg msg = { .type = AB_MSG_FAILED };
+	static struct ab_msg msg;
 	struct ab_error *err = &msg.u.error;
 
 	in.sock = sock;
@@ -547,8 +559,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 		if (steps[i].run(&in, err) < 0) {
 			ab_step(err, steps[i].name);
 			ab_box_explain(err);
-			ab_init_send_up(&in, &msg, sizeof(msg.u.error), -1);
-			_exit(125);
+			ab_init_report(&in, &msg);
 		}
 		ab_mark(steps[i].name);
 	}

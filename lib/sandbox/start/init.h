@@ -47,8 +47,12 @@ int ab_init_begin_session(struct ab_error *err);
 int ab_init_open_terminal(struct init *in, struct ab_error *err);
 int ab_init_start_command(struct init *in, struct ab_error *err);
 void ab_init_release_stdio(void);
-/* Init cannot go on: the supervisor reports why, and the box ends with this process. */
+/* This process cannot continue: the supervisor gets the error, msg->u.error. */
+_Noreturn void ab_init_report(struct init *in, struct ab_msg *msg);
 _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what);
+/* The loop of both: after each SIGCHLD, and after each message of the supervisor. */
+_Noreturn void ab_init_watch(struct init *in, void (*reap)(struct init *in),
+			     void (*answer)(struct init *in));
 void ab_init_dial(struct init *in, int port);
 /* One command, until it or the socket ends. */
 _Noreturn void ab_init_serve(struct init *in);

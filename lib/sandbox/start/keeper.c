@@ -17,11 +17,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,18 +165,6 @@ static int await_command(struct init *in, struct ab_fds *ret_fds, bool *ret_repo
 	return 0;
 }
 
-static void report_failure(int sock, struct ab_msg *msg)
-{
-	msg->type = AB_MSG_FAILED;
-	(void)!ab_send_fds(sock, msg, AB_MSG_LEN(sizeof(msg->u.error)), NULL, 0);
-}
-
-static _Noreturn void fail_leader(const struct init *in, struct ab_msg *msg)
-{
-	report_failure(in->sock, msg);
-	_exit(125);
-}
-
 static _Noreturn void lead_command(struct init *in, int sock)
 {
 	static struct ab_msg msg;
@@ -188,7 +174,7 @@ static _Noreturn void lead_command(struct init *in, int sock)
 
 	if (become_leader(in, sock, err) < 0 || await_command(in, &fds, &report, err) < 0 ||
 	    begin_command(in, &fds, err) < 0)
-		fail_leader(in, &msg);
+		ab_init_report(in, &msg);
 	ab_init_release_stdio();
 	/* After its failure, if it was not executed. */
 	if (report)
@@ -198,7 +184,7 @@ static _Noreturn void lead_command(struct init *in, int sock)
 
 static void start_leader(struct init *in, const struct ab_fds *fds)
 {
-	static struct ab_msg msg;
+	static struct ab_msg msg = { .type = AB_MSG_FAILED };
 	pid_t pid;
 
 	if (fds->len != 1)
@@ -210,7 +196,7 @@ static void start_leader(struct init *in, const struct ab_fds *fds)
 		return;
 	ab_fail(&msg.u.error, AB_ESYSTEM, errno, "create a process");
 	ab_step(&msg.u.error, "start");
-	report_failure(fds->v[0], &msg);
+	(void)!ab_send_fds(fds->v[0], &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
 }
 
 static _Noreturn void end_box(struct init *in)
@@ -222,11 +208,8 @@ static _Noreturn void end_box(struct init *in)
 /* A leader has reported what its command did. */
 static void reap_processes(struct init *in)
 {
-	struct signalfd_siginfo info;
 	pid_t pid;
 
-	if (read(in->signals, &info, sizeof(info)) < 0 && errno != EINTR)
-		ab_init_fail(in, errno, "read signals in the box's init");
 	do
 		pid = waitpid(-1, NULL, WNOHANG);
 	while (pid > 0 || (pid < 0 && errno == EINTR));
@@ -276,20 +259,5 @@ static void answer_supervisor(struct init *in)
 /* Behind the filter of the commands. Not inlined: scripts/check-calls looks for it. */
 __attribute__((noinline)) void ab_keeper_serve(struct init *in)
 {
-	struct pollfd fds[] = {
-		{ .fd = in->signals, .events = POLLIN },
-		{ .fd = in->sock, .events = POLLIN },
-	};
-
-	for (;;) {
-		if (poll(fds, AB_COUNT(fds), -1) < 0) {
-			if (errno != EINTR)
-				ab_init_fail(in, errno, "wait in the box's init");
-			continue;
-		}
-		if (fds[0].revents)
-			reap_processes(in);
-		if (fds[1].revents)
-			answer_supervisor(in);
-	}
+	ab_init_watch(in, reap_processes, answer_supervisor);
 }
