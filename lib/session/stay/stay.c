@@ -35,7 +35,7 @@
 #include "session/stay/stay_state.h"
 #include "session/stay/stay_wire.h"
 
-enum { SILENT_MS = 10000 };
+enum { SILENT_MS = 10000, SOON_MS = 1 };
 
 /* Another process may have the same open file, so closing it does not end its events. */
 static void close_source(struct ab_stay_command *c, struct ab_source *source)
@@ -160,7 +160,9 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	}
 	drop_command(c);
 	watch_idle(stay);
-	ab_stay_refill(stay);
+	/* Not now: the client has been woken and waits for this CPU. */
+	if (stay->spare < 0 && !stay->ending)
+		ab_loop_timer(stay->hands.loop, &stay->refill, SOON_MS);
 }
 
 void ab_stay_fail(struct ab_stay_command *c, const struct ab_error *err)
