@@ -387,6 +387,23 @@ has_commands()
 	[[ "$output" == *"no detached command"* ]]
 }
 
+@test "stop: says how many changes wait, and what to do with them; nothing if there are none" {
+	need userns
+	keep dev --review
+	agentbox run --in dev -- sh -c 'echo 1 >a; echo 2 >b'
+	agentbox stop dev
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2 changes of dev wait for you: agentbox diff dev, agentbox apply dev, agentbox discard dev" ]]
+	agentbox discard --yes dev
+	[ "$status" -eq 0 ]
+	keep plain
+	agentbox run --in plain -- touch c
+	agentbox stop plain
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ -e c ]
+}
+
 @test "detach: a full disk ends the kept output, not the command" {
 	need userns
 	only_root

@@ -62,7 +62,7 @@ char *ab_run_list_json(const struct ab_run_list *list);
  * End runs: ask each to stop (TERM, then KILL after the grace period), and kill
  * a run that does not answer, by pidfd and never by pid. Returns when all have
  * ended. Without names, all runs. `slow` (or NULL) is called once if it takes
- * more than two seconds.
+ * more than two seconds. *notes: sentences about changes that wait for a decision.
  */
 #define AB_GRACE_MOST_MS 600000
 struct ab_stop {
@@ -73,6 +73,6 @@ struct ab_stop {
 	void *arg;
 };
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
-		 size_t *ret_stopped, struct ab_error *err);
+		 size_t *ret_stopped, struct ab_strv *notes, struct ab_error *err);
 
 #endif

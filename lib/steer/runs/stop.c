@@ -24,6 +24,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
+#include "layer/store/store.h"
 #include "session/state/run_process.h"
 #include "session/state/state.h"
 #include "steer/client/ask_runs.h"
@@ -192,8 +193,27 @@ static int await_end(struct stopping *s, const struct ab_stop *how, struct ab_er
 	return 0;
 }
 
+/* The layers that the run has used may wait for a decision. */
+static void note_waiting(const struct ab_state *state, const char *id, struct ab_strv *notes)
+{
+	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
+	ab_autofree char *count = NULL;
+	int64_t n;
+
+	if (ab_layers_find(AB_LAYER_STORE(state), id, "/", 0, &set, &(struct ab_error){ 0 }) < 0 ||
+	    !ab_layer_set_waiting(&set))
+		return;
+	n = set.meta.waiting;
+	count = n > 0 ? ab_printf("%lld change%s", (long long)n, n == 1 ? "" : "s")
+		      : ab_strdup("changes");
+	ab_strv_addf(
+		notes,
+		"%s of %s %s for you: agentbox diff %s, agentbox apply %s, agentbox discard %s",
+		count, set.key, n == 1 ? "waits" : "wait", set.key, set.key, set.key);
+}
+
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
-		 size_t *ret_stopped, struct ab_error *err)
+		 size_t *ret_stopped, struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autofree struct target *targets = ab_alloc(RUNS_MAX * sizeof(targets[0]));
 	struct stopping s = { .v = targets };
@@ -210,6 +230,8 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 		result = await_end(&s, how, err);
 		*ret_stopped = s.len;
 	}
+	for (size_t i = 0; i < s.len && result == 0; i++)
+		note_waiting(&state, s.v[i].run.id, notes);
 	for (size_t i = 0; i < s.len; i++) {
 		ab_ends_fini(&s.v[i].ends);
 		ab_run_fini(&s.v[i].run);
