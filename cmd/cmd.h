@@ -166,6 +166,9 @@ bool confirm(const char *question);
 int run_request(struct args *args, const char *script[3], struct ab_request *ret);
 /* Run it, also in a box that stays; returns the exit status. `box`: an existing one, or NULL. */
 int run_in_box(struct args *args, struct ab_request *request, const char *box);
+/* The box that is named, or the only one that stays, which is told; *ret NULL: there is none. -1, or
+ * an exit status after an error message. `names` must outlive *ret. */
+int choose_box(struct args *args, struct ab_strv *names, const char **ret);
 
 /* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);

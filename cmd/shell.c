@@ -14,8 +14,7 @@ static const char *choose_shell(void)
 	return "/bin/sh";
 }
 
-/* The only box that stays, or NULL. -1, or an exit status after an error message. */
-static int choose_box(struct args *args, struct ab_strv *names, const char **ret)
+int choose_box(struct args *args, struct ab_strv *names, const char **ret)
 {
 	ab_autobuf struct ab_buf list = { 0 };
 	struct ab_error err = { 0 };
@@ -33,6 +32,8 @@ static int choose_box(struct args *args, struct ab_strv *names, const char **ret
 	if (names->len > 1)
 		return misuse(args->command, "more than one box stays; choose one: %s", list.data);
 	*ret = names->v[0];
+	if (!given(args, ID_QUIET))
+		tell("using box %s", *ret);
 	return -1;
 }
 

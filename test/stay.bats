@@ -368,8 +368,11 @@ has_commands()
 	wait $! || status=$?
 	[ "$status" -eq 6 ]
 	wait_for 90 box_ended
-	agentbox attach job
-	[ "$status" -eq 125 ]
+	# After the end: what was kept, and how it ended.
+	agentbox_split attach job
+	[ "$status" -eq 6 ]
+	[[ "$output" == *"line 1999 "* ]]
+	[[ "$stderr" =~ "the command of job has ended ("[0-9]{4}-[0-9]{2}-[0-9]{2}\ [0-9:]{8}") with status 6" ]]
 	agentbox run -d -- nosuchprogram
 	[ "$status" -eq 127 ]
 }
@@ -383,8 +386,84 @@ has_commands()
 	agentbox run --in job -- echo still
 	[ "$output" = still ]
 	agentbox attach job
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the command of job has ended"*"with status 0" ]]
+	agentbox attach -q job
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "attach: after the end, output that was rotated comes in order, and a terminal gets it filtered" {
+	need userns
+	need program:script
+	echo '{ "limits": { "output": "64K" } }' >conf.json
+	agentbox run -q -d --name job --config "$PWD/conf.json" -- sh -c 'seq -f "line %05g" 1 5000
+		printf "\033]52;c;c3RvbGVu\007\033[31mthe end\n"; exit 3'
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	agentbox_split attach job
+	[ "$status" -eq 3 ]
+	[[ "$output" == *$'\033]52;'* ]]
+	tr -d '\r' <<<"$output" | grep '^line' >got
+	sort -c got
+	[ "$(tail -1 got)" = "line 05000" ]
+	[ "$(wc -l <got)" -gt 2500 ]
+	# The last of it, without what does more than control the screen.
+	status=0
+	timeout 60 script -qec "$AGENTBOX attach job" typescript </dev/null >/dev/null 3>&- || status=$?
+	[ "$status" -eq 3 ]
+	grep -q "line 05000" typescript
+	[ "$(grep -c "line 00001" typescript)" -eq 0 ]
+	grep -q $'\033\[31mthe end' typescript
+	[ "$(grep -c $'\033]52' typescript)" -eq 0 ]
+	grep -q "has ended" typescript
+}
+
+@test "attach: without such a box or command it fails with 125, as run does" {
+	need userns
+	agentbox attach
+	[ "$status" -eq 125 ]
+	agentbox attach nosuchbox
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"no run named nosuchbox"* ]]
+	agentbox attach one two
+	[ "$status" -eq 125 ]
+	agentbox attach --nosuchoption
+	[ "$status" -eq 125 ]
+	agentbox run -q --name once -- true
+	agentbox attach once
+	[ "$status" -eq 125 ]
+	keep dev
+	agentbox attach dev
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"no detached command"* ]]
+	keep other
+	agentbox attach
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"more than one box stays; choose one: "* ]]
+}
+
+@test "attach: the end of a box that was killed is not made up" {
+	need userns
+	agentbox run -q -d --name job -- sh -c 'echo begun; sleep 1000'
+	wait_for 20 grep -q begun "$AGENTBOX_STATE/live/$(run_id)/output"
+	kill -KILL "$(supervisor_of job)"
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	agentbox attach job
+	[ "$status" -eq 125 ]
+	[[ "$output" == *begun*"the box of job was killed; the end of its command is not known" ]]
+}
+
+@test "attach: without a name it uses the only box, and says which" {
+	need userns
+	agentbox run -q -d --name job -- sh -c 'echo begun; while [ ! -e go ]; do sleep 0.05; done; exit 5'
+	launch attach </dev/null >out 2>&1 &
+	wait_for 20 grep -q begun out
+	touch go
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 5 ]
+	grep -q "^agentbox: using box job" out
+	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
 }
 
 @test "stop: says how many changes wait, and what to do with them; nothing if there are none" {
@@ -460,7 +539,7 @@ has_commands()
 	run launch shell dev <<<'cat /tmp/mark'
 	[ "$output" = here ]
 	run launch shell <<<'cat /tmp/mark'
-	[ "$output" = here ]
+	[ "$output" = $'agentbox: using box dev\nhere' ]
 	keep two
 	run launch shell </dev/null
 	[ "$status" -eq 125 ]

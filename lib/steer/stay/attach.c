@@ -10,6 +10,7 @@
 #include "session/run/lockdown.h"
 #include "session/run/supervisor.h"
 #include "session/terminal/terminal.h"
+#include "steer/stay/ended.h"
 #include "steer/stay/enter.h"
 #include "steer/stay/follow.h"
 #include "steer/stay/kept_boxes.h"
@@ -19,6 +20,7 @@ struct attached {
 	struct ab_kept_box box;
 	struct ab_terminal *terminal;
 	int ours[2], boxs[2]; /* messages, bytes */
+	bool asks;	      /* the box asks about hosts */
 };
 
 static int open_sockets(struct attached *a, struct ab_error *err)
@@ -36,21 +38,26 @@ static int open_sockets(struct attached *a, struct ab_error *err)
 	return 0;
 }
 
-static int attach_terminal(struct attached *a, const struct ab_request *rq, const char *box,
-			   int *ret_status, struct ab_error *err)
+static int ask_box(struct attached *a, struct ab_error *err)
 {
-	struct ab_follow follow = { .request = rq, .box = box };
 	uint16_t rows, cols;
 	json_t *answer;
 	uint32_t fds;
-	bool asks;
 
 	if (open_sockets(a, err) < 0 || ab_terminal_open(&a->terminal, &fds, &rows, &cols, err) < 0)
 		return -1;
 	if (ab_kept_box_ask(&a->box, "attach", json_object(), a->boxs, 2, &answer, err) < 0)
 		return -1;
-	asks = json_is_true(json_object_get(answer, "asks"));
+	a->asks = json_is_true(json_object_get(answer, "asks"));
 	json_decref(answer);
+	return 0;
+}
+
+static int attach_terminal(struct attached *a, const struct ab_request *rq, const char *box,
+			   int *ret_status, struct ab_error *err)
+{
+	struct ab_follow follow = { .request = rq, .box = box };
+
 	for (size_t i = 0; i < AB_COUNT(a->boxs); i++) {
 		ab_closep(&a->boxs[i]);
 		a->boxs[i] = -1;
@@ -61,7 +68,7 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 
 		rq->say(rq->arg, AB_SAY_NOTE, text);
 	}
-	if (asks)
+	if (a->asks)
 		follow.questions = ab_questions_open(&a->box, a->terminal);
 	ab_steer_fini(&a->box.steer);
 	if (ab_supervise_prepare(err) < 0 || ab_lock_supervisor(a->box.state.root, err) < 0) {
@@ -75,6 +82,33 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 	return ab_follow(&follow, ret_status, err);
 }
 
+static void close_attached(struct attached *a)
+{
+	ab_terminal_close(a->terminal);
+	for (size_t i = 0; i < 2; i++) {
+		ab_closep(&a->ours[i]);
+		ab_closep(&a->boxs[i]);
+	}
+	ab_kept_box_fini(&a->box);
+}
+
+/* Its command may have ended; if there never was one, *err stays as it is. */
+static int show_ended(const struct ab_request *request, const char *box, int *ret_status,
+		      struct ab_error *err)
+{
+	struct ab_error late = { 0 };
+	struct ab_state state;
+	int result;
+
+	if (ab_steer_state(&request->policy, &state, &late) < 0)
+		return -1;
+	result = ab_ended_show(request, &state, box, ret_status, &late);
+	if (result < 0)
+		*err = late;
+	ab_state_fini(&state);
+	return result == 0 ? 0 : -1;
+}
+
 int ab_attach(const struct ab_request *request, const char *box, int *ret_status,
 	      struct ab_error *err)
 {
@@ -82,13 +116,12 @@ int ab_attach(const struct ab_request *request, const char *box, int *ret_status
 	int result;
 
 	if (ab_kept_box_open(&request->policy, box, &a.box, err) < 0)
-		return -1;
-	result = attach_terminal(&a, request, box, ret_status, err);
-	ab_terminal_close(a.terminal);
-	for (size_t i = 0; i < 2; i++) {
-		ab_closep(&a.ours[i]);
-		ab_closep(&a.boxs[i]);
+		return show_ended(request, box, ret_status, err);
+	if (ask_box(&a, err) < 0) {
+		close_attached(&a);
+		return show_ended(request, box, ret_status, err);
 	}
-	ab_kept_box_fini(&a.box);
+	result = attach_terminal(&a, request, box, ret_status, err);
+	close_attached(&a);
 	return result;
 }

@@ -21,7 +21,8 @@ int ab_enter(const struct ab_request *request, const char *box, const char *appr
 	     int *ret_status, struct ab_error *err);
 
 /* Connect the terminal to the detached command of a box, until it ends or Ctrl-] is typed. Without
- * a terminal its output is copied to standard output. *ret_status: the command's; 0: detached. */
+ * a terminal its output is copied to standard output. If it has ended already: print what was kept
+ * of its output, and how it ended. *ret_status: the command's; 0: detached. */
 int ab_attach(const struct ab_request *request, const char *box, int *ret_status,
 	      struct ab_error *err);
 
