@@ -249,6 +249,8 @@ run_id()
 #   landlock:N       Landlock with at least ABI N
 #   kernel:X.Y       Linux X.Y or newer
 #   program:NAME     NAME on the PATH
+#   runs:NAME        NAME --version succeeds: rustup's programs do not run in a home
+#                    folder without a toolchain
 #   cgroup           a cgroup v2 folder that this user may make children in
 #   path:FILE        FILE exists
 need()
@@ -273,6 +275,7 @@ name_missing()
 	landlock) echo "Landlock ABI $2 is not available" ;;
 	kernel) echo "Linux $(uname -r) is older than $2" ;;
 	program) echo "$2 is not installed" ;;
+	runs) echo "$2 is not installed, or not for every user" ;;
 	cgroup) echo "no cgroup v2 folder is writable" ;;
 	path) echo "$2 does not exist" ;;
 	*) echo "$1 is missing" ;;
@@ -303,6 +306,11 @@ have_kernel()
 have_program()
 {
 	command -v "$1" >/dev/null
+}
+
+have_runs()
+{
+	"$1" --version >/dev/null 2>&1
 }
 
 have_cgroup()

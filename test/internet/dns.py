@@ -10,6 +10,7 @@ PRIVATE = "10.0.0.5"
 
 KEYS = "203.0.113.80"
 MODELS = "203.0.113.90"
+REGISTRIES = "203.0.113.91"
 
 # Name: addresses, or the name it is an alias of.
 ZONE = {
@@ -64,10 +65,13 @@ ZONE.update((name, [KEYS]) for name in """
     openrouter.ai api.openai.com api.groq.com api.together.xyz
     api.deepseek.com api.mistral.ai api.x.ai inference-api.nousresearch.com
     api.anthropic.com here.openai.azure.com generativelanguage.googleapis.com
-    github.com api.github.com registry.npmjs.org upload.pypi.org
-    huggingface.co keys.test other-keys.test""".split())
+    github.com api.github.com upload.pypi.org huggingface.co keys.test
+    other-keys.test""".split())
 # Stand-ins for what agents talk to.
 ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
+ZONE.update((name, [REGISTRIES]) for name in """
+    registry.npmjs.org pypi.org files.pythonhosted.org index.crates.io
+    static.crates.io proxy.golang.org repo.maven.apache.org""".split())
 A, CNAME, AAAA = 1, 5, 28
 TYPES = {A: "A", CNAME: "CNAME", AAAA: "AAAA", 65: "HTTPS", 16: "TXT"}
 

@@ -1,0 +1,165 @@
+# Package managers on a fresh account: with nothing configured but the host group of
+# the tool, each fetches a package over HTTPS from its registry in the test internet
+# (internet/registries.py), and the package works. The home folder of the host stays
+# as it was, byte for byte. Without the group nothing is fetched, and the run says
+# which host was denied and how to allow it.
+#
+# once: the tools do not depend on the user, and each start takes seconds
+# unsanitized: the tools take longer than everything that the program does
+load helpers
+load internet
+
+# The home folder of a fresh account has nothing but the project, and it is the one
+# in the list of users, where Java looks. The certificates of the test internet are
+# trusted as those of a company are: by variables.
+setup()
+{
+	box_setup
+	internet_mark
+	rm -r "$HOME"/.[a-z]*
+	enter_account
+	export SSL_CERT_FILE=$NET/ca.pem PIP_CERT=$NET/ca.pem CARGO_HTTP_CAINFO=$NET/ca.pem
+	# The second one replaces a file of certificates in the machine's npmrc.
+	export NODE_EXTRA_CA_CERTS=$NET/ca.pem npm_config_cafile=$NET/ca.pem
+	snapshot >"$TEST_DIR/before"
+}
+
+# The list of users is mounted from this file, which is therefore written in place.
+enter_account()
+{
+	local others
+
+	others=$(grep -v '^me:' "$NET/etc/passwd")
+	printf 'me:x:%s:%s::%s:/bin/bash\n%s\n' "$(id -u)" "$(id -g)" "$HOME" "$others" >"$NET/etc/passwd"
+}
+
+snapshot()
+{
+	host_snapshot "$HOME" | grep -v '^[^ ]* *\./project/\|^\./project '
+}
+
+unchanged()
+{
+	diff "$TEST_DIR/before" <(snapshot)
+}
+
+# fetched PATH: this test's requests to the registries had this path.
+fetched()
+{
+	origin_requests | grep -F "203.0.113.91 GET $1 "
+}
+
+# denied HOST: the last run failed, sent nothing, and said what was denied and
+# how to allow it.
+denied()
+{
+	[ "$status" -ne 0 ]
+	[[ "$stderr" == *" $1"[\ :]*"not on the allow list"*"agentbox run --allow $1 -- "* ]]
+	[ -z "$(origin_requests)" ]
+	[ -z "$(dns_asked)" ]
+	unchanged
+}
+
+@test "registries: npm installs a package, and ci installs it again" {
+	need program:npm
+	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
+	agentbox_split run -- npm install
+	denied registry.npmjs.org
+	agentbox_split run --allow @npm -- npm install
+	[ "$status" -eq 0 ]
+	fetched /tiny/-/tiny-1.0.0.tgz
+	rm -r node_modules
+	internet_mark
+	agentbox_split run --allow @npm -- npm ci
+	[ "$status" -eq 0 ]
+	# The home folder of the first run is gone, and its cache with it.
+	fetched /tiny/-/tiny-1.0.0.tgz
+	[ "$(node -p 'require("tiny")')" = "tiny from npm" ]
+	unchanged
+}
+
+@test "registries: pip installs a package" {
+	need program:pip3
+	# Debian's Python wants a virtual environment or the first. Without the second pip
+	# tries a denied host for a quarter of a minute.
+	export PIP_BREAK_SYSTEM_PACKAGES=1 PIP_RETRIES=0
+	agentbox_split run -- pip3 install tiny
+	denied pypi.org
+	agentbox_split run --allow @pypi -- sh -c 'pip3 install tiny && python3 -m tiny'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"tiny from pypi" ]]
+	fetched /packages/tiny-1.0-py3-none-any.whl
+	unchanged
+}
+
+@test "registries: cargo fetches a crate and builds with it" {
+	need runs:cargo
+	# Cargo 1.70 and later have the index of crates in files, older ones in a git
+	# repository at github.com. This makes Debian's like the later ones.
+	[[ "$(cargo --version)" != "cargo 1."[0-6]?.* ]] || export RUSTC_BOOTSTRAP=1 \
+		CARGO_UNSTABLE_SPARSE_REGISTRY=true CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse
+	mkdir src
+	printf '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2018"\n[dependencies]\ntiny = "1"\n' >Cargo.toml
+	echo 'fn main() { println!("{}", tiny::say()); }' >src/main.rs
+	agentbox_split run -- cargo fetch
+	denied index.crates.io
+	agentbox_split run --allow @crates -- sh -c 'cargo fetch && cargo run -q --offline'
+	[ "$status" -eq 0 ]
+	[ "$output" = "tiny from crates.io" ]
+	fetched /crates/tiny/1.0.0/download
+	unchanged
+}
+
+@test "registries: go builds with a module" {
+	need program:go
+	printf 'module p\n\ngo 1.18\n\nrequire example.com/tiny v1.0.0\n' >go.mod
+	printf 'package main\n\nimport "example.com/tiny"\n\nfunc main() { println(tiny.Say()) }\n' >main.go
+	# As in a project that was cloned. Without it go asks sum.golang.org, which
+	# signs its answers.
+	cp "$NET/go.sum" .
+	agentbox_split run -- go build
+	denied proxy.golang.org
+	agentbox_split run --allow @go -- go build
+	[ "$status" -eq 0 ]
+	[ "$(./p 2>&1)" = "tiny from go" ]
+	fetched /example.com/tiny/@v/v1.0.0.zip
+	unchanged
+}
+
+# What the registry offers as the plugins of mvn and as the package.
+compile_plugins()
+{
+	mkdir "$NET/maven" plugins
+	echo 'public class Tiny { public static String say() { return "tiny from maven"; } }' >plugins/Tiny.java
+	javac -d "$NET/maven" -cp "$(echo /usr/share/maven/lib/maven-plugin-api*.jar)" \
+		"$ROOT/test/internet/Step.java" plugins/Tiny.java
+	rm -r plugins
+	# A file of this type is read without its password.
+	keytool -importcert -noprompt -file "$NET/ca.pem" -keystore "$NET/maven/trusted" -storetype JKS \
+		-storepass changeit
+}
+
+@test "registries: mvn packages with a dependency" {
+	need program:mvn
+	need program:javac
+	need path:/usr/share/maven/lib
+	compile_plugins
+	export MAVEN_OPTS="-Djavax.net.ssl.trustStore=$NET/maven/trusted -XX:TieredStopAtLevel=1"
+	mkdir -p src/main/java
+	cat >pom.xml <<-'XML'
+	<project><modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>p</artifactId><version>1</version>
+	<dependencies><dependency><groupId>com.example</groupId><artifactId>tiny</artifactId><version>1.0</version></dependency></dependencies>
+	</project>
+	XML
+	echo 'class Main { public static void main(String[] words) { System.out.println(Tiny.say()); } }' \
+		>src/main/java/Main.java
+	agentbox_split run -- mvn -q package
+	denied repo.maven.apache.org
+	agentbox_split run --allow @maven -- sh -c '
+		mvn -q package && java -cp "target/p-1.jar:$(find ~/.m2 -name tiny-1.0.jar)" Main'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"tiny from maven" ]]
+	fetched /maven2/com/example/tiny/1.0/tiny-1.0.jar
+	[ -s target/p-1.jar ]
+	unchanged
+}
