@@ -244,6 +244,20 @@ statuses()
 	[[ "$output" == *taken* ]]
 }
 
+@test "an index that cannot be read is told, also in a repository that is found at the end" {
+	make_repo
+	mkdir -p a/b/c
+	agentbox run --yes -- sh -c 'for r in good bad; do
+			git init -q a/b/c/$r
+			git -C a/b/c/$r commit -q --allow-empty -m x
+		done
+		cp a/b/c/good/.git/HEAD a/b/c/bad/.git/index
+		: >a/b/c/good/file; git -C a/b/c/good add file'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$WORKSPACE/a/b/c/bad/.git/index cannot be read: look for submodules"* ]]
+	[[ "$output" != *"good/.git/index"* ]]
+}
+
 @test "a loop that sets it again ends the run" {
 	make_repo
 	run timeout 120 "$AGENTBOX" run --yes -- sh -c 'git init -q sub

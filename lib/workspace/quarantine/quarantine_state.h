@@ -125,6 +125,10 @@ void ab_repos_list(struct ab_quarantine *q, size_t held);
 void ab_repos_look(struct ab_quarantine *q, size_t repo);
 /* Examine a git directory once: configuration, hooks, commondir. */
 void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path);
+/* The submodules that the index of a git directory names. If it cannot be read and the run changed
+ * it, that is told. */
+void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path,
+			 struct ab_strv *ret);
 /* Is a folder with these entries a git directory? */
 bool ab_repos_is_bare(const struct ab_listing *l);
 void ab_repos_free(struct ab_quarantine *q);

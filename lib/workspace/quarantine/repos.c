@@ -267,12 +267,28 @@ static void look_again_at(struct ab_quarantine *q, struct ab_repo *r, int64_t wh
 		q->repos_at = when;
 }
 
+static void alert_unread(struct ab_quarantine *q, const char *gitdir)
+{
+	ab_autofree char *shown = ab_escape(gitdir);
+
+	ab_quarantine_alert(q, ab_printf("%s/index cannot be read: look for submodules that the "
+					 "run added before you use git there",
+					 shown));
+}
+
+void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path, struct ab_strv *ret)
+{
+	struct stat st;
+
+	if (fstatat(gitdir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    read_index(gitdir, ret) < 0 && ab_quarantine_is_new(q, &st))
+		alert_unread(q, path);
+}
+
 /* git renames a complete index into place, but other programs copy one: only an index that stays
  * unreadable is told. */
 static void tell_unread(struct ab_quarantine *q, struct ab_repo *r, int64_t now)
 {
-	ab_autofree char *shown = NULL;
-
 	if (r->unread)
 		return;
 	if (!r->unread_at)
@@ -282,11 +298,8 @@ static void tell_unread(struct ab_quarantine *q, struct ab_repo *r, int64_t now)
 		look_again_at(q, r, r->unread_at);
 		return;
 	}
-	shown = ab_escape(r->path);
 	r->unread = true;
-	ab_quarantine_alert(q, ab_printf("%s/index cannot be read: look for submodules that the "
-					 "run added before you use git there",
-					 shown));
+	alert_unread(q, r->path);
 }
 
 static void look_at_index(struct ab_quarantine *q, size_t repo)

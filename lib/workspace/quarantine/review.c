@@ -104,6 +104,27 @@ static void review_todos(struct review *r, int gitdir, const char *path)
 }
 
 static void review_lists(struct review *r, int gitdir, const char *path);
+static void review_checkout(struct review *r, int fd, const char *path);
+
+/* The watch looked at those that it knew; the search may not come as far as its submodules. */
+static void review_index(struct review *r, int gitdir, const char *path)
+{
+	ab_autofree char *top = ab_path_parent(path);
+	ab_autostrv struct ab_strv links = { 0 };
+	ab_autoclose int at = -1;
+
+	ab_repos_submodules(r->q, gitdir, path, &links);
+	if (!links.len || strcmp(ab_path_name(path), ".git") != 0)
+		return;
+	at = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
+	for (size_t i = 0; i < links.len && at >= 0; i++) {
+		ab_autoclose int fd = ab_open_beneath(at, links.v[i], O_RDONLY | O_DIRECTORY);
+		ab_autofree char *full = ab_path_join(top, links.v[i]);
+
+		if (fd >= 0 && ab_quarantine_is_writable(r->q, full))
+			review_checkout(r, fd, full);
+	}
+}
 
 static void review_gitdir(struct review *r, int gitdir, const char *path)
 {
@@ -117,6 +138,7 @@ static void review_gitdir(struct review *r, int gitdir, const char *path)
 	ab_repos_clean(r->q, gitdir, path);
 	review_todos(r, gitdir, path);
 	review_lists(r, gitdir, path);
+	review_index(r, gitdir, path);
 }
 
 /* The git directories of submodules, at any depth of their name. */
