@@ -17,6 +17,7 @@ enum reads {
 	PATTERN, /* all except the first, which is not a file */
 	CODE,	 /* also the strings in its code */
 	GIT,
+	SCRIPT, /* all except the script of -c, whose commands are judged by themselves */
 };
 
 /* Sorted by name. */
@@ -24,37 +25,39 @@ static const struct reader {
 	char name[16];
 	enum reads reads;
 } readers[] = {
-	{ ":", NOTHING },	 { "[", NOTHING },	  { "ack", PATTERN },
-	{ "ag", PATTERN },	 { "agentbox", NOTHING }, { "alias", NOTHING },
-	{ "awk", PATTERN },	 { "basename", NOTHING }, { "builtin", NOTHING },
-	{ "busybox", NOTHING },	 { "cd", NOTHING },	  { "chgrp", NOTHING },
-	{ "chmod", NOTHING },	 { "chown", NOTHING },	  { "command", NOTHING },
-	{ "cp", COPIES },	 { "declare", NOTHING },  { "dirname", NOTHING },
-	{ "doas", NOTHING },	 { "du", NOTHING },	  { "echo", NOTHING },
-	{ "egrep", PATTERN },	 { "env", NOTHING },	  { "eval", NOTHING },
-	{ "exec", NOTHING },	 { "export", NOTHING },	  { "eza", NOTHING },
-	{ "fd", NOTHING },	 { "fgrep", PATTERN },	  { "file", NOTHING },
-	{ "find", NOTHING },	 { "flock", NOTHING },	  { "gawk", PATTERN },
-	{ "git", GIT },		 { "grep", PATTERN },	  { "install", COPIES },
-	{ "ionice", NOTHING },	 { "jq", PATTERN },	  { "ln", COPIES },
-	{ "local", NOTHING },	 { "ls", NOTHING },	  { "man", NOTHING },
-	{ "mkdir", NOTHING },	 { "mv", MOVES },	  { "nice", NOTHING },
-	{ "node", CODE },	 { "nohup", NOTHING },	  { "parallel", NOTHING },
-	{ "perl", CODE },	 { "php", CODE },	  { "pkexec", NOTHING },
-	{ "printf", NOTHING },	 { "pushd", NOTHING },	  { "python", CODE },
-	{ "python3", CODE },	 { "readlink", NOTHING }, { "readonly", NOTHING },
-	{ "realpath", NOTHING }, { "rg", PATTERN },	  { "rm", NOTHING },
-	{ "rmdir", NOTHING },	 { "rsync", COPIES },	  { "ruby", CODE },
-	{ "run0", NOTHING },	 { "scp", COPIES },	  { "sed", PATTERN },
-	{ "setsid", NOTHING },	 { "shred", NOTHING },	  { "ssh-keygen", NOTHING },
-	{ "stat", NOTHING },	 { "stdbuf", NOTHING },	  { "strace", NOTHING },
-	{ "su", NOTHING },	 { "sudo", NOTHING },	  { "tee", NOTHING },
-	{ "test", NOTHING },	 { "time", NOTHING },	  { "timeout", NOTHING },
-	{ "touch", NOTHING },	 { "toybox", NOTHING },	  { "trap", NOTHING },
-	{ "tree", NOTHING },	 { "truncate", NOTHING }, { "type", NOTHING },
-	{ "typeset", NOTHING },	 { "unlink", NOTHING },	  { "watch", NOTHING },
-	{ "which", NOTHING },	 { "xargs", NOTHING },	  { "yq", PATTERN },
-	{ "zgrep", PATTERN },
+	{ ":", NOTHING },	   { "[", NOTHING },	    { "ack", PATTERN },
+	{ "ag", PATTERN },	   { "agentbox", NOTHING }, { "alias", NOTHING },
+	{ "ash", SCRIPT },	   { "awk", PATTERN },	    { "basename", NOTHING },
+	{ "bash", SCRIPT },	   { "builtin", NOTHING },  { "busybox", NOTHING },
+	{ "cd", NOTHING },	   { "chgrp", NOTHING },    { "chmod", NOTHING },
+	{ "chown", NOTHING },	   { "command", NOTHING },  { "cp", COPIES },
+	{ "dash", SCRIPT },	   { "declare", NOTHING },  { "dirname", NOTHING },
+	{ "doas", NOTHING },	   { "du", NOTHING },	    { "echo", NOTHING },
+	{ "egrep", PATTERN },	   { "env", NOTHING },	    { "eval", NOTHING },
+	{ "exec", NOTHING },	   { "export", NOTHING },   { "eza", NOTHING },
+	{ "fd", NOTHING },	   { "fgrep", PATTERN },    { "file", NOTHING },
+	{ "find", NOTHING },	   { "fish", SCRIPT },	    { "flock", NOTHING },
+	{ "gawk", PATTERN },	   { "git", GIT },	    { "grep", PATTERN },
+	{ "install", COPIES },	   { "ionice", NOTHING },   { "jq", PATTERN },
+	{ "ksh", SCRIPT },	   { "ln", COPIES },	    { "local", NOTHING },
+	{ "ls", NOTHING },	   { "man", NOTHING },	    { "mkdir", NOTHING },
+	{ "mksh", SCRIPT },	   { "mv", MOVES },	    { "nice", NOTHING },
+	{ "node", CODE },	   { "nohup", NOTHING },    { "parallel", NOTHING },
+	{ "perl", CODE },	   { "php", CODE },	    { "pkexec", NOTHING },
+	{ "printf", NOTHING },	   { "pushd", NOTHING },    { "python", CODE },
+	{ "python3", CODE },	   { "readlink", NOTHING }, { "readonly", NOTHING },
+	{ "realpath", NOTHING },   { "rg", PATTERN },	    { "rm", NOTHING },
+	{ "rmdir", NOTHING },	   { "rsync", COPIES },	    { "ruby", CODE },
+	{ "run0", NOTHING },	   { "scp", COPIES },	    { "sed", PATTERN },
+	{ "setsid", NOTHING },	   { "sh", SCRIPT },	    { "shred", NOTHING },
+	{ "ssh-keygen", NOTHING }, { "stat", NOTHING },	    { "stdbuf", NOTHING },
+	{ "strace", NOTHING },	   { "su", NOTHING },	    { "sudo", NOTHING },
+	{ "tee", NOTHING },	   { "test", NOTHING },	    { "time", NOTHING },
+	{ "timeout", NOTHING },	   { "touch", NOTHING },    { "toybox", NOTHING },
+	{ "trap", NOTHING },	   { "tree", NOTHING },	    { "truncate", NOTHING },
+	{ "type", NOTHING },	   { "typeset", NOTHING },  { "unlink", NOTHING },
+	{ "watch", NOTHING },	   { "which", NOTHING },    { "xargs", NOTHING },
+	{ "yq", PATTERN },	   { "zgrep", PATTERN },    { "zsh", SCRIPT },
 };
 
 /* Options whose value is an output file, an exclusion or prose. Sorted. */
@@ -155,6 +158,33 @@ static size_t find_secret_of_git(const struct ab_simple *command)
 	return 0;
 }
 
+/* The script of `sh -c SCRIPT`, or 0. */
+static size_t find_script(const struct ab_simple *command)
+{
+	bool script = false;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_text word = command->argv[i].text;
+		bool option = word.len > 1 && (word.s[0] == '-' || word.s[0] == '+');
+
+		if (option && word.s[0] == '-' && word.s[1] != '-')
+			script |= memchr(word.s, 'c', word.len) != NULL;
+		else if (!option && script)
+			return i;
+	}
+	return 0;
+}
+
+static size_t find_secret_of_shell(const struct ab_simple *command, const char *separators)
+{
+	size_t script = find_script(command), at;
+
+	if (!script)
+		return find_secret_among(command, 1, command->argc, separators);
+	at = find_secret_among(command, 1, script, separators);
+	return at ? at : find_secret_among(command, script + 1, command->argc, separators);
+}
+
 static size_t find_secret(const struct ab_simple *command)
 {
 	static const char separators[] = "=@:,;";
@@ -177,6 +207,8 @@ static size_t find_secret(const struct ab_simple *command)
 		return find_secret_among(command, 1, argc, "'\"=");
 	case GIT:
 		return find_secret_of_git(command);
+	case SCRIPT:
+		return find_secret_of_shell(command, separators);
 	}
 	return 0;
 }
