@@ -334,6 +334,32 @@ ended()
 	[ "$(cat .envrc)" = y ]
 }
 
+@test "allow: says what can be created already, what cannot be taken back, and what a path looks like" {
+	agentbox allow ./.envrc --undo
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"there is nothing to take back: .envrc is protected in $WORKSPACE"* ]]
+	agentbox allow ./.envrc --always
+	[ "$status" -eq 0 ]
+	absent .envrc
+	agentbox allow ./.envrc --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$WORKSPACE/.envrc can already be created in $WORKSPACE"* ]]
+	# A file elsewhere must exist.
+	agentbox allow "$HOME/missing" --always
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"create it first"* ]]
+	agentbox allow ./other --undo
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"there is nothing to take back: ./other is not in filesystem.write of "* ]]
+	mkdir k
+	agentbox allow k/.envrc
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"for the file, write ./k/.envrc"* ]]
+	agentbox allow example.org/x
+	[ "$status" -ne 0 ]
+	[[ "$output" == *'use "example.org"'* ]]
+}
+
 @test "allow: a refused write names the same way, by id, by path and by name" {
 	local what
 	for what in id ./.envrc .envrc; do

@@ -374,7 +374,7 @@ static int refuse_mistyped_id(const char *what, struct ab_error *err)
 static int read_host(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
 		     struct ab_error *err)
 {
-	ab_autofree char *file = ab_path_join(in->cwd, what);
+	ab_autofree char *file = ab_path_join(in->cwd, what), *parent = ab_path_parent(file);
 	bool exists = access(file, F_OK) == 0;
 	struct ab_complaint why = { .right = "" };
 	struct ab_host_entry entry;
@@ -393,7 +393,8 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 	if (what[0] == '.')
 		return read_path(in, what, ret, err);
 	ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
-	if (exists)
+	/* The file may be missing, its folder not. */
+	if (exists || (strchr(what, '/') && access(parent, F_OK) == 0))
 		return ab_hint(err, "for the file, write ./%s", what);
 	return ab_hint(err, "%s", why.right);
 }

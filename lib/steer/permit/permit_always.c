@@ -268,9 +268,10 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 	r = remove_element(job, key, path ? meant->path : meant->entry, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	ab_fail(err, AB_EREFUSED, 0, "%s is not in %s of your settings (%s)", job->ask->what, key,
-		job->ret->file);
-	return ab_hint(err, "agentbox config show tells you where it is set");
+	ab_fail(err, AB_EREFUSED, 0,
+		"there is nothing to take back: %s is not in %s of your settings (%s)",
+		job->ask->what, key, job->ret->file);
+	return ab_hint(err, "agentbox config show tells you what is set, and where");
 }
 
 /* 1: the user's settings have it already; 0: they do not. */

@@ -45,6 +45,14 @@ static int find_real(const char *path, bool made, char **ret, struct ab_error *e
 	return 0;
 }
 
+/* The real path of a file that does not exist in a folder that does, or NULL. */
+static char *find_missing(const char *path)
+{
+	ab_autofree char *parent = ab_path_parent(path), *real = realpath(parent, NULL);
+
+	return real ? ab_path_join(real, ab_path_name(path)) : NULL;
+}
+
 char *ab_permit_workspace(struct ab_permit_job *job)
 {
 	const struct ab_policy_input *in = job->ask->input;
@@ -113,6 +121,27 @@ static int allow_path(struct ab_permit_job *job, const char *path, struct ab_err
 	return 0;
 }
 
+/* A run may create this file already: nothing has to be allowed. */
+static bool can_be_created(struct ab_permit_job *job, const char *path)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	ab_autofree char *missing = find_missing(path);
+	struct ab_error err = { 0 };
+	struct ab_policy *policy;
+	bool open;
+
+	if (!missing || ab_policy_load(&in, &policy, NULL, &err) < 0)
+		return false;
+	open = check_place(job, policy, missing, &err) == 0 && is_writable(policy, missing);
+	ab_policy_free(policy);
+	if (!open)
+		return false;
+	ab_strv_addf(&job->ret->said, "%s can already be created in %s", missing,
+		     job->ret->workspace);
+	job->ret->path = ab_take(missing);
+	return true;
+}
+
 static int judge_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	struct ab_policy_input in = ab_permit_input(job);
@@ -154,9 +183,13 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	protected = ab_permit_protected(job, workspace, path, err);
 	if (protected)
 		return protected < 0 ? -1 : 0;
-	if (find_real(path, made, &real, err) < 0)
-		return -1;
 	job->ret->workspace = ab_take(workspace);
+	if (find_real(path, made, &real, err) < 0) {
+		if (err->errnum != ENOENT || !can_be_created(job, path))
+			return -1;
+		*err = (struct ab_error){ 0 };
+		return 0;
+	}
 	if (judge_path(job, real, err) == 0)
 		return 0;
 	/* The folder is too much, but the file alone may be fine. */

@@ -197,6 +197,20 @@ static char *find_exception(const struct project *p, const char *path)
 	return found;
 }
 
+/* 0: the path is not protected, so it may be in other settings. */
+static int refuse_undo(struct ab_permit_job *job, const char *workspace, const char *path,
+		       struct ab_error *err)
+{
+	struct ab_error none = { 0 };
+	ab_autofree char *entry = find_entry(job, workspace, path, &none);
+
+	if (!entry)
+		return 0;
+	ab_fail(err, AB_EREFUSED, 0, "there is nothing to take back: %s is protected in %s", entry,
+		workspace);
+	return ab_hint(err, "exceptions are in filesystem.denyWrite: agentbox config show");
+}
+
 int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
 			     struct ab_error *err)
 {
@@ -209,7 +223,9 @@ int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, c
 	if (!ab_path_within(path, workspace) || open_project(job, workspace, &p, &none) < 0)
 		return 0;
 	entry = find_exception(&p, path);
-	result = entry ? change_project(job, &p, entry, true, err) : 0;
+	if (!entry)
+		return refuse_undo(job, workspace, path, err);
+	result = change_project(job, &p, entry, true, err);
 	if (result > 0)
 		ab_strv_addf(&job->ret->said, "%s is protected again in %s", entry + 1, workspace);
 	return result;
