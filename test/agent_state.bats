@@ -117,6 +117,31 @@ agents=(claude codex gemini opencode copilot qwen)
 	done
 }
 
+@test "share: folders that a run created and did not use are removed again" {
+	local peer
+
+	boxed claude true
+	[ "$status" -eq 0 ]
+	[ ! -e "$HOME/.claude" ]
+	# Not those that are in use by another box, that have something in them, or are older.
+	launch run --profile claude --unknown deny -- sh -c 'echo ready
+		until [ -e go ]; do sleep 0.05; done
+		echo said >~/.claude/projects/1.jsonl' >"$TEST_DIR/peer.out" 2>&1 </dev/null &
+	peer=$!
+	wait_for 60 grep -q ready "$TEST_DIR/peer.out"
+	[ -d "$HOME/.claude/projects" ]
+	boxed claude true
+	[ "$status" -eq 0 ]
+	[ -d "$HOME/.claude/projects" ]
+	touch go
+	wait "$peer"
+	[ "$(cat "$HOME/.claude/projects/1.jsonl")" = said ]
+	[ ! -e "$HOME/.claude/todos" ]
+	mkdir "$HOME/.claude/todos"
+	boxed claude true
+	[ -d "$HOME/.claude/todos" ]
+}
+
 @test "share: memory and workflows in it stay closed, also in folders that come later" {
 	local name path top
 

@@ -15,8 +15,8 @@
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
 
-/* -1 with errno. */
-static int make_folders(int top, const char *path)
+/* `path` below the folder `home`. -1 with errno. */
+static int make_folders(int top, const char *home, const char *path, struct ab_strv *created)
 {
 	ab_autofree char *copy = ab_strdup(path);
 	ab_autoclose int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
@@ -28,29 +28,36 @@ static int make_folders(int top, const char *path)
 		slash = strchr(name, '/');
 		if (slash)
 			*slash = '\0';
-		if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+		if (mkdirat(at, name, 0700) == 0)
+			ab_strv_give(created, ab_path_join(home, copy));
+		else if (errno != EEXIST)
 			return -1;
 		next = ab_open_beneath(at, name, O_PATH | O_DIRECTORY);
 		ab_closep(&at);
 		at = next;
+		if (slash)
+			*slash = '/'; /* copy is the path up to here again */
 		name = slash ? slash + 1 : name;
 	} while (at >= 0 && slash);
 	return at < 0 ? -1 : 0;
 }
 
-static void create_folder(int home, const char *path, const char *below, struct ab_strv *notes)
+static void create_folder(int top, const char *home, const char *path, struct ab_strv *created,
+			  struct ab_strv *notes)
 {
+	const char *below = path + (home[1] ? strlen(home) + 1 : 1);
 	ab_autofree char *shown = NULL;
 	struct stat st;
 
-	if (stat(path, &st) == 0 || make_folders(home, below) == 0)
+	if (stat(path, &st) == 0 || make_folders(top, home, below, created) == 0)
 		return;
 	shown = ab_escape(path);
 	ab_strv_addf(notes, "cannot create %s to share it: %s", shown,
 		     errno == ELOOP ? "it is not below plain folders" : strerror(errno));
 }
 
-void ab_share_create(const struct ab_policy *policy, struct ab_strv *notes)
+void ab_share_create(const struct ab_policy *policy, struct ab_strv *ret_created,
+		     struct ab_strv *notes)
 {
 	const struct ab_strv *share = &policy->fs.share;
 	ab_autoclose int home = -1;
@@ -61,10 +68,7 @@ void ab_share_create(const struct ab_policy *policy, struct ab_strv *notes)
 	for (size_t i = 0; i < share->len && home >= 0; i++)
 		if (ab_path_within(share->v[i], policy->home) &&
 		    strcmp(share->v[i], policy->home) != 0)
-			create_folder(home, share->v[i],
-				      share->v[i] +
-					      (policy->home[1] ? strlen(policy->home) + 1 : 1),
-				      notes);
+			create_folder(home, policy->home, share->v[i], ret_created, notes);
 }
 
 /* The path below the real home folder, though HOME may be a link. */

@@ -9,8 +9,10 @@
 struct ab_policy;
 
 /* Create the shared folders that do not exist, for the owner only: beneath home, and through no
- * link. Before the survey, for which they are writable roots. Notes are sentences for the user. */
-void ab_share_create(const struct ab_policy *policy, struct ab_strv *notes);
+ * link. Before the survey, for which they are writable roots. *ret_created: the paths that did not exist,
+ * a folder before what is in it. Notes are sentences for the user. */
+void ab_share_create(const struct ab_policy *policy, struct ab_strv *ret_created,
+		     struct ab_strv *notes);
 
 /*
  * The files to return, with the real path of each: the user's own links on the way are followed, a

@@ -48,6 +48,7 @@
 #include "session/home/home_left.h"
 #include "session/home/home_return.h"
 #include "session/cleanup/moved_files.h"
+#include "session/cleanup/shared_folders.h"
 #include "session/host/cgroup.h"
 #include "session/moves/move_wire.h"
 #include "session/moves/moves.h"
@@ -204,6 +205,8 @@ static void return_files(struct broker *b, struct ab_strv *lines)
 {
 	if (b->duty.returns)
 		ab_home_return_end(b->duty.returns, b->duty.spec, b->stage, lines);
+	/* It may have put a file into one. */
+	ab_shared_folders_remove(b->duty.run, b->duty.created);
 }
 
 /* The box is gone with init: every process of its pid namespace died first. */

@@ -36,6 +36,7 @@ struct ab_broker_duty {
 	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
 	const char *home;		 /* the real home folder, or NULL */
+	const struct ab_strv *created;	 /* shared folders that the run has created */
 	struct ab_home_return *returns;	 /* files that the home layer gives back, or NULL */
 	bool strict;			 /* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;

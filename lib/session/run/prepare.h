@@ -26,6 +26,7 @@ struct ab_prepared {
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */
+	struct ab_strv created;	       /* shared folders that did not exist */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
 	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */

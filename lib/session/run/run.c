@@ -178,6 +178,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .deny_read = &p->policy->fs.deny_read,
 				       .home = p->host.home,
 				       .returns = &p->returns,
+				       .created = &p->created,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),

@@ -87,9 +87,10 @@ static int fail_busy(const struct ab_state *state, struct ab_error *err)
 	return ab_hint(err, "try again when it has ended");
 }
 
-static int lock_claim(const struct ab_state *state, int *ret, struct ab_error *err)
+static int lock_claim(const struct ab_claim *claim, int *ret, struct ab_error *err)
 {
-	int64_t until = ab_now_ms() + WAIT_MS;
+	const struct ab_state *state = claim->state;
+	int64_t until = ab_now_ms() + (claim->hasty ? 0 : WAIT_MS);
 
 	for (;;) {
 		int fd = try_lock(state);
@@ -130,7 +131,7 @@ int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv
 	const char *place = real ? real : root;
 
 	claim->busy[0] = '\0';
-	if (lock_claim(claim->state, &claim->lock, err) < 0)
+	if (lock_claim(claim, &claim->lock, err) < 0)
 		return -1;
 	if (write_place(claim->lock, place) < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIM, claim->state->path);

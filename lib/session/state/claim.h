@@ -14,6 +14,8 @@
  * The file contains the folder, so that a run elsewhere need not wait. No safety depends on it: if
  * a run reads an old path, the claim has not looked for runs yet.
  */
+#include <stdbool.h>
+
 #include "layer/journal/host_guard.h"
 
 struct ab_error;
@@ -25,6 +27,7 @@ struct ab_claim {
 	const struct ab_state *state;
 	const char *own; /* the id of a run whose box is gone, or NULL */
 	char busy[8];	 /* the run that was in the way of the last try, or "" */
+	bool hasty;	 /* do not wait for another claim */
 	int lock;
 };
 #define AB_CLAIM_NONE      \
