@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -19,35 +17,13 @@
 #include "layer/walk/look.h"
 #include "tap.h"
 
+/* Scripts run in $T; w NAME makes a whiteout. */
+#define SH_PROLOGUE "cd \"$T\"; w() { for n; do mknod \"$n\" c 0 0; done; }; "
+#include "run_sh.h"
+
 static char top[64];
 static const char *test_folder = "/tmp";
 static struct ab_layer_view view = { .upper = -1, .lower = -1 };
-
-static inline int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Run by /bin/sh in $T; the exit status. w NAME makes a whiteout. */
-static inline int sh(const char *fmt, ...)
-{
-	char script[8192] = "cd \"$T\"; w() { for n; do mknod \"$n\" c 0 0; done; }; ";
-	size_t used = strlen(script);
-	va_list ap;
-	int status;
-	pid_t pid;
-
-	va_start(ap, fmt);
-	vsnprintf(script + used, sizeof(script) - used, fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		dup2(2, 1);
-		execl("/bin/sh", "sh", "-ec", script, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 /* File times come from a clock that stands still for some milliseconds. */
 static inline void wait_for_tick(void)

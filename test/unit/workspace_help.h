@@ -7,42 +7,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "policy/model/policy.h"
+#include "run_sh.h"
 #include "tap.h"
 #include "workspace/survey/survey.h"
 
 static char top[PATH_MAX]; /* a fresh folder, real path */
-
-static inline int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Run by /bin/sh with $T as the fresh folder; the exit status. */
-static inline int sh(const char *fmt, ...)
-{
-	char script[8192];
-	va_list ap;
-	int status;
-	pid_t pid;
-
-	va_start(ap, fmt);
-	vsnprintf(script, sizeof(script), fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		dup2(2, 1);
-		execl("/bin/sh", "sh", "-ec", script, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 static inline void start(void)
 {
