@@ -399,7 +399,7 @@ has_commands()
 	echo '{ "limits": { "output": "64K" } }' >conf.json
 	agentbox run -q -d --name job --config "$PWD/conf.json" -- sh -c 'seq -f "line %05g" 1 5000
 		printf "\033]52;c;c3RvbGVu\007\033[31mthe end\n"; exit 3'
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 	agentbox_split attach job
 	[ "$status" -eq 3 ]
 	[[ "$output" == *$'\033]52;'* ]]
@@ -445,9 +445,9 @@ has_commands()
 @test "attach: the end of a box that was killed is not made up" {
 	need userns
 	agentbox run -q -d --name job -- sh -c 'echo begun; sleep 1000'
-	wait_for 20 grep -q begun "$AGENTBOX_STATE/live/$(run_id)/output"
+	wait_for 90 grep -q begun "$AGENTBOX_STATE/live/$(run_id)/output"
 	kill -KILL "$(supervisor_of job)"
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 	agentbox attach job
 	[ "$status" -eq 125 ]
 	[[ "$output" == *begun*"the box of job was killed; the end of its command is not known" ]]
@@ -457,13 +457,13 @@ has_commands()
 	need userns
 	agentbox run -q -d --name job -- sh -c 'echo begun; while [ ! -e go ]; do sleep 0.05; done; exit 5'
 	launch attach </dev/null >out 2>&1 &
-	wait_for 20 grep -q begun out
+	wait_for 90 grep -q begun out
 	touch go
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 5 ]
 	grep -q "^agentbox: using box job" out
-	wait_for 20 sh -c '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 box_ended
 }
 
 @test "stop: says how many changes wait, and what to do with them; nothing if there are none" {
