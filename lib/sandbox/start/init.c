@@ -27,6 +27,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -527,6 +528,8 @@ static _Noreturn void confine_and_serve(struct init *in)
 {
 	int r;
 
+	/* We were woken by the command's execve(), often on its processor: it comes first. */
+	sched_yield();
 	ab_init_release_stdio();
 	hand_out_walls(in);
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
