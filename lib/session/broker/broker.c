@@ -218,6 +218,13 @@ static void wait_for_box(struct broker *b)
 		;
 }
 
+static bool is_box_gone(const struct broker *b)
+{
+	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
+
+	return b->swept || poll(&init, 1, 0) > 0;
+}
+
 /* Not at the start of the run, when everything else is busy. */
 static void clean_up(struct broker *b, size_t most)
 {
@@ -273,15 +280,12 @@ static _Noreturn void finish_alone(struct broker *b)
 }
 
 /* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
-static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
+static _Noreturn void answer_sweep(struct broker *b)
 {
 	static struct answer a = { .kind = ANSWER_SWEPT };
 	ab_autostrv struct ab_strv lines = { 0 };
 	size_t n = 0;
 
-	(void)ask;
-	(void)len;
-	wait_for_box(b);
 	sweep_workspace(b);
 	if (b->stage >= 0)
 		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
@@ -438,6 +442,14 @@ static void take_rename(struct broker *b)
 		close(ab_take_fd(&b->git_sock)); /* the judge is gone */
 }
 
+/* It asks when the command has ended; the box is watched until it is gone. */
+static void take_sweep(struct broker *b, const struct ask *ask, size_t len)
+{
+	(void)ask;
+	(void)len;
+	b->asked = true;
+}
+
 static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)ask;
@@ -482,7 +494,7 @@ static const struct {
 	size_t min, max;
 	void (*answer)(struct broker *b, const struct ask *ask, size_t len);
 } asks[ASK_COUNT] = {
-	[ASK_SWEEP] = { 0, 0, answer_sweep },
+	[ASK_SWEEP] = { 0, 0, take_sweep },
 	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
 	[ASK_LEAVE] = { 0, 0, answer_leave },
 	[ASK_OWNER] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
@@ -598,6 +610,8 @@ static _Noreturn void serve_requests(struct broker *b)
 		flush_outbox(b, MSG_DONTWAIT);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
 			take_request(b);
+		if (b->asked && is_box_gone(b))
+			answer_sweep(b);
 		ab_jobs_update(b);
 		ab_moves_update(b->moves);
 	}

@@ -225,15 +225,23 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_str
 	return -1;
 }
 
-void ab_broker_end(struct ab_broker *broker)
+void ab_broker_dismiss(struct ab_broker *broker)
 {
 	struct ab_error late;
 
+	if (broker->dismissed)
+		return;
+	broker->dismissed = true;
 	/* A broker that does not get this would never exit; one that has swept exits by itself. */
 	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
 	/* Nor would one that blocks in send(). */
 	shutdown(broker->sock, SHUT_RD);
+}
+
+void ab_broker_end(struct ab_broker *broker)
+{
+	ab_broker_dismiss(broker);
 	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(broker->sock);

@@ -64,6 +64,7 @@ struct broker {
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
 	bool cleaned_up;		    /* the hourly cleanup is done */
 	int64_t next_check, next_sample;
+	bool asked; /* the supervisor waits for the answer to ASK_SWEEP */
 	bool swept;
 	size_t noted;			      /* of the quarantine's report, in its list */
 	size_t told_moves, told_alerts, told; /* of the quarantine's report, at once */

@@ -63,6 +63,7 @@ struct answer {
 struct ab_broker {
 	pid_t pid;
 	int sock;
+	bool dismissed;
 };
 
 #endif

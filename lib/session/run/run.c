@@ -276,7 +276,7 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	if (r->broker)
-		ab_broker_end(r->broker);
+		ab_broker_end(ab_take(r->broker));
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 }
@@ -588,6 +588,8 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);
+	if (r.broker)
+		ab_broker_end(r.broker);
 	/* The rest of the program belongs to the process that started us. */
 	if (r.apart)
 		_exit(0);

@@ -58,6 +58,7 @@ struct run {
 	struct ab_stay *stay; /* its commands, while it is supervised */
 	struct ab_stayed *stayed; /* for the caller; NULL: not a box that stays */
 	uint16_t rows, cols;	  /* of the caller's terminal; 0: none */
+	bool asked;		  /* the broker sweeps as soon as the box is gone */
 	bool unswept;		  /* the broker died: the next start sweeps the workspace */
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;

@@ -639,6 +639,9 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		s.result = -1;
 	if (s.result < 0)
 		ab_box_kill(what->box);
+	else if (!what->stay && !ab_steering_awaits_proxy(s.steering) &&
+		 !ab_steering_awaits_broker(s.steering))
+		what->ending(what->arg);
 	/* Every process of the box ends with init; only then is the terminal's output complete. */
 	ab_box_fini(what->box);
 	ab_streams_finish(what->streams);

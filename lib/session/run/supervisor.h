@@ -46,6 +46,8 @@ struct ab_supervision {
 	const struct ab_stay_setup *stay;
 	struct ab_stay **stay_at;
 	int (*ready)(void *arg, struct ab_error *err);
+	/* The command has ended, the box has not yet, and nobody waits for the broker any more. */
+	void (*ending)(void *arg);
 	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
 };
