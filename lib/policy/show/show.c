@@ -376,12 +376,15 @@ char *ab_policy_rules(const struct ab_policy *policy, bool json)
 	return json ? make_json(rules, overrides) : make_text(rules, overrides);
 }
 
-/* Each place once. False: all of it is from the built-in profile. */
+/* False: all of it is from the built-in profile. */
 static bool list_origins(const struct ab_value *v, struct ab_strv *ret)
 {
 	bool other = v->from && v->from->layer != AB_LAYER_PROFILE;
 
 	for (size_t i = 0; i < v->len; i++) {
+		/* Long lists come from one place. */
+		if (i > 0 && v->items[i].from == v->items[i - 1].from)
+			continue;
 		other |= v->items[i].from->layer != AB_LAYER_PROFILE;
 		ab_strv_give(ret, ab_origin_text(v->items[i].from));
 	}

@@ -17,9 +17,14 @@
 #include "session/home/home_files.h"
 #include "session/home/home_folders.h"
 #include "session/host/facts.h"
+#include "workspace/tree/dir.h"
 
 /* In every box, whatever the policy says about /tmp. */
 #define REPLACEMENT "/dev/shm/agentbox-home"
+
+/* Most folders of tools do not exist: listing a home of this many entries is cheaper than looking up
+ * each. */
+enum { SMALL_HOME = 400 };
 
 static bool is_layered(const struct ab_policy *policy)
 {
@@ -117,6 +122,21 @@ static char *find_below(int dir, const char *home, const char *name)
 	return real && stat(real, &st) == 0 && st.st_uid == geteuid() ? ab_take(real) : NULL;
 }
 
+static bool list_home(const char *home, struct ab_listing *l)
+{
+	ab_autoclose int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && ab_listing_read(l, fd, SMALL_HOME) == 0 && !l->cut;
+}
+
+/* Is the first folder of the path in the list? */
+static bool is_listed(const struct ab_listing *l, const char *path)
+{
+	ab_autofree char *first = ab_strndup(path, strcspn(path, "/"));
+
+	return ab_listing_find(l, first) != NULL;
+}
+
 /*
  * Folders of tools: spare layers in case that the home gets none. One that a link moves out of the
  * home needs its own layer in any case. Variables for those that do not exist.
@@ -124,11 +144,15 @@ static char *find_below(int dir, const char *home, const char *name)
 static void add_folders(struct ab_host_facts *host, const char *home, struct ab_strv *instead)
 {
 	ab_autoclose int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autolisting struct ab_listing l = { 0 };
+	bool listed = list_home(home, &l);
 
 	for (size_t i = 0; i < ab_home_folders_len; i++) {
 		const struct ab_home_folder *f = &ab_home_folders[i];
-		ab_autofree char *real = find_below(dir, home, f->path);
+		ab_autofree char *real = NULL;
 
+		if (!listed || is_listed(&l, f->path))
+			real = find_below(dir, home, f->path);
 		if (real)
 			add_layer(host, real, f, ab_path_within(real, home));
 		else

@@ -17,7 +17,7 @@
 #define TABLE "/proc/net/unix"
 
 enum {
-	CHUNK = 64 * 1024,
+	CHUNK = 16 * 1024,
 	NAME_ROOM = sizeof(((struct sockaddr_un *)NULL)->sun_path),
 	/* The kernel writes no longer line: seven numbers and a name. */
 	LINE_ROOM = 256 + NAME_ROOM,
@@ -102,7 +102,7 @@ void ab_unix_names_take(struct ab_unix_names *names, struct ab_strv *ret)
 static int read_names(struct ab_strv *ret, struct ab_error *err)
 {
 	ab_autoclose int fd = open(TABLE, O_RDONLY | O_CLOEXEC);
-	ab_autofree char *chunk = ab_alloc(CHUNK);
+	char chunk[CHUNK];
 	struct ab_unix_names names = { 0 };
 	ssize_t n = -1;
 
