@@ -556,15 +556,27 @@ static bool changes_files(const struct __ptrace_syscall_info *info)
 	}
 }
 
-/* Run `work` in a child and kill it before its n-th call that may change files. False: it
- * ended before. */
-static bool kill_at(int n, void (*work)(void))
+static int calls_seen; /* of the last kill_at() */
+
+/* A thread of the child stopped. Is it before its n-th call? */
+static bool is_due(pid_t tid, int status, int n)
 {
 	struct __ptrace_syscall_info info;
-	bool killed = false;
-	int status, seen = 0;
-	pid_t pid;
 
+	return WSTOPSIG(status) == (SIGTRAP | 0x80) &&
+	       ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(&info) && ++calls_seen == n;
+}
+
+/* Run `work` in a child and kill it before its n-th call that may change files, in whatever
+ * thread. False: it ended before. */
+static bool kill_at(int n, void (*work)(void))
+{
+	bool killed = false;
+	pid_t pid, tid;
+	int status;
+
+	calls_seen = 0;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
@@ -574,17 +586,18 @@ static bool kill_at(int n, void (*work)(void))
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
-	while (!WIFEXITED(status) && !WIFSIGNALED(status)) {
-		if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80) &&
-		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) > 0 &&
-		    info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(&info) && ++seen == n) {
+	ptrace(PTRACE_SETOPTIONS, pid, NULL,
+	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE));
+	tid = pid;
+	while (tid != pid || WIFSTOPPED(status)) {
+		if (WIFSTOPPED(status) && !killed && is_due(tid, status, n)) {
 			kill(pid, SIGKILL);
 			killed = true;
-		} else {
-			ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+		} else if (WIFSTOPPED(status)) {
+			ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
 		}
-		if (waitpid(pid, &status, 0) != pid)
+		tid = waitpid(-1, &status, __WALL);
+		if (tid < 0)
 			abort();
 	}
 	return killed;
@@ -715,6 +728,52 @@ static void test_guard(void)
 	ok(recover() == 0 && guard.inside == 0 && is_clean(), "completed or taken back later");
 }
 
+/* Many steps are shared by two threads. */
+static const char many_lower[] = "mkdir d; cd d; for i in $(seq 270); do echo 1 >f$i; done";
+static const char many_upper[] = "mkdir d; cd d; for i in $(seq 540); do echo 22 >f$i; done";
+
+static void test_many_kills(void)
+{
+	static const struct {
+		void (*work)(void);
+		const char *name;
+		int eighths[4];
+	} works[] = { { do_apply, "a large apply", { 2, 6, 7 } },
+		      { do_undo, "a large undo", { 1, 3, 6 } } };
+
+	for (size_t w = 0; w < AB_COUNT(works); w++) {
+		int good = 0, all_calls = 0;
+
+		for (size_t k = 0; k < AB_COUNT(works[w].eighths); k++) {
+			ab_autofree char *first = NULL, *now = NULL;
+			bool killed;
+
+			make_set(many_lower, many_upper);
+			first = snapshot("lower");
+			if (w == 1)
+				do_apply();
+			/* The first time to count the calls. */
+			killed = kill_at(k ? all_calls * works[w].eighths[k - 1] / 8 : 0,
+					 works[w].work);
+			if (!k)
+				all_calls = calls_seen;
+			if (killed != (k > 0) || recover() < 0)
+				printf("# %d of %d calls: %s\n", calls_seen, all_calls, error.text);
+			now = snapshot("lower");
+			if (strcmp(now, first) == 0)
+				good += is_clean() && sh("[ $(ls upper/d | wc -l) = 540 ]") == 0;
+			else
+				good += is_clean() &&
+					sh("[ $(cat lower/d/* | sort | uniq -c | wc -l) = 1 ]"
+					   "&& [ $(ls lower/d | wc -l) = 540 ]"
+					   "&& [ ! -e upper/d ]") == 0;
+		}
+		ok(good == 4 && all_calls > 1000,
+		   "%s, killed at 3 of %d calls: always the old or the new state", works[w].name,
+		   all_calls);
+	}
+}
+
 /* The project is on another file system than the state folder: originals are copied. */
 static bool move_state(const char *folder)
 {
@@ -750,6 +809,7 @@ static void test_kills_in_memory(void)
 	if (access("/dev/shm", W_OK) == 0)
 		test_folder = "/dev/shm";
 	test_kills();
+	test_many_kills();
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include "layer/apply/apply.h"
 #include "layer/journal/steps.h"
 #include "layer/journal/tree.h"
+#include "layer/journal/workers.h"
 #include "layer/walk/look.h"
 
 /* ---- plan ---- */
@@ -158,9 +159,8 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 
 struct stage {
 	const struct ab_apply *apply;
-	struct ab_site *site;
+	struct ab_site *site; /* of the thread */
 	mode_t mask;
-	const struct ab_change *failed;
 };
 
 static int set_times(int fd, struct timespec mtime)
@@ -198,7 +198,8 @@ static int copy_new_content(struct stage *s, const struct ab_change *c, int out)
 	return -1;
 }
 
-static int stage_file(struct stage *s, size_t i, int dir, const char *name)
+/* *ret: what was written, as it is now. */
+static int stage_file(struct stage *s, size_t i, int dir, const char *name, struct ab_identity *ret)
 {
 	const struct ab_change *c = &s->apply->changes.v[i];
 	const struct ab_pick *pick = &s->apply->picks[i];
@@ -206,14 +207,17 @@ static int stage_file(struct stage *s, size_t i, int dir, const char *name)
 	mode_t mode = pick->part ? c->old_mode & 0777 : mask_mode(c, s->mask);
 	ab_autoclose int out =
 		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	struct stat st;
 	int rc;
 
 	if (out < 0)
 		return -1;
 	rc = pick->part ? ab_write_all(out, pick->content, pick->len) : copy_new_content(s, c, out);
-	if (rc < 0 || ((mode & s->mask) && fchmod(out, mode) < 0))
+	if (rc < 0 || ((mode & s->mask) && fchmod(out, mode) < 0) ||
+	    (!pick->part && set_times(out, c->layer.mtime) < 0) || fstat(out, &st) < 0)
 		return -1;
-	return pick->part ? 0 : set_times(out, c->layer.mtime);
+	*ret = ab_identity_of(&st);
+	return 0;
 }
 
 static int stage_link(struct stage *s, const struct ab_change *c, int dir, const char *name)
@@ -232,7 +236,8 @@ static int stage_link(struct stage *s, const struct ab_change *c, int dir, const
 			 AT_SYMLINK_NOFOLLOW);
 }
 
-static int stage_entry(struct stage *s, size_t i, int dir, const char *name);
+static int stage_entry(struct stage *s, size_t i, int dir, const char *name,
+		       struct ab_identity *ret);
 
 static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 {
@@ -247,9 +252,11 @@ static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 	if (dir < 0)
 		return -1;
 	for (size_t j = i + 1; j < end; j = next) {
+		struct ab_identity staged;
+
 		next = changes->v[j].is == AB_TYPE_DIR ? skip_below(changes, j) : j + 1;
 		if (s->apply->picks[j].take &&
-		    stage_entry(s, j, dir, strrchr(changes->v[j].path, '/') + 1) < 0)
+		    stage_entry(s, j, dir, strrchr(changes->v[j].path, '/') + 1, &staged) < 0)
 			return -1;
 	}
 	if (fchmod(dir, mask_mode(c, s->mask)) < 0)
@@ -257,28 +264,39 @@ static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 	return set_times(dir, c->layer.mtime);
 }
 
-static int stage_entry(struct stage *s, size_t i, int dir, const char *name)
+static int look_staged(int dir, const char *name, struct ab_identity *ret)
+{
+	struct ab_look look;
+
+	if (ab_look_at(dir, name, &look) < 0)
+		return -1;
+	*ret = look.id;
+	return 0;
+}
+
+static int stage_entry(struct stage *s, size_t i, int dir, const char *name,
+		       struct ab_identity *ret)
 {
 	const struct ab_change *c = &s->apply->changes.v[i];
 	int rc = -1;
 
 	switch (c->is) {
 	case AB_TYPE_FILE:
-		rc = stage_file(s, i, dir, name);
+		rc = stage_file(s, i, dir, name, ret);
 		break;
 	case AB_TYPE_DIR:
-		rc = stage_folder(s, i, dir, name);
+		rc = stage_folder(s, i, dir, name) < 0 ? -1 : look_staged(dir, name, ret);
 		break;
 	case AB_TYPE_LINK:
-		rc = stage_link(s, c, dir, name);
+		rc = stage_link(s, c, dir, name) < 0 ? -1 : look_staged(dir, name, ret);
 		break;
 	case AB_TYPE_NONE:
 	case AB_TYPE_OTHER:
 		errno = EINVAL; /* is refused, and so never picked */
 		break;
 	}
-	if (rc < 0 && !s->failed)
-		s->failed = c;
+	if (rc < 0 && !s->site->failed)
+		s->site->failed = c->path;
 	return rc;
 }
 
@@ -303,49 +321,41 @@ static int check_rights(const struct ab_site *site, const struct ab_step *step, 
 	return 0;
 }
 
-static int stage_step(struct stage *s, size_t i)
+static int stage_step(struct ab_site *site, const void *arg, size_t i)
 {
-	struct ab_step *step = &s->site->steps.v[i];
-	const struct ab_change *c = ab_changes_find(&s->apply->changes, step->path);
-	ab_autofree char *temp = ab_step_name(&s->site->steps, i);
-	struct ab_look look;
+	const struct stage *shared = arg;
+	struct stage s = { .apply = shared->apply, .site = site, .mask = shared->mask };
+	struct ab_step *step = &site->steps.v[i];
+	const struct ab_change *c = ab_changes_find(&s.apply->changes, step->path);
+	char temp[AB_STEP_NAME];
 	const char *name;
-	int dir;
+	int dir = ab_parent_open(&site->host, site->root, step->path, &name);
 
-	s->failed = NULL;
-	if (step->kind == AB_STEP_MODE || step->kind == AB_STEP_MOVE)
-		return 0;
-	dir = ab_parent_open(&s->site->host, s->site->root, step->path, &name);
 	if (dir < 0)
 		return -1;
-	if (step->old.ino && (check_rights(s->site, step, dir, name) < 0 ||
-			      (s->site->steps.far && copy_original(s->site, i, dir, name) < 0)))
+	if (step->old.ino && (check_rights(site, step, dir, name) < 0 ||
+			      (site->steps.far && copy_original(site, i, dir, name) < 0)))
 		return -1;
 	if (step->kind == AB_STEP_REMOVE)
 		return 0;
-	if (stage_entry(s, (size_t)(c - s->apply->changes.v), dir, temp) < 0 ||
-	    ab_look_at(dir, temp, &look) < 0)
-		return -1;
-	step->staged = look.id;
-	return 0;
+	ab_step_name(&site->steps, i, temp);
+	return stage_entry(&s, (size_t)(c - s.apply->changes.v), dir, temp, &step->staged);
 }
 
 int ab_stage_write(const struct ab_apply *apply, struct ab_site *site, struct ab_error *err)
 {
-	struct stage s = { .apply = apply, .site = site, .mask = get_umask() };
+	const struct stage s = { .apply = apply, .mask = get_umask() };
+	ab_autofree char *path = NULL;
+	size_t at;
+	int errnum;
 
-	for (size_t i = 0; i < site->steps.len; i++) {
-		ab_autofree char *path = NULL;
-		int errnum;
-
-		if (stage_step(&s, i) == 0)
-			continue;
-		errnum = errno;
-		path = ab_escape(s.failed ? s.failed->path : site->steps.v[i].path);
-		if (errnum == ESTALE)
-			return ab_fail(err, AB_EREFUSED, ESTALE,
-				       "the layer changed while it was applied: %s", path);
-		return ab_fail(err, AB_ESYSTEM, errnum, "cannot apply %s", path);
-	}
-	return 0;
+	site->failed = NULL;
+	if (ab_steps_each(site, stage_step, &s, NULL, &at) == 0)
+		return 0;
+	errnum = errno;
+	path = ab_escape(site->failed ? site->failed : site->steps.v[at].path);
+	if (errnum == ESTALE)
+		return ab_fail(err, AB_EREFUSED, ESTALE,
+			       "the layer changed while it was applied: %s", path);
+	return ab_fail(err, AB_ESYSTEM, errnum, "cannot apply %s", path);
 }

@@ -14,6 +14,7 @@
 #include "layer/journal/steps.h"
 #include "layer/journal/tree.h"
 #include "layer/journal/view.h"
+#include "layer/journal/workers.h"
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 #include "layer/walk/records.h"
@@ -100,7 +101,7 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 	for (size_t i = site->steps.len; i-- > 0;) {
 		struct ab_step_now now = { .host = site->steps.v[i].staged };
 
-		if (ab_step_undo(site, i, &now) < 0)
+		if (ab_step_undo(site, i, &now, false) < 0)
 			return fail_step(site, i, errno, "cannot take back the apply of", err);
 	}
 	know_restored(site);
@@ -109,17 +110,36 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 	return 0;
 }
 
+static int do_step(struct ab_site *site, const void *fresh, size_t i)
+{
+	return ab_step_do(site, i, *(const bool *)fresh);
+}
+
+/* -1 with errno: step *ret_at failed. */
+static int do_steps(struct ab_site *site, bool fresh, const struct ab_progress *progress,
+		    size_t *ret_at)
+{
+	if (ab_steps_each(site, do_step, &fresh, progress, ret_at) < 0)
+		return -1;
+	for (size_t i = ab_steps_placing(&site->steps); i < site->steps.len; i++) {
+		if (ab_step_do(site, i, fresh) < 0) {
+			*ret_at = i;
+			return -1;
+		}
+		tell_progress(progress, i + 1, site->steps.len);
+	}
+	return 0;
+}
+
 int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *progress,
 		   struct ab_error *err)
 {
-	for (size_t i = 0; i < site->steps.len; i++) {
+	size_t at;
+
+	if (do_steps(site, fresh, progress, &at) < 0) {
 		struct ab_error second = { 0 };
 
-		if (ab_step_do(site, i, fresh) == 0) {
-			tell_progress(progress, i + 1, site->steps.len);
-			continue;
-		}
-		fail_step(site, i, errno, "cannot apply", err);
+		fail_step(site, at, errno, "cannot apply", err);
 		if (ab_site_mark(site, "back") < 0 || take_back(site, &second) < 0)
 			return ab_hint(err,
 				       "The apply is half done: %s.\n"
@@ -178,15 +198,40 @@ static int load_now(struct ab_site *site, struct ab_step_now **ret)
 	return 0;
 }
 
-static int undo_steps(struct ab_site *site, const struct ab_step_now *now,
+struct undoing {
+	const struct ab_step_now *now;
+	bool fresh;
+};
+
+static int undo_step(struct ab_site *site, const void *arg, size_t i)
+{
+	const struct undoing *undoing = arg;
+
+	return ab_step_undo(site, i, &undoing->now[i], undoing->fresh);
+}
+
+/* Backwards: moves and modes first. -1 with errno: step *ret_at failed. */
+static int undo_each(struct ab_site *site, const struct undoing *undoing,
+		     const struct ab_progress *progress, size_t *ret_at)
+{
+	size_t placing = ab_steps_placing(&site->steps);
+
+	for (size_t i = site->steps.len; i-- > placing;)
+		if (undo_step(site, undoing, i) < 0) {
+			*ret_at = i;
+			return -1;
+		}
+	return ab_steps_each(site, undo_step, undoing, progress, ret_at);
+}
+
+static int undo_steps(struct ab_site *site, const struct undoing *undoing,
 		      const struct ab_progress *progress, struct ab_error *err)
 {
-	for (size_t i = site->steps.len; i-- > 0;) {
-		if (ab_step_undo(site, i, &now[i]) < 0)
-			return fail_step(site, i, errno, "cannot take back", err);
-		tell_progress(progress, site->steps.len - i, site->steps.len);
-	}
-	ab_site_known(site, true, now);
+	size_t at;
+
+	if (undo_each(site, undoing, progress, &at) < 0)
+		return fail_step(site, at, errno, "cannot take back", err);
+	ab_site_known(site, true, undoing->now);
 	if (drop_journal(site, "last") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
@@ -197,7 +242,7 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 {
 	if (save_now(site, now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
-	return undo_steps(site, now, progress, err);
+	return undo_steps(site, &(struct undoing){ now, true }, progress, err);
 }
 
 /* ---- recovery ---- */
@@ -288,7 +333,7 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "cannot read the journal of an interrupted undo");
-	if (undo_steps(site, now, NULL, err) < 0)
+	if (undo_steps(site, &(struct undoing){ now, false }, NULL, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted undo was completed");
 	return 0;

@@ -1,6 +1,7 @@
 #include "layer/journal/plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,14 @@ void ab_steps_fini(struct ab_steps *steps)
 	*steps = (struct ab_steps){ 0 };
 }
 
-char *ab_step_name(const struct ab_steps *steps, size_t i)
+void ab_step_name(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME])
 {
-	return ab_printf(".agentbox-%s-%zu", steps->token, i);
+	snprintf(ret, AB_STEP_NAME, ".agentbox-%s-%zu", steps->token, i);
 }
 
-char *ab_step_aside(const struct ab_steps *steps, size_t i)
+void ab_step_aside(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME])
 {
-	return ab_printf(".agentbox-%s-%zu-aside", steps->token, i);
+	snprintf(ret, AB_STEP_NAME, ".agentbox-%s-%zu-aside", steps->token, i);
 }
 
 /* ---- files ---- */

@@ -45,7 +45,10 @@ struct ab_step {
 	bool conflict;		   /* the host had changed it since the layer saw it */
 };
 
-enum { AB_TOKEN_LEN = 24 };
+enum {
+	AB_TOKEN_LEN = 24,
+	AB_STEP_NAME = 64, /* room for a temporary name */
+};
 
 struct ab_steps {
 	bool home; /* the layer above the home folder, else the workspace's */
@@ -62,8 +65,8 @@ struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, con
 void ab_steps_fini(struct ab_steps *steps);
 
 /* Temporary names beside the target: of the staged object, and a second one. */
-char *ab_step_name(const struct ab_steps *steps, size_t i);
-char *ab_step_aside(const struct ab_steps *steps, size_t i);
+void ab_step_name(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME]);
+void ab_step_aside(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME]);
 
 /* All -1 with errno; EBADMSG for a damaged file. */
 int ab_steps_save(const struct ab_steps *steps, int dir);

@@ -101,10 +101,8 @@ void ab_site_fini(struct ab_site *site)
 	ab_closep(&site->dir);
 	ab_closep(&site->old);
 	ab_closep(&site->new);
-	ab_closep(&site->host.fd);
-	ab_closep(&site->layer.fd);
-	free(site->host.path);
-	free(site->layer.path);
+	ab_parent_fini(&site->host);
+	ab_parent_fini(&site->layer);
 	ab_steps_fini(&site->steps);
 	*site = (struct ab_site)AB_SITE_NONE;
 }

@@ -33,22 +33,22 @@ int ab_parent_open(struct ab_parent *cache, int root, const char *path, const ch
 	return cache->fd;
 }
 
+void ab_parent_fini(struct ab_parent *cache)
+{
+	ab_closep(&cache->fd);
+	free(cache->path);
+	*cache = (struct ab_parent){ .fd = -1 };
+}
+
 /* ---- one name of the host ---- */
 
 /* The name of a step, its two temporary names, and what is under them. */
 struct spot {
 	int dir;
 	const char *name;
-	char *temp, *aside;
+	char temp[AB_STEP_NAME], aside[AB_STEP_NAME];
 	struct ab_look at_name, at_temp, at_aside; /* ino 0: nothing */
 };
-
-static void close_spot(struct spot *s)
-{
-	free(s->temp);
-	free(s->aside);
-}
-#define autospot __attribute__((cleanup(close_spot)))
 
 static int look_name(int dir, const char *name, struct ab_look *ret)
 {
@@ -67,14 +67,20 @@ static int look_spot(struct spot *s)
 	return 0;
 }
 
-static int open_spot(struct ab_site *site, size_t i, struct spot *s)
+/* Without a look at what is there. */
+static int find_spot(struct ab_site *site, size_t i, struct spot *s)
 {
 	s->dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &s->name);
 	if (s->dir < 0)
 		return -1;
-	s->temp = ab_step_name(&site->steps, i);
-	s->aside = ab_step_aside(&site->steps, i);
-	return look_spot(s);
+	ab_step_name(&site->steps, i, s->temp);
+	ab_step_aside(&site->steps, i, s->aside);
+	return 0;
+}
+
+static int open_spot(struct ab_site *site, size_t i, struct spot *s)
+{
+	return find_spot(site, i, s) < 0 ? -1 : look_spot(s);
 }
 
 static bool is_inode(const struct ab_look *look, const struct ab_identity *id)
@@ -148,16 +154,23 @@ static int swap(struct spot *s, const struct ab_identity *expect, bool put)
 /* ---- forwards ---- */
 
 /* In the folders old and new. */
-static char *kept_name(size_t i)
+struct kept {
+	char name[24];
+};
+
+static struct kept kept_name(size_t i)
 {
-	return ab_printf("%zu", i);
+	struct kept kept;
+
+	snprintf(kept.name, sizeof(kept.name), "%zu", i);
+	return kept;
 }
 
 /* The original is under the temporary name. It goes to the undo folder, which has a
  * copy of it already if that is on another file system. */
 static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	ab_autofree char *name = kept_name(i);
+	struct kept kept = kept_name(i);
 	const struct ab_identity *old = &site->steps.v[i].old;
 
 	if (!old->ino || look_spot(s) < 0)
@@ -168,14 +181,14 @@ static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 		s->at_temp = s->at_aside;
 	}
 	if (!is_inode(&s->at_temp, old))
-		return faccessat(site->old, name, F_OK, AT_SYMLINK_NOFOLLOW);
+		return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW);
 	if (site->steps.far)
 		return ab_tree_remove(s->dir, s->temp);
-	if (renameat(s->dir, s->temp, site->old, name) == 0)
+	if (renameat(s->dir, s->temp, site->old, kept.name) == 0)
 		return 0;
 	/* EXDEV: a subvolume below the root. */
-	if (errno != EXDEV || ab_tree_remove(site->old, name) < 0 ||
-	    ab_tree_copy(s->dir, s->temp, site->old, name) < 0)
+	if (errno != EXDEV || ab_tree_remove(site->old, kept.name) < 0 ||
+	    ab_tree_copy(s->dir, s->temp, site->old, kept.name) < 0)
 		return -1;
 	return ab_tree_remove(s->dir, s->temp);
 }
@@ -183,13 +196,13 @@ static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 /* What was applied leaves the layer. */
 static int move_out(struct ab_site *site, size_t i)
 {
-	ab_autofree char *as = kept_name(i);
+	struct kept kept = kept_name(i);
 	const char *name;
 	int dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
 
-	if (dir >= 0 && renameat(dir, name, site->new, as) == 0)
+	if (dir >= 0 && renameat(dir, name, site->new, kept.name) == 0)
 		return 0;
-	return errno == ENOENT ? faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) : -1;
+	return errno == ENOENT ? faccessat(site->new, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) : -1;
 }
 
 static int set_mode(struct ab_site *site, size_t i, mode_t mode)
@@ -216,22 +229,19 @@ static bool is_unchanged(const struct ab_look *now, const struct ab_identity *ol
 static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	ab_autofree char *name = kept_name(i);
+	struct kept kept = kept_name(i);
 
-	s->dir = ab_parent_open(&site->host, site->root, step->path, &s->name);
-	if (s->dir < 0)
+	if (find_spot(site, i, s) < 0)
 		return -1;
-	s->temp = ab_step_name(&site->steps, i);
 	if (!step->old.ino)
 		return ab_rename_new(s->dir, s->temp, s->dir, s->name);
-	s->aside = ab_step_aside(&site->steps, i);
 	if (look_name(s->dir, s->name, &s->at_name) < 0)
 		return -1;
 	if (!is_unchanged(&s->at_name, &step->old))
 		return fail_stale();
 	if (swap_existing(s, &step->old, step->kind == AB_STEP_PUT) < 0)
 		return -1;
-	if (!site->steps.far && renameat(s->dir, s->temp, site->old, name) == 0)
+	if (!site->steps.far && renameat(s->dir, s->temp, site->old, kept.name) == 0)
 		return 0;
 	return keep_original(site, i, s);
 }
@@ -244,7 +254,7 @@ static bool is_as_staged(const struct ab_look *now, const struct ab_identity *st
 bool ab_step_intact(struct ab_site *site, size_t i)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	autospot struct spot s = { 0 };
+	struct spot s;
 
 	if (step->kind != AB_STEP_PUT)
 		return true;
@@ -256,7 +266,7 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 {
 	const struct ab_step *step = &site->steps.v[i];
 	bool put = step->kind == AB_STEP_PUT;
-	autospot struct spot s = { 0 };
+	struct spot s;
 	bool placed;
 
 	if (step->kind == AB_STEP_MOVE)
@@ -284,20 +294,20 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 /* The original comes under the temporary name. */
 static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	ab_autofree char *name = kept_name(i);
+	struct kept kept = kept_name(i);
 
 	if (s->at_temp.id.ino && !is_inode(&s->at_temp, &site->steps.v[i].staged))
 		return 0; /* it is there */
 	if (s->at_temp.id.ino)
 		return fail_stale();
 	if (!site->steps.far) {
-		if (renameat(site->old, name, s->dir, s->temp) == 0)
+		if (renameat(site->old, kept.name, s->dir, s->temp) == 0)
 			return 0;
 		if (errno != EXDEV)
 			return -1;
 	}
 	if (ab_tree_remove(s->dir, s->aside) < 0 ||
-	    ab_tree_copy(site->old, name, s->dir, s->aside) < 0)
+	    ab_tree_copy(site->old, kept.name, s->dir, s->aside) < 0)
 		return -1;
 	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
 }
@@ -332,6 +342,33 @@ static int restore_host(struct ab_site *site, size_t i, struct spot *s,
 	return swap(s, now, had);
 }
 
+/*
+ * The same with as few calls as possible, if nothing of it can be done already: the host's name and
+ * the undo folder change places, and what was applied goes away with the journal. 0: it takes the
+ * long way.
+ */
+static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
+			 const struct ab_identity *now)
+{
+	bool had = site->steps.v[i].old.ino != 0;
+	struct kept kept = kept_name(i);
+	struct ab_look taken;
+
+	if (site->steps.far || (!had && !now->ino))
+		return 0;
+	if (!now->ino)
+		return ab_rename_new(site->old, kept.name, s->dir, s->name) == 0;
+	if ((had ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
+		 : ab_rename_new(s->dir, s->name, site->old, kept.name)) < 0)
+		return 0;
+	if (look_name(site->old, kept.name, &taken) == 0 && is_inode(&taken, now))
+		return 1;
+	/* The wrong file got in between. */
+	if (had)
+		return renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE);
+	return ab_rename_new(site->old, kept.name, s->dir, s->name);
+}
+
 /* What was applied is under a temporary name, or was never put in place. */
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 			  const struct ab_identity *now)
@@ -348,23 +385,23 @@ static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 
 static int move_back(struct ab_site *site, size_t i)
 {
-	ab_autofree char *as = kept_name(i);
+	struct kept kept = kept_name(i);
 	const char *name;
 	int dir;
 
-	if (faccessat(site->new, as, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (faccessat(site->new, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -1;
 	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
 	/* The layer may have something newer there, or its folder may be gone. */
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-	return ab_rename_new(site->new, as, dir, name) < 0 && errno != EEXIST ? -1 : 0;
+	return ab_rename_new(site->new, kept.name, dir, name) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
+int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	autospot struct spot s = { 0 };
+	struct spot s;
 
 	if (now->skip)
 		return 0;
@@ -372,7 +409,15 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
 		return move_back(site, i);
 	if (step->kind == AB_STEP_MODE)
 		return set_mode(site, i, step->old.mode & 07777);
-	if (open_spot(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
+	if (find_spot(site, i, &s) < 0)
+		return -1;
+	if (fresh) {
+		int done = restore_fresh(site, i, &s, &now->host);
+
+		if (done != 0)
+			return done > 0 ? 0 : -1;
+	}
+	if (look_spot(&s) < 0 || settle_aside(site, i, &s) < 0 ||
 	    restore_host(site, i, &s, &now->host) < 0 ||
 	    drop_displaced(site, i, &s, &now->host) < 0)
 		return -1;
@@ -381,7 +426,7 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now)
 
 int ab_step_unstage(struct ab_site *site, size_t i)
 {
-	ab_autofree char *temp = ab_step_name(&site->steps, i);
+	char temp[AB_STEP_NAME];
 	const char *name;
 	int dir;
 
@@ -390,5 +435,6 @@ int ab_step_unstage(struct ab_site *site, size_t i)
 	dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &name);
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	ab_step_name(&site->steps, i, temp);
 	return ab_tree_remove(dir, temp);
 }

@@ -31,6 +31,7 @@ struct ab_site {
 	struct ab_parent host, layer;
 	struct ab_steps steps;
 	struct ab_host_guard *guard; /* that was entered, or NULL */
+	const char *failed; /* a path within a step at which it failed; NULL: its own */
 };
 #define AB_SITE_NONE                                                                  \
 	{                                                                             \
@@ -53,6 +54,7 @@ void ab_site_fini(struct ab_site *site);
 /* The folder that contains `path`, and its last name; -1 with errno. The descriptor
  * belongs to the cache. */
 int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
+void ab_parent_fini(struct ab_parent *cache);
 
 /* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one.
  * `fresh`: this process staged it a moment ago, so no part of it can be done already. */
@@ -68,8 +70,9 @@ struct ab_step_now {
 	struct ab_identity host; /* what is there now; ino 0: nothing */
 };
 
-/* Take one step back. The layer gets back what it had, unless it has something new. */
-int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now);
+/* Take one step back. The layer gets back what it had, unless it has something new. `fresh`: the
+ * apply was completed, and nothing has been taken back yet. */
+int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh);
 
 /* Remove what was staged for a step, before `ready`. */
 int ab_step_unstage(struct ab_site *site, size_t i);

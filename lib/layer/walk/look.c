@@ -92,6 +92,18 @@ char *ab_look_link(int dir, const char *name)
 	return ab_strndup(target, (size_t)n);
 }
 
+struct ab_identity ab_identity_of(const struct stat *st)
+{
+	return (struct ab_identity){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.mode = st->st_mode,
+		.mtime = st->st_mtim,
+		.ctime = st->st_ctim,
+	};
+}
+
 bool ab_identity_same(const struct ab_identity *a, const struct ab_identity *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->mode == b->mode &&

@@ -11,6 +11,8 @@
 
 #include "layer/walk/changes.h"
 
+struct stat;
+
 struct ab_look {
 	struct ab_identity id;
 	enum ab_change_type type;
@@ -43,6 +45,8 @@ static inline bool ab_time_same(struct timespec a, struct timespec b)
 {
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
+
+struct ab_identity ab_identity_of(const struct stat *st);
 
 /* The same inode, and nothing shows that it was written or its mode changed since. Its
  * ctime may differ: renaming a file changes it. */
