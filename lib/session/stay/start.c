@@ -349,49 +349,47 @@ static void fill_start(const struct ab_control_request *rq, const struct ab_star
 		ret->streams[fd] = rq->start.streams[fd];
 }
 
-static struct ab_stay_command *add_command(struct ab_stay *stay,
-					   const struct ab_control_request *rq,
-					   const struct ab_start_strings *s,
-					   const struct ab_consent *consent, struct ab_error *err)
+/* The leader proves the walls while the judge works; nothing is executed before `go`, and without it
+ * the leader ends. */
+static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq,
+		       const struct ab_start_strings *s, struct ab_error *err)
 {
-	ab_autoclose int leader = take_leader(stay, err);
+	ab_autostrv struct ab_strv env = { 0 };
+	ab_autoclose int spec = -1, leader = -1;
+	struct ab_stay_start start;
 
-	if (leader < 0 || record_start(stay, stay->number + 1, &s->argv, s->cwd, consent, err) < 0)
-		return NULL;
-	return ab_stay_add(stay, ab_take_fd(&leader), ab_take_fd(&rq->fds->v[SOCKET]), &s->argv,
-			   err);
+	build_environment(stay, &s->env, &env);
+	fill_start(rq, s, &env, &start);
+	spec = seal_command(&start, err);
+	if (spec < 0)
+		return -1;
+	leader = take_leader(stay, err);
+	if (leader < 0 || send_command(leader, spec, &start, err) < 0)
+		return -1;
+	return ab_take_fd(&leader);
 }
 
-/*
- * The client is answered first: a process that is woken over a socket waits for this CPU until we
- * sleep, and the next one gets another. Nothing is executed before `go`.
- */
 static int begin_command(struct ab_stay *stay, struct ab_control_client *client,
 			 const struct ab_control_request *rq, const struct ab_start_strings *s,
 			 struct ab_error *err)
 {
-	ab_autostrv struct ab_strv env = { 0 };
-	ab_autoclose int spec = -1;
-	struct ab_stay_start start;
+	ab_autoclose int leader = start_ahead(stay, rq, s, err);
 	struct ab_judge_more more;
 	struct ab_consent consent;
 	struct ab_stay_command *c;
 
+	if (leader < 0)
+		return -1;
 	if (!get_consent(stay, client, rq, s, &consent, &more))
 		return 0;
-	build_environment(stay, &s->env, &env);
-	fill_start(rq, s, &env, &start);
-	spec = seal_command(&start, err);
-	c = spec < 0 ? NULL : add_command(stay, rq, s, &consent, err);
+	if (record_start(stay, stay->number + 1, &s->argv, s->cwd, &consent, err) < 0)
+		return -1;
+	c = ab_stay_add(stay, ab_take_fd(&leader), ab_take_fd(&rq->fds->v[SOCKET]), &s->argv, err);
 	if (!c)
 		return -1;
 	c->approved = more;
-	ab_control_reply(client,
-			 json_pack("{s:I,s:b,s:b}", "number", (json_int_t)c->number, "raw",
-				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
-	if (send_command(c->leader.fd, spec, &start, err) < 0)
-		ab_stay_fail(c, err);
-	else if (!has_terminal(rq))
+	ab_stay_answer_later(c, client);
+	if (!has_terminal(rq))
 		ab_stay_go(c);
 	return 0;
 }

@@ -35,7 +35,8 @@
 #include "session/stay/stay_state.h"
 #include "session/stay/stay_wire.h"
 
-enum { SILENT_MS = 10000, SOON_MS = 1 };
+/* The client waits for ten seconds. */
+enum { SILENT_MS = 8000, SOON_MS = 1, ASKERS_MAX = 8 };
 
 /* Another process may have the same open file, so closing it does not end its events. */
 static void close_source(struct ab_stay_command *c, struct ab_source *source)
@@ -130,6 +131,19 @@ static void watch_idle(struct ab_stay *stay)
 		ab_loop_timer_stop(stay->hands.loop, &stay->idle);
 }
 
+static void answer_client(struct ab_stay_command *c)
+{
+	struct ab_stay *stay = c->stay;
+	struct ab_control_client *client = ab_take(c->asker);
+
+	if (!client)
+		return;
+	stay->naskers--;
+	ab_control_reply(client,
+			 json_pack("{s:I,s:b,s:b}", "number", (json_int_t)c->number, "raw",
+				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
+}
+
 /* Its leader has ended, or is given up: then the command's own group gets HUP. */
 static void conclude_command(struct ab_stay_command *c, int status, const struct ab_error *failed)
 {
@@ -139,6 +153,7 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	if (c->leader.fd < 0)
 		return;
 	ab_loop_timer_stop(stay->hands.loop, &c->silent);
+	answer_client(c);
 	stay->nrunning--;
 	record_end(c, exit_status_of(status, failed), failed);
 	if (failed) {
@@ -163,11 +178,6 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	/* Not now: the client has been woken and waits for this CPU. */
 	if (stay->spare < 0 && !stay->ending)
 		ab_loop_timer(stay->hands.loop, &stay->refill, SOON_MS);
-}
-
-void ab_stay_fail(struct ab_stay_command *c, const struct ab_error *err)
-{
-	conclude_command(c, 0, err);
 }
 
 static void fail_command(struct ab_stay_command *c, const char *what)
@@ -283,11 +293,13 @@ static void leader_ready(struct ab_source *source, uint32_t events)
 	int r = ab_box_hear(&leader, &msg, &fds, MSG_DONTWAIT);
 
 	(void)events;
-	ab_loop_timer_stop(c->stay->hands.loop, &c->silent);
-	if (r > 0)
+	if (r > 0) {
+		ab_loop_timer_stop(c->stay->hands.loop, &c->silent);
+		answer_client(c);
 		take_message(c, &msg, &fds);
-	else if (r == 0 || errno != EAGAIN) /* a process of the box has killed it */
+	} else if (r == 0 || errno != EAGAIN) { /* a process of the box has killed it */
 		conclude_command(c, SIGKILL, NULL);
+	}
 }
 
 /* Processes of the box can stop a leader. */
@@ -414,6 +426,14 @@ void ab_stay_begin(struct ab_stay *stay, bool asked)
 		stay->hands.ready(stay->hands.arg);
 	ab_stay_refill(stay);
 	watch_idle(stay);
+}
+
+/* The control socket has room for a few clients only. */
+void ab_stay_answer_later(struct ab_stay_command *c, struct ab_control_client *client)
+{
+	c->asker = client;
+	if (c->stay->naskers++ >= ASKERS_MAX)
+		answer_client(c);
 }
 
 bool ab_stay_asks(const struct ab_stay *stay)

@@ -15,7 +15,8 @@ struct ab_stay_command {
 	struct ab_stay *stay;
 	struct ab_stay_command *next, **link;
 	struct ab_later later;
-	struct ab_timer silent; /* until the leader's first message */
+	struct ab_timer silent;		 /* until the leader's first message */
+	struct ab_control_client *asker; /* waits for the answer to its request until then */
 	uint32_t number;
 	struct ab_strv argv;
 	uint64_t begun_ms;
@@ -37,6 +38,7 @@ struct ab_stay {
 	struct ab_stay_command *commands; /* the newest first */
 	size_t ncommands;		  /* with processes that have no parent any more */
 	size_t nrunning;
+	size_t naskers;	 /* commands with an asker */
 	uint32_t number; /* of the last command */
 	bool asked;	 /* commands have a listener */
 	bool ending;	 /* no further leader waits */
@@ -50,11 +52,11 @@ struct ab_stay {
 struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client,
 				    const struct ab_strv *argv, struct ab_error *err);
 void ab_stay_go(struct ab_stay_command *command);
+/* Answer the request with the first message of the leader: a client that is woken before would run
+ * before the leader does, and has nothing to do yet. */
+void ab_stay_answer_later(struct ab_stay_command *command, struct ab_control_client *client);
 /* Does the box ask about hosts? Then a client with a terminal shows the questions. */
 bool ab_stay_asks(const struct ab_stay *stay);
-
-/* Its leader was not told what to do. */
-void ab_stay_fail(struct ab_stay_command *command, const struct ab_error *err);
 
 /* start.c: what to start, with descriptors for those of 0-2 that are passed on. */
 struct ab_stay_start {
