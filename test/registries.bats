@@ -16,7 +16,7 @@ setup()
 {
 	box_setup
 	internet_mark
-	rm -r "$HOME"/.[a-z]*
+	rm "$HOME/.gitconfig"
 	enter_account
 	export SSL_CERT_FILE=$NET/ca.pem PIP_CERT=$NET/ca.pem CARGO_HTTP_CAINFO=$NET/ca.pem
 	# The second one replaces a file of certificates in the machine's npmrc.
@@ -92,20 +92,49 @@ denied()
 	unchanged
 }
 
+# A program that needs a crate.
+make_crate()
+{
+	mkdir src
+	printf '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2018"\n' >Cargo.toml
+	printf '[dependencies]\ntiny = "1"\n' >>Cargo.toml
+	echo 'fn main() { println!("{}", tiny::say()); }' >src/main.rs
+}
+
 @test "registries: cargo fetches a crate and builds with it" {
 	need runs:cargo
-	# Cargo 1.70 and later have the index of crates in files, older ones in a git
-	# repository at github.com. This makes Debian's like the later ones.
+	make_crate
+	# Cargo 1.70 and later have the index of crates in files. This makes an older one
+	# do the same.
 	[[ "$(cargo --version)" != "cargo 1."[0-6]?.* ]] || export RUSTC_BOOTSTRAP=1 \
 		CARGO_UNSTABLE_SPARSE_REGISTRY=true CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse
-	mkdir src
-	printf '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2018"\n[dependencies]\ntiny = "1"\n' >Cargo.toml
-	echo 'fn main() { println!("{}", tiny::say()); }' >src/main.rs
 	agentbox_split run -- cargo fetch
 	denied index.crates.io
 	agentbox_split run --allow @crates -- sh -c 'cargo fetch && cargo run -q --offline'
 	[ "$status" -eq 0 ]
 	[ "$output" = "tiny from crates.io" ]
+	fetched /crates/tiny/1.0.0/download
+	unchanged
+}
+
+@test "registries: cargo with the index of crates in a repository" {
+	local index=$NET/keys/crates.io-index file
+
+	need runs:cargo
+	make_crate
+	git init -q "$index"
+	for file in config.json ti/ny/tiny; do
+		inside curl -sSf --cacert "$NET/ca.pem" --create-dirs -o "$index/$file" "https://index.crates.io/$file"
+	done
+	git -C "$index" add .
+	git -C "$index" -c user.name=T -c user.email=t@example.com commit -qm crates
+	internet_mark
+	# Cargo before 1.70 does it anyway.
+	export CARGO_REGISTRIES_CRATES_IO_PROTOCOL=git
+	agentbox_split run --allow @crates -- cargo fetch
+	denied github.com
+	agentbox_split run --allow @crates --allow @github -- cargo fetch
+	[ "$status" -eq 0 ]
 	fetched /crates/tiny/1.0.0/download
 	unchanged
 }

@@ -136,6 +136,13 @@ class Keys(Origin):
             self.whole(writer, b"", "401 Unauthorized",
                        more=('WWW-Authenticate: Basic realm="git"',))
             return True
+        return await self.serve_git(request, what, query, writer)
+
+    async def do_rust_lang(self, request, what, query, reader, writer):
+        """The index of crates as a repository, without a password."""
+        return await self.serve_git(request, what, query, writer)
+
+    async def serve_git(self, request, what, query, writer):
         env = {"PATH": os.environ["PATH"], "GIT_HTTP_EXPORT_ALL": "1",
                "GIT_PROJECT_ROOT": self.directory + "/keys",
                "GIT_CONFIG_NOSYSTEM": "1", "HOME": self.directory,
