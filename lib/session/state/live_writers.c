@@ -70,11 +70,11 @@ bool ab_find_live_writer(const struct ab_state *state, const struct ab_writer_se
 			 char ret_run[8])
 {
 	struct look l = { .search = search };
+	bool all = ab_state_each_live(state, look_at_run, &l) == 0;
 
-	ab_state_each_live(state, look_at_run, &l);
-	if (!l.found[0])
+	if (all && !l.found[0])
 		return false;
-	memcpy(ret_run, l.found, sizeof(l.found));
+	memcpy(ret_run, l.found[0] ? l.found : "?", l.found[0] ? sizeof(l.found) : 2);
 	return true;
 }
 
@@ -82,6 +82,10 @@ int ab_fail_live_writer(const char *place, const char *run, struct ab_error *err
 {
 	ab_autofree char *shown = ab_escape(place);
 
+	if (run[0] == '?')
+		return ab_fail(err, AB_EREFUSED, 0,
+			       "cannot change files in %s: it is not known which runs are active",
+			       shown);
 	ab_fail(err, AB_EREFUSED, 0, "cannot change files in %s while the run %s can write there",
 		shown, run);
 	return ab_hint(err, "wait until it ends, or end it: agentbox stop %s", run);

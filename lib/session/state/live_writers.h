@@ -18,7 +18,8 @@ struct ab_writer_search {
 	const char *except; /* the id of a run that does not count, or NULL */
 };
 
-/* ret_run is its id. A run whose record cannot be read counts as one. */
+/* ret_run is its id. A run whose record cannot be read counts as one; "?": not all runs could be looked
+ * at. */
 bool ab_find_live_writer(const struct ab_state *state, const struct ab_writer_search *search,
 			 char ret_run[8]);
 /* Fail because of it. */

@@ -275,35 +275,44 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 	}
 }
 
-/* A run is active while one of its processes holds the lock. */
+/* A run is active while one of its processes holds the lock. False with errno 0: it is not. */
 static bool open_live(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
+	errno = 0;
 	if (strlen(id) >= sizeof(run.id) || id[0] == '.' || strchr(id, '/'))
 		return false;
 	memcpy(run.id, id, strlen(id) + 1);
 	run.dir = openat(state->live, id, OPEN_DIR);
-	if (run.dir < 0 || flock(run.dir, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-		ab_run_fini(&run);
-		return false;
+	if (run.dir >= 0 && flock(run.dir, LOCK_SH | LOCK_NB) == 0) {
+		errno = 0;
+	} else if (run.dir >= 0 && errno == EWOULDBLOCK) {
+		*ret = run;
+		return true;
+	} else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
+		errno = 0;
 	}
-	*ret = run;
-	return true;
+	ab_run_fini(&run);
+	return false;
 }
 
-void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg)
+int ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg)
 {
 	ab_autodir DIR *list = ab_folder_list(state->live, ".");
+	int result = list ? 0 : -1;
 	struct ab_run run;
 	const char *id;
 
 	while ((id = ab_folder_next(list)) != NULL) {
-		if (!open_live(state, id, &run))
+		if (!open_live(state, id, &run)) {
+			result = errno ? -1 : result;
 			continue;
+		}
 		fn(&run, arg);
 		ab_run_fini(&run);
 	}
+	return result;
 }
 
 struct search {
@@ -333,7 +342,7 @@ static int find_by_name(const struct ab_state *state, const char *name, struct a
 	struct search s = { .name = name, .run = { .dir = -1 } };
 	int result;
 
-	ab_state_each_live(state, match_run, &s);
+	(void)ab_state_each_live(state, match_run, &s);
 	result = s.n == 1;
 	if (s.n > 1)
 		result = ab_fail(err, AB_EUSAGE, 0, "more than one run is active; choose one: %s",
@@ -456,7 +465,7 @@ int ab_state_check_name(const struct ab_state *state, const char *name, struct a
 		return ab_hint(err,
 			       "use 1 to 32 letters, digits, -, _ and ., not starting with - or .");
 	}
-	ab_state_each_live(state, match_name, &taken);
+	(void)ab_state_each_live(state, match_name, &taken);
 	if (!taken.id[0])
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "run %s is already named %s", taken.id, name);

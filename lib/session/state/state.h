@@ -65,9 +65,9 @@ typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg);
 
 /* Calls back for each active run, its directory open and not locked; the callee may take it over
- * (ab_run_fini). */
+ * (ab_run_fini). -1: there may be more. */
 typedef void (*ab_live_fn)(struct ab_run *run, void *arg);
-void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg);
+int ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg);
 
 /* The directory of an active run, by its id or its name; with NULL, of the only one. Nothing is
  * locked or changed. */

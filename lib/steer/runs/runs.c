@@ -157,7 +157,7 @@ int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
 		return -1;
 	*ret = (struct ab_run_list){ 0 };
 	ab_leftovers_stale(&state, notes);
-	ab_state_each_live(&state, keep_run, found);
+	(void)ab_state_each_live(&state, keep_run, found);
 	describe_runs(found, ret);
 	for (size_t i = 0; i < found->len; i++)
 		ab_run_fini(&found->runs[i]);

@@ -72,7 +72,7 @@ static int find_targets(const struct ab_state *state, const struct ab_stop *how,
 	struct ab_run run;
 
 	if (!how->nruns)
-		ab_state_each_live(state, add_target, s);
+		(void)ab_state_each_live(state, add_target, s);
 	for (size_t i = 0; i < how->nruns; i++) {
 		if (ab_state_find_live(state, how->runs[i], &run, err) < 0)
 			return -1;

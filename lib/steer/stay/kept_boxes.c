@@ -30,7 +30,7 @@ int ab_kept_boxes(const struct ab_policy_input *input, struct ab_strv *ret, stru
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	ab_state_each_live(&state, add_kept, ret);
+	(void)ab_state_each_live(&state, add_kept, ret);
 	ab_state_fini(&state);
 	return 0;
 }
@@ -41,7 +41,7 @@ static int hint_kept(const struct ab_state *state, const char *box, struct ab_er
 	ab_autostrv struct ab_strv names = { 0 };
 	ab_autobuf struct ab_buf list = { 0 };
 
-	ab_state_each_live(state, add_kept, &names);
+	(void)ab_state_each_live(state, add_kept, &names);
 	for (size_t i = 0; i < names.len; i++)
 		ab_buf_printf(&list, "%s%s", i ? ", " : "", names.v[i]);
 	if (names.len)

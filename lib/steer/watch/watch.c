@@ -250,7 +250,7 @@ static void list_runs(struct watch *w)
 	if (w->chosen < w->nchoices)
 		memcpy(chosen, w->choices[w->chosen].id, sizeof(chosen));
 	free_choices(w);
-	ab_state_each_live(&w->state, add_choice, w);
+	(void)ab_state_each_live(&w->state, add_choice, w);
 	qsort(w->choices, w->nchoices, sizeof(w->choices[0]), compare_ids);
 	w->chosen = 0;
 	for (size_t i = 0; i < w->nchoices; i++)
