@@ -422,6 +422,12 @@ call()
 		[ "$(grep -c '^agentbox: ' <<<"$output")" -eq 1 ]
 		[ ! -e made ]
 	done
+	# On a kernel that does not have it yet.
+	run timeout 60 setarch --uname-2.6 "$ATTACK/refuse" "$(call mount_setattr)" \
+		"$AGENTBOX" run -- touch made 3>&-
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"this kernel is too old: agentbox needs Linux 5.13"* ]]
+	[ ! -e made ]
 	# One that it can do without.
 	run timeout 60 "$ATTACK/refuse" 435 "$AGENTBOX" run -- touch made 3>&-
 	[ "$status" -eq 0 ]
