@@ -268,11 +268,11 @@ NAMES=".husky/pre-commit .githooks/pre-commit .hg/hgrc .jj/repo/config.toml .sl/
 	echo old >.pypirc
 	echo old >sub/.yarnrc
 	agentbox run -- sh -c 'echo new >.npmrc; echo new >AGENTS.md; echo new >sub/.pre-commit-config.yaml
-		echo new >.ripgreprc; echo new >package.json; echo new >Makefile; cat .pypirc'
+		echo new >.ripgreprc; echo new >.env; echo new >package.json; echo new >Makefile; cat .pypirc'
 	[ "$status" -eq 0 ]
-	[ "$(cat .npmrc AGENTS.md .ripgreprc sub/.pre-commit-config.yaml package.json | sort -u)" = new ]
-	[[ "$output" == *"created or changed 4 project files"* ]]
-	for f in .npmrc AGENTS.md .ripgreprc sub/.pre-commit-config.yaml; do
+	[ "$(cat .npmrc AGENTS.md .ripgreprc .env sub/.pre-commit-config.yaml package.json | sort -u)" = new ]
+	[[ "$output" == *"created or changed 5 project files"* ]]
+	for f in .npmrc AGENTS.md .ripgreprc .env sub/.pre-commit-config.yaml; do
 		[[ "$output" == *"$WORKSPACE/$f"* ]]
 	done
 	[[ "$output" != *package.json* ]]

@@ -20,9 +20,10 @@
 /* Sorted. */
 /* clang-format off */
 static const char *const names[] = {
-	".bazelrc", ".bundle/config", ".cursorrules", ".eslintrc.cjs", ".eslintrc.js",
-	".github/copilot-instructions.md", ".goosehints", ".lefthook.yaml", ".lefthook.yml",
-	".mvn/extensions.xml", ".mvn/jvm.config", ".mvn/maven.config", ".npmrc",
+	".bazelrc", ".bundle/config", ".cursorrules", ".env", ".eslintrc.cjs",
+	".eslintrc.js", ".github/copilot-instructions.md", ".goosehints", ".lefthook.yaml",
+	".lefthook.yml", ".mvn/extensions.xml", ".mvn/jvm.config", ".mvn/maven.config",
+	".npmrc",
 	".overcommit.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pre-commit-config.yaml",
 	".pypirc", ".ripgreprc", ".tool-versions", ".windsurfrules", ".yarnrc",
 	".yarnrc.yml",
