@@ -31,6 +31,8 @@ static void print_json(const struct ab_layer_command *command, const struct ab_u
 	ab_buf_json_list(&b, done ? undone->paths : &none);
 	ab_buf_puts(&b, ",\"changed\":");
 	ab_buf_json_list(&b, undone->changed);
+	ab_buf_puts(&b, ",\"held\":");
+	ab_buf_json_list(&b, undone->held);
 	ab_buf_puts(&b, "}\n");
 	fputs(b.data, stdout);
 }
@@ -38,8 +40,8 @@ static void print_json(const struct ab_layer_command *command, const struct ab_u
 static int undo_apply(struct args *args, struct ab_layer_command *command,
 		      enum ab_apply_conflict conflict, struct ab_error *err)
 {
-	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 };
-	struct ab_undone undone = { .paths = &paths, .changed = &changed };
+	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, held = { 0 };
+	struct ab_undone undone = { .paths = &paths, .changed = &changed, .held = &held };
 	struct long_work work;
 	struct ab_progress progress = show_progress(&work);
 	int rc = ab_apply_undo(&command->set, conflict, &command->claim.guard, &progress, &undone,
@@ -52,9 +54,10 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 		printf("%zu %s taken back; %s in the layer again\n", paths.len,
 		       paths.len == 1 ? "change" : "changes",
 		       paths.len == 1 ? "it is" : "they are");
-	if (rc < 0 || conflict == AB_APPLY_OURS)
-		if (!given(args, ID_JSON))
-			print_paths("changed since the apply:", &changed);
+	if ((rc < 0 || conflict == AB_APPLY_OURS) && !given(args, ID_JSON)) {
+		print_paths("changed since the apply:", &changed);
+		print_paths("left as well, because their repository changed:", &held);
+	}
 	if (rc < 0)
 		return complain(args, err);
 	return conflict == AB_APPLY_OURS && changed.len ? 1 : 0;

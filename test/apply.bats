@@ -306,6 +306,34 @@ refresh_index()
 	git write-tree
 }
 
+@test "undo: --ours takes back the state of a repository as a whole, or none of it" {
+	git_commit_in_box
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(git log --format=%s -1)" = second ]
+	echo host >host
+	git add host
+	agentbox undo dev --ours
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"changed since the apply:"*"  .git/index"* ]]
+	[[ "$output" == *"left as well, because their repository changed:"*"  .git/refs/heads/"* ]]
+	# Files that are not git's own are taken back.
+	[ "$(cat a)" = 1 ]
+	[ ! -e n ]
+	[ "$(git log --format=%s -1)" = second ]
+	[ "$(git diff --cached --name-only)" = host ]
+	git fsck --strict
+	# The twin: another file changed, and the whole state is taken back.
+	git rm -q --cached host
+	agentbox apply dev --theirs --all
+	[ "$status" -eq 0 ]
+	echo mine >a
+	agentbox undo dev --ours --json
+	[ "$status" -eq 1 ]
+	jq -e '.changed == ["a"] and .held == [] and (.undone | index(".git/index"))' <<<"$output"
+	[ "$(cat a)" = mine ]
+}
+
 @test "discard: the changes are gone, the host is as it was" {
 	layer dev 'rm -r src old; echo 2 >a; echo x >.envrc'
 	agentbox discard dev .envrc src
@@ -629,6 +657,20 @@ refresh_index()
 	[ "$(cat a)" = 1 ]
 	agentbox stop direct
 	wait "$peer" || true
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	launch run --name direct -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out" 2>&1 </dev/null &
+	peer=$!
+	wait_for 60 grep -q ready "$TEST_DIR/out"
+	agentbox undo dev
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"cannot change files in $WORKSPACE while the run"*"can write there"* ]]
+	[ "$(cat a)" = 22 ]
+	agentbox stop direct
+	wait "$peer" || true
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 1 ]
 	# The twin: a run that is reviewed cannot write there.
 	launch run --review --name other -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out2" 2>&1 </dev/null &
 	peer=$!

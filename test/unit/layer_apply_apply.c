@@ -163,8 +163,8 @@ static int apply_one(const char *path)
 
 static int undo(enum ab_apply_conflict conflict)
 {
-	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, notes = { 0 };
-	struct ab_undone undone = { .paths = &paths, .changed = &changed };
+	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, held = { 0 }, notes = { 0 };
+	struct ab_undone undone = { .paths = &paths, .changed = &changed, .held = &held };
 	struct ab_layer_set set;
 	int rc;
 

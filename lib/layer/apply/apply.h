@@ -100,12 +100,14 @@ struct ab_undone {
 	bool home;
 	struct ab_strv *paths;	 /* what was taken back */
 	struct ab_strv *changed; /* what was changed since on the host or in the layer */
+	struct ab_strv *held;	 /* OURS: what stays because its repository changed */
 };
 
 /*
  * Take the last apply back. If something changed since, nothing is done and -1 returned with
  * AB_EREFUSED; THEIRS takes it back nevertheless (later changes are lost), OURS leaves
- * what changed as it is. New objects of a git repository stay, and are not counted.
+ * what changed as it is, and the whole state of a git repository (layer/walk/index.h) of which a part
+ * changed. New objects of a git repository stay, and are not counted.
  */
 int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 		  struct ab_host_guard *guard, const struct ab_progress *progress,

@@ -72,6 +72,13 @@ static size_t find_place(const struct ab_strv *list, const char *path)
 	return from;
 }
 
+static bool is_in_list(const struct ab_strv *list, const char *path)
+{
+	size_t i = find_place(list, path);
+
+	return i < list->len && strcmp(list->v[i], path) == 0;
+}
+
 /* Is one of the list at, above or below this path? */
 static bool touches_list(const struct ab_strv *list, const char *path)
 {
@@ -83,8 +90,7 @@ static bool touches_list(const struct ab_strv *list, const char *path)
 	for (;;) {
 		char *slash;
 
-		i = find_place(list, above);
-		if (i < list->len && strcmp(list->v[i], above) == 0)
+		if (is_in_list(list, above))
 			return true;
 		slash = strrchr(above, '/');
 		if (!slash)
@@ -97,6 +103,37 @@ static bool touches_list(const struct ab_strv *list, const char *path)
 static bool is_kept_object(const struct ab_step *step)
 {
 	return step->kind == AB_STEP_PUT && !step->old.ino && ab_index_object(step->path);
+}
+
+/* The repository whose state the step changes, or NULL. */
+static char *get_repo(const struct ab_step *step)
+{
+	size_t len = step->kind == AB_STEP_MOVE ? 0 : ab_index_state(step->path);
+
+	return len ? ab_strndup(step->path, len) : NULL;
+}
+
+/* Half of a repository's state is worse than all of it: if a part stays, everything does. */
+static void hold_repos(struct ab_site *site, struct ab_step_now *now, struct ab_undone *ret)
+{
+	ab_autostrv struct ab_strv repos = { 0 };
+
+	for (size_t i = 0; i < site->steps.len; i++) {
+		ab_autofree char *repo = now[i].skip ? get_repo(&site->steps.v[i]) : NULL;
+
+		if (repo && !(repos.len && strcmp(repos.v[repos.len - 1], repo) == 0))
+			ab_strv_add(&repos, repo);
+	}
+	if (repos.len)
+		qsort(repos.v, repos.len, sizeof(repos.v[0]), by_path);
+	for (size_t i = 0; repos.len && i < site->steps.len; i++) {
+		ab_autofree char *repo = now[i].skip ? NULL : get_repo(&site->steps.v[i]);
+
+		if (repo && is_in_list(&repos, repo)) {
+			now[i].skip = true;
+			ab_strv_add(ret->held, site->steps.v[i].path);
+		}
+	}
 }
 
 /* Which steps can be taken back? A file that a later run changed in the layer stays on the host if
@@ -124,16 +161,14 @@ static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 	}
 	if (later.len)
 		qsort(later.v, later.len, sizeof(later.v[0]), by_path);
-	for (size_t i = 0; i < site->steps.len; i++) {
-		const struct ab_step *step = &site->steps.v[i];
-
-		if (step->kind == AB_STEP_MOVE)
-			continue;
-		if (later.len && touches_list(&later, step->path))
+	for (size_t i = 0; later.len && i < site->steps.len; i++)
+		if (site->steps.v[i].kind != AB_STEP_MOVE &&
+		    touches_list(&later, site->steps.v[i].path))
 			now[i].skip = true;
-		if (!now[i].skip)
-			ab_strv_add(ret->paths, step->path);
-	}
+	hold_repos(site, now, ret);
+	for (size_t i = 0; i < site->steps.len; i++)
+		if (site->steps.v[i].kind != AB_STEP_MOVE && !now[i].skip)
+			ab_strv_add(ret->paths, site->steps.v[i].path);
 	return 0;
 }
 

@@ -24,6 +24,52 @@ size_t ab_index_repo(const char *path)
 	return len == own || path[len - own - 1] == '/' ? len - strlen("/index") : 0;
 }
 
+/* Files and folders of a git directory. */
+static const char *const state_names[] = {
+	"AUTO_MERGE",  "CHERRY_PICK_HEAD", "FETCH_HEAD",   "HEAD",
+	"MERGE_HEAD",  "MERGE_MODE",	   "MERGE_MSG",	   "ORIG_HEAD",
+	"REBASE_HEAD", "REVERT_HEAD",	   "SQUASH_MSG",   "index",
+	"logs",	       "packed-refs",	   "rebase-apply", "rebase-merge",
+	"refs",	       "reftable",	   "sequencer",	   "shallow",
+};
+
+static bool is_state_name(const char *name)
+{
+	size_t len = strcspn(name, "/");
+
+	for (size_t i = 0; i < AB_COUNT(state_names); i++)
+		if (strlen(state_names[i]) == len && strncmp(state_names[i], name, len) == 0)
+			return true;
+	return strncmp(name, "sharedindex.", strlen("sharedindex.")) == 0;
+}
+
+/* The next component, or NULL. */
+static const char *skip_component(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash ? slash + 1 : NULL;
+}
+
+size_t ab_index_state(const char *path)
+{
+	const char *rest = path;
+
+	while (rest && strncmp(rest, ".git/", 5) != 0)
+		rest = skip_component(rest);
+	if (!rest)
+		return 0;
+	for (const char *name = rest + 5; name; name = skip_component(name)) {
+		if (is_state_name(name))
+			return (size_t)(rest + 4 - path);
+		/* The name of a submodule may have slashes. */
+		if (name == rest + 5 && strncmp(name, "modules/", 8) != 0 &&
+		    strncmp(name, "worktrees/", 10) != 0)
+			return 0;
+	}
+	return 0;
+}
+
 /* `rest` follows "objects/": two digits of a name, or "pack". Other files there are settings. */
 static bool is_object_name(const char *rest)
 {

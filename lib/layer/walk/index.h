@@ -19,6 +19,11 @@ size_t ab_index_repo(const char *path);
 /* Is it a loose object or a pack of a repository, or a folder of them? */
 bool ab_index_object(const char *path);
 
+/* Is it a part of a repository's state: its index, HEAD, a ref, what a merge is doing? Of which length
+ * is then the path of its .git, else 0. These belong together: a HEAD of another time than the index
+ * makes other files look deleted or changed. Submodules and linked worktrees are part of their .git. */
+size_t ab_index_state(const char *path);
+
 /* The digest of the index `path` below `root`. -1: there is none, or it is not valid. */
 int ab_index_digest(int root, const char *path, char ret[AB_INDEX_DIGEST]);
 
