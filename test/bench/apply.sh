@@ -2,6 +2,8 @@
 # What does `apply` cost beside `cp -a`? A layer of 10,000 files, half of them changed
 # and half new, and 250 deletions; cp copies it to a new folder, without undo. Both are
 # timed in turn, and the medians printed. Nothing else should use the disk meanwhile.
+# Each round has new folders: ext4 without a journal is slow to create files where many
+# were removed a minute ago.
 #
 #   apply.sh [AGENTBOX] [ROUNDS]     TMPDIR chooses the disk
 set -eu
@@ -9,8 +11,6 @@ agentbox=$(realpath "${1:-build/cmd/agentbox}")
 rounds=${2:-5}
 top=$(mktemp -d "${TMPDIR:-/var/tmp}/apply-bench.XXXXXX")
 trap 'chmod -R u+rwX "$top"; rm -rf "$top"' EXIT
-export AGENTBOX_STATE=$top/state HOME=$top/home
-mkdir -p "$HOME/project"
 umask 022
 
 # Each file has about 4 KB. make FOLDER FROM TO TEXT
@@ -31,8 +31,6 @@ make_layer()
 {
 	local set=$AGENTBOX_STATE/layers/bench now
 
-	chmod -R u+rwX "$AGENTBOX_STATE" 2>/dev/null || :
-	rm -rf "$AGENTBOX_STATE" "$HOME/project"
 	mkdir -p "$HOME/project"
 	make "$HOME/project" 0 5250 old
 	mkdir -p -m 700 "$AGENTBOX_STATE" "$AGENTBOX_STATE/layers" "$set"
@@ -66,14 +64,16 @@ median()
 }
 
 for ((i = 0; i < rounds; i++)); do
+	export AGENTBOX_STATE=$top/$i/state HOME=$top/$i/home
 	make_layer
-	clock cp -a "$AGENTBOX_STATE/layers/bench/project/upper" "$top/copy" >>"$top/cp"
+	clock cp -a "$AGENTBOX_STATE/layers/bench/project/upper" "$top/$i/copy" >>"$top/cp"
 	sync
 	clock "$agentbox" apply bench --all >>"$top/apply"
 	clock "$agentbox" undo bench >>"$top/undo"
-	rm -rf "$top/copy"
 done
-cp=$(median <"$top/cp") apply=$(median <"$top/apply")
+cp=$(median <"$top/cp")
 echo "cp -a   $cp s"
-echo "apply   $apply s ($(awk -v a="$apply" -v b="$cp" 'BEGIN { printf "%.2f", a / b }') times)"
-echo "undo    $(median <"$top/undo") s"
+for what in apply undo; do
+	median <"$top/$what" | awk -v what="$what" -v cp="$cp" \
+		'{ printf "%-7s %s s (%.2f times)\n", what, $1, $1 / cp }'
+done
