@@ -29,7 +29,7 @@ make()
 
 make_layer()
 {
-	local set=$AGENTBOX_STATE/layers/bench now
+	local set=$AGENTBOX_STATE/layers/bench now i
 
 	mkdir -p "$HOME/project"
 	make "$HOME/project" 0 5250 old
@@ -54,7 +54,7 @@ clock()
 {
 	local began=$EPOCHREALTIME
 
-	"$@" >"$top/out" 2>&1 || { cat "$top/out"; exit 1; }
+	"$@" >"$top/out" 2>&1 || { cat "$top/out" >&2; exit 1; }
 	awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f\n", b - a }'
 }
 
