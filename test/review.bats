@@ -649,6 +649,44 @@ with_mount()
 	[ "$(cat new.txt)" = new ]
 }
 
+@test "layers: changes for a folder that is gone are said to be so, and can be removed or brought back" {
+	need userns
+	mkdir sub
+	cd sub
+	agentbox run -q --review --name dev -- sh -c 'echo 1 >a'
+	cd ..
+	rmdir sub
+	agentbox layers
+	[[ "$output" == *"1 change to apply, folder is gone"* ]]
+	agentbox_split layers --json
+	jq -e '.[0].gone and .[0].waiting' <<<"$output"
+	for what in "diff dev" "diff --stat dev" "apply --all dev" "discard dev" "discard dev sub/a"; do
+		agentbox $what
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"the folder $WORKSPACE/sub, which the changes of dev are for, is gone"*"agentbox discard --yes dev"* ]]
+	done
+	mkdir sub
+	agentbox apply --all dev
+	[ "$status" -eq 0 ]
+	[ "$(cat sub/a)" = 1 ]
+	rm -r sub
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is gone"* ]]
+	agentbox discard --yes dev
+	[ "$status" -eq 0 ]
+	mkdir other
+	cd other
+	agentbox run -q --review --name two -- sh -c 'echo 1 >a'
+	cd ..
+	rmdir other
+	agentbox discard --yes two
+	[ "$status" -eq 0 ]
+	[[ "$output" == "the layer of two was removed" ]]
+	agentbox_split layers --json
+	jq -e '[.[] | select(.waiting)] == []' <<<"$output"
+}
+
 @test "review: a name continues where the last run stopped" {
 	make_repo
 	agentbox run --review --name topic -- sh -c 'echo 1 >file'

@@ -139,7 +139,8 @@ int ab_layer_discard(const struct ab_layer_store *store, struct ab_layer_set *se
 		return ab_layers_remove(store, set, err);
 	if (has_part(set, kind) && ab_layer_set_drop(set, kind, err) < 0)
 		return -1;
-	if (undo && !copy && make_again(set, kind, home, err) < 0)
+	/* Without the folder there is nothing that undo could bring back. */
+	if (undo && !copy && !ab_layer_root_gone(set, home) && make_again(set, kind, home, err) < 0)
 		return -1;
 	if (home)
 		return 0;

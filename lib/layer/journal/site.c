@@ -30,6 +30,18 @@ const char *ab_layer_known_name(bool home)
 	return home ? "known-home" : "known-project";
 }
 
+/* Not ENOENT: the layer itself is there. */
+static int fail_gone(const struct ab_layer_set *set, const char *path, bool home,
+		     struct ab_error *err)
+{
+	ab_fail(err, AB_EREFUSED, 0, "the folder %s, which the changes of %s are for, is gone",
+		path, set->key);
+	return ab_hint(err,
+		       "create it again to see and apply them, or remove them: agentbox discard "
+		       "--yes%s %s",
+		       home ? " --home" : "", set->key);
+}
+
 int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_error *err)
 {
 	const char *path = home ? set->meta.home : set->meta.workspace;
@@ -39,10 +51,19 @@ int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_erro
 		return ab_fail(err, AB_EUSAGE, 0, "%s has no layer above %s", set->key,
 			       home ? "the home folder" : "a workspace");
 	fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	if (fd < 0 && errno == ENOENT)
+		return fail_gone(set, path, home, err);
 	if (fd < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "cannot open %s, the folder this layer belongs to",
 			path);
 	return fd;
+}
+
+bool ab_layer_root_gone(const struct ab_layer_set *set, bool home)
+{
+	const char *path = home ? set->meta.home : set->meta.workspace;
+
+	return path && path[0] == '/' && access(path, F_OK) < 0 && errno == ENOENT;
 }
 
 int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home,

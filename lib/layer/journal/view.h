@@ -49,5 +49,7 @@ int ab_layer_recover(const struct ab_layer_set *set, struct ab_host_guard *guard
 const char *ab_layer_part(const struct ab_layer_set *set, bool home);
 const char *ab_layer_known_name(bool home);
 int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_error *err);
+/* Does that folder no longer exist? */
+bool ab_layer_root_gone(const struct ab_layer_set *set, bool home);
 
 #endif

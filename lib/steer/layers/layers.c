@@ -35,6 +35,7 @@ static void fill_info(struct ab_layer_info *info, const struct ab_layer_set *set
 	info->home = home >= 0;
 	info->undo = ab_apply_can_undo(set);
 	info->waiting = ab_layer_set_waiting(set);
+	info->gone = ab_layer_root_gone(set, false);
 	info->changes = meta->waiting;
 	if (!sizes)
 		return;

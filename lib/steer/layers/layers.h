@@ -25,6 +25,7 @@ struct ab_layer_info {
 	bool home;	 /* has a home layer */
 	bool undo;	 /* the last apply can be taken back */
 	bool waiting;	 /* has changes that were neither applied nor discarded */
+	bool gone;	 /* the workspace does not exist any more */
 	int64_t changes; /* how many; -1: not counted */
 	char *damaged;	 /* why it cannot be read, or NULL */
 };

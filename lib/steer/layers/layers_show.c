@@ -49,6 +49,11 @@ static char *show_age(const struct ab_layer_info *info, int64_t now_ms)
 	return ab_printf("%lld%c", (long long)(ms > 0 ? ms / units[i].ms : 0), units[i].unit);
 }
 
+static const char *show_gone(const struct ab_layer_info *info)
+{
+	return info->gone ? ", folder is gone" : "";
+}
+
 static char *show_state(const struct ab_layer_info *info)
 {
 	if (info->damaged)
@@ -62,9 +67,9 @@ static char *show_state(const struct ab_layer_info *info)
 	if (!info->waiting)
 		return ab_strdup(info->home ? "home" : "-");
 	if (info->changes < 0)
-		return ab_strdup("changes to apply");
-	return ab_printf("%lld change%s to apply", (long long)info->changes,
-			 info->changes == 1 ? "" : "s");
+		return ab_printf("changes to apply%s", show_gone(info));
+	return ab_printf("%lld change%s to apply%s", (long long)info->changes,
+			 info->changes == 1 ? "" : "s", show_gone(info));
 }
 
 char *ab_layer_infos_text(const struct ab_layer_infos *list, int64_t now_ms, size_t columns)
@@ -157,6 +162,7 @@ static void add_info(struct ab_buf *b, const struct ab_layer_info *info)
 	add_flag(b, "home", info->home);
 	add_flag(b, "undo", info->undo);
 	add_flag(b, "waiting", info->waiting);
+	add_flag(b, "gone", info->gone);
 	add_number(b, "changes", info->changes >= 0, info->changes);
 	add_text(b, "damaged", info->damaged);
 	ab_buf_puts(b, "}");
