@@ -26,6 +26,15 @@ static const struct option options_conflicts[] = {
 
 /* ---- shared with discard and undo ---- */
 
+void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
+		      const char *what)
+{
+	for (size_t i = 0; i < command->notes.len; i++)
+		tell("%s", command->notes.v[i]);
+	if (command->chosen && !given(args, ID_JSON))
+		tell("using the %s of %s", what, command->set.key);
+}
+
 struct ab_layer_words layer_words(const struct args *args)
 {
 	return (struct ab_layer_words){
@@ -254,8 +263,7 @@ static int apply_main(struct args *args)
 	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
 				  &command, &err) < 0)
 		return complain(args, &err);
-	for (size_t i = 0; i < command.notes.len; i++)
-		tell("%s", command.notes.v[i]);
+	tell_layer_notes(args, &command, "changes");
 	status = check_choice(args, &command);
 	return status >= 0 ? status : apply_changes(args, &command, conflict, &err);
 }

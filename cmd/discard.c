@@ -94,8 +94,7 @@ static int discard_main(struct args *args)
 	    ab_layer_command_open(&args->input, &words, AB_LAYER_DROPPED, given(args, ID_HOME),
 				  &command, &err) < 0)
 		return complain(args, &err);
-	for (size_t i = 0; i < command.notes.len; i++)
-		tell("%s", command.notes.v[i]);
+	tell_layer_notes(args, &command, "changes");
 	return discard_changes(args, &command, &err);
 }
 

@@ -81,8 +81,7 @@ static int undo_main(struct args *args)
 	    ab_layer_command_open(&args->input, &words, AB_LAYER_APPLIED, false, &command, &err) <
 		    0)
 		return complain(args, &err);
-	for (size_t i = 0; i < command.notes.len; i++)
-		tell("%s", command.notes.v[i]);
+	tell_layer_notes(args, &command, "last apply");
 	return undo_apply(args, &command, conflict, &err);
 }
 

@@ -101,8 +101,9 @@ nothing_left()
 	[ "$status" -eq 0 ]
 	[[ "$output" == "dev has no changes" ]]
 
-	agentbox undo
+	agentbox_split undo
 	[ "$status" -eq 0 ]
+	[[ "$stderr" == "agentbox: using the last apply of dev" ]]
 	[[ "$output" == "5 changes"* || "$output" == "4 changes taken back; they are in the layer again" ]]
 	[ "$(tree)" = "$host_before" ]
 	agentbox apply dev --all --json

@@ -154,7 +154,7 @@ is_clean()
 @test "diff: --stat has one line per change, its labels and the sum" {
 	make_changes
 	echo 'echo hi' >"$upper/.envrc"
-	agentbox diff --stat
+	agentbox_split diff --stat
 	[ "$status" -eq 0 ]
 	[[ "$output" == *" modified     | 3 ++-"* ]]
 	[[ "$output" == *" .envrc       | 1 +  !folder"* ]]

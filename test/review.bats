@@ -649,6 +649,22 @@ with_mount()
 	[ "$(cat new.txt)" = new ]
 }
 
+@test "diff, apply, undo, discard: without a name they say whose changes they use; with one they do not" {
+	need userns
+	agentbox run -q --review --name dev -- sh -c 'echo box >file; echo other >second'
+	for what in "diff --stat" "apply file" undo "discard --yes second"; do
+		agentbox_split $what
+		[ "$status" -eq 0 ]
+		[[ "$stderr" =~ ^agentbox:\ (these\ are|using)\ the\ (changes|last\ apply)\ of\ dev$ ]]
+	done
+	agentbox_split diff --stat dev
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	agentbox_split diff --json
+	[ -z "$stderr" ]
+	jq -e '.layer == "dev"' <<<"$output"
+}
+
 @test "layers: changes for a folder that is gone are said to be so, and can be removed or brought back" {
 	need userns
 	mkdir sub
@@ -833,7 +849,7 @@ answer()
 	[ "$(jq '.changes | length' <<<"$output")" = "$n" ]
 	local totals
 	totals=$(jq -r '.totals | "\(.added) lines added, \(.removed) removed; \(.labelled) want"' <<<"$output")
-	agentbox diff --stat
+	agentbox_split diff --stat
 	[[ "${lines[-1]}" == " $n changes, $totals"* ]]
 	agentbox layers
 	[[ "$output" == *"$n changes to apply"* ]]

@@ -139,6 +139,7 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 	    (use == AB_LAYER_WAITING && check_writers(ret, home, err) < 0) ||
 	    ab_layer_recover(&ret->set, &ret->claim.guard, &ret->notes, err) < 0)
 		return -1;
+	ret->chosen = !used;
 	root = home ? ret->set.meta.home : ret->set.meta.workspace;
 	for (size_t i = used; i < words->n; i++)
 		if (add_path(ret, words->v[i], root ? root : "/", input, err) < 0)

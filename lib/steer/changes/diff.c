@@ -340,7 +340,7 @@ static void note_state(struct job *j)
 }
 
 /* A box that uses the set has it locked; then show what there is. */
-static int open_set(struct job *j, const struct ab_state *state, const char *which,
+static int find_set(struct job *j, const struct ab_state *state, const char *which,
 		    struct ab_error *err)
 {
 	const struct ab_layer_store *store = AB_LAYER_STORE(state);
@@ -354,6 +354,17 @@ static int open_set(struct job *j, const struct ab_state *state, const char *whi
 		return -1;
 	*err = (struct ab_error){ 0 };
 	return ab_layers_find(store, which, j->input->cwd, 0, &j->set, err);
+}
+
+/* Without a name the set is chosen here: say which one; JSON has it. */
+static int open_set(struct job *j, const struct ab_layer_store *store, const char *which,
+		    struct ab_error *err)
+{
+	if (find_set(j, store, which, err) < 0)
+		return -1;
+	if (!which && j->request->form != AB_DIFF_JSON)
+		ab_strv_addf(&j->report->notes, "these are the changes of %s", j->set.key);
+	return 0;
 }
 
 static bool has_match(const struct job *j)
