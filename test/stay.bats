@@ -739,13 +739,18 @@ has_commands()
 @test "attack: a process that kills the leader that waits does not keep the next command from starting" {
 	need userns
 	keep dev
-	# All leaders but that of the shell itself.
-	agentbox run --in dev -- sh -c 'sleep 0.2
-		for dir in /proc/[0-9]*; do
-			pid=${dir#/proc/}
-			[ "$(cat "$dir/comm" 2>/dev/null)" != agentbox-leader ] || [ "$pid" = $PPID ] ||
-				{ kill -KILL "$pid" && echo killed; }
-		done'
+	# The leader that is not that of the shell itself; it is there soon after the start.
+	agentbox run --in dev -- sh -c 'tries=0
+		while [ $tries -lt 400 ]; do
+			for dir in /proc/[0-9]*; do
+				pid=${dir#/proc/}
+				[ "$(cat "$dir/comm" 2>/dev/null)" = agentbox-leader ] || continue
+				[ "$pid" = $PPID ] || { kill -KILL "$pid" && echo killed && exit; }
+			done
+			sleep 0.05
+			tries=$((tries + 1))
+		done
+		exit 1'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *killed* ]]
 	agentbox run --in dev -- sh -c 'echo still; exit 4'
