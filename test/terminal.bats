@@ -423,15 +423,30 @@ sys.stdout.write(got.hex() + "\r\n")'
 	! tty_matches '^pushed' || false
 }
 
+# asks_behind TRICK: the box prints TRICK, and then its question is on the screen. This counts
+# only before tmux itself gives such a string up, after five seconds; a slow machine tries again.
+asks_behind()
+{
+	local again begun
+
+	for again in {1..5}; do
+		rm -f go
+		tty_start "$AGENTBOX" run --unknown ask -- sh -c "echo up; until [ -e go ]; do sleep 0.05; done; printf '\\033$1'; curl -sf -o /dev/null http://new.test/"
+		tty_wait '^up'
+		begun=$SECONDS
+		: >go
+		tty_wait 'wants new.test:80'
+		[ $((SECONDS - begun)) -ge 4 ] || return 0
+		tty_stop
+		[ -z "$(processes_left)" ]
+		rm -r "$AGENTBOX_STATE"
+	done
+	return 1
+}
+
 @test "terminal: nothing that was printed before hides a question, or answers it" {
 	for trick in 'P0;\007' 'P0;\033'; do
-		rm -f go
-		tty_start "$AGENTBOX" run --unknown ask -- sh -c "echo up; until [ -e go ]; do sleep 0.05; done; printf '\\033$trick'; curl -sf -o /dev/null http://new.test/"
-		tty_wait '^up'
-		: >go
-		wait_for 90 eval '"$AGENTBOX" ps --json | jq -e ".[0].pending == 1" >/dev/null'
-		# Before tmux itself gives such a string up, after five seconds.
-		tty_wait 'wants new.test:80' 4
+		asks_behind "$trick"
 		# What somebody types who does not look is no answer: each key comes soon
 		# after another one. One tmux types them all, so that a slow machine makes
 		# no pause, and the first one means nothing.
@@ -442,9 +457,10 @@ sys.stdout.write(got.hex() + "\r\n")'
 		wait_for 90 eval 'tty_key n; sleep 1; tty_ended'
 		tty_end
 		[ "$status" -eq 22 ]
+		[ "$(jq -r 'select(.kind == "question") | .answer' "$AGENTBOX_STATE"/runs/*/audit.jsonl)" = no ]
+		rm -r "$AGENTBOX_STATE"
 		tty_stop
 	done
-	[ "$(jq -r 'select(.kind == "question") | .answer' "$AGENTBOX_STATE"/runs/*/audit.jsonl)" = $'no\nno' ]
 }
 
 # From a shell: what tmux starts itself ignores SIGTTIN, and is never stopped.
