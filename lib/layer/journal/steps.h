@@ -31,7 +31,7 @@ struct ab_site {
 	struct ab_parent host, layer;
 	struct ab_steps steps;
 	struct ab_host_guard *guard; /* that was entered, or NULL */
-	const char *failed; /* a path within a step at which it failed; NULL: its own */
+	const char *failed;	     /* a path within a step at which it failed; NULL: its own */
 };
 #define AB_SITE_NONE                                                                  \
 	{                                                                             \

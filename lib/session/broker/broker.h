@@ -116,10 +116,11 @@ int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 
 /*
- * When the box is gone, or will be in a moment: sweep then, and report as sentences what was moved to quarantine. Retires the
- * run's folder. This is the last request; the broker exits by itself. It works between the two
- * calls, and so may the caller. *ret_notes: sentences about the home folder. *ret is complete even if the result is -1 because the broker had
- * ended the run, or because a protected file could not be removed.
+ * When the box is gone, or will be in a moment: sweep then, and report as sentences what was moved to
+ * quarantine. Retires the run's folder. This is the last request; the broker exits by itself. It works
+ * between the two calls, and so may the caller. *ret_notes: sentences about the home folder. *ret is
+ * complete even if the result is -1 because the broker had ended the run, or because a protected file
+ * could not be removed.
  */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,

@@ -30,7 +30,7 @@ struct ab_layer_command {
 	struct ab_strv paths;  /* relative to the root; "" is the root */
 	struct ab_strv notes;  /* sentences for standard error */
 	struct ab_claim claim; /* for functions that need a guard */
-	bool chosen;	      /* without a name: say which set it is */
+	bool chosen;	       /* without a name: say which set it is */
 	/* From here on private. */
 	struct ab_state *state;
 };

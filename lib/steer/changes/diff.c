@@ -357,10 +357,10 @@ static int find_set(struct job *j, const struct ab_state *state, const char *whi
 }
 
 /* Without a name the set is chosen here: say which one; JSON has it. */
-static int open_set(struct job *j, const struct ab_layer_store *store, const char *which,
+static int open_set(struct job *j, const struct ab_state *state, const char *which,
 		    struct ab_error *err)
 {
-	if (find_set(j, store, which, err) < 0)
+	if (find_set(j, state, which, err) < 0)
 		return -1;
 	if (!which && j->request->form != AB_DIFF_JSON)
 		ab_strv_addf(&j->report->notes, "these are the changes of %s", j->set.key);
