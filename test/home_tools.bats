@@ -93,5 +93,8 @@ for mode in "delete", "wal":
 	agentbox_split run --net blocked -- sh -c 'MAVEN_OPTS=-Duser.home=$HOME mvn -o -q validate && ls -d ~/.m2'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"$HOME/.m2" ]]
+	# Without a layer variables move it, for every version of Maven.
+	agentbox_split run --net blocked -- "$AGENTBOX" run -- sh -c 'mvn -o -q validate && ls -d /dev/shm/agentbox-home/.m2'
+	[ "$status" -eq 0 ]
 	unchanged
 }

@@ -71,11 +71,17 @@ static bool is_shown(const struct ab_host_facts *host, const char *path)
 	return false;
 }
 
-static void add_variable(struct ab_strv *list, const struct ab_home_folder *f)
+static void add_variables(struct ab_strv *list, const struct ab_home_folder *f)
 {
-	if (f->variable)
-		ab_strv_addf(list, "%s=%s" REPLACEMENT "/%s", f->variable,
+	const char *name = f->variables;
+
+	while (name && *name) {
+		size_t n = strcspn(name, " ");
+
+		ab_strv_addf(list, "%.*s=%s" REPLACEMENT "/%s", (int)n, name,
 			     f->before ? f->before : "", f->path);
+		name += n + strspn(name + n, " ");
+	}
 }
 
 /* Names that must not appear, of those that a denied path lacks. */
@@ -102,7 +108,7 @@ static void add_layer(struct ab_host_facts *host, const char *path, const struct
 	l = ab_layer_mounts_add(&host->facts.layers, path);
 	l->optional = true;
 	l->spare = spare;
-	add_variable(&l->instead, f);
+	add_variables(&l->instead, f);
 	hide_missing(l, host);
 }
 
@@ -156,7 +162,7 @@ static void add_folders(struct ab_host_facts *host, const char *home, struct ab_
 		if (real)
 			add_layer(host, real, f, ab_path_within(real, home));
 		else
-			add_variable(instead, f);
+			add_variables(instead, f);
 	}
 }
 
@@ -167,7 +173,7 @@ static void add_folders(struct ab_host_facts *host, const char *home, struct ab_
 static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 {
 	for (size_t i = 0; i < ab_home_folders_len; i++)
-		add_variable(&host->variables, &ab_home_folders[i]);
+		add_variables(&host->variables, &ab_home_folders[i]);
 	ab_strv_add(details,
 		    "inside a box the home folder is read-only; tools that write to it are "
 		    "pointed to " REPLACEMENT);

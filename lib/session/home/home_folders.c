@@ -22,7 +22,8 @@ const struct ab_home_folder ab_home_folders[] = {
 	{ ".ivy2", NULL, NULL },
 	{ ".local/share", NULL, NULL },
 	{ ".local/state", NULL, NULL },
-	{ ".m2", "MAVEN_ARGS", "-Dmaven.repo.local=" },
+	/* The first wants Maven 3.9; the second often has a value already. */
+	{ ".m2", "MAVEN_ARGS MAVEN_OPTS", "-Dmaven.repo.local=" },
 	{ ".node-gyp", "npm_config_devdir", NULL },
 	{ ".npm", "npm_config_cache", NULL },
 	{ ".nuget", "NUGET_PACKAGES", NULL },

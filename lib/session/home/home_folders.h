@@ -6,9 +6,9 @@
 
 /* Folders that tools write to. */
 struct ab_home_folder {
-	const char *path;     /* below the home folder */
-	const char *variable; /* that moves it, or NULL */
-	const char *before;   /* in front of the folder in its value, or NULL */
+	const char *path;      /* below the home folder */
+	const char *variables; /* that move it, with a blank between them, or NULL */
+	const char *before;    /* in front of the folder in their value, or NULL */
 };
 
 extern const struct ab_home_folder ab_home_folders[];
