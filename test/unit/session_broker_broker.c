@@ -107,6 +107,36 @@ static void check_watch(void)
 	tear_down(&s);
 }
 
+/* The supervisor asks when the command has ended, which may be before the rest of the box has. */
+static void check_early(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct pollfd answer = { .events = POLLIN };
+
+	set_up(&s, "early");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	ok(ab_broker_sweep(broker, &err) == 0, "asked while the box lives %s", err.text);
+	sh("echo evil >$T/work/.envrc");
+	ok(comes("work/.envrc", false), "the broker watches on");
+	answer.fd = ab_broker_fd(broker);
+	ok(poll(&answer, 1, 0) == 0 && exists("state/live/early"), "and does not answer yet");
+	sh("echo fine >$T/work/made");
+	end_box(&s);
+	ok(ab_broker_swept(broker, &lines, &(struct ab_strv){ 0 }, &err) == 0 &&
+		   said(&lines, ".envrc"),
+	   "it answers when the box is gone: %s", err.text);
+	ab_broker_dismiss(broker);
+	ab_broker_end(broker);
+	ok(no_child_left(), "dismissed first, it is reaped all the same");
+	ok(exists("state/runs/early") && !exists("state/live/early"), "the run is retired");
+	ok(exists("work/made"), "what is allowed stays");
+	tear_down(&s);
+}
+
 static void check_leave(void)
 {
 	struct stand s;
@@ -278,6 +308,7 @@ int main(void)
 	start();
 	check_sweep();
 	check_watch();
+	check_early();
 	check_leave();
 	check_unheld();
 	check_killed();

@@ -528,8 +528,6 @@ static _Noreturn void confine_and_serve(struct init *in)
 {
 	int r;
 
-	/* We were woken by the command's execve(), often on its processor: it comes first. */
-	sched_yield();
 	ab_init_release_stdio();
 	hand_out_walls(in);
 	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
@@ -538,6 +536,8 @@ static _Noreturn void confine_and_serve(struct init *in)
 	if (in->spec.stay)
 		ab_keeper_serve(in);
 	ab_closep(&in->ruleset);
+	/* We were woken by the command's execve(), often on its processor: it comes first. */
+	sched_yield();
 	r = ab_seccomp_load(AB_FILTER_INIT);
 	if (r < 0)
 		ab_init_fail(in, -r, "load the filter of the box's init");
