@@ -101,11 +101,12 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_judge *judge,
 	struct stat st, to_st;
 	struct waiting *w;
 
+	/* The target first: most are in a repository that the run created. */
 	if (!r || r->fd < 0 || !is_of_git(call, from_name, to_name) ||
-	    !find_folder(call, from, &st, &dir) || !find_folder(call, to, &to_st, &to_dir) ||
-	    st.st_dev != to_st.st_dev || st.st_ino != to_st.st_ino ||
+	    !find_folder(call, to, &to_st, &to_dir) ||
 	    !is_ours(r, ab_judge_terms(judge)->plan, call->arena, to_dir, to_name) ||
-	    !ab_judge_waits(judge, call->id))
+	    !find_folder(call, from, &st, &dir) || st.st_dev != to_st.st_dev ||
+	    st.st_ino != to_st.st_ino || !ab_judge_waits(judge, call->id))
 		return false;
 	w = find_waiting(r, 0);
 	if (!w)
