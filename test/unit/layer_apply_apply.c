@@ -728,6 +728,24 @@ static void test_guard(void)
 	ok(recover() == 0 && guard.inside == 0 && is_clean(), "completed or taken back later");
 }
 
+/* A file of the host that took the place of the applied one at the last moment, when the undo was
+ * killed before it had noticed: the undo folder has it. */
+static void test_killed_race(const char *host, const char *back)
+{
+	int n = 0;
+
+	do {
+		make_set(host, "echo 22 >a");
+		do_apply();
+	} while (kill_at(++n, do_undo) && n < 50 && sh("grep -qsx 22 lower/a") == 0);
+	ok(sh("%s; [ $(cat \"$S/layers/dev/undo/last/old/0\") = 22 ]", back) == 0,
+	   "killed before call %d: the names have changed places", n);
+	sh("echo mine >x; mv x \"$S/layers/dev/undo/last/old/0\"");
+	ok(recover() == 0 && sh("[ $(cat lower/a) = mine ]") == 0, "the host's file comes back: %s",
+	   error.text);
+	ok(is_clean(), "without a trace");
+}
+
 /* Many steps are shared by two threads. */
 static const char many_lower[] = "mkdir d; cd d; for i in $(seq 270); do echo 1 >f$i; done";
 static const char many_upper[] = "mkdir d; cd d; for i in $(seq 540); do echo 22 >f$i; done";
@@ -809,6 +827,8 @@ static void test_kills_in_memory(void)
 	if (access("/dev/shm", W_OK) == 0)
 		test_folder = "/dev/shm";
 	test_kills();
+	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
+	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
 	test_many_kills();
 }
 

@@ -369,6 +369,25 @@ static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
 	return ab_rename_new(site->old, kept.name, s->dir, s->name);
 }
 
+/* Killed in restore_fresh(), when the wrong file had got in between: the host gets it back. */
+static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
+			const struct ab_identity *now)
+{
+	const struct ab_identity *old = &site->steps.v[i].old;
+	struct kept kept = kept_name(i);
+	struct ab_look held;
+	int rc;
+
+	if (site->steps.far || !now->ino || look_name(site->old, kept.name, &held) < 0 ||
+	    !held.id.ino || is_inode(&held, now) || is_inode(&held, old))
+		return 0;
+	if (old->ino ? !is_inode(&s->at_name, old) : s->at_name.id.ino != 0)
+		return 0;
+	rc = old->ino ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
+		      : ab_rename_new(site->old, kept.name, s->dir, s->name);
+	return rc < 0 ? -1 : look_spot(s);
+}
+
 /* What was applied is under a temporary name, or was never put in place. */
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 			  const struct ab_identity *now)
@@ -418,6 +437,7 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 			return done > 0 ? 0 : -1;
 	}
 	if (look_spot(&s) < 0 || settle_aside(site, i, &s) < 0 ||
+	    settle_fresh(site, i, &s, &now->host) < 0 ||
 	    restore_host(site, i, &s, &now->host) < 0 ||
 	    drop_displaced(site, i, &s, &now->host) < 0)
 		return -1;
