@@ -12,15 +12,15 @@
 
 enum {
 	MANY = 512, /* steps: from here on a second thread pays */
-	PIECE = 64, /* steps that a thread takes at once: most of them are in one folder */
+	PIECE = 16, /* steps that a thread takes at once */
 };
 
 struct crew {
 	ab_step_fn *fn;
 	const void *arg;
 	const struct ab_progress *progress;
-	size_t len;
-	atomic_size_t next, done;
+	size_t len, pieces;
+	atomic_size_t taken, done;
 	atomic_bool stop;
 };
 
@@ -28,6 +28,8 @@ struct worker {
 	struct crew *crew;
 	struct ab_site *site;
 	bool tells; /* progress: only the first one */
+	bool back;  /* begins at the end of the list */
+	size_t own; /* pieces so far */
 	size_t at;  /* the step that failed */
 	int errnum; /* 0: none did */
 };
@@ -51,17 +53,17 @@ static void do_piece(struct worker *w, size_t first, size_t end)
 	}
 }
 
+/* One thread works from each end of the list: in one folder, they would wait for each other. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct crew *crew = w->crew;
 
-	while (!atomic_load(&crew->stop)) {
-		size_t first = atomic_fetch_add(&crew->next, PIECE);
+	while (!atomic_load(&crew->stop) && atomic_fetch_add(&crew->taken, 1) < crew->pieces) {
+		size_t first = PIECE * (w->back ? crew->pieces - 1 - w->own : w->own);
 
-		if (first >= crew->len)
-			break;
 		do_piece(w, first, crew->len - first < PIECE ? crew->len : first + PIECE);
+		w->own++;
 	}
 	return NULL;
 }
@@ -103,9 +105,10 @@ int ab_steps_each(struct ab_site *site, ab_step_fn *fn, const void *arg,
 {
 	struct crew crew = { .fn = fn, .arg = arg, .progress = progress };
 	struct worker first = { .crew = &crew, .site = site, .tells = true };
-	struct worker second = { .crew = &crew };
+	struct worker second = { .crew = &crew, .back = true };
 
 	crew.len = ab_steps_placing(&site->steps);
+	crew.pieces = (crew.len + PIECE - 1) / PIECE;
 	if (crew.len < MANY)
 		work(&first);
 	else
