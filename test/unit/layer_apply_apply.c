@@ -746,7 +746,7 @@ static void test_killed_race(const char *host, const char *back)
 	ok(is_clean(), "without a trace");
 }
 
-/* Many steps are shared by two threads. */
+/* Two threads share the steps of a large apply. */
 static const char many_lower[] = "mkdir d; cd d; for i in $(seq 270); do echo 1 >f$i; done";
 static const char many_upper[] = "mkdir d; cd d; for i in $(seq 540); do echo 22 >f$i; done";
 

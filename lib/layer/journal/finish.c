@@ -198,40 +198,16 @@ static int load_now(struct ab_site *site, struct ab_step_now **ret)
 	return 0;
 }
 
-struct undoing {
-	const struct ab_step_now *now;
-	bool fresh;
-};
-
-static int undo_step(struct ab_site *site, const void *arg, size_t i)
-{
-	const struct undoing *undoing = arg;
-
-	return ab_step_undo(site, i, &undoing->now[i], undoing->fresh);
-}
-
-/* Backwards: moves and modes first. -1 with errno: step *ret_at failed. */
-static int undo_each(struct ab_site *site, const struct undoing *undoing,
-		     const struct ab_progress *progress, size_t *ret_at)
-{
-	size_t placing = ab_steps_placing(&site->steps);
-
-	for (size_t i = site->steps.len; i-- > placing;)
-		if (undo_step(site, undoing, i) < 0) {
-			*ret_at = i;
-			return -1;
-		}
-	return ab_steps_each(site, undo_step, undoing, progress, ret_at);
-}
-
-static int undo_steps(struct ab_site *site, const struct undoing *undoing,
+/* One after the other: the kernel does only one rename between two folders at a time. */
+static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool fresh,
 		      const struct ab_progress *progress, struct ab_error *err)
 {
-	size_t at;
-
-	if (undo_each(site, undoing, progress, &at) < 0)
-		return fail_step(site, at, errno, "cannot take back", err);
-	ab_site_known(site, true, undoing->now);
+	for (size_t i = site->steps.len; i-- > 0;) {
+		if (ab_step_undo(site, i, &now[i], fresh) < 0)
+			return fail_step(site, i, errno, "cannot take back", err);
+		tell_progress(progress, site->steps.len - i, site->steps.len);
+	}
+	ab_site_known(site, true, now);
 	if (drop_journal(site, "last") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
@@ -242,7 +218,7 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 {
 	if (save_now(site, now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
-	return undo_steps(site, &(struct undoing){ now, true }, progress, err);
+	return undo_steps(site, now, true, progress, err);
 }
 
 /* ---- recovery ---- */
@@ -333,7 +309,7 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "cannot read the journal of an interrupted undo");
-	if (undo_steps(site, &(struct undoing){ now, false }, NULL, err) < 0)
+	if (undo_steps(site, now, false, NULL, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted undo was completed");
 	return 0;
