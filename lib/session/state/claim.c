@@ -211,7 +211,8 @@ static int fail_claimed(const char *place, struct ab_error *err)
 {
 	ab_autofree char *shown = ab_escape(place[0] ? place : "the workspace");
 
-	ab_fail(err, AB_EREFUSED, 0, "agentbox is changing files in %s (apply or undo)", shown);
+	/* Not the policy: the same run starts a moment later. */
+	ab_fail(err, AB_ESYSTEM, 0, "agentbox is changing files in %s (apply or undo)", shown);
 	ab_hint(err, "start the run again when that has ended");
 	return ab_step(err, "workspace");
 }
