@@ -199,10 +199,11 @@ on_disk()
 }
 
 @test "audit: a reader that leaves ends the run" {
-	# It takes the first record and lets the pipe go, then it says so.
-	run bash -c 'exec 5> >(head -n 1 >../first; exec <&-; echo gone >../gone); exec "$@"' - \
+	# It takes the first record and lets the pipe go, then it says so: in the workspace, because
+	# in its home folder a box never sees a file that it has looked for too early.
+	run bash -c 'exec 5> >(head -n 1 >../first; exec <&-; echo gone >gone); exec "$@"' - \
 		timeout 240 "$AGENTBOX" run --audit 5 -- \
-		sh -c 'until [ -e ../gone ]; do sleep 0.05; done; exit 3'
+		sh -c 'until [ -e gone ]; do sleep 0.05; done; exit 3'
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"--audit 5"* ]]
