@@ -54,8 +54,9 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 		printf("%zu %s taken back; %s in the layer again\n", paths.len,
 		       paths.len == 1 ? "change" : "changes",
 		       paths.len == 1 ? "it is" : "they are");
-	if ((rc < 0 || conflict == AB_APPLY_OURS) && !given(args, ID_JSON)) {
-		print_paths("changed since the apply:", &changed);
+	if (!given(args, ID_JSON)) {
+		if (rc < 0 || conflict == AB_APPLY_OURS)
+			print_paths("changed since the apply:", &changed);
 		print_paths("left as well, because their repository changed:", &held);
 	}
 	if (rc < 0)

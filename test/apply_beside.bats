@@ -133,8 +133,12 @@ nothing_left()
 	start_peer "$WORKSPACE"
 	tty_start "$AGENTBOX" run --review -- sh -c 'echo 22 >a'
 	tty_wait '\[l\]ater'
-	sleep 1
-	tty_type a
+	# A key that comes too early is no answer.
+	for again in {1..18}; do
+		sleep 0.4
+		tty_type a
+		wait_for 5 test -e "$TEST_DIR/tty-status" && break
+	done
 	tty_end
 	[ "$status" -eq 0 ]
 	[[ "${output//[$'\n ']/}" == *"cannotchangefilesin${WORKSPACE}whiletherun"* ]]
@@ -182,6 +186,10 @@ nothing_left()
 	agentbox layers rm dev
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"its folder has been replaced or removed since"*"agentbox layers rm --yes dev"* ]]
+	rmdir "$WORKSPACE"
+	agentbox layers rm dev
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"its folder has been replaced or removed since"* ]]
 	agentbox layers rm --yes dev
 	[ "$status" -eq 0 ]
 	[ ! -e "$AGENTBOX_STATE/layers/dev" ]

@@ -764,7 +764,7 @@ static void test_many_kills(void)
 
 		for (size_t k = 0; k < AB_COUNT(works[w].eighths); k++) {
 			ab_autofree char *first = NULL, *now = NULL;
-			bool killed;
+			bool killed, fine;
 
 			make_set(many_lower, many_upper);
 			first = snapshot("lower");
@@ -775,13 +775,15 @@ static void test_many_kills(void)
 					 works[w].work);
 			if (!k)
 				all_calls = calls_seen;
-			if (killed != (k > 0) || recover() < 0)
+			fine = killed == (k > 0) && recover() == 0;
+			if (!fine)
 				printf("# %d of %d calls: %s\n", calls_seen, all_calls, error.text);
 			now = snapshot("lower");
 			if (strcmp(now, first) == 0)
-				good += is_clean() && sh("[ $(ls upper/d | wc -l) = 540 ]") == 0;
+				good += fine && is_clean() &&
+					sh("[ $(ls upper/d | wc -l) = 540 ]") == 0;
 			else
-				good += is_clean() &&
+				good += fine && is_clean() &&
 					sh("[ $(cat lower/d/* | sort | uniq -c | wc -l) = 1 ]"
 					   "&& [ $(ls lower/d | wc -l) = 540 ]"
 					   "&& [ ! -e upper/d ]") == 0;

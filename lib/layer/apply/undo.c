@@ -119,7 +119,9 @@ static void hold_repos(struct ab_site *site, struct ab_step_now *now, struct ab_
 	ab_autostrv struct ab_strv repos = { 0 };
 
 	for (size_t i = 0; i < site->steps.len; i++) {
-		ab_autofree char *repo = now[i].skip ? get_repo(&site->steps.v[i]) : NULL;
+		const struct ab_step *step = &site->steps.v[i];
+		ab_autofree char *repo =
+			now[i].skip && !is_kept_object(step) ? get_repo(step) : NULL;
 
 		if (repo && !(repos.len && strcmp(repos.v[repos.len - 1], repo) == 0))
 			ab_strv_add(&repos, repo);

@@ -228,7 +228,7 @@ static int fail_gone(const struct ab_layer_set *set, struct ab_error *err)
 {
 	ab_fail(err, AB_EREFUSED, 0,
 		"an apply was interrupted, and its folder has been replaced or removed since");
-	err->errnum = ESTALE;
+	err->errnum = ENODEV;
 	return ab_hint(err,
 		       "Remove the layer, with the files that the apply has replaced: agentbox "
 		       "layers rm --yes %s",
@@ -242,7 +242,9 @@ static int open_journal(const struct ab_layer_set *set, const char *name, struct
 	struct ab_look root;
 
 	if (ab_site_open(site, set, steps->home, err) < 0)
-		return err->errnum == ENOENT || err->errnum == ENOTDIR ? fail_gone(set, err) : -1;
+		return ab_layer_root_gone(set, steps->home) || err->errnum == ENOTDIR
+			       ? fail_gone(set, err)
+			       : -1;
 	site->steps = *steps;
 	*steps = (struct ab_steps){ 0 };
 	if (ab_site_enter(site, name) < 0)

@@ -364,9 +364,10 @@ static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
 	if (look_name(site->old, kept.name, &taken) == 0 && is_inode(&taken, now))
 		return 1;
 	/* The wrong file got in between. */
-	if (had)
-		return renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE);
-	return ab_rename_new(site->old, kept.name, s->dir, s->name);
+	if ((had ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
+		 : ab_rename_new(site->old, kept.name, s->dir, s->name)) < 0)
+		return -1;
+	return fail_stale();
 }
 
 /* Killed in restore_fresh(), when the wrong file had got in between: the host gets it back. */
@@ -417,6 +418,11 @@ static int move_back(struct ab_site *site, size_t i)
 	return ab_rename_new(site->new, kept.name, dir, name) < 0 && errno != EEXIST ? -1 : 0;
 }
 
+static bool is_gone(int errnum)
+{
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ESTALE;
+}
+
 int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh)
 {
 	const struct ab_step *step = &site->steps.v[i];
@@ -426,10 +432,11 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 		return 0;
 	if (step->kind == AB_STEP_MOVE)
 		return move_back(site, i);
+	/* A folder that is gone or another one by now has no mode to take back, and no new file. */
 	if (step->kind == AB_STEP_MODE)
-		return set_mode(site, i, step->old.mode & 07777);
+		return set_mode(site, i, step->old.mode & 07777) == 0 || is_gone(errno) ? 0 : -1;
 	if (find_spot(site, i, &s) < 0)
-		return -1;
+		return is_gone(errno) && !step->old.ino ? 0 : -1;
 	if (fresh) {
 		int done = restore_fresh(site, i, &s, &now->host);
 

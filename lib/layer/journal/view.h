@@ -39,7 +39,7 @@ void ab_layer_opened_fini(struct ab_layer_opened *opened);
  * Complete or take back what a killed apply or undo left half done. Call it when a set
  * was locked, before anything else. `guard` is asked if files of the host are to be changed.
  * *notes: what was done, as sentences. Costs one look if there is nothing to do.
- * err->errnum ESTALE: the folder of the host has been replaced or is gone.
+ * err->errnum ENODEV: the folder of the host has been replaced or is gone.
  */
 int ab_layer_recover(const struct ab_layer_set *set, struct ab_host_guard *guard,
 		     struct ab_strv *notes, struct ab_error *err);

@@ -136,7 +136,7 @@ static int settle_apply(const struct ab_state *state, const struct ab_layer_set 
 	ab_claim_init(&claim, state, NULL);
 	if (ab_layer_recover(set, &claim.guard, notes, err) == 0)
 		return 0;
-	if (!force || err->errnum != ESTALE)
+	if (!force || err->errnum != ENODEV)
 		return -1;
 	*err = (struct ab_error){ 0 };
 	return 0;
