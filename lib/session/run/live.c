@@ -513,12 +513,14 @@ static int tell_ready(void *arg, struct ab_error *err)
 }
 
 /* Ask before we wait for init, so that the broker sweeps and ends at the moment when the box is gone.
- * The judge ends with the broker, and the hook gets the last violations: then it must wait. */
+ * The judge ends with the broker, and the hook gets the last violations: then it must wait. So it must
+ * where the reader of the output may keep us: if we are killed then, the broker finishes the run. */
 static void ask_for_sweep(void *arg)
 {
 	struct run *r = arg;
 
-	if (!ab_program_judge_begun(r->children) && !r->request->on_violation)
+	if (!ab_program_judge_begun(r->children) && !r->request->on_violation && !r->terminal &&
+	    r->streams.nrelays == 0)
 		r->asked = ab_broker_sweep(r->broker, &(struct ab_error){ 0 }) == 0;
 }
 
