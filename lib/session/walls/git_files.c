@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
@@ -16,7 +17,11 @@
 #include "workspace/git/gitconfig.h"
 #include "workspace/tree/dir.h"
 
-enum { AB_STAGED_NAME = 40 };
+enum {
+	AB_STAGED_NAME = 40,
+	LOCK_LOOKS = 25,
+	LOCK_PAUSE_NS = 200 * 1000,
+};
 
 struct ab_git_repo {
 	int dir, hooks;	    /* on the host */
@@ -287,6 +292,20 @@ static int write_staged(const struct ab_git_repo *r, const struct ab_buf *conten
 	return 0;
 }
 
+/* git creates the lock, reads the file, writes a new one and renames it, in about a millisecond. What
+ * it read must not be replaced meanwhile, or its next reader could miss a change. The box can create
+ * the lock, too, so it is not waited for long. */
+static void wait_for_git(const struct ab_git_file *f)
+{
+	ab_autofree char *lock = ab_printf("%s.lock", f->name);
+
+	for (int i = 0; i < LOCK_LOOKS; i++) {
+		if (faccessat(f->dir, lock, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+	}
+}
+
 /* Let the staged file, which has its mount, take the place of `old`. */
 static int exchange(const struct ab_git_file *f, const struct stat *old)
 {
@@ -310,9 +329,10 @@ static int exchange(const struct ab_git_file *f, const struct stat *old)
 	return EAGAIN;
 }
 
-/* Make `content` the file's, whose object is `old` now. Takes the content on success. */
+/* Make `content` the file's, whose object is `old` now. Takes the content on success. `by_host`: a
+ * program on the host has made `old`, and may be about to replace it again. */
 static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struct ab_buf *content,
-			const struct stat *old)
+			const struct stat *old, bool by_host)
 {
 	const struct ab_git_repo *r = f->repo;
 	struct stat st;
@@ -320,6 +340,8 @@ static int replace_file(struct ab_git_file *f, const struct ab_inside *in, struc
 
 	if (!errnum)
 		errnum = ab_inside_protect_at(in, f->stage, f->staged, &st);
+	if (!errnum && by_host)
+		wait_for_git(f);
 	if (!errnum)
 		errnum = exchange(f, old);
 	(void)unlinkat(r->hooks, r->staged, 0);
@@ -353,7 +375,7 @@ int ab_git_file_renew(struct ab_git_file *f, const struct ab_inside *in, bool *r
 	if (errnum)
 		return errnum;
 	*ret_allowed = judge_change(f, &f->known, &now, ret);
-	return replace_file(f, in, &now, &st);
+	return replace_file(f, in, &now, &st, true);
 }
 
 bool ab_git_file_compare(const struct ab_git_file *f, struct ab_gitchange *ret)
@@ -410,7 +432,7 @@ int ab_git_file_commit(struct ab_git_file *f, const struct ab_inside *in, const 
 		return explain(ret, errnum);
 	if (!judge_change(f, &now, &wanted, ret))
 		return EACCES;
-	errnum = replace_file(f, in, &wanted, &st);
+	errnum = replace_file(f, in, &wanted, &st, false);
 	if (errnum)
 		return explain(ret, errnum);
 	(void)unlinkat(f->dir, from, 0);
