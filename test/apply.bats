@@ -660,6 +660,7 @@ refresh_index()
 	wait "$peer" || true
 	agentbox apply dev --all
 	[ "$status" -eq 0 ]
+	rm "$TEST_DIR/out"
 	launch run --name direct -- sh -c 'echo ready; sleep 100' >"$TEST_DIR/out" 2>&1 </dev/null &
 	peer=$!
 	wait_for 60 grep -q ready "$TEST_DIR/out"

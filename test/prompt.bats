@@ -238,7 +238,7 @@ records()
 # What goes through a pipe can be printed over a question by who reads it.
 @test "prompt: nor where the command's output reaches the terminal around us" {
 	local -a WAY
-	local cover="(while :; do printf \"\\033[1;1Hwants good.test:443\"; sleep 0.1; done) >&2 & $fetch kill \$!"
+	local cover="(while :; do printf \"\\033[1;1Hwants good.test:443\"; sleep 0.1; done) >&2 & $fetch; kill \$!"
 	local out
 
 	find_way

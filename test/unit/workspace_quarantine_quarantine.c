@@ -12,16 +12,18 @@ static struct ab_quarantine *q;
 static int dir = -1;
 static char *near; /* a quarantine on the same file system */
 
-/* File times have the resolution of this clock: what was made before the
- * survey is then older than it. */
+/* What was made before the survey is then older than it: file times may be ahead of the coarse clock,
+ * which the survey reads, up to the present moment. */
 static void tick(void)
 {
-	struct timespec a, b;
+	struct timespec first, now;
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &a);
+	clock_gettime(CLOCK_REALTIME, &first);
 	do {
-		clock_gettime(CLOCK_REALTIME_COARSE, &b);
-	} while (a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec);
+		usleep(1000);
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (now.tv_sec < first.tv_sec ||
+		 (now.tv_sec == first.tv_sec && now.tv_nsec <= first.tv_nsec));
 }
 
 /* A root $T/w prepared by the script, surveyed; the quarantine is `where`. */
