@@ -107,9 +107,15 @@ static const struct {
 	{ "ground", ENODEV, NULL, "this kernel lacks a file system; agentbox doctor shows which" },
 };
 
+/* A limit of this process: whatever failed failed for that, and no other folder would help. */
+static bool is_own_limit(int errnum)
+{
+	return errnum == EMFILE || errnum == EFBIG;
+}
+
 void ab_box_explain(struct ab_error *err)
 {
-	if (err->hint[0] || err->code != AB_ESYSTEM)
+	if (err->code != AB_ESYSTEM || (err->hint[0] && !is_own_limit(err->errnum)))
 		return;
 	for (size_t i = 0; i < AB_COUNT(causes); i++) {
 		if ((causes[i].step && strcmp(causes[i].step, err->step) != 0) ||
