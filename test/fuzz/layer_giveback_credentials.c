@@ -37,6 +37,8 @@ static void check_result(const char *path, const char *host, size_t host_len, co
 		abort();
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;

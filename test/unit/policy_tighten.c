@@ -278,7 +278,7 @@ static void compare_judges(const struct ab_policy *without, const struct ab_poli
 
 /* A sanitizer makes each many times as slow, and is about memory: for that,
  * these are enough. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef AB_SANITIZED
 enum { ROUNDS = 300 };
 #else
 enum { ROUNDS = 1500 };

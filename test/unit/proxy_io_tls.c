@@ -313,7 +313,7 @@ static void look_at_authority(void)
 }
 
 /* A sanitizer's memory is too large to be looked through. */
-#ifndef __SANITIZE_ADDRESS__
+#ifndef AB_SANITIZED
 enum { KEY = 32 };
 
 /* How often these bytes, which are given inverted so that they are not found
@@ -393,7 +393,7 @@ int main(void)
 	      "a server of TLS 1.1");
 	talks(0, "h2", "the handshake failed: bad extension", "a server that chooses HTTP/2");
 	no_tls();
-#ifndef __SANITIZE_ADDRESS__
+#ifndef AB_SANITIZED
 	wiped();
 #endif
 	clients();

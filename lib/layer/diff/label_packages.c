@@ -287,12 +287,13 @@ static bool is_elsewhere(const struct text *t)
 static void check_dependencies(const struct ab_detail *old, const struct ab_detail *new,
 			       struct ab_label_hits *hits)
 {
-	const char *p = new->at, *end = new->at + new->len;
+	const char *p = new->at, *end;
 	struct text value;
 	size_t checks = 0;
 
 	if (new->kind != AB_DETAIL_NESTED)
 		return;
+	end = p + new->len;
 	while (next_text(&p, end, &value)) {
 		ab_autofree char *detail = NULL;
 

@@ -118,7 +118,8 @@ static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *
 		if (hold < look.from)
 			hold = ab_search_hold(&look);
 	}
-	ab_buf_add(out, s + done, hold - done);
+	if (hold > done)
+		ab_buf_add(out, s + done, hold - done);
 	*ret_done = hold;
 	return result;
 }
