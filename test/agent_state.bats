@@ -124,22 +124,91 @@ agents=(claude codex gemini opencode copilot qwen)
 	[ "$status" -eq 0 ]
 	[ ! -e "$HOME/.claude" ]
 	# Not those that are in use by another box, that have something in them, or are older.
-	launch run --profile claude --unknown deny -- sh -c 'echo ready
-		until [ -e go ]; do sleep 0.05; done
-		echo said >~/.claude/projects/1.jsonl' >"$TEST_DIR/peer.out" 2>&1 </dev/null &
-	peer=$!
-	wait_for 60 grep -q ready "$TEST_DIR/peer.out"
+	start_peer 'echo said >~/.claude/projects/1.jsonl'
 	[ -d "$HOME/.claude/projects" ]
 	boxed claude true
 	[ "$status" -eq 0 ]
 	[ -d "$HOME/.claude/projects" ]
+	# Nor one that the host has replaced meanwhile.
+	mkdir "$HOME/.claude/mine"
+	rmdir "$HOME/.claude/todos"
+	mv "$HOME/.claude/mine" "$HOME/.claude/todos"
 	touch go
 	wait "$peer"
 	[ "$(cat "$HOME/.claude/projects/1.jsonl")" = said ]
-	[ ! -e "$HOME/.claude/todos" ]
-	mkdir "$HOME/.claude/todos"
+	[ -d "$HOME/.claude/todos" ]
 	boxed claude true
 	[ -d "$HOME/.claude/todos" ]
+}
+
+@test "share: nothing is left of a start that fails" {
+	run timeout 60 "$AGENTBOX" run --profile claude --unknown deny -- true <"$HOME"
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"standard input is a folder"* ]]
+	[ ! -e "$HOME/.claude" ]
+	# The twin: a folder that has something in it stays.
+	mkdir -p "$HOME/.claude/projects/x"
+	run timeout 60 "$AGENTBOX" run --profile claude --unknown deny -- true <"$HOME"
+	[ "$status" -eq 125 ]
+	[ "$(ls "$HOME/.claude")" = projects ]
+}
+
+# start_peer SCRIPT: a run of claude that waits for the file go, then runs SCRIPT.
+start_peer()
+{
+	launch run --profile claude --unknown deny -- sh -c 'echo ready
+		until [ -e go ]; do sleep 0.05; done
+		eval "$1"' - "$1" >"$TEST_DIR/peer.out" 2>&1 </dev/null &
+	peer=$!
+	wait_for 60 grep -q ready "$TEST_DIR/peer.out"
+}
+
+# A run of claude that stops when its box is planned and not recorded. Meanwhile the peer ends.
+run_beside_ending_peer()
+{
+	timeout 100 strace -qqq -o /dev/null -e trace=memfd_create \
+		-e inject=memfd_create:signal=STOP:when=1 sh -c 'echo $$ >"$0"; exec "$@"' \
+		"$TEST_DIR/pid" "$AGENTBOX" run --profile claude --unknown deny -- cat "$HOME/.claude/projects/1.jsonl" \
+		>"$TEST_DIR/late.out" 2>&1 3>&- </dev/null &
+	late=$!
+	wait_for 60 is_planned
+	touch go
+	wait "$peer"
+	wait_for 60 has_continued
+	status=0
+	wait "$late" || status=$?
+	output=$(cat "$TEST_DIR/late.out")
+	echo "$output"
+	rm go "$TEST_DIR/pid"
+}
+
+is_planned()
+{
+	[ -s "$TEST_DIR/pid" ] && find "/proc/$(cat "$TEST_DIR/pid")/fd" -lname '*memfd:*' | grep -q .
+}
+
+# The signal to continue may come before the one to stop.
+has_continued()
+{
+	kill -CONT "$(cat "$TEST_DIR/pid")" 2>/dev/null || true
+	! kill -0 "$late" 2>/dev/null
+}
+
+@test "share: a folder that another run removes during a start fails that start" {
+	local peer late
+	need program:strace
+
+	start_peer ''
+	run_beside_ending_peer
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"the shared folder $HOME/.claude/"*" was removed during the start"*"start the run again"* ]]
+	[ ! -e "$HOME/.claude" ]
+	# The twin: one that was used stays.
+	start_peer 'for f in projects todos; do echo said >~/.claude/$f/1.jsonl; done'
+	run_beside_ending_peer
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/.claude/projects/1.jsonl")" = said ]
 }
 
 @test "share: memory and workflows in it stay closed, also in folders that come later" {

@@ -1,6 +1,10 @@
-/* Which files go back to the host, and by which name the rule of each is found. */
+/* Which folders are shared and who created them; which files go back to the host, and by which name
+ * the rule of each is found. */
 #include "layer/giveback/share.h"
 
+#include <fcntl.h>
+
+#include "base/data/error.h"
 #include "layer/giveback/credentials.h"
 #include "workspace_help.h"
 
@@ -44,9 +48,52 @@ static void test_rules(void)
 	ok(paths.len == 1 && entries.len == 1 && notes.len == 0, "so is one that has a rule");
 }
 
+static bool check(const struct ab_shares *shares)
+{
+	return ab_share_check(shares, &(struct ab_error){ 0 }) == 0;
+}
+
+static void test_shares(void)
+{
+	struct ab_policy policy = { .home = top };
+	struct ab_shares shares = { 0 };
+	struct ab_error err = { 0 };
+
+	sh("mkdir -p $T/.a/old");
+	ab_strv_add(&policy.fs.share, at(".a/old"));
+	ab_strv_add(&policy.fs.share, at(".b/c"));
+	ab_strv_add(&policy.fs.share, at(".b/c"));
+	ab_share_create(&policy, &shares, &notes);
+	ok(shares.len == 3 && notes.len == 0, "each folder is listed once");
+	if (shares.len == 3) {
+		is_str(shares.v[0].path, at(".a/old"), "the first is older");
+		ok(!shares.v[0].created, "and was not created");
+		is_str(shares.v[1].path, at(".b"), "a folder comes before what is in it");
+		ok(shares.v[1].created && shares.v[2].created, "both are new");
+		ok(ab_share_is(&shares.v[1], AT_FDCWD, at(".b")), "it is known again");
+		sh("ln -s .b $T/link");
+		ok(!ab_share_is(&shares.v[1], AT_FDCWD, at("link")), "but not behind a link");
+	}
+	ok(check(&shares), "all are there");
+	/* The number may be used again at once: the time of birth is another one. */
+	sh("rmdir $T/.b/c; sleep 0.02; mkdir $T/.b/c");
+	ok(ab_share_check(&shares, &err) < 0, "one has been replaced");
+	is_str(err.step, "workspace", "with the step");
+	ab_share_create(&policy, &shares, &notes);
+	ok(shares.len == 3 && !shares.v[2].created && check(&shares),
+	   "planned again, it is somebody else's");
+	sh("rmdir $T/.b/c");
+	ok(!check(&shares), "one is gone");
+	ab_share_create(&policy, &shares, &notes);
+	ok(shares.len == 3 && shares.v[2].created && check(&shares), "and created again");
+	ab_shares_fini(&shares);
+	ab_strv_fini(&policy.fs.share);
+}
+
 int main(void)
 {
 	start();
+	test_shares();
 	test_links();
 	test_rules();
 	ab_strv_fini(&paths);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/data/buf.h"
+#include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
@@ -15,24 +17,65 @@
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
 
+enum { CREATE_TRIES = 5 };
+
+static int identify(int at, const char *name, int flags, struct ab_folder_id *ret)
+{
+	struct statx st;
+
+	if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_INO | STATX_BTIME, &st) < 0)
+		return -1;
+	*ret = (struct ab_folder_id){ .dev = makedev(st.stx_dev_major, st.stx_dev_minor),
+				      .ino = st.stx_ino };
+	if (st.stx_mask & STATX_BTIME)
+		ret->born_ns = st.stx_btime.tv_sec * INT64_C(1000000000) + st.stx_btime.tv_nsec;
+	return 0;
+}
+
+static bool is_same(const struct ab_folder_id *a, const struct ab_folder_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->born_ns == b->born_ns;
+}
+
+/* Takes `path`. A folder that was removed and created again replaces the one before. */
+static void add_share(struct ab_shares *shares, char *path, const struct ab_folder_id *id,
+		      bool created)
+{
+	for (size_t i = 0; i < shares->len; i++) {
+		struct ab_share *s = &shares->v[i];
+
+		if (strcmp(s->path, path) != 0)
+			continue;
+		s->created = created || (s->created && is_same(&s->id, id));
+		s->id = *id;
+		free(path);
+		return;
+	}
+	shares->v = ab_realloc(shares->v, (shares->len + 1) * sizeof(shares->v[0]));
+	shares->v[shares->len++] = (struct ab_share){ .path = path, .id = *id, .created = created };
+}
+
 /* `path` below the folder `home`. -1 with errno. */
-static int make_folders(int top, const char *home, const char *path, struct ab_strv *created)
+static int make_folders(int top, const char *home, const char *path, struct ab_shares *ret)
 {
 	ab_autofree char *copy = ab_strdup(path);
 	ab_autoclose int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
 	char *name = copy, *slash;
 
 	do {
+		struct ab_folder_id id;
+		bool created;
 		int next;
 
 		slash = strchr(name, '/');
 		if (slash)
 			*slash = '\0';
-		if (mkdirat(at, name, 0700) == 0)
-			ab_strv_give(created, ab_path_join(home, copy));
-		else if (errno != EEXIST)
+		created = mkdirat(at, name, 0700) == 0;
+		if (!created && errno != EEXIST)
 			return -1;
 		next = ab_open_beneath(at, name, O_PATH | O_DIRECTORY);
+		if (next >= 0 && (created || !slash) && identify(next, "", AT_EMPTY_PATH, &id) == 0)
+			add_share(ret, ab_path_join(home, copy), &id, created);
 		ab_closep(&at);
 		at = next;
 		if (slash)
@@ -42,22 +85,29 @@ static int make_folders(int top, const char *home, const char *path, struct ab_s
 	return at < 0 ? -1 : 0;
 }
 
-static void create_folder(int top, const char *home, const char *path, struct ab_strv *created,
+static void create_folder(int top, const char *home, const char *path, struct ab_shares *ret,
 			  struct ab_strv *notes)
 {
 	const char *below = path + (home[1] ? strlen(home) + 1 : 1);
 	ab_autofree char *shown = NULL;
-	struct stat st;
+	struct ab_folder_id id;
 
-	if (stat(path, &st) == 0 || make_folders(top, home, below, created) == 0)
+	if (identify(AT_FDCWD, path, 0, &id) == 0) {
+		add_share(ret, ab_strdup(path), &id, false);
 		return;
+	}
+	/* ENOENT: the end of another run has removed a folder on the way. */
+	for (int i = 0; i < CREATE_TRIES; i++)
+		if (make_folders(top, home, below, ret) == 0)
+			return;
+		else if (errno != ENOENT)
+			break;
 	shown = ab_escape(path);
 	ab_strv_addf(notes, "cannot create %s to share it: %s", shown,
 		     errno == ELOOP ? "it is not below plain folders" : strerror(errno));
 }
 
-void ab_share_create(const struct ab_policy *policy, struct ab_strv *ret_created,
-		     struct ab_strv *notes)
+void ab_share_create(const struct ab_policy *policy, struct ab_shares *ret, struct ab_strv *notes)
 {
 	const struct ab_strv *share = &policy->fs.share;
 	ab_autoclose int home = -1;
@@ -68,7 +118,41 @@ void ab_share_create(const struct ab_policy *policy, struct ab_strv *ret_created
 	for (size_t i = 0; i < share->len && home >= 0; i++)
 		if (ab_path_within(share->v[i], policy->home) &&
 		    strcmp(share->v[i], policy->home) != 0)
-			create_folder(home, policy->home, share->v[i], ret_created, notes);
+			create_folder(home, policy->home, share->v[i], ret, notes);
+}
+
+int ab_share_check(const struct ab_shares *shares, struct ab_error *err)
+{
+	for (size_t i = 0; i < shares->len; i++) {
+		ab_autofree char *shown = NULL;
+		struct ab_folder_id now;
+
+		if (identify(AT_FDCWD, shares->v[i].path, 0, &now) == 0 &&
+		    is_same(&now, &shares->v[i].id))
+			continue;
+		shown = ab_escape(shares->v[i].path);
+		ab_fail(err, AB_ESYSTEM, 0, "the shared folder %s was removed during the start",
+			shown);
+		ab_hint(err, "start the run again; an empty one is removed when the run that "
+			     "created it ends");
+		return ab_step(err, "workspace");
+	}
+	return 0;
+}
+
+bool ab_share_is(const struct ab_share *share, int at, const char *name)
+{
+	struct ab_folder_id now;
+
+	return identify(at, name, AT_SYMLINK_NOFOLLOW, &now) == 0 && is_same(&now, &share->id);
+}
+
+void ab_shares_fini(struct ab_shares *shares)
+{
+	for (size_t i = 0; i < shares->len; i++)
+		free(shares->v[i].path);
+	free(shares->v);
+	*shares = (struct ab_shares){ 0 };
 }
 
 /* The path below the real home folder, though HOME may be a link. */

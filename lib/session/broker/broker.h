@@ -19,6 +19,7 @@ struct ab_peer;
 struct ab_policy_input;
 struct ab_run;
 struct ab_secrets;
+struct ab_shares;
 struct ab_spec;
 struct ab_survey;
 struct ab_judge_duty;
@@ -36,7 +37,7 @@ struct ab_broker_duty {
 	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
 	const char *home;		 /* the real home folder, or NULL */
-	const struct ab_strv *created;	 /* shared folders that the run has created */
+	const struct ab_shares *shares;	 /* shared folders: empty ones are removed */
 	struct ab_home_return *returns;	 /* files that the home layer gives back, or NULL */
 	bool strict;			 /* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;

@@ -1,10 +1,12 @@
 #ifndef AB_SESSION_CLEANUP_SHARED_FOLDERS_H
 #define AB_SESSION_CLEANUP_SHARED_FOLDERS_H
 /* Folders that a run created to share them (filesystem.share, layer/giveback/share.h). */
-struct ab_run;
-struct ab_strv;
+struct ab_shares;
+struct ab_state;
 
-/* The box is gone: remove those that are still empty, unless another run can write to them. */
-void ab_shared_folders_remove(const struct ab_run *run, const struct ab_strv *created);
+/* The box of the run `own` is gone: remove those that are still empty, unless another run can write
+ * to them or they have been replaced. */
+void ab_shared_folders_remove(const struct ab_state *state, const char *own,
+			      const struct ab_shares *shares);
 
 #endif

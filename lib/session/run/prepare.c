@@ -16,7 +16,6 @@
 #include "base/system/path.h"
 #include "base/text/units.h"
 #include "landlock/landlock.h"
-#include "layer/giveback/share.h"
 #include "layer/journal/view.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/profiles.h"
@@ -629,7 +628,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0)
 		return -1;
 	if (!p->nested)
-		ab_share_create(p->policy, &p->created, &p->notes);
+		ab_share_create(p->policy, &p->shares, &p->notes);
 	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
@@ -741,7 +740,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_host_facts_fini(&p->host);
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
-	ab_strv_fini(&p->created);
+	ab_shares_fini(&p->shares);
 	ab_strv_fini(&p->details);
 	ab_strv_fini(&p->notes);
 	p->policy = NULL;

@@ -3,6 +3,7 @@
 /* From a request to the specification of its box: policy, facts about the host, plan, environment.
  * Only reads; nothing has started yet. */
 #include "audit/write/copy.h"
+#include "layer/giveback/share.h"
 #include "sandbox/plan/spec.h"
 #include "session/host/facts.h"
 #include "session/home/home_return.h"
@@ -26,7 +27,7 @@ struct ab_prepared {
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */
-	struct ab_strv created;	       /* shared folders that did not exist */
+	struct ab_shares shares;       /* shared folders, and what was created on the way */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
 	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */

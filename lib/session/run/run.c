@@ -28,6 +28,7 @@
 #include "sandbox/start/launch.h"
 #include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
+#include "session/cleanup/shared_folders.h"
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
 #include "session/control/box_network.h"
@@ -178,7 +179,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .deny_read = &p->policy->fs.deny_read,
 				       .home = p->host.home,
 				       .returns = &p->returns,
-				       .created = &p->created,
+				       .shares = &p->shares,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
@@ -197,7 +198,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
 	    ab_claim_check(&p->state, &p->host.survey.write, err) < 0 ||
-	    ab_prepare_layers(r->request, p, err) < 0)
+	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
 		return -1;
 	release_stdio(r);
 	if (open_prompt(r, &duty.rescue, err) < 0 || prepare_judge(r, &judge, err) < 0)
@@ -275,8 +276,12 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 				     &(struct ab_error){ 0 });
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
+	/* The broker removes them at its own end. Without one, the supervisor is not locked yet. */
 	if (r->broker)
 		ab_broker_end(ab_take(r->broker));
+	else
+		ab_shared_folders_remove(&r->prepared->state, r->prepared->spec.run_id,
+					 &r->prepared->shares);
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 }
