@@ -420,6 +420,37 @@ static void test_undo_refusals(void)
 	ok(sh("cd lower; [ $(cat a) = 1 ] && [ ! -e new ] && [ -e old/f ]") == 0,
 	   "takes everything back");
 
+	/* An original cannot return to a folder that is gone, a new file needs none. */
+	make_set(lower, upper);
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	wait_for_tick();
+	sh("cd lower; mv d away");
+	free(now);
+	now = snapshot("lower");
+	ok(undo(AB_APPLY_THEIRS) < 0 && error.code == AB_EREFUSED && strstr(error.text, "d/x"),
+	   "the folder of an original is gone: %s", error.text);
+	host_is(now, "nothing was touched");
+	sh("cd lower; ln -s away d");
+	ok(undo(AB_APPLY_THEIRS) < 0 && strstr(error.text, "d/x"), "nor is it a link: %s",
+	   error.text);
+	sh("cd lower; rm d; mkdir d");
+	ok(undo(AB_APPLY_THEIRS) == 0 && sh("[ -e lower/d/x ] && [ $(cat lower/a) = 1 ]") == 0,
+	   "taken back when it is there again: %s", error.text);
+
+	make_set(lower, upper);
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	wait_for_tick();
+	sh("rm -r lower/d");
+	ok(undo(AB_APPLY_OURS) == 0 && sh("[ ! -e lower/d ] && [ $(cat lower/a) = 1 ]") == 0,
+	   "ours leaves it as it is: %s", error.text);
+
+	make_set("mkdir d; echo 1 >a", "mkdir d; echo n >d/n; echo 22 >a");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == 0, "applied: %s", error.text);
+	wait_for_tick();
+	sh("rm -r lower/d");
+	ok(undo(AB_APPLY_THEIRS) == 0 && sh("[ $(cat lower/a) = 1 ]") == 0,
+	   "a folder that had only a new file may be gone: %s", error.text);
+
 	make_set(lower, upper);
 	ok(apply_one("a") == 0, "applied: %s", error.text);
 	sh("echo newer >upper/a");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
@@ -174,6 +175,27 @@ static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 	return 0;
 }
 
+/* Before anything is taken back: an original can only return to a folder. */
+static int check_parents(struct ab_site *site, const struct ab_step_now *now, struct ab_error *err)
+{
+	for (size_t i = 0; i < site->steps.len; i++) {
+		const struct ab_step *step = &site->steps.v[i];
+		bool placed = step->kind == AB_STEP_PUT || step->kind == AB_STEP_REMOVE;
+		ab_autofree char *shown = NULL;
+		const char *name;
+
+		if (now[i].skip || !placed || !step->old.ino ||
+		    ab_parent_open(&site->host, site->root, step->path, &name) >= 0)
+			continue;
+		shown = ab_escape(step->path);
+		ab_fail(err, AB_EREFUSED, errno,
+			"nothing was taken back: the folder of %s cannot be opened", shown);
+		return ab_hint(err, "create it again, or use --ours: it leaves what changed since "
+				    "as it is and takes back the rest");
+	}
+	return 0;
+}
+
 static int count_waiting(struct ab_layer_set *set, bool home, struct ab_error *err)
 {
 	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
@@ -207,7 +229,7 @@ int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 		return ab_hint(err, "--theirs takes them back too, and loses what changed since;\n"
 				    "--ours leaves them as they are and takes back the rest");
 	}
-	if (ab_site_undo(&site, now, progress, err) < 0)
+	if (check_parents(&site, now, err) < 0 || ab_site_undo(&site, now, progress, err) < 0)
 		return -1;
 	return count_waiting(set, site.steps.home, err);
 }
