@@ -1,6 +1,7 @@
 /* Claims on folders of the host: what they exclude, and what they do not. */
 #include "session/state/claim.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -16,6 +17,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
+#include "base/system/clock.h"
 #include "session/state/live_writers.h"
 #include "session/state/state.h"
 #include "tap.h"
@@ -156,6 +158,35 @@ static void test_other_process(void)
 	ok(!is_file_there(), "nothing is left");
 }
 
+/* Signals are blocked while a box is being made. */
+static void test_signals(void)
+{
+	ab_autofree char *place = at("a/b");
+	struct ab_strv roots = { .v = &place, .len = 1 };
+	struct ab_claim claim;
+	sigset_t one, before;
+	int end, number;
+	pid_t pid = hold_claim(place, &end);
+	int64_t began;
+
+	ab_claim_init(&claim, &state, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, SIGINT);
+	sigprocmask(SIG_BLOCK, &one, &before);
+	raise(SIGINT);
+	began = ab_now_ms();
+	ok(take(&claim, place, NULL) < 0 && error.errnum == EINTR && ab_now_ms() - began < 5000,
+	   "a signal ends the wait for another claim: %s", error.text);
+	ok(ab_claim_wait(&state, &roots, end_claim, &end, &error) < 0 && error.errnum == EINTR,
+	   "and that of a run: %s", error.text);
+	sigwait(&one, &number);
+	close(end);
+	ok(take(&claim, place, NULL) == 0, "without a signal it waits: %s", error.text);
+	ab_claim_release(&claim);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	waitpid(pid, NULL, 0);
+}
+
 /* An active run with this record. */
 static void start_run(struct ab_run *run, const char *record)
 {
@@ -262,6 +293,7 @@ int main(void)
 		abort();
 	test_runs();
 	test_other_process();
+	test_signals();
 	test_writers();
 	test_records();
 	ab_state_fini(&state);

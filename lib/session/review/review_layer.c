@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +20,7 @@
 #include "layer/walk/index.h"
 #include "layer/walk/withheld.h"
 #include "sandbox/plan/plan.h"
+#include "session/terminal/signal_hold.h"
 #include "workspace/tree/dir.h"
 
 #define PROJECT "project"
@@ -86,19 +86,6 @@ struct copying {
 };
 
 /* Signals are blocked while a box is being made: look for one now and then. */
-static bool is_interrupted(void)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(ending); i++)
-		if (sigismember(&pending, ending[i]))
-			return true;
-	return false;
-}
-
 static bool watch_copy(void *arg)
 {
 	struct copying *c = arg;
@@ -108,7 +95,7 @@ static bool watch_copy(void *arg)
 		c->told = now;
 		c->setup->progress(c->setup->arg, c->copy.entries, c->copy.bytes);
 	}
-	return is_interrupted();
+	return ab_signal_is_pending();
 }
 
 static int explain_copy(const struct copying *c, int errnum, struct ab_error *err)

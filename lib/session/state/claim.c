@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "base/system/path.h"
 #include "session/state/live_writers.h"
 #include "session/state/state.h"
+#include "session/terminal/signal_hold.h"
 
 #define CLAIM "claim"
 
@@ -29,23 +29,15 @@ enum {
 	PAUSE_MS = 20,
 };
 
-/* Signals are blocked while a box is being made. */
-static bool is_interrupted(void)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(ending); i++)
-		if (sigismember(&pending, ending[i]))
-			return true;
-	return false;
-}
-
 static void pause_shortly(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
+}
+
+/* Signals are blocked while a box is being made. */
+static int fail_interrupted(struct ab_error *err)
+{
+	return ab_fail(err, AB_ESYSTEM, EINTR, "wait for the end of an apply");
 }
 
 /* The folder of the claim that holds the lock; "" while it is not written yet. */
@@ -101,6 +93,8 @@ static int lock_claim(const struct ab_claim *claim, int *ret, struct ab_error *e
 		}
 		if (errno != EWOULDBLOCK)
 			return ab_fail(err, AB_ESYSTEM, errno, "lock %s/" CLAIM, state->path);
+		if (ab_signal_is_pending())
+			return fail_interrupted(err);
 		if (ab_now_ms() >= until)
 			return fail_busy(state, err);
 		pause_shortly();
@@ -228,8 +222,8 @@ int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
 
 		if (found <= 0)
 			return found;
-		if (is_interrupted())
-			return ab_fail(err, AB_ESYSTEM, EINTR, "wait for the end of an apply");
+		if (ab_signal_is_pending())
+			return fail_interrupted(err);
 		if (ab_now_ms() >= until)
 			return fail_claimed(place, err);
 		if (!told)
