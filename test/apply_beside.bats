@@ -77,17 +77,17 @@ nothing_left()
 
 	launch run --review --name dev -- sh -c 'echo 22 >a; echo 22 >b' </dev/null
 	hold_apply apply dev --all
-	launch run -- sh -c 'for f in .agentbox-*; do [ ! -e "$f" ] || echo evil >"$f"; done; cat b' \
-		>"$TEST_DIR/run.out" 2>&1 </dev/null &
-	run=$!
-	wait_for 60 grep -q "waiting: agentbox is changing files in the workspace" "$TEST_DIR/run.out"
-	# The twin: a run elsewhere does not wait.
+	# The twin: a run elsewhere does not wait. First, because the other one waits for ten seconds.
 	mkdir "$HOME/other"
 	cd "$HOME/other"
 	agentbox run -- sh -c 'echo elsewhere >x; cat x'
 	[ "$status" -eq 0 ]
 	[ "$output" = elsewhere ]
 	cd "$WORKSPACE"
+	launch run -- sh -c 'for f in .agentbox-*; do [ ! -e "$f" ] || echo evil >"$f"; done; cat b' \
+		>"$TEST_DIR/run.out" 2>&1 </dev/null &
+	run=$!
+	wait_for 60 grep -q "waiting: agentbox is changing files in the workspace" "$TEST_DIR/run.out"
 	[ ! -e b ]
 	end_apply
 	wait "$run"

@@ -79,6 +79,10 @@ static void test_lines(void)
 		  true,
 		  "2 changes; not applied, because the run ab3de can write to the workspace. Later: "
 		  "agentbox diff k, agentbox apply k, agentbox discard k" },
+		{ { .changed = 2, .waiting = 2, .busy = "?" },
+		  true,
+		  "2 changes; not applied, because it is not known which runs are active. Later: "
+		  "agentbox diff k, agentbox apply k, agentbox discard k" },
 		{ { .changed = 5, .waiting = 5, .cut = true },
 		  false,
 		  "at least 5 changes; these are too many to apply: agentbox discard k" },

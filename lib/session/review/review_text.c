@@ -60,11 +60,14 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 		ab_buf_printf(&b, "; all applied (to take %s back: agentbox undo %s)",
 			      sum->changed == 1 ? "it" : "them", key);
 	} else if (sum->busy[0]) {
-		ab_buf_printf(
-			&b,
-			"; not applied, because the run %s can write to the workspace. Later: "
-			"agentbox diff %s, agentbox apply %s, agentbox discard %s",
-			sum->busy, key, key, key);
+		ab_buf_puts(&b, "; not applied, because ");
+		if (sum->busy[0] == '?')
+			ab_buf_puts(&b, "it is not known which runs are active");
+		else
+			ab_buf_printf(&b, "the run %s can write to the workspace", sum->busy);
+		ab_buf_printf(&b,
+			      ". Later: agentbox diff %s, agentbox apply %s, agentbox discard %s",
+			      key, key, key);
 	} else if (automatic) {
 		ab_buf_printf(&b,
 			      "; %" PRIu64 " applied, %" PRIu64
