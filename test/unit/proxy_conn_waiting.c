@@ -118,14 +118,79 @@ static void test_answers(void)
 	ok(is_settled(2, number, AB_SETTLED_ANSWERED, 0), "nobody is released");
 	a = ask_for("evil.test", 443);
 	is_str(hear(a, 12), NO_403, "no more is asked about it");
-	ok(strstr(hear(a, 4000), "denied for this run (evil.test:443)"), "for this run");
+	ok(strstr(hear(a, 4000), "denied for this run (evil.test)"), "for this run");
+	close(a);
+	a = ask_for("evil.test", 8080);
+	is_str(hear(a, 12), NO_403, "nor about another of its ports");
 	close(a);
 	ok(told.nwanted == 3, "indeed");
 	report = stop_proxy(proxy);
-	ok(report.allowed == 4 && report.denied == 2, "all are counted");
-	ok(report.lines.len && strstr(report.lines.v[0], "2 requests"),
+	ok(report.allowed == 4 && report.denied == 3, "all are counted");
+	ok(report.lines.len && strstr(report.lines.v[0], "3 requests"),
 	   "what was allowed is not told as denied");
 	ok(has_record("request", "\"rule\":\"grant\""), "a word is what let it through");
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
+/* The number of the open question about a port of the host, once it is there. */
+static uint32_t number_at(const char *host, uint16_t port, int *ret_fd)
+{
+	size_t before = told.nwanted;
+
+	*ret_fd = ask_for(host, port);
+	return wanted(before + 1) ? told.wanted[before].number : 0;
+}
+
+static bool was_settled(uint32_t number)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&told.lock);
+	for (size_t i = 0; i < told.nsettled; i++)
+		found |= told.settled[i].number == number &&
+			 told.settled[i].how == AB_SETTLED_ANSWERED;
+	pthread_mutex_unlock(&told.lock);
+	return found;
+}
+
+static void test_ports(void)
+{
+	struct ab_policy policy;
+	struct ab_proxy_setup setup;
+	struct ab_proxy *proxy;
+	struct ab_proxy_report report;
+	uint32_t web, tls, ssh;
+	int a, b, c;
+
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_ASK);
+	setup = setup_of(&policy);
+	proxy = start_proxy(&setup);
+	web = number_at("127.0.0.3", 80, &a);
+	tls = number_at("127.0.0.3", 443, &b);
+	ssh = number_at("127.0.0.3", 22, &c);
+	ab_proxy_answer(proxy, web, AB_HOST_ANSWER_ONCE, "terminal");
+	ok(settled(2) && was_settled(web) && was_settled(tls), "a yes to 80 is one to 443");
+	ok(!was_settled(ssh) && !readable(c, 50), "and to no other port");
+	close(a);
+	close(b);
+	ab_proxy_answer(proxy, ssh, AB_HOST_ANSWER_NO, "terminal");
+	is_str(hear(c, 12), NO_403, "which gets a no of its own");
+	close(c);
+
+	web = number_at("evil.test", 80, &a);
+	tls = number_at("evil.test", 443, &b);
+	ssh = number_at("evil.test", 22, &c);
+	ab_proxy_answer(proxy, tls, AB_HOST_ANSWER_NO, "terminal");
+	ok(settled(6) && was_settled(web) && was_settled(tls) && was_settled(ssh),
+	   "a no is one to every port");
+	is_str(hear(a, 12), NO_403, "80");
+	is_str(hear(c, 12), NO_403, "and 22");
+	close(a);
+	close(b);
+	close(c);
+	report = stop_proxy(proxy);
+	ok(report.denied == 4, "all are counted");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
 }
@@ -777,6 +842,7 @@ int main(void)
 {
 	world_init();
 	test_answers();
+	test_ports();
 	test_ends();
 	test_http();
 	test_budget();

@@ -81,10 +81,14 @@ static void check_newest(void)
 	ab_grants_add(&g, 1, "x.y", AB_GRANT_ALLOW, 0);
 	is_str(judge(&g, 1, "x.y", 443, ask), "+x.y", "a no is taken back");
 	ok(g.len == 2, "and forgotten");
-	ab_grants_add(&g, 1, "x.y:443", AB_GRANT_ANSWER, 0);
-	is_str(judge(&g, 1, "x.y", 443, ask), "-x.y:443", "an answer counts");
-	ab_grants_add(&g, 1, "x.y", AB_GRANT_ALLOW, 0);
-	is_str(judge(&g, 1, "x.y", 443, ask), "+x.y", "until the next word");
+	ab_grants_add(&g, 1, "a.b", AB_GRANT_ANSWER, 0);
+	is_str(judge(&g, 1, "a.b", 443, ask), "-a.b", "an answer counts");
+	is_str(judge(&g, 1, "a.b", 9, ask), "-a.b", "for every port");
+	is_str(judge(&g, 1, "a.b", 443, allow), "+list x.y", "that the list does not allow");
+	ab_grants_add(&g, 1, "a.b:443", AB_GRANT_ALLOW, 0);
+	ab_grants_add(&g, 1, "a.b", AB_GRANT_ANSWER, 0);
+	is_str(judge(&g, 1, "a.b", 443, ask), "+a.b:443", "nor a grant");
+	is_str(judge(&g, 1, "a.b", 9, ask), "-a.b", "for the others");
 	ok(!ab_grants_add(&g, 1, "x y", AB_GRANT_ALLOW, 0), "no host, no word");
 	ab_grants_fini(&g);
 }
@@ -110,8 +114,8 @@ static void check_names(void)
 	ab_grants_add(&g, 1, "x.y:8080", AB_GRANT_ALLOW, 0);
 	is_str(judge(&g, 1, "x.y", 0, none), "+x.y:8080", "a name resolves for one port");
 	is_str(judge(&g, 1, "z.y", 0, none), "-list ", "another does not");
-	ab_grants_add(&g, 1, "x.y:443", AB_GRANT_ANSWER, 0);
-	is_str(judge(&g, 1, "x.y", 0, none), "+x.y:8080", "one that is denied takes no name away");
+	ab_grants_add(&g, 1, "x.y", AB_GRANT_ANSWER, 0);
+	is_str(judge(&g, 1, "x.y", 0, none), "+x.y:8080", "an answer takes no name away");
 	ab_grants_add(&g, 1, "*.y", AB_GRANT_DENY, 0);
 	is_str(judge(&g, 1, "x.y", 0, allow), "-*.y", "all of them do");
 	is_str(judge(&g, 1, "x.y", 0, deny), "-list x.y", "and the deny list has the last word");

@@ -536,15 +536,32 @@ void ab_waiting_fini(struct ab_engine *engine)
 	}
 }
 
-/* For the same host and port, for the rest of the run. */
-static void remember_answer(struct ab_question *q, bool allow)
+static bool is_web_port(uint16_t port)
 {
-	struct ab_host_entry entry = ab_host_entry_of(&q->host, q->port);
+	return port == 80 || port == 443;
+}
+
+static void remember_grant(struct ab_question *q, uint16_t port, enum ab_grant_kind kind)
+{
+	struct ab_host_entry entry = ab_host_entry_of(&q->host, port);
 	char text[AB_HOST_ENTRY_TEXT];
 
 	ab_host_entry_format(&entry, text);
-	ab_grants_add(&q->engine->grants, q->engine->loop.now, text,
-		      allow ? AB_GRANT_ALLOW : AB_GRANT_ANSWER, 0);
+	ab_grants_add(&q->engine->grants, q->engine->loop.now, text, kind, 0);
+}
+
+/* For the rest of the run: a no covers every port of the host; a yes covers its port, and 80 and
+ * 443 together, because sites redirect from one to the other. */
+static void remember_answer(struct ab_question *q, bool allow)
+{
+	bool web = is_web_port(q->port);
+
+	if (!allow)
+		remember_grant(q, 0, AB_GRANT_ANSWER);
+	else
+		remember_grant(q, web ? 80 : q->port, AB_GRANT_ALLOW);
+	if (allow && web)
+		remember_grant(q, 443, AB_GRANT_ALLOW);
 }
 
 static const struct ab_question_end answer_ends[] = {
@@ -587,6 +604,34 @@ static void answer_hold(struct ab_engine *engine, enum ab_host_answer answer, co
 	settle_question(engine->waiting.hold, &end);
 }
 
+/* An open question about this host that the answer also covers. */
+static struct ab_question *find_covered(const struct ab_waiting *p, const struct ab_host *host,
+					uint16_t port, bool yes)
+{
+	for (struct ab_question *q = p->questions; q; q = q->next)
+		if (q->why == AB_QUESTION_UNKNOWN && strcmp(q->host.text, host->text) == 0 &&
+		    (!yes || (q->port != port && is_web_port(q->port) && is_web_port(port))))
+			return q;
+	return NULL;
+}
+
+/* Settle it, and what else the answer covers. After a yes a connection may ask again at once, so
+ * only the question that was open before is settled with it. */
+static void settle_host(struct ab_question *q, const struct ab_question_end *end)
+{
+	struct ab_engine *engine = q->engine;
+	struct ab_host host = q->host;
+	const struct ab_question *other =
+		end->yes ? find_covered(&engine->waiting, &host, q->port, true) : NULL;
+	uint32_t number = other ? other->number : 0;
+
+	settle_question(q, end);
+	if (number && (q = find_question(&engine->waiting, number, false)) != NULL)
+		settle_question(q, end);
+	while (!end->yes && (q = find_covered(&engine->waiting, &host, 0, false)) != NULL)
+		settle_question(q, end);
+}
+
 void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer answer,
 		       const char *by)
 {
@@ -602,7 +647,7 @@ void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_a
 	end.by = by;
 	if (answer != AB_HOST_ANSWER_ONCE)
 		remember_answer(q, answer == AB_HOST_ANSWER_RUN);
-	settle_question(q, &end);
+	settle_host(q, &end);
 }
 
 void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)

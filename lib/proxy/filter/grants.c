@@ -82,15 +82,22 @@ static bool matches_host(const struct ab_granted *g, const struct ab_host *host,
 					 : ab_host_entry_denies(&g->entry, host, port);
 }
 
-/* Does it allow the name with some port, or deny it with all? */
+/* Does it allow the name with some port, or deny it with all? A host that was answered with no
+ * still resolves, so that its connections are denied with an explanation. */
 static bool matches_name(const struct ab_granted *g, const struct ab_host *name)
 {
 	enum { SOME_USUAL = 443 };
 	uint16_t port = g->entry.port;
 
-	return g->kind == AB_GRANT_ALLOW
-		       ? ab_host_entry_allows(&g->entry, name, port ? port : SOME_USUAL)
-		       : !port && ab_host_entry_denies(&g->entry, name, 0);
+	switch (g->kind) {
+	case AB_GRANT_ALLOW:
+		return ab_host_entry_allows(&g->entry, name, port ? port : SOME_USUAL);
+	case AB_GRANT_DENY:
+		return !port && ab_host_entry_denies(&g->entry, name, 0);
+	case AB_GRANT_ANSWER:
+		break;
+	}
+	return false;
 }
 
 /* A grant cannot override these. */
@@ -120,19 +127,33 @@ static void apply_grant(const struct ab_granted *g, struct ab_verdict *verdict)
 						AB_BASIS_GRANT, g->text };
 }
 
-void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct ab_host *host,
-		     uint16_t port, struct ab_verdict *verdict)
+/* The newest one of an answer, or of another kind, that matches; or NULL. */
+static const struct ab_granted *find_newest(const struct ab_grants *grants, uint64_t now,
+					    const struct ab_host *host, uint16_t port, bool answer)
 {
-	if (is_fixed(verdict))
-		return;
 	for (size_t i = grants->len; i-- > 0;) {
 		const struct ab_granted *g = grants->v[i];
 
-		if (is_expired(g, now) || !matches_host(g, host, port))
-			continue;
-		apply_grant(g, verdict);
-		return;
+		if ((g->kind == AB_GRANT_ANSWER) == answer && !is_expired(g, now) &&
+		    matches_host(g, host, port))
+			return g;
 	}
+	return NULL;
+}
+
+void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct ab_host *host,
+		     uint16_t port, struct ab_verdict *verdict)
+{
+	const struct ab_granted *g;
+
+	if (is_fixed(verdict))
+		return;
+	g = find_newest(grants, now, host, port, false);
+	/* It was an answer about another port, perhaps. */
+	if (!g && verdict->access != AB_ACCESS_ALLOW)
+		g = find_newest(grants, now, host, port, true);
+	if (g)
+		apply_grant(g, verdict);
 }
 
 void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,

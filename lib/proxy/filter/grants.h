@@ -6,7 +6,8 @@
  *
  * If several match a host and port, the newest counts. One that denies
  * overrides the allow list; one that allows does not override the deny list or
- * the denied ranges. A plain list of at most AB_GRANTS_MAX. When it is full, the
+ * the denied ranges. An answer of no is for all ports of the host that nothing
+ * else allows, and is overridden by every other grant. A plain list of at most AB_GRANTS_MAX. When it is full, the
  * oldest "no" answers are dropped, then the oldest grants that allow: those
  * hosts are asked about again. Grants that deny are never dropped.
  */

@@ -118,9 +118,9 @@ static void put_process(struct ab_strv *lines, const json_t *process, size_t col
 
 static const char *const meanings[] = {
 	"once    allow these connections; ask again next time",
-	"run     allow this host and port until the run ends",
+	"run     allow this host until the run ends (80 and 443 are one)",
 	"always  the same, and add it to network.allow in your settings",
-	"no      deny it, like every host that is not allowed",
+	"no      deny this host until the run ends, on every port",
 };
 
 static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question *q,
