@@ -1,7 +1,6 @@
 /*
  * A protected name (".envrc"): `allow PATH --always` takes it out of filesystem.denyWrite in the
- * project's own settings, so that it counts for this project and no other. The file must be
- * trusted, or new: what is trusted afterwards is what was trusted before, and this one entry.
+ * project's own settings, so that it counts for this project and no other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,92 +9,25 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
-#include "policy/edit/edit_file.h"
-#include "policy/edit/json_edit.h"
+#include "policy/edit/project_file.h"
 #include "policy/layers/layers.h"
-#include "policy/layers/trust.h"
-#include "policy/read/settings_file.h"
-#include "policy/values/paths.h"
 #include "steer/permit/permit_state.h"
 #include "workspace/tree/names.h"
 #include "workspace/tree/obeyed.h"
 
 static const char *const keys[] = { "filesystem", "denyWrite" };
 
-struct project {
-	struct ab_policy_input in;
-	char *path; /* of its settings file */
-	char *text; /* what it contains, or NULL */
-	size_t len;
-};
+#define auto_project __attribute__((cleanup(ab_project_file_fini)))
 
-static void project_fini(struct project *p)
+static int change_project(struct ab_permit_job *job, const struct ab_project_file *p,
+			  const char *entry, bool remove, struct ab_error *err)
 {
-	free(p->path);
-	free(p->text);
-}
-#define auto_project __attribute__((cleanup(project_fini)))
-
-static int refuse_untrusted(const struct project *p, struct ab_error *err)
-{
-	ab_fail(err, AB_EREFUSED, 0, "%s is not trusted, so nothing can be allowed in it", p->path);
-	return ab_hint(err, "review it first: agentbox trust");
-}
-
-static int open_project(struct ab_permit_job *job, const char *workspace, struct project *ret,
-			struct ab_error *err)
-{
-	const struct ab_policy_input *in = job->ask->input;
-	ab_autofree char *state = ab_state_dir(in->environ, in->home, in->cwd);
-
-	ret->in = *in;
-	ret->in.workspace = workspace;
-	ret->in.judging = true;
-	ret->path = ab_path_join(workspace, AB_PROJECT_CONFIG);
-	if (ab_settings_file_read(ret->path, ret->path, true, &ret->text, &ret->len, err) < 0)
-		return -1;
-	if (ret->text &&
-	    (!state || ab_trust_check(state, ret->path, ret->text, ret->len) != AB_TRUST_HOLDS))
-		return refuse_untrusted(ret, err);
-	return 0;
-}
-
-/* Trust the new text if it is the old one and our change, and nothing of anybody else. */
-static int trust_change(const struct project *p, const char *expected, struct ab_error *err)
-{
-	struct ab_trust_review review;
-	int result;
-
-	if (ab_trust_review(&p->in, NULL, &review, err) < 0)
-		return -1;
-	if (review.len != strlen(expected) || memcmp(review.text, expected, review.len) != 0) {
-		ab_fail(err, AB_EREFUSED, 0, "%s was changed by another program at the same time",
-			p->path);
-		result = ab_hint(err, "review it: agentbox trust");
-	} else {
-		result = ab_trust_record(&p->in, &review, err);
-	}
-	ab_trust_review_fini(&review);
-	return result;
-}
-
-/* 1: the file has changed, and is trusted; 0: there was nothing to change. */
-static int change_project(struct ab_permit_job *job, const struct project *p, const char *entry,
-			  bool remove, struct ab_error *err)
-{
-	ab_autofree char *expected = NULL;
-	const char *old = p->text ? p->text : "";
-	size_t n = AB_COUNT(keys);
-	int changes = remove ? ab_json_edit_remove(old, p->len, keys, n, entry, &expected, err)
-			     : ab_json_edit_add(old, p->len, keys, n, entry, &expected, err);
+	struct ab_project_change change = {
+		.keys = keys, .nkeys = AB_COUNT(keys), .value = entry, .remove = remove
+	};
 
 	job->ret->file = ab_strdup(p->path);
-	if (changes <= 0)
-		return changes;
-	if ((remove ? ab_edit_file_remove(&p->in, p->path, keys, n, entry, &job->ret->diff, err)
-		    : ab_edit_file_add(&p->in, p->path, keys, n, entry, &job->ret->diff, err)) < 0)
-		return -1;
-	return trust_change(p, expected, err) < 0 ? -1 : 1;
+	return ab_project_file_change(p, &change, &job->ret->diff, err);
 }
 
 /* Agentbox's own files, and what was protected as a path, stay protected. */
@@ -154,14 +86,14 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 {
 	struct ab_error none = { 0 };
 	ab_autofree char *entry = find_entry(job, workspace, path, &none), *back = NULL;
-	auto_project struct project p = { 0 };
+	auto_project struct ab_project_file p = { 0 };
 
 	if (!entry)
 		return 0;
 	if (!job->ask->always || is_for_one_run(entry))
 		return refuse_once(job, path, entry, err);
 	back = ab_printf("!%s", entry);
-	if (open_project(job, workspace, &p, err) < 0 ||
+	if (ab_project_file_open(job->ask->input, workspace, &p, err) < 0 ||
 	    change_project(job, &p, back, false, err) < 0)
 		return -1;
 	job->ret->path = ab_strdup(path);
@@ -174,7 +106,7 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 }
 
 /* "!.envrc", as the project's file spells it, that takes back the protection of this path. */
-static char *find_exception(const struct project *p, const char *path)
+static char *find_exception(const struct ab_project_file *p, const char *path)
 {
 	json_t *file = p->text ? json_loadb(p->text, p->len, 0, NULL) : NULL, *one;
 	const json_t *list = json_object_get(json_object_get(file, keys[0]), keys[1]);
@@ -214,13 +146,14 @@ static int refuse_undo(struct ab_permit_job *job, const char *workspace, const c
 int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
 			     struct ab_error *err)
 {
-	auto_project struct project p = { 0 };
+	auto_project struct ab_project_file p = { 0 };
 	ab_autofree char *entry = NULL;
 	struct ab_error none = { 0 };
 	int result;
 
 	/* A file that is not trusted takes nothing back. */
-	if (!ab_path_within(path, workspace) || open_project(job, workspace, &p, &none) < 0)
+	if (!ab_path_within(path, workspace) ||
+	    ab_project_file_open(job->ask->input, workspace, &p, &none) < 0)
 		return 0;
 	entry = find_exception(&p, path);
 	if (!entry)
