@@ -492,17 +492,20 @@ accepted()
 
 @test "strict JSON: text that is not JSON" {
 	refused x.json '' '1:1: *'
-	refused x.json '{ "network": {}, }' '1:16: *'
-	refused x.json '{\n"network": {\n"allow": ["a.example",]\n} }' '3:22: *'
+	refused x.json '{ "network": {},, }' '1:17: *'
+	refused x.json '{\n"network": {\n"allow": [,"a.example"]\n} }' '3:11: *'
 	refused x.json '{ "network": { "mode": "blocked" }' '1:35: *'
 	refused x.json '{} {}' '1:4: *'
-	refused x.json '{ // comment\n}' '1:3: *'
+	refused x.json '{ # comment\n}' '1:3: *'
+	refused x.json '{ /* comment\n}' '1:3: *'
+	refused x.json '{ // comment\r"network": {} }' '1:13: *'
 	refused x.json "{ 'network': {} }" '1:3: *'
 	refused x.json '{ "network": {},\n"network": {} }' '2:1: *network*'
 	refused x.json '{ "network": {\n"mode": "blocked",\n"mode": "allowed" } }' '3:1: *mode*'
 	refused x.json '{ "extends": "\xff\xfe" }' '1:15: *'
 	refused x.json '\xef\xbb\xbf{}' '1:1: *'
 	accepted x.json ' \n{ }\n\n'
+	accepted x.json '// mine\n{ /* "network": */ "network": { "allow": ["a.example", // why\n], }, }\n// end'
 }
 
 @test "strict JSON: NUL and control bytes are refused and never printed" {

@@ -11,6 +11,7 @@
  */
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/read/json_scan.h"
@@ -86,6 +87,71 @@ static inline const char *compare_with_jansson(const char *text, size_t len)
 		differ = "refused, but not by jansson";
 	json_decref(j);
 	return differ;
+}
+
+/* Replace comments and trailing commas with blanks, by other means. */
+static inline void blank_comments(char *text, size_t len)
+{
+	size_t comma = len; /* the last one, if nothing but space follows it */
+
+	for (size_t i = 0; i < len; i++) {
+		bool slashed = text[i] == '/' && i + 1 < len;
+
+		if (text[i] == '"') {
+			for (i++; i < len && text[i] != '"'; i++)
+				i += text[i] == '\\';
+			comma = len;
+		} else if (slashed && text[i + 1] == '/') {
+			while (i < len && text[i] != '\n')
+				text[i++] = ' ';
+		} else if (slashed && text[i + 1] == '*') {
+			char *end = memmem(text + i + 2, len - i - 2, "*/", 2);
+
+			if (!end)
+				return;
+			for (end += 2; text + i < end; i++)
+				text[i] = text[i] == '\n' ? '\n' : ' ';
+			i--;
+		} else if (text[i] == ',') {
+			comma = i;
+		} else if ((text[i] == ']' || text[i] == '}') && comma < len) {
+			text[comma] = ' ';
+			comma = len;
+		} else if (!strchr(" \t\r\n", text[i]) || !text[i]) {
+			comma = len;
+		}
+	}
+}
+
+/* NULL: a text with comments is the same to the strict reader once they are blanks. */
+static inline const char *compare_without_comments(const char *text, size_t len)
+{
+	ab_autoscan struct ab_json_scan with = { 0 }, strict = { 0 };
+	bool good = ab_jsonc_scan_parse(&with, text, len) == 0;
+	char *copy;
+	int r;
+
+	if (!good)
+		return !with.wrong || !with.right || !with.key || with.line < 1 || with.column < 1
+			       ? "refused without a place or a reason"
+		       : ab_json_scan_parse(&strict, text, len) == 0 ? "refused, but good JSON"
+								     : NULL;
+	copy = malloc(len + 1);
+	memcpy(copy, text, len);
+	blank_comments(copy, len);
+	r = ab_json_scan_parse(&strict, copy, len);
+	free(copy);
+	if (r < 0 || strict.len != with.len)
+		return "accepted, but not without comments";
+	for (size_t i = 0; i < with.len; i++) {
+		const struct ab_json_scan_node *a = &with.nodes[i], *b = &strict.nodes[i];
+
+		if (a->begin != b->begin || a->end != b->end || a->kind != b->kind ||
+		    a->span != b->span || a->line != b->line || !a->key != !b->key ||
+		    (a->key && strcmp(a->key, b->key) != 0))
+			return "read differently";
+	}
+	return NULL;
 }
 
 #endif

@@ -44,6 +44,18 @@ static const char *const removals[][2] = {
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
 	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\",\n      \"v\"\n    ]\n  }\n}\n",
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
+	/* comments stay */
+	{ "{\"network\":{\"allow\":[\"a\",\"v\",]}}", "{\"network\":{\"allow\":[\"a\",]}}" },
+	{ "{\"network\":{\"allow\":[\"v\",]}}", "{\"network\":{\"allow\":[]}}" },
+	{ "{\"network\":{\"allow\":[/*1*/\"v\"/*2*/]}}", "{\"network\":{\"allow\":[/*1*//*2*/]}}" },
+	{ "{\"network\":{\"allow\":[\"a\" /*,*/, \"v\" /*2*/]}}",
+	  "{\"network\":{\"allow\":[\"a\" /*,*/  /*2*/]}}" },
+	{ "{\"network\":{\"allow\":[\"v\" /*,*/, \"a\"]}}",
+	  "{\"network\":{\"allow\":[ /*,*/ \"a\"]}}" },
+	{ "{\"network\":{\"allow\":[\n  \"a\", // 1\n  // 2\n  \"v\"\n]}}",
+	  "{\"network\":{\"allow\":[\n  \"a\" // 1\n  // 2\n]}}" },
+	{ "{\"network\":{\"allow\":[\n  // 1\n  \"v\",\n  // 2\n  \"a\"\n]}}",
+	  "{\"network\":{\"allow\":[\n  // 1\n  // 2\n  \"a\"\n]}}" },
 };
 
 static void check_removals(void)
@@ -102,6 +114,21 @@ static const char *const adds[][2] = {
 	  "{\"n\\u0065twork\": {\"allow\": [\"a\", \"v\"]}}" },
 	{ "{\"network\": {\"allow\": [\"\\u0076\"]}}", "same" },
 	{ "{\"network\": {\"allow\": [\"v\", \"a\"]}}", "same" },
+	/* comments stay, and a new element comes after that of the last one */
+	{ "// mine\n{}", "// mine\n{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}" },
+	{ "{\n  // mine\n}\n", "{\n  // mine\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
+	{ "{ \"network\": { \"allow\": [ /* none */ ] } }",
+	  "{ \"network\": { \"allow\": [ /* none */\n  \"v\"\n] } }" },
+	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\", // 1\n      \"b\" // 2\n    ]\n  }\n}\n",
+	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\", // 1\n      \"b\", // 2\n      \"v\"\n"
+	  "    ]\n  }\n}\n" },
+	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\",\n      \"b\", // 2\r\n    ],\n  },\n}\n",
+	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\",\n      \"b\", // 2\n      \"v\",\r\n"
+	  "    ],\n  },\n}\n" },
+	{ "{\"network\": {\"allow\": [\"a\" /*,*/, /*x*/ \"b\" /*y*/]}}",
+	  "{\"network\": {\"allow\": [\"a\" /*,*/, /*x*/ \"b\", /*y*/ \"v\"]}}" },
+	{ "{\"network\": {\"allow\": [\"a\"\n// not \"v\"\n]}}",
+	  "{\"network\": {\"allow\": [\"a\", \"v\"\n// not \"v\"\n]}}" },
 	/* a member of that name elsewhere is not meant */
 	{ "{\"allow\": [\"v\"], \"network\": {\"deny\": [\"v\"]}}",
 	  "{\"allow\": [\"v\"], \"network\": {\"deny\": [\"v\"], "
@@ -110,7 +137,8 @@ static const char *const adds[][2] = {
 
 static const char *const wrong[][2] = {
 	{ "{", "line 1, column 2: unexpected end of file" },
-	{ "{\n// mine\n}", "line 2, column 1: JSON has no comments" },
+	{ "{\n# mine\n}", "line 2, column 1: unexpected #" },
+	{ "{\n/* mine\n}", "line 2, column 1: the comment is not closed" },
 	{ "[]", "line 1: expected an object" },
 	{ "\"x\"", "line 1: expected an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
@@ -130,6 +158,50 @@ static void check_tables(void)
 
 		is_str(got, wrong[i][1], "refused");
 	}
+}
+
+static const char *const mode_keys[] = { "network", "mode" };
+
+/* before, network.mode set to 1; NULL: the same; after that it is taken out */
+static const char *const sets[][3] = {
+	{ "", "{\n  \"network\": {\n    \"mode\": 1\n  }\n}\n", "{\n  \"network\": {}\n}\n" },
+	{ "{\"network\":{\"mode\":1}}", NULL, "{\"network\":{}}" },
+	{ "{\"network\":{\"mode\": [2, 3] /* x */}}", "{\"network\":{\"mode\": 1 /* x */}}",
+	  "{\"network\":{ /* x */}}" },
+	{ "{\n  \"network\": {\n    // how\n    \"mode\": \"//\",\n    \"deny\": [],\n  },\n}\n",
+	  "{\n  \"network\": {\n    // how\n    \"mode\": 1,\n    \"deny\": [],\n  },\n}\n",
+	  "{\n  \"network\": {\n    // how\n    \"deny\": [],\n  },\n}\n" },
+	{ "{\"extends\": \"ci\", \"network\": {\"a\": 1,},}",
+	  "{\"extends\": \"ci\", \"network\": {\"a\": 1, \"mode\": 1,},}",
+	  "{\"extends\": \"ci\", \"network\": {\"a\": 1,},}" },
+};
+
+static void check_sets(void)
+{
+	static const char lost[] = "{\"network\": {\"mode\": [1 /* why */]}}";
+	ab_autofree char *none = NULL;
+	struct ab_error err = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(sets); i++) {
+		ab_autofree char *set = NULL, *unset = NULL;
+		const char *text = sets[i][0];
+		int r = ab_json_edit_set(text, strlen(text), mode_keys, 2, "1", &set, &err);
+
+		ok(r == (sets[i][1] != NULL), "set or the same: %s", text);
+		if (sets[i][1])
+			is_str(set, sets[i][1], "and nothing else changed");
+		if (r == 1)
+			text = set;
+		ok(ab_json_edit_unset(text, strlen(text), mode_keys, 2, &unset, &err) == 1,
+		   "taken out");
+		is_str(unset, sets[i][2], "and nothing else changed");
+	}
+	ok(ab_json_edit_unset("{}", 2, mode_keys, 2, &none, &err) == 0,
+	   "what is not there stays away");
+	ok(ab_json_edit_set(lost, strlen(lost), mode_keys, 2, "1", &none, &err) < 0 &&
+		   strstr(err.text, "comments inside"),
+	   "a value with a comment inside is not replaced");
+	ok(ab_json_edit_unset(lost, strlen(lost), mode_keys, 2, &none, &err) < 0, "nor taken out");
 }
 
 /* Random documents. */
@@ -431,6 +503,7 @@ int main(void)
 {
 	check_removals();
 	check_tables();
+	check_sets();
 	check_random();
 	if (!mkdtemp(top))
 		abort();

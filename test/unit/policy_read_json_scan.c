@@ -251,6 +251,55 @@ static void test_errors(void)
 	ab_json_scan_fini(&s);
 }
 
+/* With comments the reader sees what the strict one sees without them. */
+static void test_comments(void)
+{
+	/* clang-format off */
+	static const char *const fine[] = {
+		"//\n{}", "{} //", "{}/**/", "/***/{}", "/*/*/{}", "// \xc3\xa9\r\n[1]", "[1,]", "{\"a\":1,}",
+		"{ // one\n\"a\" /*:*/ : /*,*/ [ 1 /* */ , // ]\n 2 , ] , }",
+		"[\"// no \\\" /* comment */\"]", "[1 /* \n\t\r\n */ ]",
+	};
+	static const struct {
+		const char *text, *wrong;
+		unsigned line, column;
+	} wrong[] = {
+		{ "{\n /* x\n}", "the comment is not closed", 2, 2 },
+		{ "{} /*/", "the comment is not closed", 1, 4 },
+		{ "{} / x", "unexpected /", 1, 4 },
+		{ "{} /", "unexpected /", 1, 4 },
+		{ "{ # x\n}", "unexpected #", 1, 3 },
+		{ "{ // \r \"a\":1 }", "unexpected character in a comment", 1, 6 },
+		{ "{ // \xe2\x80\xa8 \n}", "unexpected character in a comment", 1, 6 },
+		{ "{ /* \xc3\xa9 \x1b[2J */ }", "unexpected character in a comment", 1, 8 },
+		{ "{ /* \xff */ }", "unexpected character in a comment", 1, 6 },
+		{ "[,]", "expected a value", 1, 2 },
+		{ "[1,,]", "expected a value", 1, 4 },
+		{ "{,}", "expected a key in quotes", 1, 2 },
+		{ "{\"a\":1, // x\n\"a\":2,}", "duplicate key", 2, 1 },
+	};
+	/* clang-format on */
+	struct ab_json_scan s = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(fine); i++) {
+		size_t len = strlen(fine[i]);
+
+		ok(ab_jsonc_scan_parse(&s, guarded(fine[i], len), len) == 0,
+		   "accepted with comments: %s", fine[i]);
+		is_str(compare_without_comments(fine[i], len), NULL, "and read as without them");
+	}
+	for (size_t i = 0; i < AB_COUNT(wrong); i++) {
+		size_t len = strlen(wrong[i].text);
+
+		ok(ab_jsonc_scan_parse(&s, guarded(wrong[i].text, len), len) < 0 &&
+			   s.line == wrong[i].line && s.column == wrong[i].column,
+		   "refused with comments at %u:%u: %s", s.line, s.column, wrong[i].text);
+		is_str(s.wrong, wrong[i].wrong, "it says what is wrong");
+	}
+	ok(ab_jsonc_scan_parse(&s, "/*\0*/{}", 7) < 0, "a NUL byte in a comment is refused");
+	ab_json_scan_fini(&s);
+}
+
 /* Keys that are as hard as possible to keep apart. */
 static void test_many_keys(void)
 {
@@ -308,6 +357,7 @@ int main(void)
 	test_decoding();
 	test_positions();
 	test_errors();
+	test_comments();
 	test_many_keys();
 	test_bounds();
 	return done();

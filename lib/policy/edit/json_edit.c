@@ -17,7 +17,8 @@ struct page {
 	struct ab_json_scan scan;
 	char *unit; /* one step of indentation */
 	const char *newline;
-	bool tight; /* no space after a colon */
+	bool tight;	 /* no space after a colon */
+	const char *raw; /* the new member's value, as JSON; NULL: a list of one string */
 };
 
 /* The indentation of the line that contains `at`. */
@@ -35,6 +36,52 @@ static char *indent_of(const struct page *p, size_t at)
 static bool has_newline(const char *text, size_t len)
 {
 	return memchr(text, '\n', len) != NULL;
+}
+
+/* The end of the comment that begins here; a line comment ends before its line break. */
+static size_t skip_comment(const struct page *p, size_t at)
+{
+	bool line = p->text[at + 1] == '/';
+
+	for (at += 2; at < p->len; at++) {
+		if (line && p->text[at] == '\n')
+			return p->text[at - 1] == '\r' ? at - 1 : at;
+		if (!line && p->text[at] == '*' && p->text[at + 1] == '/')
+			return at + 2;
+	}
+	return at;
+}
+
+/* Between two values there are only space, commas, colons and comments. */
+static bool has_comment(const struct page *p, size_t from, size_t to)
+{
+	return memchr(p->text + from, '/', to - from) != NULL;
+}
+
+/* The same for a range that has strings in it. */
+static bool has_comment_inside(const struct page *p, size_t from, size_t to)
+{
+	bool string = false;
+
+	for (; from < to; from++) {
+		char c = p->text[from];
+
+		if (c == '/' && !string)
+			return true;
+		if (c == '\\')
+			from++;
+		else if (c == '"')
+			string = !string;
+	}
+	return false;
+}
+
+/* The comma between two values, or `to`: there is none. */
+static size_t find_comma(const struct page *p, size_t from, size_t to)
+{
+	while (from < to && p->text[from] != ',')
+		from = p->text[from] == '/' ? skip_comment(p, from) : from + 1;
+	return from < to ? from : to;
 }
 
 static size_t begin_of(const struct ab_json_scan_node *n)
@@ -84,7 +131,7 @@ static int open_page(struct page *p, const char *text, size_t len, struct ab_err
 	const struct ab_json_scan *scan = &p->scan;
 
 	*p = (struct page){ .text = text, .len = len };
-	if (ab_json_scan_parse(&p->scan, text, len) < 0) {
+	if (ab_jsonc_scan_parse(&p->scan, text, len) < 0) {
 		ab_autofree char *key = ab_escape(scan->key);
 
 		ab_fail(err, AB_ECONFIG, 0, "line %u, column %u: %s%s%.80s", scan->line,
@@ -112,8 +159,9 @@ static const struct ab_json_scan_node *find_member(const struct ab_json_scan_nod
 	return NULL;
 }
 
-/* How many of the keys exist, and the last value found. */
-static int follow_keys(const struct page *p, const char *const *keys, size_t nkeys,
+/* How many of the keys exist, and the last value found. `last`: '[' if it must be a list, 0 if
+ * it may be anything. */
+static int follow_keys(const struct page *p, const char *const *keys, size_t nkeys, char last,
 		       size_t *ret_found, const struct ab_json_scan_node **ret,
 		       struct ab_error *err)
 {
@@ -122,11 +170,11 @@ static int follow_keys(const struct page *p, const char *const *keys, size_t nke
 
 	for (i = 0; i < nkeys; i++) {
 		const struct ab_json_scan_node *next = find_member(at, keys[i]);
-		char kind = i + 1 < nkeys ? '{' : '[';
+		char kind = i + 1 < nkeys ? '{' : last;
 
 		if (!next)
 			break;
-		if (next->kind != kind)
+		if (kind && next->kind != kind)
 			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s", next->line,
 				       keys[i], kind == '{' ? "an object" : "a list");
 		at = next;
@@ -136,24 +184,20 @@ static int follow_keys(const struct page *p, const char *const *keys, size_t nke
 	return 0;
 }
 
-/* The last child of a parent that has one, and what separates it from the
- * comma or bracket before it. */
-static const struct ab_json_scan_node *find_last(const struct page *p,
-						 const struct ab_json_scan_node *parent,
-						 const char **ret_lead, size_t *ret_len)
+/* The last child of a parent that has one, and where the space before it begins:
+ * after a comma or bracket. */
+static const struct ab_json_scan_node *
+find_last(const struct page *p, const struct ab_json_scan_node *parent, size_t *ret_lead)
 {
 	const struct ab_json_scan_node *last = parent + 1;
-	size_t from = parent->begin + 1;
 
+	*ret_lead = parent->begin + 1;
 	while (last + last->span < parent + parent->span) {
-		from = last->end;
-		last += last->span;
+		const struct ab_json_scan_node *next = last + last->span;
+
+		*ret_lead = find_comma(p, last->end, begin_of(next)) + 1;
+		last = next;
 	}
-	/* Blanks may be on both sides of the comma: skip those before it. */
-	while (last > parent + 1 && p->text[from - 1] != ',')
-		from++;
-	*ret_lead = p->text + from;
-	*ret_len = begin_of(last) - from;
 	return last;
 }
 
@@ -183,9 +227,13 @@ static void put_member(const struct page *p, struct ab_buf *b, const char *const
 		else
 			ab_buf_puts(b, pad);
 	}
-	ab_buf_puts(b, "[");
-	ab_buf_json(b, value);
-	ab_buf_puts(b, "]");
+	if (p->raw) {
+		ab_buf_puts(b, p->raw);
+	} else {
+		ab_buf_puts(b, "[");
+		ab_buf_json(b, value);
+		ab_buf_puts(b, "]");
+	}
 	for (size_t i = nkeys - 1; i-- > 0;) {
 		if (indent)
 			put_line(p, b, indent, i);
@@ -206,29 +254,75 @@ static char *splice_text(const struct page *p, size_t from, size_t to, const str
 	return ab_buf_take(&b);
 }
 
+/* The end of the comments that follow in the line; *ret_line: the last is a line comment. */
+static size_t skip_own_comments(const struct page *p, size_t at, size_t to, bool *ret_line)
+{
+	size_t end = at;
+
+	*ret_line = false;
+	while (at < to && !*ret_line) {
+		if (p->text[at] == '/') {
+			*ret_line = p->text[at + 1] == '/';
+			at = end = skip_comment(p, at);
+		} else if (ab_is_blank(p->text[at])) {
+			at++;
+		} else {
+			break;
+		}
+	}
+	return end;
+}
+
 /* Add after the last child of a parent that has one. */
 static char *append_child(const struct page *p, const struct ab_json_scan_node *parent,
 			  const char *const *keys, size_t nkeys, const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *indent = NULL;
-	const struct ab_json_scan_node *last;
-	const char *lead;
-	size_t len;
+	size_t lead, close = parent->end - 1;
+	const struct ab_json_scan_node *last = find_last(p, parent, &lead);
+	size_t begin = begin_of(last), comma = find_comma(p, last->end, close);
+	bool trailing = comma < close, lines = has_newline(p->text + lead, begin - lead), line;
+	size_t to = skip_own_comments(p, trailing ? comma + 1 : last->end, close, &line);
 
-	last = find_last(p, parent, &lead, &len);
-	ab_buf_puts(&b, ",");
-	if (parent->count == 1 && !has_newline(lead, len))
+	if (!trailing)
+		ab_buf_puts(&b, ",");
+	ab_buf_add(&b, p->text + last->end, to - last->end);
+	if (lines || line)
+		indent = indent_of(p, begin);
+	if (line || (lines && has_comment(p, lead, begin)))
+		put_line(p, &b, indent, 0);
+	else if (!lines && (parent->count == 1 || has_comment(p, lead, begin)))
 		ab_buf_puts(&b, p->tight ? "" : " ");
 	else
-		ab_buf_add(&b, lead, len);
-	if (has_newline(lead, len))
-		indent = indent_of(p, begin_of(last));
+		ab_buf_add(&b, p->text + lead, begin - lead);
 	if (nkeys)
 		put_member(p, &b, keys, nkeys, value, indent);
 	else
 		ab_buf_json(&b, value);
-	return splice_text(p, last->end, last->end, &b);
+	if (trailing)
+		ab_buf_puts(&b, ",");
+	return splice_text(p, last->end, to, &b);
+}
+
+/* Add before the bracket that closes, after the comments that are all it holds. */
+static char *fill_commented(const struct page *p, const struct ab_json_scan_node *n,
+			    const char *const *keys, size_t nkeys, const char *value)
+{
+	ab_autofree char *outer = indent_of(p, begin_of(n));
+	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
+	size_t from = n->end - 1;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	while (ab_is_space(p->text[from - 1]))
+		from--;
+	put_line(p, &b, inner, 0);
+	if (nkeys)
+		put_member(p, &b, keys, nkeys, value, inner);
+	else
+		ab_buf_json(&b, value);
+	put_line(p, &b, outer, 0);
+	return splice_text(p, from, n->end - 1, &b);
 }
 
 /* Add between brackets that have only white space between them. */
@@ -263,6 +357,16 @@ static char *fill_empty(const struct page *p, const struct ab_json_scan_node *n,
 	return splice_text(p, from, to, &b);
 }
 
+static char *add_child(const struct page *p, const struct ab_json_scan_node *n,
+		       const char *const *keys, size_t nkeys, const char *value)
+{
+	if (n->count)
+		return append_child(p, n, keys, nkeys, value);
+	if (has_comment(p, n->begin, n->end))
+		return fill_commented(p, n, keys, nkeys, value);
+	return fill_empty(p, n, keys, nkeys, value);
+}
+
 static bool is_empty_text(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -277,10 +381,11 @@ static bool has_value(const struct ab_json_scan_node *list, const char *value)
 	return false;
 }
 
+static const char blank[] = "{}\n";
+
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err)
 {
-	static const char blank[] = "{}\n";
 	ab_autopage struct page p = { 0 };
 	const struct ab_json_scan_node *at;
 	size_t found;
@@ -289,28 +394,75 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 		text = blank;
 		len = strlen(blank);
 	}
-	if (open_page(&p, text, len, err) < 0 || follow_keys(&p, keys, nkeys, &found, &at, err) < 0)
+	if (open_page(&p, text, len, err) < 0 ||
+	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
 		return -1;
 	if (found == nkeys && has_value(at, value))
 		return 0;
-	*ret = at->count == 0 ? fill_empty(&p, at, keys + found, nkeys - found, value)
-			      : append_child(&p, at, keys + found, nkeys - found, value);
+	*ret = add_child(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }
 
+/* Widen a cut to its line, if nothing else is in it. */
+static void widen_cut(const struct page *p, size_t *from, size_t *to)
+{
+	size_t begin = *from, end = *to;
+
+	while (ab_is_blank(p->text[begin - 1]))
+		begin--;
+	while (ab_is_blank(p->text[end]) || p->text[end] == '\r')
+		end++;
+	if (p->text[begin - 1] == '\n' && p->text[end] == '\n') {
+		*from = begin;
+		*to = end + 1;
+	}
+}
+
+/* Remove a child and one comma, and leave the comments around them. */
+static char *remove_between_comments(const struct page *p, const struct ab_json_scan_node *parent,
+				     const struct ab_json_scan_node *before,
+				     const struct ab_json_scan_node *child)
+{
+	size_t begin = begin_of(child), end = child->end;
+	const struct ab_json_scan_node *next = child + child->span;
+	size_t to = next < parent + parent->span ? begin_of(next) : parent->end - 1;
+	size_t after = find_comma(p, end, to);
+	ab_autobuf struct ab_buf kept = { .data = ab_strdup("") };
+
+	if (after < to && has_comment(p, end, after)) {
+		ab_buf_add(&kept, p->text + end, after - end);
+		return splice_text(p, begin, after + 1, &kept);
+	}
+	if (after < to)
+		end = after + 1;
+	widen_cut(p, &begin, &end);
+	if (after == to && before) {
+		size_t comma = find_comma(p, before->end, begin);
+
+		ab_buf_add(&kept, p->text + comma + 1, begin - comma - 1);
+		begin = comma;
+	}
+	return splice_text(p, begin, end, &kept);
+}
+
 /* With the comma that it no longer needs. */
-static char *remove_child(const struct page *p, const struct ab_json_scan_node *list,
+static char *remove_child(const struct page *p, const struct ab_json_scan_node *parent,
 			  const struct ab_json_scan_node *before,
 			  const struct ab_json_scan_node *child)
 {
 	const struct ab_buf nothing = { .data = (char[]){ "" } };
 	const struct ab_json_scan_node *next = child + child->span;
+	bool is_last = next >= parent + parent->span;
+	size_t from = before ? before->end : parent->begin + 1;
 
+	if (has_comment(p, from, begin_of(child)) ||
+	    has_comment(p, child->end, is_last ? parent->end - 1 : begin_of(next)))
+		return remove_between_comments(p, parent, before, child);
 	if (before)
 		return splice_text(p, before->end, child->end, &nothing);
-	if (next < list + list->span)
-		return splice_text(p, child->begin, next->begin, &nothing);
-	return splice_text(p, list->begin + 1, list->end - 1, &nothing);
+	if (!is_last)
+		return splice_text(p, begin_of(child), begin_of(next), &nothing);
+	return splice_text(p, parent->begin + 1, parent->end - 1, &nothing);
 }
 
 int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
@@ -322,7 +474,8 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 
 	if (is_empty_text(text, len))
 		return 0;
-	if (open_page(&p, text, len, err) < 0 || follow_keys(&p, keys, nkeys, &found, &at, err) < 0)
+	if (open_page(&p, text, len, err) < 0 ||
+	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
 		return -1;
 	if (found < nkeys)
 		return 0;
@@ -335,4 +488,66 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 		before = k;
 	}
 	return 0;
+}
+
+static int refuse_comments(const struct ab_json_scan_node *at, struct ab_error *err)
+{
+	ab_fail(err, AB_ECONFIG, 0, "line %u: %s has comments inside, which would be lost",
+		at->line, at->key);
+	return ab_hint(err, "edit the file: agentbox config edit");
+}
+
+int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		     const char *json, char **ret, struct ab_error *err)
+{
+	const struct ab_buf with = { .data = (char *)(uintptr_t)json, .len = strlen(json) };
+	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at;
+	size_t found;
+
+	if (is_empty_text(text, len)) {
+		text = blank;
+		len = strlen(blank);
+	}
+	if (open_page(&p, text, len, err) < 0 ||
+	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
+		return -1;
+	p.raw = json;
+	if (found < nkeys) {
+		*ret = add_child(&p, at, keys + found, nkeys - found, NULL);
+		return 1;
+	}
+	if (has_comment_inside(&p, at->begin, at->end))
+		return refuse_comments(at, err);
+	if (at->end - at->begin == with.len && memcmp(text + at->begin, json, with.len) == 0)
+		return 0;
+	*ret = splice_text(&p, at->begin, at->end, &with);
+	return 1;
+}
+
+int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		       char **ret, struct ab_error *err)
+{
+	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at, *parent, *before = NULL;
+	size_t found;
+
+	if (is_empty_text(text, len))
+		return 0;
+	if (open_page(&p, text, len, err) < 0 ||
+	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
+		return -1;
+	if (found < nkeys)
+		return 0;
+	if (has_comment_inside(&p, begin_of(at), at->end))
+		return refuse_comments(at, err);
+	parent = at - at->up;
+	ab_json_scan_each(k, parent)
+	{
+		if (k == at)
+			break;
+		before = k;
+	}
+	*ret = remove_child(&p, parent, before, at);
+	return 1;
 }

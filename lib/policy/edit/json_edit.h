@@ -3,9 +3,10 @@
 /*
  * Add one element to a list in a settings file, or remove one, without changing another byte:
  * the user chose its indentation and order. A missing section or list is
- * created in the style of the text around it.
+ * created in the style of the text around it. Comments stay, also those of what is
+ * removed: a new element goes after a comment at the end of the last one's line.
  *
- * Pure. The text must be JSON within the bounds of policy/read/json_scan.h, or empty;
+ * Pure. The text must be JSONC within the bounds of policy/read/json_scan.h, or empty;
  * anything else is an error (AB_ECONFIG) that names the line.
  */
 #include <stdbool.h>
@@ -22,5 +23,15 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
  * have the value; -1: failed. */
 int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
 			const char *value, char **ret, struct ab_error *err);
+
+/* Set the value at `keys` to this JSON text. 1, 0 (it has that value) or -1, as above. */
+int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		     const char *json, char **ret, struct ab_error *err);
+
+/* Remove the member. 1, 0 (there is none) or -1. */
+int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		       char **ret, struct ab_error *err);
+
+/* Both refuse to replace a value that has comments inside. */
 
 #endif

@@ -14,7 +14,8 @@ struct cursor {
 	uint32_t line;
 	size_t line_begin; /* moved by the bytes that are not columns */
 	unsigned depth;
-	char *out; /* the next decoded string */
+	bool comments; /* accept them, and trailing commas */
+	char *out;     /* the next decoded string */
 };
 
 static uint32_t get_column(const struct cursor *c)
@@ -50,6 +51,72 @@ static bool at_digit(const struct cursor *c)
 	return peek(c) >= '0' && peek(c) <= '9';
 }
 
+/* Skip one character of a comment; false: it does not belong in one. */
+static bool skip_comment_character(struct cursor *c)
+{
+	uint32_t character;
+	int b = peek(c);
+	size_t n;
+
+	if (b == '\n') {
+		c->line++;
+		c->line_begin = ++c->at;
+		return true;
+	}
+	if (b == '\r' && c->at + 1 < c->len && c->text[c->at + 1] == '\n') {
+		c->at++;
+		return true;
+	}
+	n = b < 0 || (b < 0x20 && b != '\t')
+		    ? 0
+		    : ab_utf8_get(c->text + c->at, c->len - c->at, &character);
+	/* Other readers end a comment at a line or paragraph separator. */
+	if (n == 0 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
+	    character == 0x2029)
+		return false;
+	c->at += n;
+	c->line_begin += n - 1;
+	return true;
+}
+
+/* Skip a comment. False: it is none, or a wrong one; *c is then where it is wrong. */
+static bool skip_comment(struct cursor *c)
+{
+	bool line = c->len - c->at >= 2 && c->text[c->at + 1] == '/';
+
+	if (!line && (c->len - c->at < 2 || c->text[c->at + 1] != '*'))
+		return false;
+	for (c->at += 2;;) {
+		if (line && (c->at == c->len || c->text[c->at] == '\n'))
+			return true;
+		if (!line && c->len - c->at >= 2 && memcmp(c->text + c->at, "*/", 2) == 0) {
+			c->at += 2;
+			return true;
+		}
+		if (!skip_comment_character(c))
+			return false;
+	}
+}
+
+/* At a slash or "#" where something else was expected. */
+static bool fail_comment(struct cursor *c)
+{
+	struct cursor end = *c;
+
+	if (!c->comments)
+		return fail_here(c, "JSON has no comments",
+				 "remove it; each section can have a \"reason\"");
+	if (peek(c) == '/' && !skip_comment(&end)) {
+		if (end.at == c->at)
+			return fail_here(c, "unexpected /", "a comment begins with // or /*");
+		if (end.at == end.len)
+			return fail_here(c, "the comment is not closed", "end it with */");
+		return fail_here(&end, "unexpected character in a comment",
+				 "use UTF-8 text without control characters");
+	}
+	return fail_here(c, "unexpected #", "a comment begins with // or /*");
+}
+
 /* Something else was expected here: say which of the usual mistakes it is. */
 static bool fail_unexpected(struct cursor *c, const char *wrong, const char *right)
 {
@@ -60,8 +127,7 @@ static bool fail_unexpected(struct cursor *c, const char *wrong, const char *rig
 		return fail_here(c, "unexpected NUL byte", "save the file as UTF-8 text");
 	case '/':
 	case '#':
-		return fail_here(c, "JSON has no comments",
-				 "remove it; each section can have a \"reason\"");
+		return fail_comment(c);
 	case '\'':
 		return fail_here(c, wrong, "use double quotes");
 	default:
@@ -69,15 +135,24 @@ static bool fail_unexpected(struct cursor *c, const char *wrong, const char *rig
 	}
 }
 
+/* Space and comments. A wrong comment stays, to be reported as what is not expected. */
 static void skip_space(struct cursor *c)
 {
-	for (;; c->at++) {
+	for (;;) {
 		int b = peek(c);
 
 		if (b == '\n') {
 			c->line++;
-			c->line_begin = c->at + 1;
-		} else if (b != ' ' && b != '\t' && b != '\r') {
+			c->line_begin = ++c->at;
+		} else if (b == ' ' || b == '\t' || b == '\r') {
+			c->at++;
+		} else if (b == '/' && c->comments) {
+			struct cursor end = *c;
+
+			if (!skip_comment(&end))
+				return;
+			*c = end;
+		} else {
 			return;
 		}
 	}
@@ -331,7 +406,7 @@ static bool read_container(struct cursor *c, uint32_t node, bool keyed)
 		comma = *c;
 		c->at++;
 		skip_space(c);
-		if (peek(c) == close)
+		if (peek(c) == close && !c->comments)
 			return fail_here(&comma, "trailing comma", "remove it");
 	}
 	c->at++;
@@ -429,13 +504,23 @@ static bool read_document(struct cursor *c)
 	return true;
 }
 
-int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
+static int scan_text(struct ab_json_scan *s, const char *text, size_t len, bool comments)
 {
-	struct cursor c = { .s = s, .text = text, .len = len, .line = 1 };
+	struct cursor c = { .s = s, .text = text, .len = len, .line = 1, .comments = comments };
 
 	ab_json_scan_fini(s);
 	s->key = "";
 	return read_document(&c) && check_duplicates(s) ? 0 : -1;
+}
+
+int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
+{
+	return scan_text(s, text, len, false);
+}
+
+int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
+{
+	return scan_text(s, text, len, true);
 }
 
 void ab_json_scan_fini(struct ab_json_scan *s)

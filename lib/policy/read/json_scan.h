@@ -10,6 +10,11 @@
  * surrogates, NUL (as a byte or as \u0000) and integers beyond 64 bits.
  * Fractions are recognized, not decoded: no setting takes one.
  *
+ * With comments (JSONC) it also accepts // and block comments and a comma after the
+ * last element. A comment is UTF-8 without control characters and ends where
+ * every reader and every terminal ends it: a carriage return by itself and the
+ * line separators of Unicode are refused in it.
+ *
  * The nodes are in document order: the children of a node follow it.
  */
 #include <stddef.h>
@@ -37,7 +42,7 @@ struct ab_json_scan {
 	/* After a failure: */
 	uint32_t line, column;
 	const char *key;	   /* of a duplicate, else "" */
-	const char *wrong, *right; /* "trailing comma", "remove it" */
+	const char *wrong, *right; /* "duplicate key", "remove one of them" */
 };
 
 /* Call the body for each child of a node. */
@@ -47,6 +52,8 @@ struct ab_json_scan {
 
 /* 0, or -1 with the failure set. The text may be freed afterwards. */
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
+/* The same with comments: for settings files. */
+int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 void ab_json_scan_fini(struct ab_json_scan *s);
 #define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))
 

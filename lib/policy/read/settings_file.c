@@ -413,7 +413,7 @@ void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, c
 	ab_autoscan struct ab_json_scan scan = { 0 };
 	struct ab_reader r = { ctx, layer, name, ret, problems };
 
-	if (ab_json_scan_parse(&scan, text, len) < 0) {
+	if (ab_jsonc_scan_parse(&scan, text, len) < 0) {
 		report_at(&r, scan.line, scan.column, scan.key, scan.wrong, scan.right);
 	} else if (scan.nodes->kind != '{') {
 		ab_reader_wrong_type(&r, scan.nodes, "an object", "use { ... }");
