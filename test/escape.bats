@@ -692,7 +692,7 @@ host_address()
 	# Not through the helper: its programs would take LD_PRELOAD themselves,
 	# as a sanitizer's build does, which is not static.
 	local preload=(LD_PRELOAD="$HOME/none.so" LD_LIBRARY_PATH="$HOME")
-	if ldd "$AGENTBOX" 2>/dev/null | grep -q asan; then
+	if sanitized; then
 		preload=()
 	fi
 	run env -i "${preload[@]}" PATH="$PATH" HOME="$HOME" \

@@ -289,7 +289,8 @@ static int send_command(int leader, int spec, const struct ab_stay_start *start,
 	struct ab_msg msg = { .type = AB_MSG_COMMAND, .value = start->report };
 	int fds[4] = { spec };
 
-	memcpy(fds + 1, start->passed, start->npassed * sizeof(fds[0]));
+	for (size_t i = 0; i < start->npassed; i++)
+		fds[1 + i] = start->passed[i];
 	if (ab_send_fds(leader, &msg, AB_MSG_LEN(0), fds, 1 + start->npassed) == 0)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, errno, "start a command in the box");
