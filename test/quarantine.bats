@@ -244,6 +244,85 @@ statuses()
 	[[ "$output" == *taken* ]]
 }
 
+# In the box: put a submodule deep below FOLDER, and into the index of FOLDER's repository.
+PLANT='DEEP=1/2/3/4/5/6/7/8/9
+plant()
+{
+	hash=${hash:-$(git -C "$HOME/seed" rev-parse HEAD)}
+	cp -r "$HOME/seed" "$1/$DEEP/sub"
+	printf "[user]\n\tname = fine\n[core]\n\tfsmonitor = %s/evil\n" "$HOME" >>"$1/$DEEP/sub/.git/config"
+	git -C "${2:-$1}" update-index --add --cacheinfo 160000,$hash,$DEEP/sub
+}
+taken()
+{
+	while git -C "$1" config core.fsmonitor >/dev/null; do sleep 0.01; done
+}'
+
+@test "a .git file or link is followed to submodules deep in old folders" {
+	eval "$PLANT"
+	make_repo "$HOME/seed"
+	mkdir -p "$DEEP" two/"$DEEP" deep/{a,b}
+	mkfifo go
+	"$AGENTBOX" run --yes --timeout 90s -- sh -c "$PLANT"'
+		git init -q --separate-git-dir=store .
+		plant .; taken $DEEP/sub
+		# Another git directory, in the same file; and the folder that it works on, changed later.
+		git init -q --separate-git-dir=deep/a/other deep/b
+		echo "gitdir: deep/a/other" >.git; mv $DEEP/sub $DEEP/old; plant .; taken $DEEP/sub
+		git config core.worktree "$PWD/two"; plant two .; taken two/$DEEP/sub
+		# A link to such a file is not left.
+		cp .git named; ln -sf named .git; while [ -L .git ]; do sleep 0.01; done
+		echo "gitdir: deep/a/other" >.git
+		echo up >go; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	read -r line <go
+	git status
+	[ ! -e "$HOME/PWNED" ]
+	echo end >go
+	wait "$pid"
+	cat "$TEST_DIR/out"
+	git status
+	[ ! -e "$HOME/PWNED" ]
+	[ "$(git -C "two/$DEEP/sub" config user.name)" = fine ]
+	grep -q "$WORKSPACE/$DEEP/sub/.git/config (core.fsmonitor)" "$TEST_DIR/out"
+	# The same setting, made outside, is obeyed.
+	git -C "two/$DEEP/sub" config core.fsmonitor "$EVIL"
+	git status
+	[ -e "$HOME/PWNED" ]
+}
+
+@test "so are those in folders that only the search at the end comes to" {
+	local s
+
+	eval "$PLANT"
+	make_repo
+	make_repo "$HOME/seed"
+	mkdir -p old/{file,nul,link,own,tree}/"$DEEP" old/stores
+	agentbox run --yes --timeout 90s -- sh -c "$PLANT"'
+		cd old
+		for s in file nul link; do git init -q --separate-git-dir=stores/$s $s; done
+		printf "gitdir: ../stores/nul\0more\n" >nul/.git
+		ln -sf ../stores/link link/.git
+		plant file; plant nul; plant link
+		printf "gitdir: ../../.git\n" >own/.git; plant own
+		git init -q in; git -C in config core.worktree ../../tree; plant tree in'
+	[ "$status" -eq 0 ]
+	for s in file nul link own in; do
+		git -C old/$s status >/dev/null
+		[ ! -e "$HOME/PWNED" ]
+	done
+	for s in file nul link own tree; do
+		grep -q 'name = fine' "old/$s/$DEEP/sub/.git/config"
+		printf '[core]\n\tfsmonitor = %s\n' "$EVIL" >>"old/$s/$DEEP/sub/.git/config"
+	done
+	# The same setting, made outside, is obeyed.
+	for s in file nul link own in; do
+		git -C old/$s status >/dev/null
+		rm "$HOME/PWNED"
+	done
+}
+
 @test "an index that cannot be read is told, also in a repository that is found at the end" {
 	make_repo
 	mkdir -p a/b/c

@@ -525,7 +525,9 @@ static void parses(void)
 		{ "gitdir: ", 8, NULL },
 		{ "gitdir: \n", 9, NULL },
 		{ "gitdir:/a", 9, NULL },
-		{ "gitdir: /a\0b", 12, NULL },
+		{ "gitdir: /a\0b", 12, "/a" },
+		{ "gitdir: /a\n\0b\n", 14, "/a\n" },
+		{ "gitdir: \0b", 10, NULL },
 		{ "", 0, NULL },
 		{ "gitdi", 5, NULL },
 	};

@@ -1,6 +1,7 @@
 #include "workspace/quarantine/quarantine.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/system/clock.h"
@@ -546,6 +547,52 @@ static void copied_index(void)
 	end();
 }
 
+/* A run that is over before the watch begins: the index is read at its end. */
+static void short_runs(void)
+{
+	const struct ab_quarantine_report *r;
+	struct rlimit old, low;
+
+	begin("git init -q; mkdir -p 1/2/3/4/5/6/7/8/9 x/1/2/3/4/5/6/7/8/9", near);
+	sh("cd $T/w; p=1/2/3/4/5/6/7/8/9/deep; git init -q $p; git init -q x/$p; echo 'gitdir: ../.git' >x/.git;"
+	   "git -C $p commit -q --allow-empty -m x; git -C $p config core.fsmonitor /bin/false;"
+	   "git -C x/$p config core.fsmonitor /bin/false;"
+	   "git update-index --add --cacheinfo 160000,$(git -C $p rev-parse HEAD),$p");
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(moved("w/1/2/3/4/5/6/7/8/9/deep/.git/config"), "a submodule that the index names");
+	ok(moved("w/x/1/2/3/4/5/6/7/8/9/deep/.git/config"),
+	   "and in another folder whose .git leads to the same repository");
+	ok(!said(&r->findings, "could not be searched"), "everything was searched");
+	end();
+
+	begin("git init -q", near);
+	sh("cd $T/w; git init -q sub; git -C sub commit -q --allow-empty -m x; h=$(git -C sub rev-parse HEAD);"
+	   "for i in $(seq 1001); do echo \"160000 $h 0\tsub$i\"; done | git update-index --index-info");
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(said(&r->alerts, "w/.git/index cannot be read"), "too many submodules are told");
+	end();
+
+	/* Each level of submodules needs descriptors. */
+	begin("git init -q", near);
+	sh("cd $T/w; git init -q sub; git -C sub commit -q --allow-empty -m x; h=$(git -C sub rev-parse HEAD);"
+	   "git update-index --add --cacheinfo 160000,$h,sub; git -C sub update-index --add --cacheinfo 160000,$h,sub;"
+	   "cp -r sub t; for i in 1 2 3 4 5 6 7 8; do mv sub u; cp -r t sub; mv u sub/sub; done");
+	getrlimit(RLIMIT_NOFILE, &old);
+	low = old;
+	low.rlim_cur = 16;
+	setrlimit(RLIMIT_NOFILE, &low);
+	ab_quarantine_review(q);
+	setrlimit(RLIMIT_NOFILE, &old);
+	r = ab_quarantine_report(q);
+	ok(said(&r->findings, "could not be searched completely"),
+	   "what cannot be opened for lack of descriptors is not claimed");
+	end();
+}
+
 static void journal(void)
 {
 	struct ab_survey again = { 0 };
@@ -722,6 +769,7 @@ int main(void)
 	live_repositories();
 	shared_folders();
 	copied_index();
+	short_runs();
 	journal();
 	patterns();
 	finish();

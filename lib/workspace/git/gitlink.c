@@ -24,6 +24,7 @@ char *ab_gitlink_line(const char *data, size_t len)
 	return ab_strndup(data, len);
 }
 
+/* The path ends at a NUL byte, but only the file's end is trimmed: as in git. */
 char *ab_gitlink_parse(const char *data, size_t len)
 {
 	static const char head[] = "gitdir: ";
@@ -31,17 +32,24 @@ char *ab_gitlink_parse(const char *data, size_t len)
 
 	if (len < n || memcmp(data, head, n) != 0)
 		return NULL;
-	return ab_gitlink_line(data + n, len - n);
+	while (len > n && (data[len - 1] == '\n' || data[len - 1] == '\r'))
+		len--;
+	len = strnlen(data + n, len - n);
+	return len > 0 && len <= AB_GITLINK_MAX ? ab_strndup(data + n, len) : NULL;
 }
 
-static char *read_line(int dir, const char *name, char *(*parse)(const char *, size_t))
+/* NULL with errno. */
+static char *read_line(int dir, const char *name, size_t max, char *(*parse)(const char *, size_t))
 {
-	ab_autofree char *data = NULL;
+	ab_autofree char *data = NULL, *line = NULL;
 	size_t len;
 
-	if (ab_read_small(dir, name, AB_GITLINK_MAX, &data, &len) < 0)
+	if (ab_read_small(dir, name, max, &data, &len) < 0)
 		return NULL;
-	return parse(data, len);
+	line = parse(data, len);
+	if (!line)
+		errno = ENOENT;
+	return ab_take(line);
 }
 
 /* Open the folder `path`, relative to `dir`; follows links. */
@@ -118,7 +126,7 @@ static bool submodule_points_back(int gitdir, const char *top)
  */
 static bool worktree_points_back(int gitdir, const char *top)
 {
-	ab_autofree char *back = read_line(gitdir, "gitdir", ab_gitlink_line);
+	ab_autofree char *back = read_line(gitdir, "gitdir", AB_GITLINK_MAX, ab_gitlink_line);
 	ab_autofree char *real = NULL;
 	ab_autoclose int fd = -1;
 	char *slash = back ? strrchr(back, '/') : NULL;
@@ -143,7 +151,7 @@ static bool is_admin_of(const char *gitdir, const char *common)
 
 static const char *check_worktree(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
 {
-	ab_autofree char *to = read_line(gitdir, "commondir", ab_gitlink_line);
+	ab_autofree char *to = read_line(gitdir, "commondir", AB_GITLINK_MAX, ab_gitlink_line);
 	ab_autoclose int common = -1;
 
 	if (to)
@@ -188,7 +196,7 @@ int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
 	*ret = (struct ab_gitlink){ 0 };
 	if (dir < 0 || fstat(dir, &st) < 0)
 		return set_reason(ret, "the folder cannot be opened");
-	to = read_line(dir, ".git", ab_gitlink_parse);
+	to = read_line(dir, ".git", AB_GITFILE_MAX, ab_gitlink_parse);
 	if (!to)
 		return set_reason(ret, "it has no \"gitdir: PATH\" line");
 	gitdir = open_folder(dir, to, &ret->gitdir);

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define AB_GITLINK_MAX 8192 /* of a .git, gitdir or commondir file */
+#define AB_GITLINK_MAX 8192    /* of a path, and of a gitdir or commondir file */
+#define AB_GITFILE_MAX 1048576 /* of a .git file; git's own limit */
 
 /* The path in "gitdir: PATH\n", as a new string; NULL if there is none. Pure. */
 char *ab_gitlink_parse(const char *data, size_t len);
@@ -27,7 +28,7 @@ struct ab_gitlink {
 
 /*
  * Follow the ".git" file of the folder `top` (real path). -1 if there is nothing to
- * follow (no such file, or it does not name a folder): see `why`.
+ * follow (no such file, or it does not name a folder): see `why`, and errno.
  */
 int ab_gitlink_read(const char *top, struct ab_gitlink *ret);
 void ab_gitlink_fini(struct ab_gitlink *link);

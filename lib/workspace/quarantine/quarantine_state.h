@@ -21,7 +21,13 @@ struct ab_held_folder {
 	struct ab_strv names;
 	bool given;    /* from the survey; otherwise found below one */
 	unsigned grow; /* repositories may appear in it: how many levels down */
-	bool unread;   /* its ".git" file does not name a folder yet */
+	bool gitfile;  /* its ".git" is a file or link: look again when it is written */
+};
+
+/* A checkout of a git directory: the submodules of its index are below it. */
+struct ab_repo_top {
+	char *path;
+	struct ab_strv pending; /* submodules whose folder does not exist yet */
 };
 
 /* A git directory, watched while the box runs. */
@@ -31,17 +37,17 @@ struct ab_repo {
 	dev_t dev;
 	ino_t ino;
 	char *path;
-	char *top;  /* its checkout, or NULL */
+	struct ab_repo_top *tops; /* its own, and others whose ".git" leads here */
+	size_t ntops;
 	bool known; /* the survey closed what matters in it */
 	struct timespec index_seen;
 	ino_t index_ino;
-	int64_t index_at;	/* do not read the index before this time */
-	bool dirty;		/* something in it has changed */
-	bool based;		/* `links` are those of the start */
-	int64_t unread_at;	/* its index is too large or not valid: told then; or 0 */
-	bool unread;		/* and was told */
-	struct ab_strv links;	/* the submodules in its index */
-	struct ab_strv pending; /* those whose folder does not exist yet */
+	int64_t index_at;     /* do not read the index before this time */
+	bool dirty;	      /* something in it has changed */
+	bool based;	      /* `links` are those of the start */
+	int64_t unread_at;    /* its index is too large or not valid: told then; or 0 */
+	bool unread;	      /* and was told */
+	struct ab_strv links; /* the submodules in its index */
 };
 
 /* An object with a neutral name in its own folder, because a copy takes too long. */
@@ -59,11 +65,11 @@ struct ab_quarantine {
 	struct ab_held_folder *held;
 	size_t nheld, ngrown;
 	struct ab_repo *repos;
-	size_t nrepos;
+	size_t nrepos, ntops;
 	struct ab_parked *parked;
 	size_t nparked;
 	bool touched;  /* some watched folder has changed */
-	bool cut;      /* not every new folder is watched */
+	bool cut;      /* not everything new is watched */
 	unsigned next; /* the last number of a quarantined file */
 	bool numbered; /* it is known: another process may have begun this quarantine */
 
@@ -125,6 +131,10 @@ void ab_repos_list(struct ab_quarantine *q, size_t held);
 void ab_repos_look(struct ab_quarantine *q, size_t repo);
 /* Examine a git directory once: configuration, hooks, commondir. */
 void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path);
+/* Did the watch look at all submodules that this git directory has below the checkout `top`? */
+bool ab_repos_has_top(const struct ab_quarantine *q, int gitdir, const char *top);
+/* Add the checkouts that a git directory names itself: beside it, in "gitdir", in core.worktree. */
+void ab_repos_tops(int gitdir, const char *path, struct ab_strv *ret);
 /* The submodules that the index of a git directory names. If it cannot be read and the run changed
  * it, that is told. */
 void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path,

@@ -63,7 +63,7 @@ void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *he
 void ab_quarantine_watch_writes(struct ab_quarantine *q, const struct ab_held_folder *held)
 {
 	if (held->wd >= 0)
-		add_watch(q, held->fd, APPEARS | IN_CLOSE_WRITE);
+		add_watch(q, held->fd, APPEARS | IN_MODIFY | IN_CLOSE_WRITE);
 }
 
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo)
@@ -216,7 +216,7 @@ void ab_quarantine_look(struct ab_quarantine *q)
 	for (size_t i = 0; i < q->nheld; i++) {
 		if (ab_quarantine_has_changed(&q->held[i]))
 			look_at_held(q, i);
-		else if (q->held[i].unread)
+		else if (q->held[i].gitfile)
 			ab_repos_appeared(q, i, ".git", false);
 	}
 	if (now >= q->next_repos) {
@@ -234,9 +234,9 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 	for (size_t i = 0; i < q->nheld; i++) {
 		if (q->held[i].wd != e->wd)
 			continue;
-		/* A ".git" file is empty when it appears. */
+		/* A ".git" file is empty when it appears, and can be written again later. */
 		if (!(e->mask & APPEARS)) {
-			if (q->held[i].unread && strcmp(name, ".git") == 0)
+			if (q->held[i].gitfile && strcmp(name, ".git") == 0)
 				ab_repos_appeared(q, i, name, false);
 			continue;
 		}

@@ -11,6 +11,10 @@
  * git directory, and wherever the index of a repository names a submodule, at any
  * depth. The rest is found by the review at the end.
  *
+ * Submodules are looked for below every checkout of a git directory: git takes the
+ * folder whose ".git" led it there, or the one of core.worktree, whatever the git
+ * directory is called. Several checkouts may lead to one git directory.
+ *
  * A file that is moved is replaced by one without the settings that run programs. The
  * box can change that again; then it is moved again, and the third time the run
  * ends.
@@ -42,8 +46,9 @@
 #define GROW_DEPTH 6
 #define GROWN_MAX 256
 #define REPOS_MAX 64
+#define TOPS_MAX 128
 #define LINKS_MAX 1000
-#define PENDING_MAX 64
+#define PENDING_MAX LINKS_MAX
 #define LIST_MAX 1000
 #define UNREAD_MS 3000
 #define SHARED_MAX 80 /* "sharedindex." and a name in hex */
@@ -165,11 +170,11 @@ static void collect_link(void *arg, const char *path)
 {
 	struct ab_strv *found = arg;
 
-	if (found->len < LINKS_MAX)
+	if (found->len <= LINKS_MAX)
 		ab_strv_add(found, path);
 }
 
-/* -1: it cannot be read. */
+/* -1: it cannot be read, or names too many. */
 static int read_links(int gitdir, const char *file, struct ab_strv *ret, char base[65])
 {
 	ab_autofree char *data = NULL;
@@ -180,7 +185,7 @@ static int read_links(int gitdir, const char *file, struct ab_strv *ret, char ba
 		return errno == ENOENT ? 0 : -1;
 	index = ab_gitindex_parse(data, len, collect_link, ret);
 	memcpy(base, index.base, sizeof(index.base));
-	return index.valid && !index.unnamed ? 0 : -1;
+	return index.valid && !index.unnamed && ret->len <= LINKS_MAX ? 0 : -1;
 }
 
 static int read_index(int gitdir, struct ab_strv *ret)
@@ -198,20 +203,70 @@ static int read_index(int gitdir, struct ab_strv *ret)
 static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path);
 
 /* True: there is nothing more to see. Submodules that existed at the start are closed. */
-static bool look_at_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
+static bool look_at_link(struct ab_quarantine *q, const char *checkout, const char *link)
 {
-	ab_autoclose int top = ab_open_beneath(AT_FDCWD, r->top, O_PATH | O_DIRECTORY);
+	ab_autoclose int top = ab_open_beneath(AT_FDCWD, checkout, O_PATH | O_DIRECTORY);
 	ab_autoclose int fd = top < 0 ? -1 : ab_open_beneath(top, link, O_RDONLY | O_DIRECTORY);
-	ab_autofree char *path = ab_path_join(r->top, link);
+	ab_autofree char *path = ab_path_join(checkout, link);
 
 	if (fd < 0)
 		return false;
 	return !ab_quarantine_is_writable(q, path) || look_at_checkout(q, fd, path);
 }
 
+static size_t count_pending(const struct ab_repo *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->ntops; i++)
+		n += r->tops[i].pending.len;
+	return n;
+}
+
+/* By index: looking at a submodule may add repositories and checkouts. */
+static void take_link(struct ab_quarantine *q, size_t repo, size_t top, const char *link)
+{
+	struct ab_repo *r = &q->repos[repo];
+
+	if (look_at_link(q, r->tops[top].path, link))
+		return;
+	r = &q->repos[repo];
+	if (count_pending(r) < PENDING_MAX)
+		ab_strv_add_once(&r->tops[top].pending, link);
+	else
+		q->cut = true;
+}
+
+static ssize_t find_top(const struct ab_repo *r, const char *path)
+{
+	for (size_t i = 0; i < r->ntops; i++)
+		if (strcmp(r->tops[i].path, path) == 0)
+			return (ssize_t)i;
+	return -1;
+}
+
+/* Several folders may lead to the same git directory; each has submodules of its own. */
+static void add_top(struct ab_quarantine *q, size_t repo, const char *path)
+{
+	struct ab_repo *r = &q->repos[repo];
+	size_t top = r->ntops;
+
+	if (find_top(r, path) >= 0)
+		return;
+	if (q->ntops >= TOPS_MAX) {
+		q->cut = true;
+		return;
+	}
+	q->ntops++;
+	r->tops = ab_realloc(r->tops, ++r->ntops * sizeof(r->tops[0]));
+	r->tops[top] = (struct ab_repo_top){ .path = ab_strdup(path) };
+	for (size_t i = 0; i < q->repos[repo].links.len; i++)
+		take_link(q, repo, top, q->repos[repo].links.v[i]);
+}
+
 static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
 {
-	ab_autofree char *top = ab_escape(r->top), *shown = ab_escape(link);
+	ab_autofree char *top = ab_escape(r->tops[0].path), *shown = ab_escape(link);
 
 	ab_quarantine_alert(q, ab_printf("the run added the submodule %s to the index of %s: git "
 					 "commands there read its settings",
@@ -221,7 +276,7 @@ static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const ch
 /* Was its checkout created since the start? */
 static bool link_is_new(const struct ab_quarantine *q, const struct ab_repo *r, const char *link)
 {
-	ab_autofree char *git = ab_printf("%s/%s/.git", r->top, link);
+	ab_autofree char *git = ab_printf("%s/%s/.git", r->tops[0].path, link);
 	struct stat st;
 
 	return lstat(git, &st) == 0 && ab_quarantine_is_new(q, &st);
@@ -240,23 +295,22 @@ static void take_links(struct ab_quarantine *q, size_t repo, const struct ab_str
 		if (r->known && (fresh || link_is_new(q, r, found->v[i])))
 			tell_link(q, r, found->v[i]);
 		ab_strv_add(&r->links, found->v[i]);
-		if (!look_at_link(q, r, found->v[i])) {
-			r = &q->repos[repo];
-			if (r->pending.len < PENDING_MAX)
-				ab_strv_add(&r->pending, found->v[i]);
-			else
-				q->cut = true;
-		}
+		for (size_t k = 0; k < q->repos[repo].ntops; k++)
+			take_link(q, repo, k, found->v[i]);
 	}
 }
 
 static void look_at_pending(struct ab_quarantine *q, size_t repo)
 {
-	for (size_t i = q->repos[repo].pending.len; i-- > 0;) {
-		ab_autofree char *link = ab_strdup(q->repos[repo].pending.v[i]);
+	for (size_t k = 0; k < q->repos[repo].ntops; k++) {
+		const char *path = q->repos[repo].tops[k].path;
 
-		if (look_at_link(q, &q->repos[repo], link))
-			ab_strv_remove(&q->repos[repo].pending, i);
+		for (size_t i = q->repos[repo].tops[k].pending.len; i-- > 0;) {
+			ab_autofree char *link = ab_strdup(q->repos[repo].tops[k].pending.v[i]);
+
+			if (look_at_link(q, path, link))
+				ab_strv_remove(&q->repos[repo].tops[k].pending, i);
+		}
 	}
 }
 
@@ -310,7 +364,7 @@ static void look_at_index(struct ab_quarantine *q, size_t repo)
 	struct stat st;
 	bool fresh;
 
-	if (!r->top || fstatat(r->fd, "index", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (!r->ntops || fstatat(r->fd, "index", &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		r->unread_at = 0;
 		return;
 	}
@@ -346,41 +400,91 @@ static void keep_worktree(void *arg, const char *key, const char *value)
 	*last = ab_strdup(value);
 }
 
-/* The checkout of a git directory: beside it, or as a worktree or submodule says. */
-static char *find_top(int gitdir, const char *path)
+/* git follows links here. A folder that does not exist yet is looked for again. */
+static void add_folder(int gitdir, const char *path, struct ab_strv *ret)
 {
-	ab_autofree char *data = NULL, *to = NULL, *line = NULL, *full = NULL;
+	ab_autoclose int fd = openat(gitdir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autofree char *real = fd < 0 ? NULL : ab_real_path(fd);
+
+	if (real)
+		ab_strv_add_once(ret, real);
+}
+
+static void add_configured(int gitdir, const char *file, struct ab_strv *ret)
+{
+	ab_autofree char *data = NULL, *to = NULL;
+	size_t len;
+
+	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) == 0 &&
+	    !ab_gitconfig_parse(data, len, keep_worktree, &to) && to)
+		add_folder(gitdir, to, ret);
+}
+
+void ab_repos_tops(int gitdir, const char *path, struct ab_strv *ret)
+{
+	ab_autofree char *data = NULL, *line = NULL, *full = NULL;
 	size_t len;
 
 	if (strcmp(ab_path_name(path), ".git") == 0)
-		return ab_path_parent(path);
+		ab_strv_give(ret, ab_path_parent(path));
 	if (ab_read_small(gitdir, "gitdir", AB_GITLINK_MAX, &data, &len) == 0) {
 		line = ab_gitlink_line(data, len);
 		full = line ? ab_path_resolve(line, path, NULL) : NULL;
-		return full ? ab_path_parent(full) : NULL;
+		if (full)
+			ab_strv_give(ret, ab_path_parent(full));
 	}
-	if (ab_read_small(gitdir, "config", AB_GITCONFIG_MAX, &data, &len) < 0 ||
-	    ab_gitconfig_parse(data, len, keep_worktree, &to) || !to)
-		return NULL;
-	return ab_path_resolve(to, path, NULL);
+	add_configured(gitdir, "config", ret);
+	add_configured(gitdir, "config.worktree", ret);
 }
 
-static bool is_watched(const struct ab_quarantine *q, const struct stat *st)
+static void find_tops(struct ab_quarantine *q, size_t repo)
+{
+	ab_autostrv struct ab_strv tops = { 0 };
+
+	ab_repos_tops(q->repos[repo].fd, q->repos[repo].path, &tops);
+	for (size_t i = 0; i < tops.len; i++)
+		add_top(q, repo, tops.v[i]);
+}
+
+static ssize_t find_repo(const struct ab_quarantine *q, const struct stat *st)
 {
 	for (size_t i = 0; i < q->nrepos; i++)
 		if (q->repos[i].dev == st->st_dev && q->repos[i].ino == st->st_ino)
-			return true;
-	return false;
+			return (ssize_t)i;
+	return -1;
 }
 
-static void add_repo(struct ab_quarantine *q, int gitdir, const char *path)
+bool ab_repos_has_top(const struct ab_quarantine *q, int gitdir, const char *top)
+{
+	struct stat st;
+	ssize_t repo;
+
+	if (q->cut || fstat(gitdir, &st) < 0)
+		return false;
+	repo = find_repo(q, &st);
+	return repo >= 0 && find_top(&q->repos[repo], top) >= 0;
+}
+
+/* `top`: the checkout that leads to it, or NULL. */
+static void add_repo(struct ab_quarantine *q, int gitdir, const char *path, const char *top)
 {
 	bool known = ab_strv_has(&q->survey->repos, path);
 	struct ab_repo *r;
 	struct stat st;
+	ssize_t found;
 
-	if (fstat(gitdir, &st) < 0 || is_watched(q, &st))
+	if (fstat(gitdir, &st) < 0)
 		return;
+	found = find_repo(q, &st);
+	if (found >= 0) {
+		bool first = !q->repos[found].ntops;
+
+		if (top)
+			add_top(q, (size_t)found, top);
+		if (top && first)
+			ab_repos_look(q, (size_t)found);
+		return;
+	}
 	if (q->nrepos >= REPOS_MAX) {
 		q->cut = true;
 		if (!known)
@@ -397,13 +501,16 @@ static void add_repo(struct ab_quarantine *q, int gitdir, const char *path)
 			       .dev = st.st_dev,
 			       .ino = st.st_ino,
 			       .path = ab_strdup(path),
-			       .top = find_top(gitdir, path),
 			       .known = known };
 	if (r->fd < 0)
 		r->fd = fcntl(gitdir, F_DUPFD_CLOEXEC, 3);
 	/* The first index that is read tells what was there before. */
 	r->based = fstatat(gitdir, "index", &st, AT_SYMLINK_NOFOLLOW) < 0;
-	ab_repos_look(q, q->nrepos - 1);
+	found = (ssize_t)q->nrepos - 1;
+	find_tops(q, (size_t)found);
+	if (top)
+		add_top(q, (size_t)found, top);
+	ab_repos_look(q, (size_t)found);
 }
 
 static void watch_lists(struct ab_quarantine *q, size_t repo)
@@ -425,33 +532,45 @@ void ab_repos_look(struct ab_quarantine *q, size_t repo)
 		r->hooks = openat(r->fd, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	/* Before the look, so that nothing is missed. */
 	ab_quarantine_watch_repo(q, r);
-	if (!r->known)
+	if (!r->known) {
 		ab_repos_clean(q, r->fd, path);
-	if (!r->top)
-		r->top = find_top(r->fd, path);
+		find_tops(q, repo);
+	}
 	look_at_index(q, repo);
 	look_at_pending(q, repo);
 	if (q->live)
 		watch_lists(q, repo);
 }
 
-/* The git directory is elsewhere: a .git file or link leads to it. */
-static void look_elsewhere(struct ab_quarantine *q, const char *git, const char *real)
+/* The git directory of the checkout `top` is elsewhere: a .git file or link leads to it. */
+static void look_elsewhere(struct ab_quarantine *q, const char *top, const char *real)
 {
 	ab_autoclose int fd = -1;
 
-	if (ab_strv_has(&q->survey->repos, real))
-		return;
-	if (!ab_quarantine_is_writable(q, real)) {
-		ab_autofree char *shown = ab_escape(git), *to = ab_escape(real);
+	if (!ab_strv_has(&q->survey->repos, real) && !ab_quarantine_is_writable(q, real)) {
+		ab_autofree char *shown = ab_escape(top), *to = ab_escape(real);
 
-		ab_quarantine_alert(q, ab_printf("%s was created by the run and points git to %s",
-						 shown, to));
+		ab_quarantine_alert(q,
+				    ab_printf("%s/.git was created by the run and points git to %s",
+					      shown, to));
 		return;
 	}
 	fd = ab_open_beneath(AT_FDCWD, real, O_RDONLY | O_DIRECTORY);
 	if (fd >= 0)
-		add_repo(q, fd, real);
+		add_repo(q, fd, real, top);
+}
+
+/* A link to a folder, as git itself never creates it. git also follows one to a file that names
+ * the folder; no tool needs that. */
+static char *follow_link(struct ab_quarantine *q, int fd, const char *path, const char *git,
+			 const struct stat *link)
+{
+	char *real = realpath(git, NULL);
+	struct stat st;
+
+	if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode) && ab_quarantine_is_new(q, link))
+		ab_quarantine_take_part(q, fd, path, ".git", "through another file");
+	return real;
 }
 
 /* False: there is no git directory, or not yet. */
@@ -464,20 +583,20 @@ static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
 	struct stat st;
 
 	if (gitdir >= 0) {
-		add_repo(q, gitdir, git);
+		add_repo(q, gitdir, git, path);
 		return true;
 	}
 	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	if (S_ISLNK(st.st_mode)) {
-		real = realpath(git, NULL);
+		real = follow_link(q, fd, path, git, &st);
 	} else if (S_ISREG(st.st_mode)) {
 		if (ab_gitlink_read(path, &l) == 0)
 			real = ab_strdup(l.gitdir);
 		ab_gitlink_fini(&l);
 	}
 	if (real)
-		look_elsewhere(q, git, real);
+		look_elsewhere(q, path, real);
 	return real;
 }
 
@@ -507,11 +626,11 @@ static void look_at_new_checkout(struct ab_quarantine *q, size_t held, int fd, c
 	bool read = look_at_checkout(q, fd, path);
 
 	/* It may have been written before the watch was set. */
-	if (!read && !q->held[held].unread) {
+	if (!q->held[held].gitfile && (!read || !ab_folder_is(fd, ".git"))) {
+		q->held[held].gitfile = true;
 		ab_quarantine_watch_writes(q, &q->held[held]);
-		read = look_at_checkout(q, fd, path);
+		look_at_checkout(q, fd, path);
 	}
-	q->held[held].unread = !read;
 }
 
 void ab_repos_enter(struct ab_quarantine *q, int at, const char *path, const char *name,
@@ -551,7 +670,7 @@ static void look_at_bare(struct ab_quarantine *q, size_t held)
 	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || !ab_repos_is_bare(&l))
 		return;
 	q->held[held].grow = 0;
-	add_repo(q, fd, path);
+	add_repo(q, fd, path, NULL);
 }
 
 void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, bool folder)
@@ -600,7 +719,7 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 		look_at_new_checkout(q, held, fd, path);
 	if (ab_repos_is_bare(&l)) {
 		q->held[held].grow = 0;
-		add_repo(q, fd, path);
+		add_repo(q, fd, path, NULL);
 		return;
 	}
 	for (size_t i = 0; i < l.len && grow > 1; i++)
@@ -628,7 +747,7 @@ void ab_repos_begin(struct ab_quarantine *q)
 			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
 
 		if (fd >= 0)
-			add_repo(q, fd, s->repos.v[i]);
+			add_repo(q, fd, s->repos.v[i], NULL);
 	}
 	/* A root without a watch of its own. */
 	for (size_t i = 0; i < s->write.len; i++) {
@@ -647,9 +766,12 @@ void ab_repos_free(struct ab_quarantine *q)
 		ab_closep(&r->fd);
 		ab_closep(&r->hooks);
 		free(r->path);
-		free(r->top);
 		ab_strv_fini(&r->links);
-		ab_strv_fini(&r->pending);
+		for (size_t k = 0; k < r->ntops; k++) {
+			free(r->tops[k].path);
+			ab_strv_fini(&r->tops[k].pending);
+		}
+		free(r->tops);
 	}
 	free(q->repos);
 }

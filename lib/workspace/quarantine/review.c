@@ -30,6 +30,7 @@
 #define REVIEW_ENTRIES 30000
 #define REVIEW_DEPTH 8
 #define REPOS_MAX 256
+#define TOPS_MAX 512
 #define LIST_MAX 1000
 #define MODULE_DEPTH 16
 #define SHOWN 20
@@ -39,10 +40,17 @@ struct review {
 	struct ab_quarantine *q;
 	struct ab_names names;
 	struct ab_strv seen; /* examined git directories */
+	struct ab_strv tops; /* "GITDIR//CHECKOUT": indexes whose submodules were examined */
 	struct ab_strv deep;
 	size_t ndeep;
 	bool cut;
 };
+
+/* What could not be opened was not searched, unless nothing is there that git would enter. */
+static void note_unopened(struct review *r, int errnum)
+{
+	r->cut |= errnum != ENOENT && errnum != ENOTDIR && errnum != ELOOP;
+}
 
 static void add_finding(struct review *r, const char *path, const char *what)
 {
@@ -106,39 +114,76 @@ static void review_todos(struct review *r, int gitdir, const char *path)
 static void review_lists(struct review *r, int gitdir, const char *path);
 static void review_checkout(struct review *r, int fd, const char *path);
 
-/* The watch looked at those that it knew; the search may not come as far as its submodules. */
-static void review_index(struct review *r, int gitdir, const char *path)
+static void review_submodules(struct review *r, const char *top, const struct ab_strv *links)
 {
-	ab_autofree char *top = ab_path_parent(path);
-	ab_autostrv struct ab_strv links = { 0 };
-	ab_autoclose int at = -1;
+	ab_autoclose int at = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
 
-	ab_repos_submodules(r->q, gitdir, path, &links);
-	if (!links.len || strcmp(ab_path_name(path), ".git") != 0)
+	if (at < 0) {
+		note_unopened(r, errno);
 		return;
-	at = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
-	for (size_t i = 0; i < links.len && at >= 0; i++) {
-		ab_autoclose int fd = ab_open_beneath(at, links.v[i], O_RDONLY | O_DIRECTORY);
-		ab_autofree char *full = ab_path_join(top, links.v[i]);
+	}
+	for (size_t i = 0; i < links->len; i++) {
+		ab_autoclose int fd = ab_open_beneath(at, links->v[i], O_RDONLY | O_DIRECTORY);
+		ab_autofree char *full = ab_path_join(top, links->v[i]);
 
-		if (fd >= 0 && ab_quarantine_is_writable(r->q, full))
+		if (fd < 0)
+			note_unopened(r, errno);
+		else if (ab_quarantine_is_writable(r->q, full))
 			review_checkout(r, fd, full);
 	}
 }
 
-static void review_gitdir(struct review *r, int gitdir, const char *path)
+/* True: leave it out. */
+static bool is_reviewed_top(struct review *r, int gitdir, const char *path, const char *top)
 {
-	if (ab_strv_has(&r->seen, path) || ab_strv_has(&r->q->survey->repos, path))
-		return;
-	if (r->seen.len >= REPOS_MAX) {
+	size_t most = TOPS_MAX + 2 * r->q->survey->repos.len;
+	ab_autofree char *pair = ab_printf("%s//%s", path, top);
+
+	if (ab_strv_has(&r->tops, pair) || ab_repos_has_top(r->q, gitdir, top))
+		return true;
+	if (r->tops.len >= most) {
 		r->cut = true;
-		return;
+		return true;
 	}
-	ab_strv_add(&r->seen, path);
-	ab_repos_clean(r->q, gitdir, path);
-	review_todos(r, gitdir, path);
-	review_lists(r, gitdir, path);
-	review_index(r, gitdir, path);
+	ab_strv_add(&r->tops, pair);
+	return false;
+}
+
+/*
+ * The search may not come as far as the submodules of a repository. They are below its checkout:
+ * that is `top`, whose ".git" led here, or the one that the git directory names itself.
+ */
+static void review_index(struct review *r, int gitdir, const char *path, const char *top)
+{
+	ab_autostrv struct ab_strv links = { 0 }, tops = { 0 };
+
+	if (top)
+		ab_strv_add(&tops, top);
+	ab_repos_tops(gitdir, path, &tops);
+	for (size_t i = tops.len; i-- > 0;)
+		if (is_reviewed_top(r, gitdir, path, tops.v[i]))
+			ab_strv_remove(&tops, i);
+	if (!tops.len)
+		return;
+	ab_repos_submodules(r->q, gitdir, path, &links);
+	for (size_t i = 0; i < tops.len && links.len; i++)
+		review_submodules(r, tops.v[i], &links);
+}
+
+/* `top`: the checkout that leads to it, or NULL. */
+static void review_gitdir(struct review *r, int gitdir, const char *path, const char *top)
+{
+	if (!ab_strv_has(&r->seen, path) && !ab_strv_has(&r->q->survey->repos, path)) {
+		if (r->seen.len >= REPOS_MAX) {
+			r->cut = true;
+			return;
+		}
+		ab_strv_add(&r->seen, path);
+		ab_repos_clean(r->q, gitdir, path);
+		review_todos(r, gitdir, path);
+		review_lists(r, gitdir, path);
+	}
+	review_index(r, gitdir, path, top);
 }
 
 /* The git directories of submodules, at any depth of their name. */
@@ -149,10 +194,12 @@ static void review_modules(struct review *r, int at, const char *name, const cha
 	ab_autolisting struct ab_listing l = { 0 };
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0) {
+		note_unopened(r, errno);
 		return;
+	}
 	if (depth > 0 && fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		review_gitdir(r, fd, path);
+		review_gitdir(r, fd, path, NULL);
 		return;
 	}
 	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
@@ -175,8 +222,10 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 
 	review_modules(r, gitdir, "modules", modules, 0);
 	fd = openat(gitdir, "worktrees", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		note_unopened(r, errno);
 		return;
+	}
 	if (ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut)
 		r->cut = true;
 	for (size_t i = 0; i < l.len; i++) {
@@ -184,20 +233,21 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 		ab_autoclose int sub =
 			openat(fd, l.v[i].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-		if (sub < 0 || ab_strv_has(&r->q->survey->repos, admin))
-			continue;
-		review_gitdir(r, sub, admin);
+		if (sub < 0)
+			note_unopened(r, errno);
+		else
+			review_gitdir(r, sub, admin, NULL);
 	}
 }
 
-/* The git directory is elsewhere: a .git file or link leads to it. */
-static void review_elsewhere(struct review *r, const char *git, const char *real)
+/* The git directory of the checkout `top` is elsewhere: a .git file or link leads to it. */
+static void review_elsewhere(struct review *r, const char *top, const char *real)
 {
+	ab_autofree char *git = ab_path_join(top, ".git");
+	bool known = ab_strv_has(&r->q->survey->repos, real);
 	ab_autoclose int fd = -1;
 
-	if (ab_strv_has(&r->q->survey->repos, real))
-		return;
-	if (!ab_quarantine_is_writable(r->q, real)) {
+	if (!known && !ab_quarantine_is_writable(r->q, real)) {
 		ab_autofree char *to = ab_escape(real);
 		ab_autofree char *what =
 			ab_printf("was created by the run and points git to %s", to);
@@ -211,17 +261,14 @@ static void review_elsewhere(struct review *r, const char *git, const char *real
 		return;
 	}
 	/* Admin folders are reviewed with the list that contains them. */
-	if (faccessat(fd, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (!known && faccessat(fd, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		ab_autofree char *list = ab_path_parent(real);
 		ab_autofree char *common = ab_path_parent(list);
 
-		if (strcmp(ab_path_name(list), "worktrees") == 0) {
-			review_elsewhere(r, git, common);
-			review_gitdir(r, fd, real);
-			return;
-		}
+		if (strcmp(ab_path_name(list), "worktrees") == 0)
+			review_elsewhere(r, top, common);
 	}
-	review_gitdir(r, fd, real);
+	review_gitdir(r, fd, real, top);
 }
 
 static void review_checkout(struct review *r, int fd, const char *path)
@@ -231,18 +278,24 @@ static void review_checkout(struct review *r, int fd, const char *path)
 	struct ab_gitlink l;
 	struct stat st;
 
-	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		note_unopened(r, errno);
 		return;
+	}
 	gitdir = openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (gitdir >= 0) {
-		review_gitdir(r, gitdir, git);
+		review_gitdir(r, gitdir, git, path);
 	} else if (S_ISLNK(st.st_mode)) {
 		real = realpath(git, NULL);
 		if (real)
-			review_elsewhere(r, git, real);
+			review_elsewhere(r, path, real);
+		else
+			note_unopened(r, errno);
 	} else if (S_ISREG(st.st_mode)) {
 		if (ab_gitlink_read(path, &l) == 0)
-			review_elsewhere(r, git, l.gitdir);
+			review_elsewhere(r, path, l.gitdir);
+		else
+			note_unopened(r, errno);
 		ab_gitlink_fini(&l);
 	} else if (S_ISDIR(st.st_mode)) {
 		add_finding(r, git, "was created by the run and cannot be examined");
@@ -293,7 +346,7 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 	if (ab_listing_find(l, ".git"))
 		review_checkout(r, fd, path);
 	if (ab_repos_is_bare(l))
-		review_gitdir(r, fd, path);
+		review_gitdir(r, fd, path, NULL);
 	if (fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
 		return true;
 	if (!is_watched(r, path))
@@ -332,22 +385,26 @@ void ab_quarantine_review(struct ab_quarantine *q)
 		ab_autoclose int fd =
 			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
 
-		if (fd < 0)
+		if (fd < 0) {
+			note_unopened(&r, errno);
 			continue;
+		}
 		review_todos(&r, fd, s->repos.v[i]);
 		review_lists(&r, fd, s->repos.v[i]);
+		review_gitdir(&r, fd, s->repos.v[i], NULL);
 	}
 	for (size_t i = 0; i < s->write.len; i++)
 		if (ab_walk(&w, s->write.v[i], review_folder, &r) < 0)
 			r.cut |= errno != ENOTDIR && errno != ENOENT;
 	report_names(&r);
 	ab_project_files_report(s, &q->report.findings);
-	/* If the first scan was complete, the box has created too much. */
+	/* If the first scan was complete, the box has created too much, or closed a folder. */
 	if (r.cut || w.cut)
 		ab_strv_add(
 			s->searched ? &q->report.findings : &q->report.notes,
-			"the writable folders are too large to search completely for what the run created");
+			"the writable folders could not be searched completely for what the run created");
 	ab_names_fini(&r.names);
 	ab_strv_fini(&r.seen);
+	ab_strv_fini(&r.tops);
 	ab_strv_fini(&r.deep);
 }
