@@ -99,6 +99,48 @@ nothing_left()
 	[ "$output" = 22 ]
 }
 
+# hold_run: a run of `cat b` here that stops when it has planned its box, until its record is written.
+hold_run()
+{
+	rm -f "$TEST_DIR/run.pid"
+	timeout 100 strace -qqq -o "$TEST_DIR/trace" -e trace=mkdirat \
+		-e inject=mkdirat:signal=STOP:when=1 \
+		sh -c 'echo $$ >"$0"; exec "$@"' "$TEST_DIR/run.pid" "$AGENTBOX" run --yes -- cat b \
+		>"$TEST_DIR/run.out" 2>&1 3>&- </dev/null &
+	holder=$!
+	wait_for 60 grep -q SIGSTOP "$TEST_DIR/trace"
+}
+
+end_run()
+{
+	cp "$TEST_DIR/run.pid" "$TEST_DIR/pid"
+	wait_for 60 has_continued
+	wait "$holder"
+}
+
+@test "an apply that begins and ends while a run is planned ends that run" {
+	local status=0
+
+	launch run --review --name dev -- sh -c 'echo 22 >b' </dev/null
+	mkdir "$HOME/other"
+	(cd "$HOME/other" && launch run --review --name far -- sh -c 'echo 22 >c' </dev/null)
+	echo 1 >b
+	hold_run
+	agentbox apply dev --all --theirs
+	[ "$(cat b)" = 22 ]
+	end_run || status=$?
+	cat "$TEST_DIR/run.out"
+	[ "$status" -eq 125 ]
+	grep -q "changed files in $WORKSPACE (apply or undo) while the run was being planned" "$TEST_DIR/run.out"
+	# The twin: one elsewhere.
+	hold_run
+	(cd "$HOME/other" && launch apply far --all)
+	[ "$(cat "$HOME/other/c")" = 22 ]
+	end_run
+	[ "$(cat "$TEST_DIR/run.out")" = 22 ]
+	nothing_left
+}
+
 @test "a claim that a killed apply left holds nobody up" {
 	launch run --review --name dev -- sh -c 'echo 22 >a' </dev/null
 	kill_apply apply dev --all

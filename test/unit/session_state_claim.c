@@ -46,12 +46,33 @@ static bool is_file_there(void)
 	return fstatat(state.root, "claim", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int check_root(const char *root)
+static int check_root_since(const char *root, uint64_t seen)
 {
 	struct ab_strv roots = { .v = (char *[]){ (char *)(uintptr_t)root }, .len = 1 };
 
 	error = (struct ab_error){ 0 };
-	return ab_claim_check(&state, &roots, &error);
+	return ab_claim_check(&state, &roots, seen, &error);
+}
+
+static void ignore_text(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+/* A run that begins to plan now. */
+static uint64_t begin_plan(void)
+{
+	uint64_t n = UINT64_MAX;
+
+	if (ab_claim_wait(&state, &(struct ab_strv){ 0 }, ignore_text, NULL, &n, &error) < 0)
+		abort();
+	return n;
+}
+
+static int check_root(const char *root)
+{
+	return check_root_since(root, begin_plan());
 }
 
 static int take(struct ab_claim *claim, const char *root, const struct ab_strv *paths)
@@ -82,7 +103,7 @@ static void test_runs(void)
 		ok((check_root(root) < 0) == cases[i].held, "a run with %s %s: %s", cases[i].root,
 		   cases[i].held ? "does not start" : "starts", error.text);
 	}
-	ok(ab_claim_check(&state, &(struct ab_strv){ 0 }, &error) == 0,
+	ok(ab_claim_check(&state, &(struct ab_strv){ 0 }, 0, &error) == 0,
 	   "a run that writes nowhere starts");
 	ab_claim_release(&claim);
 	ok(!is_file_there() && check_root(place) == 0, "and every run when it is over");
@@ -137,12 +158,13 @@ static void test_other_process(void)
 	ab_autofree char *place = at("a/b"), *other = at("d");
 	struct ab_strv roots = { .v = &place, .len = 1 };
 	struct ab_claim claim;
+	uint64_t seen;
 	int end;
 	pid_t pid = hold_claim(place, &end);
 
 	ab_claim_init(&claim, &state, NULL);
 	ok(check_root(place) < 0 && check_root(other) == 0, "held by another process");
-	ok(ab_claim_wait(&state, &roots, end_claim, &end, &error) == 0 && told == 1,
+	ok(ab_claim_wait(&state, &roots, end_claim, &end, &seen, &error) == 0 && told == 1,
 	   "a run waits for its end, and says so once");
 	waitpid(pid, NULL, 0);
 	ok(!is_file_there(), "nothing is left");
@@ -164,6 +186,7 @@ static void test_signals(void)
 	ab_autofree char *place = at("a/b");
 	struct ab_strv roots = { .v = &place, .len = 1 };
 	struct ab_claim claim;
+	uint64_t seen;
 	sigset_t one, before;
 	int end, number;
 	pid_t pid = hold_claim(place, &end);
@@ -177,7 +200,7 @@ static void test_signals(void)
 	began = ab_now_ms();
 	ok(take(&claim, place, NULL) < 0 && error.errnum == EINTR && ab_now_ms() - began < 5000,
 	   "a signal ends the wait for another claim: %s", error.text);
-	ok(ab_claim_wait(&state, &roots, end_claim, &end, &error) < 0 && error.errnum == EINTR,
+	ok(ab_claim_wait(&state, &roots, end_claim, &end, &seen, &error) < 0 && error.errnum == EINTR,
 	   "and that of a run: %s", error.text);
 	sigwait(&one, &number);
 	close(end);
@@ -185,6 +208,46 @@ static void test_signals(void)
 	ab_claim_release(&claim);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	waitpid(pid, NULL, 0);
+}
+
+/* Claims that begin and end while a run is being planned. */
+static void test_planning(void)
+{
+	ab_autofree char *place = at("a/b"), *inner = at("a/b/c"), *other = at("d");
+	struct ab_claim claim;
+	uint64_t seen = begin_plan();
+
+	ab_claim_init(&claim, &state, NULL);
+	ok(check_root_since(place, seen) == 0, "without a claim the plan is good");
+	for (int i = 0; i < 3; i++) {
+		ok(take(&claim, other, NULL) == 0, "a claim elsewhere");
+		ab_claim_release(&claim);
+	}
+	ok(check_root_since(place, seen) == 0, "changes nothing: %s", error.text);
+	ok(take(&claim, place, NULL) == 0, "one in the workspace");
+	ab_claim_release(&claim);
+	ok(take(&claim, other, NULL) == 0, "and one elsewhere");
+	ab_claim_release(&claim);
+	ok(check_root_since(place, seen) < 0 &&
+		   strstr(error.text, "while the run was being planned"),
+	   "the plan is too old: %s", error.text);
+	ok(check_root_since(inner, seen) < 0, "also for a folder below it");
+	ok(check_root_since(place, begin_plan()) == 0, "a new plan is good");
+	seen = begin_plan();
+	for (int i = 0; i < 16; i++) {
+		if (take(&claim, other, NULL) < 0)
+			abort();
+		ab_claim_release(&claim);
+	}
+	ok(check_root_since(place, seen) < 0, "more claims than are listed may have been anywhere");
+	ok(check_root_since(place, begin_plan() + 1) < 0, "and so may those of a lost list");
+	seen = begin_plan();
+	for (int i = 0; i < 15; i++) {
+		if (take(&claim, other, NULL) < 0)
+			abort();
+		ab_claim_release(&claim);
+	}
+	ok(check_root_since(place, seen) == 0, "fifteen are known: %s", error.text);
 }
 
 /* An active run with this record. */
@@ -294,6 +357,7 @@ int main(void)
 	test_runs();
 	test_other_process();
 	test_signals();
+	test_planning();
 	test_writers();
 	test_records();
 	ab_state_fini(&state);

@@ -14,13 +14,13 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "base/system/signals.h"
 #include "base/text/units.h"
 #include "layer/copy/folder_copy.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
 #include "layer/walk/withheld.h"
 #include "sandbox/plan/plan.h"
-#include "session/terminal/signal_hold.h"
 #include "workspace/tree/dir.h"
 
 #define PROJECT "project"
@@ -85,7 +85,6 @@ struct copying {
 	int64_t told;
 };
 
-/* Signals are blocked while a box is being made: look for one now and then. */
 static bool watch_copy(void *arg)
 {
 	struct copying *c = arg;
@@ -95,7 +94,8 @@ static bool watch_copy(void *arg)
 		c->told = now;
 		c->setup->progress(c->setup->arg, c->copy.entries, c->copy.bytes);
 	}
-	return ab_signal_is_pending();
+	/* Signals are blocked while a box is being made. */
+	return ab_must_end(true);
 }
 
 static int explain_copy(const struct copying *c, int errnum, struct ab_error *err)

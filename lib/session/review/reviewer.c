@@ -31,6 +31,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/signals.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
 #include "session/state/claim.h"
@@ -359,20 +360,6 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 	return 0;
 }
 
-/* Signals are blocked here. One that would end us ends the wait. */
-static bool must_end(void)
-{
-	static const int ending[] = { SIGTERM, SIGHUP };
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(ending); i++)
-		if (sigismember(&pending, ending[i]))
-			return true;
-	return false;
-}
-
 static ssize_t await_answer(struct ab_reviewer *r, uint32_t request, struct answer *a)
 {
 	struct pollfd p = { .fd = r->sock, .events = POLLIN };
@@ -380,7 +367,7 @@ static ssize_t await_answer(struct ab_reviewer *r, uint32_t request, struct answ
 	if (send(r->sock, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -1;
 	while (poll(&p, 1, SIGNALS_MS) <= 0)
-		if (request == REQUEST_ASK && must_end())
+		if (request == REQUEST_ASK && ab_must_end(false))
 			return -1;
 	return recv(r->sock, a, sizeof(*a) - 1, 0);
 }

@@ -493,16 +493,23 @@ static struct ab_kept_layers_wish wish_layers(struct ab_prepared *p, const struc
 					     .verbose = rq->verbose > 0 };
 }
 
-static int look_at_home(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+/* Before the plan: an interrupted apply is completed. A set of a name can have both layers. */
+static int take_layers(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	struct ab_kept_layers_wish wish = wish_layers(p, rq);
+
+	if (p->nested)
+		return 0;
+	return ab_kept_layers_take(&wish, &p->kept, &p->notes, &p->details, err);
+}
+
+static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
+{
 	struct ab_home_setup setup = { .policy = p->policy,
 				       .env = rq->policy.environ,
 				       .nested = p->nested,
 				       .verbose = rq->verbose > 0 };
 
-	if (!p->nested && ab_kept_layers_take(&wish, &p->kept, &p->notes, &p->details, err) < 0)
-		return -1;
 	setup.upper = p->kept.upper;
 	setup.work = p->kept.work;
 	setup.below = p->kept.below;
@@ -511,7 +518,6 @@ static int look_at_home(struct ab_prepared *p, const struct ab_request *rq, stru
 		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_home_return_begin(p->policy, p->host.facts.layers.len ? p->host.home : NULL,
 			     p->kept.upper ? &p->kept.set : NULL, &p->returns, &p->notes);
-	return 0;
 }
 
 int ab_prepare_layers(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
@@ -610,8 +616,7 @@ static void say_waiting(void *arg, const char *text)
 }
 
 /* Before we look at the workspace: what an apply changes there is protected, too. */
-static int await_apply(const struct ab_request *rq, const struct ab_prepared *p,
-		       struct ab_error *err)
+static int await_apply(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv roots = { 0 };
 
@@ -620,20 +625,25 @@ static int await_apply(const struct ab_request *rq, const struct ab_prepared *p,
 	ab_strv_extend(&roots, &p->policy->fs.write);
 	ab_strv_extend(&roots, &p->policy->fs.share);
 	ab_strv_add_once(&roots, p->policy->workspace);
-	return ab_claim_wait(&p->state, &roots, say_waiting, (void *)(uintptr_t)rq, err);
+	return ab_claim_wait(&p->state, &roots, say_waiting, (void *)(uintptr_t)rq, &p->claims,
+			     err);
 }
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
-	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0)
+	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
+	    take_layers(p, rq, err) < 0)
+		return -1;
+	/* Our own claim is over as well. */
+	if (p->claim.used && await_apply(rq, p, err) < 0)
 		return -1;
 	if (!p->nested)
 		ab_share_create(p->policy, &p->shares, &p->notes);
 	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
 			       err) < 0)
 		return -1;
-	/* A set of that name can have both layers. */
-	if (look_at_home(p, rq, err) < 0 || add_review(rq, p, err) < 0)
+	look_at_home(p, rq);
+	if (add_review(rq, p, err) < 0)
 		return -1;
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->host.notes);

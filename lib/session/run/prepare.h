@@ -27,6 +27,7 @@ struct ab_prepared {
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */
+	uint64_t claims;	       /* how many there were before the plan */
 	struct ab_shares shares;       /* shared folders, and what was created on the way */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;

@@ -197,7 +197,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
-	    ab_claim_check(&p->state, &p->host.survey.write, err) < 0 ||
+	    ab_claim_check(&p->state, &p->host.survey.write, p->claims, err) < 0 ||
 	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
 		return -1;
 	release_stdio(r);

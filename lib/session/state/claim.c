@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,15 +19,23 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
+#include "base/system/signals.h"
 #include "session/state/live_writers.h"
 #include "session/state/state.h"
-#include "session/terminal/signal_hold.h"
 
 #define CLAIM "claim"
+#define CLAIMS "claims"
 
 enum {
 	WAIT_MS = 10 * 1000,
 	PAUSE_MS = 20,
+	LISTED = 16,
+};
+
+/* The file "claims": how many there were, then the last ones, each at its number modulo LISTED. */
+struct listed {
+	uint64_t number;
+	char place[PATH_MAX];
 };
 
 static void pause_shortly(void)
@@ -47,6 +56,37 @@ static char *read_place(int fd)
 	ssize_t n = pread(fd, path, sizeof(path), 0);
 
 	return ab_strndup(path, n > 0 ? (size_t)n : 0);
+}
+
+/* ---- the list of claims ---- */
+
+static off_t find_slot(uint64_t number)
+{
+	return (off_t)(sizeof(uint64_t) + number % LISTED * sizeof(struct listed));
+}
+
+static uint64_t read_count(int fd)
+{
+	uint64_t n;
+
+	return pread(fd, &n, sizeof(n), 0) == sizeof(n) ? n : 0;
+}
+
+/* With the lock. The number is written last: a run that sees it can read the place. */
+static int list_claim(struct ab_claim *claim, const char *place, struct ab_error *err)
+{
+	const struct ab_state *state = claim->state;
+	ab_autoclose int fd =
+		openat(state->root, CLAIMS, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct listed l = { 0 };
+
+	l.number = fd < 0 ? 0 : read_count(fd) + 1;
+	snprintf(l.place, sizeof(l.place), "%s", place);
+	if (fd < 0 || pwrite(fd, &l, sizeof(l), find_slot(l.number)) != sizeof(l) ||
+	    pwrite(fd, &l.number, sizeof(l.number), 0) != sizeof(l.number))
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIMS, state->path);
+	claim->used = true;
+	return 0;
 }
 
 /* ---- the claim ---- */
@@ -93,7 +133,7 @@ static int lock_claim(const struct ab_claim *claim, int *ret, struct ab_error *e
 		}
 		if (errno != EWOULDBLOCK)
 			return ab_fail(err, AB_ESYSTEM, errno, "lock %s/" CLAIM, state->path);
-		if (ab_signal_is_pending())
+		if (ab_must_end(true))
 			return fail_interrupted(err);
 		if (ab_now_ms() >= until)
 			return fail_busy(state, err);
@@ -129,7 +169,7 @@ int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv
 		return -1;
 	if (write_place(claim->lock, place) < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIM, claim->state->path);
-	else if (check_writers(claim, place, paths, err) == 0)
+	else if (check_writers(claim, place, paths, err) == 0 && list_claim(claim, place, err) == 0)
 		return 0;
 	ab_claim_release(claim);
 	return -1;
@@ -176,6 +216,14 @@ static bool overlaps(const char *place, const char *root)
 	return ab_path_within(place, root) || ab_path_within(root, place);
 }
 
+static bool overlaps_any(const char *place, const struct ab_strv *roots)
+{
+	for (size_t i = 0; i < roots->len; i++)
+		if (!place[0] || overlaps(place, roots->v[i]))
+			return true;
+	return false;
+}
+
 /* 1: *ret_place is being changed, and a root is in it or contains it. */
 static int find_claim(const struct ab_state *state, const struct ab_strv *roots, char **ret_place,
 		      struct ab_error *err)
@@ -193,12 +241,53 @@ static int find_claim(const struct ab_state *state, const struct ab_strv *roots,
 		return ab_step(err, "workspace");
 	}
 	place = read_place(fd);
-	for (size_t i = 0; i < roots->len; i++)
-		if (!place[0] || overlaps(place, roots->v[i])) {
-			*ret_place = ab_take(place);
-			return 1;
-		}
+	if (!overlaps_any(place, roots))
+		return 0;
+	*ret_place = ab_take(place);
+	return 1;
+}
+
+/* 1: *ret_place was changed after `seen` claims, or may have been (""). */
+static int find_listed(const struct ab_state *state, const struct ab_strv *roots, uint64_t seen,
+		       char **ret_place, struct ab_error *err)
+{
+	ab_autoclose int fd = openat(state->root, CLAIMS, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint64_t now = fd < 0 ? 0 : read_count(fd);
+
+	if (fd < 0 && errno != ENOENT) {
+		ab_fail(err, AB_ESYSTEM, errno, "look at %s/" CLAIMS, state->path);
+		return ab_step(err, "workspace");
+	}
+	for (uint64_t n = seen + 1; roots->len && now != seen && n != now + 1; n++) {
+		struct listed l;
+		bool known = now - seen < LISTED &&
+			     pread(fd, &l, sizeof(l), find_slot(n)) == sizeof(l) && l.number == n &&
+			     memchr(l.place, '\0', sizeof(l.place));
+
+		if (!overlaps_any(known ? l.place : "", roots))
+			continue;
+		*ret_place = ab_strdup(known ? l.place : "");
+		return 1;
+	}
 	return 0;
+}
+
+static uint64_t count_claims(const struct ab_state *state)
+{
+	ab_autoclose int fd = openat(state->root, CLAIMS, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? 0 : read_count(fd);
+}
+
+static int fail_changed(const char *place, struct ab_error *err)
+{
+	ab_autofree char *shown = ab_escape(place[0] ? place : "the workspace");
+
+	ab_fail(err, AB_ESYSTEM, 0,
+		"agentbox changed files in %s (apply or undo) while the run was being planned",
+		shown);
+	ab_hint(err, "start the run again");
+	return ab_step(err, "workspace");
 }
 
 static int fail_claimed(const char *place, struct ab_error *err)
@@ -212,17 +301,22 @@ static int fail_claimed(const char *place, struct ab_error *err)
 }
 
 int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
-		  void (*tell)(void *arg, const char *text), void *arg, struct ab_error *err)
+		  void (*tell)(void *arg, const char *text), void *arg, uint64_t *ret_seen,
+		  struct ab_error *err)
 {
 	int64_t until = ab_now_ms() + WAIT_MS;
 
 	for (bool told = false;; told = true) {
+		/* First: a claim that begins now is either found, or not counted. */
+		uint64_t seen = count_claims(state);
 		ab_autofree char *place = NULL;
 		int found = find_claim(state, roots, &place, err);
 
+		if (found == 0)
+			*ret_seen = seen;
 		if (found <= 0)
 			return found;
-		if (ab_signal_is_pending())
+		if (ab_must_end(true))
 			return fail_interrupted(err);
 		if (ab_now_ms() >= until)
 			return fail_claimed(place, err);
@@ -233,10 +327,14 @@ int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
 	}
 }
 
-int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, struct ab_error *err)
+int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, uint64_t seen,
+		   struct ab_error *err)
 {
-	ab_autofree char *place = NULL;
+	ab_autofree char *place = NULL, *changed = NULL;
 	int found = find_claim(state, roots, &place, err);
 
-	return found > 0 ? fail_claimed(place, err) : found;
+	if (found != 0)
+		return found > 0 ? fail_claimed(place, err) : -1;
+	found = find_listed(state, roots, seen, &changed, err);
+	return found > 0 ? fail_changed(changed, err) : found;
 }

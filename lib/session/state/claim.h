@@ -13,8 +13,13 @@
  *
  * The file contains the folder, so that a run elsewhere need not wait. No safety depends on it: if
  * a run reads an old path, the claim has not looked for runs yet.
+ *
+ * A claim that begins and ends while a run is being planned would be missed: the run then protects
+ * what it saw before. So claims are counted and listed in the file "claims", and a run compares the
+ * count before it looks at its folders with the one after its start record is written.
  */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "layer/journal/host_guard.h"
 
@@ -28,6 +33,7 @@ struct ab_claim {
 	const char *own; /* the id of a run whose box is gone, or NULL */
 	char busy[8];	 /* the run that was in the way of the last try, or "" */
 	bool hasty;	 /* do not wait for another claim */
+	bool used;	 /* it was taken at least once */
 	int lock;
 };
 #define AB_CLAIM_NONE      \
@@ -43,10 +49,12 @@ int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv
 void ab_claim_release(struct ab_claim *claim);
 
 /* For a run that will write to `roots`. Before it looks at them: wait for a claim, for some seconds;
- * `tell` gets a sentence once if it has to. */
+ * `tell` gets a sentence once if it has to. *ret_seen: how many claims there were until now. */
 int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
-		  void (*tell)(void *arg, const char *text), void *arg, struct ab_error *err);
-/* After its start record is written: fail if there is one. */
-int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, struct ab_error *err);
+		  void (*tell)(void *arg, const char *text), void *arg, uint64_t *ret_seen,
+		  struct ab_error *err);
+/* After its start record is written: fail if there is one, or was one after the first `seen`. */
+int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, uint64_t seen,
+		   struct ab_error *err);
 
 #endif

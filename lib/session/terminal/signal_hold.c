@@ -33,16 +33,3 @@ void ab_signal_hold_end(struct ab_signal_hold *hold)
 	ab_closep(&hold->fd);
 	sigprocmask(SIG_SETMASK, &hold->before, NULL);
 }
-
-bool ab_signal_is_pending(void)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(ending); i++)
-		if (sigismember(&pending, ending[i]))
-			return true;
-	return false;
-}

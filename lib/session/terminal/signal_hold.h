@@ -7,7 +7,6 @@
  * ends.
  */
 #include <signal.h>
-#include <stdbool.h>
 
 struct ab_error;
 
@@ -18,8 +17,5 @@ struct ab_signal_hold {
 
 int ab_signal_hold_begin(struct ab_signal_hold *hold, struct ab_error *err);
 void ab_signal_hold_end(struct ab_signal_hold *hold);
-
-/* Is one pending that will end us? For work that takes long while signals are blocked. */
-bool ab_signal_is_pending(void);
 
 #endif
