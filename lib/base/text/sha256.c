@@ -28,6 +28,19 @@ static uint32_t load(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+/* Round i: the eight variables keep their places, and their names move by one in each round. */
+static inline void do_round(uint32_t s[8], unsigned int i, uint32_t word)
+{
+	uint32_t a = s[-i & 7], b = s[(1 - i) & 7], c = s[(2 - i) & 7], e = s[(4 - i) & 7];
+	uint32_t f = s[(5 - i) & 7], g = s[(6 - i) & 7];
+	uint32_t t = s[(7 - i) & 7] + word + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+		     ((e & f) ^ (~e & g));
+
+	s[(3 - i) & 7] += t;
+	s[(7 - i) & 7] =
+		t + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void hash_block(uint32_t h[8], const unsigned char *p)
 {
 	uint32_t w[64], s[8];
@@ -41,17 +54,11 @@ static void hash_block(uint32_t h[8], const unsigned char *p)
 		       (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
 	}
 	memcpy(s, h, sizeof(s));
-	for (int i = 0; i < 64; i++) {
-		uint32_t e = s[4], a = s[0];
-		uint32_t t = s[7] + round_constant[i] + w[i] +
-			     (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-			     ((e & s[5]) ^ (~e & s[6]));
-		uint32_t u = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-			     ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-
-		memmove(s + 1, s, 7 * sizeof(s[0]));
-		s[4] += t;
-		s[0] = t + u;
+	for (unsigned int i = 0; i < 64; i += 8) {
+		/* With constant places they are in registers. */
+#pragma GCC unroll 8
+		for (unsigned int k = 0; k < 8; k++)
+			do_round(s, k, round_constant[i + k] + w[i + k]);
 	}
 	for (int i = 0; i < 8; i++)
 		h[i] += s[i];
