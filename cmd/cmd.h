@@ -164,6 +164,8 @@ bool confirm(const char *question);
 /* Build the request of run, exec and learn. -1, or an exit status after an error
  * message. `script` holds the argv of -c and must outlive the request. */
 int run_request(struct args *args, const char *script[3], struct ab_request *ret);
+/* Print what a run would be allowed to do; `runs`: with the statuses of run. */
+int preview_main(struct args *args, const struct ab_request *request);
 /* Run it, also in a box that stays; returns the exit status. `box`: an existing one, or NULL. */
 int run_in_box(struct args *args, struct ab_request *request, const char *box);
 /* The box that is named, or the only one that stays, which is told; *ret NULL: there is none. -1, or

@@ -1,6 +1,83 @@
 #include "cmd.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static size_t get_columns(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+int preview_main(struct args *args, const struct ab_request *request)
+{
+	struct ab_request own = *request;
+	ab_autofree char *text = NULL;
+	struct ab_preview preview;
+	struct ab_error err = { 0 };
+
+	if (ab_caller_init(&own.policy, &err) < 0 ||
+	    ab_preview_open(&own, !args->command->runs, &preview, &err) < 0)
+		return complain(args, &err);
+	text = given(args, ID_JSON)
+		       ? ab_preview_json(&own, &preview)
+		       : ab_preview_text(&own, &preview, given(args, ID_VERBOSE), get_columns());
+	fputs(text, stdout);
+	fflush(stdout);
+	for (size_t i = 0; i < preview.notes.len && !given(args, ID_JSON); i++)
+		if (!given(args, ID_QUIET))
+			tell("%s", preview.notes.v[i]);
+	ab_preview_fini(&preview);
+	return 0;
+}
+
+static const struct option options_explain[] = {
+	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "judge this text" },
+	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL, "list each hidden and protected path" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
+	{ 0 },
+};
+
+static int explain_main(struct args *args)
+{
+	const char *script[] = { "/bin/sh", "-c", args->values[ID_STRING] };
+	struct ab_request request = { .policy = args->input,
+				      .argv = args->rest,
+				      .argc = args->nrest,
+				      .script = args->values[ID_STRING] };
+
+	if (given(args, ID_STRING) && args->nrest)
+		return misuse(args->command, "unexpected argument \"%s\" after -c STRING",
+			      args->rest[0]);
+	if (given(args, ID_STRING)) {
+		request.argv = script;
+		request.argc = AB_COUNT(script);
+	}
+	return preview_main(args, &request);
+}
+
+static const struct command command_explain = {
+	.name = "policy explain",
+	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
+	.summary = "show what a run here would be allowed to do",
+	.more = "Shows what is writable, hidden and reachable, the limits, and the verdict about\n"
+		"the command, if there is one. Nothing is started, written or asked. The same as\n"
+		"`agentbox run --dry-run`, which needs a command.\n"
+		"\n"
+		"    agentbox policy explain --profile claude -- npm test",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_explain },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = explain_main,
+};
 
 static int diff_main(struct args *args)
 {
@@ -41,13 +118,13 @@ static const struct command command_diff = {
 
 const struct command command_policy = {
 	.name = "policy",
-	.usage = "diff",
-	.summary = "compare policies",
+	.usage = "diff|explain",
+	.summary = "explain and compare policies",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },
 			{ 0 },
 		},
-	.subs = (const struct command *const[]){ &command_diff, NULL },
+	.subs = (const struct command *const[]){ &command_diff, &command_explain, NULL },
 	.main = sub_main,
 };

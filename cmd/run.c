@@ -32,6 +32,12 @@ static const struct option options_result[] = {
 	{ 0 },
 };
 
+static const struct option options_dry[] = {
+	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "show what it may do, and start nothing" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "with --dry-run: print JSON" },
+	{ 0 },
+};
+
 static const struct option options_stay[] = {
 	{ "keep", 0, OPT_FLAG, ID_KEEP, NULL, NULL, "keep the box after the command; see stop" },
 	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL, "end a kept box idle for this long" },
@@ -184,6 +190,18 @@ int run_in_box(struct args *args, struct ab_request *request, const char *box)
 	return status;
 }
 
+/* Nothing was run: the options that say how have no meaning. */
+static int check_dry(const struct args *args)
+{
+	if (given(args, ID_IN) || given(args, ID_KEEP) || given(args, ID_DETACH))
+		return misuse(args->command,
+			      "--dry-run cannot be used with --in, --keep or --detach");
+	return given(args, ID_JSON) && !given(args, ID_DRY)
+		       ? misuse(args->command,
+				"--json needs --dry-run; agentbox exec --json runs a command")
+		       : -1;
+}
+
 static int run_main(struct args *args)
 {
 	const char *script[3];
@@ -196,6 +214,10 @@ static int run_main(struct args *args)
 	status = check_stay(args, &request);
 	if (status >= 0)
 		return status;
+	if (given(args, ID_DRY) || given(args, ID_JSON)) {
+		status = check_dry(args);
+		return status >= 0 ? status : preview_main(args, &request);
+	}
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
 	return run_in_box(args, &request, args->values[ID_IN]);
@@ -213,6 +235,7 @@ const struct command command_run = {
 	.groups =
 		(const struct option_group[]){
 			{ "Running", options_run },
+			{ "Looking first", options_dry },
 			{ "Boxes that stay", options_stay },
 			{ "Result", options_result },
 			{ "Policy", options_policy },

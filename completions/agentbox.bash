@@ -15,7 +15,7 @@ _agentbox_options()
 		--verbose -v --quiet -q'
 
 	case $1 in
-	run) echo "$running --keep --idle= --in= --detach -d --result= $policy" ;;
+	run) echo "$running --dry-run --json --keep --idle= --in= --detach -d --result= $policy" ;;
 	shell) echo "$policy" ;;
 	attach) echo '--quiet -q' ;;
 	exec) echo "--json $running $policy" ;;
@@ -38,6 +38,7 @@ _agentbox_options()
 	'config reload') echo '--cut' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
+	'policy explain') echo "--command= -c= --verbose -v --json $policy" ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
@@ -63,7 +64,7 @@ _agentbox_words()
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
-	policy) echo 'diff' ;;
+	policy) echo 'diff explain' ;;
 	layers) echo 'list rm refresh' ;;
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;

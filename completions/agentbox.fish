@@ -139,7 +139,7 @@ complete -c agentbox -n __agentbox_at -a doctor -d 'Show what this machine can e
 complete -c agentbox -n __agentbox_at -a config -d 'Show the settings in force and where they come from'
 complete -c agentbox -n __agentbox_at -a profile -d 'List and show the profiles a policy can start from'
 complete -c agentbox -n __agentbox_at -a rules -d 'List the rules that commands are judged by'
-complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
+complete -c agentbox -n __agentbox_at -a policy -d 'Explain and compare policies'
 complete -c agentbox -n __agentbox_at -a secrets -d 'Use API keys without exposing them to the box'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'List and revoke remembered approvals'
@@ -173,6 +173,7 @@ complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot curso
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
 complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the services whose variables are known'
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
+complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
 for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
@@ -183,8 +184,8 @@ function __agentbox_hook
     __agentbox_in hook; and test (count (__agentbox_words)) -ge 2
 end
 
-# Policy options: run, check, config show, secrets and the hooks.
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
+# Policy options: run, check, config show, policy explain, secrets and the hooks.
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -234,6 +235,8 @@ complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Also write the rec
 complete -c agentbox -n __agentbox_running -l trace-denials -d 'Also record denied files and system calls'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Show guarantees in force; -vv adds timings'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Print only errors'
+complete -c agentbox -n '__agentbox_running run' -l dry-run -d 'Show what it may do, and start nothing'
+complete -c agentbox -n '__agentbox_running run' -l json -d 'With --dry-run: print JSON'
 complete -c agentbox -n '__agentbox_running run' -l result -r -F -d 'Write the result of the run here, as JSON'
 complete -c agentbox -n '__agentbox_running exec' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_running learn' -l save -x -d 'Save what was learned as a profile'
@@ -312,6 +315,9 @@ complete -c agentbox -n '__agentbox_in rules list' -l profile -x -a '(__agentbox
 complete -c agentbox -n '__agentbox_in rules list' -l config -r -F -d 'Read this file instead of your settings'
 complete -c agentbox -n '__agentbox_in rules list' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
 complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in policy explain' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in policy explain' -s c -l command -x -d 'Judge this text'
+complete -c agentbox -n '__agentbox_in policy explain' -s v -l verbose -d 'List each hidden and protected path'
 complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'
 
 complete -c agentbox -n '__agentbox_in secrets list' -l json -d 'Print JSON'

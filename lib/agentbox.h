@@ -14,6 +14,7 @@
  *	ab_run_stay		a box that stays; ab_enter, ab_attach: further commands in it
  *				(steer/stay/enter.h)
  *	ab_check_*		judge a command without running it
+ *	ab_preview_*		what a run would be allowed to do (steer/preview/preview.h)
  *	ab_runs_list, _stop	active runs (steer/runs/runs.h)
  *	ab_permit		allow and deny (steer/permit/permit.h)
  *	ab_reload		reload the host lists of active runs (steer/runs/reload.h)
@@ -60,6 +61,7 @@
 #include "policy/layers/layers.h"
 #include "policy/layers/trust.h"
 #include "policy/show/show.h"
+#include "policy/show/summary.h"
 #include "session/consent/agent_hook.h"
 #include "session/consent/check.h"
 #include "session/consent/request.h"
@@ -78,6 +80,7 @@
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"
 #include "steer/permit/permit.h"
+#include "steer/preview/preview.h"
 #include "steer/quarantine/quarantined.h"
 #include "steer/runs/gc_command.h"
 #include "steer/runs/records.h"

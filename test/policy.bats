@@ -188,3 +188,59 @@ answer()
 	agentbox policy diff ./a.json ./a.json
 	[[ "$output" == *"both allow the same"* ]]
 }
+
+# listed: everything in the home folder, the workspace and the state folder.
+listed()
+{
+	find "$HOME" "$WORKSPACE" "$AGENTBOX_STATE" -printf '%p %T@ %C@ %s\n' 2>/dev/null | sort
+}
+
+@test "run --dry-run: says what a run would be allowed to do, and does nothing" {
+	local before
+	git init -q . && rm -rf .git/hooks
+	mkdir -p "$HOME/.ssh" "$HOME/data" && touch "$HOME/.ssh/id_x" .envrc
+	agentbox allow "$HOME/data"
+	[ "$status" -eq 0 ]
+	before=$(listed)
+	agentbox run --dry-run --allow @npm --deny x.example --timeout 30m \
+		--secret OPENAI_API_KEY -- npm test
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"verdict     sandboxed; it would run in the box"* ]]
+	[[ "$output" == *"writes      "*"$WORKSPACE"* && "$output" == *"$HOME/data"* ]]
+	[[ "$output" == *"allowed: @npm, api.openai.com:443; denied: x.example;"* ]]
+	[[ "$output" == *"secrets     OPENAI_API_KEY for api.openai.com:443"* ]]
+	[[ "$output" == *"limits      30m, "* && "$output" == *"Nothing was started."* ]]
+	[ "${#lines[@]}" -le 14 ]
+	agentbox run --dry-run -v -- npm test
+	[[ "$output" == *"$HOME/.ssh"* && "$output" == *"$WORKSPACE/.envrc"* ]]
+	answer '[.outcome, .write, .home, .network.unknown, .guarantees.proved]' \
+		"[\"runs\",[\"$WORKSPACE\",\"$HOME/data\"],\"layered\",\"ask\",false]" \
+		policy explain -c 'npm test'
+	answer '[.hidden, .protected] | [(.[0] | index($ENV.HOME + "/.ssh/id_x") != null),
+		(.[1] | index($ENV.WORKSPACE + "/.envrc") != null)]' '[true,true]' policy explain
+	answer .reviewed "\"$WORKSPACE\"" policy explain --review
+	[ "$before" = "$(listed)" ]
+	# The plan is that of a run.
+	echo 'cat ~/.ssh/id_x || echo x >.envrc || echo x >~/data/x' >s.sh
+	agentbox run -- sh s.sh
+	[ "$status" -eq 0 ] && [ -e "$HOME/data/x" ] && [ ! -s .envrc ]
+}
+
+@test "run --dry-run: a refused command gets its status only in a run" {
+	agentbox run --dry-run -- rm -rf /
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"forbidden (rule recursive-delete-root): "*"exit status 126"* ]]
+	agentbox run -- rm -rf /
+	[ "$status" -eq 126 ]
+	agentbox run --dry-run -- git push
+	[ "$status" -eq 0 ] && [[ "$output" == *"escalated (rule git-publish)"*"you would be asked first"* ]]
+	answer '[.outcome, .status]' '["refused",126]' policy explain -c 'rm -rf /'
+	agentbox run --dry-run --yes -- git push
+	[[ "$output" == *"without a question"* ]]
+	agentbox run --dry-run --net nowhere -- true
+	[ "$status" -eq 125 ]
+	agentbox run --json -- true
+	[ "$status" -eq 125 ] && [[ "$output" == *"--json needs --dry-run"* ]]
+	agentbox run --dry-run --keep -- true
+	[ "$status" -eq 125 ]
+}

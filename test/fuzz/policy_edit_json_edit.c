@@ -17,15 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const keys[] = { "a", "b" };
 
-/* Without comments, which the JSON library does not know. */
+/* Without comments, which the JSON library does not know. NULL: a fraction is too large for it. */
 static json_t *load(const char *text, size_t len)
 {
 	ab_autofree char *copy = ab_strndup(text, len);
-	json_t *json;
 
 	blank_comments(copy, len);
-	json = json_loadb(copy, len, JSON_REJECT_DUPLICATES, NULL);
-	return json ? json : json_object(); /* it was empty */
+	if (strspn(copy, " \t\r\n") == len)
+		return json_object();
+	return json_loadb(copy, len, JSON_REJECT_DUPLICATES, NULL);
 }
 
 /* The slashes that begin comments: an edit may neither lose nor make one. */
@@ -69,7 +69,7 @@ static void check_same(json_t *want, const char *text)
 {
 	json_t *got = load(text, strlen(text));
 
-	if (!json_equal(want, got))
+	if (!got || !json_equal(want, got))
 		abort();
 	json_decref(got);
 }
@@ -90,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (r == 0)
 		return 0;
 	want = load(text, size);
+	if (!want)
+		return 0;
 	json_array_append_new(list_of(want), json_string("v"));
 	check_same(want, more);
 	if (count_comments(text, size) != count_comments(more, strlen(more)))

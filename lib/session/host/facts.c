@@ -157,7 +157,7 @@ static int add_masks(const struct ab_policy *policy, const char *state, struct a
  * them. If the box can write next to them it could create them itself, so they must exist to be
  * hidden.
  */
-static void add_answers(const char *runtime, struct ab_host_facts *host)
+static void add_answers(const char *runtime, bool look_only, struct ab_host_facts *host)
 {
 	ab_autofree char *real = runtime && runtime[0] == '/' ? realpath(runtime, NULL) : NULL;
 	ab_autofree char *path = NULL;
@@ -167,7 +167,7 @@ static void add_answers(const char *runtime, struct ab_host_facts *host)
 	if (!real || stat(real, &st) < 0 || st.st_uid != geteuid())
 		return;
 	path = ab_path_join(real, "agentbox");
-	for (size_t i = 0; i < host->facts.write.len; i++)
+	for (size_t i = 0; i < host->facts.write.len && !look_only; i++)
 		if (ab_path_within(path, host->facts.write.v[i].path))
 			mkdir(path, 0700);
 	if (lstat(path, &st) == 0)
@@ -329,11 +329,13 @@ static int show_read_list(const struct ab_policy *policy, struct ab_host_facts *
 }
 
 int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
-		       const char *program, struct ab_host_facts *ret, struct ab_error *err)
+		       const char *program, bool look_only, struct ab_host_facts *ret,
+		       struct ab_error *err)
 {
+	const struct ab_survey_limits limits = { AB_SURVEY_USUAL, .look_only = look_only };
 	struct ab_host_facts host = { 0 };
 
-	if (ab_survey_make(policy, env, NULL, &host.survey, err) < 0)
+	if (ab_survey_make(policy, env, &limits, &host.survey, err) < 0)
 		return -1;
 	host.hidden_root = !policy->fs.read_all;
 	if (host.hidden_root && show_read_list(policy, &host, err) < 0)
@@ -343,8 +345,9 @@ int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const c
 	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
 	add_home(policy, &host);
 	add_survey(&host);
-	add_program(&host, program);
-	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &host);
+	if (program)
+		add_program(&host, program);
+	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), look_only, &host);
 	if (add_sockets(policy, &host, err) < 0 || add_masks(policy, state, &host, err) < 0)
 		goto fail;
 	*ret = host;

@@ -23,10 +23,11 @@ struct ab_host_facts {
 	struct ab_strv notes;	     /* sentences for the user */
 };
 
-/* `state` is the real path of the state directory, or NULL; `program` the
- * command's name as it was given. */
+/* `state` is the real path of the state directory, or NULL; `program` the command's name as it was
+ * given, or NULL. `look_only`: create nothing on the host. */
 int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
-		       const char *program, struct ab_host_facts *ret, struct ab_error *err);
+		       const char *program, bool look_only, struct ab_host_facts *ret,
+		       struct ab_error *err);
 void ab_host_facts_fini(struct ab_host_facts *facts);
 
 #endif

@@ -639,8 +639,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (!p->nested)
 		ab_share_create(p->policy, &p->shares, &p->notes);
-	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->host,
-			       err) < 0)
+	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], false,
+			       &p->host, err) < 0)
 		return -1;
 	look_at_home(p, rq);
 	if (add_review(rq, p, err) < 0)

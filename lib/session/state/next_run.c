@@ -288,6 +288,22 @@ void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_n
 	*ret = next;
 }
 
+void ab_next_run_peek(const struct ab_policy_input *in, int64_t now, struct ab_strv *ret_write)
+{
+	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
+	ab_autoclose int state = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	ab_autofree char *workspace = find_workspace(in);
+	auto_rules struct rules rules = { .len = 0 };
+	struct ab_error err = { 0 };
+
+	if (state < 0 || !workspace || is_read_only(in) || load_rules(state, now, &rules, &err) < 0)
+		return;
+	for (size_t i = 0; i < rules.len; i++)
+		if (strcmp(rules.v[i].workspace, workspace) == 0 &&
+		    !leads_elsewhere(rules.v[i].write))
+			ab_strv_add(ret_write, rules.v[i].write);
+}
+
 static void release_claim(struct ab_next_run *next)
 {
 	/* Even if a process that we forked still has the descriptor. */

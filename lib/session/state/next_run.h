@@ -40,6 +40,8 @@ struct ab_next_run { /* the rules that a run has taken */
  * cannot be taken becomes a note, and the run starts anyway. */
 void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_next_run *ret,
 		      struct ab_strv *notes);
+/* The paths that ab_next_run_take() would take. Changes nothing. */
+void ab_next_run_peek(const struct ab_policy_input *in, int64_t now, struct ab_strv *ret_write);
 /* The command is about to start: remove the rules. */
 int ab_next_run_use(int state, int64_t now, struct ab_next_run *next, struct ab_error *err);
 /* The command did not start: keep the rules for the next run. */

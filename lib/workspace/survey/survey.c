@@ -30,7 +30,7 @@
 
 /* About 5 us for each folder: seconds for the largest trees, and 6 ms more for
  * node_modules. */
-static const struct ab_survey_limits usual_limits = { .entries = 1000000, .generated = 10000 };
+static const struct ab_survey_limits usual_limits = { AB_SURVEY_USUAL };
 
 /* The other roots, by which one of them is judged: it must not vouch for itself. */
 static void list_others(const struct ab_policy *policy, const char *path, struct ab_strv *ret)

@@ -77,6 +77,7 @@ struct ab_survey_limits {
 	size_t entries, generated;
 	bool look_only; /* create nothing, also not a missing folder of hooks */
 };
+#define AB_SURVEY_USUAL .entries = 1000000, .generated = 10000
 
 /*
  * env: the caller's, which says where the user's git configuration is. limits: NULL for

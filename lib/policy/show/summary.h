@@ -1,0 +1,40 @@
+#ifndef AB_POLICY_SHOW_SUMMARY_H
+#define AB_POLICY_SHOW_SUMMARY_H
+/*
+ * What a policy means, in a few lines for people. Rows are pairs of strings, a label and a text;
+ * all of it is escaped. Pure.
+ */
+#include <stddef.h>
+
+#include "policy/model/keys.h"
+
+struct ab_buf;
+struct ab_item;
+struct ab_policy;
+struct ab_strv;
+
+/* One row each. */
+void ab_summary_home(const struct ab_policy *policy, struct ab_strv *rows);
+void ab_summary_network(const struct ab_policy *policy, struct ab_strv *rows);
+void ab_summary_secrets(const struct ab_policy *policy, struct ab_strv *rows);
+void ab_summary_limits(const struct ab_policy *policy, struct ab_strv *rows);
+void ab_summary_guarantees(const struct ab_policy *policy, struct ab_strv *rows);
+
+/* All of them, and what the policy says about files. */
+void ab_policy_summary(const struct ab_policy *policy, struct ab_strv *rows);
+
+/* Add a row whose text is a list: "a, b and 3 more". */
+void ab_summary_list(struct ab_strv *rows, const char *label, const char *before,
+		     const struct ab_strv *list, const char *after);
+
+/* The rows as lines. `columns`: wrap to this width; 0: do not wrap. */
+void ab_summary_put(struct ab_buf *b, const struct ab_strv *rows, size_t columns);
+
+/* The element of a list that permits, with its origin: of the list itself or of one that is added to
+ * it. NULL: it has no such element. */
+const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum ab_key_id list,
+					  const char *text);
+/* "~/.config/agentbox/config.json:3", "@npm in --allow"; free it. NULL for NULL. */
+char *ab_item_origin(const struct ab_item *item);
+
+#endif

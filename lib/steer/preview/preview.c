@@ -1,0 +1,146 @@
+#include "steer/preview/preview.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/layers/layers.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
+#include "session/consent/consent.h"
+#include "session/home/home.h"
+#include "session/state/approvals.h"
+#include "session/state/next_run.h"
+
+/* With the paths that were allowed for the next run, which stay for it. */
+static int load_policy(const struct ab_policy_input *in, struct ab_preview *p, struct ab_error *err)
+{
+	struct ab_policy_input with = *in;
+	ab_autofree struct ab_setting *settings = NULL;
+	ab_autostrv struct ab_strv next = { 0 };
+	size_t n = in->nsettings;
+
+	if (!p->nested)
+		ab_next_run_peek(in, time(NULL), &next);
+	settings = ab_alloc((n + next.len + 1) * sizeof(settings[0]));
+	for (size_t i = 0; i < n; i++)
+		settings[i] = in->settings[i];
+	for (size_t i = 0; i < next.len; i++)
+		settings[n++] =
+			(struct ab_setting){ "filesystem.write", next.v[i], "agentbox allow" };
+	with.settings = settings;
+	with.nsettings = n;
+	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
+		return -1;
+	/* As in a run inside a box. */
+	if (p->nested)
+		p->policy->fs.review = AB_REVIEW_NONE;
+	ab_policy_review_commands(p->policy);
+	return 0;
+}
+
+static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struct ab_error *err)
+{
+	ab_autofree char *state = ab_state_dir(rq->policy.environ, rq->policy.home, rq->policy.cwd);
+	struct ab_home_setup setup = { .policy = p->policy,
+				       .env = rq->policy.environ,
+				       .nested = p->nested };
+	ab_autostrv struct ab_strv details = { 0 };
+
+	p->state = state && !p->nested ? realpath(state, NULL) : NULL;
+	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state,
+			       rq->argc ? rq->argv[0] : NULL, true, &p->host, err) < 0)
+		return -1;
+	ab_home_look(&setup, &p->host, &p->notes, &details);
+	ab_strv_extend(&p->notes, &p->host.notes);
+	ab_strv_extend(&p->notes, &p->host.survey.findings);
+	/* Its layer does not exist yet: it is made when the run starts. */
+	if (p->host.survey.reviewed) {
+		ab_layer_mounts_drop(&p->host.facts.layers, p->host.survey.reviewed);
+		ab_layer_mounts_add(&p->host.facts.layers, p->host.survey.reviewed);
+	}
+	ab_plan_make(&p->host.facts, &p->plan);
+	return 0;
+}
+
+/* What would answer the question, if something does. */
+static enum ab_preview_verdict find_approval(const struct ab_request *rq,
+					     const struct ab_command *command, bool nested)
+{
+	enum ab_memory memory = AB_MEMORY_NONE;
+	struct ab_session_key session;
+	struct ab_error unread = { 0 };
+	char key[65], id[8];
+
+	if (nested)
+		return rq->yes ? AB_PREVIEW_APPROVED : AB_PREVIEW_REFUSED;
+	ab_consent_key(command, key);
+	ab_session_of_caller(&session);
+	(void)ab_approvals_find(&rq->policy, &session, key, &memory, id, &unread);
+	switch (memory) {
+	case AB_MEMORY_DENIED:
+		return AB_PREVIEW_REFUSED;
+	case AB_MEMORY_SESSION:
+	case AB_MEMORY_ALWAYS:
+		return AB_PREVIEW_APPROVED;
+	case AB_MEMORY_NONE:
+		break;
+	}
+	return rq->yes ? AB_PREVIEW_APPROVED : AB_PREVIEW_ASKED;
+}
+
+static void judge_command(const struct ab_request *rq, struct ab_preview *p)
+{
+	struct ab_command command = { .policy = p->policy,
+				      .cwd = rq->policy.cwd,
+				      .argv = rq->argv,
+				      .argc = rq->argc,
+				      .script = rq->script };
+
+	if (rq->argc == 0 && !rq->script)
+		return;
+	ab_consent_judge(&p->arena, &command, &p->judgement);
+	switch (p->judgement.decision) {
+	case AB_ALLOW:
+	case AB_SANDBOXED:
+		p->verdict = AB_PREVIEW_RUNS;
+		break;
+	case AB_ESCALATED:
+		p->verdict = find_approval(rq, &command, p->nested);
+		break;
+	case AB_FORBIDDEN:
+		p->verdict = AB_PREVIEW_REFUSED;
+		break;
+	}
+}
+
+int ab_preview_open(const struct ab_request *request, bool judging, struct ab_preview *ret,
+		    struct ab_error *err)
+{
+	struct ab_policy_input in = request->policy;
+
+	in.judging = judging;
+	*ret = (struct ab_preview){ .nested = access(AB_MARKER, F_OK) == 0 };
+	if (load_policy(&in, ret, err) < 0 || look_at_host(request, ret, err) < 0) {
+		ab_preview_fini(ret);
+		return -1;
+	}
+	judge_command(request, ret);
+	return 0;
+}
+
+void ab_preview_fini(struct ab_preview *p)
+{
+	ab_plan_fini(&p->plan);
+	ab_host_facts_fini(&p->host);
+	ab_arena_fini(&p->arena);
+	ab_policy_free(p->policy);
+	ab_strv_fini(&p->notes);
+	free(p->state);
+	*p = (struct ab_preview){ 0 };
+}
