@@ -12,6 +12,8 @@ const struct option options_policy[] = {
 	  "read this file instead of your settings" },
 	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
 	  "project folder (default: current folder)" },
+	{ "with", 0, OPT_SETTING, ID_NONE, "PRESET[,...]", "with",
+	  "allow what a language's tools need (node)" },
 	{ "write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.write",
 	  "also make this path writable" },
 	{ "read-only", 0, OPT_READONLY, ID_NONE, NULL, NULL,

@@ -69,6 +69,70 @@ static int show_main(struct args *args)
 	return 0;
 }
 
+/* What a preset adds, in one line. */
+static void put_brings(struct ab_buf *b, const struct ab_toolchain *t)
+{
+	for (size_t i = 0; t->hosts[i]; i++)
+		ab_buf_printf(b, "%s%s", i ? " " : "", t->hosts[i]);
+	for (size_t i = 0; t->env[i]; i++)
+		ab_buf_printf(b, " %s", t->env[i]);
+}
+
+static void print_presets(const struct ab_strv *found)
+{
+	for (size_t i = 0; i < ab_toolchain_count; i++) {
+		const struct ab_toolchain *t = &ab_toolchains[i];
+		ab_autobuf struct ab_buf brings = { 0 };
+
+		put_brings(&brings, t);
+		printf("%-8s %s%s\n%9s%s\n", t->name, t->doc,
+		       ab_strv_has(found, t->name) ? " (detected here)" : "", "", brings.data);
+	}
+}
+
+static void put_list(struct ab_buf *b, const char *name, const char *const *v)
+{
+	ab_buf_printf(b, ",\"%s\":[", name);
+	for (size_t i = 0; v[i]; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, v[i]);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static void print_presets_json(const struct ab_strv *found)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < ab_toolchain_count; i++) {
+		const struct ab_toolchain *t = &ab_toolchains[i];
+
+		ab_buf_printf(&b, "%s{\"name\":\"%s\",\"about\":", i ? "," : "", t->name);
+		ab_buf_json(&b, t->doc);
+		put_list(&b, "hosts", t->hosts);
+		put_list(&b, "env", t->env);
+		put_list(&b, "files", t->files);
+		ab_buf_printf(&b, ",\"detected\":%s}",
+			      ab_strv_has(found, t->name) ? "true" : "false");
+	}
+	printf("[%s]\n", b.data);
+}
+
+static int presets_main(struct args *args)
+{
+	ab_autostrv struct ab_strv found = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	ab_toolchains_detect(".", &found, NULL);
+	if (given(args, ID_JSON))
+		print_presets_json(&found);
+	else
+		print_presets(&found);
+	return 0;
+}
+
 static const struct command command_list = {
 	.name = "profile list",
 	.usage = "[--json]",
@@ -86,9 +150,18 @@ static const struct command command_show = {
 	.main = show_main,
 };
 
+static const struct command command_presets = {
+	.name = "profile presets",
+	.usage = "[--json]",
+	.summary = "list the presets of --with, and what each brings",
+	.more = "Example: agentbox run --with node,python -- npm test",
+	.groups = groups,
+	.main = presets_main,
+};
+
 const struct command command_profile = {
 	.name = "profile",
-	.usage = "list|show",
+	.usage = "list|show|presets",
 	.summary = "list and show the profiles a policy can start from",
 	.more = "Your own profiles are files named NAME.json in the folder that `agentbox config\n"
 		"path` shows. They are written like any settings file: agentbox.json(5).",
@@ -101,6 +174,7 @@ const struct command command_profile = {
 		(const struct command *const[]){
 			&command_list,
 			&command_show,
+			&command_presets,
 			NULL,
 		},
 	.main = sub_main,

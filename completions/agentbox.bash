@@ -4,7 +4,7 @@
 # a value.
 _agentbox_options()
 {
-	local policy='--profile= --config= --workspace= --write= --read-only
+	local policy='--profile= --config= --workspace= --with= --write= --read-only
 		--deny-read= --deny-write= --home= --review --allow-unix= --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
@@ -37,7 +37,7 @@ _agentbox_options()
 	'config path') echo '--config= --workspace= --json' ;;
 	'config reload') echo '--cut' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
-	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
+	'profile list' | 'profile show' | 'profile presets' | 'policy diff') echo '--json' ;;
 	'policy explain') echo "--command= -c= --verbose -v --json $policy" ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
@@ -62,7 +62,7 @@ _agentbox_words()
 	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
 	help) echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
-	profile) echo 'list show' ;;
+	profile) echo 'list show presets' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff explain' ;;
 	layers) echo 'list rm refresh' ;;
@@ -79,6 +79,12 @@ _agentbox_profiles()
 	"${COMP_WORDS[0]}" profile list 2>/dev/null | while read -r name _; do
 		echo "$name"
 	done
+}
+
+# The presets of --with.
+_agentbox_presets()
+{
+	echo 'auto dart deno dotnet elixir go java node php python ruby rust'
 }
 
 # The active runs.
@@ -174,12 +180,16 @@ _agentbox_value()
 	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
 	--allow | --deny)
 		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @maven
-			@debian @llm' -- "$cur")) ;;
+			@rubygems @packagist @nuget @hex @debian @llm' -- "$cur")) ;;
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
 	--secret) COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$cur")) ;;
 	--approver | --on-violation) COMPREPLY=($(compgen -c -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
+	--with)
+		[[ $cur != *,* ]] || head=${cur%,*},
+		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_presets)" \
+			-- "${cur##*,}")) ;;
 	--require)
 		[[ $cur != *,* ]] || head=${cur%,*},
 		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \

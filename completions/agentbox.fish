@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -98,7 +98,7 @@ function __agentbox_quarantined
 end
 
 function __agentbox_groups
-    string split ' ' '@github @npm @pypi @crates @go @maven @debian @llm'
+    string split ' ' '@github @npm @pypi @crates @go @maven @rubygems @packagist @nuget @hex @debian @llm'
 end
 
 function __agentbox_secrets
@@ -109,6 +109,10 @@ end
 function __agentbox_any_secrets
     __agentbox_secrets
     agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
+end
+
+function __agentbox_presets
+    string split ' ' 'auto dart deno dotnet elixir go java node php python ruby rust'
 end
 
 function __agentbox_properties
@@ -158,6 +162,7 @@ complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in set
 complete -c agentbox -n '__agentbox_at config' -a path -d 'List the files that a run reads'
 complete -c agentbox -n '__agentbox_at config' -a reload -d 'Make running boxes reload their settings'
 complete -c agentbox -n '__agentbox_at profile' -a list -d 'List the profiles'
+complete -c agentbox -n '__agentbox_at profile' -a presets -d 'List the presets of --with'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'Show what a profile sets here'
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'List the rules in force here'
 complete -c agentbox -n '__agentbox_at approvals' -a list -d 'List the remembered answers'
@@ -189,6 +194,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
+    complete -c agentbox -n $in -l with -x -a '(__fish_append , (__agentbox_presets))' -d 'Allow what a language\'s tools need'
     complete -c agentbox -n $in -l write -r -F -d 'Also make this path writable'
     complete -c agentbox -n $in -l read-only -d 'Nothing is writable except private folders'
     complete -c agentbox -n $in -l deny-read -r -F -d 'Hide this path or pattern'
@@ -308,6 +314,7 @@ end
 complete -c agentbox -n '__agentbox_in config check' -F
 
 complete -c agentbox -n '__agentbox_in profile list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in profile presets' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in profile show' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in profile show' -F -a '(__agentbox_profiles)'
 complete -c agentbox -n '__agentbox_in rules list' -l json -d 'Print JSON'

@@ -62,6 +62,7 @@
 #include "policy/layers/trust.h"
 #include "policy/show/show.h"
 #include "policy/show/summary.h"
+#include "policy/toolchains/toolchains.h"
 #include "session/consent/agent_hook.h"
 #include "session/consent/check.h"
 #include "session/consent/request.h"

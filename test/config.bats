@@ -681,3 +681,27 @@ accepted()
 	refused x.json '{ "network": { "http": [\n{ "host": "api.example.org", "methods": ["get"] }] } }' '2:42: network.http[[]0].methods[[]0]: "get" is not a method; *'
 	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1:64: network.http[[]0].paths[[]0]: "v1" is not a URL path; it does not start with /'
 }
+
+@test "config: presets bring hosts and variables, and auto selects them by lock files" {
+	touch package-lock.json
+	is '.with' '[]'
+	is '."network.allow"|map(.value)' '[]'
+	user '{ "with": "auto" }'
+	is '.with' '[{"value":"node","from":"auto in ~/.config/agentbox/config.json:1"}]'
+	is '."network.allow"[0].from' '"@npm in ~/.config/agentbox/config.json:1"'
+	is '.with|map(.value)' '["node","go","rust"]' --with go,rust
+	user '{}'
+	project '{ "with": "auto" }'
+	is '.with' '[]'
+	agentbox config show
+	[[ "$output" == *"with: 1 entry ignored"* ]]
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	is '.with|map(.value)' '["node"]'
+	agentbox config show --with go,npm
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'"npm" is not a preset'*'did you mean "node"?'*"rust"* ]]
+	agentbox profile presets
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"node "*"(detected here)"*"@npm"* ]]
+}

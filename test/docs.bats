@@ -86,6 +86,11 @@ schema_keys()
 		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json"
 }
 
+presets()
+{
+	"$AGENTBOX" profile presets --json | jq -r '"auto", .[].name'
+}
+
 properties()
 {
 	jq -r '."$defs".properties.items.enum[]' "$ROOT/share/agentbox.schema.json"
@@ -312,6 +317,7 @@ fish_for()
 	done <enums
 	same groups "$(groups)" "$(bash_for run --allow '')"
 	same properties "$(properties)" "$(bash_for run --require '')"
+	same presets "$(presets)" "$(bash_for run --with '')"
 	[ "$(bash_for run --require net-fence,lim)" = net-fence,limits ]
 	for o in $(bash_for run --secret ''); do
 		agentbox config show --secret "$o"
@@ -368,6 +374,7 @@ fish_for()
 	done <enums
 	same groups "$(groups)" "$(fish_for 'run --allow ')"
 	same properties "$(properties)" "$(fish_for 'run --require ')"
+	same presets "$(presets)" "$(fish_for 'run --with ')"
 	[ "$(fish_for 'run --require net-fence,lim')" = net-fence,limits ]
 	same secrets "$(bash_for run --secret '')" "$(fish_for 'run --secret ')"
 	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" "$(fish_for 'run --profile ')"

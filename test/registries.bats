@@ -70,7 +70,7 @@ denied()
 	fetched /tiny/-/tiny-1.0.0.tgz
 	rm -r node_modules
 	internet_mark
-	agentbox_split run --allow @npm -- npm ci
+	agentbox_split run --with node -- npm ci
 	[ "$status" -eq 0 ]
 	# The home folder of the first run is gone, and its cache with it.
 	fetched /tiny/-/tiny-1.0.0.tgz

@@ -7,6 +7,7 @@
 #include "base/data/mem.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
+#include "policy/toolchains/toolchains.h"
 #include "shell/command/rules.h"
 #include "tap.h"
 
@@ -83,6 +84,7 @@ static const char *const definition[] = {
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
+	[AB_TYPE_PRESETS] = "presets",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
 /* clang-format on */
@@ -114,6 +116,9 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 		       (uint64_t)json_integer_value(json_object_get(s, "maximum")) == key->max;
 	case AB_TYPE_READ:
 		return !strcmp(json_string_value(json_object_get(first, "const")), "all") &&
+		       is_ref(second, key->type);
+	case AB_TYPE_PRESETS:
+		return !strcmp(json_string_value(json_object_get(first, "const")), "auto") &&
 		       is_ref(second, key->type);
 	case AB_TYPE_SIZE:
 	case AB_TYPE_DURATION:
@@ -186,7 +191,12 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 21, "and no other definitions");
+	ok(json_object_size(defs) == 22, "and no other definitions");
+	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
+	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
+	for (size_t i = 0; i < ab_toolchain_count; i++)
+		is_str(json_string_value(json_array_get(list, i + 1)), ab_toolchains[i].name,
+		       "in order");
 	list = json_object_get(json_object_get(defs, "decision"), "enum");
 	ok(json_array_size(list) == AB_FORBIDDEN + 1, "and the decisions");
 	for (size_t i = 0; i < json_array_size(list); i++)
@@ -215,9 +225,10 @@ static void test_invariants(void)
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
 		bad += (k->type == AB_TYPE_WORD) != (k->nwords > 0);
 		/* Every list that permits is kept to what was permitted, every
-		 * one that forbids can only grow. */
+		 * one that forbids can only grow. Presets add to the first kind. */
 		bad += k->merge == AB_MERGE_GROW &&
-		       k->tighten != (k->adds_to ? AB_TIGHTEN_NEVER : AB_TIGHTEN_UNION);
+		       k->tighten != (k->adds_to || k->type == AB_TYPE_PRESETS ? AB_TIGHTEN_NEVER
+									       : AB_TIGHTEN_UNION);
 		bad += k->adds_to && (k->merge != AB_MERGE_GROW || k->type != to->type ||
 				      to->tighten != AB_TIGHTEN_COVERED || to->adds_to);
 		bad += k->merge == AB_MERGE_FRONT && k->tighten != AB_TIGHTEN_MARKED;

@@ -205,6 +205,7 @@ int ab_load_finish(struct ab_load *l)
 
 	drop_taken_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
 	add_lists(l->arena, c);
+	ab_load_presets(l);
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
 	    check_secrets(l) < 0)
 		return -1;

@@ -39,6 +39,10 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struc
 int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
 		    struct ab_config *base);
 
+/* Replace "auto" in `with` by the presets of the workspace's lock files, and add what the presets
+ * stand for to the lists of the merged config. */
+void ab_load_presets(struct ab_load *l);
+
 /* Turn the merged config into the policy: add the protections that always
  * apply, and refuse a workspace that cannot have been meant. */
 int ab_load_finish(struct ab_load *l);

@@ -213,6 +213,7 @@ const char *const ab_default_strip[] = {
 
 /* clang-format off */
 static const struct ab_preset default_presets[] = {
+	{ AB_KEY_WITH, NULL },
 	{ AB_KEY_WRITE, "." },
 	{ AB_KEY_ALSO_WRITE, NULL },
 	{ AB_KEY_READ, "all" },

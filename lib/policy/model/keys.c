@@ -75,6 +75,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_EXTENDS] = {
 		"extends", AB_TYPE_PROFILE, .tighten = AB_TIGHTEN_NEVER,
 		.doc = "The profile on which this file builds." },
+	[AB_KEY_WITH] = {
+		"with", AB_TYPE_PRESETS, AB_MERGE_GROW, AB_TIGHTEN_NEVER,
+		.doc = "Presets of languages: their package hosts and variables; \"auto\" selects them by the lock files in the workspace." },
 
 	[AB_KEY_WRITE] = {
 		"filesystem.write", AB_TYPE_PATHS, REPLACE_LIST,

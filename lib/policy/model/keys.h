@@ -11,6 +11,7 @@
 
 enum ab_key_id {
 	AB_KEY_EXTENDS,
+	AB_KEY_WITH,
 	AB_KEY_WRITE,
 	AB_KEY_ALSO_WRITE,
 	AB_KEY_READ,
@@ -85,6 +86,7 @@ enum ab_key_type {
 	AB_TYPE_VARIABLES,   /* list of variable names and patterns */
 	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
 	AB_TYPE_PROPERTIES,  /* list of assurance properties */
+	AB_TYPE_PRESETS,     /* "auto", or a list of presets, see policy/toolchains/toolchains.h */
 	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
 	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */
 	AB_TYPE_SECRETS,     /* object of objects, see policy/model/secrets.h */

@@ -19,7 +19,8 @@
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
+#include "policy/toolchains/toolchains.h"
 #include "policy/values/proxy_url.h"
 
 /* Folders that most programs need. The plan checks which of them exist. */
@@ -178,6 +179,7 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 		     const struct ab_origin *from, struct ab_complaint *why)
 {
 	ab_autostrv struct ab_strv entries = { 0 };
+	ab_autofree char *all = NULL;
 	const char *via, *guess;
 
 	if (!ab_group_expand(text + 1, ctx->home, ctx->environ, &entries)) {
@@ -185,9 +187,8 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 		if (guess)
 			return ab_complaint_value(why, text, "is not a host group",
 						  "did you mean \"@%s\"?", guess);
-		return ab_complaint_value(
-			why, text, "is not a host group",
-			"use @github, @npm, @pypi, @crates, @go, @maven, @debian or @llm");
+		all = ab_group_list();
+		return ab_complaint_value(why, text, "is not a host group", "groups: %s", all);
 	}
 	via = ab_arena_dup(ctx->arena, text);
 	for (size_t i = 0; i < entries.len; i++)
@@ -307,6 +308,41 @@ static int put_property(const struct ab_context *ctx, struct ab_value *v, const 
 				  "use one like \"net-fence\" or \"write-fence\"");
 }
 
+static int refuse_preset(const char *word, struct ab_complaint *why)
+{
+	const char *guess = ab_toolchain_guess(word);
+	ab_autobuf struct ab_buf list = { 0 };
+
+	ab_buf_puts(&list, AB_TOOLCHAIN_AUTO);
+	for (size_t i = 0; i < ab_toolchain_count; i++)
+		ab_buf_printf(&list, "%s %s", i + 1 < ab_toolchain_count ? "," : " or",
+			      ab_toolchains[i].name);
+	if (guess)
+		return ab_complaint_value(why, word, "is not a preset",
+					  "did you mean \"%s\"? There are %s", guess, list.data);
+	return ab_complaint_value(why, word, "is not a preset", "use %s", list.data);
+}
+
+/* An option takes several, separated by commas. */
+static int put_presets(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		       const struct ab_origin *from, struct ab_complaint *why)
+{
+	bool several = from->layer >= AB_LAYER_ENVIRONMENT;
+
+	for (;;) {
+		size_t n = strcspn(text, several ? "," : "");
+		ab_autofree char *word = ab_strndup(text, n);
+
+		if (strcmp(word, AB_TOOLCHAIN_AUTO) != 0 && !ab_toolchain_find(word))
+			return refuse_preset(word, why);
+		if (!ab_value_find(v, word))
+			add_text(ctx, v, word, from, NULL);
+		if (!text[n])
+			return 0;
+		text += n + 1;
+	}
+}
+
 static int put_element(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
 		       const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -333,6 +369,8 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return put_assignment(ctx, v, text, from, why);
 	case AB_TYPE_PROPERTIES:
 		return put_property(ctx, v, text, from, why);
+	case AB_TYPE_PRESETS:
+		return put_presets(ctx, v, text, from, why);
 	case AB_TYPE_OVERRIDES:
 		return ab_override_put(ctx, v, text, from, why);
 	case AB_TYPE_SECRETS:
@@ -493,6 +531,7 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_SECRETS:

@@ -17,6 +17,7 @@
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
 #include "policy/read/member_reader.h"
+#include "policy/toolchains/toolchains.h"
 #include "policy/values/complaint.h"
 
 /* Do not block: the path may be a pipe. */
@@ -226,11 +227,18 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 		ab_reader_wrong_type(r, value, "a string", "put it in quotes");
 }
 
+/* The string that stands for a list. */
+static const char *get_list_word(enum ab_key_type type)
+{
+	return type == AB_TYPE_READ ? "all" : type == AB_TYPE_PRESETS ? AB_TOOLCHAIN_AUTO : NULL;
+}
+
 /* A value that should be a list: it may have been meant as its one element. */
 static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *value,
 			   enum ab_key_type type)
 {
-	ab_autofree char *right = NULL;
+	ab_autofree char *right = NULL, *wanted = NULL;
+	const char *word = get_list_word(type);
 
 	if (value->text && strlen(value->text) < 60) {
 		ab_autofree char *e = ab_escape(value->text);
@@ -239,8 +247,8 @@ static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *
 	} else if (value->kind == '0' && (type == AB_TYPE_PORTS || type == AB_TYPE_PUBLISH)) {
 		right = ab_printf("use [%" PRId64 "]", value->integer);
 	}
-	ab_reader_wrong_type(r, value, type == AB_TYPE_READ ? "\"all\" or a list" : "a list",
-			     right ? right : "use [\"...\"]");
+	wanted = word ? ab_printf("\"%s\" or a list", word) : ab_strdup("a list");
+	ab_reader_wrong_type(r, value, wanted, right ? right : "use [\"...\"]");
 }
 
 static void put_list(struct ab_reader *r, const struct ab_json_scan_node *list, enum ab_key_id id)
@@ -319,8 +327,10 @@ static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value
 {
 	const struct ab_key *key = &ab_keys[id];
 
-	if (key->type == AB_TYPE_READ && value->text && strcmp(value->text, "all") == 0)
-		put_text(r, value, id, "all");
+	const char *word = get_list_word(key->type);
+
+	if (word && value->text && strcmp(value->text, word) == 0)
+		put_text(r, value, id, word);
 	else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES)
 		put_assignments(r, value, id);
 	else if (key->type == AB_TYPE_RULES)

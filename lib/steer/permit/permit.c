@@ -13,7 +13,7 @@
 #include "base/text/units.h"
 #include "policy/layers/layers.h"
 #include "policy/values/complaint.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "sandbox/mount/furniture.h"
 #include "session/ask/process_chain.h"
 #include "shell/syntax/quote.h"
@@ -331,14 +331,17 @@ static int read_path(const struct ab_policy_input *in, const char *what, struct 
 
 static int read_group(const char *what, struct ab_meant *ret, struct ab_error *err)
 {
+	ab_autofree char *all = NULL;
+
 	for (size_t i = 0; i < ab_group_count; i++)
 		if (strcmp(what + 1, ab_group_names[i]) == 0) {
 			ret->kind = AB_MEANT_GROUP;
 			strncpy(ret->entry, what, sizeof(ret->entry) - 1);
 			return 0;
 		}
+	all = ab_group_list();
 	ab_fail(err, AB_EUSAGE, 0, "unknown group %s", what);
-	return ab_hint(err, "groups: @github @npm @pypi @crates @go @maven @debian @llm");
+	return ab_hint(err, "groups: %s", all);
 }
 
 /* A name without a dot that is a file here may mean a host, too. */

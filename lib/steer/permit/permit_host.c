@@ -6,7 +6,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "policy/layers/layers.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "shell/command/rules.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"

@@ -1,4 +1,4 @@
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 
 #include "policy/values/host.h"
 #include "policy_help.h"

@@ -1,4 +1,4 @@
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "base/system/fd.h"
@@ -311,6 +312,10 @@ static const struct group {
 	  find_maven,
 	  { "repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org",
 	    "plugins-artifacts.gradle.org", "services.gradle.org", "downloads.gradle.org" } },
+	{ "rubygems", NULL, { "rubygems.org", "*.rubygems.org" } },
+	{ "packagist", NULL, { "packagist.org", "*.packagist.org", "getcomposer.org" } },
+	{ "nuget", NULL, { "nuget.org", "*.nuget.org" } },
+	{ "hex", NULL, { "hex.pm", "*.hex.pm" } },
 	{ "debian", find_debian, { "*.debian.org" } },
 	{ "llm",
 	  NULL,
@@ -320,9 +325,19 @@ static const struct group {
 	    "api.perplexity.ai" } },
 };
 
-const char *const ab_group_names[] = { "github", "npm",	  "pypi",   "crates",
-				       "go",	 "maven", "debian", "llm" };
+const char *const ab_group_names[] = { "github", "npm",	  "pypi",     "crates",
+				       "go",	 "maven", "rubygems", "packagist",
+				       "nuget",	 "hex",	  "debian",   "llm" };
 const size_t ab_group_count = AB_COUNT(ab_group_names);
+
+char *ab_group_list(void)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < ab_group_count; i++)
+		ab_buf_printf(&b, "%s@%s", i ? " " : "", ab_group_names[i]);
+	return ab_buf_take(&b);
+}
 
 bool ab_group_expand(const char *name, const char *home, char *const *env,
 		     struct ab_strv *ret_entries)

@@ -1,5 +1,5 @@
-#ifndef AB_POLICY_VALUES_HOST_GROUPS_H
-#define AB_POLICY_VALUES_HOST_GROUPS_H
+#ifndef AB_POLICY_TOOLCHAINS_HOST_GROUPS_H
+#define AB_POLICY_TOOLCHAINS_HOST_GROUPS_H
 /*
  * Host groups: "@npm" stands for the hosts from which npm fetches on this
  * machine. They come from the user's own configuration of the tool, so that
@@ -13,6 +13,9 @@ struct ab_strv;
 
 extern const char *const ab_group_names[];
 extern const size_t ab_group_count;
+
+/* All of them for people: "@github @npm ...". */
+char *ab_group_list(void);
 
 /* The canonical entries of "@name"; false: no such group. */
 bool ab_group_expand(const char *name, const char *home, char *const *environ,

@@ -1,0 +1,92 @@
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "policy/layers/load.h"
+#include "policy/toolchains/toolchains.h"
+#include "policy/values/paths.h"
+
+static void add_name(struct ab_load *l, struct ab_value *v, const char *name,
+		     const struct ab_item *by, const char *via)
+{
+	if (!ab_value_find(v, name))
+		ab_value_add(l->arena, v,
+			     (struct ab_item){
+				     .text = ab_arena_dup(l->arena, name),
+				     .from = by->from,
+				     .via = via,
+			     });
+}
+
+/* The presets with "auto" resolved. Only our own rows can be selected, whatever the workspace has. */
+static void resolve_auto(struct ab_load *l, struct ab_value *v)
+{
+	struct ab_value all = { .from = v->from };
+
+	for (size_t i = 0; i < v->len; i++) {
+		ab_autostrv struct ab_strv found = { 0 };
+
+		if (strcmp(v->items[i].text, AB_TOOLCHAIN_AUTO) != 0) {
+			add_name(l, &all, v->items[i].text, &v->items[i], NULL);
+			continue;
+		}
+		ab_toolchains_detect(l->workspace, &found, NULL);
+		for (size_t k = 0; k < found.len; k++)
+			add_name(l, &all, found.v[k], &v->items[i], AB_TOOLCHAIN_AUTO);
+	}
+	*v = all;
+}
+
+static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
+{
+	struct ab_context ctx = { .arena = l->arena,
+				  .home = l->in->home,
+				  .environ = l->in->environ };
+	struct ab_value *allow = &l->policy->store->config.v[AB_KEY_NET_ALLOW];
+	struct ab_value more = { 0 };
+
+	for (size_t i = 0; t->hosts[i]; i++)
+		ab_value_put(&ctx, AB_KEY_NET_ALLOW, &more, t->hosts[i], by->from, NULL);
+	for (size_t i = 0; i < more.len; i++)
+		if (!ab_value_find(allow, more.items[i].text))
+			ab_value_add(l->arena, allow, more.items[i]);
+}
+
+static bool is_set(const struct ab_value *v, const char *assignment, size_t n)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strncmp(v->items[i].text, assignment, n) == 0)
+			return true;
+	return false;
+}
+
+static void add_variables(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
+{
+	struct ab_value *set = &l->policy->store->config.v[AB_KEY_ENV_SET];
+
+	for (size_t i = 0; t->env[i]; i++) {
+		size_t n = strcspn(t->env[i], "=") + 1;
+		ab_autofree char *name = ab_strndup(t->env[i], n - 1);
+
+		if (!is_set(set, t->env[i], n) && !ab_environ_get(l->in->environ, name))
+			ab_value_add(l->arena, set,
+				     (struct ab_item){
+					     .text = t->env[i],
+					     .from = by->from,
+					     .via = t->name,
+				     });
+	}
+}
+
+void ab_load_presets(struct ab_load *l)
+{
+	struct ab_value *v = &l->policy->store->config.v[AB_KEY_WITH];
+
+	resolve_auto(l, v);
+	for (size_t i = 0; i < v->len; i++) {
+		const struct ab_toolchain *t = ab_toolchain_find(v->items[i].text);
+
+		add_hosts(l, t, &v->items[i]);
+		add_variables(l, t, &v->items[i]);
+	}
+}

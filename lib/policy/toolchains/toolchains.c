@@ -1,0 +1,141 @@
+#include "policy/toolchains/toolchains.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/text/guess.h"
+
+/* A folder with more entries than this at its top is not searched further. */
+enum { ENTRIES_MAX = 4096 };
+
+/* clang-format off */
+const struct ab_toolchain ab_toolchains[] = {
+	{ "dart", "Dart and Flutter packages from pub.dev", "flutter pub",
+	  { "pubspec.yaml", "pubspec.lock" },
+	  { "pub.dev" }, { NULL } },
+	{ "deno", "Deno modules from deno.land, jsr.io and npm", "jsr",
+	  { "deno.json", "deno.jsonc", "deno.lock" },
+	  { "deno.land", "*.deno.land", "jsr.io", "*.jsr.io", "@npm" },
+	  { "DENO_NO_UPDATE_CHECK=1" } },
+	{ "dotnet", ".NET packages from NuGet", "csharp fsharp nuget net",
+	  { "*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "global.json",
+	    "packages.lock.json", "nuget.config", "NuGet.Config" },
+	  { "@nuget" },
+	  { "DOTNET_CLI_TELEMETRY_OPTOUT=1", "DOTNET_NOLOGO=1" } },
+	{ "elixir", "Elixir and Erlang packages from hex.pm", "erlang hex mix",
+	  { "mix.exs", "mix.lock", "rebar.config", "rebar.lock" },
+	  { "@hex" }, { NULL } },
+	{ "go", "Go modules from the module proxy", "golang",
+	  { "go.mod", "go.sum", "go.work" },
+	  { "@go" }, { NULL } },
+	{ "java", "Maven and Gradle: Maven Central, Gradle's plugins", "maven gradle kotlin jvm scala",
+	  { "pom.xml", "mvnw", "build.gradle", "build.gradle.kts", "settings.gradle",
+	    "settings.gradle.kts", "gradlew" },
+	  { "@maven" }, { NULL } },
+	{ "node", "npm, pnpm, yarn and bun: packages from npm",
+	  "npm pnpm yarn bun javascript typescript js ts nodejs",
+	  { "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+	    "pnpm-lock.yaml", "pnpm-workspace.yaml", "bun.lock", "bun.lockb" },
+	  { "@npm", "nodejs.org", "repo.yarnpkg.com" },
+	  { "npm_config_update_notifier=false", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0" } },
+	{ "php", "Composer: packages from Packagist, their archives from GitHub", "composer packagist",
+	  { "composer.json", "composer.lock" },
+	  { "@packagist", "api.github.com", "codeload.github.com" }, { NULL } },
+	{ "python", "pip, uv, Poetry and pdm: packages from PyPI", "pip uv poetry pypi py python3 pdm",
+	  { "pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", "Pipfile",
+	    "Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml" },
+	  { "@pypi" }, { "PIP_DISABLE_PIP_VERSION_CHECK=1" } },
+	{ "ruby", "RubyGems and Bundler", "gem bundler rubygems rails",
+	  { "Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec" },
+	  { "@rubygems" }, { NULL } },
+	{ "rust", "Cargo: crates from crates.io; rustup's toolchains", "cargo crates",
+	  { "Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml" },
+	  { "@crates" }, { NULL } },
+};
+/* clang-format on */
+const size_t ab_toolchain_count = AB_COUNT(ab_toolchains);
+
+const struct ab_toolchain *ab_toolchain_find(const char *name)
+{
+	for (size_t i = 0; i < ab_toolchain_count; i++)
+		if (strcmp(ab_toolchains[i].name, name) == 0)
+			return &ab_toolchains[i];
+	return NULL;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; *list; list += strspn(list, " ")) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n;
+	}
+	return false;
+}
+
+const char *ab_toolchain_guess(const char *name)
+{
+	const char *names[AB_COUNT(ab_toolchains) + 1];
+
+	for (size_t i = 0; i < ab_toolchain_count; i++) {
+		if (has_word(ab_toolchains[i].also, name))
+			return ab_toolchains[i].name;
+		names[i] = ab_toolchains[i].name;
+	}
+	names[ab_toolchain_count] = AB_TOOLCHAIN_AUTO;
+	return ab_guess(name, names, AB_COUNT(names));
+}
+
+static bool matches_file(const char *pattern, const char *file)
+{
+	size_t n = strlen(file), len;
+
+	if (pattern[0] != '*')
+		return strcmp(pattern, file) == 0;
+	len = strlen(pattern + 1);
+	return n > len && strcmp(file + n - len, pattern + 1) == 0;
+}
+
+bool ab_toolchain_has(const struct ab_toolchain *t, const char *file)
+{
+	for (size_t i = 0; t->files[i]; i++)
+		if (matches_file(t->files[i], file))
+			return true;
+	return false;
+}
+
+void ab_toolchains_detect(const char *folder, struct ab_strv *ret_names, struct ab_strv *ret_files)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	char *found[AB_COUNT(ab_toolchains)] = { 0 };
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	for (int n = 0; dir && n < ENTRIES_MAX && (d = readdir(dir)); n++)
+		for (size_t i = 0; i < ab_toolchain_count && d->d_type != DT_DIR; i++)
+			/* The order of a folder is arbitrary; that of the names is not. */
+			if (ab_toolchain_has(&ab_toolchains[i], d->d_name) &&
+			    (!found[i] || strcmp(d->d_name, found[i]) < 0)) {
+				free(found[i]);
+				found[i] = ab_strdup(d->d_name);
+			}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < ab_toolchain_count; i++) {
+		if (found[i] && ret_files)
+			ab_strv_add(ret_files, found[i]);
+		if (found[i])
+			ab_strv_add(ret_names, ab_toolchains[i].name);
+		free(found[i]);
+	}
+}

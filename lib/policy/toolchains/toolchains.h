@@ -1,0 +1,40 @@
+#ifndef AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
+#define AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
+/*
+ * The presets of the setting "with": what the tools of one language need. A preset
+ * is a row of one table. "auto" selects presets by the names of files at the top of
+ * the workspace. These are hostile input: they select rows, and nothing is read
+ * from the files themselves.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_strv;
+
+struct ab_toolchain {
+	const char *name;
+	const char *doc;
+	const char *also;      /* other words for it, for suggestions */
+	const char *files[18]; /* names of lock files and manifests; "*.x": an ending */
+	const char *hosts[6];  /* entries of network.allow */
+	const char *env[4];    /* "NAME=value", unless the caller or a setting has NAME */
+};
+
+/* Sorted by name. */
+extern const struct ab_toolchain ab_toolchains[];
+extern const size_t ab_toolchain_count;
+
+#define AB_TOOLCHAIN_AUTO "auto"
+
+const struct ab_toolchain *ab_toolchain_find(const char *name);
+/* The preset that was probably meant, or NULL. */
+const char *ab_toolchain_guess(const char *name);
+
+/* Is this the name of one of its files? Pure. */
+bool ab_toolchain_has(const struct ab_toolchain *t, const char *file);
+
+/* The presets whose files are at the top of this folder, in the order of the table. `ret_files` (or
+ * NULL) gets the first file of each. */
+void ab_toolchains_detect(const char *folder, struct ab_strv *ret_names, struct ab_strv *ret_files);
+
+#endif
