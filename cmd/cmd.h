@@ -20,6 +20,7 @@ enum option_kind {
 	OPT_READONLY, /* no writable folders, and a read-only home */
 	OPT_VALUE,    /* a value that the command finds under `id` */
 	OPT_FLAG,     /* the same, without a value */
+	OPT_HELP,     /* print help and exit; "=all" for all of it */
 };
 
 enum option_id {
@@ -86,6 +87,7 @@ enum option_id {
 	ID_PATCH,
 	ID_THEIRS,
 	ID_OURS,
+	ID_MAN,
 	ID_HELP,
 };
 
@@ -174,6 +176,8 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret);
 
 /* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);
+/* "show" of "config", or NULL after an error message. */
+const struct command *find_sub(const struct command *command, const char *word, int *ret_status);
 /* Report a usage error unless there are `min` to `max` arguments. */
 int check_words(const struct args *args, size_t min, size_t max);
 
@@ -206,8 +210,40 @@ char ask_letter(const char *question, const char *letters);
 bool pick_hunks(struct ab_apply *apply, enum ab_apply_conflict conflict);
 void print_layer_change(const struct ab_change *change, const char *why);
 
-void print_help(const struct command *command);
+/* `all`: with the options that are rarely needed. */
+void print_help(const struct command *command, bool all);
 void print_overview(void);
+/* Lines for --help, or NULL. */
+const char *get_examples(const char *command);
+/* Our own text on standard output, fitted to a narrow terminal. */
+void print_text(const char *text);
+
+extern const char build_id[]; /* of the source; "release" if it is not known */
+/* Texts that the program carries; see scripts/embed for the form. */
+extern const char texts_manual[], texts_completions[];
+const char *find_text(const char *texts, const char *name);
+/* Through the pager on a terminal; returns the exit status. */
+int print_paged(struct args *args, const char *text);
+
+/* NULL: there is none. */
+const struct command *find_command(const char *name);
+/* Say what the word may mean; returns the exit status. */
+int report_unknown_command(const char *name);
+/* The option of this name and length, or with this letter; or NULL. */
+const struct option *find_option(const struct command *command, const char *name, size_t len,
+				 char letter);
+
+/* habits.c: words of other programs. */
+struct habit {
+	const char *option; /* ours, without the dashes; "": none is needed */
+	const char *note;   /* what to say instead, or "" */
+};
+/* "stop RUN" for "kill", or NULL. */
+const char *habit_command(const char *word);
+/* `word` without the dashes; NULL: the letter. */
+bool habit_option(const char *word, char letter, struct habit *ret);
+/* An option of run, such as "--net", that hardly another program has. */
+bool is_distinct_option(const char *word);
 
 extern const struct command command_run;
 extern const struct command command_shell;
@@ -220,6 +256,9 @@ extern const struct command command_ps;
 extern const struct command command_stop;
 extern const struct command command_watch;
 extern const struct command command_gc;
+extern const struct command command_completion;
+extern const struct command command_help;
+extern const struct command command_version;
 extern const struct command command_layers;
 extern const struct command command_quarantine;
 extern const struct command command_log;

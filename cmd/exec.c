@@ -30,10 +30,6 @@ static int exec_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	if (!given(args, ID_JSON))
-		return misuse(
-			args->command,
-			"exec prints a JSON result and needs --json; to just run a command use agentbox run");
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
 	status = 0;
@@ -49,7 +45,7 @@ static int exec_main(struct args *args)
 
 const struct command command_exec = {
 	.name = "exec",
-	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
+	.usage = "[--json] [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
 	.summary = "run a command in the box and print one JSON result",
 	.more = "Like run, but captures the output and prints it as one JSON object together with\n"
 		"everything else about the run; agentbox-exec(1) lists its members. At most\n"

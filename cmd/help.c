@@ -2,54 +2,287 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-static void print_option(const struct option *o)
+/*
+ * The sections of the overview, in order. A command that is in none of them is in the last one, so
+ * that every command is listed. The texts are arrays: a pointer is a relocation at every start.
+ */
+static const struct {
+	char title[20], names[96];
+} sections[] = {
+	{ "Run", "run shell exec attach learn check connect" },
+	{ "Watch and answer", "ps watch log why allow deny stop ports publish approvals" },
+	{ "Review changes", "diff apply discard undo quarantine layers" },
+	{ "Policy", "config profile rules policy secrets trust" },
+	{ "Set up", "" },
+};
+
+/*
+ * What `--help` lists of a command with many options; the rest is in `--help=all`. For all other
+ * commands `--help` lists everything. A name that the command does not have is ignored.
+ */
+static const struct {
+	char command[16], options[176];
+} common[] = {
+	{ "run",
+	  "command dry-run profile with write read read-only review net allow publish secret "
+	  "env timeout memory name keep detach in verbose quiet" },
+	{ "exec", "command profile with write read read-only net allow secret env timeout" },
+	{ "learn", "command save profile with write allow" },
+	{ "shell", "profile with write read read-only review net allow publish" },
+	/* These change a verdict. */
+	{ "check", "command stdin batch null json explain profile config workspace" },
+	{ "config show", "json all profile config workspace" },
+	{ "secrets list", "json profile config workspace secret" },
+	{ "secrets check", "json profile config workspace secret" },
+};
+
+enum { WIDE = 80, NARROWEST = 30, LEFT = 34 };
+
+/* The end of the first word of a list. */
+static size_t word_length(const char *list)
+{
+	return strcspn(list, " ");
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	for (size_t n; *list; list += n + (list[n] == ' ')) {
+		n = word_length(list);
+		if (strlen(word) == n && strncmp(list, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *find_common(const struct command *command)
+{
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (strcmp(common[i].command, command->name) == 0)
+			return common[i].options;
+	return NULL;
+}
+
+/* The width of the terminal, if it is narrower than our texts are. */
+static size_t get_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
+	    size.ws_col >= WIDE || size.ws_col < NARROWEST)
+		return WIDE;
+	return size.ws_col;
+}
+
+void print_text(const char *text)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	size_t width = get_width();
+
+	if (width == WIDE) {
+		fputs(text, stdout);
+		return;
+	}
+	ab_wrap_text(&b, text, width);
+	fputs(b.data ? b.data : "", stdout);
+}
+
+static void add_option(struct ab_buf *b, const struct option *o, bool narrow)
 {
 	char left[64];
 
 	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		 o->value && o->kind != OPT_SWITCH ? " " : "", o->value ? o->value : "");
+		 o->value && strncmp(o->value, "[=", 2) != 0 ? " " : "", o->value ? o->value : "");
 	/* A long option gets a line of its own. */
-	if (strlen(left) > 34)
-		printf("  %s\n  %-34s  %s\n", left, "", o->help);
+	if (narrow)
+		ab_buf_printf(b, "  %s\n        %s\n", left, o->help);
+	else if (strlen(left) > LEFT)
+		ab_buf_printf(b, "  %s\n  %-34s  %s\n", left, "", o->help);
 	else
-		printf("  %-34s  %s\n", left, o->help);
+		ab_buf_printf(b, "  %-34s  %s\n", left, o->help);
 }
 
-static void print_subs(const struct command *const *subs)
+static void add_subs(struct ab_buf *b, const struct command *const *subs)
 {
-	printf("\n");
+	ab_buf_puts(b, "\n");
 	for (; *subs; subs++)
-		printf("  agentbox %s %s\n      %s\n", (*subs)->name, (*subs)->usage,
-		       (*subs)->summary);
+		ab_buf_printf(b, "  agentbox %s %s\n      %s\n", (*subs)->name, (*subs)->usage,
+			      (*subs)->summary);
 }
 
-void print_help(const struct command *command)
+static void add_all_options(struct ab_buf *b, const struct command *command, bool narrow)
 {
-	printf("agentbox %s %s\n\n%s\n", command->name, command->usage, command->summary);
-	if (command->subs)
-		print_subs(command->subs);
-	if (command->more)
-		printf("\n%s\n", command->more);
 	for (const struct option_group *g = command->groups; g->v; g++) {
 		/* Groups without a title share one heading. */
 		if (g->title || g == command->groups || g[-1].title)
-			printf("\n%s:\n", g->title ? g->title : "Options");
+			ab_buf_printf(b, "\n%s:\n", g->title ? g->title : "Options");
 		for (const struct option *o = g->v; o->name; o++)
-			print_option(o);
+			add_option(b, o, narrow);
+	}
+}
+
+static void add_common_options(struct ab_buf *b, const struct command *command, const char *names,
+			       bool narrow)
+{
+	ab_buf_puts(b, "\nCommon options:\n");
+	for (size_t n; *names; names += n + (names[n] == ' ')) {
+		const struct option *o;
+
+		n = word_length(names);
+		o = find_option(command, names, n, 0);
+		if (o)
+			add_option(b, o, narrow);
+	}
+	add_option(b, options_common, narrow);
+	ab_buf_printf(b, "\nEvery option: agentbox %s --help=all\n", command->name);
+}
+
+static void add_examples(struct ab_buf *b, const char *name)
+{
+	const char *lines = get_examples(name);
+
+	if (!lines)
+		return;
+	ab_buf_puts(b, "\nExamples:\n");
+	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+		n = strcspn(lines, "\n");
+		ab_buf_printf(b, "  %.*s\n", (int)n, lines);
+	}
+}
+
+void print_help(const struct command *command, bool all)
+{
+	const char *names = all ? NULL : find_common(command);
+	bool narrow = get_width() < WIDE;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "agentbox %s %s\n\n%s\n", command->name, command->usage,
+		      command->summary);
+	add_examples(&b, command->name);
+	if (command->subs)
+		add_subs(&b, command->subs);
+	if (command->more)
+		ab_buf_printf(&b, "\n%s\n", command->more);
+	if (names)
+		add_common_options(&b, command, names, narrow);
+	else
+		add_all_options(&b, command, narrow);
+	print_text(b.data);
+}
+
+static void add_command(struct ab_buf *b, const struct command *command)
+{
+	ab_buf_printf(b, "  %-10s %s\n", command->name, command->summary);
+}
+
+static bool is_in_section(const char *name)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (has_word(sections[i].names, name))
+			return true;
+	return false;
+}
+
+static void add_section(struct ab_buf *b, const char *names)
+{
+	for (size_t n; *names; names += n + (names[n] == ' ')) {
+		ab_autofree char *name = NULL;
+		const struct command *command;
+
+		n = word_length(names);
+		name = ab_strndup(names, n);
+		command = find_command(name);
+		if (command)
+			add_command(b, command);
 	}
 }
 
 void print_overview(void)
 {
-	printf("agentbox runs a command confined to one folder and the hosts you allow.\n\n"
-	       "  agentbox run -- make test        run a command in the box\n"
-	       "  agentbox check \"rm -rf /\"        judge a command without running it\n"
-	       "  agentbox doctor                  show what this machine can enforce\n\n"
-	       "Commands:\n");
-	for (size_t i = 0; commands[i]; i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\nRun `agentbox COMMAND --help` for details, `agentbox --version` for the "
-	       "version.\n");
+	ab_autobuf struct ab_buf b = { 0 };
+	size_t last = sizeof(sections) / sizeof(sections[0]) - 1;
+
+	ab_buf_puts(&b,
+		    "agentbox runs a command confined to one folder and the hosts you allow.\n\n"
+		    "  agentbox claude            run an agent, with the profile for it\n"
+		    "  agentbox npm test          run any command: agentbox run -- npm test\n"
+		    "  agentbox shell             open a shell in a box\n"
+		    "  agentbox doctor            show what this machine can enforce\n");
+	for (size_t i = 0; i <= last; i++) {
+		ab_buf_printf(&b, "\n%s:\n", sections[i].title);
+		add_section(&b, sections[i].names);
+		for (size_t k = 0; i == last && commands[k]; k++)
+			if (!is_in_section(commands[k]->name))
+				add_command(&b, commands[k]);
+	}
+	ab_buf_puts(&b, "\nRun `agentbox COMMAND --help` for details.\n");
+	print_text(b.data);
 }
+
+static const struct option options_help[] = {
+	{ "man", 0, OPT_FLAG, ID_MAN, NULL, NULL, "print the page of the manual" },
+	{ 0 },
+};
+
+/* "run", "agentbox-run" and "agentbox-run(1)" are the same page. */
+static int print_page(struct args *args)
+{
+	static const char prefix[] = "agentbox-";
+	const char *word = args->nrest ? args->rest[0] : "agentbox";
+	size_t len = strcspn(word, "(");
+	ab_autofree char *name = NULL;
+	const char *text;
+
+	if (strncmp(word, prefix, strlen(prefix)) == 0 && len > strlen(prefix)) {
+		word += strlen(prefix);
+		len -= strlen(prefix);
+	}
+	name = ab_strndup(word, len);
+	text = find_text(texts_manual, name);
+	if (!text)
+		return misuse(args->command,
+			      "the manual has no page '%s'; its pages are those of the commands, "
+			      "agentbox and agentbox.json",
+			      args->rest[0]);
+	return print_paged(args, text);
+}
+
+static int help_main(struct args *args)
+{
+	const struct command *command = args->nrest ? find_command(args->rest[0]) : NULL;
+	int status = check_words(args, 0, 2);
+
+	if (status >= 0)
+		return status;
+	if (given(args, ID_MAN))
+		return print_page(args);
+	if (args->nrest && !command)
+		return report_unknown_command(args->rest[0]);
+	if (args->nrest == 2)
+		command = find_sub(command, args->rest[1], &status);
+	if (args->nrest && !command)
+		return status;
+	if (command)
+		print_help(command, false);
+	else
+		print_overview();
+	return 0;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.usage = "[--man] [COMMAND]",
+	.summary = "show the help or the manual page of a command",
+	.more = "The manual is part of the program: --man needs no other file. Besides the\n"
+		"commands it has the pages agentbox and agentbox.json, the settings files.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_help },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = help_main,
+};

@@ -7,17 +7,15 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&command_run,	  &command_shell,   &command_attach,
-	&command_exec,	  &command_learn,   &command_check,
-	&command_ps,	  &command_watch,   &command_stop,
-	&command_log,	  &command_changes, &command_why,
-	&command_allow,	  &command_deny,    &command_apply,
-	&command_discard, &command_undo,    &command_quarantine,
-	&command_ports,	  &command_layers,  &command_gc,
-	&command_connect, &command_doctor,  &command_config,
-	&command_profile, &command_rules,   &command_policy,
-	&command_secrets, &command_trust,   &command_approvals,
-	&command_hook,	  &command_alias,   NULL,
+	&command_run,	     &command_shell,	  &command_attach,  &command_exec,
+	&command_learn,	     &command_check,	  &command_ps,	    &command_watch,
+	&command_stop,	     &command_log,	  &command_changes, &command_why,
+	&command_allow,	     &command_deny,	  &command_apply,   &command_discard,
+	&command_undo,	     &command_quarantine, &command_ports,   &command_layers,
+	&command_gc,	     &command_connect,	  &command_doctor,  &command_config,
+	&command_profile,    &command_rules,	  &command_policy,  &command_secrets,
+	&command_trust,	     &command_approvals,  &command_hook,    &command_alias,
+	&command_completion, &command_help,	  &command_version, NULL,
 };
 
 /* A terminal that a run has set to raw mode needs "\r" before "\n". */
@@ -111,9 +109,16 @@ static void tell_hint(const char *hint)
 	}
 }
 
+/* The step says which part of a start failed; a mistake of the user's has no such part. */
+static bool shows_step(const struct args *args, const struct ab_error *err)
+{
+	return err->step[0] &&
+	       (given(args, ID_VERBOSE) || err->code == AB_ESYSTEM || err->code == AB_EPROPERTY);
+}
+
 int complain(const struct args *args, const struct ab_error *err)
 {
-	if (err->step[0])
+	if (shows_step(args, err))
 		tell("%s    (step: %s)", err->text, err->step);
 	else
 		tell("%s", err->text);
@@ -124,7 +129,7 @@ int complain(const struct args *args, const struct ab_error *err)
 	return ab_exit_status(err);
 }
 
-static const struct command *find_command(const char *name)
+const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
 		if (strcmp(commands[i]->name, name) == 0)
@@ -132,52 +137,86 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int report_unknown_command(const char *name)
+/* A word that other programs know. It can also be a program. */
+static int report_habit(const char *name, const char *command)
+{
+	if (ab_caller_finds(name))
+		return misuse(NULL,
+			      "unknown command '%s'; did you mean agentbox %s? To run the "
+			      "program %s in the box: agentbox run -- %s",
+			      name, command, name, name);
+	return misuse(NULL, "unknown command '%s'; did you mean agentbox %s?", name, command);
+}
+
+int report_unknown_command(const char *name)
 {
 	const char *names[AB_COUNT(commands)];
-	size_t n = 0;
+	const char *habit = habit_command(name);
 	const char *near;
+	size_t n = 0;
 
+	if (habit)
+		return report_habit(name, habit);
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
 	near = ab_guess(name, names, n);
 	if (near)
 		return misuse(NULL, "unknown command '%s'; did you mean %s?", name, near);
-	if (name[0] == '-')
-		return misuse(NULL, "unknown option %s", name);
-	return misuse(NULL, "unknown command '%s'; to run it in the box: agentbox run -- %s ...",
-		      name, name);
+	if (strchr(name, '/'))
+		return misuse(NULL, "%s is not a program", name);
+	return misuse(NULL, "unknown command '%s', and no program on PATH has that name", name);
+}
+
+/* An option where a command belongs. */
+static int report_first_option(const char *name)
+{
+	size_t len = strcspn(name, "=");
+
+	if (strncmp(name, "--", 2) == 0 && find_option(&command_run, name + 2, len - 2, 0))
+		return misuse(NULL, "%.*s is an option of run: agentbox run %s ...", (int)len, name,
+			      name);
+	return misuse(NULL, "unknown option %s", name);
+}
+
+/*
+ * What the first word means, and where its arguments begin. A command of ours always wins; "--", a
+ * path or a program on PATH is what `run` gets; so a word never means something else because of a
+ * file in the current folder. -1, or an exit status after an error message.
+ */
+static int choose_command(int argc, char **argv, const struct command **ret, int *ret_first)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	*ret_first = 2;
+	*ret = find_command(word);
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		*ret = &command_help;
+	else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		*ret = &command_version;
+	if (*ret)
+		return -1;
+	if (word[0] == '-' && strcmp(word, "--") != 0)
+		return report_first_option(word);
+	if (strcmp(word, "--") != 0 && (habit_command(word) || !ab_caller_finds(word)))
+		return report_unknown_command(word);
+	*ret = &command_run;
+	*ret_first = 1;
+	return -1;
 }
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct args args = { 0 };
-	int status;
+	int first, status;
 
 	if (argc < 2) {
 		print_overview();
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0) {
-		command = argc > 2 ? find_command(argv[2]) : NULL;
-		if (argc > 2 && !command)
-			return misuse(NULL, "unknown command '%s'", argv[2]);
-		if (command)
-			print_help(command);
-		else
-			print_overview();
-		return 0;
-	}
-	if (strcmp(argv[1], "--version") == 0) {
-		printf("agentbox %s\n", AB_VERSION);
-		return 0;
-	}
-	command = find_command(argv[1]);
-	if (!command)
-		return report_unknown_command(argv[1]);
-	status = args_parse(&args, command, argc - 2, argv + 2);
+	status = choose_command(argc, argv, &command, &first);
+	if (status < 0)
+		status = args_parse(&args, command, argc - first, argv + first);
 	if (status >= 0)
 		return status;
 	status = command->main(&args);

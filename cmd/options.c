@@ -78,12 +78,12 @@ const struct option options_json[] = {
 };
 
 const struct option options_common[] = {
-	{ "help", 'h', OPT_FLAG, ID_HELP, NULL, NULL, "show this help" },
+	{ "help", 'h', OPT_HELP, ID_HELP, "[=all]", NULL, "show this help, or every option" },
 	{ 0 },
 };
 
-static const struct option *find_option(const struct command *command, const char *name, size_t len,
-					char letter)
+const struct option *find_option(const struct command *command, const char *name, size_t len,
+				 char letter)
 {
 	const struct option_group *g = command->groups;
 
@@ -95,20 +95,47 @@ static const struct option *find_option(const struct command *command, const cha
 	return NULL;
 }
 
+/* What another program calls this, as far as this command has it. */
+static int report_habit(const struct command *command, const char *typed, const struct habit *habit)
+{
+	const struct option *o = find_option(command, habit->option, strlen(habit->option), 0);
+
+	if (habit->note[0] && (o || (!habit->option[0] && command->runs)))
+		return misuse(command, "unknown option %s; %s", typed, habit->note);
+	if (o)
+		return misuse(command, "unknown option %s; did you mean --%s%s%s?", typed, o->name,
+			      o->value && strncmp(o->value, "[=", 2) != 0 ? " " : "",
+			      o->value ? o->value : "");
+	return misuse(command, "unknown option %s", typed);
+}
+
 static int report_unknown_option(const struct command *command, const char *name, size_t len)
 {
-	const char *names[64];
-	char wanted[64];
+	const char *names[96];
+	char typed[66];
 	const char *near;
+	struct habit habit;
 	size_t n = 0;
 
 	for (const struct option_group *g = command->groups; g->v; g++)
-		for (const struct option *o = g->v; o->name && n < 64; o++)
+		for (const struct option *o = g->v; o->name && n < 96; o++)
 			names[n++] = o->name;
-	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
-	near = ab_guess(wanted, names, n);
-	return near ? misuse(command, "unknown option --%s; did you mean --%s?", wanted, near)
-		    : misuse(command, "unknown option --%s", wanted);
+	snprintf(typed, sizeof(typed), "--%.*s", (int)len, name);
+	if (habit_option(typed + 2, 0, &habit))
+		return report_habit(command, typed, &habit);
+	near = ab_guess(typed + 2, names, n);
+	return near ? misuse(command, "unknown option %s; did you mean --%s?", typed, near)
+		    : misuse(command, "unknown option %s", typed);
+}
+
+static int report_unknown_letter(const struct command *command, char letter)
+{
+	const char typed[] = { '-', letter, '\0' };
+	struct habit habit;
+
+	if (habit_option(NULL, letter, &habit))
+		return report_habit(command, typed, &habit);
+	return misuse(command, "unknown option %s", typed);
 }
 
 static void add_setting(struct args *args, const char *name, const char *key, const char *value)
@@ -149,6 +176,7 @@ static int take_option(struct args *args, const struct option *o, const char *va
 		return -1;
 	case OPT_VALUE:
 	case OPT_FLAG:
+	case OPT_HELP:
 		break;
 	}
 	args->values[o->id] = value ? value : "";
@@ -159,6 +187,12 @@ static int take_option(struct args *args, const struct option *o, const char *va
 bool given(const struct args *args, enum option_id id)
 {
 	return args->counts[id] > 0;
+}
+
+/* "--" ends the options; it is never a value, except behind "=". */
+static bool has_value(int argc, char **argv, int i)
+{
+	return i < argc && strcmp(argv[i], "--") != 0;
 }
 
 /* One argument that starts with "--"; *i advances if its value is the next one. */
@@ -173,9 +207,12 @@ static int take_long(struct args *args, int argc, char **argv, int *i)
 		return report_unknown_option(args->command, name, len);
 	if (!o->value && value)
 		return misuse(args->command, "--%s takes no value", o->name);
-	if (o->kind == OPT_SWITCH)
+	if (o->kind == OPT_HELP && value && strcmp(value, "all") != 0)
+		return misuse(args->command, "--%s: invalid value \"%s\"; use --%s or --%s=all",
+			      o->name, value, o->name, o->name);
+	if (o->kind == OPT_SWITCH || o->kind == OPT_HELP)
 		return take_option(args, o, value);
-	if (o->value && !value && ++*i == argc)
+	if (o->value && !value && !has_value(argc, argv, ++*i))
 		return misuse(args->command, "--%s needs a value: --%s %s", o->name, o->name,
 			      o->value);
 	return take_option(args, o, o->value && !value ? argv[*i] : value);
@@ -189,11 +226,11 @@ static int take_letters(struct args *args, int argc, char **argv, int *i)
 		int status;
 
 		if (!o)
-			return misuse(args->command, "unknown option -%c", *p);
-		if (o->value) {
+			return report_unknown_letter(args->command, *p);
+		if (o->value && o->kind != OPT_HELP) {
 			const char *value = p[1] ? p + 1 : NULL;
 
-			if (!value && ++*i == argc)
+			if (!value && !has_value(argc, argv, ++*i))
 				return misuse(args->command, "-%c needs a value: -%c %s", *p, *p,
 					      o->value);
 			return take_option(args, o, value ? value : argv[*i]);
@@ -236,7 +273,7 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 		if (status >= 0)
 			return status;
 		if (given(args, ID_HELP)) {
-			print_help(command);
+			print_help(command, args->values[ID_HELP][0] != '\0');
 			return 0;
 		}
 	}

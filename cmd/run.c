@@ -202,6 +202,20 @@ static int check_dry(const struct args *args)
 		       : -1;
 }
 
+/* "run ls --net allowed": the option went to the command, which may have failed of it. */
+static void point_at_option(const struct args *args, int status)
+{
+	if (status == 0 || args->dashes || given(args, ID_QUIET) || given(args, ID_STRING))
+		return;
+	for (size_t i = 1; i < args->nrest; i++)
+		if (is_distinct_option(args->rest[i])) {
+			tell("%s comes after the command, so %s got it; options of agentbox come "
+			     "first: agentbox run %s ... -- %s",
+			     args->rest[i], args->rest[0], args->rest[i], args->rest[0]);
+			return;
+		}
+}
+
 static int run_main(struct args *args)
 {
 	const char *script[3];
@@ -220,7 +234,9 @@ static int run_main(struct args *args)
 	}
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
-	return run_in_box(args, &request, args->values[ID_IN]);
+	status = run_in_box(args, &request, args->values[ID_IN]);
+	point_at_option(args, status);
+	return status;
 }
 
 const struct command command_run = {

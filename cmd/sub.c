@@ -26,20 +26,31 @@ static int report_unknown_sub(const struct command *command, const char *word)
 	return misuse(command, "usage: agentbox %s %s", command->name, command->usage);
 }
 
+const struct command *find_sub(const struct command *command, const char *word, int *ret_status)
+{
+	const struct command *const *sub = command->subs;
+
+	while (sub && *sub && word && strcmp(get_sub_name(*sub), word) != 0)
+		sub++;
+	if (sub && *sub && word)
+		return *sub;
+	*ret_status = command->subs ? report_unknown_sub(command, word)
+				    : misuse(command, "unexpected argument \"%s\"", word);
+	return NULL;
+}
+
 int sub_main(struct args *args)
 {
-	const struct command *const *sub = args->command->subs;
-	const char *word = args->nrest ? args->rest[0] : NULL;
 	struct args own = { 0 };
 	int status;
+	const struct command *sub =
+		find_sub(args->command, args->nrest ? args->rest[0] : NULL, &status);
 
-	while (*sub && word && strcmp(get_sub_name(*sub), word) != 0)
-		sub++;
-	if (!word || !*sub)
-		return report_unknown_sub(args->command, word);
+	if (!sub)
+		return status;
 	/* `rest` points into main's argv, which args_parse() accepts. */
-	status = args_parse(&own, *sub, (int)args->nrest - 1, (char **)(uintptr_t)(args->rest + 1));
-	return status >= 0 ? status : (*sub)->main(&own);
+	status = args_parse(&own, sub, (int)args->nrest - 1, (char **)(uintptr_t)(args->rest + 1));
+	return status >= 0 ? status : sub->main(&own);
 }
 
 int check_words(const struct args *args, size_t min, size_t max)

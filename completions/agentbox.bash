@@ -51,6 +51,8 @@ _agentbox_options()
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
 	alias) echo '--fish' ;;
+	version) echo '--json' ;;
+	help) echo '--man' ;;
 	esac
 	echo '--help -h'
 }
@@ -59,8 +61,9 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
+	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
+	completion) echo 'bash zsh fish' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show presets' ;;
 	rules) echo 'list' ;;
@@ -118,6 +121,16 @@ _agentbox_approvals()
 		[[ $name != [as][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] ]] ||
 			echo "$name"
 	done
+}
+
+# The ids of what the last run was denied, and the hosts with "hosts".
+_agentbox_denials()
+{
+	local key=id
+
+	[ "${1-}" != hosts ] || key=domain
+	"${COMP_WORDS[0]}" log --denied --json 2>/dev/null |
+		grep -oE "\"$key\":\"[^\"]+\"" | cut -d '"' -f 4 | sort -u
 }
 
 # The files in quarantine: each begins a line with its id.
@@ -214,8 +227,15 @@ _agentbox_operand()
 	diff)
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_layers) $(_agentbox_any_runs)" -- "$2")) ;;
-	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;
-	allow) _agentbox_paths -f "$2" ;;
+	why)
+		COMPREPLY=($(compgen -W "last $(_agentbox_denials) $(_agentbox_any_runs)" -- "$2")) ;;
+	allow | deny)
+		# A name in the current folder could be a host, too.
+		[[ $2 != */* && $2 != "~"* ]] || _agentbox_paths -f "$2"
+		COMPREPLY+=($(compgen -W "$(_agentbox_denials) $(_agentbox_denials hosts)" -- "$2")) ;;
+	'hook install')
+		COMPREPLY=($(compgen -W 'claude-code codex cursor gemini windsurf' -- "$2")) ;;
+	alias) COMPREPLY=($(compgen -c -- "$2")) ;;
 	'layers rm')
 		COMPREPLY=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;
 	'layers refresh')
@@ -234,13 +254,26 @@ _agentbox_operand()
 	esac
 }
 
+# The function that completes a command, without the bash-completion package.
+_agentbox_foreign_function()
+{
+	complete -p -- "$1" 2>/dev/null | grep -oE -- '-F [^ ]+' | cut -d ' ' -f 2
+}
+
 # The command of `run` or `check --` starts at word $1: complete it as usual.
 _agentbox_foreign()
 {
+	local name=
+
+	[ "$COMP_CWORD" -eq "$1" ] || name=$(_agentbox_foreign_function "${COMP_WORDS[$1]}")
 	if declare -F _command_offset >/dev/null; then
 		_command_offset "$1"
 	elif [ "$COMP_CWORD" -eq "$1" ]; then
 		COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
+	elif [ -n "$name" ]; then
+		COMP_WORDS=("${COMP_WORDS[@]:$1}")
+		COMP_CWORD=$((COMP_CWORD - $1))
+		"$name" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 	else
 		_agentbox_paths -f "${COMP_WORDS[COMP_CWORD]}"
 	fi
@@ -263,13 +296,17 @@ _agentbox()
 			:
 		elif [ "$word" = -- ]; then
 			ended=1
-			if [[ $command == @(run|exec|learn|check) ]]; then
+			if [[ $command == @(|run|exec|learn|check) ]]; then
 				_agentbox_foreign $((i + 1))
 				return
 			fi
 		elif [[ $word == -* ]]; then
 			[[ $options != *" $word= "* ]] || pending=$word
 		elif [ -z "$command" ]; then
+			if [[ " $(_agentbox_words '') " != *" $word "* ]]; then
+				_agentbox_foreign "$i"
+				return
+			fi
 			command=$word
 			options=" $(echo $(_agentbox_options "$command")) "
 		elif [[ $command == @(run|exec|learn) ]]; then
@@ -289,6 +326,9 @@ _agentbox()
 		_agentbox_foreign "$COMP_CWORD"
 	else
 		_agentbox_operand "$command" "$cur"
+		# A program is run in the box.
+		[ -n "$command$ended" ] || [ ${#COMPREPLY[@]} -gt 0 ] ||
+			COMPREPLY=($(compgen -c -- "$cur"))
 	fi
 }
 

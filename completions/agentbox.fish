@@ -98,7 +98,19 @@ function __agentbox_quarantined
 end
 
 function __agentbox_groups
-    string split ' ' '@github @npm @pypi @crates @go @maven @rubygems @packagist @nuget @hex @debian @llm'
+    string join \n -- '@github	GitHub' '@npm	the npm registry' '@pypi	the Python registry' '@crates	the Rust registry' '@go	the Go module proxy' '@maven	Maven @rubygems @packagist @nuget @hex repositories' '@debian	Debian packages' '@llm	services of language models'
+end
+
+# The ids of what the last run was denied, with the host or the reason.
+function __agentbox_denials
+    agentbox log --denied 2>/dev/null | string match -rg '^\S+ \S+  denied +(.*)  ([a-z0-9]{5}-[a-z]?[0-9]+)$' | while read -l what
+        read -l id
+        echo $id\t$what
+    end
+end
+
+function __agentbox_denied_hosts
+    agentbox log --denied --json 2>/dev/null | string match -rg '"domain":"([^"]+)"' | sort -u
 end
 
 function __agentbox_secrets
@@ -154,8 +166,13 @@ complete -c agentbox -n __agentbox_at -a discard -d 'Drop changes of a layer'
 complete -c agentbox -n __agentbox_at -a undo -d 'Take the last apply back'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
-complete -c agentbox -n __agentbox_at -a help -d 'Show the help of a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n __agentbox_at -a completion -d 'Print what makes a shell complete agentbox'
+complete -c agentbox -n __agentbox_at -a help -d 'Show the help or the manual page of a command'
+complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the build'
+complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
+complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -181,7 +198,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every so
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -299,6 +316,7 @@ complete -c agentbox -n '__agentbox_in diff' -F -a '(__agentbox_layers)'
 complete -c agentbox -n '__agentbox_in diff' -F -a '(__agentbox_any_runs)'
 complete -c agentbox -n '__agentbox_in why' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in why' -a 'last (__agentbox_any_runs)'
+complete -c agentbox -n '__agentbox_in why' -a '(__agentbox_denials)'
 complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
 
 complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'
@@ -350,7 +368,12 @@ for in in '__agentbox_in allow' '__agentbox_in deny'
     complete -c agentbox -n $in -l for -x -d 'Only for this long'
     complete -c agentbox -n $in -l json -d 'Print JSON'
 end
-complete -c agentbox -n '__agentbox_in allow' -F
+for in in '__agentbox_in allow' '__agentbox_in deny'
+    complete -c agentbox -n $in -a '(__agentbox_denials)'
+    complete -c agentbox -n $in -a '(__agentbox_denied_hosts)' -d Host
+end
+# A name in the current folder could be a host, too.
+complete -c agentbox -n '__agentbox_in allow; and string match -q "*/*" -- (commandline -ct)' -F
 complete -c agentbox -n '__agentbox_in apply' -l theirs -d 'Where both sides changed: take the layer\'s'
 complete -c agentbox -n '__agentbox_in apply' -l ours -d 'Where both sides changed: keep the host\'s'
 complete -c agentbox -n '__agentbox_in apply' -l json -d 'Print JSON'

@@ -51,6 +51,7 @@
 #include "base/data/strv.h"
 #include "base/text/guess.h"
 #include "base/text/units.h"
+#include "base/text/wrap.h"
 #include "doctor/attack/attack_result.h"
 #include "doctor/diagnosis.h"
 #include "layer/apply/apply.h"

@@ -18,7 +18,7 @@ usage()
 helps()
 {
 	agentbox_split "$@"
-	[ "$status" -eq 0 ] && [ -z "$stderr" ] && [[ "$output" == agentbox* ]]
+	[ "$status" -eq 0 ] && [ -z "$stderr" ] && [[ "$output" == *agentbox* ]]
 }
 
 commands="run config|show config|check config|path profile|list profile|show policy|diff trust"
@@ -26,13 +26,13 @@ commands="run config|show config|check config|path profile|list profile|show pol
 @test "no command: the overview, and status 2" {
 	agentbox
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"agentbox run -- make test"* ]]
-	[[ "$output" == *"Commands:"* ]]
+	[[ "$output" == *"agentbox run -- npm test"* ]]
+	[[ "$output" == *"Watch and answer:"* ]]
 }
 
 @test "--help in all its forms" {
 	local c
-	for c in --help -h help "help run" "help config"; do
+	for c in --help -h help "help run" "help config" "help config show" "help -h" "help --man run"; do
 		helps $c
 	done
 	for c in $commands config profile policy; do
@@ -54,19 +54,74 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	[ "$output" = --help ]
 }
 
-@test "--version: the name and a number" {
-	agentbox --version
-	[ "$status" -eq 0 ]
-	[[ "$output" =~ ^agentbox\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+@test "--version: the name, a number and the build" {
+	local c
+	for c in --version -V version; do
+		agentbox "$c"
+		[ "$status" -eq 0 ]
+		[[ "$output" =~ ^agentbox\ [0-9]+\.[0-9]+\.[0-9]+\ \(build\ [0-9a-z-]+\)$ ]]
+	done
+	[ "$("$AGENTBOX" version --json | jq -r '.version + " (build " + .build + ")"')" = "${output#agentbox }" ]
 }
 
 @test "an unknown command guesses" {
 	usage 2 "unknown command 'rnu'; did you mean run?" rnu -- true
 	usage 2 "unknown command 'confg'; did you mean config?" confg
-	usage 2 "unknown command 'zzzzzzzz'" zzzzzzzz
-	usage 2 "unknown command 'npm'; to run it in the box: agentbox run -- npm ..." npm ci
+	usage 2 "unknown command 'zzzzzzzz', and no program on PATH has that name" zzzzzzzz
+	usage 2 "./nothing is not a program" ./nothing
 	usage 2 "unknown command 'frob'" help frob
 	usage 2 "unknown option --frob" --frob
+	usage 2 "--net is an option of run: agentbox run --net ..." --net blocked true
+}
+
+@test "words of other programs are known" {
+	usage 2 "did you mean agentbox ps?" status
+	usage 2 "did you mean agentbox stop RUN?" kill x
+	# A program of that name exists as well.
+	[ ! -x "$(type -P top)" ] || [[ "$stderr" == *"agentbox run -- kill"* ]]
+	usage 125 "unknown option --network; did you mean --net " run --network none -- true
+	usage 125 "unknown option -p; did you mean --publish [HOSTPORT:]PORT?" run -p 80 -- true
+	usage 125 "unknown option -e; did you mean --env" run -e A=B -- true
+	usage 125 "unknown option -i; not needed" run -it -- true
+	usage 125 "unknown option --rm; not needed: a box ends with its command" run --rm -- true
+	usage 125 "unknown option --allow-write; did you mean --write PATH?" run --allow-write . -- true
+	usage 125 "unknown option --no-network; use --net blocked" run --no-network -- true
+	# Not where it means nothing.
+	usage 2 "unknown option --rm (see" ps --rm
+}
+
+@test "a program in place of a command is run in the box, and a command of ours wins" {
+	need userns
+	mkdir bin
+	printf '#!/bin/sh\nprintf "%%s." inside "$SANDBOX_RUNTIME" "$@"\n' | tee bin/frobnicate >bin/ps
+	chmod +x bin/*
+	PATH=$PWD/bin:$PATH
+	agentbox_split frobnicate a --net
+	[ "$status" -eq 0 ]
+	[ "$output" = inside.1.a.--net. ]
+	agentbox_split ./bin/frobnicate
+	[ "$output" = inside.1. ]
+	agentbox_split -- ps x
+	[ "$output" = inside.1.x. ]
+	# A command of ours, also where a program has its name; a folder and a plain file are neither.
+	agentbox_split ps
+	[[ "$output" != *inside* ]]
+	usage 2 "bin/ is not a program" bin/
+	: >plain
+	usage 2 "./plain is not a program" ./plain
+}
+
+@test "run: an option behind the command that fails is pointed out" {
+	need userns
+	agentbox_split run sh -c 'exit 3' --net blocked
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == "agentbox: --net comes after the command, so sh got it; "*"agentbox run --net ... -- sh" ]]
+	# Not if it succeeds, if "--" says whose it is, or if other programs have it, too.
+	local c
+	for c in "sh -c true --net" "-- sh -c false --net" "sh -c false --write" "-q sh -c false --net"; do
+		agentbox_split run $c
+		[ -z "$stderr" ]
+	done
 }
 
 @test "an unknown word behind a command guesses" {
@@ -97,6 +152,9 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 2 "--json takes no value" config show --json=yes
 	usage 125 "--timeout needs a value" run --timeout
 	usage 125 "-c needs a value" run -c
+	usage 125 "--deny-read needs a value: --deny-read PATH" run --deny-read -- true
+	usage 125 "-c needs a value" run -c --
+	usage 2 "--help: invalid value" ps --help=some
 	usage 125 "--quiet takes no value" run --quiet=1 -- true
 }
 

@@ -8,13 +8,13 @@ load helpers
 # The commands, from the overview.
 commands()
 {
-	"$AGENTBOX" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+	"$AGENTBOX" --help | sed -n '/^Run:/,$s/^  \([a-z]*\) .*/\1/p'
 }
 
 # words COMMAND: the words that may follow it, if there are any.
 words()
 {
-	"$AGENTBOX" "$1" --help | sed -n "s/^  agentbox $1 \([a-z-]*\).*/\1/p"
+	"$AGENTBOX" "$1" --help | sed '/^Examples:/,/^$/d' | sed -n "s/^  agentbox $1 \([a-z-]*\).*/\1/p"
 }
 
 # Everything that has options of its own: "run", "config show" and so on.
@@ -35,7 +35,7 @@ leaves()
 options()
 {
 	# shellcheck disable=SC2086
-	"$AGENTBOX" $1 --help | grep -oE '^  (-[a-zA-Z0], |    )--[a-z-]+' |
+	"$AGENTBOX" $1 --help=all | grep -oE '^  (-[a-zA-Z0], |    )--[a-z-]+' |
 		grep -oE -- '--?[a-zA-Z0][a-z-]*' | sort -u
 }
 
@@ -43,7 +43,7 @@ options()
 enums()
 {
 	# shellcheck disable=SC2086
-	"$AGENTBOX" $1 --help | sed -nE \
+	"$AGENTBOX" $1 --help=all | sed -nE \
 		's/^  (-., |    )(--[a-z-]+) ([a-z]+(\|[a-z]+)+) .*/\2 \3/p' | tr '|' ' '
 }
 
@@ -52,7 +52,7 @@ all_options()
 	local l
 
 	{
-		echo --version
+		printf '%s\n' --version -V
 		leaves | while read -r l; do
 			options "$l"
 		done
@@ -126,6 +126,7 @@ groups()
 		done
 		leaves | while read -r l; do
 			"$AGENTBOX" $l --help
+			"$AGENTBOX" $l --help=all
 		done
 	} >help
 	run awk 'length > 80' help
@@ -134,6 +135,33 @@ groups()
 }
 
 # Manual pages.
+
+@test "help: every command has examples, and the overview has sections" {
+	local c
+	for c in $(commands); do
+		"$AGENTBOX" "$c" --help | grep -A 1 '^Examples:' | grep -q '^  agentbox '
+	done
+	[ "$("$AGENTBOX" --help | grep -c '^[A-Z][A-Za-z ]*:$')" -eq 5 ]
+	# Common options first, the rest on request; what `check` lists changes a verdict.
+	[ "$("$AGENTBOX" run --help | wc -l)" -le 45 ]
+	"$AGENTBOX" run --help | grep -q '^Every option: agentbox run --help=all'
+	run ! grep -qE -- '--(publish|memory|net)' <("$AGENTBOX" check --help)
+	grep -q -- --profile <("$AGENTBOX" check --help)
+	grep -q -- --memory <("$AGENTBOX" check --help=all)
+}
+
+@test "help: the manual in the program says what the pages say" {
+	need program:mandoc
+	local f name
+	for f in "$ROOT"/man/*.[0-9]; do
+		name=${f##*/agentbox-}
+		name=${name##*/}
+		"$AGENTBOX" help --man "${name%.[0-9]}" >page
+		# Bullets and quotes are of another kind; the first and the last line are mandoc's own.
+		same "$name" "$(tr '\140*' "'o" <page | tr -s ' \n' '\n' | grep .)" \
+			"$(mandoc -Tascii -Owidth=1000 "$f" | sed 's/.\x08//g; 1d; $d' | tr '\140*' "'o" | tr -s ' \n' '\n' | grep .)"
+	done
+}
 
 @test "man: one page for each command, and none for anything else" {
 	need program:mandoc
@@ -286,6 +314,15 @@ fish_for()
 		complete -C $argv[2]' "$ROOT" "agentbox $1" | cut -f 1
 }
 
+@test "completions: the program carries them, and the same files are installed" {
+	local shell
+	cmp <("$AGENTBOX" completion bash) "$ROOT/completions/agentbox.bash"
+	cmp <("$AGENTBOX" completion fish) "$ROOT/completions/agentbox.fish"
+	cmp <("$AGENTBOX" completion zsh) "$ROOT/completions/_agentbox"
+	agentbox completion tcsh
+	[ "$status" -eq 2 ]
+}
+
 @test "completions: the shells can read them" {
 	bash -n "$ROOT/completions/agentbox.bash"
 	need program:zsh
@@ -306,7 +343,7 @@ fish_for()
 @test "completions: bash offers commands, words and values" {
 	on_path
 	local c l o values
-	same commands "$(commands)" "$(bash_for '' | grep -v '^-\|^help$')"
+	same commands "$(commands)" "$(bash_for '' | grep -v '^-')"
 	for c in $(commands); do
 		[ -z "$(words "$c")" ] || same "$c" "$(words "$c")" "$(bash_for "$c" '')"
 	done
@@ -364,7 +401,7 @@ fish_for()
 	need program:fish
 	on_path
 	local c o values
-	same commands "$(commands)" "$(fish_for '' | grep -v '^help$')"
+	same commands "$(commands)" "$(fish_for '')"
 	for c in $(commands); do
 		[ -z "$(words "$c")" ] || same "$c" "$(words "$c")" "$(fish_for "$c ")"
 	done
@@ -387,7 +424,7 @@ fish_for()
 	local o values w
 	same zsh "$(all_options)" "$({
 		grep -oE -- '--[a-z][a-z-]*' "$ROOT/completions/_agentbox"
-		grep -oE -- '\{-[a-z0]\+?,' "$ROOT/completions/_agentbox" | grep -oE -- '-[a-z0]'
+		grep -oE -- '\{-[a-zA-Z0]\+?,' "$ROOT/completions/_agentbox" | grep -oE -- '-[a-zA-Z0]'
 	} | sort -u)"
 	enums run >enums
 	while read -r o values; do

@@ -44,11 +44,11 @@ exec_json()
 	says '.stdout == "42\n"'
 }
 
-@test "exec: only with --json" {
-	agentbox exec -- touch ran
-	[ "$status" -eq 125 ]
-	[[ "$output" == *"agentbox run"* ]]
-	[ ! -e ran ]
+@test "exec: --json may be left out, the command not" {
+	agentbox_split exec -- touch ran
+	[ "$status" -eq 0 ]
+	[ -e ran ]
+	jq -e '.exit == 0' <<<"$output"
 	agentbox exec --json
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"agentbox exec -- COMMAND"* ]]

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/error.h"
@@ -62,4 +63,31 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 	input->cwd = ab_strdup(cwd);
 	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;
 	return 0;
+}
+
+static bool is_program(const char *file)
+{
+	struct stat st;
+
+	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
+}
+
+bool ab_caller_finds(const char *program)
+{
+	const char *path = ab_environ_get(environ, "PATH");
+
+	if (strchr(program, '/'))
+		return is_program(program);
+	for (size_t n; path && *program; path += n + 1) {
+		ab_autofree char *file = NULL;
+
+		n = strcspn(path, ":");
+		/* An empty folder is the current one. */
+		file = ab_printf("%.*s%s%s", (int)n, path, n ? "/" : "./", program);
+		if (is_program(file))
+			return true;
+		if (!path[n])
+			break;
+	}
+	return false;
 }

@@ -1,10 +1,15 @@
 #ifndef AB_SESSION_RUN_CALLER_H
 #define AB_SESSION_RUN_CALLER_H
+#include <stdbool.h>
+
 struct ab_error;
 struct ab_policy_input;
 
 /* Fill in what the calling process knows: environment, current folder, home. The strings live as
  * long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
+
+/* Would the caller's shell find this program: a path, or a name in a folder of PATH? */
+bool ab_caller_finds(const char *program);
 
 #endif

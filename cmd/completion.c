@@ -1,0 +1,33 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+static int completion_main(struct args *args)
+{
+	int status = check_words(args, 1, 1);
+	const char *text;
+
+	if (status >= 0)
+		return status;
+	text = find_text(texts_completions, args->rest[0]);
+	if (!text)
+		return misuse(args->command,
+			      "there is no completion for '%s'; use bash, zsh or fish",
+			      args->rest[0]);
+	fputs(text, stdout);
+	return 0;
+}
+
+const struct command command_completion = {
+	.name = "completion",
+	.usage = "bash|zsh|fish",
+	.summary = "print what makes a shell complete agentbox",
+	.more = "Needed only where the package or `meson install` did not put the file in place.\n"
+		"For zsh, the folder of the file must be in fpath before compinit runs.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = completion_main,
+};

@@ -1,0 +1,31 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+static int version_main(struct args *args)
+{
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (given(args, ID_JSON))
+		printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", AB_VERSION, build_id);
+	else
+		printf("agentbox %s (build %s)\n", AB_VERSION, build_id);
+	return 0;
+}
+
+const struct command command_version = {
+	.name = "version",
+	.usage = "[--json]",
+	.summary = "show the version and the build",
+	.more = "The build is the commit that the program was made from; name both in a report\n"
+		"of a problem. The same: agentbox --version, agentbox -V.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = version_main,
+};

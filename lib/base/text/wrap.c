@@ -1,0 +1,96 @@
+#include "base/text/wrap.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+/* Where the continuation of this line begins. */
+static size_t find_indent(const char *line, size_t len, size_t width)
+{
+	size_t margin = 0, column = 0;
+
+	while (margin < len && line[margin] == ' ')
+		margin++;
+	for (size_t i = margin + 2; i < len && i <= width / 2; i++)
+		if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
+			column = i;
+	if (column)
+		return column;
+	return margin && margin + 2 <= width / 2 ? margin + 2 : 0;
+}
+
+/* The bytes of the line that fit, without the space that ends them. */
+static size_t find_break(const char *line, size_t len, size_t from, size_t room)
+{
+	size_t cut = 0;
+
+	if (len <= room)
+		return len;
+	for (size_t i = from; i < len; i++) {
+		if (line[i] != ' ' || line[i - 1] == ' ')
+			continue;
+		if (i > room && cut)
+			break;
+		cut = i;
+		if (i > room)
+			break;
+	}
+	return cut ? cut : len;
+}
+
+static void wrap_line(struct ab_buf *to, const char *line, size_t len, size_t width)
+{
+	size_t indent = find_indent(line, len, width), used = 0, margin = 0;
+
+	while (margin < len && line[margin] == ' ')
+		margin++;
+	for (size_t from = margin + 1;; from = 1) {
+		size_t room = width > used ? width - used : 1;
+		size_t cut = find_break(line, len, from, room);
+
+		ab_buf_add(to, line, cut);
+		ab_buf_puts(to, "\n");
+		while (cut < len && line[cut] == ' ')
+			cut++;
+		if (cut == len)
+			return;
+		line += cut;
+		len -= cut;
+		used = indent;
+		ab_buf_printf(to, "%*s", (int)indent, "");
+	}
+}
+
+static bool is_prose(const char *line)
+{
+	return *line && *line != ' ' && *line != '\n';
+}
+
+/* Two spaces inside a line mark a column, as in a table. */
+static bool has_columns(const char *line, size_t len)
+{
+	return memmem(line, len, "  ", 2) != NULL;
+}
+
+void ab_wrap_text(struct ab_buf *to, const char *text, size_t width)
+{
+	while (*text) {
+		ab_autobuf struct ab_buf paragraph = { 0 };
+		size_t len = strcspn(text, "\n");
+		bool prose = is_prose(text) && !has_columns(text, len);
+
+		ab_buf_add(&paragraph, text, len);
+		text += len + (text[len] == '\n');
+		while (prose && is_prose(text)) {
+			len = strcspn(text, "\n");
+			if (has_columns(text, len))
+				break;
+			ab_buf_puts(&paragraph, " ");
+			ab_buf_add(&paragraph, text, len);
+			text += len + (text[len] == '\n');
+		}
+		wrap_line(to, paragraph.data ? paragraph.data : "", paragraph.len, width);
+	}
+}

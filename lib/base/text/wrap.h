@@ -1,0 +1,17 @@
+#ifndef AB_BASE_TEXT_WRAP_H
+#define AB_BASE_TEXT_WRAP_H
+/*
+ * Fit our own texts, which are written for 80 columns, into a narrower terminal. Pure.
+ *
+ * Lines that begin at the margin and follow each other are one paragraph, and are filled again. Any
+ * other line that is too long is broken at a space; its continuation begins below the last column
+ * of the line (after two spaces or more), if that is in the left half, or else a little further in
+ * than the line itself. A word is never broken: it may be a command to copy.
+ */
+#include <stddef.h>
+
+struct ab_buf;
+
+void ab_wrap_text(struct ab_buf *to, const char *text, size_t width);
+
+#endif
