@@ -98,7 +98,7 @@ function __agentbox_quarantined
 end
 
 function __agentbox_groups
-    string join \n -- '@github	GitHub' '@npm	the npm registry' '@pypi	the Python registry' '@crates	the Rust registry' '@go	the Go module proxy' '@maven	Maven @rubygems @packagist @nuget @hex repositories' '@debian	Debian packages' '@llm	services of language models'
+    string join \n -- '@github	GitHub' '@npm	the npm registry' '@pypi	the Python registry' '@crates	the Rust registry' '@go	the Go module proxy' '@maven	Maven repositories' '@rubygems	the Ruby registry' '@packagist	the PHP registry' '@nuget	the .NET registry' '@hex	the Erlang and Elixir registry' '@debian	Debian packages' '@llm	services of language models'
 end
 
 # The ids of what the last run was denied, with the host or the reason.
