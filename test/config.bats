@@ -126,7 +126,7 @@ accepted()
 	is '."network.mode".value' '"allowed"' --profile development
 }
 
-@test "config show: a list in a later file replaces, one in a flag adds" {
+@test "config show: lists add up over the layers, and \"only\" replaces" {
 	user '{ "network": { "allow": ["github.com"] } }'
 	is '[."network.allow"[].value]' '["github.com"]'
 	is '[."network.allow"[].value]' '["github.com","example.org"]' --allow example.org
@@ -134,7 +134,14 @@ accepted()
 	is '[."network.allow"[].value]' '["github.com","a.example","b.example:8080"]' \
 		--allow a.example --allow=b.example:8080
 	user '{ "extends": "claude", "network": { "allow": ["github.com"] } }'
+	is '."network.allow" | map(select(.value == "github.com" or .value == "claude.ai") | .from)' \
+		'["profile claude","~/.config/agentbox/config.json:1"]'
+	user '{ "extends": "claude", "network": { "allow": { "only": ["github.com"] } } }'
 	is '[."network.allow"[].value]' '["github.com"]'
+	is '[."network.allow"[].value]' '["github.com","example.org"]' --allow example.org
+	refused x.json '{ "network": { "allow": { "only": ["a.org"], "x": 1 } } }' \
+		'1:16: network.allow: has other members than "only"; use *'
+	refused x.json '{ "network": { "deny": { "only": [] } } }' '1:16: network.deny: expected a list, got an object;*'
 }
 
 @test "config show: an empty list means nothing" {

@@ -108,7 +108,7 @@ clean_project()
 	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
 	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"alsoWrite":["~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":["~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
 	[[ "$stderr" == *"$HOME/.bashrc"* ]]
 	[[ "$stderr" == *"$HOME/.ssh/x"* ]]
 	agentbox run --profile p -c 'echo x >~/.cache/tool/x && echo y >here'
@@ -129,13 +129,13 @@ clean_project()
 		done
 		exit 0'
 	[ "$status" -eq 0 ]
-	jq -e '.filesystem.alsoWrite == ["~/other/.config/tool"]' <<<"$output"
+	jq -e '.filesystem.write == ["~/other/.config/tool"]' <<<"$output"
 	[[ "$stderr" == *"$HOME/repo/.git/hooks/new  protected: "* ]]
 	[[ "$stderr" == *"$HOME/other/.config/new  protected: "* ]]
 	[[ "$stderr" != *"--write $HOME/repo/.git/hooks "* ]]
 	[[ "$stderr" != *"--write $HOME/other/.config "* ]]
 	agentbox_split learn --yes --save p -- sh -c 'echo >~/repo/.git/new; exit 0'
-	jq -e '.filesystem.alsoWrite == ["~/repo/.git"]' <<<"$output"
+	jq -e '.filesystem.write == ["~/repo/.git"]' <<<"$output"
 	cat >try <<-'EOF'
 		for i in hooks/new new; do (echo >~/repo/.git/$i); done
 	EOF
@@ -149,7 +149,7 @@ clean_project()
 	mkdir -p .git/hooks src
 	agentbox_split learn --yes --profile read-only -- sh -c 'echo >.git/hooks/new; echo >src/new; exit 0'
 	[ "$status" -eq 0 ]
-	jq -e '.filesystem.alsoWrite == ["./src"]' <<<"$output"
+	jq -e '.filesystem.write == ["./src"]' <<<"$output"
 }
 
 @test "learn: a home folder behind a link is one all the same" {
@@ -162,7 +162,7 @@ clean_project()
 		for i in . own .config/fish .vim/plugin; do
 			echo >~/$i/x
 		done'
-	jq -e '.filesystem.alsoWrite == ["~/own"]' <<<"$output"
+	jq -e '.filesystem.write == ["~/own"]' <<<"$output"
 	[[ "$stderr" == *"$real/x  would open the whole home folder"* ]]
 	[[ "$stderr" == *"$real/dots/fish/x  programs take keys"* ]]
 	[[ "$stderr" != *"--write $real -- "* ]]
@@ -271,7 +271,7 @@ clean_project()
 
 @test "learn: what a stronger layer takes back is said" {
 	mkdir -p "$HOME/.config/agentbox"
-	echo '{ "network": { "allow": ["other.test"] } }' >"$HOME/.config/agentbox/config.json"
+	echo '{ "network": { "allow": { "only": ["other.test"] } } }' >"$HOME/.config/agentbox/config.json"
 	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"overrides this part of the profile:"*"network.allow: allowed.test"* ]]

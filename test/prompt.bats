@@ -80,8 +80,8 @@ records()
 	# Each line begins where lines begin.
 	grep -q 'agentbox: other.test is allowed in ' <<<"$output"
 	grep -q '^          +  "network": {' <<<"$output"
-	grep -q '^          +    "alsoAllow": \["other.test"\]' <<<"$output"
-	jq -e '.network.alsoAllow | index("other.test") or index("other.test:80")' \
+	grep -q '^          +    "allow": \["other.test"\]' <<<"$output"
+	jq -e '.network.allow | index("other.test") or index("other.test:80")' \
 		"$HOME/.config/agentbox/config.json"
 }
 

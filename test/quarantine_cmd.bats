@@ -408,7 +408,7 @@ ended()
 	agentbox run --profile claude -- true
 	agentbox allow "$HOME/data" --always
 	[ "$status" -eq 0 ]
-	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = "{\"alsoWrite\":[\"$HOME/data\"]}" ]
+	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = "{\"write\":[\"$HOME/data\"]}" ]
 	agentbox run -- sh -c 'echo x >~/data/x && echo y >here'
 	[ "$status" -eq 0 ]
 	[ "$(cat "$HOME/data/x" here)" = $'x\ny' ]
@@ -432,13 +432,13 @@ ended()
 	[[ "$output" == *"new.test is allowed in every run from now on"* ]]
 	[[ "$output" != *"no effect"* ]]
 	agentbox_split config show --json
-	jq -e '."network.allow" | map(.value) == ["npm.test", "new.test"]' <<<"$output"
+	jq -e '."network.allow" | map(.value) == ["new.test", "npm.test"]' <<<"$output"
 	# A list that forbids still wins, and is named.
 	printf '{ "network": { "deny": ["new.test"] } }\n' >.agentbox.json
 	agentbox allow new.test --always
 	[[ "$output" == *"no effect"*"network.deny"* ]]
 	# An untrusted project adds nothing to it.
-	printf '{ "network": { "alsoAllow": ["evil.test"] }, "filesystem": { "alsoWrite": ["~"] } }\n' >.agentbox.json
+	printf '{ "network": { "allow": ["evil.test"] }, "filesystem": { "write": ["~"] } }\n' >.agentbox.json
 	agentbox_split config show --json
 	jq -e '(."network.allow" | map(.value) == ["new.test"]) and (."filesystem.write" | length == 1)' <<<"$output"
 }

@@ -175,16 +175,16 @@ servant_end()
 	beside allow "$(run_id)-1" --always
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"other.test is allowed in every run from now on"* ]]
-	[[ "$output" == *'+		"alsoAllow": ["other.test"]'* ]]
+	[[ "$output" == *'+		"allow": [ "v4.test", "other.test" ]'* ]]
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
-	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test" ],\n\t\t"alsoAllow": ["other.test"]\n\t}\n}\n' |
+	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test", "other.test" ]\n\t}\n}\n' |
 		cmp - "$HOME/.config/agentbox/config.json"
 	agentbox run -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
 	[ "$output" = 200 ]
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
-	[[ "$output" == *" is already in network.alsoAllow of "* ]]
+	[[ "$output" == *" is already in network.allow of "* ]]
 }
 
 @test "steer: what is allowed always is added to what the profile allows" {
@@ -194,7 +194,7 @@ servant_end()
 	[ "$status" -eq 0 ]
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
-	[ "$(jq -c . "$HOME/.config/agentbox/config.json")" = '{"network":{"alsoAllow":["other.test"]}}' ]
+	[ "$(jq -c . "$HOME/.config/agentbox/config.json")" = '{"network":{"allow":["other.test"]}}' ]
 	agentbox config show --json --profile claude
 	jq -e '."network.allow" | map(.value) | index("other.test") and index("*.anthropic.com")' <<<"$output"
 	agentbox config show --json
@@ -513,16 +513,16 @@ servant_end()
 	[[ "$output" == *'-    "deny": ["x.test"]'* ]]
 	[[ "$output" == *"x.test is allowed in every run from now on"* ]]
 	[[ "$output" != *"no effect"* ]]
-	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '[]' ]
-	[ "$(jq '.network.alsoAllow | index("x.test") != null' "$HOME/.config/agentbox/config.json")" = true ]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = null ]
+	[ "$(jq '.network.allow | index("x.test") != null' "$HOME/.config/agentbox/config.json")" = true ]
 	agentbox deny X.test. --always
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["x.test"]' ]
-	[ "$(jq '.network.alsoAllow | index("x.test")' "$HOME/.config/agentbox/config.json")" = null ]
+	[ "$(jq '.network.allow | index("x.test")' "$HOME/.config/agentbox/config.json")" = null ]
 	agentbox deny --undo x.test
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'-    "deny": ["x.test"]'* ]]
-	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '[]' ]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = null ]
 	# What is not there is not taken back, and said.
 	agentbox deny --undo x.test
 	[ "$status" -eq 1 ]
@@ -532,7 +532,7 @@ servant_end()
 	[ "$status" -eq 0 ]
 	agentbox allow --undo "$HOME/data"
 	[ "$status" -eq 0 ]
-	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = '{"alsoWrite":[]}' ]
+	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = '{}' ]
 	agentbox run -- touch "$WORKSPACE/still"
 	[ "$status" -eq 0 ]
 	agentbox allow --undo --always x.test

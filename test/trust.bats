@@ -129,7 +129,7 @@ not_widened()
 @test "an untrusted project file may narrow a list to what was in it" {
 	mkdir -p "$HOME/.config/agentbox"
 	printf '{ "network": { "allow": ["*.example.org", "github.com"] } }' >"$HOME/.config/agentbox/config.json"
-	project '{ "network": { "allow": ["a.example.org", "github.com:443", "evil.example"] } }'
+	project '{ "network": { "allow": { "only": ["a.example.org", "github.com:443", "evil.example"] } } }'
 	is '[."network.allow"[].value]' '["a.example.org","github.com:443"]'
 	[[ "$stderr" == *"1 entry ignored"* ]]
 }
@@ -148,13 +148,15 @@ not_widened()
 	is '[."network.hostPorts"[].value]' '[22]' --host-port 22
 	mkdir -p "$HOME/.config/agentbox"
 	printf '{ "network": { "hostPorts": [22, 80], "publish": ["8080:3000"] } }' >"$HOME/.config/agentbox/config.json"
+	is '[."network.hostPorts"[].value, ."network.publish"[].value]' '[22,80,"8080:3000"]'
+	project '{ "network": { "hostPorts": { "only": [22] }, "publish": { "only": [3000] } } }'
 	is '[."network.hostPorts"[].value, ."network.publish"[].value]' '[22]'
 }
 
 @test "an untrusted project file cannot narrow a folder to a link that leads out" {
 	ln -s / out
 	mkdir src
-	project '{ "filesystem": { "write": ["src", "out", "later"] } }'
+	project '{ "filesystem": { "write": { "only": ["src", "out", "later"] } } }'
 	is '[."filesystem.write"[].value]' "[\"$WORKSPACE/src\"]"
 }
 
@@ -440,5 +442,9 @@ not_widened()
 	is '."network.http" | length' 3
 	[ -z "$stderr" ]
 	agentbox trust --yes
-	is '."network.http" | length' 2
+	is '."network.http" | length' 3
+	project '{ "network": { "http": { "only": [{ "host": "y.example" }] } } }'
+	agentbox trust --yes
+	[[ "$output" == *'network.http: without {"host":"x.example"'* ]]
+	is '."network.http" | length' 1
 }

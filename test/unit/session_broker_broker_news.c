@@ -214,7 +214,7 @@ static void check_remember(void)
 	begin("remem");
 	open_broker();
 	ok(ab_broker_remember(broker, 5, "github.com") == 0 &&
-		   has_news("+    \"alsoAllow\": [\"github.com\"]"),
+		   has_news("+    \"allow\": [\"github.com\"]"),
 	   "remembered, and the change is told");
 	ok(sh("grep -q github.com $T/config/agentbox/config.json") == 0, "in the user's own file");
 	ab_broker_remember(broker, 6, "github.com");
@@ -227,7 +227,7 @@ static void check_remember(void)
 	s.input.profile = "claude";
 	open_broker();
 	ab_broker_remember(broker, 1, "github.com");
-	ok(has_news("\"alsoAllow\": [\"github.com\"]"), "with a profile that has a list");
+	ok(has_news("\"allow\": [\"github.com\"]"), "with a profile that has a list");
 	ok(sh("grep -q anthropic $T/config/agentbox/config.json") == 1, "nothing of it is copied");
 	end();
 }

@@ -115,13 +115,13 @@ static const struct {
 	  "these hosts were denied, and the policy does not allow them:|  10.0.0.1:80  5 times  private" },
 	{ "a folder for a file, added to what is writable already",
 	  { WRITE_AT("/home/u/.cache/tool/x"), WRITE_AT("/home/u/.cache/tool/y/z") },
-	  "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"~/.cache/tool\"],"
+	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"~/.cache/tool\"],"
 	  "\"reason\":{\"~/.cache/tool\":\"outside the workspace\"}}}",
 	  "" },
 	{ "the other way around, and beside each other",
 	  { WRITE_AT("/home/u/a/b/c/x"), WRITE_AT("/home/u/a/b/d"), WRITE_AT("/data/u/x"),
 	    WRITE_AT("/home/u/a/bb/x") },
-	  "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
+	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
 	  "\"reason\":{\"/data/u\":\"outside the workspace\",\"~/a/b\":\"outside the workspace\","
 	  "\"~/a/bb\":\"outside the workspace\"}}}",
 	  "" },
@@ -255,18 +255,19 @@ static void test_bases(void)
 	base.net.allow = (struct ab_strv){ 0 };
 	ab_strv_add(&base.net.allow, "b.test");
 	got = policy_of(lines);
-	is_str(got, "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\",\"b.test\"]}}",
+	is_str(got,
+	       "{\"extends\":\"default\",\"network\":{\"allow\":{\"only\":[\"a.test\",\"b.test\"]}}}",
 	       "unless the list is replaced");
 	free(got);
 	ab_strv_fini(&base.net.allow);
 	base = before;
 	base.fs.write = (struct ab_strv){ 0 };
 	got = policy_of(written);
-	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\".\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\"]}}",
 	       "a workspace that was read-only");
 	free(got);
 	got = policy_of(deep);
-	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"alsoWrite\":[\"./out\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"./out\"]}}",
 	       "or only a part of it");
 	free(got);
 	base = before;
@@ -326,7 +327,7 @@ static void test_bounds(void)
 	ok(json_array_size(json_object_get(json_object_get(j, "network"), "allow")) ==
 		   AB_LEARNED_HOSTS,
 	   "hosts");
-	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"), "alsoWrite")) ==
+	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"), "write")) ==
 		   AB_LEARNED_FOLDERS,
 	   "folders");
 	json_decref(j);

@@ -342,16 +342,18 @@ static void check_origin(void)
 	struct ab_policy *policy;
 
 	put_file(SYSTEM_FILE, "{\"network\":{\"allow\":[\"sys.example\"]}}");
-	put_file(USER_FILE, "{\"network\":{\"allow\":[\"user.example\"],\n"
-			    "\"alsoAllow\":[\"more.example\"]}}");
+	put_file(USER_FILE, "{\"network\":{\"allow\":[\"user.example\",\n"
+			    "\"more.example\"]}}");
 	policy = load();
 	is_str(keep(ab_policy_origin(policy, "network.allow", "user.example")),
 	       "~/.config/agentbox/config.json:1", "where an element is from");
 	is_str(keep(ab_policy_origin(policy, "network.allow", "more.example")),
-	       "~/.config/agentbox/config.json:2", "where one that was added is from");
+	       "~/.config/agentbox/config.json:2", "in its line");
 	is_str(keep(ab_policy_origin(policy, "network.allow", NULL)),
-	       "~/.config/agentbox/config.json:1", "where a list is from");
-	ok(!ab_policy_origin(policy, "network.allow", "sys.example"), "one that is not there");
+	       "~/.config/agentbox/config.json:2", "where a list is from");
+	ok(strstr(keep(ab_policy_origin(policy, "network.allow", "sys.example")), "system.json:1"),
+	   "where one of an earlier layer is from");
+	ok(!ab_policy_origin(policy, "network.allow", "not.example"), "one that is not there");
 	ab_policy_free(policy);
 }
 

@@ -253,7 +253,7 @@ static void check_always(struct box *box)
 		ab_policy_read_file(&input, at(USER_FILE), &text, &len, &error);
 		is_str(text,
 		       "{\n  \"network\": {\n    \"allow\": [\n"
-		       "      \"a.example\"\n    ],\n    \"alsoAllow\": [\"files.example\"]\n"
+		       "      \"a.example\",\n      \"files.example\"\n    ]\n"
 		       "  }\n}\n",
 		       "the file, and nothing else in it");
 	}
@@ -305,7 +305,7 @@ static void check_paths(struct box *box)
 		ab_autofree char *text = NULL, *want = NULL;
 		size_t len;
 
-		want = ab_printf("{\n  \"filesystem\": {\n    \"alsoWrite\": [\"%s\"]\n  }\n}\n",
+		want = ab_printf("{\n  \"filesystem\": {\n    \"write\": [\"%s\"]\n  }\n}\n",
 				 at("home/data"));
 		ab_policy_read_file(&input, at(USER_FILE), &text, &len, &error);
 		is_str(text, want, "the new list has nothing of the profile's");

@@ -8,6 +8,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "policy/model/keys.h"
 #include "policy/read/json_scan.h"
 
 /* A text and how it is formatted. */
@@ -159,6 +160,15 @@ static const struct ab_json_scan_node *find_member(const struct ab_json_scan_nod
 	return NULL;
 }
 
+/* The list in { "only": [...] }, or the value itself. */
+static const struct ab_json_scan_node *find_list(const struct ab_json_scan_node *value)
+{
+	const struct ab_json_scan_node *only =
+		value->kind == '{' && value->count == 1 ? find_member(value, "only") : NULL;
+
+	return only && only->kind == '[' ? only : value;
+}
+
 /* How many of the keys exist, and the last value found. `last`: '[' if it must be a list, 0 if
  * it may be anything. */
 static int follow_keys(const struct page *p, const char *const *keys, size_t nkeys, char last,
@@ -174,6 +184,8 @@ static int follow_keys(const struct page *p, const char *const *keys, size_t nke
 
 		if (!next)
 			break;
+		if (kind == '[')
+			next = find_list(next);
 		if (kind && next->kind != kind)
 			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s", next->line,
 				       keys[i], kind == '{' ? "an object" : "a list");
@@ -383,6 +395,36 @@ static bool has_value(const struct ab_json_scan_node *list, const char *value)
 
 static const char blank[] = "{}\n";
 
+/* An empty list replaces those of earlier layers, if its key has lists that add up. What is added
+ * to it must not bring them back. */
+static bool replaces_others(const struct ab_json_scan_node *list, const char *const *keys,
+			    size_t nkeys)
+{
+	ab_autofree char *path = nkeys == 2 ? ab_printf("%s.%s", keys[0], keys[1]) : NULL;
+	const struct ab_key *key = path ? ab_key_find(path, strlen(path)) : NULL;
+
+	return list->count == 0 && key && key->merge == AB_MERGE_ADD &&
+	       strcmp(list->key, "only") != 0;
+}
+
+static int refuse_comments(const struct ab_json_scan_node *at, struct ab_error *err)
+{
+	ab_fail(err, AB_ECONFIG, 0, "line %u: %s has comments inside, which would be lost",
+		at->line, at->key);
+	return ab_hint(err, "edit the file: agentbox config edit");
+}
+
+static char *fill_only(const struct page *p, const struct ab_json_scan_node *list,
+		       const char *value)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, p->tight ? "{\"only\":[" : "{ \"only\": [");
+	ab_buf_json(&b, value);
+	ab_buf_puts(&b, p->tight ? "]}" : "] }");
+	return splice_text(p, list->begin, list->end, &b);
+}
+
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err)
 {
@@ -399,6 +441,12 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 		return -1;
 	if (found == nkeys && has_value(at, value))
 		return 0;
+	if (found == nkeys && replaces_others(at, keys, nkeys)) {
+		if (has_comment_inside(&p, at->begin, at->end))
+			return refuse_comments(at, err);
+		*ret = fill_only(&p, at, value);
+		return 1;
+	}
 	*ret = add_child(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }
@@ -447,14 +495,15 @@ static char *remove_between_comments(const struct page *p, const struct ab_json_
 
 /* With the comma that it no longer needs. */
 static char *remove_child(const struct page *p, const struct ab_json_scan_node *parent,
-			  const struct ab_json_scan_node *before,
 			  const struct ab_json_scan_node *child)
 {
 	const struct ab_buf nothing = { .data = (char[]){ "" } };
-	const struct ab_json_scan_node *next = child + child->span;
+	const struct ab_json_scan_node *next = child + child->span, *before = NULL;
 	bool is_last = next >= parent + parent->span;
-	size_t from = before ? before->end : parent->begin + 1;
+	size_t from;
 
+	ab_json_scan_each(k, parent) if (k < child) before = k;
+	from = before ? before->end : parent->begin + 1;
 	if (has_comment(p, from, begin_of(child)) ||
 	    has_comment(p, child->end, is_last ? parent->end - 1 : begin_of(next)))
 		return remove_between_comments(p, parent, before, child);
@@ -465,11 +514,24 @@ static char *remove_child(const struct page *p, const struct ab_json_scan_node *
 	return splice_text(p, parent->begin + 1, parent->end - 1, &nothing);
 }
 
+/* An empty list would mean "nothing", so the last element takes its list with it. The list in
+ * { "only": [...] } stays: it means the same when it is empty. */
+static int remove_element(const struct page *p, const struct ab_json_scan_node *list,
+			  const struct ab_json_scan_node *element, char **ret, struct ab_error *err)
+{
+	bool stays = list->count > 1 || strcmp(list->key, "only") == 0;
+
+	if (!stays && has_comment_inside(p, begin_of(list), list->end))
+		return refuse_comments(list, err);
+	*ret = stays ? remove_child(p, list, element) : remove_child(p, list - list->up, list);
+	return 1;
+}
+
 int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
 			const char *value, char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at, *before = NULL;
+	const struct ab_json_scan_node *at;
 	size_t found;
 
 	if (is_empty_text(text, len))
@@ -481,20 +543,10 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 		return 0;
 	ab_json_scan_each(k, at)
 	{
-		if (k->text && strcmp(k->text, value) == 0) {
-			*ret = remove_child(&p, at, before, k);
-			return 1;
-		}
-		before = k;
+		if (k->text && strcmp(k->text, value) == 0)
+			return remove_element(&p, at, k, ret, err);
 	}
 	return 0;
-}
-
-static int refuse_comments(const struct ab_json_scan_node *at, struct ab_error *err)
-{
-	ab_fail(err, AB_ECONFIG, 0, "line %u: %s has comments inside, which would be lost",
-		at->line, at->key);
-	return ab_hint(err, "edit the file: agentbox config edit");
 }
 
 int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size_t nkeys,
@@ -529,7 +581,7 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		       char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at, *parent, *before = NULL;
+	const struct ab_json_scan_node *at;
 	size_t found;
 
 	if (is_empty_text(text, len))
@@ -541,13 +593,6 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		return 0;
 	if (has_comment_inside(&p, begin_of(at), at->end))
 		return refuse_comments(at, err);
-	parent = at - at->up;
-	ab_json_scan_each(k, parent)
-	{
-		if (k == at)
-			break;
-		before = k;
-	}
-	*ret = remove_child(&p, parent, before, at);
+	*ret = remove_child(&p, at - at->up, at);
 	return 1;
 }

@@ -3,8 +3,9 @@
 /*
  * Add one element to a list in a settings file, or remove one, without changing another byte:
  * the user chose its indentation and order. A missing section or list is
- * created in the style of the text around it. Comments stay, also those of what is
- * removed: a new element goes after a comment at the end of the last one's line.
+ * created in the style of the text around it. A list can also be written { "only": [...] }.
+ * Comments stay, also those of what is removed: a new element goes after a comment at the end of
+ * the last one's line.
  *
  * Pure. The text must be JSONC within the bounds of policy/read/json_scan.h, or empty;
  * anything else is an error (AB_ECONFIG) that names the line.
@@ -15,12 +16,13 @@
 struct ab_error;
 
 /* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
- * failed. keys: "network", "allow". */
+ * failed. keys: "network", "allow". An empty list that replaces earlier ones becomes
+ * { "only": ["value"] }. */
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err);
 
 /* 1: *ret is the new text, to be freed; 0: the list does not exist or does not
- * have the value; -1: failed. */
+ * have the value; -1: failed. A list without "only" is removed with its last element. */
 int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
 			const char *value, char **ret, struct ab_error *err);
 

@@ -162,9 +162,6 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		const struct ab_value *x = &a->store->config.v[id];
 		const struct ab_value *y = &b->store->config.v[id];
 
-		/* It is part of another list. */
-		if (ab_keys[id].adds_to)
-			continue;
 		switch (ab_keys[id].tighten) {
 		case AB_TIGHTEN_STRICTER:
 			wider_scalar(id, &arena, x, y, ret_lines);

@@ -35,19 +35,6 @@ static void drop_taken_back(struct ab_arena *a, struct ab_value *v)
 	*v = left;
 }
 
-/* Lists that every layer may add to and none can replace. */
-static void add_lists(struct ab_arena *a, struct ab_config *c)
-{
-	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_value *more = &c->v[id];
-		struct ab_value *v = &c->v[ab_keys[id].adds_to];
-
-		for (size_t i = 0; ab_keys[id].adds_to && i < more->len; i++)
-			if (!ab_value_find(v, more->items[i].text))
-				ab_value_add(a, v, more->items[i]);
-	}
-}
-
 static void protect_path(struct ab_load *l, enum ab_key_id id, char *path)
 {
 	static const struct ab_origin always = { .layer = AB_LAYER_ALWAYS };
@@ -204,7 +191,6 @@ int ab_load_finish(struct ab_load *l)
 	struct ab_config *c = &l->policy->store->config;
 
 	drop_taken_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
-	add_lists(l->arena, c);
 	ab_load_presets(l);
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
 	    check_secrets(l) < 0)

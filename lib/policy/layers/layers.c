@@ -63,6 +63,7 @@ static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab
 		if (s->value)
 			ab_value_put(&ctx, s->key, &c->v[s->key], s->value, from, NULL);
 		c->v[s->key].from = from;
+		c->v[s->key].only = from;
 	}
 	if (!p->parent) {
 		put_all(&ctx, c, AB_KEY_DENY_READ, ab_default_deny_read, from);
@@ -492,13 +493,6 @@ static int add_environment(struct ab_load *l)
 	return 0;
 }
 
-static void clear_list(struct ab_config *base, enum ab_key_id list, const struct ab_origin *from)
-{
-	for (int id = 0; id < AB_KEY_COUNT; id++)
-		if (id == (int)list || ab_keys[id].adds_to == list)
-			base->v[id] = (struct ab_value){ .from = from };
-}
-
 static int add_flags(struct ab_load *l)
 {
 	struct ab_config *base = &l->policy->store->config;
@@ -516,7 +510,7 @@ static int add_flags(struct ab_load *l)
 
 			from->layer = AB_LAYER_FLAG;
 			from->name = ab_arena_dup(l->arena, s->origin);
-			clear_list(base, (enum ab_key_id)(key - ab_keys), from);
+			base->v[key - ab_keys] = (struct ab_value){ .from = from, .only = from };
 		} else if (!s->value) {
 			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value", s->origin);
 		} else if (put_setting(l, &layer, AB_LAYER_FLAG, s) < 0) {

@@ -12,13 +12,14 @@
  * in a file, AGENTBOX_PROFILE, --profile. The user's own profiles are files in
  * profiles/ next to the user file, and build on what they extend.
  *
- * A later scalar replaces an earlier one. Lists that permit (filesystem.write,
- * read, unix; network.allow, allowPrivate, hostPorts, publish; env.pass) and
- * assurance.require: a list in a later file replaces the earlier one, flags add
- * to it. Lists that forbid (denyRead, denyWrite, network.deny, env.strip) only
- * grow; "!entry" takes back an earlier entry. env.set and commands.override
- * replace by name; commands.rules of a later file come first. An empty list
- * means nothing.
+ * A later scalar replaces an earlier one. Lists add up. A list that does not
+ * forbid (filesystem.write, read, unix; network.allow, allowPrivate, hostPorts,
+ * publish; env.pass; assurance.require and others) replaces the earlier one if
+ * it is written { "only": [...] }, or if it is empty, which means nothing; and
+ * filesystem.read also if the earlier value is "all". In lists that forbid
+ * (denyRead, denyWrite, network.deny, env.strip) "!entry" takes back an earlier
+ * entry. env.set and commands.override replace by name; commands.rules of a
+ * later file come first.
  *
  * A project file is untrusted until `agentbox trust` has recorded its content
  * (policy/layers/trust.h). Until then it can only tighten, key by key; anything beyond

@@ -33,6 +33,13 @@ static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 	v->from = more->from;
 }
 
+/* Does this list replace the earlier one? "all" includes every list, so a list after it restricts
+ * it. */
+static bool replaces_list(const struct ab_value *old, const struct ab_value *new)
+{
+	return new->only || new->all || (old->all && new->len);
+}
+
 static size_t name_len(const char *assignment)
 {
 	return strcspn(assignment, "=") + 1;
@@ -83,6 +90,12 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 		switch (ab_keys[id].merge) {
 		case AB_MERGE_REPLACE:
 			replace_value(&base->v[id], new);
+			break;
+		case AB_MERGE_ADD:
+			if (replaces_list(&base->v[id], new))
+				replace_value(&base->v[id], new);
+			else
+				append_items(a, id, &base->v[id], new);
 			break;
 		case AB_MERGE_GROW:
 			append_items(a, id, &base->v[id], new);
@@ -230,7 +243,7 @@ static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char 
 static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 			 const struct ab_value *layer, ab_plain_fn *plain, size_t *ret_dropped)
 {
-	struct ab_value kept = { .from = layer->from };
+	struct ab_value kept = { .from = layer->from, .only = layer->from };
 
 	kept.all = base->all && layer->all;
 	*ret_dropped = layer->all && !base->all;
@@ -243,6 +256,17 @@ static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 	if (layer->all && !base->all)
 		return;
 	*base = kept;
+}
+
+/* How many elements would an untrusted list add? */
+static size_t count_uncovered(enum ab_key_id id, const struct ab_value *base,
+			      const struct ab_value *layer)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < layer->len; i++)
+		n += !ab_value_covers(id, base, layer->items[i].text);
+	return n;
 }
 
 static void unite_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
@@ -323,7 +347,10 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 				note_scalar(a, notes, name, id, old, new);
 			break;
 		case AB_TIGHTEN_COVERED:
-			keep_covered(a, id, old, new, plain, &dropped);
+			if (replaces_list(old, new))
+				keep_covered(a, id, old, new, plain, &dropped);
+			else
+				dropped = count_uncovered(id, old, new);
 			break;
 		case AB_TIGHTEN_UNION:
 			unite_items(a, id, old, new, &dropped);

@@ -215,7 +215,6 @@ const char *const ab_default_strip[] = {
 static const struct ab_preset default_presets[] = {
 	{ AB_KEY_WITH, NULL },
 	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_ALSO_WRITE, NULL },
 	{ AB_KEY_READ, "all" },
 	{ AB_KEY_HOME, "layered" },
 	{ AB_KEY_SHARE, NULL },
@@ -226,7 +225,6 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_TMP_SIZE, "1G" },
 	{ AB_KEY_NET_MODE, "filtered" },
 	{ AB_KEY_NET_ALLOW, NULL },
-	{ AB_KEY_ALSO_ALLOW, NULL },
 	{ AB_KEY_NET_DENY, NULL },
 	{ AB_KEY_NET_UNKNOWN, "ask" },
 	{ AB_KEY_NET_WAIT, "1m" },

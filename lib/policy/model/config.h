@@ -55,6 +55,8 @@ struct ab_value {
 	uint64_t number;	      /* scalars, see AB_NONE */
 	const char *text;	      /* AB_TYPE_PROFILE, AB_TYPE_UPSTREAM */
 	bool all;		      /* AB_TYPE_READ */
+	/* The list that replaced those of earlier layers; NULL: it is added to them. */
+	const struct ab_origin *only;
 	struct ab_item *items;
 	size_t len, room;
 };
@@ -91,7 +93,7 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab
 
 /* Merge a later file; see enum ab_key_merge. */
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
-/* Merge flags or the environment: lists grow. */
+/* Merge flags or the environment: every list grows. */
 void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /*
  * Merge an untrusted file; see enum ab_key_tighten. Adds one note per key of

@@ -64,9 +64,8 @@ static const struct ab_key_word terminal_words[] = {
 };
 
 #define WORDS(list) .type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
-#define REPLACE_LIST .merge = AB_MERGE_REPLACE, .tighten = AB_TIGHTEN_COVERED
+#define ADD_LIST .merge = AB_MERGE_ADD, .tighten = AB_TIGHTEN_COVERED
 #define GROW_LIST .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_UNION
-#define ADDED_TO(key) .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_NEVER, .adds_to = (key)
 
 enum { MILLI_DAY = 86400000 };
 
@@ -80,13 +79,10 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Presets of languages: their package hosts and variables; \"auto\" selects them by the lock files in the workspace." },
 
 	[AB_KEY_WRITE] = {
-		"filesystem.write", AB_TYPE_PATHS, REPLACE_LIST,
+		"filesystem.write", AB_TYPE_PATHS, ADD_LIST,
 		.doc = "Writable folders and files; \".\" is the workspace." },
-	[AB_KEY_ALSO_WRITE] = {
-		"filesystem.alsoWrite", AB_TYPE_PATHS, ADDED_TO(AB_KEY_WRITE),
-		.doc = "Added to filesystem.write, whichever layer sets it." },
 	[AB_KEY_READ] = {
-		"filesystem.read", AB_TYPE_READ, REPLACE_LIST,
+		"filesystem.read", AB_TYPE_READ, ADD_LIST,
 		.doc = "\"all\", or a list of the only readable folders; \"@system\" is the operating system." },
 	[AB_KEY_DENY_READ] = {
 		"filesystem.denyRead", AB_TYPE_PATTERNS, GROW_LIST,
@@ -98,10 +94,10 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"filesystem.home", WORDS(home_words),
 		.doc = "The home folder: readable, with a layer for what is written in it (gone with the run, or kept), or replaced with an empty private one." },
 	[AB_KEY_SHARE] = {
-		"filesystem.share", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		"filesystem.share", AB_TYPE_PATHS, AB_MERGE_ADD, AB_TIGHTEN_NEVER,
 		.doc = "Folders of data in the home folder that the box shares with the host, instead of keeping them in its layer; created if they are missing." },
 	[AB_KEY_RETURN] = {
-		"filesystem.return", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		"filesystem.return", AB_TYPE_PATHS, AB_MERGE_ADD, AB_TIGHTEN_NEVER,
 		.doc = "Files of a kept home layer that are written back to the host when the run ends, if they changed there and not on the host." },
 	[AB_KEY_REVIEW] = {
 		/* "auto" is not stricter than "false" in every way: with it, the rules about deleting
@@ -109,7 +105,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"filesystem.review", WORDS(review_words), .tighten = AB_TIGHTEN_STRICTEST,
 		.doc = "Keep changes of the workspace in a layer until you apply them; \"auto\" applies those without a label at the end." },
 	[AB_KEY_UNIX] = {
-		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
+		"filesystem.unix", AB_TYPE_PATHS, ADD_LIST,
 		.doc = "Unix sockets of the host that the box can use." },
 	[AB_KEY_DATAGRAMS] = {
 		"filesystem.unixDatagrams", WORDS(datagram_words),
@@ -122,11 +118,8 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"network.mode", WORDS(net_words),
 		.doc = "No network, a filtered network, or the host's own." },
 	[AB_KEY_NET_ALLOW] = {
-		"network.allow", AB_TYPE_HOSTS, REPLACE_LIST,
+		"network.allow", AB_TYPE_HOSTS, ADD_LIST,
 		.doc = "Allowed hosts: name, *.name, address, range or @group; :port optional." },
-	[AB_KEY_ALSO_ALLOW] = {
-		"network.alsoAllow", AB_TYPE_HOSTS, ADDED_TO(AB_KEY_NET_ALLOW),
-		.doc = "Added to network.allow, whichever layer sets it." },
 	[AB_KEY_NET_DENY] = {
 		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
 		.doc = "Denied hosts, whatever network.allow says." },
@@ -143,29 +136,29 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"network.ech", WORDS(ech_words),
 		.doc = "Whether a TLS hello may carry an encrypted one." },
 	[AB_KEY_ALLOW_PRIVATE] = {
-		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
+		"network.allowPrivate", AB_TYPE_CIDRS, ADD_LIST,
 		.doc = "Private address ranges that may be reached; :port optional." },
 	[AB_KEY_HOST_PORTS] = {
-		"network.hostPorts", AB_TYPE_PORTS, REPLACE_LIST,
+		"network.hostPorts", AB_TYPE_PORTS, ADD_LIST,
 		.doc = "Ports of the host's localhost that the box reaches on its own localhost." },
 	[AB_KEY_PUBLISH] = {
-		"network.publish", AB_TYPE_PUBLISH, REPLACE_LIST,
+		"network.publish", AB_TYPE_PUBLISH, ADD_LIST,
 		.doc = "Ports of the box that the host reaches on its localhost." },
 	[AB_KEY_UPSTREAM] = {
 		"network.upstream", AB_TYPE_UPSTREAM, .tighten = AB_TIGHTEN_NEVER,
 		.doc = "The proxy for outgoing traffic: none, the caller's, or a URL." },
 	[AB_KEY_HTTP] = {
-		"network.http", AB_TYPE_HTTP, AB_MERGE_REPLACE, AB_TIGHTEN_MARKED,
+		"network.http", AB_TYPE_HTTP, AB_MERGE_ADD, AB_TIGHTEN_MARKED,
 		.doc = "Allowed methods and paths of a host; hosts without a rule are not restricted." },
 	[AB_KEY_ROOTS] = {
-		"network.roots", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		"network.roots", AB_TYPE_PATHS, AB_MERGE_ADD, AB_TIGHTEN_NEVER,
 		.doc = "Files with additional CA certificates (PEM), for hosts whose TLS is decrypted." },
 
 	[AB_KEY_ENV_MODE] = {
 		"env.mode", WORDS(env_words),
 		.doc = "Pass every variable except the stripped ones, or only those in env.pass." },
 	[AB_KEY_ENV_PASS] = {
-		"env.pass", AB_TYPE_VARIABLES, REPLACE_LIST,
+		"env.pass", AB_TYPE_VARIABLES, ADD_LIST,
 		.doc = "Variables to pass even if env.strip matches them." },
 	[AB_KEY_ENV_SET] = {
 		"env.set", AB_TYPE_ASSIGNMENTS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
@@ -241,7 +234,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Disk space for all kept layers; those that were not used longest are removed first." },
 
 	[AB_KEY_REQUIRE] = {
-		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_REPLACE, AB_TIGHTEN_UNION,
+		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_ADD, AB_TIGHTEN_UNION,
 		.doc = "Guarantees that must be in force." },
 	[AB_KEY_FALLBACK] = {
 		"assurance.fallback", WORDS(fallback_words),

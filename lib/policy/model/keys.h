@@ -13,7 +13,6 @@ enum ab_key_id {
 	AB_KEY_EXTENDS,
 	AB_KEY_WITH,
 	AB_KEY_WRITE,
-	AB_KEY_ALSO_WRITE,
 	AB_KEY_READ,
 	AB_KEY_DENY_READ,
 	AB_KEY_DENY_WRITE,
@@ -26,7 +25,6 @@ enum ab_key_id {
 	AB_KEY_TMP_SIZE,
 	AB_KEY_NET_MODE,
 	AB_KEY_NET_ALLOW,
-	AB_KEY_ALSO_ALLOW,
 	AB_KEY_NET_DENY,
 	AB_KEY_NET_UNKNOWN,
 	AB_KEY_NET_WAIT,
@@ -94,14 +92,14 @@ enum ab_key_type {
 };
 
 /*
- * How a later layer combines with earlier ones. In files scalars and lists
- * replace earlier ones, with three exceptions: lists that forbid something, and
- * those that are added to another list, only grow; assignments replace by name;
- * and rules of a later file come first, because the first match wins. With flags and the environment scalars replace
- * and lists grow. An empty list is a list: it means "nothing".
+ * How a later layer combines with earlier ones. A scalar replaces the earlier one. Lists add up;
+ * a list that does not forbid can also replace: { "only": [...] }, and the empty list, which means
+ * "nothing". Assignments replace by name. Rules of a later file come first, because the first match
+ * wins.
  */
 enum ab_key_merge {
-	AB_MERGE_REPLACE,
+	AB_MERGE_REPLACE, /* scalars */
+	AB_MERGE_ADD,	  /* lists that can replace, too */
 	AB_MERGE_GROW,
 	AB_MERGE_BY_NAME,
 	AB_MERGE_FRONT,
@@ -140,9 +138,6 @@ struct ab_key {
 	size_t nwords;
 	uint64_t min, max; /* sizes in bytes, durations in ms, integers */
 	bool none;	   /* "none" means no limit; so does 0 if min is 0 */
-	/* The list that this one is added to in the end, after all layers: no layer can replace
-	 * it. Else 0, which is not a list. */
-	enum ab_key_id adds_to;
 	const char *doc;
 };
 

@@ -26,5 +26,9 @@ void ab_reader_wrong_type(struct ab_reader *r, const struct ab_json_scan_node *n
 			  const char *wanted, const char *right);
 bool ab_reader_full(const struct ab_reader *r); /* no more problems are reported */
 const struct ab_origin *ab_reader_origin(struct ab_reader *r, const struct ab_json_scan_node *node);
+/* The list in { "only": [...] }, which replaces those of earlier layers; any other value as it is.
+ * NULL: it is an object, but not that one; the mistake is reported. */
+const struct ab_json_scan_node *
+ab_reader_only(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id);
 
 #endif

@@ -133,11 +133,14 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 }
 
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
-		     const struct ab_json_scan_node *list)
+		     const struct ab_json_scan_node *value)
 {
+	const struct ab_json_scan_node *list = ab_reader_only(r, value, l->key);
 	ab_autofree char *whole = ab_printf("use [%s]", l->example);
 	ab_autofree char *one = ab_printf("use %s", l->example);
 
+	if (!list)
+		return;
 	if (list->kind != '[') {
 		ab_reader_wrong_type(r, list, "a list", whole);
 		return;

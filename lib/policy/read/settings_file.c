@@ -251,8 +251,33 @@ static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *
 	ab_reader_wrong_type(r, value, wanted, right ? right : "use [\"...\"]");
 }
 
-static void put_list(struct ab_reader *r, const struct ab_json_scan_node *list, enum ab_key_id id)
+const struct ab_json_scan_node *
+ab_reader_only(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
 {
+	const struct ab_json_scan_node *list = value;
+	struct ab_value *v = &r->config->v[id];
+
+	if (ab_keys[id].merge != AB_MERGE_ADD)
+		return value;
+	if (value->kind == '{') {
+		list = value->count == 1 ? value + 1 : NULL;
+		if (!list || strcmp(list->key, "only") != 0) {
+			ab_reader_report(r, value, NULL, "has other members than \"only\"",
+					 "use [...] to add, or { \"only\": [...] }");
+			return NULL;
+		}
+	}
+	if (list->kind == '[' && (list != value || list->count == 0))
+		v->only = ab_reader_origin(r, value);
+	return list;
+}
+
+static void put_list(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
+{
+	const struct ab_json_scan_node *list = ab_reader_only(r, value, id);
+
+	if (!list)
+		return;
 	if (list->kind != '[') {
 		report_no_list(r, list, ab_keys[id].type);
 		return;

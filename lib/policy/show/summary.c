@@ -44,16 +44,7 @@ void ab_summary_list(struct ab_strv *rows, const char *label, const char *before
 const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum ab_key_id list,
 					  const char *text)
 {
-	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_item *item;
-
-		if (id != (int)list && ab_keys[id].adds_to != list)
-			continue;
-		item = ab_value_find(&policy->store->config.v[id], text);
-		if (item)
-			return item;
-	}
-	return NULL;
+	return ab_value_find(&policy->store->config.v[list], text);
 }
 
 char *ab_item_origin(const struct ab_item *item)

@@ -57,8 +57,7 @@ static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab
 int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,
 		     struct ab_error *err)
 {
-	/* network.allow here would replace the profile's. */
-	static const char *const keys[] = { "network", "alsoAllow" };
+	static const char *const keys[] = { "network", "allow" };
 	const struct ab_policy_input *in = b->duty.input;
 	ab_autofree char *path = ab_policy_user_file(in, err);
 	ab_autostrv struct ab_strv diff = { 0 };

@@ -232,17 +232,25 @@ static void merge_object(json_t *into, json_t *from)
 	json_object_foreach(from, key, value) merge_member(into, key, value);
 }
 
+/* The list in { "only": [...] }, or the value itself. */
+static json_t *find_list(json_t *value)
+{
+	json_t *only = json_object_get(value, "only");
+
+	return json_is_array(only) ? only : value;
+}
+
 static void merge_member(json_t *into, const char *key, json_t *value)
 {
-	json_t *have = json_object_get(into, key), *one;
+	json_t *have = find_list(json_object_get(into, key)), *one;
 	size_t i, k;
 
 	if (!have) {
 		json_object_set(into, key, value);
 	} else if (json_is_object(have) && json_is_object(value)) {
 		merge_object(have, value);
-	} else if (json_is_array(have) && json_is_array(value)) {
-		json_array_foreach(value, i, one)
+	} else if (json_is_array(have) && json_is_array(find_list(value))) {
+		json_array_foreach(find_list(value), i, one)
 		{
 			for (k = 0; k < json_array_size(have); k++)
 				if (json_equal(json_array_get(have, k), one))

@@ -346,19 +346,20 @@ static void put_reasons(struct ab_buf *b, const struct ab_strv *entries,
 	close_block(&block);
 }
 
-/* A list in a profile replaces the one that it extends, so it has all hosts
- * that were reached. */
+/* Hosts that were not reached are not needed, so the list replaces that of the profile. */
 static void put_network(struct ab_buf *b, const struct ab_learned *l, const struct ab_policy *base)
 {
 	ab_autostrv struct ab_strv entries = { 0 }, reasons = { 0 };
 	struct block block;
+	bool only;
 
 	if (!needs_network(l, base))
 		return;
 	open_section(b, "network");
 	if (base->net.mode != AB_NET_FILTERED)
 		ab_buf_puts(b, "    \"mode\": \"filtered\",\n");
-	block = open_block(b, "allow", '[');
+	only = base->net.allow.len > 0;
+	block = open_block(b, only ? "allow\": { \"only" : "allow", '[');
 	for (size_t i = 0; i < l->reached.len; i++) {
 		char *why = ab_learned_risk(l->reached.v[i].text);
 
@@ -369,6 +370,7 @@ static void put_network(struct ab_buf *b, const struct ab_learned *l, const stru
 		ab_strv_give(&reasons, why);
 	}
 	close_block(&block);
+	ab_buf_puts(b, only ? " }" : "");
 	put_reasons(b, &entries, &reasons);
 	ab_buf_puts(b, "\n  }");
 }
@@ -389,7 +391,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	if (folders.len == 0)
 		return;
 	open_section(b, "filesystem");
-	block = open_block(b, "alsoWrite", '[');
+	block = open_block(b, "write", '[');
 	for (size_t i = 0; i < folders.len; i++) {
 		ab_autofree char *text = ab_learned_short(folders.v[i], from);
 

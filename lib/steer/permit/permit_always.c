@@ -12,19 +12,8 @@
 #include "policy/edit/edit_file.h"
 #include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
-#include "policy/model/keys.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
-
-/* A list that permits replaces those of earlier layers, and a project's replaces it. So what is
- * allowed always goes into the list that every layer adds to. */
-static const char *added_key(const char *key)
-{
-	for (size_t i = 0; i < AB_KEY_COUNT; i++)
-		if (ab_keys[i].adds_to && strcmp(ab_keys[ab_keys[i].adds_to].path, key) == 0)
-			return ab_keys[i].path;
-	return key;
-}
 
 struct settings { /* of the user, before the change */
 	char *path;
@@ -37,6 +26,15 @@ static void settings_fini(struct settings *s)
 	json_decref(s->list);
 }
 #define auto_settings __attribute__((cleanup(settings_fini)))
+
+/* It may be written { "only": [...] }. */
+static json_t *find_list(const json_t *file, const char *keys[2])
+{
+	json_t *value = json_object_get(json_object_get(file, keys[0]), keys[1]);
+	json_t *only = json_object_get(value, "only");
+
+	return only ? only : value;
+}
 
 static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 			 struct settings *ret, struct ab_error *err)
@@ -53,7 +51,7 @@ static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 	if (ab_policy_read_file(in, ret->path, &text, &len, err) < 0)
 		return -1;
 	file = json_loadb(text, len, 0, NULL);
-	ret->list = json_incref(json_object_get(json_object_get(file, keys[0]), keys[1]));
+	ret->list = json_incref(find_list(file, keys));
 	json_decref(file);
 	return 0;
 }
@@ -128,20 +126,6 @@ static bool is_in_force(const struct ab_policy *policy, const char *key, const c
 	return true;
 }
 
-static bool has_effect(struct ab_permit_job *job, const char *key, const char *element)
-{
-	struct ab_policy_input in = ab_permit_input(job);
-	struct ab_error err = { 0 };
-	struct ab_policy *policy;
-	bool in_force;
-
-	if (ab_policy_load(&in, &policy, NULL, &err) < 0)
-		return false;
-	in_force = is_in_force(policy, key, element);
-	ab_policy_free(policy);
-	return in_force;
-}
-
 static void note_effect(struct ab_permit_job *job, const char *key, const char *element)
 {
 	struct ab_policy_input in = ab_permit_input(job);
@@ -210,25 +194,14 @@ static int remove_from(struct ab_permit_job *job, const char *key, const char *e
 	return 1;
 }
 
-/* From both lists that may have it. */
-static int remove_element(struct ab_permit_job *job, const char *key, const char *element,
-			  struct ab_error *err)
-{
-	const char *added = added_key(key);
-	int also = strcmp(added, key) == 0 ? 0 : remove_from(job, added, element, err);
-	int own = also < 0 ? -1 : remove_from(job, key, element, err);
-
-	return own < 0 ? -1 : own || also;
-}
-
 /* A deny rule and an allow rule for the same host would contradict each other. */
 static int remove_opposite(struct ab_permit_job *job, const char *key, const char *element,
 			   struct ab_error *err)
 {
 	if (strcmp(key, "network.allow") == 0)
-		return remove_element(job, "network.deny", element, err);
+		return remove_from(job, "network.deny", element, err);
 	if (strcmp(key, "network.deny") == 0)
-		return remove_element(job, "network.allow", element, err);
+		return remove_from(job, "network.allow", element, err);
 	return 0;
 }
 
@@ -265,7 +238,7 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 		if (r != 0)
 			return r < 0 ? -1 : 0;
 	}
-	r = remove_element(job, key, path ? meant->path : meant->entry, err);
+	r = remove_from(job, key, path ? meant->path : meant->entry, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	ab_fail(err, AB_EREFUSED, 0,
@@ -296,17 +269,14 @@ static int is_listed(struct ab_permit_job *job, const char *key, const char *ele
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err)
 {
-	const char *added = added_key(key), *keys[2];
 	ab_autofree char *group = NULL;
+	const char *keys[2];
 	int listed;
 
-	split_key(added, &group, keys);
+	split_key(key, &group, keys);
 	if (remove_opposite(job, key, element, err) < 0)
 		return -1;
-	listed = is_listed(job, added, element, err);
-	/* A project's list may replace the user's own. */
-	if (listed == 0 && strcmp(added, key) != 0 && has_effect(job, key, element))
-		listed = is_listed(job, key, element, err);
+	listed = is_listed(job, key, element, err);
 	if (listed < 0)
 		return -1;
 	if (!listed) {
