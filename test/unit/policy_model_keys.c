@@ -84,7 +84,7 @@ static const char *const definition[] = {
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
-	[AB_TYPE_PRESETS] = "presets",
+	[AB_TYPE_PRESETS] = "presets",	   [AB_TYPE_TOOLS] = "tools",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
 /* clang-format on */
@@ -151,6 +151,7 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
 		return is_ref(s, key->type);
@@ -207,7 +208,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 30, "and no other definitions");
+	ok(json_object_size(defs) == 31, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)

@@ -105,6 +105,12 @@ static const char *const overrides[] = {
 	"\"unparsed\":\"allow\"",
 };
 
+static const char *const tools[] = {
+	"\"mcp__*\":\"deny\"",
+	"\"mcp__a__b\":\"allow\"",
+	"\"WebFetch\":\"ask\"",
+	"\"*\":\"allow\"",
+};
 static const char *const https[] = {
 	"{\"host\":\"github.com\"}",
 	"{\"host\":\"*.github.com\",\"methods\":[\"GET\"]}",
@@ -168,6 +174,7 @@ static const struct pool {
 	[AB_KEY_LAYERS_AGE] = POOL(ages),
 	[AB_KEY_LAYERS_SIZE] = POOL(limits),
 	[AB_KEY_REQUIRE] = POOL(properties),
+	[AB_KEY_TOOLS] = POOL(tools),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)
@@ -175,6 +182,7 @@ static void random_value(FILE *f, enum ab_key_id id)
 	static const char *const profiles[] = { "default", "read-only", "development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
 	bool object = key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
+		      key->type == AB_TYPE_TOOLS ||
 		      key->type == AB_TYPE_SECRETS;
 	/* Each at most once: keys and ports must not repeat. */
 	bool once = object || key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH;

@@ -153,6 +153,16 @@ static void wider_http(const struct ab_value *a, const struct ab_value *b, struc
 			add_difference(lines, AB_KEY_HTTP, "", b->items[i].text, NULL);
 }
 
+static void wider_tools(const struct ab_value *a, const struct ab_value *b, struct ab_strv *lines)
+{
+	for (size_t i = 0; i < a->len; i++)
+		if (!ab_tool_allows(&a->items[i]) && !ab_tool_is_covered(b, &a->items[i]))
+			add_difference(lines, AB_KEY_TOOLS, "without ", a->items[i].text, NULL);
+	for (size_t i = 0; i < b->len; i++)
+		if (ab_tool_allows(&b->items[i]) && !ab_tool_is_covered(a, &b->items[i]))
+			add_difference(lines, AB_KEY_TOOLS, "", b->items[i].text, NULL);
+}
+
 void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		     struct ab_strv *ret_lines)
 {
@@ -182,6 +192,8 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 				wider_overrides(x, y, ret_lines);
 			else if (id == AB_KEY_HTTP)
 				wider_http(x, y, ret_lines);
+			else if (id == AB_KEY_TOOLS)
+				wider_tools(x, y, ret_lines);
 			else
 				wider_rules(x, y, ret_lines);
 			break;

@@ -210,6 +210,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
 		return ab_value_find(v, text) != NULL;
@@ -358,6 +359,8 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 		case AB_TIGHTEN_MARKED:
 			if (id == AB_KEY_HTTP)
 				tighten_http(a, old, new, name, notes);
+			else if (id == AB_KEY_TOOLS)
+				ab_tools_tighten(a, old, new, &dropped);
 			else
 				ab_commands_tighten(a, id, old, new, &dropped);
 			break;

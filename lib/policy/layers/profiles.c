@@ -241,6 +241,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_RULES, NULL },
 	{ AB_KEY_OVERRIDE, NULL },
 	{ AB_KEY_ENFORCE, "start" },
+	{ AB_KEY_TOOLS, NULL },
 	{ AB_KEY_TIMEOUT, "none" },
 	{ AB_KEY_MEMORY, "none" },
 	{ AB_KEY_PROCESSES, "4096" },

@@ -9,6 +9,7 @@
 
 struct ab_reader;
 struct ab_json_scan_node;
+struct ab_policy;
 struct ab_ruling;
 
 enum {
@@ -51,5 +52,19 @@ const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_v
  * host says "sandboxed", unless a setting says otherwise. The result replaces the old one. */
 const struct ab_ruling *ab_commands_layered(struct ab_arena *a, const struct ab_ruling *ruling);
 void ab_commands_release(const struct ab_ruling *ruling);
+
+/*
+ * commands.tools: an item is "PATTERN=verdict". The strictest match decides, so patterns have no
+ * order.
+ */
+int ab_tool_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		const struct ab_origin *from, struct ab_complaint *why);
+/* Keep what asks or denies; count what is dropped. */
+void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
+		      size_t *ret_dropped);
+/* Has `v` the same pattern with this verdict or a stricter one? One that allows: exactly this. */
+bool ab_tool_is_covered(const struct ab_value *v, const struct ab_item *item);
+bool ab_tool_allows(const struct ab_item *item);
+void ab_tools_fill(struct ab_arena *a, const struct ab_value *v, struct ab_policy *policy);
 
 #endif

@@ -176,6 +176,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_ENFORCE] = {
 		"commands.enforce", WORDS(enforce_words),
 		.doc = "Judge only the command itself, or also each program that it executes." },
+	[AB_KEY_TOOLS] = {
+		"commands.tools", AB_TYPE_TOOLS, AB_MERGE_BY_NAME, AB_TIGHTEN_MARKED,
+		.doc = "Tools of an agent, by name or pattern: allow, ask or deny; for hooks." },
 
 	[AB_KEY_TIMEOUT] = {
 		"limits.timeout", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,

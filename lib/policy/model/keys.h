@@ -43,6 +43,7 @@ enum ab_key_id {
 	AB_KEY_RULES,
 	AB_KEY_OVERRIDE,
 	AB_KEY_ENFORCE,
+	AB_KEY_TOOLS,
 	AB_KEY_TIMEOUT,
 	AB_KEY_MEMORY,
 	AB_KEY_PROCESSES,
@@ -87,6 +88,7 @@ enum ab_key_type {
 	AB_TYPE_PRESETS,     /* "auto", or a list of presets, see policy/toolchains/toolchains.h */
 	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
 	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */
+	AB_TYPE_TOOLS,	     /* object: pattern of an agent's tools to allow, ask or deny */
 	AB_TYPE_SECRETS,     /* object of objects, see policy/model/secrets.h */
 	AB_TYPE_HTTP,	     /* list of objects, see policy/model/http_rules.h */
 };

@@ -373,6 +373,8 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return put_presets(ctx, v, text, from, why);
 	case AB_TYPE_OVERRIDES:
 		return ab_override_put(ctx, v, text, from, why);
+	case AB_TYPE_TOOLS:
+		return ab_tool_put(ctx, v, text, from, why);
 	case AB_TYPE_SECRETS:
 		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
@@ -534,6 +536,7 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
 		return put_element(ctx, key, v, text, from, why);

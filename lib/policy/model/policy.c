@@ -238,6 +238,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
+	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);
 }

@@ -44,6 +44,7 @@ enum ab_alarm { /* what to do when a threshold is exceeded */
 		AB_ALARM_STOP, /* end the run */
 };
 enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
+enum ab_tool_verdict { AB_TOOL_NONE, AB_TOOL_ALLOW, AB_TOOL_ASK, AB_TOOL_DENY };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
 
 /* The guarantees of a run; bit numbers, in the order of display. */
@@ -66,6 +67,12 @@ enum ab_property {
 #define AB_PROP_BIT(p) (1u << (p))
 
 extern const char *const ab_property_names[AB_PROP_COUNT];
+
+enum { AB_TOOL_NAME_MAX = 256 };
+struct ab_tool_rule {
+	const char *pattern; /* "*" and "?" */
+	enum ab_tool_verdict verdict;
+};
 
 struct ab_publish {
 	uint16_t host; /* port on the host's loopback */
@@ -177,6 +184,9 @@ struct ab_policy {
 		const struct ab_ruling *ruling; /* NULL: no setting */
 		/* Judge only the command, or also each program it executes. */
 		enum ab_enforce enforce;
+		/* Tools of an agent; the strictest match decides. */
+		const struct ab_tool_rule *tools;
+		size_t ntools;
 	} commands;
 
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */

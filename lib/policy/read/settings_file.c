@@ -309,6 +309,9 @@ static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node 
 		} else if (strchr(k->key, '=') && id == AB_KEY_OVERRIDE) {
 			ab_reader_report(r, k, NULL, "unknown rule",
 					 "list them with: agentbox rules list");
+		} else if (strchr(k->key, '=') && id == AB_KEY_TOOLS) {
+			ab_reader_report(r, k, NULL, "is not the name of a tool",
+					 "use a name or a pattern, such as \"mcp__github__*\"");
 		} else if (strchr(k->key, '=')) {
 			ab_reader_report(r, k, NULL, "is not a valid variable name",
 					 "use letters, digits and _");
@@ -351,12 +354,12 @@ static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *valu
 static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
 {
 	const struct ab_key *key = &ab_keys[id];
-
 	const char *word = get_list_word(key->type);
 
 	if (word && value->text && strcmp(value->text, word) == 0)
 		put_text(r, value, id, word);
-	else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES)
+	else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
+		 key->type == AB_TYPE_TOOLS)
 		put_assignments(r, value, id);
 	else if (key->type == AB_TYPE_RULES)
 		ab_rules_read(r, value);
