@@ -1,6 +1,7 @@
 #include "cmd.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,18 @@ static const struct option options_install[] = {
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
 	  "use the project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	{ 0 },
+};
+
+static const struct option options_uninstall[] = {
+	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
+	  "use the project's settings, not the user's" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	{ 0 },
+};
+
+static const struct option options_survey[] = {
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
 	{ 0 },
 };
 
@@ -145,33 +158,42 @@ static int hook_main(struct args *args)
 	return status;
 }
 
-static int apply_plan(const struct args *args, const struct ab_hook_plan *plan)
+static bool may_write(const struct args *args)
+{
+	if (given(args, ID_YES))
+		return true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		tell("nothing was written: there is no terminal to ask on; "
+		     "to write this change, add --yes");
+		return false;
+	}
+	if (confirm("Write this?"))
+		return true;
+	tell("nothing was written");
+	return false;
+}
+
+static int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
+		      const char *nothing)
 {
 	ab_autofree char *path = ab_escape(plan->path);
 	struct ab_error err = { 0 };
 
 	if (!plan->after) {
-		printf("%s already has the hook\n", path);
-		return 0;
-	}
-	printf("%s\n", path);
-	for (size_t i = 0; i < plan->diff.len; i++)
-		printf("  %s\n", plan->diff.v[i]);
-	fflush(stdout);
-	if (!given(args, ID_YES)) {
-		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-			tell("nothing was written: there is no terminal to ask on; "
-			     "to write this change, add --yes");
+		printf("%s %s\n", path, nothing);
+	} else {
+		printf("%s\n", path);
+		for (size_t i = 0; i < plan->diff.len; i++)
+			printf("  %s\n", plan->diff.v[i]);
+		fflush(stdout);
+		if (!may_write(args))
 			return 1;
-		}
-		if (!confirm("Write this?")) {
-			tell("nothing was written");
-			return 1;
-		}
+		if (ab_hook_apply(plan, &err) < 0)
+			return complain(args, &err);
+		printf("%s\n", done);
 	}
-	if (ab_hook_apply(plan, &err) < 0)
-		return complain(args, &err);
-	printf("written; takes effect when the agent restarts\n");
+	if (plan->needs)
+		printf("%s\n", plan->needs);
 	return 0;
 }
 
@@ -193,19 +215,160 @@ static int install_main(struct args *args)
 	request.options = (const char *const *)options.v;
 	request.noptions = options.len;
 	request.approver = args->values[ID_APPROVER];
-	if (ab_hook_plan(&request, given(args, ID_PROJECT), &plan, &err) < 0)
+	if (ab_hook_plan(&request, given(args, ID_PROJECT), false, &plan, &err) < 0)
 		return complain(args, &err);
-	status = apply_plan(args, &plan);
+	status = apply_plan(args, &plan, "written; takes effect when the agent restarts",
+			    "already has the hook");
 	ab_hook_plan_fini(&plan);
 	return status;
+}
+
+static int uninstall_main(struct args *args)
+{
+	struct ab_hook_request request = { 0 };
+	struct ab_hook_plan plan;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
+	request.policy = args->input;
+	request.agent = args->rest[0];
+	if (ab_hook_plan(&request, given(args, ID_PROJECT), true, &plan, &err) < 0)
+		return complain(args, &err);
+	status = apply_plan(args, &plan, "removed; takes effect when the agent restarts",
+			    "does not have the hook");
+	ab_hook_plan_fini(&plan);
+	return status;
+}
+
+static void print_lines(const struct ab_strv *lines, const char *mark)
+{
+	for (size_t i = 0; i < lines->len; i++)
+		printf("  %s %s\n", mark, lines->v[i]);
+}
+
+static void print_list(const struct ab_hook_states *states)
+{
+	for (size_t i = 0; i < states->len; i++) {
+		const struct ab_hook_state *s = &states->v[i];
+		ab_autofree char *path = ab_escape(s->path);
+
+		if (s->project && !s->installed)
+			continue;
+		printf("%-12s %-14s %s\n", s->agent,
+		       s->installed	? "installed"
+		       : s->lacking.len ? "unreadable"
+					: "not installed",
+		       path);
+	}
+}
+
+/* 1 if an installed hook lacks something, or none is installed. */
+static int print_status(const struct ab_hook_states *states)
+{
+	bool bad = false;
+	size_t found = 0;
+
+	for (size_t i = 0; i < states->len; i++) {
+		const struct ab_hook_state *s = &states->v[i];
+		ab_autofree char *path = ab_escape(s->path);
+
+		if (!s->installed && !s->lacking.len)
+			continue;
+		found++;
+		bad |= s->lacking.len > 0;
+		printf("%s (%s): %s\n", s->title, s->agent, path);
+		print_lines(&s->proved, "+");
+		print_lines(&s->lacking, "-");
+		if (s->installed && !s->lacking.len)
+			printf("  ? Not proved: that %s calls it. Ask the agent to run \"rm -rf /\" "
+			       "in a folder without anything in it: the hook must deny it.\n",
+			       s->title);
+	}
+	if (!found)
+		printf("no hook is installed; to install one: agentbox hook install AGENT\n");
+	return bad || !found;
+}
+
+static void add_lines(struct ab_buf *b, const char *name, const struct ab_strv *lines)
+{
+	ab_buf_printf(b, ",\"%s\":[", name);
+	for (size_t i = 0; i < lines->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, lines->v[i]);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static void print_json(const struct ab_hook_states *states)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{\"hooks\":[");
+	for (size_t i = 0; i < states->len; i++) {
+		const struct ab_hook_state *s = &states->v[i];
+
+		ab_buf_printf(&b, "%s{\"agent\":\"%s\",\"installed\":%s,\"project\":%s,\"path\":",
+			      i ? "," : "", s->agent, s->installed ? "true" : "false",
+			      s->project ? "true" : "false");
+		ab_buf_json(&b, s->path);
+		add_lines(&b, "proved", &s->proved);
+		add_lines(&b, "lacking", &s->lacking);
+		ab_buf_puts(&b, "}");
+	}
+	ab_buf_puts(&b, "]}\n");
+	fputs(b.data, stdout);
+}
+
+static int survey_main(struct args *args)
+{
+	bool test = strcmp(args->command->name, "hook status") == 0;
+	struct ab_hook_states states;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, test);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_hook_survey(&args->input, args->nrest ? args->rest[0] : NULL, test, &states, &err) <
+		    0)
+		return complain(args, &err);
+	status = 0;
+	if (given(args, ID_JSON))
+		print_json(&states);
+	else if (test)
+		status = print_status(&states);
+	else
+		print_list(&states);
+	ab_hook_states_fini(&states);
+	return status;
+}
+
+/* An agent may be called by its other name: "claude" is "claude-code". */
+static int hook_entry(struct args *args)
+{
+	const char *name = args->nrest ? ab_hook_agent(args->rest[0]) : NULL;
+	const char *words[64];
+
+	if (!name || args->nrest > AB_COUNT(words))
+		return sub_main(args);
+	memcpy(words, args->rest, args->nrest * sizeof(*words));
+	words[0] = name;
+	args->rest = words;
+	return sub_main(args);
 }
 
 static const struct command hook_install = {
 	.name = "hook install",
 	.usage = "[OPTIONS] AGENT",
 	.summary = "add the hook to an agent's settings (shows the change first)",
-	.more = "Agents: claude-code, codex, cursor, gemini, windsurf. The hook's command line\n"
-		"keeps the policy options.",
+	.more = "Agents: claude-code (or claude), codex, copilot, cursor, gemini, windsurf. The\n"
+		"hook's command line keeps the policy options.\n"
+		"\n"
+		"Example: agentbox hook install claude",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_install },
@@ -214,6 +377,44 @@ static const struct command hook_install = {
 			{ 0 },
 		},
 	.main = install_main,
+};
+
+static const struct command hook_uninstall = {
+	.name = "hook uninstall",
+	.usage = "[OPTIONS] AGENT",
+	.summary = "remove the hook from an agent's settings (shows the change first)",
+	.more = "Example: agentbox hook uninstall claude",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_uninstall },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = uninstall_main,
+};
+
+static const struct option_group groups_survey[] = {
+	{ NULL, options_survey },
+	{ NULL, options_common },
+	{ 0 },
+};
+
+static const struct command hook_list = {
+	.name = "hook list",
+	.usage = "[--json]",
+	.summary = "show which agents have the hook, and where",
+	.groups = groups_survey,
+	.main = survey_main,
+};
+
+static const struct command hook_status = {
+	.name = "hook status",
+	.usage = "[--json] [AGENT]",
+	.summary = "test the installed hooks, and say what was proved",
+	.more = "Starts each hook as the agent would, with an event that it must deny. Whether\n"
+		"the agent calls it, only the agent knows.",
+	.groups = groups_survey,
+	.main = survey_main,
 };
 
 static const struct option_group groups_hook[] = {
@@ -242,11 +443,12 @@ HOOK(windsurf, "windsurf", "Windsurf");
 
 const struct command command_hook = {
 	.name = "hook",
-	.usage = "install | AGENT",
+	.usage = "install | uninstall | list | status | AGENT",
 	.summary = "judge a command that an agent is about to run",
 	.more = "Reads the agent's event from standard input and replies in the format the agent\n"
 		"expects: forbidden commands are denied, escalated ones need approval, and others\n"
-		"are rewritten to run in the box if the agent lets a hook do that.",
+		"are rewritten to run in the box if the agent lets a hook do that. The agent's\n"
+		"own file tools are judged by path, other tools by name (commands.tools).",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },
@@ -255,6 +457,9 @@ const struct command command_hook = {
 	.subs =
 		(const struct command *const[]){
 			&hook_install,
+			&hook_uninstall,
+			&hook_list,
+			&hook_status,
 			&hook_claude_code,
 			&hook_codex,
 			&hook_copilot,
@@ -263,5 +468,5 @@ const struct command command_hook = {
 			&hook_windsurf,
 			NULL,
 		},
-	.main = sub_main,
+	.main = hook_entry,
 };

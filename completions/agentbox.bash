@@ -48,6 +48,8 @@ _agentbox_options()
 	undo) echo '--theirs --ours --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
+	'hook uninstall') echo '--project --yes -y' ;;
+	'hook list' | 'hook status') echo '--json' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
 	alias) echo '--fish' ;;
@@ -72,7 +74,7 @@ _agentbox_words()
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
 	quarantine) echo 'list show restore' ;;
-	hook) echo 'install claude-code codex copilot cursor gemini windsurf' ;;
+	hook) echo 'install uninstall list status claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }
 

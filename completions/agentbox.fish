@@ -191,6 +191,9 @@ complete -c agentbox -n '__agentbox_at quarantine' -a list -d 'List the files in
 complete -c agentbox -n '__agentbox_at quarantine' -a show -d 'Show a file in quarantine'
 complete -c agentbox -n '__agentbox_at quarantine' -a restore -d 'Put files back'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Add the hook to an agent\'s settings'
+complete -c agentbox -n '__agentbox_at hook' -a uninstall -d 'Remove the hook from an agent\'s settings'
+complete -c agentbox -n '__agentbox_at hook' -a list -d 'Show which agents have the hook'
+complete -c agentbox -n '__agentbox_at hook' -a status -d 'Test the installed hooks'
 complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Reply to an event'
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
 complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the services whose variables are known'
@@ -204,6 +207,7 @@ end
 
 function __agentbox_hook
     __agentbox_in hook; and test (count (__agentbox_words)) -ge 2
+    and not __agentbox_in hook uninstall; and not __agentbox_in hook list; and not __agentbox_in hook status
 end
 
 # Policy options: run, check, config show, policy explain, secrets and the hooks.
@@ -356,9 +360,16 @@ complete -c agentbox -n '__agentbox_in trust' -F
 
 complete -c agentbox -n __agentbox_hook -l no-box -d 'Judge only; do not rewrite to agentbox run'
 complete -c agentbox -n __agentbox_hook -l approver -x -a '(__fish_complete_command)' -d 'Ask this program first'
-complete -c agentbox -n '__agentbox_in hook install' -l project -d 'Use the project settings'
-complete -c agentbox -n '__agentbox_in hook install' -l yes -s y -d 'Write without asking'
-complete -c agentbox -n '__agentbox_at hook install' -a 'claude-code codex cursor gemini windsurf'
+for in in '__agentbox_in hook install' '__agentbox_in hook uninstall'
+    complete -c agentbox -n $in -l project -d 'Use the project settings'
+    complete -c agentbox -n $in -l yes -s y -d 'Write without asking'
+end
+for in in '__agentbox_in hook list' '__agentbox_in hook status'
+    complete -c agentbox -n $in -l json -d 'Print JSON'
+end
+for at in '__agentbox_at hook install' '__agentbox_at hook uninstall' '__agentbox_at hook status'
+    complete -c agentbox -n $at -a 'claude-code codex copilot cursor gemini windsurf'
+end
 complete -c agentbox -n '__agentbox_in alias' -l fish -d 'Print functions for fish'
 complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
 for in in '__agentbox_in allow' '__agentbox_in deny'

@@ -175,13 +175,158 @@ claude()
 	[ "$(claude permissionDecision)" = deny ]
 }
 
-@test "hook claude-code: other tools and other events are none of our business" {
-	echo '{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/passwd"}}' >"$BATS_TEST_TMPDIR/event"
-	agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+# tool AGENT EVENT: any event, as it is.
+tool()
+{
+	printf '%s' "$2" >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook "$1" <"$BATS_TEST_TMPDIR/event"
+}
+
+# uses TOOL ARGUMENTS: an event of Claude Code about one of its tools.
+uses()
+{
+	tool claude "$(jq -cn --arg t "$1" --argjson i "$2" --arg d "$WORKSPACE" \
+		'{hook_event_name: "PreToolUse", tool_name: $t, tool_input: $i, cwd: $d}')"
+}
+
+# path FILE [KEY]: arguments that name it.
+path()
+{
+	jq -cn --arg p "$1" --arg k "${2:-file_path}" '{($k): $p, content: "x"}'
+}
+
+@test "hook: file tools are judged by path: writable, protected, hidden" {
+	local name
+
+	mkdir -p "$HOME/.ssh" sub/.git sub/.hidden
+	echo key >"$HOME/.ssh/id_test"
+	ln -s "$HOME/.ssh/id_test" link
+	ln -s "$HOME/nothing" dangling
+	# What a box could do on the host is left to the agent's own rules.
+	for name in src/new.c ./a.txt "$WORKSPACE/sub/b" "$WORKSPACE"; do
+		uses Write "$(path "$name")"
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+	done
+	uses Read "$(path /etc/passwd)"
+	[ -z "$output" ]
+	uses Grep '{"pattern":"x"}'
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' >"$BATS_TEST_TMPDIR/event"
-	agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+	# Outside the writable folders, and protected names, also of a repository in it.
+	for name in "$HOME/x" /etc/motd ../x dangling .envrc .git/hooks/pre-commit sub/.vscode/tasks.json; do
+		uses Edit "$(path "$name")"
+		echo "$name: $output $stderr"
+		[ "$(claude permissionDecision)" = ask ] || [ "$(claude permissionDecision)" = deny ]
+		[ "$(claude updatedInput)" = null ]
+	done
+	uses MultiEdit "$(path .envrc)"
+	[[ "$(claude permissionDecisionReason)" == *"denyWrite"* ]]
+	uses NotebookEdit "$(path "$HOME/x.ipynb" notebook_path)"
+	[[ "$(claude permissionDecisionReason)" == *"$HOME/x.ipynb is outside the writable folders"* ]]
+	# Hidden files, also by a link.
+	for name in Read Write; do
+		uses $name "$(path "$HOME/.ssh/id_test")"
+		[ "$(claude permissionDecision)" = deny ]
+		uses $name "$(path link)"
+		[ "$(claude permissionDecision)" = deny ]
+		[[ "$(claude permissionDecisionReason)" == *".ssh/id_test is hidden"* ]]
+	done
+	# A tool without its path, or with a path that is none, is blocked.
+	for name in '{}' '{"file_path":7}' '{"file_path":""}' '{"file_path":"~nobody/x"}'; do
+		uses Write "$name"
+		[ "$status" -eq 2 ]
+		[ -n "$stderr" ]
+	done
+}
+
+@test "hook: file tools of other agents are judged by path" {
+	local patch
+
+	printf -v patch '*** Begin Patch\n*** Update File: a.c\n@@\n-x\n+y\n*** Add File: %s/x\n+z\n*** End Patch' "$HOME"
+	event codex "$patch" | jq -c '.tool_name = "apply_patch"' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook codex <"$BATS_TEST_TMPDIR/event"
+	[ "$(claude permissionDecision)" = deny ]
+	[[ "$(claude permissionDecisionReason)" == *"$HOME/x is outside"* ]]
+	event codex "${patch//"$HOME"\//}" | jq -c '.tool_name = "apply_patch"' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook codex <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	tool copilot "{\"cwd\":\"$WORKSPACE\",\"toolName\":\"create\",\"toolArgs\":{\"path\":\"$HOME/x\",\"file_text\":\"\"}}"
+	[ "$(said .permissionDecision)" = deny ]
+	tool gemini "{\"hook_event_name\":\"BeforeTool\",\"cwd\":\"$WORKSPACE\",\"tool_name\":\"write_file\",\"tool_input\":{\"file_path\":\"$HOME/x\"}}"
+	[ "$(said .decision)" = deny ]
+	tool gemini "{\"hook_event_name\":\"BeforeTool\",\"cwd\":\"$WORKSPACE\",\"tool_name\":\"write_file\",\"tool_input\":{\"file_path\":\"x\"}}"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	tool windsurf "{\"agent_action_name\":\"pre_write_code\",\"tool_info\":{\"file_path\":\"$HOME/x\"}}"
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"outside the writable folders"* ]]
+	mkdir -p "$HOME/.aws"
+	tool cursor "{\"hook_event_name\":\"beforeReadFile\",\"file_path\":\"$HOME/.aws/credentials\"}"
+	[ "$(said .permission)" = deny ]
+}
+
+@test "hook: other tools are judged by name, and an untrusted project can only deny" {
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{"commands":{"tools":{"mcp__good__*":"allow","mcp__*__delete*":"ask","mcp__bad__*":"deny","Bash":"ask"}}}' \
+		>"$HOME/.config/agentbox/config.json"
+	uses mcp__good__read '{}'
+	[ "$(claude permissionDecision)" = allow ]
+	uses mcp__good__delete_all '{}'
+	[ "$(claude permissionDecision)" = ask ]
+	[[ "$(claude permissionDecisionReason)" == *'commands.tools "mcp__*__delete*"'* ]]
+	uses mcp__bad__x '{}'
+	[ "$(claude permissionDecision)" = deny ]
+	uses WebFetch '{"url":"https://example.com"}'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	# A command is still judged, and still runs in the box.
+	uses Bash '{"command":"make"}'
+	[ "$(claude permissionDecision)" = ask ]
+	[[ "$(claude updatedInput.command)" == *" run "* ]]
+	uses Bash '{"command":"rm -rf /"}'
+	[ "$(claude permissionDecision)" = deny ]
+	# An agent that cannot ask.
+	tool codex '{"hook_event_name":"PreToolUse","tool_name":"mcp__good__delete","tool_input":{}}'
+	[ "$(claude permissionDecision)" = deny ]
+	tool windsurf '{"agent_action_name":"pre_mcp_tool_use","tool_info":{"mcp_server_name":"bad","mcp_tool_name":"y"}}'
+	[ "$status" -eq 2 ]
+	echo '{"commands":{"tools":{"mcp__bad__*":"allow","mcp__good__*":"deny"}}}' >.agentbox.json
+	uses mcp__bad__x '{}'
+	[ "$(claude permissionDecision)" = deny ]
+	uses mcp__good__read '{}'
+	[ "$(claude permissionDecision)" = deny ]
+	# Names have a length.
+	uses "$(printf 'x%.0s' {1..300})" '{}'
+	[ "$status" -eq 2 ]
+}
+
+@test "hook: a request for permission is denied what is forbidden, and nothing else is answered" {
+	local asked
+
+	asked=$(event claude-code 'rm -rf /' | jq -c '.hook_event_name = "PermissionRequest"')
+	tool claude "$asked"
+	[ "$(said .hookSpecificOutput.hookEventName)" = PermissionRequest ]
+	[ "$(said .hookSpecificOutput.decision.behavior)" = deny ]
+	[[ "$(said .hookSpecificOutput.decision.message)" == *recursive-delete-root* ]]
+	tool codex "$(event codex 'rm -rf /' | jq -c '.hook_event_name = "PermissionRequest"')"
+	[ "$(said .hookSpecificOutput.decision.behavior)" = deny ]
+	tool copilot "{\"hookName\":\"permissionRequest\",\"cwd\":\"$WORKSPACE\",\"toolName\":\"bash\",\"toolInput\":{\"command\":\"rm -rf /\"}}"
+	[ "$(said .behavior)" = deny ]
+	# The user decides about these.
+	for asked in make 'git push'; do
+		tool claude "$(event claude-code "$asked" | jq -c '.hook_event_name = "PermissionRequest"')"
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+	done
+}
+
+@test "hook: other tools and other events are not answered" {
+	uses Task '{}'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	tool claude '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}'
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
@@ -216,11 +361,12 @@ claude()
 @test "hook: an approver is asked first, and its answer holds for the agent's session" {
 	hook codex 'git push' --approver "cat >>'$TEST_DIR/asked'; echo '{\"answer\":\"session\"}'"
 	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[ "$(claude permissionDecision)" = allow ]
+	[[ "$(claude updatedInput.command)" == *" run --yes "* ]]
 	[ "$(jq -r '.rule + " " + .command' "$TEST_DIR/asked")" = "git-publish git push" ]
 	# Remembered, without asking.
 	hook codex 'git push'
-	[ -z "$output" ]
+	[ "$(claude permissionDecision)" = allow ]
 	# Another command, another session, and what is forbidden.
 	hook codex 'git push origin'
 	[ "$(claude permissionDecision)" = deny ]
@@ -246,13 +392,17 @@ claude()
 	[ "$(claude permissionDecision)" = ask ]
 }
 
-@test "hook codex: can only deny" {
+@test "hook codex: denies, or rewrites to run in the box" {
 	hook codex 'rm -rf /'
 	[ "$(claude permissionDecision)" = deny ]
 	hook codex 'git push'
 	[ "$(claude permissionDecision)" = deny ]
 	[[ "$(claude permissionDecisionReason)" == *"This needs approval"* ]]
 	hook codex 'make'
+	[ "$(claude permissionDecision)" = allow ]
+	[[ "$(claude updatedInput.command)" == *" run "*" -c make" ]]
+	# Codex has no use for an answer that changes nothing.
+	hook codex 'make' --no-box
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
@@ -288,8 +438,9 @@ claude()
 	agentbox_split hook copilot <"$BATS_TEST_TMPDIR/event"
 	[ "$(said .permissionDecision)" = deny ]
 	hook copilot 'make'
-	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[ "$(said .permissionDecision)" = allow ]
+	[[ "$(said .modifiedArgs.command)" == *" run "*" -c make" ]]
+	[ "$(said .modifiedArgs.description)" = x ]
 }
 
 @test "hook windsurf: a no is an exit status, with the reason beside it" {
@@ -308,6 +459,21 @@ claude()
 	[ "$status" -eq 0 ]
 	[ "$(claude permissionDecision)" = allow ]
 	[ "$(claude updatedInput)" = null ]
+	# The state folder is not needed for a verdict, nor the box's own files for a path.
+	event claude-code 'git push' >"$WORKSPACE/event"
+	agentbox_split run -- "$AGENTBOX" hook claude-code <"$WORKSPACE/event"
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = ask ]
+	[[ "$(claude permissionDecisionReason)" == *git-publish* ]]
+	event codex 'git push' >"$WORKSPACE/event"
+	agentbox_split run -- "$AGENTBOX" hook codex <"$WORKSPACE/event"
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = deny ]
+	[[ "$(claude permissionDecisionReason)" == *git-publish* ]]
+	jq -cn --arg p "$HOME/x" '{hook_event_name: "PreToolUse", tool_name: "Write", tool_input: {file_path: $p}}' >"$WORKSPACE/event"
+	agentbox_split run -- "$AGENTBOX" hook claude <"$WORKSPACE/event"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
 }
 
 @test "hook install: shows the change, asks for a word, writes once" {
@@ -324,12 +490,25 @@ claude()
 	[ "$status" -eq 0 ]
 	[ "$(jq -r .model "$settings")" = x ]
 	[ "$(jq -c .hooks.Stop "$settings")" = '[]' ]
-	[ "$(jq -r '.hooks.PreToolUse[0].matcher' "$settings")" = Bash ]
+	[ "$(jq -r '.hooks.PreToolUse[0].matcher' "$settings")" = "*" ]
+	[ "$(jq -r '.hooks.PermissionRequest | length' "$settings")" = 1 ]
 	[[ "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$settings")" == *"/agentbox hook claude-code" ]]
 	agentbox hook install claude-code --yes
 	[ "$status" -eq 0 ]
 	[[ "$output" == *already* ]]
 	[ "$(jq '.hooks.PreToolUse | length' "$settings")" = 1 ]
+	# Other options replace it, and so do those of an older release.
+	agentbox hook install claude --yes --no-box
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.hooks.PreToolUse[].hooks[].command | endswith("hook claude-code --no-box")]' "$settings")" = '[true]' ]
+	jq '.hooks = {PreToolUse: [{matcher: "Bash", hooks: [{type: "command", command: "/old/agentbox hook claude"}, {type: "command", command: "mine"}]}]}' \
+		"$settings" >"$settings.new"
+	mv "$settings.new" "$settings"
+	agentbox hook install claude-code --yes
+	[ "$(jq '[.hooks.PreToolUse[].hooks[].command | select(contains("agentbox"))] | length' "$settings")" = 1 ]
+	[ "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$settings")" = mine ]
+	jq '.hooks.PreToolUse |= reverse' "$settings" >"$settings.new"
+	mv "$settings.new" "$settings"
 	# And what was written works.
 	event claude-code 'rm -rf /' >"$BATS_TEST_TMPDIR/event"
 	run bash -c "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$settings")" <"$BATS_TEST_TMPDIR/event"
@@ -397,19 +576,93 @@ claude()
 	[ "$(jq '.hooks.PreToolUse | length' "$HOME/dotfiles/settings.json")" = 1 ]
 }
 
+@test "hook uninstall: removes the hook and nothing else" {
+	local settings=$HOME/.claude/settings.json
+
+	mkdir -p "$HOME/.claude"
+	echo '{"model":"x","hooks":{"Stop":[],"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}]}}' |
+		jq . >"$settings"
+	cp "$settings" "$TEST_DIR/before"
+	agentbox hook install claude --yes
+	[ "$status" -eq 0 ]
+	agentbox hook uninstall claude </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"-"*"hook claude-code"* ]]
+	agentbox hook uninstall claude --yes
+	[ "$status" -eq 0 ]
+	[ "$(jq -cS . "$settings")" = "$(jq -cS . "$TEST_DIR/before")" ]
+	agentbox hook uninstall claude --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"does not have the hook"* ]]
+	# A file of its own goes with it.
+	agentbox hook install copilot --yes
+	[ "$status" -eq 0 ]
+	[ "$(jq -r '.version' "$HOME/.copilot/hooks/agentbox.json")" = 1 ]
+	[[ "$(jq -r '.hooks.preToolUse[0].bash' "$HOME/.copilot/hooks/agentbox.json")" == *" hook copilot" ]]
+	agentbox hook uninstall copilot --yes
+	[ "$status" -eq 0 ]
+	[ ! -e "$HOME/.copilot/hooks/agentbox.json" ]
+}
+
+@test "hook list, status: what is installed, what was proved, and what is missing" {
+	local a
+
+	agentbox hook status
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no hook is installed"* ]]
+	for a in claude codex copilot cursor gemini windsurf; do
+		agentbox hook install --yes $a
+		[ "$status" -eq 0 ]
+		[ $a != codex ] || [[ "$output" == *"/hooks"*"--sandbox danger-full-access"* ]]
+	done
+	agentbox hook list
+	[ "$status" -eq 0 ]
+	[ "$(grep -c ' installed ' <<<"$output")" = 6 ]
+	for a in claude copilot cursor gemini windsurf; do
+		agentbox hook status $a
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"denies a test event"*"Not proved"* ]]
+	done
+	agentbox hook status codex
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"denies a test event"*"does not call it before you have trusted it"* ]]
+	printf '[hooks.state."%s:pre_tool_use:0:0"]\ntrusted_hash = "sha256:x"\n' "$HOME/.codex/hooks.json" \
+		>"$HOME/.codex/config.toml"
+	agentbox hook status codex
+	[ "$status" -eq 0 ]
+	agentbox_split hook status --json
+	[ "$(jq '[.hooks[] | select(.installed and (.lacking | length) == 0)] | length' <<<"$output")" = 6 ]
+	agentbox doctor
+	[[ "$output" == *hooks*claude-code*windsurf* ]]
+	# A project names the program: nothing but this one is started.
+	mkdir .claude
+	printf '#!/bin/sh\ntouch "%s"\necho "{\\"deny\\"}"\n' "$TEST_DIR/ran" >agentbox
+	chmod +x agentbox
+	jq -n --arg c "$PWD/agentbox hook claude" '{hooks: {PreToolUse: [{hooks: [{type: "command", command: $c}]}]}}' \
+		>.claude/settings.json
+	agentbox hook status claude
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"another program, which was not tested"* ]]
+	[ ! -e "$TEST_DIR/ran" ]
+	jq -n --arg c "$AGENTBOX hook claude; touch $TEST_DIR/ran" '{hooks: {PreToolUse: [{hooks: [{type: "command", command: $c}]}]}}' \
+		>.claude/settings.json
+	agentbox hook status claude
+	[ ! -e "$TEST_DIR/ran" ]
+	agentbox hook status nobody
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"unknown agent 'nobody'; supported: "* ]]
+}
+
 @test "hook: an agent that is not known is said" {
 	agentbox hook claude-cod
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"did you mean hook claude-code"* ]]
-	agentbox hook install copilot
+	agentbox hook install clod
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"cannot install a hook for copilot; supported: "* ]]
-	agentbox hook install claude
-	[ "$status" -eq 2 ]
-	[[ "$output" == *"unknown agent 'claude'; supported: "* ]]
+	[[ "$output" == *"unknown agent 'clod'; supported: "* ]]
 	# Those that it names are all supported.
 	local a names=${output#*supported: }
-	[ "$(wc -w <<<"$names")" -ge 5 ]
+	[ "$(wc -w <<<"$names")" -ge 6 ]
 	for a in ${names//,/}; do
 		agentbox hook install --yes "$a"
 		[ "$status" -eq 0 ]

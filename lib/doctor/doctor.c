@@ -36,6 +36,7 @@ const struct ab_check ab_checks[] = {
 	{ "memory limit", true, false, ab_check_memory },
 	{ "state folder", true, false, ab_check_state },
 	{ "configuration", false, false, ab_check_config },
+	{ "hooks", true, false, ab_check_hooks },
 	{ "user", false, false, ab_check_identity },
 	{ "surroundings", false, false, ab_check_surroundings },
 };

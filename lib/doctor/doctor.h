@@ -58,6 +58,7 @@ void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v)
 void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v);
+void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);

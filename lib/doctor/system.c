@@ -17,6 +17,7 @@
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
+#include "session/consent/agent_hook.h"
 #include "session/host/cgroup.h"
 #include "session/state/state.h"
 
@@ -132,6 +133,36 @@ void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "%.200s, private to you", path);
 	}
 	ab_state_fini(&state);
+}
+
+/* Which agents call our hook. It is not started here: `hook status` does that. */
+void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	ab_autobuf struct ab_buf names = { 0 };
+	enum ab_health health = AB_HEALTH_OK;
+	struct ab_hook_states states;
+	struct ab_error no = { 0 };
+
+	if (!in->home || ab_hook_survey(in, NULL, false, &states, &no) < 0)
+		return;
+	for (size_t i = 0; i < states.len; i++) {
+		const struct ab_hook_state *s = &states.v[i];
+
+		if (!s->installed)
+			continue;
+		ab_buf_printf(&names, "%s%s%s", names.len ? ", " : "", s->agent,
+			      s->project ? " (project)" : "");
+		if (s->lacking.len) {
+			health = AB_HEALTH_WARN;
+			ab_verdict_remedy(v, "%s: %s", s->agent, s->lacking.v[0]);
+		}
+	}
+	ab_hook_states_fini(&states);
+	if (names.len)
+		ab_verdict_set(v, health, "installed for %s; to test them: agentbox hook status",
+			       names.data);
+	else
+		ab_verdict_set(v, AB_HEALTH_OK, "no agent has the hook of agentbox");
 }
 
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)

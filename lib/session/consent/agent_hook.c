@@ -4,6 +4,11 @@
  * to `agentbox run`, unless the agent itself runs in a box. An agent whose
  * hooks cannot rewrite is better run in a box as a whole.
  *
+ * The agent's own file tools run outside any box: the command that would do the
+ * same ("cat > FILE") is judged, and the policy says whether a box could read or
+ * write that file on the host. Of other tools only the name is judged
+ * (commands.tools). The strictest of these verdicts counts.
+ *
  * Should: deny what it cannot read. Mustn't: allow a command that would then
  * run outside any box.
  */
@@ -20,10 +25,12 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 
+#include "policy/layers/environment.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "session/consent/consent.h"
 #include "session/consent/hook_dialects.h"
+#include "session/consent/hook_files.h"
 #include "session/consent/request.h"
 #include "session/state/approvals.h"
 #include "shell/syntax/quote.h"
@@ -38,7 +45,14 @@ struct hook {
 	const struct ab_hook_request *request;
 	const struct ab_hook_dialect *dialect;
 	struct ab_hook_event event;
-	bool boxed; /* we run in a box, and so does the agent */
+	bool boxed;	    /* we run in a box, and so does the agent */
+	const char *script; /* what is judged: the command, or one that uses the same files */
+};
+
+/* A verdict for another reason than a command rule. */
+struct finding {
+	enum ab_hook_verdict verdict;
+	char *reason; /* NULL: none */
 };
 
 /* Only simple commands in sequence: a test, arithmetic, an assignment or a
@@ -125,7 +139,7 @@ static char *explain_verdict(const struct hook *h, const struct ab_judgement *j,
 	if (part.to - part.from > SHOWN_MAX)
 		part.to = part.from + SHOWN_MAX;
 	segment = ab_strndup(j->text.s + part.from, part.to - part.from);
-	if (segment[0]) {
+	if (segment[0] && h->event.command) {
 		ab_buf_puts(&b, "\n  ");
 		ab_buf_escape(&b, segment);
 		ab_buf_puts(&b, part.to < j->range.to ? "..." : "");
@@ -134,7 +148,7 @@ static char *explain_verdict(const struct hook *h, const struct ab_judgement *j,
 		ab_buf_printf(&b, "\n  Instead: %s", j->instead);
 	if (memory == AB_MEMORY_DENIED)
 		ab_buf_puts(&b, "\n  Approval was asked for, and the answer was no.");
-	else if (verdict == AB_HOOK_DENY && j->decision == AB_ESCALATED)
+	else if (verdict == AB_HOOK_DENY && j->decision == AB_ESCALATED && h->event.command)
 		ab_buf_printf(&b,
 			      "\n  This needs approval, and %s cannot ask for it here. "
 			      "To approve it, a human can run it with agentbox run "
@@ -154,9 +168,111 @@ static enum ab_hook_verdict choose_verdict(const struct hook *h, const struct ab
 		return AB_HOOK_DENY;
 	if (j->decision == AB_ESCALATED && memory == AB_MEMORY_NONE)
 		return d->asks ? AB_HOOK_ASK : AB_HOOK_DENY;
-	if (!confined && !only_changes_folder(j))
+	if (!h->event.command || (!confined && !only_changes_folder(j)))
 		return AB_HOOK_NOTHING;
-	return d->allows ? AB_HOOK_ALLOW : AB_HOOK_NOTHING;
+	return d->allows || rewritten ? AB_HOOK_ALLOW : AB_HOOK_NOTHING;
+}
+
+/* The agent is asking already, or cannot ask. */
+static enum ab_hook_verdict limit_verdict(const struct hook *h, enum ab_hook_verdict verdict)
+{
+	if (verdict == AB_HOOK_ASK && h->event.permission)
+		return AB_HOOK_NOTHING;
+	if (verdict == AB_HOOK_ASK && !h->dialect->asks)
+		return AB_HOOK_DENY;
+	if (verdict == AB_HOOK_ALLOW && !h->dialect->allows)
+		return AB_HOOK_NOTHING;
+	return verdict;
+}
+
+/* Keep the stricter one. Takes over the reason. */
+static void add_finding(struct finding *f, enum ab_hook_verdict verdict, char *reason)
+{
+	if (verdict <= f->verdict) {
+		free(reason);
+		return;
+	}
+	free(f->reason);
+	*f = (struct finding){ verdict, reason };
+}
+
+static void judge_tool(const struct hook *h, const struct ab_policy *policy, struct finding *f)
+{
+	static const enum ab_hook_verdict verdicts[] = {
+		[AB_TOOL_NONE] = AB_HOOK_NOTHING,
+		[AB_TOOL_ALLOW] = AB_HOOK_ALLOW,
+		[AB_TOOL_ASK] = AB_HOOK_ASK,
+		[AB_TOOL_DENY] = AB_HOOK_DENY,
+	};
+	static const char *const words[] = { "", "allows it", "asks", "denies it" };
+	ab_autofree char *name = ab_escape(h->event.tool);
+
+	for (size_t i = 0; i < policy->commands.ntools; i++) {
+		const struct ab_tool_rule *rule = &policy->commands.tools[i];
+
+		if (!ab_name_matches(rule->pattern, h->event.tool, false))
+			continue;
+		/* Commands and files have a verdict of their own. */
+		if (rule->verdict == AB_TOOL_ALLOW && h->event.subject != AB_HOOK_TOOL)
+			continue;
+		add_finding(f, verdicts[rule->verdict],
+			    ab_printf("agentbox: tool %s: commands.tools \"%s\" %s", name,
+				      rule->pattern, words[rule->verdict]));
+	}
+}
+
+static int judge_file(const struct hook *h, const struct ab_policy_input *input,
+		      const struct ab_policy *policy, const char *path, struct finding *f,
+		      struct ab_error *err)
+{
+	static const struct {
+		enum ab_hook_verdict verdict;
+		const char *reason;
+	} places[] = {
+		[AB_FILE_OPEN] = { AB_HOOK_NOTHING, "" },
+		[AB_FILE_OUTSIDE] = { AB_HOOK_ASK, "is outside the writable folders "
+						   "(filesystem.write)" },
+		[AB_FILE_PROTECTED] = { AB_HOOK_ASK, "is protected (filesystem.denyWrite)" },
+		[AB_FILE_DANGLING] = { AB_HOOK_ASK, "is a symbolic link that leads nowhere" },
+		[AB_FILE_HIDDEN] = { AB_HOOK_DENY, "is hidden (filesystem.denyRead)" },
+	};
+	ab_autofree char *real = NULL, *shown = NULL;
+	enum ab_file_place place;
+
+	if (ab_file_find_place(policy, input, path, h->event.subject != AB_HOOK_READ, &place, &real,
+			       err) < 0)
+		return -1;
+	shown = ab_escape(real);
+	add_finding(f, places[place].verdict,
+		    ab_printf("agentbox: %s %s", shown, places[place].reason));
+	return 0;
+}
+
+/* A box already confines the file tools of an agent in it. */
+static int judge_files(const struct hook *h, const struct ab_policy_input *input,
+		       const struct ab_policy *policy, struct finding *f, struct ab_error *err)
+{
+	for (size_t i = 0; i < h->event.paths.len && !h->boxed; i++)
+		if (judge_file(h, input, policy, h->event.paths.v[i], f, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Commands that use the same files in the same way; NULL: none. */
+static char *make_script(const struct hook *h)
+{
+	struct ab_buf b = { 0 };
+
+	if (h->event.command)
+		return ab_strdup(h->event.command);
+	if (!h->event.paths.len || h->boxed)
+		return NULL;
+	for (size_t i = 0; i < h->event.paths.len; i++) {
+		ab_buf_puts(&b, h->event.subject == AB_HOOK_READ ? "cat -- " : "cat > ");
+		ab_quote(&b, h->event.paths.v[i]);
+		ab_buf_puts(&b, "\n");
+	}
+	return ab_buf_take(&b);
 }
 
 static void write_answer(const struct hook *h, const struct ab_hook_answer *answer,
@@ -208,7 +324,7 @@ static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_
 				   const struct ab_policy *policy)
 {
 	struct ab_request request = { .policy = *input,
-				      .script = h->event.command,
+				      .script = h->script,
 				      .session = h->event.session,
 				      .approver = h->request->approver,
 				      .approver_ms = APPROVER_MS,
@@ -220,38 +336,76 @@ static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_
 								       : AB_MEMORY_DENIED;
 }
 
-static int answer_event(const struct hook *h, const struct ab_policy_input *input,
-			const struct ab_policy *policy, struct ab_arena *arena,
-			struct ab_hook_reply *ret, struct ab_error *err)
+/* Answers from outside count in no box: what is approved there is not visible here. */
+static int find_memory(const struct hook *h, const struct ab_policy_input *input,
+		       const struct ab_policy *policy, const struct ab_command *command,
+		       enum ab_memory *ret, struct ab_error *err)
 {
-	struct ab_command command = { .policy = policy,
-				      .cwd = input->cwd,
-				      .script = h->event.command };
-	ab_autofree char *rewritten = NULL, *reason = NULL;
-	enum ab_memory memory = AB_MEMORY_NONE;
-	struct ab_hook_answer a = { 0 };
-	struct ab_judgement j;
-
-	ab_consent_judge(arena, &command, &j);
-	if (j.decision == AB_ESCALATED && recall_answer(h, input, &command, &memory, err) < 0)
+	if (h->boxed)
+		return 0;
+	if (recall_answer(h, input, command, ret, err) < 0)
 		return -1;
-	if (j.decision == AB_ESCALATED && memory == AB_MEMORY_NONE && h->request->approver &&
-	    !h->boxed)
-		memory = ask_approver(h, input, policy);
-	if (h->dialect->rewrites && !h->request->no_box && !h->boxed &&
-	    j.decision != AB_FORBIDDEN && !only_changes_folder(&j))
-		rewritten = rewrite_command(h, j.decision == AB_ESCALATED);
-	if (rewritten && check_utf8(rewritten, err) < 0)
-		return -1;
-	a.verdict = choose_verdict(h, &j, memory, rewritten != NULL);
-	a.command = a.verdict == AB_HOOK_DENY ? NULL : rewritten;
-	a.reason = reason = explain_verdict(h, &j, a.verdict, memory);
-	write_answer(h, &a, ret);
+	if (*ret == AB_MEMORY_NONE && h->request->approver)
+		*ret = ask_approver(h, input, policy);
 	return 0;
 }
 
+/* The command, or one that uses the same files. */
+static int judge_script(const struct hook *h, const struct ab_policy_input *input,
+			const struct ab_policy *policy, struct ab_arena *arena, struct finding *f,
+			char **ret_command, struct ab_error *err)
+{
+	struct ab_command command = { .policy = policy, .cwd = input->cwd, .script = h->script };
+	ab_autofree char *rewritten = NULL;
+	enum ab_memory memory = AB_MEMORY_NONE;
+	enum ab_hook_verdict verdict;
+	struct ab_judgement j;
+
+	ab_consent_judge(arena, &command, &j);
+	if (j.decision == AB_ESCALATED && find_memory(h, input, policy, &command, &memory, err) < 0)
+		return -1;
+	/* What the agent is asking about may be rewritten already. */
+	if (h->event.command && h->dialect->rewrites && !h->request->no_box && !h->boxed &&
+	    !h->event.permission && j.decision != AB_FORBIDDEN && !only_changes_folder(&j))
+		rewritten = rewrite_command(h, j.decision == AB_ESCALATED);
+	if (rewritten && check_utf8(rewritten, err) < 0)
+		return -1;
+	verdict = choose_verdict(h, &j, memory, rewritten != NULL);
+	if (verdict == AB_HOOK_NOTHING)
+		return 0;
+	add_finding(f, verdict, explain_verdict(h, &j, verdict, memory));
+	*ret_command = ab_take(rewritten);
+	return 0;
+}
+
+static int answer_event(struct hook *h, const struct ab_policy_input *input,
+			const struct ab_policy *policy, struct ab_arena *arena,
+			struct ab_hook_reply *ret, struct ab_error *err)
+{
+	ab_autofree char *rewritten = NULL, *script = make_script(h);
+	struct finding f = { 0 };
+	struct ab_hook_answer a;
+	int result = 0;
+
+	h->script = script;
+	if (script)
+		result = judge_script(h, input, policy, arena, &f, &rewritten, err);
+	if (result == 0)
+		result = judge_files(h, input, policy, &f, err);
+	judge_tool(h, policy, &f);
+	if (result == 0) {
+		a.verdict = rewritten && f.verdict == AB_HOOK_ALLOW ? f.verdict
+								    : limit_verdict(h, f.verdict);
+		a.command = a.verdict == AB_HOOK_DENY ? NULL : rewritten;
+		a.reason = f.reason;
+		write_answer(h, &a, ret);
+	}
+	free(f.reason);
+	return result;
+}
+
 /* Uses the policy of the agent's current folder, with its project file. */
-static int judge_in_folder(const struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
+static int judge_in_folder(struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
 {
 	struct ab_policy_input input = h->request->policy;
 	struct ab_arena arena = { 0 };
@@ -284,13 +438,13 @@ int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, st
 	int result = 0;
 
 	if (!h.dialect)
-		return ab_hook_refuse_agent(request->agent, false, err);
+		return ab_hook_refuse_agent(request->agent, err);
 	if (ab_hook_read(h.dialect, request->event, request->event_len, &h.event, err) < 0)
 		return -1;
 	*ret = (struct ab_hook_reply){ .out = ab_strdup(""), .say = ab_strdup("") };
-	if (h.event.command)
+	if (h.event.about)
 		result = judge_in_folder(&h, ret, err);
-	json_decref(h.event.root);
+	ab_hook_event_fini(&h.event);
 	if (result < 0)
 		ab_hook_reply_fini(ret);
 	return result;

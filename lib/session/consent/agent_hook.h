@@ -30,22 +30,50 @@ struct ab_hook_reply {
 	int status; /* exit status */
 };
 
+/* The name of a supported agent, by either of its names; NULL: unknown. */
+const char *ab_hook_agent(const char *name);
+
 int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, struct ab_error *err);
 void ab_hook_reply_fini(struct ab_hook_reply *reply);
 
 /*
- * Adds the hook to an agent's settings. `plan` only reads; `apply` writes the
- * plan's text, unless the file has changed since.
+ * Adds the hook to an agent's settings, or removes it. `plan` only reads; `apply`
+ * writes the plan's text, unless the file has changed since.
  */
 struct ab_hook_plan {
 	char *path;	      /* the settings file */
-	char *before, *after; /* its text; before "": the file does not exist */
+	char *before, *after; /* its text; "": the file does not exist; after NULL: no change */
+	const char *needs;    /* what its user has to do besides, or NULL */
 	struct ab_strv diff;  /* safe to print; empty: no change */
 };
 
-int ab_hook_plan(const struct ab_hook_request *request, bool project, struct ab_hook_plan *ret,
-		 struct ab_error *err);
+int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remove,
+		 struct ab_hook_plan *ret, struct ab_error *err);
 int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err);
 void ab_hook_plan_fini(struct ab_hook_plan *plan);
+
+/*
+ * Where the hook is installed, and what can be proved about it without the agent. With
+ * `test`, a hook is started as the agent would start it, and asked about a command that
+ * must be denied.
+ */
+struct ab_hook_state {
+	const char *agent, *title;
+	char *path;   /* the settings file */
+	bool project; /* the one of the project in the current folder */
+	bool installed;
+	struct ab_strv proved;	/* whole sentences, safe to print */
+	struct ab_strv lacking; /* likewise: why it does not work, or may not */
+};
+
+struct ab_hook_states {
+	struct ab_hook_state *v;
+	size_t len;
+};
+
+/* Of this agent, or of all (NULL). */
+int ab_hook_survey(const struct ab_policy_input *input, const char *agent, bool test,
+		   struct ab_hook_states *ret, struct ab_error *err);
+void ab_hook_states_fini(struct ab_hook_states *states);
 
 #endif

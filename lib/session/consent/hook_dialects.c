@@ -10,6 +10,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "session/consent/agent_hook.h"
 
 static const char *const verdict_names[] = {
 	[AB_HOOK_NOTHING] = "",
@@ -26,14 +27,30 @@ static json_t *replace_command(const struct ab_hook_event *event, const char *co
 	return input;
 }
 
+/* The answer to a request for permission: {"behavior": ..., "message": ...} */
+static json_t *make_behavior(const struct ab_hook_answer *answer)
+{
+	json_t *decision = json_pack("{s:s}", "behavior", verdict_names[answer->verdict]);
+
+	if (answer->verdict == AB_HOOK_DENY)
+		json_object_set_new(decision, "message", json_string(answer->reason));
+	return decision;
+}
+
 /* {"hookSpecificOutput": {"permissionDecision": ..., "updatedInput": ...}} */
 static void write_claude(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
 			 json_t *out)
 {
-	json_t *own = json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse",
+	json_t *own;
+
+	if (event->permission) {
+		own = json_pack("{s:s}", "hookEventName", "PermissionRequest");
+		json_object_set_new(own, "decision", make_behavior(answer));
+	} else {
+		own = json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse",
 				"permissionDecision", verdict_names[answer->verdict],
 				"permissionDecisionReason", answer->reason);
-
+	}
 	if (answer->command)
 		json_object_set_new(own, "updatedInput", replace_command(event, answer->command));
 	json_object_set_new(out, "hookSpecificOutput", own);
@@ -64,92 +81,81 @@ static void write_cursor(const struct ab_hook_event *event, const struct ab_hook
 static void write_copilot(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
 			  json_t *out)
 {
-	(void)event;
+	if (event->permission) {
+		json_t *decision = make_behavior(answer);
+
+		json_object_update(out, decision);
+		json_decref(decision);
+		return;
+	}
 	json_object_set_new(out, "permissionDecision", json_string(verdict_names[answer->verdict]));
 	json_object_set_new(out, "permissionDecisionReason", json_string(answer->reason));
+	if (answer->command)
+		json_object_set_new(out, "modifiedArgs", replace_command(event, answer->command));
 }
 
-/* The member `name` of an object, created if missing. */
-static json_t *get_or_add(json_t *object, const char *name, json_t *(*make)(void))
-{
-	json_t *found = json_object_get(object, name);
-	json_t *made;
+static const struct ab_hook_tool claude_tools[] = {
+	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false },
+	{ NULL, "Read", AB_HOOK_READ, "file_path", false },
+	{ NULL, "NotebookRead", AB_HOOK_READ, "notebook_path", false },
+	{ NULL, "Grep", AB_HOOK_READ, "path", true },
+	{ NULL, "Glob", AB_HOOK_READ, "path", true },
+	{ NULL, "LS", AB_HOOK_READ, "path", true },
+	{ NULL, "Write", AB_HOOK_WRITE, "file_path", false },
+	{ NULL, "Edit", AB_HOOK_WRITE, "file_path", false },
+	{ NULL, "MultiEdit", AB_HOOK_WRITE, "file_path", false },
+	{ NULL, "NotebookEdit", AB_HOOK_WRITE, "notebook_path", false },
+};
 
-	if (found)
-		return found;
-	made = make();
-	json_object_set_new(object, name, made);
-	return made;
-}
+static const struct ab_hook_tool codex_tools[] = {
+	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false },
+	{ NULL, "apply_patch", AB_HOOK_PATCH, "command", false },
+	{ NULL, "view_image", AB_HOOK_READ, "path", true },
+};
 
-static bool runs_command(json_t *hook, const char *command)
-{
-	const char *has = json_string_value(json_object_get(hook, "command"));
+static const struct ab_hook_tool copilot_tools[] = {
+	{ NULL, "bash", AB_HOOK_COMMAND, "command", false },
+	{ NULL, "view", AB_HOOK_READ, "path", false },
+	{ NULL, "create", AB_HOOK_WRITE, "path", false },
+	{ NULL, "edit", AB_HOOK_WRITE, "path", false },
+	{ NULL, "grep", AB_HOOK_READ, "paths", true },
+	{ NULL, "glob", AB_HOOK_READ, "paths", true },
+};
 
-	return has && strcmp(has, command) == 0;
-}
+static const struct ab_hook_tool cursor_tools[] = {
+	{ "beforeShellExecution", NULL, AB_HOOK_COMMAND, "command", false },
+	{ "beforeReadFile", NULL, AB_HOOK_READ, "file_path", false },
+};
 
-/* {"hooks": {EVENT: [{"matcher": TOOL, "hooks": [{"type", "command"}]}]}} */
-static bool install_matched(json_t *settings, const char *event, const char *tool,
-			    const char *command)
-{
-	json_t *list = get_or_add(get_or_add(settings, "hooks", json_object), event, json_array);
-	json_t *group, *hook;
-	size_t i, j;
+static const struct ab_hook_tool gemini_tools[] = {
+	{ NULL, "run_shell_command", AB_HOOK_COMMAND, "command", false },
+	{ NULL, "read_file", AB_HOOK_READ, "file_path", false },
+	{ NULL, "list_directory", AB_HOOK_READ, "dir_path", true },
+	{ NULL, "grep_search", AB_HOOK_READ, "dir_path", true },
+	{ NULL, "glob", AB_HOOK_READ, "dir_path", true },
+	{ NULL, "write_file", AB_HOOK_WRITE, "file_path", false },
+	{ NULL, "replace", AB_HOOK_WRITE, "file_path", false },
+};
 
-	json_array_foreach(list, i, group)
-		json_array_foreach(json_object_get(group, "hooks"), j,
-				   hook) if (runs_command(hook, command)) return false;
-	json_array_append_new(list, json_pack("{s:s, s:[{s:s, s:s}]}", "matcher", tool, "hooks",
-					      "type", "command", "command", command));
-	return true;
-}
+static const struct ab_hook_tool windsurf_tools[] = {
+	{ "pre_run_command", NULL, AB_HOOK_COMMAND, "command_line", false },
+	{ "pre_read_code", NULL, AB_HOOK_READ, "file_path", false },
+	{ "pre_write_code", NULL, AB_HOOK_WRITE, "file_path", false },
+};
 
-static bool install_claude(json_t *settings, const char *command)
-{
-	return install_matched(settings, "PreToolUse", "Bash", command);
-}
-
-static bool install_gemini(json_t *settings, const char *command)
-{
-	return install_matched(settings, "BeforeTool", "run_shell_command", command);
-}
-
-/* {"version": 1, "hooks": {EVENT: [{"command"}]}} */
-static bool install_listed(json_t *settings, const char *event, const char *command)
-{
-	json_t *list = get_or_add(get_or_add(settings, "hooks", json_object), event, json_array);
-	json_t *hook;
-	size_t i;
-
-	json_array_foreach(list, i, hook) if (runs_command(hook, command)) return false;
-	json_array_append_new(list, json_pack("{s:s}", "command", command));
-	return true;
-}
-
-static bool install_cursor(json_t *settings, const char *command)
-{
-	if (!json_object_get(settings, "version"))
-		json_object_set_new(settings, "version", json_integer(1));
-	return install_listed(settings, "beforeShellExecution", command);
-}
-
-static bool install_windsurf(json_t *settings, const char *command)
-{
-	return install_listed(settings, "pre_run_command", command);
-}
+#define TOOLS(list) .tools = (list), .ntools = AB_COUNT(list)
 
 /* Sorted by name. */
 const struct ab_hook_dialect ab_hook_dialects[] = {
 	{
 		.agent = "claude-code",
+		.also = "claude",
 		.title = "Claude Code",
 		.event = "hook_event_name",
-		.event_name = "PreToolUse",
+		.moments = { { "PreToolUse", false, "tool_input", false },
+			     { "PermissionRequest", true, "tool_input", false } },
 		.tool = "tool_name",
-		.tools = "Bash",
-		.input = "tool_input",
-		.command = "command",
+		TOOLS(claude_tools),
 		.cwd = "cwd",
 		.session = "session_id",
 		.allows = true,
@@ -158,42 +164,61 @@ const struct ab_hook_dialect ab_hook_dialects[] = {
 		.write = write_claude,
 		.settings = ".claude/settings.json",
 		.project_settings = ".claude/settings.json",
-		.install = install_claude,
+		.shape = AB_HOOK_SHAPE_MATCHED,
+		.installed = { "PreToolUse", "PermissionRequest" },
 	},
 	{
+		/* It ignores "ask", and "allow" for a command that stays as it is. */
 		.agent = "codex",
 		.title = "Codex CLI",
 		.event = "hook_event_name",
-		.event_name = "PreToolUse",
+		.moments = { { "PreToolUse", false, "tool_input", false },
+			     { "PermissionRequest", true, "tool_input", false } },
 		.tool = "tool_name",
-		.tools = "Bash",
-		.input = "tool_input",
-		.command = "command",
+		TOOLS(codex_tools),
 		.cwd = "cwd",
 		.session = "session_id",
+		.rewrites = true,
 		.write = write_claude,
 		.settings = ".codex/hooks.json",
 		.project_settings = ".codex/hooks.json",
-		.install = install_claude,
+		.shape = AB_HOOK_SHAPE_MATCHED,
+		.installed = { "PreToolUse", "PermissionRequest" },
+		.needs =
+			"Codex runs a hook only after you have trusted it: start codex, open /hooks "
+			"and trust the two hooks of agentbox. Until then codex ignores them without "
+			"a message, in codex exec too.\n"
+			"The box cannot start inside Codex's own sandbox: start codex with --sandbox "
+			"danger-full-access, so that the box confines its commands instead.",
 	},
 	{
+		/* A command that it asks about would run as it was, outside the box. */
 		.agent = "copilot",
 		.title = "Copilot CLI",
+		.event = "hookName",
+		.moments = { { NULL, false, "toolArgs", true },
+			     { "permissionRequest", true, "toolInput", true } },
 		.tool = "toolName",
-		.tools = "bash",
-		.input = "toolArgs",
-		.packed = true,
-		.command = "command",
+		TOOLS(copilot_tools),
 		.cwd = "cwd",
 		.session = "sessionId",
+		.rewrites = true,
 		.write = write_copilot,
+		.settings = ".copilot/hooks/agentbox.json",
+		.project_settings = ".github/hooks/agentbox.json",
+		.shape = AB_HOOK_SHAPE_TYPED,
+		.versioned = true,
+		.installed = { "preToolUse", "permissionRequest" },
 	},
 	{
 		.agent = "cursor",
 		.title = "Cursor",
 		.event = "hook_event_name",
-		.event_name = "beforeShellExecution",
-		.command = "command",
+		.moments = { { "beforeShellExecution", false, NULL, false },
+			     { "beforeMCPExecution", false, NULL, false },
+			     { "beforeReadFile", false, NULL, false } },
+		.tool = "tool_name",
+		TOOLS(cursor_tools),
 		.cwd = "cwd",
 		.session = "conversation_id",
 		.allows = true,
@@ -201,17 +226,17 @@ const struct ab_hook_dialect ab_hook_dialects[] = {
 		.write = write_cursor,
 		.settings = ".cursor/hooks.json",
 		.project_settings = ".cursor/hooks.json",
-		.install = install_cursor,
+		.shape = AB_HOOK_SHAPE_LISTED,
+		.versioned = true,
+		.installed = { "beforeShellExecution", "beforeMCPExecution", "beforeReadFile" },
 	},
 	{
 		.agent = "gemini",
 		.title = "Gemini CLI",
 		.event = "hook_event_name",
-		.event_name = "BeforeTool",
+		.moments = { { "BeforeTool", false, "tool_input", false } },
 		.tool = "tool_name",
-		.tools = "run_shell_command",
-		.input = "tool_input",
-		.command = "command",
+		TOOLS(gemini_tools),
 		.cwd = "cwd",
 		.session = "session_id",
 		.allows = true,
@@ -219,20 +244,27 @@ const struct ab_hook_dialect ab_hook_dialects[] = {
 		.write = write_gemini,
 		.settings = ".gemini/settings.json",
 		.project_settings = ".gemini/settings.json",
-		.install = install_gemini,
+		.shape = AB_HOOK_SHAPE_MATCHED,
+		.installed = { "BeforeTool" },
 	},
 	{
 		.agent = "windsurf",
 		.title = "Windsurf",
 		.event = "agent_action_name",
-		.event_name = "pre_run_command",
-		.input = "tool_info",
-		.command = "command_line",
+		.moments = { { "pre_run_command", false, "tool_info", false },
+			     { "pre_read_code", false, "tool_info", false },
+			     { "pre_write_code", false, "tool_info", false },
+			     { "pre_mcp_tool_use", false, "tool_info", false } },
+		.server = "tool_info.mcp_server_name",
+		.member = "tool_info.mcp_tool_name",
+		TOOLS(windsurf_tools),
 		.cwd = "tool_info.cwd",
 		.session = "trajectory_id",
 		.settings = ".codeium/windsurf/hooks.json",
 		.project_settings = ".windsurf/hooks.json",
-		.install = install_windsurf,
+		.shape = AB_HOOK_SHAPE_LISTED,
+		.installed = { "pre_run_command", "pre_read_code", "pre_write_code",
+			       "pre_mcp_tool_use" },
 	},
 };
 
@@ -240,21 +272,27 @@ const size_t ab_hook_dialect_count = AB_COUNT(ab_hook_dialects);
 
 const struct ab_hook_dialect *ab_hook_find(const char *agent)
 {
-	for (size_t i = 0; i < ab_hook_dialect_count; i++)
-		if (strcmp(ab_hook_dialects[i].agent, agent) == 0)
-			return &ab_hook_dialects[i];
+	for (size_t i = 0; i < ab_hook_dialect_count; i++) {
+		const struct ab_hook_dialect *d = &ab_hook_dialects[i];
+
+		if (strcmp(d->agent, agent) == 0 || (d->also && strcmp(d->also, agent) == 0))
+			return d;
+	}
 	return NULL;
 }
 
-int ab_hook_refuse_agent(const char *agent, bool install, struct ab_error *err)
+const char *ab_hook_agent(const char *name)
+{
+	const struct ab_hook_dialect *d = ab_hook_find(name);
+
+	return d ? d->agent : NULL;
+}
+
+int ab_hook_refuse_agent(const char *agent, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf names = { 0 };
 
 	for (size_t i = 0; i < ab_hook_dialect_count; i++)
-		if (!install || ab_hook_dialects[i].install)
-			ab_buf_printf(&names, "%s%s", i ? ", " : "", ab_hook_dialects[i].agent);
-	return ab_fail(err, AB_EUSAGE, 0,
-		       ab_hook_find(agent) ? "cannot install a hook for %s; supported: %s"
-					   : "unknown agent '%s'; supported: %s",
-		       agent, names.data);
+		ab_buf_printf(&names, "%s%s", i ? ", " : "", ab_hook_dialects[i].agent);
+	return ab_fail(err, AB_EUSAGE, 0, "unknown agent '%s'; supported: %s", agent, names.data);
 }

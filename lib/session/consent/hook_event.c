@@ -1,7 +1,19 @@
+/*
+ * Reads an event of an agent. Agents relay what a model and a project made up,
+ * so nothing in it is trusted: an event that cannot be read as this agent's is
+ * an error, because an empty answer would let the tool run.
+ */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/model/policy.h"
 #include "session/consent/hook_dialects.h"
+
+enum { PATHS_MAX = 256 };
 
 /* The member at a dotted path, or NULL. */
 static json_t *find_member(json_t *value, const char *path)
@@ -15,39 +27,6 @@ static json_t *find_member(json_t *value, const char *path)
 	return path ? value : NULL;
 }
 
-static bool is_listed(const char *names, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *p = names; *p; p += strspn(p, " ")) {
-		size_t word = strcspn(p, " ");
-
-		if (word == len && memcmp(p, name, len) == 0)
-			return true;
-		p += word;
-	}
-	return false;
-}
-
-/*
- * Clears *about unless the event has one of these names at `path`. An event
- * without any name there is not this agent's: it is an error, because an empty
- * answer would let the command run.
- */
-static int check_name(json_t *root, const char *path, const char *names, bool *about,
-		      struct ab_error *err)
-{
-	const char *name;
-
-	if (!path)
-		return 0;
-	name = json_string_value(find_member(root, path));
-	if (!name)
-		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s\"", path);
-	*about = *about && is_listed(names, name);
-	return 0;
-}
-
 static const char *get_text(json_t *root, const char *path)
 {
 	const char *text = json_string_value(find_member(root, path));
@@ -55,53 +34,194 @@ static const char *get_text(json_t *root, const char *path)
 	return text ? text : "";
 }
 
+/* NULL without an error: an event that is not about a tool. */
+static int find_moment(const struct ab_hook_dialect *d, json_t *root,
+		       const struct ab_hook_moment **ret, struct ab_error *err)
+{
+	json_t *member = find_member(root, d->event);
+	const char *name = json_string_value(member);
+
+	*ret = NULL;
+	for (size_t i = 0; i < AB_COUNT(d->moments); i++) {
+		const struct ab_hook_moment *m = &d->moments[i];
+
+		if (m->name ? name && strcmp(m->name, name) == 0 : i == 0 && !member) {
+			*ret = m;
+			return 0;
+		}
+	}
+	/* An event without a name may be this agent's. */
+	if (!name)
+		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s\"", d->event);
+	return 0;
+}
+
 /* The tool's arguments; some agents send them as JSON in a string. */
-static int read_input(const struct ab_hook_dialect *d, struct ab_hook_event *ret,
+static int read_input(const struct ab_hook_moment *m, struct ab_hook_event *ret,
 		      struct ab_error *err)
 {
-	json_t *input = d->input ? find_member(ret->root, d->input) : ret->root;
+	json_t *input = m->input ? find_member(ret->root, m->input) : ret->root;
 	json_error_t why;
 	json_t *unpacked;
 
-	if (d->packed && json_is_string(input)) {
+	if (m->packed && json_is_string(input)) {
 		unpacked = json_loadb(json_string_value(input), json_string_length(input),
 				      JSON_REJECT_DUPLICATES, &why);
 		if (!unpacked)
 			return ab_fail(err, AB_EUSAGE, 0, "the event's %s is not JSON: %s",
-				       d->input, why.text);
+				       m->input, why.text);
 		/* The event owns it from here on. */
-		json_object_set_new(ret->root, d->input, unpacked);
+		json_object_set_new(ret->root, m->input, unpacked);
 		input = unpacked;
 	}
 	if (!json_is_object(input))
 		return ab_fail(err, AB_EUSAGE, 0, "the event has no arguments at \"%s\"",
-			       d->input ? d->input : "");
+			       m->input ? m->input : "");
 	ret->input = input;
 	return 0;
 }
 
-static int read_command(const struct ab_hook_dialect *d, struct ab_hook_event *ret,
-			struct ab_error *err)
+static int read_tool_name(const struct ab_hook_dialect *d, struct ab_hook_event *ret,
+			  struct ab_error *err)
 {
-	bool about = true;
+	const char *server = get_text(ret->root, d->server);
+	const char *member = get_text(ret->root, d->member);
+	const char *name = get_text(ret->root, d->tool);
 
-	if (check_name(ret->root, d->event, d->event_name, &about, err) < 0)
+	ret->tool = member[0] ? ab_printf("mcp__%s__%s", server, member) : ab_strdup(name);
+	if (strlen(ret->tool) > AB_TOOL_NAME_MAX)
+		return ab_fail(err, AB_EUSAGE, 0, "the event's name of a tool is too long");
+	return 0;
+}
+
+static const struct ab_hook_tool *find_tool(const struct ab_hook_dialect *d, const char *event,
+					    const char *name)
+{
+	for (size_t i = 0; i < d->ntools; i++) {
+		const struct ab_hook_tool *t = &d->tools[i];
+
+		if ((!t->event || (event && strcmp(t->event, event) == 0)) &&
+		    (!t->tool || strcmp(t->tool, name) == 0))
+			return t;
+	}
+	return NULL;
+}
+
+static int add_path(const char *path, struct ab_strv *ret)
+{
+	if (!path[0] || strlen(path) >= PATH_MAX || ret->len == PATHS_MAX)
 		return -1;
-	if (!about)
+	ab_strv_add(ret, path);
+	return 0;
+}
+
+/* One path, or a list of them. */
+static int read_paths(json_t *value, struct ab_strv *ret)
+{
+	json_t *element;
+	size_t i;
+
+	if (json_is_string(value))
+		return add_path(json_string_value(value), ret);
+	if (!json_is_array(value))
+		return -1;
+	json_array_foreach(value, i, element)
+	{
+		if (!json_is_string(element) || add_path(json_string_value(element), ret) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_hook_patch_paths(const char *patch, struct ab_strv *ret)
+{
+	static const char *const marks[] = {
+		"*** Add File: ",
+		"*** Update File: ",
+		"*** Delete File: ",
+		"*** Move to: ",
+	};
+
+	while (*patch) {
+		size_t line = strcspn(patch, "\n"), n;
+
+		for (size_t i = 0; i < AB_COUNT(marks); i++) {
+			ab_autofree char *path = NULL;
+			const char *from = patch + strspn(patch, " \t");
+
+			n = strlen(marks[i]);
+			if (from >= patch + line || strncmp(from, marks[i], n) != 0)
+				continue;
+			from += n;
+			path = ab_strndup(from, (size_t)(patch + line - from));
+			path[strcspn(path, "\r")] = '\0';
+			if (add_path(path, ret) < 0)
+				return -1;
+		}
+		patch += line + (patch[line] == '\n');
+	}
+	return ret->len ? 0 : -1;
+}
+
+static int read_argument(const struct ab_hook_moment *m, const struct ab_hook_tool *t,
+			 struct ab_hook_event *ret, struct ab_error *err)
+{
+	json_t *value = find_member(ret->input, t->argument);
+	const char *text = json_string_value(value);
+	bool bad = !text;
+
+	if (!value && t->optional) {
+		ab_strv_add(&ret->paths, ".");
 		return 0;
-	if (check_name(ret->root, d->tool, d->tools, &about, err) < 0)
-		return -1;
-	if (!about)
-		return 0;
-	if (read_input(d, ret, err) < 0)
-		return -1;
-	ret->command = json_string_value(find_member(ret->input, d->command));
-	if (!ret->command)
+	}
+	switch (t->subject) {
+	case AB_HOOK_COMMAND:
+		ret->command = text;
+		break;
+	case AB_HOOK_READ:
+	case AB_HOOK_WRITE:
+		bad = read_paths(value, &ret->paths) < 0;
+		break;
+	case AB_HOOK_PATCH:
+		if (text && ab_hook_patch_paths(text, &ret->paths) < 0)
+			return ab_fail(err, AB_EUSAGE, 0,
+				       "cannot tell which files the patch changes");
+		break;
+	case AB_HOOK_TOOL:
+		break;
+	}
+	if (bad)
 		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s%s%s\"",
-			       d->input ? d->input : "", d->input ? "." : "", d->command);
+			       m->input ? m->input : "", m->input ? "." : "", t->argument);
+	return 0;
+}
+
+static int read_event(const struct ab_hook_dialect *d, struct ab_hook_event *ret,
+		      struct ab_error *err)
+{
+	const struct ab_hook_moment *m;
+	const struct ab_hook_tool *t;
+
+	if (find_moment(d, ret->root, &m, err) < 0)
+		return -1;
+	if (!m)
+		return 0;
+	ret->permission = m->permission;
+	if (read_tool_name(d, ret, err) < 0)
+		return -1;
+	t = find_tool(d, m->name, ret->tool);
+	if (!t && !ret->tool[0])
+		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s\"",
+			       d->tool ? d->tool : d->member);
+	ret->about = true;
+	ret->subject = t ? t->subject : AB_HOOK_TOOL;
 	ret->cwd = get_text(ret->root, d->cwd);
 	ret->session = get_text(ret->root, d->session);
-	return 0;
+	if (!t)
+		return 0;
+	if (read_input(m, ret, err) < 0)
+		return -1;
+	return read_argument(m, t, ret, err);
 }
 
 int ab_hook_read(const struct ab_hook_dialect *dialect, const char *text, size_t len,
@@ -114,12 +234,18 @@ int ab_hook_read(const struct ab_hook_dialect *dialect, const char *text, size_t
 	if (!ret->root)
 		return ab_fail(err, AB_EUSAGE, 0, "the event is not JSON: line %d: %s", why.line,
 			       why.text);
-	if (!json_is_object(ret->root)) {
+	if (!json_is_object(ret->root))
 		ab_fail(err, AB_EUSAGE, 0, "the event is not an object");
-	} else if (read_command(dialect, ret, err) == 0) {
+	else if (read_event(dialect, ret, err) == 0)
 		return 0;
-	}
-	json_decref(ret->root);
-	ret->root = NULL;
+	ab_hook_event_fini(ret);
 	return -1;
+}
+
+void ab_hook_event_fini(struct ab_hook_event *event)
+{
+	json_decref(event->root);
+	free(event->tool);
+	ab_strv_fini(&event->paths);
+	*event = (struct ab_hook_event){ .cwd = "", .session = "" };
 }

@@ -1,8 +1,10 @@
 /*
- * Adds the hook to an agent's settings. The file is read, changed in memory and
- * shown, and only then replaced in one step. Everything else in it stays, in
- * its order.
+ * Adds the hook to an agent's settings, finds it there, and removes it. The file is
+ * read, changed in memory and shown, and only then replaced in one step.
+ * Everything else in it stays, in its order.
  */
+#include "session/consent/hook_install.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +25,7 @@
 enum { SETTINGS_MAX = 4 << 20 };
 
 /* "" if the file does not exist. */
-static int read_settings(const char *path, char **ret, struct ab_error *err)
+int ab_hook_read_settings(const char *path, char **ret, struct ab_error *err)
 {
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
@@ -53,7 +55,7 @@ static char *make_hook_command(const struct ab_hook_request *r)
 	struct ab_buf b = { 0 };
 
 	ab_quote(&b, own ? own : "agentbox");
-	ab_buf_printf(&b, " hook %s", r->agent);
+	ab_buf_printf(&b, " hook %s", ab_hook_find(r->agent)->agent);
 	if (r->no_box)
 		ab_buf_puts(&b, " --no-box");
 	if (r->approver) {
@@ -85,28 +87,222 @@ static int check_shape(json_t *settings, const char *path, struct ab_error *err)
 	return 0;
 }
 
-static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
-			   struct ab_hook_plan *plan, struct ab_error *err)
+/* The member `name` of an object, created if missing. */
+static json_t *get_or_add(json_t *object, const char *name, json_t *(*make)(void))
 {
-	ab_autofree char *command = make_hook_command(r);
-	const char *text = plan->before[0] ? plan->before : "{}";
+	json_t *found = json_object_get(object, name);
+
+	if (found)
+		return found;
+	found = make();
+	json_object_set_new(object, name, found);
+	return found;
+}
+
+/* "PATH/agentbox hook AGENT OPTIONS...", as make_hook_command() writes it or its user by hand. */
+static bool is_own_command(const struct ab_hook_dialect *d, const char *command)
+{
+	static const char program[] = "agentbox";
+	const char *names[] = { d->agent, d->also };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		ab_autofree char *words = ab_printf(" hook %s", names[i] ? names[i] : d->agent);
+		const char *at = strstr(command, words), *end;
+
+		if (!at || (at[strlen(words)] && at[strlen(words)] != ' '))
+			continue;
+		end = at > command && (at[-1] == '\'' || at[-1] == '"') ? at - 1 : at;
+		if ((size_t)(end - command) >= strlen(program) &&
+		    strncmp(end - strlen(program), program, strlen(program)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *get_command(const struct ab_hook_dialect *d, json_t *hook)
+{
+	return json_string_value(
+		json_object_get(hook, d->shape == AB_HOOK_SHAPE_TYPED ? "bash" : "command"));
+}
+
+static bool is_own_hook(const struct ab_hook_dialect *d, json_t *hook)
+{
+	const char *command = get_command(d, hook);
+
+	return command && is_own_command(d, command);
+}
+
+/* The hooks of one entry of an event's list: the entry itself, or the list in it. */
+static json_t *get_inner(const struct ab_hook_dialect *d, json_t *entry)
+{
+	return d->shape == AB_HOOK_SHAPE_MATCHED ? json_object_get(entry, "hooks") : NULL;
+}
+
+static void remove_from_entry(const struct ab_hook_dialect *d, json_t *inner)
+{
+	for (size_t i = json_array_size(inner); i-- > 0;)
+		if (is_own_hook(d, json_array_get(inner, i)))
+			json_array_remove(inner, i);
+}
+
+/* Removes every hook of ours, and what it leaves empty. */
+static void remove_hooks(const struct ab_hook_dialect *d, json_t *settings)
+{
+	json_t *hooks = json_object_get(settings, "hooks");
+	bool removed = false;
+	const char *event;
+	json_t *list;
+	void *next;
+
+	json_object_foreach_safe(hooks, next, event, list)
+	{
+		size_t before = json_array_size(list);
+
+		for (size_t i = before; i-- > 0;) {
+			json_t *entry = json_array_get(list, i), *inner = get_inner(d, entry);
+			size_t had = json_array_size(inner);
+
+			remove_from_entry(d, inner);
+			if (inner ? had && json_array_size(inner) == 0 : is_own_hook(d, entry))
+				json_array_remove(list, i);
+		}
+		if (before && json_array_size(list) == 0) {
+			json_object_del(hooks, event);
+			removed = true;
+		}
+	}
+	if (removed && json_object_size(hooks) == 0)
+		json_object_del(settings, "hooks");
+}
+
+static json_t *make_entry(const struct ab_hook_dialect *d, const char *command)
+{
+	switch (d->shape) {
+	case AB_HOOK_SHAPE_MATCHED:
+		return json_pack("{s:s, s:[{s:s, s:s}]}", "matcher", "*", "hooks", "type",
+				 "command", "command", command);
+	case AB_HOOK_SHAPE_TYPED:
+		return json_pack("{s:s, s:s}", "type", "command", "bash", command);
+	case AB_HOOK_SHAPE_LISTED:
+		break;
+	}
+	return json_pack("{s:s}", "command", command);
+}
+
+static bool has_entry(json_t *list, const json_t *entry)
+{
+	json_t *other;
+	size_t i;
+
+	json_array_foreach(list, i, other)
+	{
+		if (json_equal(other, entry))
+			return true;
+	}
+	return false;
+}
+
+static bool is_installed(const struct ab_hook_dialect *d, json_t *settings, const json_t *entry)
+{
+	json_t *hooks = json_object_get(settings, "hooks");
+
+	for (size_t i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
+		if (!has_entry(json_object_get(hooks, d->installed[i]), entry))
+			return false;
+	return true;
+}
+
+/* A hook of ours with other options is replaced. */
+static void add_hooks(const struct ab_hook_dialect *d, json_t *settings, const char *command)
+{
+	json_t *entry = make_entry(d, command), *hooks;
+
+	if (!is_installed(d, settings, entry)) {
+		remove_hooks(d, settings);
+		if (d->versioned && !json_object_get(settings, "version"))
+			json_object_set_new(settings, "version", json_integer(1));
+		hooks = get_or_add(settings, "hooks", json_object);
+		for (size_t i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
+			json_array_append(get_or_add(hooks, d->installed[i], json_array), entry);
+	}
+	json_decref(entry);
+}
+
+static int parse_settings(const char *path, const char *text, json_t **ret, struct ab_error *err)
+{
 	json_error_t why;
 	json_t *settings;
-	int result;
 
-	settings = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+	settings = json_loads(text[0] ? text : "{}", JSON_REJECT_DUPLICATES, &why);
 	if (!settings)
-		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", plan->path, why.line, why.text);
-	result = check_shape(settings, plan->path, err);
-	if (result == 0 && d->install(settings, command)) {
+		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", path, why.line, why.text);
+	if (check_shape(settings, path, err) < 0) {
+		json_decref(settings);
+		return -1;
+	}
+	*ret = settings;
+	return 0;
+}
+
+/* Nothing but what `hook install` puts into a file of its own. */
+static bool is_leftover(const json_t *settings)
+{
+	return json_object_size(settings) == (json_object_get(settings, "version") ? 1u : 0u);
+}
+
+static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
+			   bool remove, struct ab_hook_plan *plan, struct ab_error *err)
+{
+	ab_autofree char *command = make_hook_command(r);
+	json_t *settings, *old;
+
+	if (parse_settings(plan->path, plan->before, &settings, err) < 0)
+		return -1;
+	old = json_deep_copy(settings);
+	if (remove)
+		remove_hooks(d, settings);
+	else
+		add_hooks(d, settings, command);
+	if (!json_equal(old, settings)) {
 		ab_autofree char *body = json_dumps(settings, JSON_INDENT(2));
 
-		plan->after = ab_printf("%s\n", body);
+		plan->after =
+			remove && is_leftover(settings) ? ab_strdup("") : ab_printf("%s\n", body);
 		ab_text_diff(plan->before, strlen(plan->before), plan->after, strlen(plan->after),
 			     &plan->diff);
 	}
+	json_decref(old);
 	json_decref(settings);
-	return result;
+	return 0;
+}
+
+int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path, char **ret_command,
+			   struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	json_t *settings, *list, *entry, *hook;
+	const char *event;
+	size_t i, k;
+
+	*ret_command = NULL;
+	if (ab_hook_read_settings(path, &text, err) < 0 ||
+	    parse_settings(path, text, &settings, err) < 0)
+		return -1;
+	json_object_foreach(json_object_get(settings, "hooks"), event, list)
+	{
+		json_array_foreach(list, i, entry)
+		{
+			if (!*ret_command && is_own_hook(d, entry))
+				*ret_command = ab_strdup(get_command(d, entry));
+			json_array_foreach(get_inner(d, entry), k, hook)
+			{
+				if (!*ret_command && is_own_hook(d, hook))
+					*ret_command = ab_strdup(get_command(d, hook));
+			}
+		}
+	}
+	json_decref(settings);
+	return 0;
 }
 
 /* A project can come from anybody: its links could lead to one of the user's
@@ -131,21 +327,22 @@ static int check_links(const char *path, const char *project, struct ab_error *e
 	return 0;
 }
 
-int ab_hook_plan(const struct ab_hook_request *request, bool project, struct ab_hook_plan *ret,
-		 struct ab_error *err)
+int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remove,
+		 struct ab_hook_plan *ret, struct ab_error *err)
 {
 	const struct ab_hook_dialect *d = ab_hook_find(request->agent);
 	const char *top = project ? request->policy.cwd : request->policy.home;
 	struct ab_hook_plan plan = { 0 };
 
-	if (!d || !d->install)
-		return ab_hook_refuse_agent(request->agent, true, err);
+	if (!d)
+		return ab_hook_refuse_agent(request->agent, err);
 	if (!top)
 		return ab_fail(err, AB_EUSAGE, 0, "the home folder is unknown: set HOME");
 	plan.path = ab_path_join(top, project ? d->project_settings : d->settings);
+	plan.needs = remove ? NULL : d->needs;
 	if ((project && check_links(plan.path, top, err) < 0) ||
-	    read_settings(plan.path, &plan.before, err) < 0 ||
-	    change_settings(d, request, &plan, err) < 0) {
+	    ab_hook_read_settings(plan.path, &plan.before, err) < 0 ||
+	    change_settings(d, request, remove, &plan, err) < 0) {
 		ab_hook_plan_fini(&plan);
 		return -1;
 	}
@@ -187,15 +384,19 @@ int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err)
 	struct stat st;
 	mode_t mode = 0644;
 
-	if (read_settings(plan->path, &now, err) < 0)
+	if (ab_hook_read_settings(plan->path, &now, err) < 0)
 		return -1;
 	if (strcmp(now, plan->before) != 0)
 		return ab_fail(err, AB_ECONFIG, 0,
 			       "%s has changed in the meantime; nothing was written", plan->path);
-	if (make_folder(plan->path, err) < 0)
+	if (plan->after[0] && make_folder(plan->path, err) < 0)
 		return -1;
 	/* Settings are often links into a dotfiles folder. */
 	real = realpath(plan->path, NULL);
+	if (!plan->after[0])
+		return unlink(real ? real : plan->path) == 0
+			       ? 0
+			       : ab_fail(err, AB_ESYSTEM, errno, "remove %s", plan->path);
 	if (real && stat(real, &st) == 0)
 		mode = st.st_mode & 07777;
 	return write_new(real ? real : plan->path, plan->after, mode, err);
