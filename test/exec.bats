@@ -358,6 +358,10 @@ started()
 	agentbox run --result ../fifo -- touch ran
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"no process reads"* ]]
+	agentbox run --result missing/r -- touch ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--result missing/r: No such file or directory"* ]]
+	[ ! -e missing ]
 	[ ! -e ran ]
 	run timeout 240 bash -c '"$0" run --result 4 -- true 4> >(:)' "$AGENTBOX"
 	[ "$status" -eq 125 ]

@@ -387,12 +387,19 @@ static void check_threads(void)
 	ab_log_fini(&log);
 }
 
+static int open_copy(const char *where, struct ab_copy *ret, struct ab_error *err)
+{
+	return ab_copy_is_fd(where)
+		       ? ab_copy_open_fd("--audit", where, ret, err)
+		       : ab_copy_open_file("--audit", where, AT_FDCWD, where, ret, err);
+}
+
 static int try_copy(const char *where, struct ab_error *err)
 {
 	struct ab_copy copy;
 
 	*err = (struct ab_error){ 0 };
-	if (ab_copy_open("--audit", where, &copy, err) < 0)
+	if (open_copy(where, &copy, err) < 0)
 		return -1;
 	ab_copy_fini(&copy);
 	return 0;
@@ -410,10 +417,10 @@ static void check_places(void)
 	struct ab_copy copy;
 	struct stat st;
 	char number[12];
-	int pair[2];
+	int pair[2], dir;
 
 	mkdir(at("places"), 0700);
-	ok(ab_copy_open("--audit", at("places/new"), &copy, &err) == 0, "a new file");
+	ok(open_copy(at("places/new"), &copy, &err) == 0, "a new file");
 	is_str(copy.path, at("places/new"), "goes by its real path");
 	ok(stat(copy.path, &st) == 0 && (st.st_mode & 07777) == 0600, "and is ours alone");
 	ok(fcntl(copy.fd, F_GETFD) == FD_CLOEXEC, "no program inherits it");
@@ -425,9 +432,19 @@ static void check_places(void)
 	ok(try_copy(at("places/link"), &err) < 0 && strstr(err.text, "symbolic link"), "a link: %s",
 	   err.text);
 	ok(try_copy(at("places/dangling"), &err) < 0 && !exists("places/nowhere"), "makes no file");
-	ok(ab_copy_open("--audit", at("places/here/new"), &copy, &err) == 0, "a folder may be one");
+	ok(open_copy(at("places/here/new"), &copy, &err) == 0, "a folder may be one");
 	is_str(copy.path, at("places/new"), "whose real path is told");
 	ab_copy_fini(&copy);
+	dir = open(at("places"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (rename(at("places"), at("moved")) < 0 || symlink(".", at("places")) < 0)
+		abort();
+	ok(ab_copy_open_file("--audit", "places/late", dir, "late", &copy, &err) == 0,
+	   "a folder that was opened before");
+	is_str(copy.path, at("moved/late"), "counts, not a link that took its place");
+	ab_copy_fini(&copy);
+	close(dir);
+	if (unlink(at("places")) < 0 || rename(at("moved"), at("places")) < 0)
+		abort();
 	ok(try_copy(at("places"), &err) < 0, "a folder: %s", err.text);
 	ok(try_copy(at("places/none/x"), &err) < 0 && err.errnum == ENOENT, "in no folder: %s",
 	   err.text);
@@ -460,19 +477,18 @@ static void check_places(void)
 	snprintf(number, sizeof(number), "%d", pair[0]);
 	ok(try_copy(number, &err) < 0, "the wrong end of a pipe: %s", err.text);
 	snprintf(number, sizeof(number), "%d", pair[1]);
-	ok(ab_copy_open("--audit", number, &copy, &err) == 0 && !copy.path && copy.fd != pair[1],
+	ok(open_copy(number, &copy, &err) == 0 && !copy.path && copy.fd != pair[1],
 	   "the right one has no path");
 	ab_copy_fini(&copy);
 	close(pair[0]);
 	close(pair[1]);
 	pair[0] = open(at("places/new"), O_WRONLY | O_CLOEXEC);
 	snprintf(number, sizeof(number), "%d", pair[0]);
-	ok(ab_copy_open("--audit", number, &copy, &err) == 0, "a file that is open");
+	ok(open_copy(number, &copy, &err) == 0, "a file that is open");
 	is_str(copy.path, at("places/new"), "has one");
 	ab_copy_fini(&copy);
 	unlink(at("places/new"));
-	ok(ab_copy_open("--audit", number, &copy, &err) == 0 && !copy.path,
-	   "unless it was removed");
+	ok(open_copy(number, &copy, &err) == 0 && !copy.path, "unless it was removed");
 	ab_copy_fini(&copy);
 	close(pair[0]);
 	pair[0] = open(top, O_PATH | O_CLOEXEC);
@@ -510,7 +526,7 @@ static void check_slow(const char *name, int fd, int reader)
 	bool failed;
 
 	snprintf(number, sizeof(number), "%d", fd);
-	if (ab_copy_open("--audit", number, &copy, &err) < 0)
+	if (open_copy(number, &copy, &err) < 0)
 		abort();
 	ok(ab_copy_write(&copy, "first\n", 6, &err) == 0, "%s: takes a record", name);
 	memset(big, 'x', 1 << 20);
@@ -561,8 +577,7 @@ static void check_copied(void)
 	ab_autoclose int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	char number[12];
 
-	if (ab_copy_open("--audit", at("copied/copy"), &copy, &err) < 0 ||
-	    ab_log_open(&setup, &log, &err) < 0)
+	if (open_copy(at("copied/copy"), &copy, &err) < 0 || ab_log_open(&setup, &log, &err) < 0)
 		abort();
 	for (int i = 10; i < 14; i++)
 		if (put(&log, i, &err) < 0)
@@ -576,7 +591,7 @@ static void check_copied(void)
 	ab_copy_fini(&copy);
 
 	snprintf(number, sizeof(number), "%d", full);
-	if (full < 0 || ab_copy_open("--audit", number, &copy, &err) < 0)
+	if (full < 0 || open_copy(number, &copy, &err) < 0)
 		abort();
 	ok(put(&log, 14, &err) < 0 && err.errnum == ENOSPC && strstr(err.text, "--audit"),
 	   "a copy that is full: %s", err.text);

@@ -47,18 +47,18 @@ static int check_file(const struct ab_copy *c, struct ab_error *err)
 	return check_names(c, err);
 }
 
-static int open_file(struct ab_copy *c, struct ab_error *err)
+static int open_file(struct ab_copy *c, int dir, const char *file, struct ab_error *err)
 {
 	/* Opening a device can have side effects, so check before opening, and
 	 * check again what was opened. */
-	if (lstat(c->name, &c->st) == 0) {
+	if (fstatat(dir, file, &c->st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISLNK(c->st.st_mode))
 			return fail_copy(err, c, "it is a symbolic link");
 		if (check_file(c, err) < 0)
 			return -1;
 	}
-	c->fd = open(c->name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		     0600);
+	c->fd = openat(dir, file,
+		       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (c->fd < 0 && errno == ENXIO)
 		return fail_copy(err, c, "no process reads this FIFO");
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
@@ -93,22 +93,41 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	return check_names(c, err);
 }
 
-int ab_copy_open(const char *option, const char *where, struct ab_copy *ret, struct ab_error *err)
+bool ab_copy_is_fd(const char *where)
 {
-	struct ab_copy copy = { .fd = -1, .option = option, .name = ab_strdup(where) };
-	bool digits = *where && !where[strspn(where, "0123456789")];
+	return *where && !where[strspn(where, "0123456789")];
+}
 
-	if ((digits ? open_fd(&copy, err) : open_file(&copy, err)) < 0) {
-		ab_copy_fini(&copy);
+static int finish_open(struct ab_copy *copy, int rc, struct ab_copy *ret, struct ab_error *err)
+{
+	if (rc < 0) {
+		ab_copy_fini(copy);
 		return ab_step(err, "record");
 	}
-	copy.named = !digits;
 	/* The path of a pipe is "pipe:[1234]"; a deleted file has none. */
-	copy.path = copy.st.st_nlink ? ab_fd_path(copy.fd) : NULL;
-	if (copy.path && copy.path[0] != '/')
-		free(ab_take(copy.path));
-	*ret = copy;
+	copy->path = copy->st.st_nlink ? ab_fd_path(copy->fd) : NULL;
+	if (copy->path && copy->path[0] != '/')
+		free(ab_take(copy->path));
+	*ret = *copy;
 	return 0;
+}
+
+int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
+		    struct ab_error *err)
+{
+	struct ab_copy copy = { .fd = -1, .option = option, .name = ab_strdup(where) };
+
+	return finish_open(&copy, open_fd(&copy, err), ret, err);
+}
+
+int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
+		      struct ab_copy *ret, struct ab_error *err)
+{
+	struct ab_copy copy = {
+		.fd = -1, .option = option, .name = ab_strdup(where), .named = true
+	};
+
+	return finish_open(&copy, open_file(&copy, dir, file, err), ret, err);
 }
 
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)

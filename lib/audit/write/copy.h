@@ -33,8 +33,13 @@ struct ab_copy {
 		.fd = -1 \
 	}
 
-/* If `where` is all digits, it is a descriptor. `option` is for messages. */
-int ab_copy_open(const char *option, const char *where, struct ab_copy *ret, struct ab_error *err);
+/* `option` and `where` are what the user wrote. A descriptor: */
+bool ab_copy_is_fd(const char *where);
+int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
+		    struct ab_error *err);
+/* The file `file` in the open folder `dir`. */
+int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
+		      struct ab_copy *ret, struct ab_error *err);
 /* Empty a file that was opened by name. A descriptor is left as it is. */
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err);
 /* Write one whole record; SIGPIPE must be blocked. */

@@ -13,6 +13,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/system/path.h"
 #include "base/text/units.h"
 #include "landlock/landlock.h"
@@ -33,6 +34,7 @@
 #include "session/host/unix_sockets.h"
 #include "session/review/review_layer.h"
 #include "session/secrets/uncovered.h"
+#include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
@@ -315,35 +317,39 @@ static char *make_absolute(const struct ab_request *rq, const char *name)
 	return name[0] == '/' ? ab_strdup(name) : ab_path_join(rq->policy.cwd, name);
 }
 
-/* Where the file is, if the links on the way to its folder are followed; NULL: nowhere. */
-static char *find_file(const struct ab_strv *roots, const char *path, bool *ret_led)
+/* The folder of the file, if the links on the way to it are followed; NULL: nowhere. */
+static char *find_folder(const struct ab_strv *roots, const char *path, bool *ret_led)
 {
-	ab_autofree char *folder = ab_path_parent(path), *real = NULL;
+	ab_autofree char *folder = ab_path_parent(path);
 
-	real = ab_host_path_follow(roots, folder, ret_led);
-	return real ? ab_path_join(real, ab_path_name(path)) : NULL;
+	return ab_host_path_follow(roots, folder, ret_led);
 }
 
-/* Open a file for the record, unless a link in `roots` leads there. */
+/* Open a file for the record, unless a link in `roots` leads there. Another box may put one there
+ * at any time, so its folder is opened by its real path, in which no link is followed. */
 static int open_copy(const struct ab_request *rq, const char *option, const char *name,
 		     const struct ab_strv *roots, struct ab_copy *ret, struct ab_error *err)
 {
-	ab_autofree char *path = NULL, *real = NULL;
+	ab_autofree char *path = NULL, *folder = NULL, *real = NULL;
+	ab_autoclose int dir = -1;
 	bool led;
 
-	if (*name && !name[strspn(name, "0123456789")])
-		return ab_copy_open(option, name, ret, err);
+	if (ab_copy_is_fd(name))
+		return ab_copy_open_fd(option, name, ret, err);
 	path = make_absolute(rq, name);
-	real = find_file(roots, path, &led);
+	folder = find_folder(roots, path, &led);
+	real = folder ? ab_path_join(folder, ab_path_name(path)) : NULL;
 	if (led)
 		return refuse_link(option, name, real, err);
-	if (ab_copy_open(option, name, ret, err) < 0)
-		return -1;
-	/* Another box may have put a link there since. */
-	if (!real || !ret->path || strcmp(ret->path, real) == 0)
-		return 0;
-	ab_copy_fini(ret);
-	return refuse_link(option, name, real, err);
+	if (folder)
+		dir = ab_open_beneath(AT_FDCWD, folder, O_PATH | O_DIRECTORY);
+	if (dir < 0 && folder && errno == ELOOP)
+		return refuse_link(option, name, real, err);
+	if (dir < 0) {
+		ab_fail(err, AB_EUSAGE, errno, "%s %s", option, name);
+		return ab_step(err, "record");
+	}
+	return ab_copy_open_file(option, name, dir, ab_path_name(path), ret, err);
 }
 
 int ab_prepare_result(const struct ab_request *rq, const struct ab_policy *policy,
@@ -353,10 +359,10 @@ int ab_prepare_result(const struct ab_request *rq, const struct ab_policy *polic
 	const struct ab_strv everywhere = { list, 1 };
 	bool led = false;
 
-	if (!policy && rq->result[strspn(rq->result, "0123456789")]) {
+	if (!policy && !ab_copy_is_fd(rq->result)) {
 		ab_autofree char *path = make_absolute(rq, rq->result);
 
-		free(find_file(&everywhere, path, &led));
+		free(find_folder(&everywhere, path, &led));
 	}
 	if (led)
 		return 1;
