@@ -825,6 +825,48 @@ static void test_many_kills(void)
 	}
 }
 
+/* A step of a large apply fails, near either end of the list or at both: the threads stop, and what
+ * both have done is taken back. */
+static void fail_many(const char *change, const char *failed, int left)
+{
+	ab_autofree char *before = NULL;
+	struct ab_layer_set set;
+
+	make_set(many_lower, many_upper);
+	{
+		ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+		ab_autostrv struct ab_strv notes = { 0 };
+
+		open_set(&set);
+		ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
+		ab_apply_pick_all(&apply);
+		wait_for_tick();
+		sh("%s", change);
+		before = snapshot("lower");
+		ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) < 0 &&
+			   strstr(error.text, failed),
+		   "after %s it fails: %s", change, error.text);
+		ab_layer_set_fini(&set);
+	}
+	host_is(before, "everything is taken back, and the host's own change stays");
+	ok(is_clean() && sh("[ $(ls upper/d | wc -l) = 540 ]") == 0, "the layer is as it was");
+	ok(apply_paths(all, AB_APPLY_LEAVE) == left, "the same again leaves %d conflicts: %s", left,
+	   error.text);
+	ok(is_clean() && sh("[ $(cat lower/d/* | grep -c 22) = %d ]", 540 - left) == 0,
+	   "and applies all the others");
+}
+
+static void test_many_failures(void)
+{
+	/* In the order of the list: f1, f10, f100, ..., f99. */
+	fail_many("echo mine >lower/d/f1", "d/f1 changed", 1);
+	fail_many("echo mine >lower/d/f99", "d/f99 changed", 1);
+	fail_many("echo mine >lower/d/f300", "d/f300", 1);
+	fail_many("cd lower/d; for i in 1 99 540; do echo mine >f$i; done", "d/f", 3);
+	/* While the files are staged. */
+	fail_many("echo 22 >upper/d/f1; echo 22 >upper/d/f99", "d/f", 0);
+}
+
 /* The project is on another file system than the state folder: originals are copied. */
 static bool move_state(const char *folder)
 {
@@ -863,6 +905,7 @@ static void test_kills_in_memory(void)
 	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
 	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
 	test_many_kills();
+	test_many_failures();
 }
 
 int main(void)
