@@ -39,7 +39,7 @@ records()
 	question 'other.test:80'
 	# Who it is comes a moment later.
 	tty_wait 'curl \(pid [0-9]+, started by (da|ba)?sh\)'
-	tty_matches '\[o\]nce +\[r\]un +\[a\]lways +\[n\]o'
+	tty_matches '\[o\]nce +\[r\]un +\[p\]roject +\[a\]lways +\[n\]o +\[d\]eny always'
 	! tty_matches '^before' || false
 	tty_key o
 	tty_end
@@ -83,6 +83,48 @@ records()
 	grep -q '^          +    "allow": \["other.test"\]' <<<"$output"
 	jq -e '.network.allow | index("other.test") or index("other.test:80")' \
 		"$HOME/.config/agentbox/config.json"
+}
+
+@test "prompt: project is in its settings when the run has ended, and trusted" {
+	box_on_terminal -- sh -c "$fetch; test ! -e .agentbox.json && echo not-yet"
+	question 'other.test:80'
+	tty_key p
+	tty_end
+	[[ "$output" == *"got=200"*"not-yet"* ]]
+	[[ "${output//$'\n'/}" == *"other.test is allowed in $PWD/.agentbox.json from now on:"* ]]
+	[ "$(jq -c .network.allow .agentbox.json)" = '["other.test"]' ]
+	! grep -q other.test "$HOME/.config/agentbox/config.json" || false
+	# The next run does not ask; one that changed it since would.
+	agentbox run --unknown deny -- sh -c "$fetch"
+	[[ "$output" == *"got=200"* ]]
+	echo >>.agentbox.json
+	agentbox run --unknown deny -- sh -c "$fetch"
+	[[ "$output" == *"got=403"* ]]
+}
+
+@test "prompt: deny always is in the user's settings, and is not asked about" {
+	box_on_terminal -- sh -c "$fetch; ${fetch/:\/\/other.test/:\/\/other.test:8080}"
+	question 'other.test:80'
+	tty_key d
+	tty_end
+	[ "$(grep -o 'got=403' <<<"$output" | wc -l)" -eq 2 ]
+	[[ "$output" == *"other.test is denied in "* ]]
+	# Its own answer is not told as a change by somebody else.
+	[[ "$output" != *"settings have changed"* ]]
+	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["other.test"]' ]
+	[ "$(records 'select(.kind == "question") | .answer' | wc -l)" -eq 1 ]
+}
+
+@test "prompt: a group is allowed with its other hosts" {
+	box_on_terminal -- sh -c "curl -s -o /dev/null --max-time 200 http://pypi.org/; curl -s -o /dev/null -w 'then=%{http_code}\\n' --max-time 200 http://files.pythonhosted.org/"
+	question 'pypi.org:80'
+	tty_wait '\[g\]roup @pypi'
+	tty_key g
+	tty_end
+	# Nobody was asked about the second one, which does not exist here.
+	[[ "$output" == *"then=502"* ]]
+	[ "$(records 'select(.kind == "question") | "\(.domain) \(.answer)"')" = "pypi.org run" ]
+	[ "$(records 'select(.kind == "grant") | .entry' | sort | paste -sd' ')" = "*.pypi.org *.pythonhosted.org pypi.org" ]
 }
 
 @test "prompt: Ctrl-C is a no and does not interrupt the command" {
@@ -158,7 +200,7 @@ records()
 	question 'other.test:80'
 	tty_resize 30 4
 	tty_wait '^other.test:80'
-	tty_wait 'o/r/a/n'
+	tty_wait 'o/r/p/a/n/d'
 	tty_resize 80 24
 	tty_wait 'no answer in [0-9]+ s means no'
 	tty_key o

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	if (request.what >= AB_DO_COUNT || request.answer > AB_ANSWER_ALWAYS)
+	if (request.what >= AB_DO_COUNT || request.answer >= AB_CHOICE_COUNT)
 		abort();
 	if ((request.what == AB_DO_ALLOW || request.what == AB_DO_DENY) &&
 	    ab_host_entry_parse(request.entry, strlen(request.entry), &entry, NULL) < 0)

@@ -18,10 +18,10 @@ static int news; /* what the prompt calls */
 static struct ab_host_prompt *prompt;
 static int news_fd;
 
-static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
+static void answered(void *arg, uint32_t number, enum ab_host_choice choice, bool said)
 {
 	(void)arg;
-	dprintf(news_fd, "%u %s%s\n", number, ab_answer_names[answer], said ? "" : " unsaid");
+	dprintf(news_fd, "%u %s%s\n", number, ab_choice_names[choice], said ? "" : " unsaid");
 }
 
 static void redraw(void *arg)
@@ -269,8 +269,9 @@ static void test_keys(void)
 	static const struct {
 		const char *key, *text;
 	} keys[] = {
-		{ "o", "1 once\n" }, { "r", "1 session\n" },	  { "a", "1 always\n" },
-		{ "n", "1 no\n" },   { "\003", "1 no unsaid\n" }, { "\033", "1 no unsaid\n" },
+		{ "o", "1 once\n" },	     { "r", "1 run\n" },	  { "a", "1 always\n" },
+		{ "p", "1 project\n" },	     { "d", "1 never\n" },	  { "n", "1 no\n" },
+		{ "\003", "1 no unsaid\n" }, { "\033", "1 no unsaid\n" },
 	};
 
 	start(PLAIN);
@@ -280,8 +281,8 @@ static void test_keys(void)
 		ask('1');
 		ok(shows_text("\033[?1049h") && shows_text("wants new.example:443"),
 		   "the question stands there");
-		ok(i != 5 ? answers(keys[i].key, keys[i].text)
-			  : (read_it(), type("\033")) && told(keys[i].text),
+		ok(i + 1 != AB_COUNT(keys) ? answers(keys[i].key, keys[i].text)
+					   : (read_it(), type("\033")) && told(keys[i].text),
 		   "the answer %zu is told", i);
 		ok(ask('h') == 'y' && shows_text("\033[?1049l") && told("redraw\n"),
 		   "and the screen is given back");
@@ -495,7 +496,7 @@ static void test_resize(void)
 	clear();
 	ioctl(keep, TIOCSWINSZ, &size);
 	ask('w');
-	ok(shows_text("new.example:443") && shows_text("o/r/a/n"),
+	ok(shows_text("new.example:443") && shows_text("o/r/p/a/n/d"),
 	   "on a smaller screen it is drawn anew");
 	ok(finish() == 0 && memmem(env.screen, env.seen, "\033[?1049l", 8),
 	   "the end of the run takes the question away");
@@ -540,7 +541,7 @@ static void test_own(void)
 	ask('1');
 	ok(shows_text("wants new.example") && has_flags(0),
 	   "it is raw while a question stands there");
-	ok(answers("r", "1 session\n"), "which is answered");
+	ok(answers("r", "1 run\n"), "which is answered");
 	ok(ask('h') == 'y' && shows_text("\033[?1049l") && wait_cooked(),
 	   "and as it was afterwards");
 	clear();

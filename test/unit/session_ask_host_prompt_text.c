@@ -45,16 +45,53 @@ static void test_plain(void)
 	       "agentbox: curl (pid 3, started by npm -> node) wants "
 	       "files.example.com:443                 box 7kq2a\n"
 	       "\n"
-	       "          [o]nce   [r]un   [a]lways   [n]o   [?] more\n"
+	       "          [o]nce  [r]un  [p]roject  [a]lways  [n]o  [d]eny always  [?] more\n"
 	       "          no answer in 47 s means no",
 	       "a question on one line");
 	is_str(usual,
 	       "agentbox: curl (pid 3, started by npm -> node) wants\n"
 	       "          files.example.com:443\n"
 	       "\n"
-	       "          [o]nce   [r]un   [a]lways   [n]o   [?] more\n"
+	       "          [o]nce  [r]un  [p]roject  [a]lways  [n]o\n"
+	       "          [d]eny always  [?] more\n"
 	       "          no answer in 47 s means no",
 	       "a host on a line of its own");
+}
+
+/* The answer of a key, or "-". */
+static const char *answer_of(const struct ab_host_prompt_question *q, int key)
+{
+	enum ab_host_choice choice;
+
+	return ab_host_prompt_choice(q, key, &choice) ? ab_choice_names[choice] : "-";
+}
+
+static void test_choices(void)
+{
+	struct ab_host_prompt_question q = plain();
+	ab_autofree char *group = NULL, *held = NULL, *narrow = NULL;
+
+	is_str(answer_of(&q, 'p'), "project", "a key is a choice");
+	is_str(answer_of(&q, 'd'), "never", "no has an always, too");
+	is_str(answer_of(&q, 'g'), "-", "a host without a group");
+	is_str(answer_of(&q, 'x'), "-", "a key without a choice");
+	q.group = "npm";
+	is_str(answer_of(&q, 'g'), "group", "a host of a group");
+	group = text_of(&q, true, 40, 100);
+	ok(strstr(group, "[r]un  [g]roup @npm  [p]roject") &&
+		   strstr(group, "group    allow all hosts of @npm until the run ends"),
+	   "which is named");
+	narrow = text_of(&q, true, 60, 60);
+	ok(strstr(narrow, "run      allow this host until the run ends (80\n"
+			  "                   and 443 are one)\n"),
+	   "lines break between words");
+	q.held = true;
+	held = text_of(&q, false, 24, 100);
+	ok(strstr(held, "          [o]nce  [r]un  [a]lways  [n]o  [?] more\n"),
+	   "a paused network has no host to save");
+	ok(strcmp(answer_of(&q, 'p'), "-") == 0 && strcmp(answer_of(&q, 'd'), "-") == 0 &&
+		   strcmp(answer_of(&q, 'g'), "-") == 0,
+	   "by no key");
 }
 
 static void test_variants(void)
@@ -130,12 +167,12 @@ static void test_small(void)
 {
 	struct ab_host_prompt_question q = plain();
 	ab_autofree char *two = text_of(&q, false, 2, 20);
-	ab_autofree char *one = text_of(&q, false, 1, 30);
+	ab_autofree char *one = text_of(&q, false, 1, 34);
 	ab_autofree char *dot = text_of(&q, false, 1, 1);
 	ab_autofree char *none = text_of(&q, false, 0, 0);
 
-	is_str(two, "...s.example.com:443\no/r/a/n ?", "the end of a name is kept");
-	is_str(one, "...s.example.com:443 o/r/a/n ?", "on one line");
+	is_str(two, "...s.example.com:443\no/r/p/a/n/d ?", "the end of a name is kept");
+	is_str(one, "...s.example.com:443 o/r/p/a/n/d ?", "on one line");
 	is_str(dot, "3", "on one place");
 	is_str(none, "", "on none");
 }
@@ -207,6 +244,7 @@ static void test_hostile(void)
 int main(void)
 {
 	test_plain();
+	test_choices();
 	test_variants();
 	test_more();
 	test_names();

@@ -213,20 +213,25 @@ static void check_remember(void)
 {
 	begin("remem");
 	open_broker();
-	ok(ab_broker_remember(broker, 5, "github.com") == 0 &&
+	ok(ab_broker_remember(broker, 5, AB_REMEMBER_ALLOW, "github.com") == 0 &&
 		   has_news("+    \"allow\": [\"github.com\"]"),
 	   "remembered, and the change is told");
 	ok(sh("grep -q github.com $T/config/agentbox/config.json") == 0, "in the user's own file");
-	ab_broker_remember(broker, 6, "github.com");
+	ab_broker_remember(broker, 6, AB_REMEMBER_ALLOW, "github.com");
 	is_news("3 6 0 ", "once more changes nothing");
-	ab_broker_remember(broker, 7, "evil \033[2J host");
+	ab_broker_remember(broker, 7, AB_REMEMBER_ALLOW, "evil \033[2J host");
 	ok(has_news("3 7 0! "), "what is no host is refused");
 	ok(sh("grep -q evil $T/config/agentbox/config.json") == 1, "and not written");
+	ok(ab_broker_remember(broker, 8, AB_REMEMBER_DENY, "ads.example") == 0 &&
+		   has_news("ads.example is denied in"),
+	   "a no can be remembered, too");
+	ok(sh("grep -q '\"deny\": \\[\"ads.example\"\\]' $T/config/agentbox/config.json") == 0,
+	   "in its own list");
 	end();
 	begin("below");
 	s.input.profile = "claude";
 	open_broker();
-	ab_broker_remember(broker, 1, "github.com");
+	ab_broker_remember(broker, 1, AB_REMEMBER_ALLOW, "github.com");
 	ok(has_news("\"allow\": [\"github.com\"]"), "with a profile that has a list");
 	ok(sh("grep -q anthropic $T/config/agentbox/config.json") == 1, "nothing of it is copied");
 	end();

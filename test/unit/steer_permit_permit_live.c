@@ -218,7 +218,7 @@ static void check_live(struct box *box)
 	is_str(hear(box), "allow 0 0 files.example 0 0\n", "is lifted by the smallest rule");
 	ok(strstr(SAY(.what = id_of(box, "7")), "asked.example:8080 is allowed"),
 	   "a question that is open");
-	is_str(hear(box), keep(ab_printf("answer 7 %d  0 0\n", AB_ANSWER_SESSION)),
+	is_str(hear(box), keep(ab_printf("answer 7 %d  0 0\n", AB_CHOICE_RUN)),
 	       "is answered for the run");
 	SAY(.what = id_of(box, "7"), .for_ms = 5);
 	is_str(hear(box), "allow 0 0 asked.example:8080 5 0\n",

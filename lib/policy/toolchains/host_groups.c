@@ -299,6 +299,7 @@ static const struct group {
 	const char *name;
 	void (*find)(const struct source *s, struct found *f);
 	const char *hosts[16];
+	bool apart; /* nothing needs them together */
 } groups[] = {
 	{ "github",
 	  NULL,
@@ -322,7 +323,8 @@ static const struct group {
 	  { "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com",
 	    "openrouter.ai", "api.mistral.ai", "api.groq.com", "api.deepseek.com", "api.x.ai",
 	    "api.together.xyz", "api.cohere.com", "api.fireworks.ai", "api.cerebras.ai",
-	    "api.perplexity.ai" } },
+	    "api.perplexity.ai" },
+	  .apart = true },
 };
 
 const char *const ab_group_names[] = { "github", "npm",	  "pypi",     "crates",
@@ -357,4 +359,35 @@ bool ab_group_expand(const char *name, const char *home, char *const *env,
 		return true;
 	}
 	return false;
+}
+
+static bool has_host(const struct group *g, const struct ab_host *host)
+{
+	for (size_t k = 0; g->hosts[k]; k++) {
+		struct ab_host_entry e;
+
+		if (ab_host_entry_parse(g->hosts[k], strlen(g->hosts[k]), &e, NULL) == 0 &&
+		    ab_host_entry_denies(&e, host, 0))
+			return true;
+	}
+	return false;
+}
+
+const char *ab_group_of(const char *text)
+{
+	struct ab_host host;
+
+	if (ab_host_parse(text, strlen(text), &host, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < AB_COUNT(groups); i++)
+		if (!groups[i].apart && has_host(&groups[i], &host))
+			return groups[i].name;
+	return NULL;
+}
+
+void ab_group_hosts(const char *name, struct ab_strv *ret_entries)
+{
+	for (size_t i = 0; i < AB_COUNT(groups); i++)
+		for (size_t k = 0; strcmp(groups[i].name, name) == 0 && groups[i].hosts[k]; k++)
+			ab_strv_add(ret_entries, groups[i].hosts[k]);
 }

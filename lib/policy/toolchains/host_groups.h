@@ -21,4 +21,10 @@ char *ab_group_list(void);
 bool ab_group_expand(const char *name, const char *home, char *const *environ,
 		     struct ab_strv *ret_entries);
 
+/* The group to which a host belongs by the table, or NULL: one whose hosts a tool needs together. The
+ * user's own mirrors are not looked at: this reads no file. */
+const char *ab_group_of(const char *host);
+/* The entries of the table for "name". */
+void ab_group_hosts(const char *name, struct ab_strv *ret_entries);
+
 #endif

@@ -51,7 +51,7 @@ static uint64_t get_time(const struct ab_host_prompt *p)
 static void free_question(struct ab_host_prompt *p)
 {
 	struct ab_host_prompt_question *q = &p->question;
-	const char *texts[] = { q->run_id, q->host, q->door, q->who };
+	const char *texts[] = { q->run_id, q->host, q->door, q->who, q->group };
 
 	for (size_t i = 0; i < AB_COUNT(texts); i++)
 		free((char *)(uintptr_t)texts[i]);
@@ -66,6 +66,7 @@ static void copy_question(struct ab_host_prompt *p, const struct ab_host_prompt_
 	copy.host = ab_strdup(q->host);
 	copy.door = ab_strdup(q->door);
 	copy.who = ab_strdup(q->who);
+	copy.group = ab_strdup(q->group);
 	free_question(p);
 	p->question = copy;
 	p->expires_at = get_time(p) + q->left_ms;
@@ -100,40 +101,36 @@ static void note_drawn(void *arg)
 	p->drawn = true;
 }
 
-static void give_answer(struct ab_host_prompt *p, enum ab_answer answer, bool said)
+static void give_answer(struct ab_host_prompt *p, enum ab_host_choice choice, bool said)
 {
 	if (!p->asking || p->answered)
 		return;
 	p->answered = true;
 	ab_loop_timer_stop(p->watch.loop, &p->escape);
-	p->watch.answered(p->watch.arg, p->question.number, answer, said);
+	p->watch.answered(p->watch.arg, p->question.number, choice, said);
 }
 
 /* True: the key has a meaning here. */
 static bool take_key(struct ab_host_prompt *p, int key)
 {
-	/* 3, 4, 28: Ctrl-C, Ctrl-D and Ctrl-\. Like Escape they count as no. */
-	static const struct {
-		int key;
-		enum ab_answer answer;
-	} meaning[] = {
-		{ 'o', AB_ANSWER_ONCE },   { 'r', AB_ANSWER_SESSION },
-		{ 'a', AB_ANSWER_ALWAYS }, { 'n', AB_ANSWER_NO },
-		{ 3, AB_ANSWER_NO },	   { 4, AB_ANSWER_NO },
-		{ 28, AB_ANSWER_NO },	   { AB_KEY_ESCAPE, AB_ANSWER_NO },
-	};
+	/* Ctrl-C, Ctrl-D and Ctrl-\ count as no, like Escape. */
+	static const int no[] = { 3, 4, 28, AB_KEY_ESCAPE };
+	enum ab_host_choice choice;
 
 	if (key == '?') {
 		p->more = !p->more;
 		ab_terminal_redraw(p->terminal);
 		return true;
 	}
-	for (size_t i = 0; i < AB_COUNT(meaning); i++)
-		if (meaning[i].key == key) {
-			give_answer(p, meaning[i].answer, key >= ' ');
+	for (size_t i = 0; i < AB_COUNT(no); i++)
+		if (no[i] == key) {
+			give_answer(p, AB_CHOICE_NO, false);
 			return true;
 		}
-	return false;
+	if (!ab_host_prompt_choice(&p->question, key, &choice))
+		return false;
+	give_answer(p, choice, true);
+	return true;
 }
 
 static bool had_time_to_read(const struct ab_host_prompt *p)
@@ -149,7 +146,7 @@ static void receive_keys(void *arg, const char *data, size_t len)
 
 	if (len == 0) {
 		p->gone = true;
-		give_answer(p, AB_ANSWER_NO, false);
+		give_answer(p, AB_CHOICE_NO, false);
 		return;
 	}
 	n = ab_key_reader_feed(&p->keys, data, len < 256 ? len : 256, keys);

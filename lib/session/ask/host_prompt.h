@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/system/loop.h"
-#include "session/state/approvals.h"
+#include "session/ask/host_choice.h"
 
 struct ab_buf;
 struct ab_error;
@@ -31,8 +31,13 @@ struct ab_host_prompt_question {
 	bool held;	 /* the monitor has paused the network */
 	const char *who; /* JSON array of processes, hostile text; NULL: unknown */
 	uint64_t left_ms;
-	size_t others; /* questions queued behind it */
+	size_t others;	   /* questions queued behind it */
+	const char *group; /* "npm": the host belongs to it; or NULL */
 };
+
+/* The choice that a key stands for in this question; false: none. Pure. */
+bool ab_host_prompt_choice(const struct ab_host_prompt_question *question, int key,
+			   enum ab_host_choice *ret);
 
 /* Call before the supervisor locks itself in. *ret is NULL if there is no
  * terminal to ask on. `terminal` is the command's; NULL: try /dev/tty. */
@@ -45,7 +50,7 @@ void ab_host_prompt_rescue_get(const struct ab_host_prompt *prompt, struct ab_te
 struct ab_host_prompt_watch {
 	struct ab_loop *loop;
 	/* `said` false: no letter was typed, but Ctrl-C, Escape or the like. */
-	void (*answered)(void *arg, uint32_t number, enum ab_answer answer, bool said);
+	void (*answered)(void *arg, uint32_t number, enum ab_host_choice choice, bool said);
 	void (*redraw)(void *arg);    /* make the command redraw its screen */
 	void (*uncovered)(void *arg); /* ab_host_prompt_asking may be false now */
 	void *arg;

@@ -24,8 +24,54 @@ enum { ARGV_BYTES = 4096 };
 
 static const char margin[] = "          ";
 static const char lead[] = "agentbox: ";
-static const char menu[] = "[o]nce   [r]un   [a]lways   [n]o   [?] more";
-static const char small_menu[] = "o/r/a/n ?";
+static const char small_menu[] = "o/r/p/a/n/d ?";
+
+/* In the order of the menu. `more`: not for a pause of the whole network. */
+static const struct {
+	char key;
+	enum ab_host_choice choice;
+	bool more;
+	const char *label, *meaning; /* "%s": the name of the group */
+} choices[] = {
+	{ 'o', AB_CHOICE_ONCE, false, "[o]nce", "allow these connections; ask again next time" },
+	{ 'r', AB_CHOICE_RUN, false, "[r]un",
+	  "allow this host until the run ends (80 and 443 are one)" },
+	{ 'g', AB_CHOICE_GROUP, true, "[g]roup @%s", "allow all hosts of @%s until the run ends" },
+	{ 'p', AB_CHOICE_PROJECT, true, "[p]roject",
+	  "as run, and add it to .agentbox.json of this project" },
+	{ 'a', AB_CHOICE_ALWAYS, false, "[a]lways", "as run, and add it to your settings" },
+	{ 'n', AB_CHOICE_NO, false, "[n]o", "deny this host until the run ends, on every port" },
+	{ 'd', AB_CHOICE_NEVER, true, "[d]eny always",
+	  "as no, and add it to network.deny in your settings" },
+};
+
+static bool is_offered(const struct ab_host_prompt_question *q, size_t i)
+{
+	if (choices[i].choice == AB_CHOICE_GROUP && !q->group)
+		return false;
+	return !choices[i].more || !q->held;
+}
+
+bool ab_host_prompt_choice(const struct ab_host_prompt_question *q, int key,
+			   enum ab_host_choice *ret)
+{
+	for (size_t i = 0; i < AB_COUNT(choices); i++)
+		if (choices[i].key == key && is_offered(q, i)) {
+			*ret = choices[i].choice;
+			return true;
+		}
+	return false;
+}
+
+/* A text of the table: the name of the group is ours, too. */
+static void put_named(struct ab_buf *b, const char *text, const char *group)
+{
+	const char *at = strstr(text, "%s");
+
+	ab_buf_add(b, text, at ? (size_t)(at - text) : strlen(text));
+	if (at)
+		ab_buf_printf(b, "%s%s", group, at + 2);
+}
 
 static char *name_host(const struct ab_host_prompt_question *q)
 {
@@ -80,13 +126,14 @@ static void put_head(struct ab_strv *lines, const struct ab_host_prompt_question
 {
 	put_sentence(lines, q, who, cols);
 	if (is_punycode(q->host))
-		ab_columns_wrap(lines, margin, margin,
-				"this name contains non-ASCII letters (shown as punycode)", cols);
+		ab_columns_words(lines, margin, margin,
+				 "this name contains non-ASCII letters (shown as punycode)", " ",
+				 cols);
 	if (q->held)
-		ab_columns_wrap(lines, margin, margin,
-				"the monitor has paused the network: new connections "
-				"wait; yes releases them, no denies them",
-				cols);
+		ab_columns_words(lines, margin, margin,
+				 "the monitor has paused the network: new connections "
+				 "wait; yes releases them, no denies them",
+				 " ", cols);
 }
 
 /* Only the host, and only its last lines. */
@@ -116,12 +163,22 @@ static void put_process(struct ab_strv *lines, const json_t *process, size_t col
 		ab_columns_wrap(lines, "          | ", "          : ", words.data, cols);
 }
 
-static const char *const meanings[] = {
-	"once    allow these connections; ask again next time",
-	"run     allow this host until the run ends (80 and 443 are one)",
-	"always  the same, and add it to network.allow in your settings",
-	"no      deny this host until the run ends, on every port",
-};
+static void put_meanings(struct ab_strv *lines, const struct ab_host_prompt_question *q,
+			 size_t cols)
+{
+	static const char hanging[] = "                   ";
+
+	for (size_t i = 0; i < AB_COUNT(choices); i++) {
+		ab_autobuf struct ab_buf text = { 0 };
+		ab_autofree char *first =
+			ab_printf("%s%-7s  ", margin, ab_choice_names[choices[i].choice]);
+
+		if (!is_offered(q, i))
+			continue;
+		put_named(&text, choices[i].meaning, q->group);
+		ab_columns_words(lines, first, hanging, text.data, " ", cols);
+	}
+}
 
 static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 		     const json_t *who, size_t cols)
@@ -134,11 +191,10 @@ static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question
 	size_t n = ab_process_chain_count(who);
 
 	ab_strv_add(lines, "");
-	for (size_t i = 0; i < AB_COUNT(meanings); i++)
-		ab_columns_wrap(lines, margin, margin, meanings[i], cols);
+	put_meanings(lines, q, cols);
 	ab_strv_add(lines, "");
 	ab_columns_wrap(lines, margin, margin, via, cols);
-	ab_columns_wrap(lines, margin, margin, allow, cols);
+	ab_columns_words(lines, margin, margin, allow, " ", cols);
 	if (n == 0)
 		ab_columns_wrap(lines, margin, margin, "the process that wants it is not known",
 				cols);
@@ -149,15 +205,23 @@ static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question
 static void put_foot(struct ab_strv *lines, const struct ab_host_prompt_question *q, size_t cols)
 {
 	struct ab_buf b = { 0 };
+	ab_autobuf struct ab_buf menu = { 0 };
 
 	ab_strv_add(lines, "");
-	ab_columns_wrap(lines, margin, margin, menu, cols);
+	for (size_t i = 0; i < AB_COUNT(choices); i++) {
+		if (!is_offered(q, i))
+			continue;
+		put_named(&menu, choices[i].label, q->group);
+		ab_buf_puts(&menu, "  ");
+	}
+	ab_buf_puts(&menu, "[?] more");
+	ab_columns_words(lines, margin, margin, menu.data, "  ", cols);
 	ab_buf_printf(&b, "no answer in %llu s means no",
 		      (unsigned long long)((q->left_ms + 999) / 1000));
 	if (q->others)
 		ab_buf_printf(&b, "; %zu other question%s", q->others,
 			      q->others == 1 ? " waits" : "s wait");
-	ab_columns_wrap(lines, margin, margin, b.data, cols);
+	ab_columns_words(lines, margin, margin, b.data, " ", cols);
 	ab_buf_fini(&b);
 }
 

@@ -260,6 +260,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_terminal_rescue(&b->duty.rescue);
 	wait_for_box(b);
 	sweep_workspace(b);
+	ab_broker_save_project(b, &lines);
 	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
 	ab_wall_watch_lines(b->walls, &lines);
@@ -289,6 +290,7 @@ static _Noreturn void answer_sweep(struct broker *b)
 	sweep_workspace(b);
 	if (b->stage >= 0)
 		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
+	ab_broker_save_project(b, &lines);
 	a.number = (uint32_t)lines.len;
 	return_files(b, &lines);
 	ab_jobs_finish(b, FINISH_MS, &lines);
@@ -480,6 +482,18 @@ static void answer_violation(struct broker *b, const struct ask *ask, size_t len
 		ab_jobs_add(b, ask, len);
 }
 
+/* The box is gone only when the run ends: until then a project's file waits. */
+static void answer_remember(struct broker *b, const struct ask *ask, size_t len)
+{
+	enum { PROJECT_MAX = 64 };
+	ab_autofree char *text = ab_strndup(ask->text, len - ASK_LEN(0));
+
+	if (text[0] != '0' + AB_REMEMBER_PROJECT)
+		ab_jobs_add(b, ask, len);
+	else if (b->project.len < PROJECT_MAX)
+		ab_strv_add_once(&b->project, text + 1);
+}
+
 static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 {
 	(void)ask;
@@ -499,7 +513,7 @@ static const struct {
 	[ASK_LEAVE] = { 0, 0, answer_leave },
 	[ASK_OWNER] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
 	[ASK_APPROVE] = { 1, TEXT_ROOM, ab_jobs_add },
-	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
+	[ASK_REMEMBER] = { 2, ENTRY_ROOM, answer_remember },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 	[ASK_JUDGE] = { LAYERS_LEN, LAYERS_LEN, answer_judge },

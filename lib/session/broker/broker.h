@@ -48,6 +48,7 @@ struct ab_broker_duty {
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */
 	const struct ab_strv *touched;	   /* with either: fs.touched of the policy */
+	const char *workspace;		   /* of the project's settings */
 	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
 	int locks[2];	/* of the run's kept layers, held until it ends; -1: none */
 	int judge_sock; /* its end of the socket to the supervisor, or -1 */
@@ -63,7 +64,7 @@ enum ab_news_kind {
 	AB_NEWS_SECRET,	    /* number: which; text: its value */
 	AB_NEWS_OWNER,	    /* ticket; text: JSON array of processes */
 	AB_NEWS_APPROVED,   /* ticket; number: enum ab_answer; text: the program's reason, or "" */
-	AB_NEWS_REMEMBERED, /* ticket; text: the change, lines to show */
+	AB_NEWS_REMEMBERED, /* ticket; text: the change, lines to show; not of a project */
 	AB_NEWS_LISTS,	    /* ticket, 0: a file has changed; text: the lists (list_wire.h) */
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
 	AB_NEWS_MEMORY,	    /* number: MiB that the box uses, more than duty->memory */
@@ -108,8 +109,16 @@ void ab_broker_secret(struct ab_broker *broker, size_t i);
 int ab_broker_find_owner(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer);
 /* Ask the approver program (duty->approver) with this JSON object. */
 int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len);
-/* Write this entry into network.allow of the user's own file. */
-int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry);
+/* Write this entry into a list of settings. The project's file is written when the box is gone, and
+ * what happened is a note of ab_broker_swept(): until then the box could have created the file. */
+enum ab_remember {
+	AB_REMEMBER_ALLOW, /* the user's network.allow */
+	AB_REMEMBER_DENY,  /* the user's network.deny */
+	AB_REMEMBER_PROJECT,
+	AB_REMEMBER_COUNT,
+};
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, enum ab_remember where,
+		       const char *entry);
 /* Read all settings again. */
 int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
 /* Pass this record (without a newline) to the --on-violation command (duty->on_violation). One at a

@@ -176,11 +176,14 @@ int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *req
 	return send_request(broker, ASK_APPROVE, ticket, request, len);
 }
 
-int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry)
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, enum ab_remember where,
+		       const char *entry)
 {
-	if (!entry[0] || strlen(entry) > ENTRY_ROOM)
+	ab_autofree char *text = ab_printf("%c%s", '0' + (int)where, entry);
+
+	if (!entry[0] || strlen(text) > ENTRY_ROOM)
 		return -1;
-	return send_request(broker, ASK_REMEMBER, ticket, entry, strlen(entry));
+	return send_request(broker, ASK_REMEMBER, ticket, text, strlen(text));
 }
 
 int ab_broker_reload(struct ab_broker *broker, uint32_t ticket)

@@ -10,6 +10,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "policy/edit/edit_file.h"
+#include "policy/edit/project_file.h"
 #include "policy/layers/layers.h"
 #include "session/ask/approver.h"
 #include "session/broker/broker_state.h"
@@ -54,21 +55,62 @@ static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab
 	return ab_policy_load(&in, ret, notes, err);
 }
 
+static const char *const allow_keys[] = { "network", "allow" };
+static const char *const deny_keys[] = { "network", "deny" };
+
 int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,
 		     struct ab_error *err)
 {
-	static const char *const keys[] = { "network", "allow" };
+	bool deny = job->body[0] == '0' + AB_REMEMBER_DENY;
+	const char *entry = job->body + 1;
 	const struct ab_policy_input *in = b->duty.input;
 	ab_autofree char *path = ab_policy_user_file(in, err);
 	ab_autostrv struct ab_strv diff = { 0 };
 
-	if (!path || ab_edit_file_add(in, path, keys, AB_COUNT(keys), job->body, &diff, err) < 0)
+	if (!path || ab_edit_file_add(in, path, deny ? deny_keys : allow_keys, AB_COUNT(allow_keys),
+				      entry, &diff, err) < 0)
 		return -1;
+	ret->number = deny;
 	if (diff.len)
-		ab_buf_printf(&ret->text, "%s is allowed in %s from now on:", job->body, path);
+		ab_buf_printf(&ret->text, "%s is %s in %s from now on:", entry,
+			      deny ? "denied" : "allowed", path);
 	for (size_t i = 0; i < diff.len; i++)
 		ab_buf_printf(&ret->text, "\n%s", diff.v[i]);
 	return 0;
+}
+
+static int save_in_project(const struct broker *b, const char *workspace, const char *entry,
+			   struct ab_strv *ret_lines, struct ab_error *err)
+{
+	struct ab_project_change change = { .keys = allow_keys,
+					    .nkeys = AB_COUNT(allow_keys),
+					    .value = entry };
+	ab_autostrv struct ab_strv diff = { 0 };
+	struct ab_project_file file;
+	int r = ab_project_file_open(b->duty.input, workspace, &file, err);
+
+	if (r == 0)
+		r = ab_project_file_change(&file, &change, &diff, err);
+	if (r > 0)
+		ab_strv_addf(ret_lines, "%s is allowed in %s from now on:", entry, file.path);
+	for (size_t i = 0; r > 0 && i < diff.len; i++)
+		ab_strv_addf(ret_lines, "          %s", diff.v[i]);
+	ab_project_file_fini(&file);
+	return r < 0 ? -1 : 0;
+}
+
+void ab_broker_save_project(const struct broker *b, struct ab_strv *ret_lines)
+{
+	for (size_t i = 0; i < b->project.len; i++) {
+		const char *entry = b->project.v[i];
+		struct ab_error err = { 0 };
+
+		if (save_in_project(b, b->duty.workspace, entry, ret_lines, &err) == 0)
+			continue;
+		ab_strv_addf(ret_lines, "%s was allowed for this run only: %s", entry, err.text);
+		if (err.hint[0])
+			ab_strv_addf(ret_lines, "          %s", err.hint);
+	}
 }
 
 int ab_work_lists(const struct broker *b, const struct job *job, struct done *ret,

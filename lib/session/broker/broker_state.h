@@ -71,7 +71,8 @@ struct broker {
 	bool ended;			      /* the quarantine has ended the run */
 	struct packet *outbox;
 	size_t npackets;
-	struct job *jobs; /* in order of arrival */
+	struct job *jobs;	/* in order of arrival */
+	struct ab_strv project; /* entries for the project's settings, at the end */
 	int64_t hook_quiet_until;
 	uint64_t hook_missed; /* not reported yet */
 };
@@ -104,6 +105,9 @@ int ab_work_lists(const struct broker *b, const struct job *job, struct done *re
 		  struct ab_error *err);
 int ab_work_violation(const struct broker *b, const struct job *job, struct done *ret,
 		      struct ab_error *err);
+
+/* Write b->project, when the box is gone; *ret_lines: what was done. */
+void ab_broker_save_project(const struct broker *b, struct ab_strv *ret_lines);
 
 /* settings_watch.c. Create it before the box, to tell a file that a box plants from one that
  * existed. */

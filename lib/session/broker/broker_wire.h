@@ -17,7 +17,7 @@ enum kind {
 	ASK_LEAVE,
 	ASK_OWNER,    /* peer */
 	ASK_APPROVE,  /* text: the question */
-	ASK_REMEMBER, /* text: the entry */
+	ASK_REMEMBER, /* text: '0' + enum ab_remember, and the entry */
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
 	ASK_JUDGE,     /* layers; one fd: the listener */

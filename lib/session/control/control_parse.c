@@ -80,10 +80,9 @@ static int read_answer(struct reading *r)
 		if (!r->to->number)
 			return fail_request(r, "this run has no question with that id");
 	}
-	if (strcmp(answer, "run") == 0)
-		r->to->answer = AB_ANSWER_SESSION;
-	else if (!ab_answer_parse(answer, &r->to->answer) || r->to->answer == AB_ANSWER_SESSION)
-		return fail_request(r, "invalid answer; use once, run, always or no");
+	if (!ab_choice_parse(answer, &r->to->answer))
+		return fail_request(r, "invalid answer; use once, run, group, project, always, no "
+				       "or never");
 	return 0;
 }
 

@@ -45,7 +45,7 @@
 
 #include "base/system/loop.h"
 #include "policy/values/host.h"
-#include "session/state/approvals.h"
+#include "session/ask/host_choice.h"
 
 struct ab_error;
 struct ab_fds;
@@ -69,8 +69,8 @@ enum ab_control_do {
 /* A checked request; unused members are 0. */
 struct ab_control_request {
 	enum ab_control_do what;
-	uint32_t number;		/* answer: of the question; pending: from; attach */
-	enum ab_answer answer;		/* AB_ANSWER_SESSION: for this run */
+	uint32_t number; /* answer: of the question; pending: from; attach */
+	enum ab_host_choice answer;
 	char entry[AB_HOST_ENTRY_TEXT]; /* allow, deny: canonical */
 	uint64_t ms;			/* allow, deny: for how long; stop: grace */
 	bool cut;			/* reload */

@@ -21,6 +21,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "policy/model/policy.h"
+#include "policy/values/host_groups.h"
 #include "session/ask/host_prompt.h"
 #include "session/control/box_network.h"
 #include "session/control/steering_state.h"
@@ -130,6 +131,7 @@ static void show_oldest(struct ab_steering *s)
 		.who = q->who,
 		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = s->questions.len - 1,
+		.group = ab_group_of(q->wanted.host),
 	};
 	ab_host_prompt_show(s->setup.prompt, &show);
 }
@@ -174,7 +176,7 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
 		      q->wanted.door, q->who ? q->who : "[]");
 	if (ab_broker_approve(s->setup.broker, q->wanted.number, b.data, b.len) < 0)
-		ab_steering_answer(s, q->wanted.number, AB_ANSWER_NO, "approver");
+		ab_steering_answer(s, q->wanted.number, AB_CHOICE_NO, "approver");
 }
 
 void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wanted)
@@ -219,20 +221,38 @@ static void take_processes(struct ab_steering *s, const struct ab_broker_news *n
 	announce_question(s, q);
 }
 
-static void remember_host(struct ab_steering *s, const struct ab_open_question *q)
+static void remember_host(struct ab_steering *s, const struct ab_open_question *q,
+			  enum ab_remember where)
 {
+	bool deny = where == AB_REMEMBER_DENY;
 	char entry[AB_HOST_ENTRY_TEXT];
 
 	ab_question_entry(q, entry);
 	if (!*entry)
 		return;
-	if (ab_broker_remember(s->setup.broker, q->wanted.number, entry) == 0)
-		s->remembering++;
-	else
+	if (ab_broker_remember(s->setup.broker, q->wanted.number, where, entry) == 0) {
+		s->remembering += where != AB_REMEMBER_PROJECT;
+		ab_strv_addf(&s->saved, "+ %s %s", entry, deny ? "denied" : "allowed");
+	} else {
 		ab_steering_say(s, false,
-				"%s is allowed for this run, but the rule was not saved: agentbox "
-				"allow %s --always",
-				entry, entry);
+				"%s is %s for this run, but the rule was not saved: agentbox %s %s "
+				"--always",
+				entry, deny ? "denied" : "allowed", deny ? "deny" : "allow", entry);
+	}
+}
+
+/* The other hosts of its group: they would be asked about next. */
+static void grant_group(struct ab_steering *s, const char *group, const char *by)
+{
+	ab_autostrv struct ab_strv entries = { 0 };
+
+	ab_group_hosts(group, &entries);
+	for (size_t i = 0; i < entries.len; i++) {
+		struct ab_grant grant = { .deny = false };
+
+		snprintf(grant.entry, sizeof(grant.entry), "%s", entries.v[i]);
+		ab_proxy_grant(ab_steering_proxy(s), &grant, by);
+	}
 }
 
 bool ab_steering_awaits_broker(const struct ab_steering *s)
@@ -240,22 +260,36 @@ bool ab_steering_awaits_broker(const struct ab_steering *s)
 	return s->remembering > 0;
 }
 
-void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_answer answer,
+void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_host_choice choice,
 			const char *by)
 {
-	static const enum ab_host_answer answers[] = {
-		[AB_ANSWER_NO] = AB_HOST_ANSWER_NO,
-		[AB_ANSWER_ONCE] = AB_HOST_ANSWER_ONCE,
-		[AB_ANSWER_SESSION] = AB_HOST_ANSWER_RUN,
-		[AB_ANSWER_ALWAYS] = AB_HOST_ANSWER_RUN,
+	static const struct {
+		enum ab_host_answer answer;
+		bool saved;
+		enum ab_remember where;
+	} meanings[AB_CHOICE_COUNT] = {
+		[AB_CHOICE_NO] = { .answer = AB_HOST_ANSWER_NO },
+		[AB_CHOICE_ONCE] = { .answer = AB_HOST_ANSWER_ONCE },
+		[AB_CHOICE_RUN] = { .answer = AB_HOST_ANSWER_RUN },
+		[AB_CHOICE_GROUP] = { .answer = AB_HOST_ANSWER_RUN },
+		[AB_CHOICE_PROJECT] = { AB_HOST_ANSWER_RUN, true, AB_REMEMBER_PROJECT },
+		[AB_CHOICE_ALWAYS] = { AB_HOST_ANSWER_RUN, true, AB_REMEMBER_ALLOW },
+		[AB_CHOICE_NEVER] = { AB_HOST_ANSWER_NO, true, AB_REMEMBER_DENY },
 	};
 	const struct ab_open_question *q = ab_open_questions_find(&s->questions, number);
+	const char *group;
+	bool host;
 
 	if (!q || !ab_steering_proxy(s))
 		return;
-	if (answer == AB_ANSWER_ALWAYS && q->wanted.why == AB_QUESTION_UNKNOWN)
-		remember_host(s, q);
-	ab_proxy_answer(ab_steering_proxy(s), number, answers[answer], by);
+	host = q->wanted.why == AB_QUESTION_UNKNOWN;
+	group = host && choice == AB_CHOICE_GROUP ? ab_group_of(q->wanted.host) : NULL;
+	if (host && meanings[choice].saved)
+		remember_host(s, q, meanings[choice].where);
+	/* First the question: its record has the answer. */
+	ab_proxy_answer(ab_steering_proxy(s), number, meanings[choice].answer, by);
+	if (group)
+		grant_group(s, group, by);
 }
 
 void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled how,
@@ -278,10 +312,10 @@ void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled
 	show_oldest(s);
 }
 
-static void take_terminal_answer(void *arg, uint32_t number, enum ab_answer answer, bool said)
+static void take_terminal_answer(void *arg, uint32_t number, enum ab_host_choice choice, bool said)
 {
 	(void)said;
-	ab_steering_answer(arg, number, answer, "terminal");
+	ab_steering_answer(arg, number, choice, "terminal");
 }
 
 static void request_redraw(void *arg)
@@ -299,7 +333,9 @@ static void take_approval(struct ab_steering *s, const struct ab_broker_news *ne
 		ab_steering_say(s, false, "the approver gave no answer about %s: %s",
 				q->wanted.host, news->error.text);
 	ab_steering_answer(s, news->ticket,
-			   news->text ? (enum ab_answer)news->number : AB_ANSWER_NO, "approver");
+			   news->text ? ab_choice_of_answer((enum ab_answer)news->number)
+				      : AB_CHOICE_NO,
+			   "approver");
 }
 
 /* Later lines continue the first one. */
@@ -336,6 +372,10 @@ static void take_lists(struct ab_steering *s, const struct ab_broker_news *news)
 				err.text);
 		return;
 	}
+	/* An answer of this run made the change, and has told it. */
+	for (size_t i = changes.len; i-- > 0;)
+		if (ab_strv_has(&s->saved, changes.v[i]))
+			ab_strv_remove(&changes, i);
 	for (size_t i = 0; i < changes.len; i++)
 		ab_steering_say(s, true, "%s%s",
 				i ? "          " : "the settings have changed: ", changes.v[i]);
@@ -437,6 +477,7 @@ void ab_steering_close(struct ab_steering *s, int status)
 	ab_control_tell(s->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
 	say_deferred(s);
 	ab_open_questions_fini(&s->questions);
+	ab_strv_fini(&s->saved);
 	ab_host_lists_fini(&s->lists);
 	ab_thresholds_free(s->thresholds);
 	free(s);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/system/loop.h"
+#include "session/ask/host_choice.h"
 #include "session/broker/list_wire.h"
 #include "session/control/control_socket.h"
 #include "session/control/open_questions.h"
@@ -20,6 +21,7 @@ struct ab_steering {
 	bool has_lists;		    /* `lists` is filled in */
 	bool hook_failed;	    /* and the user was told */
 	unsigned remembering;	    /* rules that the broker is saving */
+	struct ab_strv saved;	    /* changes of the settings that answers of this run made */
 	/* messages held back while a question is shown; the first letter: note or warning */
 	struct ab_strv deferred;
 	unsigned nhints; /* hints about questions, so far */
@@ -43,7 +45,7 @@ void ab_steering_record(struct ab_steering *steering, struct ab_buf *line);
 /* steering.c: a question as JSON; answer a question. */
 json_t *ab_steering_question(const struct ab_steering *steering,
 			     const struct ab_open_question *question);
-void ab_steering_answer(struct ab_steering *steering, uint32_t number, enum ab_answer answer,
+void ab_steering_answer(struct ab_steering *steering, uint32_t number, enum ab_host_choice choice,
 			const char *by);
 
 /* control_requests.c */

@@ -189,6 +189,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .on_violation = r->request->on_violation,
 				       .judge = &judge,
 				       .touched = &p->policy->fs.touched,
+				       .workspace = p->policy->workspace,
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	ab_kept_layers_locks(&p->kept, duty.locks);

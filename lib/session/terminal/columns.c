@@ -150,3 +150,36 @@ void ab_columns_wrap(struct ab_strv *lines, const char *first, const char *rest,
 		at += n;
 	} while (at < len);
 }
+
+/* How much of the text goes on this line: all of it, or up to a gap; 0: no gap fits. */
+static size_t find_break(const char *text, const char *gap, size_t room)
+{
+	size_t best = 0;
+
+	if (strlen(text) <= room)
+		return strlen(text);
+	for (const char *at = strstr(text, gap); at && (size_t)(at - text) <= room;
+	     at = strstr(at + 1, gap))
+		best = (size_t)(at - text);
+	return best;
+}
+
+void ab_columns_words(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		      const char *gap, size_t cols)
+{
+	size_t margin = strlen(first);
+
+	while (*text) {
+		size_t n = margin < cols ? find_break(text, gap, cols - margin) : 0;
+		ab_autofree char *part = ab_strndup(text, n);
+
+		if (n == 0) {
+			ab_columns_wrap(lines, first, rest, text, cols);
+			return;
+		}
+		ab_columns_wrap(lines, first, rest, part, cols);
+		text += n;
+		text += strspn(text, " ");
+		first = rest;
+	}
+}

@@ -28,5 +28,8 @@ size_t ab_columns_tail(struct ab_buf *b, const char *text, size_t room);
  * the same length. */
 void ab_columns_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
 		     size_t cols);
+/* The same for our own text: breaks it between `gap`, such as two blanks, where it can. */
+void ab_columns_words(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		      const char *gap, size_t cols);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/loop.h"
+#include "policy/values/host_groups.h"
 #include "session/ask/host_prompt.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
@@ -21,6 +22,7 @@ struct open_question {
 	char id[32];
 	uint32_t number;
 	char *host, *door, *who;
+	const char *group; /* or NULL */
 	uint16_t port;
 	bool held, told;
 	int64_t until;
@@ -75,7 +77,8 @@ static void show_oldest(struct ab_questions *s)
 						.held = q->held,
 						.who = q->who,
 						.left_ms = left > 0 ? (uint64_t)left : 0,
-						.others = s->len ? s->len - 1 : 0 };
+						.others = s->len ? s->len - 1 : 0,
+						.group = q->group };
 
 	if (s->len && ab_host_prompt_usable(s->prompt)) {
 		ab_host_prompt_show(s->prompt, &show);
@@ -108,6 +111,7 @@ static void take_asked(struct ab_questions *s, const json_t *event)
 	q->door = ab_strdup(ab_json_text(event, "door"));
 	q->who = json_dumps(json_object_get(event, "process"), JSON_COMPACT);
 	q->port = (uint16_t)ab_json_count(event, "port");
+	q->group = ab_group_of(q->host);
 	q->held = ab_json_is(event, "why", "held");
 	q->told = told;
 	q->until = ab_now_ms() + (int64_t)ab_json_count(event, "left_ms");
@@ -153,22 +157,17 @@ static void packet_ready(struct ab_source *source, uint32_t events)
 	json_decref(packet);
 }
 
-static void send_answer(void *arg, uint32_t number, enum ab_answer answer, bool said)
+static void send_answer(void *arg, uint32_t number, enum ab_host_choice choice, bool said)
 {
-	static const char *const words[] = {
-		[AB_ANSWER_NO] = "no",
-		[AB_ANSWER_ONCE] = "once",
-		[AB_ANSWER_SESSION] = "run",
-		[AB_ANSWER_ALWAYS] = "always",
-	};
 	struct ab_questions *s = arg;
 	struct ab_error err;
 
 	(void)said;
 	if (s->len && s->v[0].number == number)
-		(void)ab_steer_send(
-			&s->steer, "answer",
-			json_pack("{s:s,s:s}", "id", s->v[0].id, "answer", words[answer]), &err);
+		(void)ab_steer_send(&s->steer, "answer",
+				    json_pack("{s:s,s:s}", "id", s->v[0].id, "answer",
+					      ab_choice_names[choice]),
+				    &err);
 }
 
 static void pass_redraw(void *arg)
