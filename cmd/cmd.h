@@ -88,6 +88,8 @@ enum option_id {
 	ID_THEIRS,
 	ID_OURS,
 	ID_MAN,
+	ID_READ,
+	ID_WRITE,
 	ID_HELP,
 };
 

@@ -22,7 +22,8 @@ _agentbox_options()
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ps) echo '--all -a --json' ;;
-	ports | why) echo '--json' ;;
+	ports) echo '--json' ;;
+	why) echo '--json --read --write --profile= --config= --workspace=' ;;
 	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
 	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
 	stop) echo '--all --grace=' ;;
@@ -230,7 +231,8 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_layers) $(_agentbox_any_runs)" -- "$2")) ;;
 	why)
-		COMPREPLY=($(compgen -W "last $(_agentbox_denials) $(_agentbox_any_runs)" -- "$2")) ;;
+		_agentbox_paths -f "$2"
+		COMPREPLY+=($(compgen -W "last $(_agentbox_denials) $(_agentbox_any_runs)" -- "$2")) ;;
 	allow | deny)
 		# A name in the current folder could be a host, too.
 		[[ $2 != */* && $2 != "~"* ]] || _agentbox_paths -f "$2"

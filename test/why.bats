@@ -45,8 +45,10 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"refused: 200"* ]]
 	# The last run was refused nothing, the one before it still was.
 	agentbox why
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"nothing was denied in the last run, "*": python3 "*"--trace-denials"* ]]
+	agentbox why last
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"nothing was denied in the last run"* ]]
 	agentbox why "${id%-1}"
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" == "$id"*"other.test:80  not on the allow list" ]]
@@ -63,6 +65,8 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		[ "$status" -eq 0 ]
 		[[ "${lines[0]}" == "agentbox denied two.test:80: "* ]]
 	done
+	agentbox why
+	[[ "$output" == *"2 things were denied in this run:"*"-1 "*"one.test:80"*"-2 "*"two.test:80"* ]]
 	agentbox_split why --json last
 	[ "$status" -eq 0 ]
 	jq -e '.domain == "two.test" and .count == 1 and .live == false and .request.status == 403 and
@@ -279,4 +283,80 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox_split run --unknown deny -- curl -s -o /dev/null http://other.test/
 	agentbox_split why
 	[[ "$output" == *"(profile default)."* ]]
+}
+
+# policy JQ VALUE ARG...: that part of the first answers from the settings is exactly this.
+policy()
+{
+	local filter=$1 want=$2 got
+	shift 2
+
+	agentbox_split why --json "$@"
+	[ "$status" -eq 0 ] || return 1
+	got=$(jq -c "$filter" <<<"$output")
+	[ "$got" = "$want" ] && return 0
+	echo "$filter: $got, not $want"
+	return 1
+}
+
+@test "why: hosts are answered from the settings, with the entry and its place" {
+	local file="~/.config/agentbox/config.json" one='[.answers[] | [.access, .rule, .entry, .from]]'
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "network": {\n"allow": ["github.com", "p.test:8080"],\n"deny": ["ads.test"] } }' \
+		>"$HOME/.config/agentbox/config.json"
+	policy "$one" "[[\"allow\",\"network.allow\",\"github.com\",\"$file:2\"]]" github.com
+	policy "$one" "[[\"deny\",\"network.deny\",\"ads.test\",\"$file:3\"]]" ads.test:8080
+	policy "$one" '[["ask","network.unknown","ask","profile default"]]' other.test
+	policy "$one" "[[\"allow\",\"network.allow\",\"p.test:8080\",\"$file:2\"]]" p.test:8080
+	policy "$one" '[["deny","network.mode","blocked","profile ci"]]' --profile ci github.com
+	policy '.answers[0].access' '"deny"' 10.1.2.3
+	agentbox why other.test
+	[[ "$output" == *"agentbox run --allow other.test -- ..."*"agentbox allow other.test --always"* ]]
+	agentbox why ads.test
+	[[ "$output" == *"agentbox deny ads.test --undo"* ]]
+	# What it says is what a run does.
+	agentbox allow other.test --always
+	policy '.answers[0].access' '"allow"' other.test
+	: >other.test
+	agentbox why other.test
+	[ "$status" -eq 2 ] && [[ "$output" == *"could be a host or a file"*"./other.test"* ]]
+	policy .about '"host"' other.test.
+	policy .about '"path"' ./other.test
+	agentbox why '*.test'
+	[ "$status" -eq 2 ]
+	agentbox why nosuchrun
+	[ "$status" -eq 1 ] && [[ "$output" == *"no run named nosuchrun"*"agentbox why -- nosuchrun"* ]]
+}
+
+@test "why: paths and commands are answered from the settings, as a run treats them" {
+	local both='[.answers[] | [.subject, .access, .rule]]' hint
+	mkdir -p "$HOME/.config/agentbox" "$HOME/.ssh" && : >"$HOME/.ssh/id_x"
+	echo '{ "commands": { "rules": [{ "prefix": ["make", "deploy"], "decision": "forbidden" }] } }' \
+		>"$HOME/.config/agentbox/config.json"
+	policy "$both" '[["read","deny","filesystem.denyRead"],["write","deny","filesystem.denyRead"]]' '~/.ssh/id_x'
+	policy '.answers[0] | [.entry, .from]' "[\"$HOME/.ssh/*\",\"profile default\"]" --read "$HOME/.ssh/id_x"
+	policy "$both" '[["read","allow",null],["write","allow","filesystem.write"]]' ./new
+	policy "$both" '[["read","allow",null],["write","deny","filesystem.denyWrite"]]' .envrc
+	policy "$both" '[["write","deny","filesystem.write"]]' --write /etc/hosts
+	policy "$both" '[["write","allow",null]]' --write '~/x'
+	policy "$both" '[["read","deny",null],["write","allow",null]]' /tmp/x
+	agentbox why --write .envrc
+	hint=$(sed -n "s/.*agentbox run \(--deny-write '.*'\) -- .../\1/p" <<<"$output")
+	[ -n "$hint" ]
+	run sh -c "$AGENTBOX run $hint -- touch .envrc && test -e .envrc"
+	[ "$status" -eq 0 ]
+	policy '[.answers[0] | .access, .rule, .from]' '["deny","commands.rules","~/.config/agentbox/config.json:1"]' \
+		'make deploy now'
+	policy '[.answers[0] | .access, .rule, .from]' '["ask","git-publish","a built-in rule"]' -- git push
+	agentbox why 'rm -rf /'
+	[ "$status" -eq 0 ]
+	[[ "$output" == "rm -rf /: forbidden (rule recursive-delete-root)"*"exit status 126."* ]]
+	agentbox why --read
+	[ "$status" -eq 2 ]
+	agentbox why -- true >/dev/null
+	# Nothing of it is a run.
+	[ "$(ls "$AGENTBOX_STATE/runs" | wc -l)" -eq 1 ]
+	agentbox why $'/x\e[31m\u202ey'
+	[ "$status" -eq 0 ]
+	[[ "$output" != *$'\e'* && "$output" != *$'\u202e'* ]]
 }

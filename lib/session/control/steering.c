@@ -21,7 +21,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "policy/model/policy.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "session/ask/host_prompt.h"
 #include "session/control/box_network.h"
 #include "session/control/steering_state.h"

@@ -85,6 +85,8 @@ void ab_trace_protected(struct ab_arena *arena, const struct ab_trace_terms *ter
 			const char *path, struct ab_denied *ret);
 bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		   const char *access, struct ab_denied *ret);
+/* The entry of denyWrite that closes a path, or NULL. */
+const char *ab_trace_entry(const struct ab_policy *policy, const char *path);
 bool ab_trace_socket(struct ab_arena *arena, const char *path, struct ab_denied *ret);
 
 /* trace_predict.c: will the box deny a call that the filter allows? */

@@ -60,8 +60,7 @@ static const struct ab_mount *find_mount(const struct ab_trace_terms *terms, con
 	return m && m->op == AB_MOUNT_PRIVATE && !m->path[1] ? NULL : m;
 }
 
-/* The entry of denyWrite that closes a path, or NULL. */
-static const char *find_entry(const struct ab_policy *policy, const char *path)
+const char *ab_trace_entry(const struct ab_policy *policy, const char *path)
 {
 	for (size_t i = 0; i < policy->fs.deny_write.len; i++) {
 		const char *entry = policy->fs.deny_write.v[i];
@@ -77,7 +76,7 @@ static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *te
 			 const char *object, const char *path, const char *reason,
 			 struct ab_denied *ret)
 {
-	const char *entry = find_entry(terms->policy, object);
+	const char *entry = ab_trace_entry(terms->policy, object);
 
 	*ret = (struct ab_denied){ .access = "write",
 				   .path = path,

@@ -67,9 +67,9 @@ void ab_preview_say_verdict(const struct ab_preview *p, struct ab_buf *b)
 
 	ab_buf_puts(b, ab_decision_names[j->decision]);
 	if (j->user_rule) {
-		ab_buf_puts(b, " (your rule ");
+		ab_buf_puts(b, " (your rule \"");
 		ab_buf_escape(b, j->user_rule);
-		ab_buf_puts(b, ")");
+		ab_buf_puts(b, "\")");
 	} else if (j->rule[0]) {
 		ab_buf_printf(b, " (rule %s)", j->rule);
 	}

@@ -9,7 +9,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/loop.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "session/ask/host_prompt.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"

@@ -3,21 +3,26 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/read/find.h"
+#include "audit/read/words.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/path.h"
 #include "base/text/ascii.h"
 #include "policy/layers/layers.h"
+#include "policy/values/host.h"
 #include "policy/values/paths.h"
+#include "session/ask/process_chain.h"
 #include "session/state/state.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
 #include "steer/why/why_text.h"
 
 /* Maximum of a list, and of ids in a hint. */
-enum { LISTED = 200, NAMED = 20 };
+enum { LISTED = 200, NAMED = 20, COMMAND_MAX = 200 };
 
 static json_t *parse_line(const char *line)
 {
@@ -256,7 +261,55 @@ static int explain_id(const struct ab_state *state, const struct ab_found_run *r
 	return 0;
 }
 
-static int explain_last(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
+/* The other denials of the run, after the explanation of its last one. */
+static int add_others(const struct ab_found_run *run, char **text, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_buf b = { 0 };
+	size_t n;
+
+	if (ab_find_denials(run->dir, LISTED, &lines, &n, err) < 0)
+		return -1;
+	if (n < 2)
+		return 0;
+	ab_buf_printf(&b, "%s\n%zu things were denied in this run:\n", *text, n);
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_printf(&b, "  %s\n", lines.v[i]);
+	if (n > lines.len)
+		ab_buf_printf(&b, "  and %zu more\n", n - lines.len);
+	ab_buf_puts(&b, "for details: agentbox why ID\n");
+	free(*text);
+	*text = ab_buf_take(&b);
+	return 0;
+}
+
+/* A run without a denial. What the kernel denied by itself is recorded only if it was traced. */
+static char *explain_quiet(const struct ab_found_run *run, bool json)
+{
+	ab_autostrv struct ab_strv none = { 0 };
+	ab_autobuf struct ab_buf command = { 0 };
+	struct ab_buf b = { 0 };
+	json_t *start;
+
+	if (json)
+		return list_json(run, &none, 0);
+	start = parse_line(run->first);
+	ab_process_chain_command(&command, json_object_get(start, "command"), COMMAND_MAX);
+	ab_buf_printf(&b, "nothing was denied in the last run, %s", run->id);
+	if (command.len) {
+		ab_buf_puts(&b, ": ");
+		ab_words_short(&b, command.data, COMMAND_MAX);
+	}
+	ab_buf_puts(&b, "\n");
+	ab_buf_puts(&b, "Denied hosts and writes are always recorded; hidden files, sockets and "
+			"system calls\nonly with agentbox run --trace-denials.\n");
+	json_decref(start);
+	return ab_buf_take(&b);
+}
+
+/* `whole`: also what else was denied. */
+static int explain_last(const struct ab_found_run *run, bool whole, bool json, char **ret,
+			struct ab_error *err)
 {
 	struct ab_found_denial d;
 	int found = ab_find_denial(run->dir, NULL, &d, err);
@@ -267,12 +320,16 @@ static int explain_last(const struct ab_found_run *run, bool json, char **ret, s
 		*ret = explain_refused(run, json);
 		return 0;
 	}
+	if (found == 0 && whole) {
+		*ret = explain_quiet(run, json);
+		return 0;
+	}
 	if (found == 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "nothing was denied in the last run, %s",
 			       run->id);
 	*ret = explain_denial(run, &d, json);
 	ab_found_denial_fini(&d);
-	return 0;
+	return whole && !json ? add_others(run, ret, err) : 0;
 }
 
 static int explain_what(const struct ab_state *state, const char *what, bool json, char **ret,
@@ -290,7 +347,7 @@ static int explain_what(const struct ab_state *state, const char *what, bool jso
 	if (denial) {
 		result = explain_id(state, &run, what, &name, json, ret, err);
 	} else if (last) {
-		result = explain_last(&run, json, ret, err);
+		result = explain_last(&run, !what, json, ret, err);
 	} else if (is_refused(&run)) {
 		*ret = explain_refused(&run, json);
 		result = 0;
@@ -308,21 +365,70 @@ static bool looks_like_variable(const char *what)
 	       !ab_is_digit(*what);
 }
 
+/* Only a shell could make something of it. */
+static bool looks_like_command(const char *what)
+{
+	return strpbrk(what, " \t\n|&;<>()$`\"'\\") != NULL;
+}
+
+static bool looks_like_path(const char *what)
+{
+	return what[0] == '/' || what[0] == '~' || what[0] == '.' ||
+	       (strchr(what, '/') && !strchr(what, ':'));
+}
+
+/* A dot or a port, or an address: a bare word is more likely a mistyped run. */
+static bool looks_like_host(const char *what)
+{
+	struct ab_host_entry entry;
+
+	return strpbrk(what, ".:") && ab_host_entry_parse(what, strlen(what), &entry, NULL) == 0;
+}
+
+/* Something that no record is about: 1 if the policy answers. `err` has what the records say. */
+static int explain_policy(const struct ab_policy_input *input, const char *what, bool json,
+			  char **ret, struct ab_error *err)
+{
+	ab_autofree char *file = ab_path_join(input->cwd, what);
+	bool exists =
+		!strpbrk(what, ":*") && what[strlen(what) - 1] != '.' && access(file, F_OK) == 0;
+
+	if (looks_like_command(what))
+		return ab_why_command(input, NULL, 0, what, json, ret, err);
+	if (looks_like_path(what))
+		return ab_why_path(input, what, false, false, json, ret, err);
+	if (looks_like_host(what) && exists) {
+		ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
+		return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
+	}
+	if (looks_like_host(what))
+		return ab_why_host(input, what, json, ret, err);
+	if (exists)
+		return ab_why_path(input, what, false, false, json, ret, err);
+	return ab_hint(err, "if it is a command: agentbox why -- %s", what);
+}
+
 int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
 	   struct ab_error *err)
 {
+	struct ab_denial_name denial;
 	struct ab_state state;
 	int result;
 
+	/* Nothing of these is the name of a run. */
+	if (what && (!*what || looks_like_command(what) || looks_like_path(what)))
+		return *what ? explain_policy(input, what, json, ret, err)
+			     : ab_fail(err, AB_EUSAGE, 0, "\"\" is not a host, path or command");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = explain_what(&state, what, json, ret, err);
 	ab_state_fini(&state);
-	if (result == 0 || !what)
+	if (result == 0 || !what || strcmp(what, "last") == 0 ||
+	    ab_denial_parse(what, &denial) == 0)
 		return result;
 	if (ab_environ_get(input->environ, what))
 		return ab_why_variable(input, what, json, ret, err);
 	if (looks_like_variable(what))
-		ab_hint(err, "if it is a variable: %s is not set in this shell", what);
-	return -1;
+		return ab_hint(err, "if it is a variable: %s is not set in this shell", what);
+	return explain_policy(input, what, json, ret, err);
 }

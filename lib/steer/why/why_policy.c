@@ -1,0 +1,386 @@
+#include "steer/why/why_policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/model/commands.h"
+#include "policy/model/config.h"
+#include "policy/model/policy.h"
+#include "policy/show/summary.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+#include "session/consent/host_check.h"
+#include "shell/judge/judge_report.h"
+#include "shell/judge/ruling.h"
+#include "shell/syntax/quote.h"
+#include "steer/preview/preview.h"
+#include "steer/why/why.h"
+
+struct ab_why_answer *ab_why_answer_add(struct ab_why_answers *answers)
+{
+	struct ab_why_answer *a = &answers->v[answers->len++];
+
+	*a = (struct ab_why_answer){ .access = "deny" };
+	return a;
+}
+
+static void answers_fini(struct ab_why_answers *answers)
+{
+	for (size_t i = 0; i < answers->len; i++) {
+		struct ab_why_answer *a = &answers->v[i];
+
+		free(a->subject);
+		free(a->text);
+		free(a->entry);
+		free(a->from);
+		free(a->advice);
+		ab_strv_fini(&a->how);
+	}
+	free(answers->what);
+}
+
+static void put_how(struct ab_buf *b, const struct ab_strv *how)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i + 1 < how->len; i += 2)
+		width = strlen(how->v[i]) > width ? strlen(how->v[i]) : width;
+	for (size_t i = 0; i + 1 < how->len; i += 2) {
+		ab_autofree char *safe = ab_escape(how->v[i + 1]);
+
+		ab_buf_printf(b, "    %s:%*s  %s\n", how->v[i], (int)(width - strlen(how->v[i])),
+			      "", safe);
+	}
+}
+
+/* "network.deny: x.y, from ~/.config/agentbox/config.json:3" */
+static void put_rule(struct ab_buf *b, const struct ab_why_answer *a)
+{
+	if (!a->rule || (!a->entry && !a->from))
+		return;
+	ab_buf_printf(b, "  %s: ", a->rule);
+	ab_buf_escape(b, a->entry ? a->entry : "");
+	ab_buf_puts(b, a->from ? a->entry ? ", from " : "from " : "");
+	ab_buf_escape(b, a->from ? a->from : "");
+	ab_buf_puts(b, "\n");
+}
+
+static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
+{
+	for (size_t i = 0; i < answers->len; i++) {
+		const struct ab_why_answer *a = &answers->v[i];
+
+		ab_buf_printf(b, "%s\n", a->text);
+		put_rule(b, a);
+		if (a->how.len)
+			ab_buf_puts(b, "  To allow it:\n");
+		put_how(b, &a->how);
+		if (a->advice)
+			ab_buf_printf(b, "  %s\n", a->advice);
+	}
+}
+
+static void put_member(struct ab_buf *b, const char *key, const char *text)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	if (text)
+		ab_buf_json(b, text);
+	else
+		ab_buf_puts(b, "null");
+}
+
+static void put_answer_json(struct ab_buf *b, const struct ab_why_answer *a)
+{
+	ab_buf_printf(b, "{\"access\":\"%s\"", a->access);
+	put_member(b, "subject", a->subject);
+	put_member(b, "text", a->text);
+	put_member(b, "rule", a->rule);
+	put_member(b, "entry", a->entry);
+	put_member(b, "from", a->from);
+	put_member(b, "advice", a->advice);
+	ab_buf_puts(b, ",\"remedies\":[");
+	for (size_t i = 0; i + 1 < a->how.len; i += 2) {
+		ab_buf_puts(b, i ? ",{\"what\":" : "{\"what\":");
+		ab_buf_json(b, a->how.v[i]);
+		put_member(b, "how", a->how.v[i + 1]);
+		ab_buf_puts(b, "}");
+	}
+	ab_buf_puts(b, "]}");
+}
+
+static char *show_answers(const struct ab_preview *p, struct ab_why_answers *answers, bool json)
+{
+	struct ab_buf b = { 0 };
+
+	if (json) {
+		ab_buf_printf(&b, "{\"about\":\"%s\"", answers->kind);
+		put_member(&b, "what", answers->what);
+		put_member(&b, "workspace", p->policy->workspace);
+		put_member(&b, "profile", p->policy->profile);
+		ab_buf_puts(&b, ",\"answers\":[");
+		for (size_t i = 0; i < answers->len; i++) {
+			ab_buf_puts(&b, i ? "," : "");
+			put_answer_json(&b, &answers->v[i]);
+		}
+		ab_buf_puts(&b, "],\"notes\":");
+		ab_buf_json_list(&b, &p->notes);
+		ab_buf_puts(&b, "}\n");
+	} else {
+		put_text(&b, answers);
+		for (size_t i = 0; i < p->notes.len; i++) {
+			ab_autofree char *safe = ab_escape(p->notes.v[i]);
+
+			ab_buf_printf(&b, "Note: %s\n", safe);
+		}
+	}
+	answers_fini(answers);
+	return ab_buf_take(&b);
+}
+
+/* Where a scalar comes from. */
+static char *find_origin(const struct ab_policy *policy, enum ab_key_id id)
+{
+	const struct ab_origin *from = policy->store->config.v[id].from;
+
+	return from ? ab_origin_text(from) : NULL;
+}
+
+static void add_how(struct ab_why_answer *a, const char *what, char *how)
+{
+	ab_strv_add(&a->how, what);
+	ab_strv_give(&a->how, how);
+}
+
+/* A network that has no filter, or is not there at all. */
+static void answer_mode(const struct ab_policy *policy, const char *subject,
+			struct ab_why_answers *ret)
+{
+	struct ab_why_answer *a = ab_why_answer_add(ret);
+	bool open = policy->net.mode == AB_NET_ALLOWED;
+
+	a->subject = ab_strdup(subject);
+	a->access = open ? "allow" : "deny";
+	a->text = open ? ab_printf("%s is allowed: the network is not filtered.", subject)
+		       : ab_printf("%s is denied: the network is blocked.", subject);
+	a->rule = "network.mode";
+	a->entry = ab_strdup(open ? "allowed" : "blocked");
+	a->from = find_origin(policy, AB_KEY_NET_MODE);
+	if (!open)
+		add_how(a, "in one run",
+			ab_printf("agentbox run --net filtered --allow %s -- ...", subject));
+}
+
+static void advise_denied(const struct ab_why_answer *a, struct ab_strv *ret_how, char **ret)
+{
+	/* A file of the user is one that a command can change. */
+	if (a->from && strstr(a->from, "config.json:") && a->from[0] == '~') {
+		ab_strv_add(ret_how, "take it off the deny list");
+		ab_strv_addf(ret_how, "agentbox deny %s --undo", a->entry);
+		return;
+	}
+	*ret = ab_strdup("Deny rules override allow rules: remove the entry where it is written.");
+}
+
+static void answer_host(const struct ab_policy *policy, const char *subject,
+			const struct ab_host_answer *got, struct ab_why_answers *ret)
+{
+	bool listed = got->entry[0], denied = strcmp(got->rule, "network.deny") == 0;
+	struct ab_why_answer *a = ab_why_answer_add(ret);
+
+	a->subject = ab_strdup(subject);
+	a->rule = got->rule;
+	a->access = got->allowed ? "allow" : got->asked ? "ask" : "deny";
+	if (got->allowed)
+		a->text = ab_printf("%s is allowed: %s.", subject, got->reason);
+	else if (got->asked)
+		a->text = ab_printf("%s: %s; a run asks about it, and denies it if nobody can be "
+				    "asked.",
+				    subject, got->reason);
+	else
+		a->text = ab_printf("%s is denied: %s.", subject, got->reason);
+	if (listed) {
+		a->entry = ab_strdup(got->entry);
+		a->from = ab_item_origin(ab_policy_find_item(
+			policy, denied ? AB_KEY_NET_DENY : AB_KEY_NET_ALLOW, got->entry));
+	} else if (!got->allowed && strcmp(got->rule, "network.allow") == 0) {
+		a->rule = "network.unknown";
+		a->entry = ab_strdup(got->asked ? "ask" : "deny");
+		a->from = find_origin(policy, AB_KEY_NET_UNKNOWN);
+	}
+	if (denied)
+		advise_denied(a, &a->how, &a->advice);
+	if (got->hint[0])
+		add_how(a, "in one run", ab_printf("agentbox run %s -- ...", got->hint));
+	if (got->liftable)
+		add_how(a, "always", ab_printf("agentbox allow %s --always", subject));
+}
+
+static bool same_answer(const struct ab_host_answer *a, const struct ab_host_answer *b)
+{
+	return a->allowed == b->allowed && a->asked == b->asked && strcmp(a->rule, b->rule) == 0 &&
+	       strcmp(a->entry, b->entry) == 0;
+}
+
+/* Without a port: the usual ports, together if they have one answer. */
+static void answer_ports(const struct ab_policy *policy, const struct ab_host *host,
+			 struct ab_why_answers *ret)
+{
+	static const uint16_t usual[] = { 443, 80, 22 };
+	struct ab_host_answer got[AB_COUNT(usual)];
+	bool same = true;
+
+	for (size_t i = 0; i < AB_COUNT(usual); i++) {
+		ab_host_check(policy, host, usual[i], &got[i]);
+		same &= same_answer(&got[0], &got[i]);
+	}
+	if (same) {
+		answer_host(policy, host->text, &got[0], ret);
+		return;
+	}
+	for (size_t i = 0; i < AB_COUNT(usual); i++) {
+		ab_autobuf struct ab_buf subject = { 0 };
+
+		ab_words_target(&subject, host->text, usual[i]);
+		answer_host(policy, subject.data, &got[i], ret);
+	}
+}
+
+int ab_why_host(const struct ab_policy_input *input, const char *text, bool json, char **ret,
+		struct ab_error *err)
+{
+	struct ab_request request = { .policy = *input };
+	struct ab_why_answers answers = { .kind = "host" };
+	struct ab_complaint why = { .right = "" };
+	ab_autobuf struct ab_buf subject = { 0 };
+	struct ab_host_entry entry;
+	struct ab_preview p;
+
+	if (ab_host_entry_parse(text, strlen(text), &entry, &why) < 0) {
+		ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
+		return ab_hint(err, "%s", why.right);
+	}
+	if (entry.below || (entry.host.kind == AB_HOST_IPV4 && entry.bits < 32) ||
+	    (entry.host.kind == AB_HOST_IPV6 && entry.bits < 128)) {
+		ab_fail(err, AB_EUSAGE, 0, "%s stands for many hosts", text);
+		return ab_hint(err, "name one host");
+	}
+	if (ab_preview_open(&request, true, &p, err) < 0)
+		return -1;
+	if (entry.port)
+		ab_words_target(&subject, entry.host.text, entry.port);
+	else
+		ab_buf_puts(&subject, entry.host.text);
+	answers.what = ab_strdup(subject.data);
+	if (p.policy->net.mode != AB_NET_FILTERED) {
+		answer_mode(p.policy, subject.data, &answers);
+	} else if (entry.port) {
+		struct ab_host_answer got;
+
+		ab_host_check(p.policy, &entry.host, entry.port, &got);
+		answer_host(p.policy, subject.data, &got, &answers);
+	} else {
+		answer_ports(p.policy, &entry.host, &answers);
+	}
+	*ret = show_answers(&p, &answers, json);
+	ab_preview_fini(&p);
+	return 0;
+}
+
+int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
+		bool json, char **ret, struct ab_error *err)
+{
+	struct ab_request request = { .policy = *input };
+	struct ab_why_answers answers = { .kind = "path" };
+	ab_autofree char *clean = ab_path_resolve(path, input->cwd, input->home);
+	struct ab_preview p;
+
+	if (!clean)
+		return ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is unknown", path);
+	if (ab_preview_open(&request, true, &p, err) < 0)
+		return -1;
+	answers.what = ab_strdup(clean);
+	ab_why_answer_path(&p, clean, read || !write, write || !read, &answers);
+	*ret = show_answers(&p, &answers, json);
+	ab_preview_fini(&p);
+	return 0;
+}
+
+/* Where the rule that decided was written. */
+static char *find_rule_origin(const struct ab_policy *policy, const struct ab_judgement *j)
+{
+	const struct ab_config *c = &policy->store->config;
+	const struct ab_value *rules = &c->v[AB_KEY_RULES];
+	const struct ab_item *item;
+
+	for (size_t i = 0; j->user_rule && i < rules->len; i++)
+		if (strcmp(rules->items[i].rule->text, j->user_rule) == 0)
+			return ab_origin_text(rules->items[i].from);
+	for (unsigned i = 0; i < AB_RULE_COUNT; i++) {
+		if (strcmp(ab_rules[i].name, j->rule) != 0)
+			continue;
+		item = ab_override_find(&c->v[AB_KEY_OVERRIDE], i);
+		return item ? ab_origin_text(item->from) : ab_strdup("a built-in rule");
+	}
+	return NULL;
+}
+
+static void answer_command(const struct ab_request *rq, const struct ab_preview *p,
+			   const char *shown, struct ab_why_answers *ret)
+{
+	const struct ab_judgement *j = &p->judgement;
+	struct ab_why_answer *a = ab_why_answer_add(ret);
+	ab_autobuf struct ab_buf b = { 0 };
+
+	a->subject = ab_strdup(shown);
+	a->access = j->decision == AB_ESCALATED	  ? "ask"
+		    : j->decision == AB_FORBIDDEN ? "deny"
+						  : "allow";
+	ab_words_short(&b, shown, 200);
+	ab_buf_puts(&b, ": ");
+	ab_preview_say_verdict(p, &b);
+	ab_buf_puts(&b, ".");
+	a->text = ab_buf_take(&b);
+	if (j->rule[0]) {
+		a->rule = j->user_rule ? "commands.rules" : j->rule;
+		a->entry = j->user_rule ? ab_strdup(j->user_rule) : NULL;
+		a->from = find_rule_origin(p->policy, j);
+	}
+	if (j->decision < AB_ESCALATED)
+		return;
+	if (j->instead)
+		a->advice = ab_printf("Instead: %s", j->instead);
+	if (j->decision == AB_ESCALATED && !rq->script)
+		add_how(a, "approve it in one run", ab_printf("agentbox run --yes -- %s", shown));
+	if (!j->user_rule && j->rule[0])
+		add_how(a, "change the rule in your settings",
+			ab_printf("{ \"commands\": { \"override\": { \"%s\": \"sandboxed\" } } }",
+				  j->rule));
+}
+
+int ab_why_command(const struct ab_policy_input *input, const char *const *argv, size_t argc,
+		   const char *script, bool json, char **ret, struct ab_error *err)
+{
+	struct ab_request request = {
+		.policy = *input, .argv = argv, .argc = argc, .script = script
+	};
+	struct ab_why_answers answers = { .kind = "command" };
+	ab_autobuf struct ab_buf shown = { 0 };
+	struct ab_preview p;
+
+	if (ab_preview_open(&request, true, &p, err) < 0)
+		return -1;
+	if (script)
+		ab_buf_puts(&shown, script);
+	else
+		ab_quote_argv(&shown, argv, argc);
+	answers.what = ab_strdup(shown.data ? shown.data : "");
+	answer_command(&request, &p, answers.what, &answers);
+	*ret = show_answers(&p, &answers, json);
+	ab_preview_fini(&p);
+	return 0;
+}

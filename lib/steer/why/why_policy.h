@@ -1,0 +1,41 @@
+#ifndef AB_STEER_WHY_WHY_POLICY_H
+#define AB_STEER_WHY_WHY_POLICY_H
+/*
+ * `why` about the policy of this folder, without a run: may a run reach this host, read or write this
+ * path, start this command; which rule says so, where it comes from, and what would allow it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/data/strv.h"
+
+struct ab_buf;
+struct ab_error;
+struct ab_preview;
+
+/* One answer; texts may be NULL. */
+struct ab_why_answer {
+	char *subject;	    /* "x.y:443", "write" */
+	const char *access; /* "allow", "ask", "deny" */
+	char *text;	    /* a sentence, escaped */
+	const char *rule;   /* the setting, or the rule about commands */
+	char *entry, *from; /* the element that decided, and where it was written */
+	struct ab_strv how; /* pairs: the effect and the command */
+	char *advice;	    /* if there is no command: a sentence */
+};
+
+struct ab_why_answers {
+	const char *kind; /* "host", "path", "command" */
+	char *what;
+	struct ab_why_answer v[3];
+	size_t len;
+};
+
+/* Add an empty one. */
+struct ab_why_answer *ab_why_answer_add(struct ab_why_answers *answers);
+
+/* why_path.c: `read` and `write`: what is asked about. */
+void ab_why_answer_path(const struct ab_preview *preview, const char *path, bool read, bool write,
+			struct ab_why_answers *ret);
+
+#endif
