@@ -94,6 +94,8 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 	if (request.argc == 0)
 		return misuse(args->command, "no command given; usage: agentbox %s -- COMMAND",
 			      args->command->name);
+	if (!request.script)
+		request.policy.program = ab_caller_program(request.argv[0]);
 	*ret = request;
 	return -1;
 }

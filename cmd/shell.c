@@ -1,6 +1,8 @@
 #include "cmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The user's, or one that most systems have. */
@@ -12,6 +14,48 @@ static const char *choose_shell(void)
 		if (shells[i] && shells[i][0] == '/' && access(shells[i], X_OK) == 0)
 			return shells[i];
 	return "/bin/sh";
+}
+
+/* fish takes its prompt from a function only. */
+static const char fish_prompt[] =
+	"functions -q fish_prompt; and functions -c fish_prompt __agentbox_prompt; "
+	"function fish_prompt; printf '(box %s) ' $AGENTBOX; functions -q __agentbox_prompt; "
+	"and __agentbox_prompt; or printf '> '; end";
+
+static bool is_fish(const char *shell)
+{
+	const char *slash = strrchr(shell, '/');
+
+	return strcmp(slash ? slash + 1 : shell, "fish") == 0;
+}
+
+/* Terminals that keep a stack of titles, or ignore what they do not know. */
+static bool has_title(void)
+{
+	static const char terms[][10] = { "xterm", "screen",  "tmux", "rxvt",  "alacritty", "kitty",
+					  "foot",  "wezterm", "vte",  "gnome", "konsole" };
+	const char *term = getenv("TERM");
+
+	for (size_t i = 0; term && i < sizeof(terms) / sizeof(terms[0]); i++)
+		if (strncmp(term, terms[i], strlen(terms[i])) == 0)
+			return isatty(STDOUT_FILENO);
+	return false;
+}
+
+/* Set the title of the terminal, and restore the one before. */
+static void push_title(const struct args *args, const char *box)
+{
+	const char *folder = args->input.workspace ? args->input.workspace : args->input.cwd;
+	ab_autofree char *name = ab_escape(box ? box : folder);
+
+	printf("\033[22;0t\033]0;agentbox: %s\007", name);
+	fflush(stdout);
+}
+
+static void pop_title(void)
+{
+	fputs("\033[23;0t", stdout);
+	fflush(stdout);
 }
 
 int choose_box(struct args *args, struct ab_strv *names, const char **ret)
@@ -40,11 +84,12 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret)
 static int shell_main(struct args *args)
 {
 	ab_autostrv struct ab_strv names = { 0 };
-	const char *const argv[] = { choose_shell() };
+	const char *const argv[] = { choose_shell(), "-C", fish_prompt };
 	const char *script[3], *box;
 	struct ab_request request;
 	struct ab_error err = { 0 };
 	struct args with;
+	bool titled;
 	int status = check_words(args, 0, 1);
 
 	if (status >= 0)
@@ -56,14 +101,21 @@ static int shell_main(struct args *args)
 		return status;
 	with = *args;
 	with.rest = argv;
-	with.nrest = 1;
+	with.nrest = is_fish(argv[0]) ? 3 : 1;
 	status = run_request(&with, script, &request);
 	if (status >= 0)
 		return status;
 	if (box && (args->input.nsettings || args->input.profile))
 		return misuse(args->command,
 			      "box %s exists already; its settings cannot be changed", box);
-	return run_in_box(&with, &request, box);
+	request.mark_shell = true;
+	titled = has_title();
+	if (titled)
+		push_title(args, box);
+	status = run_in_box(&with, &request, box);
+	if (titled)
+		pop_title();
+	return status;
 }
 
 const struct command command_shell = {
@@ -71,7 +123,8 @@ const struct command command_shell = {
 	.usage = "[OPTIONS] [NAME]",
 	.summary = "open a shell in a box",
 	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it\n"
-		"uses the only kept box, or else a new box in this folder that ends with it.",
+		"uses the only kept box, or else a new box in this folder that ends with it.\n"
+		"The prompt begins with the id of the box, which is AGENTBOX inside.",
 	.groups =
 		(const struct option_group[]){
 			{ "Policy of a new box", options_policy },

@@ -523,3 +523,30 @@ spoof()
 	PATH=$WORKSPACE/bin:$PATH agentbox run --unknown deny -- vim
 	[ "$output" = ran ]
 }
+
+@test "profile: the name of the program chooses it, unless something else names one" {
+	mkdir -p "$HOME/bin" "$HOME/.config/agentbox/profiles"
+	printf '#!/bin/sh\necho ran\n' | tee "$HOME/bin/"{claude,mine,vim} >/dev/null
+	chmod +x "$HOME/bin/"*
+	printf '{ "network": { "mode": "blocked" } }' >"$HOME/.config/agentbox/profiles/mine.json"
+	PATH=$HOME/bin:$PATH
+	local name line
+	for name in claude mine; do
+		line="agentbox: using profile $name, which has the name of the program (--profile default: without it)"
+		agentbox_split run --unknown deny -- "$name"
+		[ "$output" = ran ]
+		[ "$stderr" = "$line" ]
+		agentbox_split "$name"
+		[ "$stderr" = "$line" ]
+		[ "$("$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = "$name" ]
+		# A person says another one, or the program has no folder that vouches for its name.
+		for c in "--profile ci -- $name" "--profile default -- $name" "-- $HOME/bin/$name" "-- vim" "-c $name"; do
+			[ "$("$AGENTBOX" exec --yes $c 2>/dev/null | jq -r .profile)" != "$name" ]
+		done
+		[ "$(AGENTBOX_PROFILE=ci "$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = ci ]
+	done
+	agentbox_split run -q --unknown deny -- claude
+	[ -z "$stderr" ]
+	echo '{ "extends": "ci" }' >"$HOME/.config/agentbox/config.json"
+	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = ci ]
+}

@@ -75,6 +75,12 @@ has_name()
 	has SANDBOX_RUNTIME=1
 	agentbox run -- sh -c 'cd "$TMPDIR" && mktemp'
 	[ "$status" -eq 0 ]
+	# The id of the run, also in a run inside.
+	agentbox run -- sh -c 'echo "$AGENTBOX"; "$0" run -- printenv AGENTBOX' "$AGENTBOX"
+	[ "${lines[0]}" = "${lines[1]}" ]
+	[[ "${lines[0]}" =~ ^[a-z0-9]{5}$ ]]
+	agentbox run --env AGENTBOX=x -- true
+	[ "$status" -eq 125 ]
 	# Nobody inside or outside says otherwise.
 	SANDBOX_RUNTIME=0 env_of
 	has SANDBOX_RUNTIME=1

@@ -528,6 +528,27 @@ has_commands()
 	[ "$status" -eq 3 ]
 }
 
+@test "shell: the prompt has a mark, the terminal a title, which goes with the shell" {
+	need program:tmux
+	echo 'PS1="mine> "' >"$HOME/.bashrc"
+	for box in "" dev; do
+		[ -z "$box" ] || launch run --keep --name dev -- true
+		tty_start env SHELL=/bin/bash PS4= bash --norc -c '"$AGENTBOX" shell '"$box"'; read -r _'
+		tty_wait '^\(box [a-z0-9]{5}\) mine> *$'
+		[[ "$(tty_tmux display -p '#{pane_title}')" == "agentbox: "* ]]
+		tty_type 'echo "<$AGENTBOX>"; exit'
+		tty_key Enter
+		tty_wait '^<[a-z0-9]{5}>'
+		wait_for 90 eval '[[ "$(tty_tmux display -p "#{pane_title}")" != "agentbox: "* ]]'
+		tty_key Enter
+		tty_end
+	done
+	launch stop dev
+	# No terminal, no title.
+	run launch shell <<<'echo plain'
+	[ "$output" = plain ]
+}
+
 @test "shell: in the kept box, and in a new one without any" {
 	need userns
 	need program:tmux

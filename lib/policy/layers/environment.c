@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "policy/model/policy.h"
@@ -295,4 +296,40 @@ void ab_environment_report_fini(struct ab_environment_report *report)
 	ab_strv_fini(&report->covered);
 	ab_strv_fini(&report->stripped);
 	ab_strv_fini(&report->cleaned);
+}
+
+/*
+ * Variables that give a shell its prompt; "@" is the id of the run. bash runs PROMPT_COMMAND before
+ * each prompt, after its start-up files have set PS1; zsh shows RPROMPT unless a file sets it.
+ */
+static const struct {
+	char shell[8], name[16], value[80];
+} marks[] = {
+	{ "bash", "PROMPT_COMMAND",
+	  "case $PS1 in *'(box @) '*) ;; *) PS1=\"(box @) $PS1\" ;; esac" },
+	{ "dash", "PS1", "(box @) $ " },
+	{ "ksh", "PS1", "(box @) $ " },
+	{ "sh", "PS1", "(box @) $ " },
+	{ "zsh", "PS1", "%~ %# " },
+	{ "zsh", "RPROMPT", "(box @)" },
+};
+
+void ab_environment_mark_shell(struct ab_strv *env, const char *shell)
+{
+	const char *slash = strrchr(shell, '/');
+	const char *id = ab_env_get(env, "AGENTBOX");
+
+	shell = slash ? slash + 1 : shell;
+	for (size_t i = 0; id && i < AB_COUNT(marks); i++) {
+		ab_autobuf struct ab_buf value = { 0 };
+
+		if (strcmp(marks[i].shell, shell) != 0)
+			continue;
+		for (const char *p = marks[i].value; *p; p++)
+			if (*p == '@')
+				ab_buf_puts(&value, id);
+			else
+				ab_buf_add(&value, p, 1);
+		ab_env_set(env, marks[i].name, value.data);
+	}
 }

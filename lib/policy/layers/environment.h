@@ -13,7 +13,7 @@
  * dropped, and so is the second of two with the same name: programs disagree
  * about which of them counts.
  *
- * SANDBOX_RUNTIME=1 is always set, and TMPDIR, TMP, TEMP and TMPPREFIX point
+ * SANDBOX_RUNTIME=1 is always set (and AGENTBOX, the id of the run, by its caller), and TMPDIR, TMP, TEMP and TMPPREFIX point
  * into the private /tmp unless env.set says otherwise. The caller's proxy
  * variables pass only with the host's own network: their host exists nowhere
  * else. With the proxy of the box they name it, unless env.set says otherwise.
@@ -36,6 +36,10 @@ void ab_environment_report_fini(struct ab_environment_report *report);
 /* `report` may be NULL. All lists must be empty. */
 void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
 			  struct ab_strv *ret_env, struct ab_environment_report *report);
+
+/* Let the prompt of this shell show that it is in the box, and in which one (AGENTBOX of `env`), as
+ * far as variables can; the user's start-up files may override them. */
+void ab_environment_mark_shell(struct ab_strv *env, const char *shell);
 
 /* Does the name match the pattern (* any text, ? any one character)? */
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case);

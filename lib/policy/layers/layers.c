@@ -343,6 +343,22 @@ static int parse_given_project(struct ab_load *l, const struct ab_project *proje
 		       : 0;
 }
 
+/* The profile that has the name of the program, or NULL. */
+static const char *find_own_profile(const struct ab_load *l)
+{
+	const char *program = l->in->program;
+	const char *name = program ? ab_path_name(program) : "";
+	const struct ab_profile *built_in = ab_profile_find(name);
+	ab_autofree char *path = NULL;
+
+	if (!*name || ab_path_within(program, l->workspace))
+		return NULL;
+	if (built_in)
+		return built_in->agent ? name : NULL;
+	path = profile_path(l->in, name);
+	return path && access(path, F_OK) == 0 ? name : NULL;
+}
+
 /* Load the profile that the last layer names. */
 static int load_base_profile(struct ab_load *l, const struct files *f)
 {
@@ -376,6 +392,14 @@ static int load_base_profile(struct ab_load *l, const struct files *f)
 				break;
 			}
 		}
+	}
+	if (why == from && from->layer == AB_LAYER_PROFILE && find_own_profile(l)) {
+		name = from->name = find_own_profile(l);
+		if (l->notes)
+			ab_strv_addf(l->notes,
+				     "using profile %s, which has the name of the program "
+				     "(--profile default: without it)",
+				     name);
 	}
 	l->policy->profile = ab_arena_dup(l->arena, name);
 	if (ab_load_profile(l, name, why, &l->policy->store->config) < 0)

@@ -9,8 +9,10 @@
  * The user file is $XDG_CONFIG_HOME/agentbox/config.json (default ~/.config),
  * or the file that --config or AGENTBOX_CONFIG names. The project file is
  * .agentbox.json in the workspace. The profile is the last one named: `extends`
- * in a file, AGENTBOX_PROFILE, --profile. The user's own profiles are files in
- * profiles/ next to the user file, and build on what they extend.
+ * in a file, AGENTBOX_PROFILE, --profile. If none of them names one, and a profile
+ * of an agent or of the user's own has the name of the program, that one is used.
+ * The user's own profiles are files in profiles/ next to the user file, and build
+ * on what they extend.
  *
  * A later scalar replaces an earlier one. Lists add up. A list that does not
  * forbid (filesystem.write, read, unix; network.allow, allowPrivate, hostPorts,
@@ -49,8 +51,11 @@ struct ab_policy_input {
 	const char *home;			  /* clean absolute, or NULL */
 	char *const *environ;			  /* the caller's */
 	const char *workspace, *profile, *config; /* flags, or NULL */
-	const char *system_config;		  /* NULL: /etc/agentbox/config.json */
-	bool judging;				  /* nothing will run, so any folder will do */
+	/* The file of the program that will run, or NULL. In the workspace it says
+	 * nothing: a box could have put it there. */
+	const char *program;
+	const char *system_config; /* NULL: /etc/agentbox/config.json */
+	bool judging;		   /* nothing will run, so any folder will do */
 	/* Files and folders that are treated as missing; clean paths; or
 	 * NULL. */
 	const struct ab_strv *absent;

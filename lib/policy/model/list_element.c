@@ -239,7 +239,8 @@ int ab_variable_check(const char *s, size_t len, bool shell, struct ab_complaint
 	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && ab_is_digit(s[0])))
 		return ab_complaint_value(why, name, "is not a valid variable name",
 					  "use letters, digits and _");
-	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)
+	if (strcmp(name, "AGENTBOX") == 0 || strncmp(name, "AGENTBOX_", 9) == 0 ||
+	    strcmp(name, "SANDBOX_RUNTIME") == 0)
 		return ab_complaint_value(why, name, "is reserved for agentbox",
 					  "choose another name");
 	return 0;

@@ -37,6 +37,7 @@ struct ab_request {
 	uint64_t idle_ms;	  /* `keep`: end after this long without a command; 0: never */
 	const char *on_violation; /* a command to run for each denial, or NULL */
 	bool trace_denials;	  /* also record denied files and system calls */
+	bool mark_shell;	  /* a shell for a person: mark its prompt */
 	bool learn;		  /* allow unknown hosts, list programs */
 	int verbose;		  /* 1: guarantees, 2: also timings */
 	/* A text that begins with a space continues the previous one. Not

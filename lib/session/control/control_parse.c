@@ -154,6 +154,7 @@ static int read_start(struct reading *r)
 	r->to->start.argc = (size_t)argc;
 	r->to->start.nenv = (size_t)nenv;
 	r->to->start.script = json_is_true(json_object_get(r->json, "script"));
+	r->to->start.shell = json_is_true(json_object_get(r->json, "shell"));
 	r->to->start.behind = json_is_true(json_object_get(r->json, "behind"));
 	for (size_t i = 0; approved && i < AB_COUNT(approvals); i++)
 		if (strcmp(approved, approvals[i]) == 0)

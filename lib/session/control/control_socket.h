@@ -25,7 +25,7 @@
  *	start		a command in a box that stays; with descriptors: the client's
  *			end of session/stay/stay_wire.h, the strings
  *			(session/stay/start_strings.h), and those of 0-2 that are
- *			passed on. {"argc":1,"env":20,"script":false,"behind":false,
+ *			passed on. {"argc":1,"env":20,"script":false,"behind":false,"shell":false,
  *			"streams":["passed|terminal|DEVICE", ...],"approved":"once"}:
  *			"number":N, or "verdict":{...} if it needs approval or is refused
  *	attach		{"number":0}: the terminal of a detached command; with two
@@ -76,7 +76,7 @@ struct ab_control_request {
 	bool cut;			/* reload */
 	struct {
 		size_t argc, nenv;
-		bool script, behind;
+		bool script, behind, shell;
 		char streams[3][16];
 		const char *approved; /* one of a few words, or NULL */
 	} start;

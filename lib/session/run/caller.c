@@ -72,22 +72,40 @@ static bool is_program(const char *file)
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
 }
 
-bool ab_caller_finds(const char *program)
+/* The file of the first program of this name in a folder of PATH; free it. */
+static char *find_on_path(const char *name)
 {
 	const char *path = ab_environ_get(environ, "PATH");
 
-	if (strchr(program, '/'))
-		return is_program(program);
-	for (size_t n; path && *program; path += n + 1) {
+	for (size_t n; path && *name; path += n + 1) {
 		ab_autofree char *file = NULL;
 
 		n = strcspn(path, ":");
 		/* An empty folder is the current one. */
-		file = ab_printf("%.*s%s%s", (int)n, path, n ? "/" : "./", program);
+		file = ab_printf("%.*s%s%s", (int)n, path, n ? "/" : "./", name);
 		if (is_program(file))
-			return true;
+			return ab_take(file);
 		if (!path[n])
 			break;
 	}
-	return false;
+	return NULL;
+}
+
+bool ab_caller_finds(const char *program)
+{
+	ab_autofree char *file = NULL;
+
+	if (strchr(program, '/'))
+		return is_program(program);
+	file = find_on_path(program);
+	return file != NULL;
+}
+
+const char *ab_caller_program(const char *name)
+{
+	ab_autofree char *file = strchr(name, '/') ? NULL : find_on_path(name);
+	ab_autofree char *folder = file ? ab_path_parent(file) : NULL;
+	ab_autofree char *real = folder ? realpath(folder, NULL) : NULL;
+
+	return real ? ab_path_join(real, name) : NULL;
 }

@@ -9,6 +9,10 @@ struct ab_policy_input;
  * long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 
+/* The file of a program that is named without a folder and found on PATH, for
+ * ab_policy_input; links in its folder are followed. Lives as long as the process. NULL: none. */
+const char *ab_caller_program(const char *name);
+
 /* Would the caller's shell find this program: a path, or a name in a folder of PATH? */
 bool ab_caller_finds(const char *program);
 

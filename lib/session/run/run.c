@@ -23,6 +23,7 @@
 #include "audit/write/log.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "policy/layers/environment.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
@@ -239,6 +240,9 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0 ||
 	    ab_pick_run_id(r->prepared, err) < 0)
 		return -1;
+	ab_env_set(&spec->env, "AGENTBOX", spec->run_id);
+	if (r->request->mark_shell)
+		ab_environment_mark_shell(&spec->env, spec->argv.v[0]);
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->details);

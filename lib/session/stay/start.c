@@ -360,6 +360,8 @@ static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq
 	struct ab_stay_start start;
 
 	build_environment(stay, &s->env, &env);
+	if (rq->start.shell)
+		ab_environment_mark_shell(&env, s->argv.v[0]);
 	fill_start(rq, s, &env, &start);
 	spec = seal_command(&start, err);
 	if (spec < 0)

@@ -79,11 +79,11 @@ static int send_start(struct entry *e, json_t **ret, struct ab_error *err)
 {
 	const struct ab_client_streams *s = &e->streams;
 	int fds[5] = { e->boxs, e->strings };
-	json_t *json =
-		json_pack("{s:I,s:I,s:b,s:b,s:[s,s,s]}", "argc", (json_int_t)e->request->argc,
-			  "env", (json_int_t)e->nenv, "script", e->request->script != NULL,
-			  "behind", e->terminal && ab_terminal_behind(e->terminal), "streams",
-			  s->words[0], s->words[1], s->words[2]);
+	json_t *json = json_pack("{s:I,s:I,s:b,s:b,s:b,s:[s,s,s]}", "argc",
+				 (json_int_t)e->request->argc, "env", (json_int_t)e->nenv, "script",
+				 e->request->script != NULL, "shell", e->request->mark_shell,
+				 "behind", e->terminal && ab_terminal_behind(e->terminal),
+				 "streams", s->words[0], s->words[1], s->words[2]);
 
 	memcpy(fds + 2, s->passed, s->npassed * sizeof(fds[0]));
 	if (e->approved)
