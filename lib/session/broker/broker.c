@@ -206,7 +206,8 @@ static void return_files(struct broker *b, struct ab_strv *lines)
 	if (b->duty.returns)
 		ab_home_return_end(b->duty.returns, b->duty.spec, b->stage, lines);
 	/* It may have put a file into one. */
-	ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
+	if (b->duty.shares)
+		ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
 }
 
 /* The box is gone with init: every process of its pid namespace died first. */

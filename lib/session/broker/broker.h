@@ -37,9 +37,9 @@ struct ab_broker_duty {
 	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
 	const char *home;		 /* the real home folder, or NULL */
-	const struct ab_shares *shares;	 /* shared folders: empty ones are removed */
-	struct ab_home_return *returns;	 /* files that the home layer gives back, or NULL */
-	bool strict;			 /* a replaced protected file ends the run */
+	const struct ab_shares *shares; /* shared folders, of which empty ones are removed; or NULL */
+	struct ab_home_return *returns; /* files that the home layer gives back, or NULL */
+	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
 	const struct ab_secrets *secrets;  /* to read again, or NULL */
 	char *const *environ;		   /* with secrets: for their commands */
