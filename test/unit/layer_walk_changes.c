@@ -267,6 +267,24 @@ static void test_files(void)
 	ab_changes_fini(&changes);
 }
 
+/* Two threads compare the contents of many. */
+static void test_many(void)
+{
+	make_layer(
+		"for i in $(seq 700); do echo 1 >f$i; done; mkdir -p d/e; echo 1 >d/e/g;"
+		"chmod 644 f300",
+		"for i in $(seq 700); do echo 1 >f$i; done; mkdir -p d/e; echo 2 >d/e/g;"
+		"for i in 10 350 699; do echo 2 >f$i; done; chmod 755 f300; rm f20; w f20; echo 1 >n");
+	changes_are("M f>f d/e/g\n"
+		    "M f>f f10\n"
+		    "D f>- f20\n"
+		    "P f>f f300\n"
+		    "M f>f f350\n"
+		    "M f>f f699\n"
+		    "A ->f n\n",
+		    "those that are equal are left out, and the order stays");
+}
+
 int main(void)
 {
 	test_kinds();
@@ -277,6 +295,7 @@ int main(void)
 	test_names();
 	test_limits();
 	test_files();
+	test_many();
 	end_layer();
 	return done();
 }

@@ -12,33 +12,6 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "layer/journal/tree.h"
-#include "layer/walk/look.h"
-
-/* ---- parents ---- */
-
-int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name)
-{
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
-
-	*ret_name = slash ? slash + 1 : path;
-	if (!slash)
-		return root;
-	if (cache->fd >= 0 && strncmp(cache->path, path, len) == 0 && cache->path[len] == '\0')
-		return cache->fd;
-	ab_closep(&cache->fd);
-	free(cache->path);
-	cache->path = ab_strndup(path, len);
-	cache->fd = ab_look_open(root, cache->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-	return cache->fd;
-}
-
-void ab_parent_fini(struct ab_parent *cache)
-{
-	ab_closep(&cache->fd);
-	free(cache->path);
-	*cache = (struct ab_parent){ .fd = -1 };
-}
 
 /* ---- one name of the host ---- */
 

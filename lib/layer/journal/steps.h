@@ -10,16 +10,11 @@
 #include <time.h>
 
 #include "layer/journal/plan.h"
+#include "layer/walk/look.h"
 
 struct ab_error;
 struct ab_host_guard;
 struct ab_layer_set;
-
-/* The folder of the last name that was looked up; the next one is often beside it. */
-struct ab_parent {
-	int fd;
-	char *path;
-};
 
 /* An apply and the places that it works on. */
 struct ab_site {
@@ -36,7 +31,7 @@ struct ab_site {
 #define AB_SITE_NONE                                                                  \
 	{                                                                             \
 		.root = -1, .upper = -1, .undo = -1, .dir = -1, .old = -1, .new = -1, \
-		.host = { .fd = -1 }, .layer = { .fd = -1 },                          \
+		.host = AB_PARENT_NONE, .layer = AB_PARENT_NONE,                      \
 	}
 
 /* Open root, upper and undo of a set for one of its layers. */
@@ -50,11 +45,6 @@ int ab_site_claim(struct ab_site *site, const struct ab_layer_set *set, struct a
 		  struct ab_error *err);
 void ab_site_fini(struct ab_site *site);
 #define ab_autosite __attribute__((cleanup(ab_site_fini)))
-
-/* The folder that contains `path`, and its last name; -1 with errno. The descriptor
- * belongs to the cache. */
-int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
-void ab_parent_fini(struct ab_parent *cache);
 
 /* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one.
  * `fresh`: this process staged it a moment ago, so no part of it can be done already. */

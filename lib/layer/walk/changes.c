@@ -30,6 +30,9 @@
  * deletion; elsewhere a whiteout says so.
  *
  * A folder that is new has nothing on the host's side: `lower` is -1 below it.
+ *
+ * The contents of files that have the same size on both sides are compared at the end,
+ * because two threads can do that. Equal ones leave the list then.
  */
 struct walk {
 	const struct ab_layer_view *view;
@@ -38,6 +41,8 @@ struct walk {
 	struct ab_buf path; /* of the current entry */
 	unsigned int depth;
 	struct ab_changes *out;
+	struct ab_pair *pairs; /* to be compared */
+	size_t npairs, pairs_room;
 };
 
 /* One folder on both sides. */
@@ -389,32 +394,68 @@ static void replace_type(struct walk *w, const struct level *l, const char *name
 		w->out->v[at].conflict = true;
 }
 
+/* The contents of the last change are compared later. */
+static void add_pair(struct walk *w)
+{
+	if (w->npairs == w->pairs_room) {
+		w->pairs_room = w->pairs_room ? w->pairs_room * 2 : 64;
+		w->pairs = ab_realloc(w->pairs, w->pairs_room * sizeof(w->pairs[0]));
+	}
+	w->pairs[w->npairs++] = (struct ab_pair){ .change = w->out->len - 1 };
+}
+
 static void compare_entries(struct walk *w, const struct level *l, const char *name,
 			    const struct ab_look *was, const struct ab_look *is)
 {
 	const char *refused = refuse_node(l->upper, name, is);
-	enum ab_change_kind kind = AB_CHANGE_MODIFIED;
 	struct ab_change *c;
 
 	if (!refused && was->mount)
 		refused = mounted;
-	if (!refused && is->type != AB_TYPE_OTHER) {
-		int same = is->type == AB_TYPE_LINK
-				   ? ab_same_links(l->upper, l->lower, name)
-				   : ab_same_files(l->upper, l->lower, name, is, was);
-		bool mode = is->type == AB_TYPE_FILE && ((was->id.mode ^ is->id.mode) & 07777);
+	if (!refused && is->type == AB_TYPE_LINK) {
+		int same = ab_same_links(l->upper, l->lower, name);
 
-		if (same > 0 && !mode)
-			return;
 		if (same > 0)
-			kind = AB_CHANGE_MODE;
-		else if (same < 0)
-			refused = errno == ESTALE ? moved : unreadable;
+			return;
+		refused = same < 0 ? unreadable : NULL;
 	}
-	c = add_change(w, kind, was, is);
+	c = add_change(w, AB_CHANGE_MODIFIED, was, is);
 	c->full = l->full;
 	c->refused = refused;
 	c->conflict = is_conflict(w, was, is);
+	if (!refused && is->type == AB_TYPE_FILE && is->id.size == was->id.size)
+		add_pair(w);
+}
+
+/* False: the two files are equal. */
+static bool settle_pair(struct ab_change *c, const struct ab_pair *pair)
+{
+	if (pair->same < 0)
+		c->refused = pair->errnum == ESTALE ? moved : unreadable;
+	else if (pair->same && c->old_mode != c->new_mode)
+		c->kind = AB_CHANGE_MODE;
+	else if (pair->same)
+		return false;
+	return true;
+}
+
+static void compare_pairs(struct walk *w)
+{
+	struct ab_changes *out = w->out;
+	size_t kept = 0, next = 0;
+
+	ab_same_files(w->view, out->v, w->pairs, w->npairs);
+	for (size_t i = 0; i < out->len; i++) {
+		bool paired = next < w->npairs && w->pairs[next].change == i;
+
+		if (paired && !settle_pair(&out->v[i], &w->pairs[next]))
+			free(out->v[i].path);
+		else
+			out->v[kept++] = out->v[i];
+		next += paired;
+	}
+	out->len = kept;
+	free(w->pairs);
 }
 
 /* ENOENT: the host has no such name. */
@@ -580,6 +621,7 @@ int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the folder below the layer");
 	walk_folder(&w, &(struct level){ upper, lower, view->copy });
 	ab_buf_fini(&w.path);
+	compare_pairs(&w);
 	hold_repos(&out);
 	*ret = out;
 	return 0;

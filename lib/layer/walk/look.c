@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "workspace/tree/dir.h"
 
 #define OPEN_TRIES 16
@@ -76,6 +79,30 @@ int ab_look_open_file(int dir, const char *path)
 	int fd = ab_look_open(dir, path, flags | O_NOATIME);
 
 	return fd < 0 && errno == EPERM ? ab_look_open(dir, path, flags) : fd;
+}
+
+int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+
+	*ret_name = slash ? slash + 1 : path;
+	if (!slash)
+		return root;
+	if (cache->fd >= 0 && strncmp(cache->path, path, len) == 0 && cache->path[len] == '\0')
+		return cache->fd;
+	ab_closep(&cache->fd);
+	free(cache->path);
+	cache->path = ab_strndup(path, len);
+	cache->fd = ab_look_open(root, cache->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	return cache->fd;
+}
+
+void ab_parent_fini(struct ab_parent *cache)
+{
+	ab_closep(&cache->fd);
+	free(cache->path);
+	*cache = (struct ab_parent)AB_PARENT_NONE;
 }
 
 char *ab_look_link(int dir, const char *name)

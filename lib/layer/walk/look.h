@@ -33,6 +33,21 @@ int ab_look_open(int dir, const char *path, int flags);
  * as it is where the caller owns it: 10,000 inodes would have to be written. */
 int ab_look_open_file(int dir, const char *path);
 
+/* The folder of the last name that was looked up; the next one is often beside it. */
+struct ab_parent {
+	int fd;
+	char *path;
+};
+#define AB_PARENT_NONE   \
+	{                \
+		.fd = -1 \
+	}
+
+/* The folder that contains `path` below `root`, and its last name; -1 with errno. The descriptor
+ * belongs to the cache. */
+int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
+void ab_parent_fini(struct ab_parent *cache);
+
 /* The target of a link; NULL with errno. Free it. */
 char *ab_look_link(int dir, const char *name);
 

@@ -9,6 +9,8 @@
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "layer/walk/changes.h"
+#include "layer/walk/crew.h"
 #include "layer/walk/look.h"
 
 #define CHUNK 65536
@@ -67,32 +69,65 @@ static int compare_content(int a, int b, off_t size)
 	return 1;
 }
 
-static int open_known(int dir, const char *name, const struct ab_look *look, struct stat *ret)
+/* Of one thread. */
+struct reader {
+	const struct ab_layer_view *view;
+	const struct ab_change *changes;
+	struct ab_pair *pairs;
+	struct ab_parent upper, lower;
+};
+
+static int open_known(struct ab_parent *cache, int root, const char *path,
+		      const struct ab_identity *id, struct stat *ret)
 {
-	ab_autoclose int fd = ab_look_open_file(dir, name);
+	const char *name;
+	int dir = ab_parent_open(cache, root, path, &name);
+	ab_autoclose int fd = dir < 0 ? -1 : ab_look_open_file(dir, name);
 
 	if (fd < 0 || fstat(fd, ret) < 0)
 		return -1;
-	if (!S_ISREG(ret->st_mode) || ret->st_ino != look->id.ino || ret->st_dev != look->id.dev) {
+	if (!S_ISREG(ret->st_mode) || ret->st_ino != id->ino || ret->st_dev != id->dev) {
 		errno = ESTALE;
 		return -1;
 	}
 	return ab_take_fd(&fd);
 }
 
-int ab_same_files(int upper, int lower, const char *name, const struct ab_look *is,
-		  const struct ab_look *was)
+static int compare_files(struct reader *r, const struct ab_change *c)
 {
 	ab_autoclose int a = -1, b = -1;
 	struct stat sa, sb;
 
-	if (is->id.size != was->id.size)
-		return 0;
-	a = open_known(upper, name, is, &sa);
-	b = a < 0 ? -1 : open_known(lower, name, was, &sb);
+	a = open_known(&r->upper, r->view->upper, c->path, &c->layer, &sa);
+	b = a < 0 ? -1 : open_known(&r->lower, r->view->lower, c->path, &c->host, &sb);
 	if (a < 0 || b < 0)
 		return -1;
 	return sa.st_size == sb.st_size ? compare_content(a, b, sa.st_size) : 0;
+}
+
+static int compare_pair(void *own, size_t i)
+{
+	struct reader *r = own;
+	struct ab_pair *pair = &r->pairs[i];
+
+	pair->same = compare_files(r, &r->changes[pair->change]);
+	pair->errnum = pair->same < 0 ? errno : 0;
+	return 0;
+}
+
+void ab_same_files(const struct ab_layer_view *view, const struct ab_change *changes,
+		   struct ab_pair *pairs, size_t len)
+{
+	struct reader first = { view, changes, pairs, AB_PARENT_NONE, AB_PARENT_NONE };
+	struct reader second = first;
+	struct ab_crew crew = { .len = len, .work = compare_pair, .own = { &first, &second } };
+	size_t at, by;
+
+	(void)ab_crew_run(&crew, &at, &by); /* each pair has its own result */
+	ab_parent_fini(&first.upper);
+	ab_parent_fini(&first.lower);
+	ab_parent_fini(&second.upper);
+	ab_parent_fini(&second.lower);
 }
 
 int ab_same_links(int upper, int lower, const char *name)
