@@ -92,6 +92,44 @@ denied()
 	unchanged
 }
 
+@test "registries: npm and pip follow the user's mirror, and its tokens stay outside" {
+	need program:npm
+	local npmrc='registry=https://me:hunter2@mirror.test/npm/
+//mirror.test/npm/:_authToken=hunter2
+'
+	printf '%s' "$npmrc" >"$HOME/.npmrc"
+	mkdir "$HOME/.m2"
+	echo '<settings><servers><server><id>m</id><password>hunter2</password></server></servers><mirrors>' \
+		'<mirror><id>m</id><mirrorOf>*</mirrorOf><url>https://mirror.test/maven2</url></mirror>' \
+		'</mirrors></settings>' >"$HOME/.m2/settings.xml"
+	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
+	# A script: the judge refuses to read these files in the command itself.
+	echo 'cat ~/.npmrc ~/.m2/settings.xml' >show.sh
+	agentbox_split run --allow @npm --allow @maven -- sh -c 'npm install >install.log 2>&1; echo "npm $?"; sh show.sh'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "npm 0" ]
+	[ "${lines[1]}" = "registry=https://mirror.test/npm/" ]
+	[[ "$output" == *"<mirrorOf>*</mirrorOf><url>https://mirror.test/maven2</url>"* ]]
+	[[ "$output" != *hunter2* ]]
+	fetched /npm/tiny/-/tiny-1.0.0.tgz
+	[ "$(cat "$HOME/.npmrc")" = "${npmrc%?}" ]
+	# Without a group the files stay hidden, and so they do if the user says so.
+	agentbox_split run -- sh show.sh
+	[ "$status" -ne 0 ]
+	[ -z "$output" ]
+	agentbox_split run --allow @npm --deny-read "$HOME/.npmrc" -- sh show.sh
+	[ "$status" -ne 0 ]
+	[ -z "$output" ]
+	# A private home has the file, too.
+	mkdir -p "$HOME/.config/pip"
+	printf '[global]\nindex-url = https://me:hunter2@mirror.test/pypi/simple\n' >"$HOME/.config/pip/pip.conf"
+	agentbox_split run --home private --with python -- cat "$HOME/.config/pip/pip.conf"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'[global]\nindex-url = https://mirror.test/pypi/simple' ]
+	agentbox_split run --home private -- cat "$HOME/.config/pip/pip.conf"
+	[ "$status" -ne 0 ]
+}
+
 # A program that needs a crate.
 make_crate()
 {

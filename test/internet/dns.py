@@ -71,7 +71,7 @@ ZONE.update((name, [KEYS]) for name in """
 ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
 ZONE.update((name, [REGISTRIES]) for name in """
     registry.npmjs.org pypi.org files.pythonhosted.org index.crates.io
-    static.crates.io proxy.golang.org repo.maven.apache.org""".split())
+    static.crates.io proxy.golang.org repo.maven.apache.org mirror.test""".split())
 A, CNAME, AAAA = 1, 5, 28
 TYPES = {A: "A", CNAME: "CNAME", AAAA: "AAAA", 65: "HTTPS", 16: "TXT"}
 

@@ -1,6 +1,7 @@
 """Package registries at 203.0.113.91, one for each tool: npm, PyPI, crates.io,
 the Go module proxy and Maven Central. Each offers the package "tiny", which says
-where it came from. What was asked for is in the origin's record.
+where it came from. What was asked for is in the origin's record. mirror.test has npm
+and PyPI again, below /npm and /pypi.
 
 Maven's plugins are stand-ins: whatever version of them mvn asks for is a jar of the
 classes in DIR/maven (Step.java, which the test compiles)."""
@@ -23,6 +24,8 @@ CRATE_TOML = '[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2018"\n'
 GO_MOD = b"module example.com/tiny\n\ngo 1.18\n"
 POM = """<project><modelVersion>4.0.0</modelVersion><groupId>%s</groupId>
 <artifactId>%s</artifactId><version>%s</version><packaging>%s</packaging></project>"""
+
+MIRRORED = {"/npm": "registry.npmjs.org", "/pypi": "pypi.org"}
 
 # The goals of the plugins that "mvn package" runs. A plugin is named by the artifact.
 GOALS = {
@@ -207,13 +210,17 @@ class Registries(Origin):
 
     async def reply(self, request, reader, writer):
         host, path = request.get("host"), request.target.partition("?")[0]
-        data = self.files.get("https://%s%s" % (host, path))
+        origin, where = host, path
+        for prefix, mirrored in MIRRORED.items():
+            if host == "mirror.test" and path.startswith(prefix + "/"):
+                origin, where = mirrored, path[len(prefix):]
+        data = self.files.get("https://%s%s" % (origin, where))
         if host == "repo.maven.apache.org":
             data = self.maven.get(path)
         if data is None and host == "registry.npmjs.org":
             # Tests of secrets send it a token, and want an answer.
             return await super().reply(request, reader, writer)
-        kind = "text/html" if path.startswith("/simple/") else \
+        kind = "text/html" if where.startswith("/simple/") else \
             "application/octet-stream"
         self.whole(writer, data or b"", "404 Not Found" if data is None else
                    "200 OK", ("Content-Type: " + kind,))

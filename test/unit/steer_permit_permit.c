@@ -64,8 +64,9 @@ static void check_read(void)
 		{ "203.0.113.0/24:443", "host 203.0.113.0/24:443" },
 		{ "[::1]:80", "host [::1]:80" },
 		{ "@npm", "group @npm" },
-		{ "@nmp", "! unknown group @nmp; groups: @github @npm "
-			  "@pypi @crates @go @maven @debian @llm" },
+		{ "@nmp",
+		  "! unknown group @nmp; groups: @github @npm "
+		  "@pypi @crates @go @maven @rubygems @packagist @nuget @hex @debian @llm" },
 		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; use "
 					  "\"github.com\"" },
 		{ "*", "! \"*\" is not a host; for an open network use "

@@ -79,6 +79,31 @@ static struct ab_strv make_text_list(struct ab_arena *a, const struct ab_value *
 	return list;
 }
 
+/* Entries that some layer above the built-in profiles has. */
+static struct ab_strv make_own_list(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = { .v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)) };
+
+	for (size_t i = 0; i < v->len; i++)
+		if (!is_builtin(v->items[i].from))
+			list.v[list.len++] = (char *)(uintptr_t)v->items[i].text;
+	return list;
+}
+
+/* The names of the groups that the entries come from. */
+static struct ab_strv make_group_list(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = { .v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)) };
+
+	for (size_t i = 0; i < v->len; i++) {
+		const char *via = v->items[i].via;
+
+		if (via && via[0] == '@' && !ab_strv_has(&list, via + 1))
+			list.v[list.len++] = (char *)(uintptr_t)(via + 1);
+	}
+	return list;
+}
+
 /* A shared folder is a writable root like any other. */
 static struct ab_strv make_roots(struct ab_arena *a, const struct ab_value *write,
 				 const struct ab_value *share)
@@ -192,6 +217,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.read_all = c->v[AB_KEY_READ].all;
 	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);
 	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
+	p->fs.deny_read_own = make_own_list(a, &c->v[AB_KEY_DENY_READ]);
 	p->fs.deny_write = make_text_list(a, &c->v[AB_KEY_DENY_WRITE]);
 	p->fs.home = get_word(c, AB_KEY_HOME);
 	if (p->fs.home == AB_HOME_KEPT && is_builtin(c->v[AB_KEY_HOME].from))
@@ -202,6 +228,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
 	p->net.mode = get_word(c, AB_KEY_NET_MODE);
 	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);
+	p->net.groups = make_group_list(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.deny = make_text_list(a, &c->v[AB_KEY_NET_DENY]);
 	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);

@@ -93,8 +93,9 @@ struct ab_policy {
 		 * roots, and the workspace even if this run cannot write it. */
 		struct ab_strv touched;
 		bool read_all;
-		struct ab_strv read;	  /* when not read_all; "@system" is expanded */
-		struct ab_strv deny_read; /* "!path" takes back an earlier match */
+		struct ab_strv read;	      /* when not read_all; "@system" is expanded */
+		struct ab_strv deny_read;     /* "!path" takes back an earlier match */
+		struct ab_strv deny_read_own; /* those of them that no built-in profile has */
 		/*
 		 * Absolute: that path. Relative (".git/hooks"): that name at
 		 * the top of each writable root and of each repository in it.
@@ -115,7 +116,8 @@ struct ab_policy {
 
 	struct {
 		enum ab_net_mode mode;
-		struct ab_strv allow; /* canonical host entries */
+		struct ab_strv allow;  /* canonical host entries */
+		struct ab_strv groups; /* the groups from which they come: "npm" */
 		struct ab_strv deny;
 		struct ab_strv allow_private; /* canonical CIDR[:port] */
 		/* Empty if the mode does not support them. */

@@ -2,9 +2,8 @@
 #define AB_POLICY_TOOLCHAINS_HOST_GROUPS_H
 /*
  * Host groups: "@npm" stands for the hosts from which npm fetches on this
- * machine. They come from the user's own configuration of the tool, so that
- * mirrors work, or else from a table. A project's files (.npmrc in the
- * workspace) are never read for this: they could name any host.
+ * machine: those of the user's own configuration of the tool, so that mirrors
+ * work (registries.h), and the public ones, from a table.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,6 +29,7 @@
 #include "session/cleanup/leftovers.h"
 #include "session/consent/request.h"
 #include "session/home/home.h"
+#include "session/home/home_registries.h"
 #include "session/host/etc_files.h"
 #include "session/host/git_ssh.h"
 #include "session/host/unix_sockets.h"
@@ -659,6 +660,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
 		return -1;
+	if (!p->nested)
+		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec);
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);

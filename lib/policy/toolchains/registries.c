@@ -1,0 +1,169 @@
+#include "policy/toolchains/registries.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "policy/toolchains/registry_files.h"
+#include "policy/values/host.h"
+#include "policy/values/paths.h"
+
+enum { FILE_MAX = 256 * 1024, HOSTS_MAX = 64 };
+
+struct source {
+	const char *home;
+	char *const *environ;
+};
+
+enum place {
+	IN_HOME,
+	IN_CONFIG, /* $XDG_CONFIG_HOME, else ~/.config */
+	IN_SYSTEM, /* absolute; the box sees it */
+};
+
+struct registry_file {
+	enum place place;
+	const char *name;
+	ab_registry_fn *read;
+};
+
+static const struct tool {
+	const char *group;
+	const char *variables[7];
+	struct registry_file files[5];
+} tools[] = {
+	{ "npm",
+	  { "npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER" },
+	  { { IN_HOME, ".npmrc", ab_registry_npmrc },
+	    { IN_HOME, ".yarnrc.yml", ab_registry_yarnrc } } },
+	{ "pypi",
+	  { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL",
+	    "UV_EXTRA_INDEX_URL" },
+	  { { IN_CONFIG, "pip/pip.conf", ab_registry_pip },
+	    { IN_HOME, ".pip/pip.conf", ab_registry_pip },
+	    { IN_SYSTEM, "/etc/pip.conf", ab_registry_pip },
+	    { IN_CONFIG, "uv/uv.toml", ab_registry_uv } } },
+	{ "crates",
+	  { NULL },
+	  { { IN_HOME, ".cargo/config.toml", ab_registry_cargo },
+	    { IN_HOME, ".cargo/config", ab_registry_cargo } } },
+	{ "go", { "GOPROXY" }, { { IN_CONFIG, "go/env", ab_registry_go } } },
+	{ "maven",
+	  { NULL },
+	  { { IN_HOME, ".m2/settings.xml", ab_registry_maven },
+	    { IN_SYSTEM, "/etc/maven/settings.xml", ab_registry_maven } } },
+};
+
+static const struct tool *find_tool(const char *group)
+{
+	for (size_t i = 0; i < AB_COUNT(tools); i++)
+		if (strcmp(tools[i].group, group) == 0)
+			return &tools[i];
+	return NULL;
+}
+
+static char *make_path(const struct source *s, const struct registry_file *f)
+{
+	const char *config = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
+
+	switch (f->place) {
+	case IN_SYSTEM:
+		return ab_strdup(f->name);
+	case IN_CONFIG:
+		if (config && config[0] == '/')
+			return ab_printf("%s/%s", config, f->name);
+		return s->home ? ab_printf("%s/.config/%s", s->home, f->name) : NULL;
+	case IN_HOME:
+		break;
+	}
+	return s->home ? ab_printf("%s/%s", s->home, f->name) : NULL;
+}
+
+/* Read a regular file of bounded size; false: there is none. These are the user's own files, so
+ * links are followed. */
+static bool read_registry(const char *path, ab_registry_fn *read, struct ab_registry *ret)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	char *data;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    ab_read_all(fd, FILE_MAX, &data, &len) < 0)
+		return false;
+	read(data, ret);
+	explicit_bzero(data, len); /* it may have tokens */
+	free(data);
+	return true;
+}
+
+bool ab_registry_add_host(const char *url, struct ab_strv *entries)
+{
+	const char *host = strstr(url, "://") + 3;
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+
+	if (entries->len >= HOSTS_MAX ||
+	    ab_host_entry_parse(host, strcspn(host, "/"), &e, NULL) < 0)
+		return false;
+	ab_host_entry_format(&e, buf);
+	ab_strv_add_once(entries, buf);
+	return true;
+}
+
+void ab_registries_hosts(const char *group, const char *home, char *const *environ,
+			 struct ab_strv *ret_entries)
+{
+	const struct tool *t = find_tool(group);
+	const struct source s = { home, environ };
+	ab_autoregistry struct ab_registry r = { 0 };
+
+	for (size_t i = 0; t && t->variables[i]; i++) {
+		const char *value = ab_environ_get(environ, t->variables[i]);
+
+		if (value)
+			ab_registry_variable(value, &r);
+	}
+	for (size_t i = 0; t && t->files[i].name; i++) {
+		ab_autofree char *path = make_path(&s, &t->files[i]);
+
+		if (path)
+			read_registry(path, t->files[i].read, &r);
+	}
+	for (size_t i = 0; i < r.urls.len; i++)
+		ab_registry_add_host(r.urls.v[i], ret_entries);
+}
+
+void ab_registries_views(const char *group, const char *home, char *const *environ,
+			 struct ab_registry_views *ret)
+{
+	const struct tool *t = find_tool(group);
+	const struct source s = { home, environ };
+
+	for (size_t i = 0; t && t->files[i].name; i++) {
+		ab_autoregistry struct ab_registry r = { 0 };
+		ab_autofree char *path = make_path(&s, &t->files[i]);
+
+		if (t->files[i].place == IN_SYSTEM || !path ||
+		    !read_registry(path, t->files[i].read, &r) || !r.shown.len)
+			continue;
+		ret->v = ab_realloc(ret->v, (ret->len + 1) * sizeof(ret->v[0]));
+		ret->v[ret->len++] = (struct ab_registry_view){
+			.path = ab_take(path),
+			.text = ab_buf_take(&r.shown),
+		};
+	}
+}
+
+void ab_registry_views_fini(struct ab_registry_views *views)
+{
+	for (size_t i = 0; i < views->len; i++) {
+		free(views->v[i].path);
+		free(views->v[i].text);
+	}
+	free(views->v);
+	*views = (struct ab_registry_views){ 0 };
+}

@@ -1,0 +1,36 @@
+#ifndef AB_POLICY_TOOLCHAINS_REGISTRIES_H
+#define AB_POLICY_TOOLCHAINS_REGISTRIES_H
+/*
+ * The registries that the user's own settings of a tool name: variables and files in
+ * the home folder. For host groups, which allow their hosts, and for the box, which may
+ * have to see such a file without its secrets (registry_files.h). A project's files
+ * (.npmrc in the workspace) are never read: they could name any host.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_strv;
+
+/* Add the canonical host entries of the registries of this group's tools. */
+void ab_registries_hosts(const char *group, const char *home, char *const *environ,
+			 struct ab_strv *ret_entries);
+
+/* Add the entry of a URL that ab_registry_url() made; false: the list is full. */
+bool ab_registry_add_host(const char *url, struct ab_strv *entries);
+
+struct ab_registry_view {
+	char *path; /* in the home folder, as the tool opens it */
+	char *text; /* what the box may see of it */
+};
+
+struct ab_registry_views {
+	struct ab_registry_view *v;
+	size_t len;
+};
+
+/* Add the files of this group's tools that have registry settings. */
+void ab_registries_views(const char *group, const char *home, char *const *environ,
+			 struct ab_registry_views *ret);
+void ab_registry_views_fini(struct ab_registry_views *views);
+
+#endif

@@ -1,0 +1,113 @@
+#include "policy/toolchains/registry_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "tap.h"
+
+/* What must never be in a result. */
+static const char *const secrets[] = { "hunter2", "npm_abc", "tok3n" };
+
+static const struct {
+	const char *what;
+	ab_registry_fn *read;
+	const char *text, *shown, *urls;
+} cases[] = {
+	{ "npm: registry, scopes, certificates; no tokens", ab_registry_npmrc,
+	  "; c\n# registry=https://no.example\nregistry = \"https://u:hunter2@npm.example:8443/x/?k=tok3n\"\r\n"
+	  "@a-b:registry=https://s.example/\n//npm.example/:_authToken=npm_abc\n_password=hunter2\n"
+	  "strict-ssl=false\ncafile=/etc/ca.pem\ncafile=${HOME}/x\nemail=x@y\n@x y:registry=https://z.example\n",
+	  "registry=https://npm.example:8443/x/\n@a-b:registry=https://s.example/\nstrict-ssl=false\n"
+	  "cafile=/etc/ca.pem\n",
+	  "https://npm.example:8443/x/ https://s.example/" },
+	{ "npm: a variable or a token in the path is left out", ab_registry_npmrc,
+	  "registry=https://npm.example/${NPM_TOKEN}/\n"
+	  "@a:registry=https://npm.example/ghp_0123456789012345678901234567890123456789/\n"
+	  "@c:registry=https://npm.example/aaaa1111bbbb2222cccc/org/npm/\n"
+	  "@b:registry=${X}\n",
+	  "", "" },
+	{ "yarn: the server, and scopes", ab_registry_yarnrc,
+	  "nodeLinker: node-modules\nnpmRegistryServer: \"https://npm.example/\"\nnpmAuthToken: npm_abc\n"
+	  "npmScopes:\n  corp:\n    npmRegistryServer: https://c.example/r\n    npmAuthToken: npm_abc\n"
+	  "  other:\n    npmAlwaysAuth: true\nnpmRegistries:\n  x:\n    npmRegistryServer: https://no.example\n",
+	  "npmRegistryServer: \"https://npm.example/\"\nnpmScopes:\n  corp:\n    npmRegistryServer: "
+	  "\"https://c.example/r\"\n",
+	  "https://npm.example/ https://c.example/r" },
+	{ "pip: sections, several lines, hosts", ab_registry_pip,
+	  "[global]\nindex_url = https://__token__:hunter2@pip.example/simple\nextra-index-url =\n"
+	  "    https://a.example/s\n    https://b.example/s  https://c.example\ntimeout = 3\n"
+	  "trusted-host = pip.example\n    x y/\n[install]\nfind-links = /local\n[we ird]\nindex-url=https://no.example\n",
+	  "[global]\nindex-url = https://pip.example/simple\nextra-index-url = https://a.example/s\n"
+	  "    https://b.example/s\n    https://c.example\ntrusted-host = pip.example\n    x\n",
+	  "https://pip.example/simple https://a.example/s https://b.example/s https://c.example" },
+	{ "uv: tables", ab_registry_uv,
+	  "index-url = \"https://u:hunter2@uv.example/simple\"\n[[index]]\nname = \"a\"\n"
+	  "url = \"https://a.example/\"\ndefault = true\n[[index]]\nname = \"b\"\nurl = \"file:///x\"\n",
+	  "index-url = \"https://uv.example/simple\"\n[[index]]\nurl = \"https://a.example/\"\n"
+	  "name = \"a\"\ndefault = true\n",
+	  "https://uv.example/simple https://a.example/" },
+	{ "cargo: sources and registries", ab_registry_cargo,
+	  "[build]\nrustc-wrapper = \"evil\"\n[source.crates-io]\nreplace-with = \"m\"\n"
+	  "[source.m]\nregistry = \"sparse+https://u:hunter2@crates.example/index/\"\n"
+	  "[registries.corp]\nindex = \"https://corp.example/git\"\ntoken = \"hunter2\"\n",
+	  "source.crates-io.replace-with = \"m\"\n"
+	  "source.m.registry = \"sparse+https://crates.example/index/\"\n"
+	  "registries.corp.index = \"https://corp.example/git\"\n",
+	  "sparse+https://crates.example/index/ https://corp.example/git" },
+	{ "go: proxies", ab_registry_go,
+	  "GOPROXY=https://u:hunter2@go.example|direct\nGOPRIVATE=*.corp.example\nGOFLAGS=-x\n",
+	  "GOPROXY=https://go.example,direct\nGOPRIVATE=*.corp.example\n", "https://go.example" },
+	{ "maven: mirrors, without servers", ab_registry_maven,
+	  "<settings><servers><server><id>m</id><password>hunter2</password></server></servers>"
+	  "<!-- <mirror><mirrorOf>*</mirrorOf><url>https://no.example</url></mirror> -->"
+	  "<mirrors><mirror><id>m</id>\n<mirrorOf>central</mirrorOf>\n<url>\nhttps://u:hunter2@mvn.example/r\n"
+	  "</url></mirror><mirror><mirrorOf>*</mirrorOf><url>http://0.0.0.0/</url><blocked>true</blocked>"
+	  "</mirror></mirrors></settings>",
+	  "<settings><mirrors>\n<mirror><id>m</id><mirrorOf>central</mirrorOf><url>https://mvn.example/r"
+	  "</url></mirror>\n</mirrors></settings>\n",
+	  "https://mvn.example/r" },
+	{ "variables", ab_registry_variable,
+	  "corp=https://u:hunter2@uv.example/s https://b.example direct", "",
+	  "https://uv.example/s https://b.example" },
+};
+
+static const char *join(const struct ab_strv *list)
+{
+	static struct ab_buf b;
+
+	ab_buf_fini(&b);
+	for (size_t i = 0; i < list->len; i++)
+		ab_buf_printf(&b, "%s%s", i ? " " : "", list->v[i]);
+	return b.data ? b.data : "";
+}
+
+static bool has_secret(const char *text)
+{
+	for (size_t i = 0; i < AB_COUNT(secrets); i++)
+		if (strstr(text, secrets[i]))
+			return true;
+	return false;
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		ab_autoregistry struct ab_registry r = { 0 };
+		size_t leaks = 0, len = strlen(cases[i].text);
+
+		cases[i].read(cases[i].text, &r);
+		is_str(r.shown.data ? r.shown.data : "", cases[i].shown, cases[i].what);
+		is_str(join(&r.urls), cases[i].urls, "its URLs");
+		for (size_t n = 0; n < len; n++) {
+			ab_autoregistry struct ab_registry cut = { 0 };
+			ab_autofree char *text = ab_strndup(cases[i].text, n);
+
+			cases[i].read(text, &cut);
+			/* A login that is cut before its "@" is not a host. */
+			leaks += has_secret(cut.shown.data ? cut.shown.data : "");
+		}
+		ok(leaks == 0, "no secret, wherever it is cut");
+	}
+	return done();
+}
