@@ -44,6 +44,7 @@ enum option_id {
 	ID_LIST,
 	ID_REVOKE,
 	ID_YES,
+	ID_PRINT,
 	ID_APPROVER,
 	ID_COVERED,
 	ID_ALL,
@@ -268,6 +269,7 @@ extern const struct command command_changes;
 extern const struct command command_why;
 extern const struct command command_connect;
 extern const struct command command_doctor;
+extern const struct command command_init;
 extern const struct command command_config;
 extern const struct command command_profile;
 extern const struct command command_policy;

@@ -32,6 +32,7 @@ _agentbox_options()
 	'layers rm') echo '--yes -y' ;;
 	quarantine | 'quarantine list' | 'quarantine show') echo '--json' ;;
 	'quarantine restore') echo '--to= --force --yes -y --json' ;;
+	init) echo '--yes -y --print --json --workspace=' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -64,7 +65,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show check path reload' ;;
@@ -90,7 +91,7 @@ _agentbox_profiles()
 # The presets of --with.
 _agentbox_presets()
 {
-	echo 'auto dart deno dotnet elixir go java node php python ruby rust'
+	echo 'auto bitbucket codeberg dart deno dotnet elixir github gitlab go java node php python ruby rust'
 }
 
 # The active runs.

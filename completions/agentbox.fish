@@ -124,7 +124,7 @@ function __agentbox_any_secrets
 end
 
 function __agentbox_presets
-    string split ' ' 'auto dart deno dotnet elixir go java node php python ruby rust'
+    string split ' ' 'auto bitbucket codeberg dart deno dotnet elixir github gitlab go java node php python ruby rust'
 end
 
 function __agentbox_properties
@@ -151,6 +151,7 @@ complete -c agentbox -n __agentbox_at -a log -d 'Show what a run did, and what w
 complete -c agentbox -n __agentbox_at -a diff -d 'Show what a layer would change'
 complete -c agentbox -n __agentbox_at -a why -d 'Explain why something is denied, and what would allow it'
 complete -c agentbox -n __agentbox_at -a connect -d 'From inside a box: connect to a host through the filter'
+complete -c agentbox -n __agentbox_at -a init -d 'Set up a project: detect what it needs, write .agentbox.json'
 complete -c agentbox -n __agentbox_at -a doctor -d 'Show what this machine can enforce'
 complete -c agentbox -n __agentbox_at -a config -d 'Show the settings in force and where they come from'
 complete -c agentbox -n __agentbox_at -a profile -d 'List and show the profiles a policy can start from'
@@ -172,7 +173,7 @@ complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the bu
 complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
 complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -201,7 +202,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every so
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -329,6 +330,10 @@ complete -c agentbox -n '__agentbox_in why' -a '(__agentbox_denials)'
 complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
 
 complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in init' -s y -l yes -d 'Write and trust the file without asking'
+complete -c agentbox -n '__agentbox_in init' -l print -d 'Print the file; write nothing'
+complete -c agentbox -n '__agentbox_in init' -l json -d 'Print what was detected and done as JSON'
+complete -c agentbox -n '__agentbox_in init' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
 complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print an AppArmor profile for this program'
 complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack a box from inside and report'
 

@@ -32,6 +32,7 @@
  *	ab_connect		a connection out of the box (steer/client/connect.h)
  *	ab_apply_*		apply, discard and undo changes of layers (layer/apply/apply.h,
  *				steer/apply/layer_command.h)
+ *	ab_init_*		a project's first settings file (steer/init/init.h)
  *	ab_doctor, ab_attack	what this machine can enforce (doctor/)
  *
  * ab_run() needs a process with a single thread: it executes the program again as the
@@ -79,6 +80,7 @@
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"
 #include "steer/client/connect.h"
+#include "steer/init/init.h"
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"
 #include "steer/permit/permit.h"

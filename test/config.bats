@@ -712,3 +712,70 @@ accepted()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"node "*"(detected here)"*"@npm"* ]]
 }
+
+@test "init: detects, writes, trusts, and the second time adds nothing" {
+	mkdir -p .git "$HOME/.claude" "$HOME/bin"
+	printf '[remote "origin"]\n\turl = git@github.com:o/r.git\n' >.git/config
+	touch package-lock.json uv.lock
+	printf 'registry=https://u:hunter2@npm.corp.example/\n' >"$HOME/.npmrc"
+	agentbox init --print
+	[ "$status" -eq 0 ]
+	[ "$output" = $'{\n  "with": ["node", "python", "github"]\n}' ]
+	[ ! -e .agentbox.json ]
+	# Nothing is asked without a terminal.
+	agentbox init </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"node (package-lock.json), python (uv.lock), github (github.com)"* ]]
+	[[ "$output" == *"registries"*"npm.corp.example"* ]]
+	[[ "$output" == *"no terminal"*"agentbox init --yes"* ]]
+	[ ! -e .agentbox.json ]
+	agentbox init --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'+  "with": ["node", "python", "github"]'*"trusted until it changes"* ]]
+	[[ "$output" == *'eval "$(agentbox alias claude)"'*"agentbox hook install claude-code"*"doctor: "* ]]
+	[ ! -e "$HOME/.claude/settings.json" ]
+	is '.with|map(.value)' '["node","python","github"]'
+	cp .agentbox.json before
+	agentbox init --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"has all of this already"* ]]
+	cmp .agentbox.json before
+	# Additions to a trusted file are shown, and it stays trusted.
+	touch go.mod
+	agentbox init --yes --json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.written, .exists, .trust, (.presets|map(.name))]' <<<"$output")" = \
+		'[true,true,"trusted",["go","node","python","github"]]' ]
+	is '.with|map(.value)' '["node","python","github","go"]'
+	[ "$(ls -A | grep -c agentbox)" -eq 1 ]
+}
+
+@test "init: trusts no file that it did not write, and follows no link" {
+	touch Cargo.lock
+	project '{ "network": { "mode": "allowed" } }'
+	agentbox init --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"is not trusted"*'"with": ["rust"]'*"agentbox trust"* ]]
+	is '[."network.mode".value, .with]' '["filtered",[]]'
+	[ "$(jq -c . .agentbox.json)" = '{"network":{"mode":"allowed"},"with":["rust"]}' ]
+	rm .agentbox.json
+	echo '{}' >"$HOME/target"
+	ln -s "$HOME/target" .agentbox.json
+	agentbox init --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"symbolic link"* ]]
+	[ "$(cat "$HOME/target")" = '{}' ]
+	rm .agentbox.json
+	project '{ "with": "auto" }'
+	agentbox init --print
+	[ "$output" = '{ "with": "auto" }' ]
+	rm .agentbox.json Cargo.lock
+	agentbox init --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"nothing was detected"* ]]
+	[ ! -e .agentbox.json ]
+	cd
+	agentbox init --yes
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"home folder"* ]]
+}

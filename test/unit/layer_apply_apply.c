@@ -867,36 +867,6 @@ static void test_many_failures(void)
 	fail_many("echo 22 >upper/d/f1; echo 22 >upper/d/f99", "d/f", 0);
 }
 
-/* A step in the middle fails, while both threads are at work. */
-static void fail_among_many(const char *change, bool writes_host)
-{
-	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
-	ab_autostrv struct ab_strv notes = { 0 };
-	ab_autofree char *before = NULL;
-	struct ab_layer_set set;
-
-	make_set(many_lower, many_upper);
-	open_set(&set);
-	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
-	ab_apply_pick_all(&apply);
-	wait_for_tick();
-	sh("%s", change);
-	before = snapshot("lower");
-	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) < 0 &&
-		   strstr(error.text, "d/f200"),
-	   "%s fails among many: %s",
-	   writes_host ? "a changed file of the host" : "one of the layer", error.text);
-	ab_layer_set_fini(&set);
-	host_is(before, "everything is taken back");
-	ok(is_clean() && sh("[ $(ls upper/d | wc -l) = 540 ]") == 0, "and the layer is as it was");
-}
-
-static void test_many_failures(void)
-{
-	fail_among_many("echo mine >lower/d/f200", true);
-	fail_among_many("echo 333 >upper/d/f200", false);
-}
-
 /* The project is on another file system than the state folder: originals are copied. */
 static bool move_state(const char *folder)
 {
@@ -934,7 +904,6 @@ static void test_kills_in_memory(void)
 	test_kills();
 	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
 	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
-	test_many_failures();
 	test_many_kills();
 	test_many_failures();
 }

@@ -30,7 +30,7 @@ static void test_table(void)
 			bad += !strchr(t->env[k], '=');
 		for (size_t k = 0; t->files[k]; k++)
 			bad += !ab_toolchain_has(t, t->files[k]);
-		ok(bad == 0 && t->hosts[0] && t->files[0], "and well formed");
+		ok(bad == 0 && t->hosts[0] && (t->files[0] || t->forge), "and well formed");
 	}
 	ok(ab_toolchain_find("node") && !ab_toolchain_find("auto") && !ab_toolchain_find(""),
 	   "presets are found by name");
@@ -42,6 +42,27 @@ static void test_table(void)
 		   !ab_toolchain_has(ab_toolchain_find("dotnet"), ".csproj") &&
 		   !ab_toolchain_has(ab_toolchain_find("node"), "package.jsonx"),
 	   "files are matched by name or ending");
+}
+
+static void test_remote(void)
+{
+	static const struct {
+		const char *config, *preset;
+	} cases[] = {
+		{ "[remote \"origin\"]\n\turl = git@github.com:o/r.git\n", "github" },
+		{ "[remote \"origin\"]\n\turl = https://me@gitlab.com/o/r\n", "gitlab" },
+		{ "[remote \"origin\"]\n\turl = ssh://git@codeberg.org:22/o/r\n", "codeberg" },
+		{ "[remote \"origin\"]\n\turl = https://evil.example/github.com\n", NULL },
+		{ "[remote \"origin\"]\n\turl = https://github.com.evil.example/\n", NULL },
+		{ "[remote \"origin\"]\n\turl = https://xgithub.com/\n", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		const struct ab_toolchain *t = ab_toolchain_of_remote(cases[i].config);
+
+		is_str(t ? t->name : "", cases[i].preset ? cases[i].preset : "", cases[i].config);
+	}
 }
 
 static const char *with(const struct ab_policy *p)
@@ -125,6 +146,7 @@ int main(void)
 	world_init();
 	make_dir("home/.config/agentbox");
 	test_table();
+	test_remote();
 	test_option();
 	test_files();
 	world_fini();

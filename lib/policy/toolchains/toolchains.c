@@ -14,6 +14,10 @@ enum { ENTRIES_MAX = 4096 };
 
 /* clang-format off */
 const struct ab_toolchain ab_toolchains[] = {
+	{ "bitbucket", "Repositories on bitbucket.org", "", { NULL },
+	  { "bitbucket.org", "*.bitbucket.org" }, { NULL }, "bitbucket.org" },
+	{ "codeberg", "Repositories on codeberg.org", "forgejo", { NULL },
+	  { "codeberg.org", "*.codeberg.org" }, { NULL }, "codeberg.org" },
 	{ "dart", "Dart and Flutter packages from pub.dev", "flutter pub",
 	  { "pubspec.yaml", "pubspec.lock" },
 	  { "pub.dev" }, { NULL } },
@@ -29,6 +33,10 @@ const struct ab_toolchain ab_toolchains[] = {
 	{ "elixir", "Elixir and Erlang packages from hex.pm", "erlang hex mix",
 	  { "mix.exs", "mix.lock", "rebar.config", "rebar.lock" },
 	  { "@hex" }, { NULL } },
+	{ "github", "Repositories and releases on GitHub", "gh git", { NULL },
+	  { "@github" }, { NULL }, "github.com" },
+	{ "gitlab", "Repositories on gitlab.com", "glab", { NULL },
+	  { "gitlab.com", "*.gitlab.com" }, { NULL }, "gitlab.com" },
 	{ "go", "Go modules from the module proxy", "golang",
 	  { "go.mod", "go.sum", "go.work" },
 	  { "@go" }, { NULL } },
@@ -110,6 +118,25 @@ bool ab_toolchain_has(const struct ab_toolchain *t, const char *file)
 		if (matches_file(t->files[i], file))
 			return true;
 	return false;
+}
+
+/* Does a URL in the text have this host? "https://me@HOST/", "ssh://git@HOST:22/", "git@HOST:path". */
+static bool names_host(const char *text, const char *host)
+{
+	size_t n = strlen(host);
+
+	for (const char *p = text; (p = strstr(p, host)); p += n)
+		if (p > text && (p[-1] == '@' || p[-1] == '/') && (p[n] == ':' || p[n] == '/'))
+			return true;
+	return false;
+}
+
+const struct ab_toolchain *ab_toolchain_of_remote(const char *git_config)
+{
+	for (size_t i = 0; i < ab_toolchain_count; i++)
+		if (ab_toolchains[i].forge && names_host(git_config, ab_toolchains[i].forge))
+			return &ab_toolchains[i];
+	return NULL;
 }
 
 void ab_toolchains_detect(const char *folder, struct ab_strv *ret_names, struct ab_strv *ret_files)

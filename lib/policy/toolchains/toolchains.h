@@ -1,7 +1,8 @@
 #ifndef AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
 #define AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
 /*
- * The presets of the setting "with": what the tools of one language need. A preset
+ * The presets of the setting "with": what the tools of one language need, or a
+ * host of repositories. A preset
  * is a row of one table. "auto" selects presets by the names of files at the top of
  * the workspace. These are hostile input: they select rows, and nothing is read
  * from the files themselves.
@@ -18,6 +19,7 @@ struct ab_toolchain {
 	const char *files[18]; /* names of lock files and manifests; "*.x": an ending */
 	const char *hosts[6];  /* entries of network.allow */
 	const char *env[4];    /* "NAME=value", unless the caller or a setting has NAME */
+	const char *forge;     /* the host of git remotes that need it; NULL: none */
 };
 
 /* Sorted by name. */
@@ -32,6 +34,9 @@ const char *ab_toolchain_guess(const char *name);
 
 /* Is this the name of one of its files? Pure. */
 bool ab_toolchain_has(const struct ab_toolchain *t, const char *file);
+
+/* The preset for a repository with this git configuration, or NULL: a remote is on its host. Pure. */
+const struct ab_toolchain *ab_toolchain_of_remote(const char *git_config);
 
 /* The presets whose files are at the top of this folder, in the order of the table. `ret_files` (or
  * NULL) gets the first file of each. */

@@ -1,0 +1,196 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options_init[] = {
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write and trust the file without asking" },
+	{ "print", 0, OPT_FLAG, ID_PRINT, NULL, NULL, "print the file; write nothing" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print what was detected and done as JSON" },
+	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
+	  "project folder (default: current folder)" },
+	{ 0 },
+};
+
+static void print_plan(const struct ab_init_plan *plan)
+{
+	ab_autofree char *text = ab_init_text(plan), *path = ab_escape(plan->path);
+
+	fputs(text, stdout);
+	if (!plan->presets.len && !plan->before)
+		printf("nothing was detected that needs settings; the defaults apply\n");
+	else if (!plan->after)
+		printf("%s has all of this already\n", path);
+	if (plan->before && plan->trust != AB_TRUST_HOLDS)
+		printf("%s is not trusted; review it with: agentbox trust\n", path);
+	if (!plan->after)
+		return;
+	printf("\n%s\n", path);
+	for (size_t i = 0; i < plan->diff.len; i++)
+		printf("  %s\n", plan->diff.v[i]);
+	printf("\n");
+}
+
+/* -1: write it; else the exit status. */
+static int get_consent(const struct args *args, const struct ab_init_plan *plan)
+{
+	const char *what = ab_init_trusts(plan) ? "write and trust" : "write";
+
+	if (given(args, ID_YES))
+		return -1;
+	fflush(stdout);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		tell("nothing was written: there is no terminal to ask on; to %s "
+		     "this: agentbox init --yes",
+		     what);
+		return 1;
+	}
+	if (confirm(ab_init_trusts(plan) ? "Write this and trust it?" : "Write this?"))
+		return -1;
+	tell("nothing was written");
+	return 1;
+}
+
+static void offer_hook(struct args *args, const char *agent, const char *hook)
+{
+	struct ab_hook_request request = { .policy = args->input, .agent = hook };
+	struct ab_error err = { 0 };
+	struct ab_hook_plan plan;
+
+	if (ab_hook_plan(&request, false, &plan, &err) < 0) {
+		complain(args, &err);
+		return;
+	}
+	if (!plan.after) {
+		printf("%s: its hook is installed\n", agent);
+	} else if (given(args, ID_YES) || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		printf("%s: to run each of its commands in the box: agentbox hook install %s\n",
+		       agent, hook);
+	} else {
+		ab_autofree char *path = ab_escape(plan.path);
+
+		printf("\n%s\n", path);
+		for (size_t i = 0; i < plan.diff.len; i++)
+			printf("  %s\n", plan.diff.v[i]);
+		if (!confirm("Install this hook, which runs each command of the agent in the box?"))
+			printf("not installed\n");
+		else if (ab_hook_apply(&plan, &err) < 0)
+			complain(args, &err);
+		else
+			printf("installed; takes effect when the agent restarts\n");
+	}
+	ab_hook_plan_fini(&plan);
+}
+
+static void offer_agents(struct args *args, const struct ab_init_plan *plan)
+{
+	for (size_t i = 0; i < plan->agents.len; i++) {
+		const char *agent = plan->agents.v[i];
+
+		printf("%s: to run it in the box, add to your shell's start-up file: "
+		       "eval \"$(agentbox alias %s)\"\n",
+		       agent, agent);
+		if (plan->hooks.v[i][0])
+			offer_hook(args, agent, plan->hooks.v[i]);
+	}
+}
+
+/* Only what is not all right, and the summary. */
+static void print_doctor(struct args *args)
+{
+	static const char *const marks[] = { "ok", "warn", "fail", "skip" };
+	struct ab_diagnosis d;
+	struct ab_error err = { 0 };
+
+	if (ab_doctor(&args->input, &d, &err) < 0) {
+		complain(args, &err);
+		return;
+	}
+	for (size_t i = 0; i < d.len; i++) {
+		ab_autofree char *seen = ab_escape(d.v[i].seen);
+
+		if (d.v[i].health == AB_HEALTH_WARN || d.v[i].health == AB_HEALTH_FAIL)
+			printf("%-5s %s: %s\n", marks[d.v[i].health], d.v[i].name, seen);
+	}
+	printf("doctor: %s\n", d.summary);
+	if (d.failed)
+		printf("for the remedies: agentbox doctor\n");
+	ab_diagnosis_fini(&d);
+}
+
+static int print_json(struct args *args, const struct ab_init_plan *plan)
+{
+	ab_autofree char *members = ab_init_json(plan);
+	bool write = plan->after && given(args, ID_YES);
+	struct ab_error err = { 0 };
+
+	if (write && ab_init_write(&args->input, plan, &err) < 0)
+		return complain(args, &err);
+	printf("{%s,\"written\":%s}\n", members, write ? "true" : "false");
+	return 0;
+}
+
+static int write_plan(struct args *args, const struct ab_init_plan *plan)
+{
+	ab_autofree char *path = ab_escape(plan->path);
+	struct ab_error err = { 0 };
+	int status;
+
+	print_plan(plan);
+	if (plan->after) {
+		status = get_consent(args, plan);
+		if (status >= 0)
+			return status;
+		if (ab_init_write(&args->input, plan, &err) < 0)
+			return complain(args, &err);
+		printf(ab_init_trusts(plan)
+			       ? "%s is written, and trusted until it changes\n"
+			       : "%s is written; to review and trust it: agentbox trust\n",
+		       path);
+	}
+	offer_agents(args, plan);
+	print_doctor(args);
+	return 0;
+}
+
+static int init_main(struct args *args)
+{
+	struct ab_init_plan plan;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (given(args, ID_PRINT) && (given(args, ID_YES) || given(args, ID_JSON)))
+		return misuse(args->command, "--print cannot be combined with --yes or --json");
+	if (ab_caller_init(&args->input, &err) < 0 || ab_init_look(&args->input, &plan, &err) < 0)
+		return complain(args, &err);
+	if (given(args, ID_PRINT)) {
+		const char *text = plan.after ? plan.after : plan.before;
+
+		fputs(text ? text : "{}\n", stdout);
+		status = 0;
+	} else {
+		status = given(args, ID_JSON) ? print_json(args, &plan) : write_plan(args, &plan);
+	}
+	ab_init_plan_fini(&plan);
+	return status;
+}
+
+const struct command command_init = {
+	.name = "init",
+	.usage = "[OPTIONS]",
+	.summary = "set up a project: detect what it needs, write .agentbox.json",
+	.more = "Looks at the names of lock files, at the git remote, at your registries and at\n"
+		"installed agents; shows a settings file of a few lines, then writes and trusts\n"
+		"it. An existing file is kept: what is missing is shown and added.\n"
+		"Example: agentbox init --print",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_init },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = init_main,
+};

@@ -1,0 +1,337 @@
+#include "steer/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "base/text/textdiff.h"
+#include "policy/edit/json_edit.h"
+#include "policy/layers/layers.h"
+#include "policy/read/json_scan.h"
+#include "policy/read/settings_file.h"
+#include "policy/toolchains/registries.h"
+#include "policy/toolchains/toolchains.h"
+#include "policy/values/paths.h"
+
+enum { CONFIG_MAX = 256 * 1024 };
+
+/* An agent is in use if its program is on PATH, or its folder in the home. */
+static const struct agent {
+	const char *program;
+	const char *folder;
+	const char *hook; /* the name for `hook install`; NULL: none */
+} agents[] = {
+	{ "claude", ".claude", "claude-code" },
+	{ "codex", ".codex", "codex" },
+	{ "copilot", ".copilot", NULL },
+	{ "cursor-agent", ".cursor", "cursor" },
+	{ "gemini", ".gemini", "gemini" },
+	{ "opencode", ".local/share/opencode", NULL },
+	{ "qwen", ".qwen", NULL },
+	{ "windsurf", ".codeium/windsurf", "windsurf" },
+};
+
+/* Programs of the workspace (node_modules/.bin) are not the user's. */
+static bool is_on_path(const struct ab_policy_input *in, const char *workspace, const char *program)
+{
+	const char *path = ab_environ_get(in->environ, "PATH");
+
+	for (size_t n; path && *path; path += n + (path[n] == ':')) {
+		ab_autofree char *dir = NULL, *file = NULL;
+
+		n = strcspn(path, ":");
+		dir = ab_strndup(path, n);
+		if (dir[0] != '/' || ab_path_within(dir, workspace))
+			continue;
+		file = ab_path_join(dir, program);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_folder(const struct ab_policy_input *in, const char *name)
+{
+	ab_autofree char *path = in->home ? ab_path_join(in->home, name) : NULL;
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void find_agents(const struct ab_policy_input *in, const char *workspace,
+			struct ab_init_plan *plan)
+{
+	for (size_t i = 0; i < AB_COUNT(agents); i++) {
+		const struct agent *a = &agents[i];
+
+		if (!is_on_path(in, workspace, a->program) && !has_folder(in, a->folder))
+			continue;
+		ab_strv_add(&plan->agents, a->program);
+		ab_strv_add(&plan->hooks, a->hook ? a->hook : "");
+	}
+}
+
+/* A small regular file below the folder, without following a link; NULL: there is none. */
+static char *read_below(int dir, const char *folder, const char *name)
+{
+	ab_autoclose int in = openat(dir, folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd =
+		in < 0 ? -1
+		       : openat(in, name,
+				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	char *text;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    ab_read_all(fd, CONFIG_MAX, &text, &len) < 0)
+		return NULL;
+	return text;
+}
+
+static void find_remote(int dir, struct ab_init_plan *plan)
+{
+	ab_autofree char *config = read_below(dir, ".git", "config");
+	const struct ab_toolchain *t = config ? ab_toolchain_of_remote(config) : NULL;
+
+	if (!t)
+		return;
+	ab_strv_add(&plan->presets, t->name);
+	ab_strv_add(&plan->evidence, t->forge);
+}
+
+static void find_registries(const struct ab_policy_input *in, struct ab_init_plan *plan)
+{
+	for (size_t i = 0; i < plan->presets.len; i++) {
+		const struct ab_toolchain *t = ab_toolchain_find(plan->presets.v[i]);
+
+		for (size_t k = 0; t->hosts[k]; k++)
+			if (t->hosts[k][0] == '@')
+				ab_registries_hosts(t->hosts[k] + 1, in->home, in->environ,
+						    &plan->registries);
+	}
+}
+
+/* Does the file's `with` have the preset, or select presets itself? */
+static bool has_preset(const char *text, const char *preset)
+{
+	ab_autoscan struct ab_json_scan scan = { 0 };
+
+	if (ab_json_scan_parse(&scan, text, strlen(text)) < 0)
+		return false;
+	ab_json_scan_each(k, scan.nodes)
+	{
+		if (strcmp(k->key, "with") != 0)
+			continue;
+		if (k->text)
+			return true; /* "auto" */
+		ab_json_scan_each(e, k) if (e->text && strcmp(e->text, preset) == 0) return true;
+	}
+	return false;
+}
+
+static void make_new_file(struct ab_init_plan *plan)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (!plan->presets.len)
+		return;
+	ab_buf_puts(&b, "{\n  \"with\": [");
+	for (size_t i = 0; i < plan->presets.len; i++)
+		ab_buf_printf(&b, "%s\"%s\"", i ? ", " : "", plan->presets.v[i]);
+	ab_buf_puts(&b, "]\n}\n");
+	plan->after = ab_buf_take(&b);
+}
+
+static int add_missing(struct ab_init_plan *plan, struct ab_error *err)
+{
+	static const char *const keys[] = { "with" };
+	ab_autofree char *text = ab_strdup(plan->before);
+	bool changed = false;
+
+	for (size_t i = 0; i < plan->presets.len; i++) {
+		char *next = NULL;
+		int r;
+
+		if (has_preset(text, plan->presets.v[i]))
+			continue;
+		r = ab_json_edit_add(text, strlen(text), keys, 1, plan->presets.v[i], &next, err);
+		if (r < 0)
+			return ab_wrap(err, "%s", plan->path);
+		if (r == 0)
+			continue;
+		free(text);
+		text = next;
+		changed = true;
+	}
+	if (changed)
+		plan->after = ab_take(text);
+	return 0;
+}
+
+static int plan_file(const struct ab_policy_input *in, struct ab_init_plan *plan,
+		     struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (ab_settings_file_read(plan->path, AB_PROJECT_CONFIG, true, &text, &len, err) < 0)
+		return -1;
+	if (!text) {
+		make_new_file(plan);
+	} else {
+		ab_autofree char *checked = NULL;
+
+		if (ab_policy_read_file(in, plan->path, &checked, &len, err) < 0 ||
+		    ab_trust_status(in, NULL, &plan->trust, err) < 0)
+			return -1;
+		plan->before = ab_take(text);
+		if (add_missing(plan, err) < 0)
+			return -1;
+	}
+	if (plan->after)
+		ab_text_diff(plan->before ? plan->before : "",
+			     plan->before ? strlen(plan->before) : 0, plan->after,
+			     strlen(plan->after), &plan->diff);
+	return 0;
+}
+
+static int find_workspace(const struct ab_policy_input *in, char **ret, struct ab_error *err)
+{
+	struct ab_policy_input without = *in;
+	struct ab_policy *policy;
+
+	/* Refuses a home folder, and says what to do. */
+	without.no_project = true;
+	if (ab_policy_load(&without, &policy, NULL, err) < 0)
+		return -1;
+	*ret = ab_strdup(policy->workspace);
+	ab_policy_free(policy);
+	return 0;
+}
+
+int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, struct ab_error *err)
+{
+	ab_autofree char *workspace = NULL;
+	ab_autoclose int dir = -1;
+
+	*ret = (struct ab_init_plan){ 0 };
+	if (find_workspace(in, &workspace, err) < 0)
+		return -1;
+	dir = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", workspace);
+	ab_toolchains_detect(workspace, &ret->presets, &ret->evidence);
+	find_remote(dir, ret);
+	find_registries(in, ret);
+	find_agents(in, workspace, ret);
+	ret->path = ab_path_join(workspace, AB_PROJECT_CONFIG);
+	if (plan_file(in, ret, err) < 0) {
+		ab_init_plan_fini(ret);
+		return -1;
+	}
+	return 0;
+}
+
+void ab_init_plan_fini(struct ab_init_plan *plan)
+{
+	ab_strv_fini(&plan->presets);
+	ab_strv_fini(&plan->evidence);
+	ab_strv_fini(&plan->registries);
+	ab_strv_fini(&plan->agents);
+	ab_strv_fini(&plan->hooks);
+	ab_strv_fini(&plan->diff);
+	free(plan->path);
+	free(plan->before);
+	free(plan->after);
+	*plan = (struct ab_init_plan){ 0 };
+}
+
+bool ab_init_trusts(const struct ab_init_plan *plan)
+{
+	return !plan->before || plan->trust == AB_TRUST_HOLDS;
+}
+
+/* Is the file still what was read? */
+static bool is_unchanged(const struct ab_init_plan *plan)
+{
+	struct ab_error unread = { 0 };
+	ab_autofree char *now = NULL;
+	size_t len;
+
+	return ab_settings_file_read(plan->path, AB_PROJECT_CONFIG, true, &now, &len, &unread) ==
+		       0 &&
+	       !now == !plan->before && (!now || strcmp(now, plan->before) == 0);
+}
+
+static int write_beside(int dir, const char *name, const char *text, mode_t mode)
+{
+	ab_autoclose int fd =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 || ab_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ? -1 : 0;
+}
+
+/* The rename of a new file fails if another program has made one meanwhile. */
+static int replace_file(int dir, const struct ab_init_plan *plan, struct ab_error *err)
+{
+	ab_autofree char *beside = NULL;
+	uint64_t nonce = 0;
+	int r = 0;
+
+	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+		return ab_fail(err, AB_ESYSTEM, errno, "choose a temporary name");
+	beside = ab_printf(AB_PROJECT_CONFIG ".%016llx", (unsigned long long)nonce);
+	if (write_beside(dir, beside, plan->after, 0644) < 0)
+		r = ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
+	else if (!is_unchanged(plan))
+		r = ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile; nothing was written",
+			    plan->path);
+	else if (renameat2(dir, beside, dir, AB_PROJECT_CONFIG,
+			   plan->before ? 0 : RENAME_NOREPLACE) < 0)
+		r = ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
+	if (r < 0)
+		unlinkat(dir, beside, 0);
+	return r;
+}
+
+/* Only exactly what was shown. */
+static int record_trust(const struct ab_policy_input *in, const struct ab_init_plan *plan,
+			struct ab_error *err)
+{
+	struct ab_trust_review review;
+	int r;
+
+	if (ab_trust_review(in, NULL, &review, err) < 0)
+		return -1;
+	if (strcmp(review.text, plan->after) != 0)
+		r = ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile; it is not trusted",
+			    plan->path);
+	else
+		r = ab_trust_record(in, &review, err);
+	ab_trust_review_fini(&review);
+	return r;
+}
+
+int ab_init_write(const struct ab_policy_input *in, const struct ab_init_plan *plan,
+		  struct ab_error *err)
+{
+	ab_autofree char *folder = ab_path_parent(plan->path);
+	ab_autoclose int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", folder);
+	if (replace_file(dir, plan, err) < 0)
+		return -1;
+	return ab_init_trusts(plan) ? record_trust(in, plan, err) : 0;
+}
