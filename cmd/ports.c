@@ -2,29 +2,87 @@
 
 #include <stdio.h>
 
+static void add_json(struct ab_buf *b, const struct ab_servers *servers)
+{
+	for (size_t i = 0; i < servers->len; i++) {
+		const struct ab_server *s = &servers->v[i];
+
+		ab_buf_printf(b,
+			      "%s{\"run\":\"%s\",\"port\":%u,\"program\":", b->len > 1 ? "," : "",
+			      servers->run, s->port);
+		ab_buf_json(b, s->program);
+		ab_buf_printf(b, ",\"pid\":%d,\"published\":", s->pid);
+		if (s->published)
+			ab_buf_printf(b, "%u}", s->published);
+		else
+			ab_buf_puts(b, "null}");
+	}
+}
+
+/* The ports of this run, or of all active runs. */
+static int print_json(struct args *args, const char *run)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_run_list list = { 0 };
+	struct ab_error err = { 0 };
+	struct ab_servers servers;
+	int result = 0;
+
+	ab_buf_puts(&b, "[");
+	if (run)
+		result = ab_run_ports(&args->input, run, &servers, &err);
+	else
+		result = ab_runs_list(&args->input, &list, &notes, &err);
+	if (result < 0)
+		return complain(args, &err);
+	for (size_t i = 0; run ? i < 1 : i < list.len; i++) {
+		/* A run may end meanwhile, or share the network of this machine. */
+		if (!run && ab_run_ports(&args->input, list.v[i].id, &servers, &err) < 0)
+			continue;
+		add_json(&b, &servers);
+		ab_servers_fini(&servers);
+	}
+	ab_run_list_fini(&list);
+	printf("%s]\n", b.data);
+	return 0;
+}
+
+static void print_server(const struct ab_server *s, const struct ab_servers *of)
+{
+	ab_autofree char *who =
+		s->pid ? ab_printf("%s, pid %d", s->program, s->pid) : ab_strdup("?");
+
+	if (s->published)
+		printf("%-6u %-24s  published on 127.0.0.1:%u\n", s->port, who, s->published);
+	else if (of->closed)
+		printf("%-6u %-24s  not published: agentbox run --publish %u\n", s->port, who,
+		       s->port);
+	else
+		printf("%-6u %-24s  not published: agentbox publish %s %u\n", s->port, who, of->run,
+		       s->port);
+}
+
 static int ports_main(struct args *args)
 {
 	const char *run = args->nrest ? args->rest[0] : NULL;
-	ab_autofree uint16_t *ports = NULL;
+	struct ab_servers servers;
 	struct ab_error err = { 0 };
-	size_t n = 0;
 	int status = check_words(args, 0, 1);
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_run_ports(&args->input, run, &ports, &n, &err) < 0)
+	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
-	if (given(args, ID_JSON)) {
-		for (size_t i = 0; i < n; i++)
-			printf("%s%u", i ? "," : "[", ports[i]);
-		puts(n ? "]" : "[]");
-		return 0;
-	}
-	if (n == 0)
+	if (given(args, ID_JSON))
+		return print_json(args, run);
+	if (ab_run_ports(&args->input, run, &servers, &err) < 0)
+		return complain(args, &err);
+	if (servers.len == 0)
 		puts("no listening ports");
-	for (size_t i = 0; i < n; i++)
-		printf("%u\n", ports[i]);
+	for (size_t i = 0; i < servers.len; i++)
+		print_server(&servers.v[i], &servers);
+	ab_servers_fini(&servers);
 	return 0;
 }
 
@@ -32,8 +90,9 @@ const struct command command_ports = {
 	.name = "ports",
 	.usage = "[--json] [RUN]",
 	.summary = "list the ports that programs in a run listen on",
-	.more = "Prints the TCP ports on which programs in the box accept connections, one per\n"
-		"line. RUN may be omitted if only one run is active.",
+	.more = "Prints the TCP ports on which programs in the box accept connections, which\n"
+		"program, and whether the host can reach it. RUN may be omitted if only one run\n"
+		"is active; with --json, all active runs are listed then.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

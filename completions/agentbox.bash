@@ -22,7 +22,7 @@ _agentbox_options()
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ps) echo '--all -a --json' ;;
-	ports) echo '--json' ;;
+	ports | publish) echo '--json' ;;
 	why) echo '--json --read --write --profile= --config= --workspace=' ;;
 	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
 	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
@@ -65,7 +65,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show check path reload' ;;
@@ -225,7 +225,7 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports | stop | watch | shell | attach | 'config reload')
+	ports | publish | stop | watch | shell | attach | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
 	diff)

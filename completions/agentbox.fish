@@ -147,6 +147,7 @@ complete -c agentbox -n __agentbox_at -a layers -d 'List, remove and refresh kep
 complete -c agentbox -n __agentbox_at -a quarantine -d 'List, show and restore files in quarantine'
 complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs, and old layers'
 complete -c agentbox -n __agentbox_at -a ports -d 'List the ports that programs in a run listen on'
+complete -c agentbox -n __agentbox_at -a publish -d 'Make a port of an active run reachable from the host'
 complete -c agentbox -n __agentbox_at -a log -d 'Show what a run did, and what was denied'
 complete -c agentbox -n __agentbox_at -a diff -d 'Show what a layer would change'
 complete -c agentbox -n __agentbox_at -a why -d 'Explain why something is denied, and what would allow it'
@@ -173,7 +174,7 @@ complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the bu
 complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
 complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
@@ -202,7 +203,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every so
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -299,6 +300,8 @@ complete -c agentbox -n '__agentbox_in layers rm' -l yes -s y -d 'Also remove ch
 complete -c agentbox -n '__agentbox_in layers rm' -a '(__agentbox_layers)'
 complete -c agentbox -n '__agentbox_in ports' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in ports' -a '(__agentbox_runs)'
+complete -c agentbox -n '__agentbox_in publish' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in publish' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in log' -l follow -s f -d 'Keep printing until the run ends'
 complete -c agentbox -n '__agentbox_in log' -l all -d 'Every run, oldest first'
 complete -c agentbox -n '__agentbox_in log' -l denied -d 'Only what was denied'

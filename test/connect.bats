@@ -170,11 +170,17 @@ stop()
 	serve up 8081 3000 6:4000 6:3000
 	agentbox ports
 	[ "$status" -eq 0 ]
-	[ "$output" = $'3000\n4000\n8081' ]
+	[ "$(awk '{ print $1 }' <<<"$output")" = $'3000\n4000\n8081' ]
+	[[ "${lines[0]}" =~ ^3000\ +python3[.0-9]*,\ pid\ [0-9]+\ +not\ published:\ agentbox\ run\ --publish\ 3000$ ]]
 	agentbox ports --json
-	[ "$output" = '[3000,4000,8081]' ]
-	agentbox ports "$(ls "$AGENTBOX_STATE/live")"
-	[ "$output" = $'3000\n4000\n8081' ]
+	[ "$(jq -c 'map(.port)' <<<"$output")" = '[3000,4000,8081]' ]
+	jq -e 'all(.program | test("^python3")) and all(.pid > 1 and .published == null)' <<<"$output"
+	agentbox ports --json "$(ls "$AGENTBOX_STATE/live")"
+	[ "$(jq -c 'map(.port)' <<<"$output")" = '[3000,4000,8081]' ]
+	# A blocked network has nobody to pass connections on.
+	agentbox publish 3000
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"agentbox run --publish PORT"* ]]
 	stop $server
 }
 
@@ -192,6 +198,9 @@ stop()
 	agentbox ports
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no active runs"* ]]
+	agentbox ports --json
+	[ "$status" -eq 0 ]
+	[ "$output" = '[]' ]
 	agentbox ports zzzzz
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no run named zzzzz"* ]]
@@ -205,14 +214,15 @@ stop()
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"$id"* ]]
 	agentbox ports "$id"
-	[ "$output" = 3000 ]
+	[[ "$output" == 3000\ * ]]
+	[ "$("$AGENTBOX" ports --json | jq -c 'map(.port)')" = '[3000,4000]' ]
 	stop $first
 	wait_for 90 test -e "$AGENTBOX_STATE/runs/$id"
 	agentbox ports "$id"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"has ended"* ]]
 	agentbox ports
-	[ "$output" = 4000 ]
+	[[ "$output" == 4000\ * ]]
 	stop $server
 }
 
@@ -221,6 +231,9 @@ stop()
 	agentbox ports
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"network of this machine"* ]]
+	agentbox publish 3000
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"network of this machine"*"reachable already"* ]]
 	stop $server
 }
 
@@ -244,6 +257,24 @@ stop()
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"inside a box"* ]]
 	stop $server
+}
+
+@test "ports: a server that nobody outside can reach is mentioned once, on a terminal" {
+	need program:tmux
+	cat >serve.py <<-'PYTHON'
+	import socket, sys
+	keep = [socket.create_server(("127.0.0.1", int(port))) for port in sys.argv[1:]]
+	input()
+	PYTHON
+	tty_start "$AGENTBOX" run --publish 18098 --name dev -- python3 serve.py 18098 3000 3001 40000
+	tty_wait '^agentbox: port 3000 is open only inside the box; agentbox publish [a-z0-9]{5} 3000$'
+	tty_key Enter
+	tty_end
+	[ "$(grep -c 'only inside the box' <<<"$output")" -eq 1 ]
+	# Not for a server of a moment, the published one, or one that the kernel chose the port of.
+	tty_start "$AGENTBOX" run --publish 18098 -- sh -c 'python3 serve.py 18098 40000 & sleep 3.5; kill $!'
+	tty_end
+	[[ "$output" != *"only inside the box"* ]]
 }
 
 @test "ports: its runs are completed" {

@@ -34,6 +34,56 @@ answers()
 	[ "$(audit 'select(.kind == "request" and .door == "publish" and .bytes_down > 3000000) | .port')" = 18080 ]
 }
 
+@test "ports: a port is published while the run is active, and ends with it" {
+	mkfifo down
+	echo published >page
+	box_start run --name dev -- sh -c '
+		python3 -m http.server -b 127.0.0.1 18082 >/dev/null 2>&1 &
+		read -r _ <down'
+	wait_for 90 eval '[ "$("$AGENTBOX" ports --json | jq length)" = 1 ]'
+	run ! answers http://127.0.0.1:18083/page
+	agentbox_split publish dev 18083:18082
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ ^port\ 18082\ of\ [a-z0-9]{5}\ is\ on\ 127.0.0.1:18083\ until\ the\ run\ ends$ ]]
+	[ "$(inside curl -sS http://127.0.0.1:18083/page)" = published ]
+	[ "$("$AGENTBOX" ports --json dev | jq -c 'map([.port, .published])')" = '[[18082,18083]]' ]
+	[[ "$("$AGENTBOX" ports dev)" == "18082 "*"published on 127.0.0.1:18083" ]]
+	# Not a port that others have, nor what is not a port.
+	agentbox_split publish dev 18083:18082
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"127.0.0.1:18083: Address already in use"*"as in 8080:18082"* ]]
+	for c in 0 65536 x 1:2:3 -- ""; do
+		agentbox_split publish dev -- "$c"
+		[ "$status" -eq 2 ]
+	done
+	agentbox_split publish nothing 18082
+	[ "$status" -eq 1 ]
+	# At most 16 in one run.
+	for c in $(seq 15); do
+		inside "$AGENTBOX" publish dev $((18100 + c)):18082 >/dev/null
+	done
+	agentbox_split publish dev 18120:18082
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"no room"* ]]
+	run ! answers http://127.0.0.1:18120/page
+	echo >down
+	box_end
+	[ "$status" -eq 0 ]
+	run ! answers http://127.0.0.1:18083/page
+	[ "$(audit 'select(.kind == "grant") | .entry' | head -n 1)" = "publish 18083:18082" ]
+}
+
+@test "ports: a taken port names the form of another one" {
+	mkfifo down
+	box_start run --publish 18090 -- sh -c 'read -r _ <down'
+	wait_for 90 eval '[ -n "$(inside ss -Htln sport = :18090)" ]'
+	agentbox_split run --publish 18090 -- true
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"--publish HOSTPORT:PORT, as in 8080:18090"* ]]
+	echo >down
+	box_end
+}
+
 @test "ports: a published port where nothing listens is refused, and a taken one stops the run" {
 	mkfifo down
 	box_start run --publish 18080 -- sh -c 'read -r _ <down'

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/data/error.h"
 #include "base/data/mem.h"
 #include "proxy/conn/conn.h"
 #include "proxy/doors/doors.h"
@@ -253,7 +254,9 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 				   .dial_inside = setup->dial_inside,
 				   .arg = setup->arg };
 	a->dials_end = &a->dials;
-	a->listeners = ab_alloc((net->n + setup->npublished + 1) * sizeof(a->listeners[0]));
+	/* They do not move: the loop has pointers to them. */
+	a->room = net->n + setup->npublished + AB_PUBLISHED_LATE;
+	a->listeners = ab_alloc(a->room * sizeof(a->listeners[0]));
 	for (size_t i = 0; i < net->n; i++) {
 		const struct ab_listener *l = &net->listeners[i];
 
@@ -266,6 +269,23 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 		r |= add_listener(a, setup->published[i].fd, setup->published[i].port,
 				  admit_published, err);
 	return r;
+}
+
+bool ab_acceptor_publish(struct ab_acceptor *a, int fd, uint16_t port)
+{
+	struct ab_error err;
+	int on = 1;
+
+	if (a->nlisteners == a->room || a->engine->ending) {
+		close(fd);
+		return false;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (add_listener(a, fd, port, admit_published, &err) < 0)
+		return false;
+	if (a->full)
+		ab_loop_set(&a->engine->loop, &a->listeners[a->nlisteners - 1].source, 0);
+	return true;
 }
 
 void ab_acceptor_last(struct ab_acceptor *a)

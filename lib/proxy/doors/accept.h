@@ -19,7 +19,7 @@ struct ab_proxy_setup;
 struct ab_acceptor {
 	struct ab_engine *engine;
 	struct ab_acceptor_listener *listeners;
-	size_t nlisteners;
+	size_t nlisteners, room;
 	struct ab_inside_dial *dials, **dials_end; /* oldest first */
 	size_t ndials;
 	struct ab_timer retry;
@@ -35,6 +35,9 @@ struct ab_acceptor {
  * afterwards, even on failure. */
 int ab_acceptor_open(struct ab_acceptor *acceptor, struct ab_engine *engine,
 		     const struct ab_proxy_setup *setup, struct ab_error *err);
+/* One more listener whose connections go to a port of the box; takes the descriptor. False: there are
+ * AB_PUBLISHED_LATE of them. */
+bool ab_acceptor_publish(struct ab_acceptor *acceptor, int fd, uint16_t port);
 /* Call it before the loop runs. */
 void ab_acceptor_prepare(struct ab_acceptor *acceptor);
 /* The result of the oldest dial_inside call. */

@@ -24,6 +24,8 @@ struct ab_published {
 	uint16_t port;
 };
 
+enum { AB_PUBLISHED_LATE = 16 }; /* listeners that can be added to a live run */
+
 /* The client's end of a connection, in the box's network namespace. */
 struct ab_peer {
 	bool v6;

@@ -384,6 +384,7 @@ enum message {
 	MESSAGE_HOLD,
 	MESSAGE_CUT,
 	MESSAGE_SURVEY,
+	MESSAGE_PUBLISH,
 	MESSAGE_COUNT,
 };
 
@@ -440,6 +441,11 @@ static void handle_stop(struct ab_proxy *p, struct ab_letter *message)
 static void handle_dialled(struct ab_proxy *p, struct ab_letter *message)
 {
 	ab_acceptor_dialled(&p->acceptor, message->value, message->fd);
+}
+
+static void handle_publish(struct ab_proxy *p, struct ab_letter *message)
+{
+	ab_acceptor_publish(&p->acceptor, message->fd, (uint16_t)message->value);
 }
 
 static void handle_filter(struct ab_proxy *p, struct ab_letter *message)
@@ -545,6 +551,7 @@ static const struct {
 	[MESSAGE_HOLD] = { handle_hold, free_note },
 	[MESSAGE_CUT] = { handle_cut, free_note },
 	[MESSAGE_SURVEY] = { handle_survey, NULL },
+	[MESSAGE_PUBLISH] = { handle_publish, NULL },
 };
 
 static void free_message_data(struct ab_letter *message)
@@ -604,6 +611,16 @@ static void send_message(struct ab_proxy *p, enum message kind, int value, void 
 void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
 {
 	ab_mailbox_post(&p->in, MESSAGE_DIALLED, errnum, fd, NULL);
+}
+
+void ab_proxy_publish(struct ab_proxy *p, int fd, uint16_t port)
+{
+	struct ab_letter now = { .kind = MESSAGE_PUBLISH, .value = port, .fd = fd };
+
+	if (p->started)
+		ab_mailbox_post(&p->in, MESSAGE_PUBLISH, port, fd, NULL);
+	else
+		handle_publish(p, &now);
 }
 
 void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)

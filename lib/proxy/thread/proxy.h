@@ -29,6 +29,8 @@ int ab_proxy_start(struct ab_proxy *proxy, struct ab_error *err);
 int ab_proxy_failure_fd(const struct ab_proxy *proxy);
 void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 
+/* One more published port, at most AB_PUBLISHED_LATE; takes the descriptor. */
+void ab_proxy_publish(struct ab_proxy *proxy, int fd, uint16_t port);
 /* The result of setup.dial_inside. */
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
 /* New lists, in force for every request from now on; the proxy owns them. Open

@@ -28,6 +28,8 @@ enum {
 
 struct search {
 	struct ab_box_processes box;
+	const struct ab_peer *peer; /* NULL: the listener of `port` */
+	uint16_t port;
 	uint64_t inode;
 };
 
@@ -51,8 +53,15 @@ pid_t ab_socket_owner_pid(int pidfd)
 	return pid > 0 ? (pid_t)pid : 0;
 }
 
-/* The inode of the socket with this end; 0: there is none in this table. */
-static uint64_t find_inode(struct search *s, const char *table, const struct ab_peer *peer)
+static bool is_wanted(const struct search *s, const struct ab_socket_owner_socket *socket)
+{
+	if (s->peer)
+		return ab_socket_owner_is_end(socket, s->peer);
+	return socket->listens && socket->inode && socket->port == s->port;
+}
+
+/* The inode of the wanted socket; 0: there is none in this table. */
+static uint64_t find_inode(struct search *s, const char *table)
 {
 	ab_autoclose int dir = ab_box_processes_hold(&s->box, s->box.init), fd = -1;
 	char text[16384];
@@ -73,7 +82,7 @@ static uint64_t find_inode(struct search *s, const char *table, const struct ab_
 			size_t len = (size_t)(end - line);
 
 			if (ab_socket_owner_parse_socket(line, len, &socket) &&
-			    ab_socket_owner_is_end(&socket, peer))
+			    is_wanted(s, &socket))
 				return socket.inode;
 			left -= len + 1;
 		}
@@ -198,25 +207,38 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 	return parent;
 }
 
-static pid_t find_owner(struct search *s, const struct ab_peer *peer)
+static pid_t find_owner(struct search *s)
 {
 	static const char *const tables[] = { "net/tcp", "net/tcp6" };
 
 	for (size_t i = 0; i < AB_COUNT(tables) && !s->inode; i++)
-		s->inode = find_inode(s, tables[i], peer);
+		s->inode = find_inode(s, tables[i]);
 	return s->inode ? find_process(s) : 0;
+}
+
+static void write_owner(struct search *s, pid_t init, int most, struct ab_buf *b)
+{
+	pid_t pid;
+
+	ab_box_processes_open(init, AB_OWNER_MS, &s->box);
+	pid = init > 0 ? find_owner(s) : 0;
+	ab_buf_puts(b, "[");
+	for (int i = 0; i < most && is_in_box(s, pid); i++)
+		pid = write_process(s, pid, i == 0, b);
+	ab_buf_puts(b, "]");
+	ab_box_processes_fini(&s->box);
 }
 
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 {
-	struct search s = { 0 };
-	pid_t pid;
+	struct search s = { .peer = peer };
 
-	ab_box_processes_open(init, AB_OWNER_MS, &s.box);
-	pid = init > 0 ? find_owner(&s, peer) : 0;
-	ab_buf_puts(b, "[");
-	for (int i = 0; i < AB_OWNER_CHAIN && is_in_box(&s, pid); i++)
-		pid = write_process(&s, pid, i == 0, b);
-	ab_buf_puts(b, "]");
-	ab_box_processes_fini(&s.box);
+	write_owner(&s, init, AB_OWNER_CHAIN, b);
+}
+
+void ab_socket_owner_listener(pid_t init, uint16_t port, struct ab_buf *b)
+{
+	struct search s = { .port = port };
+
+	write_owner(&s, init, 1, b);
 }

@@ -27,6 +27,8 @@ enum {
 /* [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...] into b: the process, its parent, and
  * so on up to the box's init (given by its pid on the host), without it. [] if it is not found. */
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b);
+/* The same for the process that listens on this port, without its parents. */
+void ab_socket_owner_listener(pid_t init, uint16_t port, struct ab_buf *b);
 /* The process of a pidfd; 0: it is gone. */
 pid_t ab_socket_owner_pid(int pidfd);
 

@@ -21,6 +21,7 @@
 #include "sandbox/start/listening_ports.h"
 #include "session/control/steering.h"
 #include "session/control/thresholds.h"
+#include "session/host/box_ports.h"
 #include "session/secrets/secrets.h"
 
 /* Notices from the proxy's thread. */
@@ -53,8 +54,16 @@ struct ab_box_network {
 	struct ab_box_network_watch watch;
 	struct ab_source first_connection, failure, notices;
 	struct ab_proxy *proxy;
-	bool closing; /* notices are dropped */
+	bool closing;				   /* notices are dropped */
+	struct ab_publish late[AB_PUBLISHED_LATE]; /* published while the run is active */
+	size_t nlate;
+	struct ab_box_ports ports;
+	struct ab_timer look;
+	unsigned looks;
 };
+
+/* How often to look for servers in the box; a run on a terminal only. */
+enum { LOOK_MS = 1000, OFTEN = 30, LATER_MS = 5000 };
 
 /* Published ports are on the host's loopback only. */
 static int listen_on(uint16_t port, struct ab_error *err)
@@ -68,7 +77,10 @@ static int listen_on(uint16_t port, struct ab_error *err)
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", port);
-		return ab_hint(err, "publish it on another host port: --publish HOST:PORT");
+		return ab_hint(
+			err,
+			"publish it on another host port: --publish HOSTPORT:PORT, as in 8080:%u",
+			port);
 	}
 	return ab_take_fd(&fd);
 }
@@ -104,6 +116,7 @@ static void free_box_network(struct ab_box_network *bn)
 {
 	for (size_t i = 0; i < bn->npublished; i++)
 		ab_closep(&bn->published[i].fd);
+	ab_box_ports_fini(&bn->ports);
 	ab_closep(&bn->own);
 	ab_closep(&bn->box.sock);
 	ab_upstream_free(bn->upstream);
@@ -133,6 +146,7 @@ int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct
 	bn->safe = safe;
 	bn->notices.fd = -1;
 	bn->box.sock = -1;
+	bn->ports = (struct ab_box_ports)AB_BOX_PORTS_NONE;
 	bn->own = ab_own_open(err);
 	if (bn->own < 0 || open_published(bn, err) < 0 || choose_upstream(bn, env, err) < 0) {
 		free_box_network(bn);
@@ -303,6 +317,94 @@ static void hand_over_secrets(struct ab_safe *safe, struct ab_proxy_setup *setup
 		setup->intercepted = &safe->intercepted;
 }
 
+/* The proxy's thread needs one of its own; it does not use it before a port is published. */
+static int copy_box_socket(struct ab_box_network *bn, struct ab_error *err)
+{
+	if (bn->box.sock < 0)
+		bn->box.sock = fcntl(bn->watch.box->sock, F_DUPFD_CLOEXEC, 3);
+	return bn->box.sock < 0 ? ab_fail(err, AB_ESYSTEM, errno, "copy the box's socket") : 0;
+}
+
+bool ab_box_network_published(const struct ab_box_network *bn, size_t i, struct ab_publish *ret)
+{
+	size_t first = bn->policy->net.publish.len;
+
+	if (i < first)
+		*ret = bn->policy->net.publish.v[i];
+	else if (i - first < bn->nlate)
+		*ret = bn->late[i - first];
+	else
+		return false;
+	return true;
+}
+
+static bool is_known_port(const void *arg, uint16_t port)
+{
+	const struct ab_box_network *bn = arg;
+	struct ab_publish p;
+
+	for (size_t i = 0; i < bn->policy->net.host_ports.len; i++)
+		if (bn->policy->net.host_ports.v[i] == port)
+			return true;
+	for (size_t i = 0; ab_box_network_published(bn, i, &p); i++)
+		if (p.port == port)
+			return true;
+	return false;
+}
+
+static void look_for_servers(struct ab_timer *timer)
+{
+	struct ab_box_network *bn = timer->owner;
+	uint16_t port = ab_box_ports_look(&bn->ports, is_known_port, bn);
+
+	if (!port || !bn->watch.listens(bn->watch.arg, port))
+		ab_loop_timer(bn->watch.loop, timer, bn->looks++ < OFTEN ? LOOK_MS : LATER_MS);
+}
+
+void ab_box_network_watch_ports(struct ab_box_network *bn, pid_t init)
+{
+	ab_box_ports_open(init, &bn->ports);
+}
+
+/* The client made it, before it sent it to us. */
+static bool is_listener_on(int fd, uint16_t host)
+{
+	struct sockaddr_in at = { 0 };
+	socklen_t len = sizeof(at);
+	int listens = 0, type = 0;
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0 || at.sin_family != AF_INET ||
+	    at.sin_addr.s_addr != htonl(INADDR_LOOPBACK) || at.sin_port != htons(host))
+		return false;
+	len = sizeof(listens);
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens)
+		return false;
+	len = sizeof(type);
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM &&
+	       fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) == 0;
+}
+
+int ab_box_network_publish(struct ab_box_network *bn, int fd, uint16_t host, uint16_t port,
+			   struct ab_error *err)
+{
+	ab_autoclose int listener = fd;
+
+	if (!is_listener_on(listener, host))
+		return ab_fail(err, AB_EUSAGE, 0, "the descriptor does not listen on 127.0.0.1:%u",
+			       host);
+	if (bn->nlate == AB_PUBLISHED_LATE)
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "this run has published %d ports since its start; there is no room "
+			       "for more",
+			       AB_PUBLISHED_LATE);
+	if (!bn->proxy || copy_box_socket(bn, err) < 0)
+		return bn->proxy ? -1
+				 : ab_fail(err, AB_ESYSTEM, 0, "the run is starting or ending");
+	bn->late[bn->nlate++] = (struct ab_publish){ .host = host, .port = port };
+	ab_proxy_publish(bn->proxy, ab_take_fd(&listener), port);
+	return 0;
+}
+
 int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 			  const struct ab_box_network_watch *watch, struct ab_error *err)
 {
@@ -331,12 +433,13 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 
 	if (bn->proxy)
 		return ab_fail(err, AB_ESYSTEM, 0, "the network is already attached");
-	if (bn->npublished) {
-		bn->box.sock = fcntl(watch->box->sock, F_DUPFD_CLOEXEC, 3);
-		if (bn->box.sock < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "copy the box's socket");
-	}
 	bn->watch = *watch;
+	if (bn->npublished && copy_box_socket(bn, err) < 0)
+		return -1;
+	if (bn->ports.tables[0] >= 0) {
+		bn->look = (struct ab_timer){ .fire = look_for_servers, .owner = bn };
+		ab_loop_timer(watch->loop, &bn->look, LOOK_MS);
+	}
 	if (bn->safe && bn->policy->net.mode == AB_NET_FILTERED)
 		hand_over_secrets(bn->safe, &setup);
 	*network = (struct ab_network){ 0 };

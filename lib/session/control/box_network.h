@@ -3,6 +3,7 @@
 /* The supervisor's side of the network: what must be opened before the lock, the proxy, which
  * starts with the first connection, and its end. */
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/system/loop.h"
 #include "proxy/thread/proxy.h"
@@ -12,6 +13,7 @@ struct ab_error;
 struct ab_log;
 struct ab_network;
 struct ab_policy;
+struct ab_publish;
 struct ab_safe;
 struct ab_box_network;
 
@@ -22,6 +24,9 @@ struct ab_box_network;
  */
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
 			struct ab_box_network **ret, struct ab_error *err);
+
+/* Before the lock: notice servers in the box (`listens` below). `init` is the box's pid on the host. */
+void ab_box_network_watch_ports(struct ab_box_network *box_network, pid_t init);
 
 /*
  * Watch the box's listeners (`network` is taken over; empty when the box has none). All callbacks
@@ -41,10 +46,22 @@ struct ab_box_network_watch {
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
 	void (*surveyed)(void *arg, const char *json);
+	/* A program listens on a port that is not published; reported until it returns true, once in
+	 * a run. */
+	bool (*listens)(void *arg, uint16_t port);
 	void *arg;
 };
 int ab_box_network_attach(struct ab_box_network *box_network, struct ab_network *network,
 			  const struct ab_box_network_watch *watch, struct ab_error *err);
+/*
+ * Publish a port of the box while it runs, until it ends. `fd` listens on 127.0.0.1:`host` and is
+ * taken over. Fails with the reason.
+ */
+int ab_box_network_publish(struct ab_box_network *box_network, int fd, uint16_t host, uint16_t port,
+			   struct ab_error *err);
+/* Those of the policy first; false: there are no more. */
+bool ab_box_network_published(const struct ab_box_network *box_network, size_t i,
+			      struct ab_publish *ret);
 /* To steer it; NULL: there is no proxy. */
 struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *box_network);
 /* A secret's new value; copied. */

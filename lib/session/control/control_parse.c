@@ -172,15 +172,35 @@ static int read_attach(struct reading *r)
 	return 0;
 }
 
+static int read_publish(struct reading *r)
+{
+	uint64_t port, host;
+
+	if (read_number(r, "port", 0, UINT16_MAX, &port) < 0 ||
+	    read_number(r, "host", 0, UINT16_MAX, &host) < 0)
+		return -1;
+	if (!port || !host)
+		return fail_request(r, "a port to publish needs \"port\" and \"host\"");
+	r->to->port = (uint16_t)port;
+	r->to->host_port = (uint16_t)host;
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*read)(struct reading *r);
 } requests[AB_DO_COUNT] = {
-	[AB_DO_STATUS] = { "status", read_nothing }, [AB_DO_PENDING] = { "pending", read_pending },
-	[AB_DO_ANSWER] = { "answer", read_answer },  [AB_DO_ALLOW] = { "allow", read_grant },
-	[AB_DO_DENY] = { "deny", read_grant },	     [AB_DO_RELOAD] = { "reload", read_reload },
-	[AB_DO_STOP] = { "stop", read_stop },	     [AB_DO_FOLLOW] = { "follow", read_nothing },
-	[AB_DO_START] = { "start", read_start },     [AB_DO_ATTACH] = { "attach", read_attach },
+	[AB_DO_STATUS] = { "status", read_nothing },
+	[AB_DO_PENDING] = { "pending", read_pending },
+	[AB_DO_ANSWER] = { "answer", read_answer },
+	[AB_DO_ALLOW] = { "allow", read_grant },
+	[AB_DO_DENY] = { "deny", read_grant },
+	[AB_DO_RELOAD] = { "reload", read_reload },
+	[AB_DO_STOP] = { "stop", read_stop },
+	[AB_DO_FOLLOW] = { "follow", read_nothing },
+	[AB_DO_START] = { "start", read_start },
+	[AB_DO_ATTACH] = { "attach", read_attach },
+	[AB_DO_PUBLISH] = { "publish", read_publish },
 };
 
 static int read_request(struct reading *r)

@@ -1,5 +1,6 @@
 /* The requests over the control socket. The proxy acts on its own thread, so the reply waits until
  * it has acted: the client is queued for a survey, and surveys come back in order. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
+#include "base/system/fd.h"
 #include "policy/model/policy.h"
 #include "session/control/box_network.h"
 #include "session/control/closed_hosts.h"
@@ -56,6 +58,17 @@ static bool has_network(struct ab_steering *s, struct ab_control_client *client)
 	return false;
 }
 
+static json_t *list_published(const struct ab_steering *s)
+{
+	json_t *list = json_array();
+	struct ab_publish p;
+
+	for (size_t i = 0;
+	     s->hands.box_network && ab_box_network_published(s->hands.box_network, i, &p); i++)
+		json_array_append_new(list, json_pack("{s:i,s:i}", "port", p.port, "host", p.host));
+	return list;
+}
+
 static json_t *describe_run(struct ab_steering *s, const char *network)
 {
 	json_t *command = json_array();
@@ -71,6 +84,7 @@ static json_t *describe_run(struct ab_steering *s, const char *network)
 			  "pending", (json_int_t)s->questions.len, "violations",
 			  (json_int_t)ab_violations_count(s->setup.violations), "network",
 			  network ? json_loads(network, 0, NULL) : json_null());
+	json_object_set_new(status, "published", list_published(s));
 	if (s->hands.describe)
 		s->hands.describe(s->hands.arg, status);
 	return status;
@@ -180,6 +194,48 @@ static void do_reload(struct ab_steering *s, struct ab_control_client *client,
 		s->reloads[s->nreloads++] = client;
 }
 
+static void record_published(struct ab_steering *s, uint16_t host, uint16_t port)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+	char entry[32];
+
+	snprintf(entry, sizeof(entry), "publish %u:%u", host, port);
+	ab_record_open(&line, s->setup.run_id, "grant");
+	ab_record_text(&line, "entry", entry);
+	ab_record_json(&line, "allowed", "true");
+	ab_record_text(&line, "by", "control");
+	ab_steering_record(s, &line);
+}
+
+static void do_publish(struct ab_steering *s, struct ab_control_client *client,
+		       const struct ab_control_request *request)
+{
+	struct ab_error err = { 0 };
+
+	if (s->setup.policy->net.mode == AB_NET_ALLOWED) {
+		refuse_client(client, "this run shares the network of this machine",
+			      "its ports are reachable already");
+		return;
+	}
+	if (!s->hands.box_network) {
+		refuse_client(client,
+			      "the network of this run is blocked, and no port was published",
+			      "start it with: agentbox run --publish PORT");
+		return;
+	}
+	if (request->fds->len != 1) {
+		refuse_client(client, "a port to publish needs one descriptor", "");
+		return;
+	}
+	if (ab_box_network_publish(s->hands.box_network, ab_take_fd(&request->fds->v[0]),
+				   request->host_port, request->port, &err) < 0) {
+		ab_control_refuse(client, &err);
+		return;
+	}
+	record_published(s, request->host_port, request->port);
+	ab_control_reply(client, json_object());
+}
+
 static void do_stop(struct ab_steering *s, struct ab_control_client *client,
 		    const struct ab_control_request *request)
 {
@@ -211,11 +267,12 @@ void ab_steering_asked(void *arg, struct ab_control_client *client,
 {
 	static void (*const requests[AB_DO_COUNT])(struct ab_steering *, struct ab_control_client *,
 						   const struct ab_control_request *) = {
-		[AB_DO_STATUS] = do_status, [AB_DO_PENDING] = do_pending,
-		[AB_DO_ANSWER] = do_answer, [AB_DO_ALLOW] = do_grant,
-		[AB_DO_DENY] = do_grant,    [AB_DO_RELOAD] = do_reload,
-		[AB_DO_STOP] = do_stop,	    [AB_DO_FOLLOW] = do_follow,
-		[AB_DO_START] = do_start,   [AB_DO_ATTACH] = do_start,
+		[AB_DO_STATUS] = do_status,   [AB_DO_PENDING] = do_pending,
+		[AB_DO_ANSWER] = do_answer,   [AB_DO_ALLOW] = do_grant,
+		[AB_DO_DENY] = do_grant,      [AB_DO_RELOAD] = do_reload,
+		[AB_DO_STOP] = do_stop,	      [AB_DO_FOLLOW] = do_follow,
+		[AB_DO_START] = do_start,     [AB_DO_ATTACH] = do_start,
+		[AB_DO_PUBLISH] = do_publish,
 	};
 
 	requests[request->what](arg, client, request);

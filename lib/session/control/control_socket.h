@@ -12,7 +12,8 @@
  *
  *	status		"run","name","command":[],"cwd","profile","home","pid",
  *			"age_ms","pending":N,"network":{...} (see ab_proxy_survey, null
- *			where there is none), "violations":N
+ *			where there is none), "violations":N,
+ *			"published":[{"port":3000,"host":8080}]
  *	pending		{"from":K}: the questions from number K on, at most 100:
  *			"pending":[{"id","domain","port","door","why","age_ms",
  *			"left_ms","process":[{"pid","exe","argv"}]}],
@@ -30,6 +31,8 @@
  *			"number":N, or "verdict":{...} if it needs approval or is refused
  *	attach		{"number":0}: the terminal of a detached command; with two
  *			descriptors: as above, and a stream for its bytes. "number":N
+ *	publish		{"port":3000,"host":8080}, with one descriptor that listens on
+ *			127.0.0.1:8080: its connections go to port 3000 of the box
  *	follow		answered with "ok", then a packet for each event:
  *			{"event":"asked", as in pending},
  *			{"event":"settled","id","how":"answered|time|gone",
@@ -63,6 +66,7 @@ enum ab_control_do {
 	AB_DO_FOLLOW,
 	AB_DO_START,
 	AB_DO_ATTACH,
+	AB_DO_PUBLISH,
 	AB_DO_COUNT,
 };
 
@@ -74,6 +78,7 @@ struct ab_control_request {
 	char entry[AB_HOST_ENTRY_TEXT]; /* allow, deny: canonical */
 	uint64_t ms;			/* allow, deny: for how long; stop: grace */
 	bool cut;			/* reload */
+	uint16_t port, host_port;	/* publish */
 	struct {
 		size_t argc, nenv;
 		bool script, behind, shell;

@@ -417,6 +417,12 @@ void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 	}
 }
 
+void ab_steering_server(struct ab_steering *s, uint16_t port)
+{
+	ab_steering_say(s, true, "port %u is open only inside the box; agentbox publish %s %u",
+			port, s->setup.run_id, port);
+}
+
 void ab_steering_resumed(struct ab_steering *s)
 {
 	show_oldest(s);

@@ -88,6 +88,9 @@ void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_
 void ab_steering_crossed(struct ab_steering *steering, const struct ab_threshold_alarm *alarm);
 void ab_steering_surveyed(struct ab_steering *steering, const char *json);
 
+/* A program in the box listens on a port that nobody outside can reach. */
+void ab_steering_server(struct ab_steering *steering, uint16_t port);
+
 /* From the broker, except secrets. */
 void ab_steering_news(struct ab_steering *steering, const struct ab_broker_news *news);
 

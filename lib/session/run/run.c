@@ -212,6 +212,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->box_network,
 				err) < 0)
 		return -1;
+	if (r->terminal && r->box_network)
+		ab_box_network_watch_ports(r->box_network, r->box.pid);
 	if (start_reviewer(r, err) < 0)
 		return -1;
 	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)

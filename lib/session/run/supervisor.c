@@ -748,6 +748,16 @@ static void network_surveyed(void *arg, const char *json)
 	ab_steering_surveyed(s->steering, json);
 }
 
+static bool server_found(void *arg, uint16_t port)
+{
+	struct supervisor *s = arg;
+
+	if (!ab_terminal_takes_lines(s->what->terminal))
+		return false;
+	ab_steering_server(s->steering, port);
+	return true;
+}
+
 static int attach_network(struct supervisor *s)
 {
 	struct ab_box_network_watch watch = {
@@ -762,6 +772,7 @@ static int attach_network(struct supervisor *s)
 		.settled = host_settled,
 		.crossed = limit_crossed,
 		.surveyed = network_surveyed,
+		.listens = server_found,
 		.arg = s,
 	};
 

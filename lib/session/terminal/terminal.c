@@ -554,6 +554,14 @@ bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *gue
 	return true;
 }
 
+bool ab_terminal_takes_lines(const struct ab_terminal *t)
+{
+	struct termios now;
+
+	return t->relay.box.source.fd >= 0 && tcgetattr(t->relay.box.source.fd, &now) == 0 &&
+	       (now.c_lflag & ICANON) && !ab_screen_modes_full(&t->live->modes);
+}
+
 static void nudge_program(struct ab_terminal *t)
 {
 	int box = t->relay.box.source.fd;

@@ -74,6 +74,10 @@ struct ab_terminal_guest {
 	void *arg;
 };
 
+/* Would a line of ours among the command's output be readable? Not on the full screen of a program, or
+ * while it reads single keys and draws itself. */
+bool ab_terminal_takes_lines(const struct ab_terminal *terminal);
+
 /* Can a person see a guest and answer it now? Not in the background, and not
  * while another program has made the terminal raw. */
 bool ab_terminal_can_hold(const struct ab_terminal *terminal);

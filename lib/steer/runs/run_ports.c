@@ -1,14 +1,24 @@
 #include "steer/runs/run_ports.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "netns/capture.h"
+#include "policy/model/policy.h"
+#include "policy/model/ports.h"
 #include "sandbox/start/listening_ports.h"
+#include "session/broker/socket_owner.h"
+#include "session/control/control_socket.h"
 #include "session/state/run_process.h"
 #include "session/state/state.h"
 #include "steer/client/json.h"
@@ -73,31 +83,166 @@ int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_
 	return 0;
 }
 
-static int list_run(const struct ab_state *state, const char *run, uint16_t **ret, size_t *ret_len,
-		    struct ab_error *err)
+/* The process that listens; it is hostile text. */
+static void name_server(pid_t init, struct ab_server *server)
 {
+	ab_autobuf struct ab_buf b = { 0 };
+	json_t *list, *process;
+	const char *exe;
+
+	ab_socket_owner_listener(init, server->port, &b);
+	list = json_loads(b.data, 0, NULL);
+	process = json_array_get(list, 0);
+	exe = ab_json_text(process, "exe");
+	server->program = ab_escape(ab_path_name(exe));
+	server->pid = (int)ab_json_count(process, "pid");
+	json_decref(list);
+}
+
+static void note_published(const json_t *list, struct ab_servers *servers)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) for (size_t k = 0; k < servers->len;
+					      k++) if (ab_json_count(one, "port") ==
+						       servers->v[k].port) servers->v[k]
+		.published = (uint16_t)ab_json_count(one, "host");
+}
+
+/* The run knows what it has published since its start. */
+static void ask_for_published(const struct ab_run *run, struct ab_servers *servers)
+{
+	struct ab_error ignored = { 0 };
+	struct ab_steer steer;
+	json_t *answer;
+
+	if (ab_steer_open_run(run, &steer, &ignored) < 0)
+		return;
+	if (ab_steer_ask(&steer, "status", json_object(), &answer, &ignored) == 0) {
+		note_published(json_object_get(answer, "published"), servers);
+		json_decref(answer);
+	}
+	ab_steer_fini(&steer);
+}
+
+static int describe_servers(const struct ab_run *run, const json_t *start, struct ab_servers *ret,
+			    struct ab_error *err)
+{
+	const json_t *network = json_object_get(json_object_get(start, "policy"), "network");
+	ab_autofree uint16_t *ports = NULL;
+	struct ab_ends ends;
+	pid_t init = 0;
+	size_t n;
+
+	if (ab_run_ports_list(start, run->id, &ports, &n, err) < 0)
+		return -1;
+	if (ab_ends_open(start, &ends) == 0) {
+		init = ab_socket_owner_pid(ends.init);
+		ab_ends_fini(&ends);
+	}
+	snprintf(ret->run, sizeof(ret->run), "%s", run->id);
+	ret->closed = !ab_json_is(network, "mode", "filtered") &&
+		      !json_array_size(json_object_get(network, "publish"));
+	ret->v = ab_alloc((n + 1) * sizeof(ret->v[0]));
+	for (size_t i = 0; i < n; i++) {
+		/* On IPv4 and on IPv6. */
+		if (i && ports[i] == ports[i - 1])
+			continue;
+		ret->v[ret->len] = (struct ab_server){ .port = ports[i] };
+		name_server(init, &ret->v[ret->len++]);
+	}
+	if (ret->len)
+		ask_for_published(run, ret);
+	return 0;
+}
+
+int ab_run_ports(const struct ab_policy_input *input, const char *run, struct ab_servers *ret,
+		 struct ab_error *err)
+{
+	struct ab_state state;
 	struct ab_run found;
 	json_t *start;
-	int result;
+	int result = -1;
 
-	if (ab_state_find_live(state, run, &found, err) < 0)
+	*ret = (struct ab_servers){ 0 };
+	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	start = ab_run_start(&found);
-	result = ab_run_ports_list(start, found.id, ret, ret_len, err);
-	json_decref(start);
-	ab_run_fini(&found);
+	if (ab_state_find_live(&state, run, &found, err) == 0) {
+		start = ab_run_start(&found);
+		result = describe_servers(&found, start, ret, err);
+		json_decref(start);
+		ab_run_fini(&found);
+	}
+	ab_state_fini(&state);
 	return result;
 }
 
-int ab_run_ports(const struct ab_policy_input *input, const char *run, uint16_t **ret_ports,
-		 size_t *ret_len, struct ab_error *err)
+void ab_servers_fini(struct ab_servers *servers)
 {
-	struct ab_state state;
-	int result;
+	for (size_t i = 0; i < servers->len; i++)
+		free(servers->v[i].program);
+	free(servers->v);
+	*servers = (struct ab_servers){ 0 };
+}
 
+/* The supervisor of the run is locked, so we make the listener. */
+static int listen_here(const struct ab_publish *p, struct ab_error *err)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(p->host),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", p->host);
+		return ab_hint(err, "publish it on another host port: HOSTPORT:%u, as in 8080:%u",
+			       p->port, p->port);
+	}
+	return ab_take_fd(&fd);
+}
+
+static int send_listener(struct ab_steer *steer, const struct ab_publish *p, struct ab_error *err)
+{
+	ab_autoclose int fd = listen_here(p, err);
+	ab_autofree char *packet = NULL;
+	json_t *answer;
+
+	if (fd < 0)
+		return -1;
+	packet = ab_printf("{\"v\":%d,\"do\":\"publish\",\"port\":%u,\"host\":%u}",
+			   AB_CONTROL_VERSION, p->port, p->host);
+	if (ab_send_fds(steer->fd, packet, strlen(packet), &fd, 1) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask run %s", steer->id);
+	if (ab_steer_await(steer, &answer, err) < 0)
+		return -1;
+	json_decref(answer);
+	return 0;
+}
+
+int ab_run_publish(const struct ab_policy_input *input, const char *run, const char *what,
+		   uint16_t *ret_host, uint16_t *ret_port, char ret_run[8], struct ab_error *err)
+{
+	struct ab_publish p;
+	struct ab_state state;
+	struct ab_steer steer;
+	int result = -1;
+
+	if (!ab_publish_parse(what, &p)) {
+		ab_fail(err, AB_EUSAGE, 0, "invalid port \"%s\"", what);
+		return ab_hint(err, "use PORT or HOSTPORT:PORT, as in 8080:3000");
+	}
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = list_run(&state, run, ret_ports, ret_len, err);
+	if (ab_steer_open(&state, run, &steer, err) == 0) {
+		result = send_listener(&steer, &p, err);
+		memcpy(ret_run, steer.id, sizeof(steer.id));
+		ab_steer_fini(&steer);
+	}
 	ab_state_fini(&state);
+	*ret_host = p.host;
+	*ret_port = p.port;
 	return result;
 }

@@ -1,0 +1,42 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+static int publish_main(struct args *args)
+{
+	bool named = args->nrest == 2;
+	const char *what;
+	struct ab_error err = { 0 };
+	uint16_t host, port;
+	char run[8];
+	int status = check_words(args, 1, 2);
+
+	if (status >= 0)
+		return status;
+	what = args->rest[named];
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_run_publish(&args->input, named ? args->rest[0] : NULL, what, &host, &port, run,
+			   &err) < 0)
+		return complain(args, &err);
+	if (given(args, ID_JSON))
+		printf("{\"run\":\"%s\",\"port\":%u,\"published\":%u}\n", run, port, host);
+	else
+		printf("port %u of %s is on 127.0.0.1:%u until the run ends\n", port, run, host);
+	return 0;
+}
+
+const struct command command_publish = {
+	.name = "publish",
+	.usage = "[--json] [RUN] [HOSTPORT:]PORT",
+	.summary = "make a port of an active run reachable from the host",
+	.more = "Connections to 127.0.0.1:HOSTPORT of the host go to PORT of the box, until the\n"
+		"run ends; HOSTPORT is PORT unless it is given. The same for a run that is yet to\n"
+		"start: run --publish. RUN may be omitted if only one run is active.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = publish_main,
+};
