@@ -271,6 +271,8 @@ load attack/attack
 			-w "%{http_code}\n"
 		grep -c "Bearer $OPENAI_API_KEY" answer
 		echo "$OPENAI_BASE_URL" "$SSL_CERT_FILE"
+		curl -sS -o /dev/null -w "%{http_code}\n" "${OPENAI_BASE_URL%/v1}/chat/completions" \
+			-H "Authorization: Bearer $OPENAI_API_KEY"
 		curl -sS -o /dev/null -w "%{http_code}\n" http://127.0.0.1:61080/anthropic/x
 		curl -sS -o /dev/null -w "%{http_code}\n" "$OPENAI_BASE_URL/models" -H "Host: evil.test" \
 			-H "Authorization: Bearer $OPENAI_API_KEY"'
@@ -279,13 +281,16 @@ load attack/attack
 	200
 	1
 	http://127.0.0.1:61080/openai/v1 
+	200
 	400
 	400
 	END
 	origin_saw "GET /v1/models?x=1 HTTP/1.1"
+	# A client that does not expect the version in the URL.
+	origin_saw "GET /v1/chat/completions HTTP/1.1"
 	origin_saw "Host: api.openai.com"
 	origin_saw "Bearer $KEY"
-	[ "$(audit 'select(.door == "gateway") | .path')" = /v1/models ]
+	[ "$(audit 'select(.door == "gateway") | .path' | sort | tr '\n' ' ')" = "/v1/chat/completions /v1/models " ]
 	hidden
 }
 

@@ -134,7 +134,7 @@ field()
 	[ "$(field C_KEY format)" = '"Key {}"' ]
 	[ "$(field GROQ_API_KEY via)" = '"gateway"' ]
 	agentbox secrets list
-	grep -qE '^  how +replaces its placeholder, inside TLS; .* denied; .* every run; misuse ends the run$' <<<"$output"
+	grep -qE '^  how +replaces its placeholder, inside TLS; .* denied; .* every workspace; misuse ends the run$' <<<"$output"
 	grep -qE '^  how +injected into every request as Key \{\}, inside TLS$' <<<"$output"
 	grep -qE '^  how +replaces its placeholder, at the gateway$' <<<"$output"
 }

@@ -394,18 +394,31 @@ recorded()
 	[[ "$output" == *"$PWD/it is not a regular file"* ]]
 }
 
-@test "secrets: a placeholder is new in each run, or stable by choice" {
-	local one two
+@test "secrets: a placeholder is the workspace's, the run's, or the user's" {
+	local one two three
+	local -a show=(sh -c 'echo $OPENAI_API_KEY')
 
-	one=$(launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY')
-	two=$(launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY')
-	[ "$one" != "$two" ]
-	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "placeholder": "stable" } } }'
-	one=$(launch run -- sh -c 'echo $OPENAI_API_KEY')
-	two=$(launch run -- sh -c 'echo $OPENAI_API_KEY')
+	one=$(launch run --secret OPENAI_API_KEY -- "${show[@]}")
+	two=$(launch run --secret OPENAI_API_KEY -- "${show[@]}")
+	[ -n "$one" ]
 	[ "$one" = "$two" ]
 	[ "$(stat -c %a "$AGENTBOX_STATE/placeholders.key")" = 600 ]
-	no_value_in "$one$two"
+	mkdir "$TEST_DIR/elsewhere"
+	three=$(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- "${show[@]}")
+	[ "${#three}" = "${#one}" ]
+	[ "$one" != "$three" ]
+	# An agent keeps its home folder, and the key that it stored there, for all of them.
+	one=$(launch run --profile codex --secret OPENAI_API_KEY -- "${show[@]}")
+	two=$(cd "$TEST_DIR/elsewhere" && launch run --profile codex --secret OPENAI_API_KEY -- "${show[@]}")
+	[ "$one" = "$two" ]
+	[ "$one" != "$three" ]
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "placeholder": "run" } } }'
+	[ "$(launch run -- "${show[@]}")" != "$(launch run -- "${show[@]}")" ]
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "placeholder": "stable" } } }'
+	one=$(launch run -- "${show[@]}")
+	two=$(cd "$TEST_DIR/elsewhere" && launch run -- "${show[@]}")
+	[ "$one" = "$two" ]
+	no_value_in "$one$two$three"
 }
 
 @test "secrets: with the host's network nothing is put in, and that is told" {

@@ -94,7 +94,7 @@ static const struct {
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"bearer\",\"mode\":\"inject\",\"require\":true}",
 	  "56: secrets.FOO.require: cannot be combined with mode inject; use \"mode\": \"swap\"" },
 	{ "{\"hosts\":[\"x.org\"],\"placeholder\":\"same\"}",
-	  "26: secrets.FOO.placeholder: invalid value \"same\"; use run or stable" },
+	  "26: secrets.FOO.placeholder: invalid value \"same\"; use workspace, run or stable" },
 	{ "{\"hosts\":[\"x.org\"],\"via\":\"smtp\"}",
 	  "26: secrets.FOO.via: invalid value \"smtp\"; use tls, gateway or both" },
 	{ "{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}",
@@ -183,7 +183,7 @@ static void test_full(void)
 	is_str(joined(&s->hosts), "x.org:443 *.y.org:8443", "its hosts");
 	ok(s->ncarriers == 1 && s->carriers[0].kind == AB_CARRY_HEADER, "its carrier");
 	is_str(s->carriers[0].name, "x", "in lower case");
-	ok(s->in_path && s->in_body && s->inject && s->stable && s->stop && !s->require &&
+	ok(s->in_path && s->in_body && s->inject && s->life == AB_LIFE_STABLE && s->stop && !s->require &&
 		   s->via == AB_VIA_TLS,
 	   "its choices");
 	is_str(s->format, "Key {}", "its format");

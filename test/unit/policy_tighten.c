@@ -182,8 +182,7 @@ static void random_value(FILE *f, enum ab_key_id id)
 	static const char *const profiles[] = { "default", "read-only", "development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
 	bool object = key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
-		      key->type == AB_TYPE_TOOLS ||
-		      key->type == AB_TYPE_SECRETS;
+		      key->type == AB_TYPE_TOOLS || key->type == AB_TYPE_SECRETS;
 	/* Each at most once: keys and ports must not repeat. */
 	bool once = object || key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH;
 	uint32_t n, first;

@@ -1,6 +1,8 @@
 #include "policy/values/providers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/data/mem.h"
 #include "policy/model/list_element.h"
@@ -20,13 +22,15 @@ static size_t count_variable(const char *name)
 	return n;
 }
 
-static size_t count_host(const char *host)
+/* Rows of other vendors: their keys have another form. */
+static size_t count_others(const struct ab_provider *p, const char *host)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < ab_nproviders; i++)
 		for (size_t k = 0; k < AB_PROVIDER_HOSTS; k++)
-			n += !strcmp(ab_providers[i].hosts[k], host);
+			n += !strcmp(ab_providers[i].hosts[k], host) &&
+			     strcmp(ab_providers[i].prefixes[0], p->prefixes[0]) != 0;
 	return n;
 }
 
@@ -68,7 +72,7 @@ static size_t bad_hosts(const struct ab_provider *p)
 			return bad + 1;
 		ab_host_entry_format(&e, text);
 		bad += strcmp(text, p->hosts[k]) || e.port || e.host.kind != AB_HOST_NAME;
-		bad += count_host(p->hosts[k]) != 1;
+		bad += count_others(p, p->hosts[k]) != 0;
 	}
 	return bad + !p->hosts[0][0];
 }
@@ -184,8 +188,49 @@ static void test_completions(void)
 	}
 }
 
+/* Base URLs with and without "/v1" lead to the same place. */
+static void test_versions(void)
+{
+	static const struct {
+		const char *variable, *rest, *leads;
+	} cases[] = {
+		{ "ANTHROPIC_API_KEY", "/v1/messages", "/v1/messages" },
+		{ "ANTHROPIC_API_KEY", "/messages", "/v1/messages" },
+		{ "ANTHROPIC_API_KEY", "/messages?beta=true", "/v1/messages?beta=true" },
+		{ "ANTHROPIC_API_KEY", "/messages/count_tokens", "/v1/messages/count_tokens" },
+		{ "ANTHROPIC_API_KEY", "/messagesx", "/messagesx" },
+		{ "ANTHROPIC_API_KEY", "/api/hello", "/api/hello" },
+		{ "ANTHROPIC_API_KEY", "/v1/v1/messages", "/v1/messages" },
+		{ "ANTHROPIC_API_KEY", "/v1", "/v1" },
+		{ "ANTHROPIC_API_KEY", "", "" },
+		{ "OPENAI_API_KEY", "/chat/completions", "/v1/chat/completions" },
+		{ "CODEX_API_KEY", "/v1/responses", "/v1/responses" },
+		{ "OPENAI_API_KEY", "/v10/models", "/v10/models" },
+		{ "GEMINI_API_KEY", "/v1beta/models/m:generateContent",
+		  "/v1beta/models/m:generateContent" },
+		{ "GROQ_API_KEY", "/openai/v1/models", "/openai/v1/models" },
+		{ "NONE", "/messages", "/messages" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *before, *rest = cases[i].rest;
+		char leads[128];
+		size_t skip;
+
+		ab_provider_version(ab_provider_find(cases[i].variable), rest, strlen(rest),
+				    &before, &skip);
+		snprintf(leads, sizeof(leads), "%s%s", before, rest + skip);
+		is_str(leads, cases[i].leads, rest);
+	}
+	ok(ab_provider_of_host("api.openai.com:443") == ab_provider_find("CODEX_API_KEY"),
+	   "a provider by its host");
+	ok(!ab_provider_of_host("api.openai.co:443") && !ab_provider_of_host(":443"),
+	   "and not by another");
+}
+
 int main(void)
 {
+	test_versions();
 	test_rows();
 	test_uncovered();
 	test_completions();

@@ -59,9 +59,10 @@ static void test_scrubs(void)
 static const char *route(const char *path, size_t *ret_skip)
 {
 	static struct ab_host host;
+	const char *before;
 	uint16_t port;
 
-	return ab_inspection_route(&inspection, path, strlen(path), &host, &port, ret_skip)
+	return ab_inspection_route(&inspection, path, strlen(path), &host, &port, ret_skip, &before)
 		       ? host.text
 		       : "(none)";
 }

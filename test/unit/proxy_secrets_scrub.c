@@ -344,7 +344,7 @@ static void test_several(void)
 	struct ab_scrub *scrub;
 	struct ab_error err;
 
-	if (ab_vault_new(&secrets, NULL, &vault, &err) < 0)
+	if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0)
 		abort();
 	for (size_t i = 0; i < 4; i++)
 		if (ab_vault_set(vault, i, texts[i], strlen(texts[i]), &err) < 0)
@@ -372,7 +372,7 @@ static void test_repeating(void)
 
 	memset(value, 'a', 1024);
 	memset(s, 'a', 65536);
-	if (ab_vault_new(&secrets, NULL, &vault, &err) < 0 ||
+	if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0 ||
 	    ab_vault_set(vault, 0, value, 1024, &err) < 0)
 		abort();
 	scrub = ab_scrub_new(vault, &host, 443);
@@ -446,7 +446,7 @@ static void test_long(void)
 		struct ab_scrub *scrub;
 		struct ab_error err;
 
-		if (ab_vault_new(&secrets, NULL, &vault, &err) < 0 ||
+		if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0 ||
 		    ab_vault_set(vault, 0, value, lens[i], &err) < 0)
 			abort();
 		scrub = ab_scrub_new(vault, &host, 443);
@@ -474,7 +474,7 @@ static void test_within(void)
 	struct ab_scrub *scrub;
 	struct ab_error err;
 
-	if (ab_vault_new(&secrets, NULL, &vault, &err) < 0 ||
+	if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0 ||
 	    ab_vault_set(vault, 0, digits, strlen(digits), &err) < 0 ||
 	    ab_vault_set(vault, 1, marks, strlen(marks), &err) < 0)
 		abort();

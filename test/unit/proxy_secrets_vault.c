@@ -34,8 +34,8 @@ static void test_placeholders(void)
 	for (size_t i = 0; i < HELP_COUNT; i++) {
 		ok(is_letters(ab_vault_at(a, i)->placeholder),
 		   "nothing in it needs escaping anywhere");
-		ok(strcmp(ab_vault_at(a, i)->placeholder, ab_vault_at(b, i)->placeholder) != 0,
-		   "each run has its own");
+		ok(strcmp(ab_vault_at(a, i)->placeholder, ab_vault_at(b, i)->placeholder) == 0,
+		   "it is the same in the next run");
 	}
 	before = ab_strdup(e->placeholder);
 	ok(ab_vault_set(a, HELP_BEARER,
@@ -52,28 +52,60 @@ static void test_placeholders(void)
 	ab_vault_free(b);
 }
 
-static void test_stable(void)
+/* The placeholder of a secret in a vault of its own. */
+static const char *derive(struct ab_vault **vault, enum ab_secret_life life, const char *scope,
+			  const uint8_t *seed, const char *value)
 {
-	struct ab_secret secret = { .name = "A", .stable = true };
-	struct ab_secrets secrets = { &secret, 1 };
-	uint8_t seed[AB_VAULT_SEED] = { 1, 2, 3 };
-	struct ab_vault *v[4] = { 0 };
+	static struct ab_secret secret;
+	struct ab_secrets secrets = { &secret, 1, scope };
 	struct ab_error err;
 
-	for (int i = 0; i < 3; i++) {
-		seed[31] = i == 2;
-		if (ab_vault_new(&secrets, seed, &v[i], &err) < 0 ||
-		    ab_vault_set(v[i], 0, i ? "value-two" : "value-one", 9, &err) < 0)
-			abort();
+	secret = (struct ab_secret){ .name = "A", .life = life };
+	if (ab_vault_new(&secrets, seed, vault, &err) < 0)
+		abort();
+	return ab_vault_set(*vault, 0, value, strlen(value), &err) < 0
+		       ? NULL
+		       : ab_vault_at(*vault, 0)->placeholder;
+}
+
+static void test_life(void)
+{
+	static const struct {
+		enum ab_secret_life life;
+		const char *scope;
+		int key; /* 0: none */
+		const char *value;
+		bool same; /* as the first one */
+		const char *what;
+	} cases[] = {
+		{ AB_LIFE_WORKSPACE, "/w", 1, "value-one", true, "the first" },
+		{ AB_LIFE_WORKSPACE, "/w", 1, "value-two", true, "another value" },
+		{ AB_LIFE_WORKSPACE, "/x", 1, "value-one", false, "another workspace" },
+		{ AB_LIFE_WORKSPACE, "/w", 2, "value-one", false, "another user's key" },
+		{ AB_LIFE_STABLE, "/w", 1, "value-one", false, "in every workspace" },
+		{ AB_LIFE_RUN, "/w", 1, "value-one", false, "a random one" },
+	};
+	static const char expected[] = "KxBWPXqfHxZVuWphcYvgw9";
+	struct ab_vault *v[AB_COUNT(cases)], *other;
+	const char *first = NULL, *now;
+	uint8_t seed[AB_VAULT_SEED] = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		seed[31] = (uint8_t)cases[i].key;
+		now = derive(&v[i], cases[i].life, cases[i].scope, seed, cases[i].value);
+		first = first ? first : now;
+		ok((strcmp(first, now) == 0) == cases[i].same, "%s", cases[i].what);
 	}
-	ok(strcmp(ab_vault_at(v[0], 0)->placeholder, ab_vault_at(v[1], 0)->placeholder) == 0,
-	   "a stable one comes from key and name");
-	ok(strcmp(ab_vault_at(v[0], 0)->placeholder, ab_vault_at(v[2], 0)->placeholder) != 0,
-	   "another key, another placeholder");
-	ok(ab_vault_new(&secrets, NULL, &v[3], &err) == 0 &&
-		   ab_vault_set(v[3], 0, "value-one", 9, &err) < 0,
+	is_str(first, expected, "and stays what it was in earlier releases");
+	seed[31] = 1;
+	ok(strcmp(derive(&other, AB_LIFE_STABLE, "/elsewhere", seed, "value-one"),
+		  ab_vault_at(v[4], 0)->placeholder) == 0,
+	   "a stable one is the same everywhere");
+	ab_vault_free(other);
+	ok(!derive(&other, AB_LIFE_WORKSPACE, "/w", NULL, "value-one"),
 	   "without a key it is refused");
-	for (int i = 0; i < 4; i++)
+	ab_vault_free(other);
+	for (size_t i = 0; i < AB_COUNT(cases); i++)
 		ab_vault_free(v[i]);
 }
 
@@ -340,7 +372,7 @@ static void test_hosts(void)
 int main(void)
 {
 	test_placeholders();
-	test_stable();
+	test_life();
 	test_values();
 	test_bounds();
 	test_seen();

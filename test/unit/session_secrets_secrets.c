@@ -60,7 +60,10 @@ static void set_up(struct stand *s)
 		NULL,
 	};
 
-	*s = (struct stand){ .secret = { .name = "MY_KEY", .origin = "test", .env = "MY_KEY" } };
+	*s = (struct stand){ .secret = { .name = "MY_KEY",
+					 .origin = "test",
+					 .env = "MY_KEY",
+					 .life = AB_LIFE_RUN } };
 	ab_strv_add(&s->secret.names, "MY_KEY");
 	ab_strv_add(&s->secret.names, "MY_OTHER_KEY");
 	ab_strv_add(&s->secret.hosts, "api.example.com:443");

@@ -38,7 +38,7 @@ static const struct ab_secret odd = {
 	.inject = true,
 	.format = "Key {}",
 	.require = true,
-	.stable = true,
+	.life = AB_LIFE_STABLE,
 	.stop = true,
 	.via = AB_VIA_BOTH,
 	.names = LIST("ODD"),
@@ -98,7 +98,7 @@ static void test_list(void)
 	       "  carried    any field or query, path, body\n"
 	       "  how        injected into every request as Key {}, inside TLS and "
 	       "at the gateway; requests without it are denied; the same "
-	       "placeholder in every run; misuse ends the run\n"
+	       "placeholder in every workspace; misuse ends the run\n"
 	       "  variables  ODD\n"
 	       "  files      /home/u/.netrc\n"
 	       "  set by     /etc/x\\x1b.json:3\n"
@@ -127,7 +127,7 @@ static void test_list(void)
 	       "\"state\":\"set\",\"wanted\":true,"
 	       "\"hosts\":[\"api.openai.com:443\"],\"as\":[\"bearer\"],"
 	       "\"also\":[],\"mode\":\"swap\",\"format\":null,"
-	       "\"require\":false,\"placeholder\":\"run\",\"via\":\"tls\","
+	       "\"require\":false,\"placeholder\":\"workspace\",\"via\":\"tls\","
 	       "\"names\":[\"OPENAI_API_KEY\",\"OPENAI_KEY\"],\"files\":[],"
 	       "\"onTripwire\":\"refuse\",\"origin\":\"--secret\"},"
 	       "{\"name\":\"ODD\",\"provider\":null,\"from\":\"command\","
@@ -144,14 +144,14 @@ static void test_list(void)
 	       "\"state\":\"missing\",\"wanted\":false,"
 	       "\"hosts\":[\"c.example:443\"],\"as\":[\"any\"],\"also\":[],"
 	       "\"mode\":\"swap\",\"format\":null,\"require\":false,"
-	       "\"placeholder\":\"run\",\"via\":\"tls\",\"names\":[\"KEPT\"],"
+	       "\"placeholder\":\"workspace\",\"via\":\"tls\",\"names\":[\"KEPT\"],"
 	       "\"files\":[],\"onTripwire\":\"refuse\",\"origin\":\"f:1\"},"
 	       "{\"name\":\"GONE\",\"provider\":null,\"from\":\"env\","
 	       "\"source\":\"GONE\",\"key\":null,\"state\":\"unset\","
 	       "\"wanted\":false,\"hosts\":[\"d.example:443\"],"
 	       "\"as\":[\"any\"],\"also\":[],\"mode\":\"swap\","
 	       "\"format\":null,\"require\":false,"
-	       "\"placeholder\":\"run\",\"via\":\"tls\","
+	       "\"placeholder\":\"workspace\",\"via\":\"tls\","
 	       "\"names\":[\"GONE\"],\"files\":[],"
 	       "\"onTripwire\":\"refuse\",\"origin\":null}],"
 	       "\"uncovered\":[\"AWS_SECRET_ACCESS_KEY: AWS keys sign "

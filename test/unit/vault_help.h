@@ -63,14 +63,15 @@ static const char *const help_values[HELP_COUNT] = {
 	"other-value-of-another-host-0001",
 };
 
+static const uint8_t help_seed[AB_VAULT_SEED] = "thirty-two bytes, all made up...";
+
 static inline struct ab_vault *help_vault(void)
 {
 	static const struct ab_secrets secrets = { help_secrets, HELP_COUNT };
-	static const uint8_t seed[AB_VAULT_SEED] = "thirty-two bytes, all made up...";
 	struct ab_vault *vault;
 	struct ab_error err;
 
-	if (ab_vault_new(&secrets, seed, &vault, &err) < 0)
+	if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0)
 		abort();
 	for (size_t i = 0; i < HELP_COUNT; i++)
 		if (ab_vault_set(vault, i, help_values[i], strlen(help_values[i]), &err) < 0)

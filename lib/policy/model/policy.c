@@ -268,4 +268,6 @@ void ab_policy_fill(struct ab_policy *p)
 	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);
+	p->secrets.scope =
+		p->fs.home_profile ? ab_arena_cat(a, "@", p->fs.home_profile) : p->workspace;
 }

@@ -186,6 +186,12 @@ void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s)
 				       strlen(s->provider->hosts[i]), NULL);
 }
 
+const char *const ab_secret_lives[AB_LIFE_COUNT] = {
+	[AB_LIFE_WORKSPACE] = "workspace",
+	[AB_LIFE_RUN] = "run",
+	[AB_LIFE_STABLE] = "stable",
+};
+
 static void put_text(struct ab_buf *b, const char *member, const char *text)
 {
 	if (!text)
@@ -246,7 +252,7 @@ static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
 	put_text(&b, "mode", s->inject ? "inject" : NULL);
 	put_text(&b, "format", s->format);
 	ab_buf_puts(&b, s->require ? ",\"require\":true" : "");
-	put_text(&b, "placeholder", s->stable ? "stable" : NULL);
+	put_text(&b, "placeholder", s->life ? ab_secret_lives[s->life] : NULL);
 	put_text(&b, "via", via[s->via]);
 	put_list(&b, "names", &s->names, 1);
 	put_list(&b, "files", &s->files, 0);
@@ -386,9 +392,13 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 			if (ab_providers[i].names[k][0])
 				known[n++] = ab_providers[i].names[k];
 	guess = ab_guess(s->name, known, n);
-	right = guess ? ab_printf("did you mean %s? Or name its host: --secret %s@HOST", guess,
-				  s->name)
-		      : ab_printf("name its host: --secret %s@HOST", s->name);
+	if (strcmp(s->name, "COPILOT_PROVIDER_API_KEY") == 0)
+		right = ab_printf("name the host of COPILOT_PROVIDER_BASE_URL: --secret %s@HOST",
+				  s->name);
+	else
+		right = guess ? ab_printf("did you mean %s? Or name its host: --secret %s@HOST",
+					  guess, s->name)
+			      : ab_printf("name its host: --secret %s@HOST", s->name);
 	return ab_complaint_say(why, right, "%s is not a known service key", s->name);
 }
 

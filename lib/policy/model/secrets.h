@@ -13,7 +13,7 @@
  *		"also": ["path", "body"],
  *		"mode": "swap" | "inject", "format": "Bearer {}",
  *		"require": false,
- *		"placeholder": "run" | "stable",
+ *		"placeholder": "workspace" | "run" | "stable",
  *		"via": "tls" | "gateway" | "both",
  *		"names": ["OPENAI_KEY"],	variables besides its own
  *		"files": ["~/.netrc"],
@@ -38,6 +38,10 @@ enum {
 	AB_SECRET_MAX = 16 * 1024,
 };
 
+/* How long a placeholder is the same. */
+enum ab_secret_life { AB_LIFE_WORKSPACE, AB_LIFE_RUN, AB_LIFE_STABLE, AB_LIFE_COUNT };
+extern const char *const ab_secret_lives[AB_LIFE_COUNT];
+
 struct ab_secret {
 	const char *name;
 	const char *origin; /* where it was requested, for messages */
@@ -59,7 +63,7 @@ struct ab_secret {
 	bool inject;
 	const char *format; /* of an injected value, with one "{}"; or NULL */
 	bool require;
-	bool stable;
+	enum ab_secret_life life;
 	bool stop; /* onTripwire */
 	enum ab_secret_via via;
 	struct ab_strv names; /* exported variables, its own first */
@@ -71,6 +75,9 @@ struct ab_secret {
 struct ab_secrets {
 	const struct ab_secret *v;
 	size_t len;
+	/* What AB_LIFE_WORKSPACE is the same for: the workspace, or "@PROFILE" of an
+	 * agent, whose home layer all its workspaces share. NULL: nothing. */
+	const char *scope;
 };
 
 #endif

@@ -276,11 +276,11 @@ static void read_mode(struct ab_members *m, struct ab_secret *s)
 
 static void read_rest(struct ab_members *m, struct ab_secret *s)
 {
-	static const char *const lives[] = { "run", "stable" };
 	static const char *const ways[] = { "tls", "gateway", "both" };
 	static const char *const ends[] = { "refuse", "stop" };
 
-	s->stable = ab_members_word(m, PLACEHOLDER, lives, AB_COUNT(lives), "use run or stable");
+	s->life = ab_members_word(m, PLACEHOLDER, ab_secret_lives, AB_LIFE_COUNT,
+				  "use workspace, run or stable");
 	s->via = ab_members_word(m, VIA, ways, AB_COUNT(ways), "use tls, gateway or both");
 	s->stop = ab_members_word(m, TRIPWIRE, ends, AB_COUNT(ends), "use refuse or stop");
 	if (s->via != AB_VIA_TLS && (!s->provider || !s->provider->base_variable[0]))

@@ -25,7 +25,8 @@
 		.kind = AB_CARRY_QUERY, .name = (n) \
 	}
 
-/* Sorted by name. No variable, host or base variable is in two rows. */
+/* Sorted by name. No variable or base variable is in two rows; a host is only if both services are
+ * the same vendor's. */
 const struct ab_provider ab_providers[] = {
 	{
 		.name = "anthropic",
@@ -37,6 +38,7 @@ const struct ab_provider ab_providers[] = {
 		.prefixes = { "sk-ant-api03-", "sk-ant-oat01-", "sk-ant-" },
 		.base_variable = "ANTHROPIC_BASE_URL",
 		.base_host = "api.anthropic.com",
+		.endpoints = "messages complete models files batches skills",
 		.files = { "~/.claude/.credentials.json" },
 	},
 	{
@@ -46,6 +48,25 @@ const struct ab_provider ab_providers[] = {
 		.hosts = { "*.openai.azure.com" },
 		.carriers = { HEADER("api-key") },
 		.ncarriers = 1,
+	},
+	{
+		/* A token of GitHub, for Copilot CLI. */
+		.name = "copilot",
+		.title = "GitHub Copilot",
+		.names = { "COPILOT_GITHUB_TOKEN" },
+		.hosts = { "*.githubcopilot.com", "api.github.com" },
+		.carriers = { BEARER, TOKEN },
+		.ncarriers = 2,
+		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_", "ghr_" },
+	},
+	{
+		.name = "dashscope",
+		.title = "DashScope",
+		.names = { "DASHSCOPE_API_KEY" },
+		.hosts = { "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "sk-" },
 	},
 	{
 		.name = "deepseek",
@@ -135,7 +156,7 @@ const struct ab_provider ab_providers[] = {
 	{
 		.name = "openai",
 		.title = "OpenAI",
-		.names = { "OPENAI_API_KEY", "OPENAI_ADMIN_KEY" },
+		.names = { "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_ADMIN_KEY" },
 		.hosts = { "api.openai.com" },
 		.carriers = { BEARER },
 		.ncarriers = 1,
@@ -143,7 +164,18 @@ const struct ab_provider ab_providers[] = {
 		.base_variable = "OPENAI_BASE_URL",
 		.base_path = "/v1",
 		.base_host = "api.openai.com",
+		.endpoints = "responses chat completions models embeddings files images audio "
+			     "batches moderations uploads vector_stores",
 		.files = { "~/.codex/auth.json" },
+	},
+	{
+		.name = "opencode",
+		.title = "OpenCode Zen",
+		.names = { "OPENCODE_API_KEY" },
+		.hosts = { "opencode.ai" },
+		.carriers = { BEARER, HEADER("x-api-key"), HEADER("x-goog-api-key") },
+		.ncarriers = 3,
+		.prefixes = { "sk-" },
 	},
 	{
 		.name = "openrouter",
@@ -177,6 +209,7 @@ const struct ab_provider ab_providers[] = {
 		.base_variable = "TOGETHER_BASE_URL",
 		.base_path = "/v1",
 		.base_host = "api.together.xyz",
+		.endpoints = "chat completions models embeddings files images audio",
 	},
 	{
 		.name = "xai",
@@ -214,6 +247,53 @@ const char *ab_uncovered_why(const char *variable)
 		if (ab_uncovered[i].value && strcmp(ab_uncovered[i].variable, variable) == 0)
 			return ab_uncovered[i].what;
 	return NULL;
+}
+
+const struct ab_provider *ab_provider_of_host(const char *host)
+{
+	size_t len = strcspn(host, ":");
+
+	for (size_t i = 0; len && i < ab_nproviders; i++)
+		for (size_t k = 0; k < AB_PROVIDER_HOSTS; k++)
+			if (strncmp(ab_providers[i].hosts[k], host, len) == 0 &&
+			    !ab_providers[i].hosts[k][len])
+				return &ab_providers[i];
+	return NULL;
+}
+
+static bool begins_with(const char *s, size_t len, const char *word, size_t n)
+{
+	return len >= n && memcmp(s, word, n) == 0 && (len == n || s[n] == '/' || s[n] == '?');
+}
+
+static bool is_endpoint(const struct ab_provider *p, const char *s, size_t len)
+{
+	for (const char *word = p->endpoints; *word; word += strspn(word, " ")) {
+		size_t n = strcspn(word, " ");
+
+		if (begins_with(s, len, word, n))
+			return true;
+		word += n;
+	}
+	return false;
+}
+
+void ab_provider_version(const struct ab_provider *provider, const char *rest, size_t len,
+			 const char **ret_before, size_t *ret_skip)
+{
+	static const char version[] = "/v1";
+	size_t n = sizeof(version) - 1;
+
+	*ret_before = "";
+	*ret_skip = 0;
+	if (!provider || !provider->endpoints[0])
+		return;
+	if (begins_with(rest, len, version, n)) {
+		if (begins_with(rest + n, len - n, version, n))
+			*ret_skip = n;
+	} else if (len && rest[0] == '/' && is_endpoint(provider, rest + 1, len - 1)) {
+		*ret_before = version;
+	}
 }
 
 const struct ab_provider *ab_provider_find(const char *variable)

@@ -60,6 +60,9 @@ struct ab_provider {
 	char base_variable[AB_PROVIDER_WORD]; /* "OPENAI_BASE_URL" */
 	char base_path[8];		      /* what follows the name: "/v1" */
 	char base_host[AB_PROVIDER_HOST];     /* where the gateway connects to */
+	/* Some clients add "/v1" to the base URL and others do not: what of the
+	 * service lies below it, separated by blanks. */
+	char endpoints[128];
 	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml").
 	 * They may hold other values too, so a file is shown only if the policy
 	 * declares it. */
@@ -71,6 +74,16 @@ extern const size_t ab_nproviders;
 
 /* Find by any of its variables; NULL: unknown. */
 const struct ab_provider *ab_provider_find(const char *variable);
+/* Find by one of its hosts, with or without a port. */
+const struct ab_provider *ab_provider_of_host(const char *host);
+
+/*
+ * What a gateway's path lacks or has too often. `rest` is what follows the route:
+ * "/messages" needs "/v1" before it (*ret_before), and of "/v1/v1/models" the first
+ * three bytes are skipped (*ret_skip).
+ */
+void ab_provider_version(const struct ab_provider *provider, const char *rest, size_t len,
+			 const char **ret_before, size_t *ret_skip);
 
 /* Credentials that no placeholder can replace, because they are not sent but
  * sign (AWS, GCP). For warnings. */

@@ -141,9 +141,10 @@ static bool find_route_host(const struct ab_secret *secret, struct ab_host *ret_
 }
 
 bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
-			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip)
+			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip,
+			 const char **ret_before)
 {
-	size_t end = 1;
+	size_t end = 1, more;
 
 	if (!inspection->vault || !len || path[0] != '/')
 		return false;
@@ -155,7 +156,8 @@ bool ab_inspection_route(const struct ab_inspection *inspection, const char *pat
 		if (secret->via == AB_VIA_TLS || !has_route_name(secret, path + 1, end - 1) ||
 		    !find_route_host(secret, ret_host, ret_port))
 			continue;
-		*ret_skip = end;
+		ab_provider_version(secret->provider, path + end, len - end, ret_before, &more);
+		*ret_skip = end + more;
 		return true;
 	}
 	return false;

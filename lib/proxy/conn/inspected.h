@@ -53,9 +53,11 @@ void ab_inspection_trip(const struct ab_inspection *inspection, int i);
 
 /*
  * The gateway: "/openai/v1/models" is "/v1/models" on the provider's host. Does
- * the path name a route? *ret_skip: length of the path's route part.
+ * the path name a route? *ret_skip: length of what is left out of the path;
+ * *ret_before: what the rest of it lacks ("/v1"), or "".
  */
 bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
-			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip);
+			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip,
+			 const char **ret_before);
 
 #endif

@@ -36,6 +36,7 @@ struct ab_vault {
 	struct ab_finder *placeholders;
 	bool has_seed;
 	uint8_t *seed; /* pages */
+	const char *scope;
 };
 
 static int read_hosts(struct slot *slot, struct ab_error *err)
@@ -59,6 +60,7 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 
 	vault->slots = ab_alloc(secrets->len * sizeof(vault->slots[0]));
 	vault->len = secrets->len;
+	vault->scope = secrets->scope ? secrets->scope : "";
 	vault->seed = ab_pages_new(AB_VAULT_SEED, &locked);
 	if (seed) {
 		memcpy(vault->seed, seed, AB_VAULT_SEED);
@@ -153,22 +155,40 @@ static uint8_t hex_byte(const char *s)
 	return (uint8_t)n;
 }
 
-static void derive_block(const struct ab_vault *vault, const char *name, unsigned number,
-			 uint8_t ret[BLOCK])
+/* HMAC-SHA-256 with the user's key. */
+static void sign_text(const struct ab_vault *vault, const void *text, size_t len,
+		      uint8_t ret[BLOCK])
 {
-	size_t len = AB_VAULT_SEED + 4 + strlen(name);
-	uint8_t *text = ab_alloc(len);
+	enum { PAD = 64 };
+	uint8_t *inner = ab_alloc(PAD + len), outer[PAD + BLOCK];
 	char digest[2 * BLOCK + 1];
 
-	memcpy(text, vault->seed, AB_VAULT_SEED);
-	for (int i = 0; i < 4; i++)
-		text[AB_VAULT_SEED + i] = (uint8_t)(number >> 8 * i);
-	memcpy(text + AB_VAULT_SEED + 4, name, strlen(name));
-	ab_sha256(text, len, digest);
+	for (size_t i = 0; i < PAD; i++) {
+		uint8_t key = i < AB_VAULT_SEED ? vault->seed[i] : 0;
+
+		inner[i] = key ^ 0x36;
+		outer[i] = key ^ 0x5c;
+	}
+	memcpy(inner + PAD, text, len);
+	ab_sha256(inner, PAD + len, digest);
+	for (size_t i = 0; i < BLOCK; i++)
+		outer[PAD + i] = hex_byte(digest + 2 * i);
+	ab_sha256(outer, sizeof(outer), digest);
 	for (size_t i = 0; i < BLOCK; i++)
 		ret[i] = hex_byte(digest + 2 * i);
-	explicit_bzero(text, len);
-	free(text);
+	explicit_bzero(inner, PAD + len);
+	explicit_bzero(outer, sizeof(outer));
+	free(inner);
+}
+
+/* Depends on the name of the secret and on where it may be known, never on its value. */
+static void derive_block(const struct ab_vault *vault, const struct ab_secret *secret,
+			 unsigned number, uint8_t ret[BLOCK])
+{
+	const char *scope = secret->life == AB_LIFE_STABLE ? "" : vault->scope;
+	ab_autofree char *text = ab_printf("%u %s %s", number, secret->name, scope);
+
+	sign_text(vault, text, strlen(text), ret);
 }
 
 static int draw_letters(const struct ab_vault *vault, const struct ab_secret *secret, char *ret,
@@ -176,15 +196,16 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz0123456789";
+	bool derived = secret->life != AB_LIFE_RUN;
 	uint8_t block[BLOCK];
 	size_t n = 0;
 
-	if (secret->stable && !vault->has_seed)
-		return ab_fail(err, AB_ECONFIG, 0, "secret %s: a stable placeholder needs a key",
+	if (derived && !vault->has_seed)
+		return ab_fail(err, AB_ECONFIG, 0, "secret %s: its placeholder needs a key",
 			       secret->name);
 	for (unsigned number = 0; n < len; number++) {
-		if (secret->stable)
-			derive_block(vault, secret->name, number, block);
+		if (derived)
+			derive_block(vault, secret, number, block);
 		else if (draw_random_block(block, err) < 0)
 			return -1;
 		/* 248 is a multiple of 62: all letters are equally likely. */
@@ -214,7 +235,11 @@ static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const cha
 			    size_t len, struct ab_error *err)
 {
 	const struct ab_secret *secret = slot->entry.secret;
-	size_t prefix = find_prefix(secret->provider, value, len);
+	/* Under another name a value of a known host has the same form. */
+	const struct ab_provider *provider = secret->provider || !secret->hosts.len
+						     ? secret->provider
+						     : ab_provider_of_host(secret->hosts.v[0]);
+	size_t prefix = find_prefix(provider, value, len);
 	size_t total = len > prefix + CHANCE ? len : prefix + CHANCE;
 	ab_autofree char *text = ab_alloc(total + 1);
 

@@ -5,10 +5,11 @@
  * their own pages: locked, not in core files, not in children, and wiped. Used
  * by one thread at a time.
  *
- * A placeholder is drawn when the value is first set: the provider's prefix,
- * then letters and digits with at least 128 random bits, as long as the value
- * (or longer if that is too short). A stable one is derived from the user's own
- * key (`seed`) and the secret's name.
+ * A placeholder is made when the value is first set: the provider's prefix,
+ * then letters and digits with at least 128 bits that nobody can guess, as long
+ * as the value (or longer if that is too short). They are derived from the user's
+ * own key (`seed`), the secret's name and its scope, so programs that store a
+ * placeholder find it valid in the next run; or they are random.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ struct ab_vault_entry {
 	size_t value_len;
 };
 
-/* `secrets` must outlive it. `seed` may be NULL if no placeholder is stable. */
+/* `secrets` must outlive it. `seed` may be NULL if all placeholders are random. */
 int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_SEED],
 		 struct ab_vault **ret, struct ab_error *err);
 void ab_vault_free(struct ab_vault *vault); /* wipes */

@@ -22,17 +22,17 @@ static bool names_gateway(const struct ab_http_request *head)
 bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = conn->http->request;
+	const char *before;
 	size_t skip;
 
 	if (head->form != AB_HTTP_ORIGIN || !names_gateway(head) ||
 	    !ab_inspection_route(&conn->engine->inspection, head->path.s, head->path.len, &rq->host,
-				 &rq->port, &skip))
+				 &rq->port, &skip, &before))
 		return false;
 	rq->gateway = true;
-	rq->target =
-		head->path.s[skip] == '/'
-			? ab_strndup(head->path.s + skip, head->path.len - skip)
-			: ab_printf("/%.*s", (int)(head->path.len - skip), head->path.s + skip);
+	rq->target = ab_printf("%s%s%.*s", before,
+			       skip < head->path.len && head->path.s[skip] == '/' ? "" : "/",
+			       (int)(head->path.len - skip), head->path.s + skip);
 	free(rq->path);
 	rq->path = ab_strndup(rq->target, strcspn(rq->target, "?"));
 	return true;

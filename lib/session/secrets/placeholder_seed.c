@@ -25,7 +25,7 @@ static int check_private(int fd, struct ab_error *err)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, 0, NAME " in the state folder is not a file private to you");
 	return ab_hint(err, "remove it; the next run creates a new one, which changes "
-			    "stable placeholders once");
+			    "placeholders once");
 }
 
 static int read_seed(int fd, uint8_t ret[AB_VAULT_SEED], struct ab_error *err)

@@ -63,10 +63,10 @@ static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *se
 	return 0;
 }
 
-static bool any_stable(const struct ab_secrets *secrets)
+static bool any_derived(const struct ab_secrets *secrets)
 {
 	for (size_t i = 0; i < secrets->len; i++)
-		if (secrets->v[i].stable)
+		if (secrets->v[i].life != AB_LIFE_RUN)
 			return true;
 	return false;
 }
@@ -77,7 +77,7 @@ static int make_vault(const struct ab_secrets *secrets, int state, struct ab_vau
 	uint8_t seed[AB_VAULT_SEED];
 	int r;
 
-	if (!any_stable(secrets))
+	if (!any_derived(secrets))
 		return ab_vault_new(secrets, NULL, ret, err);
 	r = ab_safe_seed(state, seed, err);
 	if (r == 0)

@@ -42,7 +42,7 @@ bool ab_safe_needed(const struct ab_policy *policy);
 /*
  * Reads every source, draws the placeholders, creates the certificate
  * authority, and wipes the values from our own environment block. `state` is
- * the state folder, which has the key of stable placeholders.
+ * the state folder, which has the key of placeholders.
  */
 int ab_safe_open(const struct ab_policy *policy, const struct ab_policy_input *input, int state,
 		 struct ab_safe *ret, struct ab_strv *ret_notes, struct ab_error *err);
@@ -78,7 +78,7 @@ struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_po
 int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 		       struct ab_strv *ret_notes, struct ab_error *err);
 
-/* placeholder_seed.c: the user's key for stable placeholders, created once. */
+/* placeholder_seed.c: the user's key for placeholders, created once. */
 int ab_safe_seed(int state, uint8_t ret[AB_VAULT_SEED], struct ab_error *err);
 
 #endif

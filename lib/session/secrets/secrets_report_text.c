@@ -154,8 +154,10 @@ static void add_how(struct ab_buf *b, const struct ab_secret *s)
 	ab_buf_printf(b, ", %s", via_words[s->via]);
 	if (s->require)
 		ab_buf_puts(b, "; requests without it are denied");
-	if (s->stable)
-		ab_buf_puts(b, "; the same placeholder in every run");
+	if (s->life == AB_LIFE_STABLE)
+		ab_buf_puts(b, "; the same placeholder in every workspace");
+	if (s->life == AB_LIFE_RUN)
+		ab_buf_puts(b, "; a new placeholder in each run");
 	if (s->stop)
 		ab_buf_puts(b, "; misuse ends the run");
 	ab_buf_puts(b, "\n");
@@ -236,7 +238,7 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	ab_buf_printf(b,
 		      ",\"require\":%s,\"placeholder\":\"%s\","
 		      "\"via\":\"%s\",",
-		      s->require ? "true" : "false", s->stable ? "stable" : "run", vias[s->via]);
+		      s->require ? "true" : "false", ab_secret_lives[s->life], vias[s->via]);
 	add_json_list(b, "names", &s->names);
 	ab_buf_puts(b, ",");
 	add_json_list(b, "files", &s->files);
