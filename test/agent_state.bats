@@ -550,3 +550,35 @@ spoof()
 	echo '{ "extends": "ci" }' >"$HOME/.config/agentbox/config.json"
 	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = ci ]
 }
+
+@test "agents: their own sandboxes are switched off, unless the caller decides" {
+	mkdir -p "$HOME/bin"
+	printf '#!/bin/sh\nprintf "%%s|" "$@"; echo "$CHROMIUM_FLAGS"\n' >"$HOME/bin/codex"
+	chmod +x "$HOME/bin/codex"
+	cp "$HOME/bin/codex" "$HOME/bin/claude"
+	cp "$HOME/bin/codex" "$HOME/bin/other"
+	PATH=$HOME/bin:$PATH
+	agentbox_split run --profile codex -- codex exec hi
+	[ "$output" = "-c|sandbox_mode=danger-full-access|exec|hi|--no-sandbox" ]
+	agentbox_split run --profile claude -- "$HOME/bin/claude" -p hi
+	[ "$output" = '--settings|{"sandbox":{"enabled":false}}|-p|hi|--no-sandbox' ]
+	agentbox_split run -v --profile codex -- codex
+	[[ "$stderr" == *"its own sandbox cannot start in the box"* ]]
+	# What the caller says about it, other programs and other profiles stay as they are.
+	for words in '-s workspace-write' '--sandbox=read-only' '-c sandbox_mode=x'; do
+		# shellcheck disable=SC2086 # these are words
+		agentbox_split run --profile codex -- codex $words exec
+		[ "$output" = "${words// /|}|exec|--no-sandbox" ]
+	done
+	agentbox_split run --profile codex -- other exec
+	[ "$output" = "exec|--no-sandbox" ]
+	agentbox_split run --profile claude -- codex exec
+	[ "$output" = "exec|--no-sandbox" ]
+	agentbox_split run --profile default -- codex exec
+	[ "$output" = "exec|" ]
+	# An agent can read what it may ask for.
+	agentbox_split run --profile claude -- sh -c 'echo "$SANDBOX_NOTE"'
+	[[ "$output" == *agentbox*"agentbox allow HOST"* ]]
+	agentbox_split run --profile default -- sh -c 'echo "$SANDBOX_NOTE"'
+	[ -z "$output" ]
+}

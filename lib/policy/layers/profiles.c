@@ -329,16 +329,29 @@ static const struct ab_preset ci_presets[] = {
  *
  * The agent decides what it runs, so every program is judged. In a layer some rules protect nothing.
  *
- * The sandboxes of Claude Code and Codex have no documented variable to switch them off (only a
- * setting and an option); OpenCode has no sandbox.
+ * In the box an agent cannot create a sandbox of its own, and needs none. The sandboxes of Claude
+ * Code and Codex have no documented variable to switch them off, so their profiles have words for the
+ * command line (ab_profile_words); OpenCode has no sandbox. Chromium reads its options from
+ * CHROMIUM_FLAGS where a distribution starts it by a script.
  */
 /* clang-format off */
+/* For an agent that wonders about what fails. */
+#define SANDBOX_NOTE                                                           \
+	"This runs in a sandbox (agentbox) on purpose. Only the workspace is " \
+	"the user's own; other writes stay in a layer or are denied. Hosts "   \
+	"are denied until the user allows them: a name that does not resolve, "\
+	"CONNECT 403 and a closed connection can mean that. Tell the user the "\
+	"host; they can run: agentbox allow HOST, and agentbox why shows what "\
+	"was denied. Sandboxes inside this one (bwrap, unshare, Chromium) are "\
+	"denied by agentbox, not by the kernel: use --no-sandbox there."
 #define AGENT                                                                \
 	{ AB_KEY_WRITE, "." },                                               \
 	{ AB_KEY_HOME, "kept" },                                             \
 	{ AB_KEY_ENFORCE, "children" },                                      \
 	{ AB_KEY_OVERRIDE, "agent-config=sandboxed" },                       \
 	{ AB_KEY_OVERRIDE, "global-install=sandboxed" },                     \
+	{ AB_KEY_ENV_SET, "CHROMIUM_FLAGS=--no-sandbox" },                   \
+	{ AB_KEY_ENV_SET, "SANDBOX_NOTE=" SANDBOX_NOTE },                    \
 	PASS_BASICS
 
 static const struct ab_preset claude_presets[] = {
@@ -456,9 +469,14 @@ const struct ab_profile ab_profiles[] = {
 	  "The workspace is writable; no network, no questions; every guarantee is required.",
 	  PRESETS(ci_presets) },
 	{ "claude", "default", "Claude Code: a home layer of its own, its logins and its service.",
-	  PRESETS(claude_presets), .agent = true },
+	  PRESETS(claude_presets), .agent = true,
+	  .words = { "--settings", "{\"sandbox\":{\"enabled\":false}}" },
+	  .unless = { "--settings" } },
 	{ "codex", "default", "Codex: a home layer of its own, its logins and its service.",
-	  PRESETS(codex_presets), .agent = true },
+	  PRESETS(codex_presets), .agent = true,
+	  .words = { "-c", "sandbox_mode=danger-full-access" },
+	  .unless = { "-s", "--sandbox", "sandbox_mode",
+		      "--dangerously-bypass-approvals-and-sandbox", "--yolo" } },
 	{ "gemini", "default", "Gemini CLI: a home layer of its own, its logins and its service.",
 	  PRESETS(gemini_presets), .agent = true },
 	{ "opencode", "default",
@@ -487,4 +505,28 @@ const struct ab_profile *ab_profile_of_agent(const char *program)
 	const struct ab_profile *p = ab_profile_find(slash ? slash + 1 : program);
 
 	return p && p->agent ? p : NULL;
+}
+
+/* "--sandbox", "--sandbox=x", "-sx"; "sandbox_mode=x" after "-c". */
+static bool mentions(const char *word, const char *option)
+{
+	return strncmp(word, option, strlen(option)) == 0;
+}
+
+size_t ab_profile_words(const struct ab_profile *profile, const char *const *argv, size_t argc,
+			const char *const **ret)
+{
+	size_t n = 0;
+
+	*ret = profile->words;
+	for (size_t i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0)
+			break;
+		for (size_t k = 0; k < AB_COUNT(profile->unless) && profile->unless[k]; k++)
+			if (mentions(argv[i], profile->unless[k]))
+				return 0;
+	}
+	while (n < AB_COUNT(profile->words) && profile->words[n])
+		n++;
+	return n;
 }

@@ -21,6 +21,9 @@ struct ab_profile {
 	const struct ab_preset *presets;
 	size_t npresets;
 	bool agent; /* for the agent whose program has this name */
+	/* Words for its command line that switch off the agent's own sandbox, unless one of
+	 * its arguments begins with one of these. */
+	const char *words[3], *unless[6];
 };
 
 extern const struct ab_profile ab_profiles[];
@@ -29,6 +32,10 @@ extern const size_t ab_profile_count;
 const struct ab_profile *ab_profile_find(const char *name);
 /* The profile for an agent that is started by this path or name, or NULL. */
 const struct ab_profile *ab_profile_of_agent(const char *program);
+
+/* The words that belong behind the program's name: their number, perhaps 0. Pure. */
+size_t ab_profile_words(const struct ab_profile *profile, const char *const *argv, size_t argc,
+			const char *const **ret);
 
 /* The lists of the profile `default`. */
 extern const char *const ab_default_deny_read[];

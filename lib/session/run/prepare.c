@@ -199,6 +199,29 @@ static void note_environment(struct ab_prepared *p, const struct ab_environment_
 			     report->cleaned.v[i], report->cleaned.v[i]);
 }
 
+/* An agent in its own profile gets the words that switch off its own sandbox, which could not start
+ * in the box. */
+static void fill_argv(struct ab_prepared *p, const struct ab_request *rq)
+{
+	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
+	const char *profile = p->policy->fs.home_profile;
+	const char *const *words = NULL;
+	size_t n = 0;
+
+	if (agent && profile && !p->nested && strcmp(agent->name, profile) == 0)
+		n = ab_profile_words(agent, rq->argv, rq->argc, &words);
+	ab_strv_add(&p->spec.argv, rq->argv[0]);
+	for (size_t i = 0; i < n; i++)
+		ab_strv_add(&p->spec.argv, words[i]);
+	for (size_t i = 1; i < rq->argc; i++)
+		ab_strv_add(&p->spec.argv, rq->argv[i]);
+	if (n)
+		ab_strv_addf(&p->details,
+			     "%s is started with %s %s: its own sandbox cannot start "
+			     "in the box",
+			     agent->name, words[0], words[1]);
+}
+
 static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 {
 	struct ab_spec *spec = &p->spec;
@@ -228,8 +251,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
-	for (size_t i = 0; i < rq->argc; i++)
-		ab_strv_add(&spec->argv, rq->argv[i]);
+	fill_argv(p, rq);
 	ab_strv_extend(&spec->sockets, &p->host.sockets);
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
