@@ -99,7 +99,7 @@ accepted()
 
 @test "config show: every key of the schema is shown, and no other" {
 	local keys
-	keys=$(jq -r '.properties | to_entries[] | select(.key != "$schema") |
+	keys=$(jq -r '.properties | to_entries[] | select(.key != "$schema" and .key != "managed") |
 		if .value.properties then .key as $g | .value.properties |
 		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json" | sort)
 	[ -n "$keys" ]
@@ -778,4 +778,77 @@ accepted()
 	agentbox init --yes
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"home folder"* ]]
+}
+
+# managed TEXT COMMAND...: with this /etc/agentbox/config.json, in a mount namespace of its own.
+managed()
+{
+	local text=$1
+	shift
+
+	[ -d "$TEST_DIR/etc" ] || { mkdir "$TEST_DIR/etc" && cp -R /etc/. "$TEST_DIR/etc"; } 2>/dev/null || true
+	mkdir -p "$TEST_DIR/etc/agentbox"
+	printf '%s' "$text" >"$TEST_DIR/etc/agentbox/config.json"
+	run --separate-stderr timeout --kill-after=5 60 unshare --user --map-root-user --mount sh -ec '
+		mount --bind "$1" /etc
+		shift
+		exec "$@"' - "$TEST_DIR/etc" "$AGENTBOX" "$@"
+	printf '%s\n' "$output" "$stderr" | cut -c1-400
+}
+
+@test "managed settings: no layer widens them, the attempt is said in one line and recorded" {
+	local text='{ "limits": { "files": 100 },
+		"managed": { "network": { "mode": "blocked" }, "limits": { "timeout": "1h" },
+		"filesystem": { "denyRead": ["~/hidden"] }, "env": { "set": { "A": "1" } } } }'
+	echo secret >"$HOME/hidden"
+	user '{ "limits": { "timeout": "none", "files": 200 } }'
+	project '{ "filesystem": { "denyRead": ["!~/hidden"] } }'
+	managed "$text" trust --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"It does not allow anything more."* ]]
+	managed "$text" run --net allowed -v -- sh -c 'cat ~/hidden; echo $A; ulimit -n'
+	[[ "$output" != *secret* ]]
+	[ "$output" = $'1\n200' ]
+	[[ "$stderr" == *"guarantees in force: "*" net-fence "* ]]
+	[ "$(grep -c "managed settings (/etc/agentbox/config.json) decide: " <<<"$stderr")" -eq 1 ]
+	[[ "$stderr" == *"filesystem.denyRead: !$HOME/hidden has no effect (.agentbox.json:1)"* ]]
+	[[ "$stderr" == *"network.mode stays blocked, not allowed (--net)"* ]]
+	[[ "$stderr" == *"limits.timeout stays 1h, not none (~/.config/agentbox/config.json:1)"* ]]
+	jq -es 'map(select(.kind == "start"))[0].managed | length == 3' <(cat "$AGENTBOX_STATE"/runs/*/*.jsonl)
+	# They are marked, and the rest is as free as ever.
+	managed "$text" config show --json
+	[ "$(jq -c '."limits.timeout"' <<<"$output")" = '{"value":"1h","from":"/etc/agentbox/config.json:2 (managed)"}' ]
+	[ "$(jq -c '."limits.files".value' <<<"$output")" = 200 ]
+	managed "$text" config check /etc/agentbox/config.json
+	[ "$status" -eq 0 ]
+	# Less is no attempt, and nothing is said.
+	rm "$HOME/.config/agentbox/config.json" .agentbox.json
+	managed "$text" run --timeout 5m -- cat "$WORKSPACE/../.gitconfig"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	# Nothing is learned where unknown hosts are decided about.
+	managed "$text" learn --yes -- true
+	[ "$status" -eq 126 ]
+	[[ "$stderr" == *"cannot learn: the managed settings decide about unknown hosts"* ]]
+}
+
+@test "managed settings: no other file has the section, and the file must be root's" {
+	user '{ "managed": { "limits": { "timeout": "none" } } }'
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"managed: is only for the system's settings"* ]]
+	[[ "$output" == *"put it into /etc/agentbox/config.json"* ]]
+	rm "$HOME/.config/agentbox/config.json"
+	managed '{ "managed": { "network": { "allow": ["a.org"] } } }' run -- true
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *'managed.network.allow: a managed list is the most that is allowed'* ]]
+	# One that is not root's is not obeyed, and nothing runs without it.
+	managed '{}' run -- true
+	[ "$status" -eq 0 ]
+	[ "$(id -u)" -ne 0 ] || chown 12345 "$TEST_DIR/etc/agentbox/config.json"
+	run timeout --kill-after=5 60 unshare --user --map-current-user --keep-caps --mount \
+		sh -ec 'mount --bind "$1" /etc; exec "$2" run -- true' - "$TEST_DIR/etc" "$AGENTBOX"
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"/etc/agentbox/config.json "*", so its settings are not obeyed"* ]]
 }

@@ -51,12 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.home = "/home/user",
 		.environ = no_environ,
 	};
-	struct ab_config config;
+	struct ab_config config, managed;
 
 	check_reader((const char *)data, size);
 	memset(&config, 0, sizeof(config));
+	memset(&managed, 0, sizeof(managed));
 	ab_settings_file_parse(&ctx, AB_LAYER_PROJECT, "f", (const char *)data, size, &config,
-			       &problems);
+			       &managed, &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		for (const char *p = problems.wrong.v[i]; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7f)

@@ -198,7 +198,7 @@ static void test_layers(void)
 	put_file(SYSTEM_FILE, HTTP("{\"host\":\"z.org\"}"));
 	p = with(user, NULL);
 	ok(p && p->net.http.len == 2 && p->net.allow.len == 0,
-	   "a later file adds, and no rule allows a host");
+	   "the rules of the files add up, and no rule allows a host");
 	ab_policy_free(p);
 	remove_file(SYSTEM_FILE);
 

@@ -407,6 +407,7 @@ static bool entry_is_true(const struct ab_policy *p, const struct ab_verdict *v,
 		return ab_strv_has(sv, v->entry) && !walk(&one, h, port, false);
 	case AB_BASIS_GRANT: /* not of the lists */
 	case AB_BASIS_LEARNED:
+	case AB_BASIS_BOUND:
 		return false;
 	}
 	return false;

@@ -329,6 +329,8 @@ static const struct ab_remedy remedies[] = {
 	{ "network.deny", NULL, NULL,
 	  "deny rules override allow rules; remove it from network.deny (agentbox config show "
 	  "tells you where it is set)" },
+	{ "managed", NULL, NULL,
+	  "the managed settings of this machine decide; ask its administrator" },
 	{ "network.hostPorts", NULL, NULL,
 	  "ports of this machine can only be opened when a run starts: --host-port" },
 	{ "network.publish", NULL, NULL,

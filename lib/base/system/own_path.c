@@ -101,3 +101,19 @@ const char *ab_own_path_check(int fd, const char *path, char **ret_where)
 	fault = check_folder(real, ret_where);
 	return fault || strcmp(real, path) == 0 ? fault : check_folder(path, ret_where);
 }
+
+const char *ab_own_path_check_root(int fd, const char *path, char **ret_where)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+	static const char foreign[] = "does not belong to root";
+	struct stat file, folder;
+	const char *fault = NULL;
+
+	if (fstat(fd, &file) < 0 || stat(dir, &folder) < 0)
+		fault = ab_own_path_unknown;
+	else if (!is_root(file.st_uid) || !is_root(folder.st_uid))
+		fault = foreign;
+	if (fault)
+		*ret_where = ab_strdup(fault == foreign && is_root(file.st_uid) ? dir : path);
+	return fault;
+}

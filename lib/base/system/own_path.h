@@ -16,7 +16,9 @@ const char *ab_own_path_fault(const struct stat *st);
 /* The same for the file behind fd and the folders in which `path` and its target are. *ret_where:
  * what has the fault; free it. */
 const char *ab_own_path_check(int fd, const char *path, char **ret_where);
-/* Its answer if it could not look; errno says why. */
+/* The same if it must belong to root, and not to the user. */
+const char *ab_own_path_check_root(int fd, const char *path, char **ret_where);
+/* The answer if it could not look; errno says why. */
 extern const char ab_own_path_unknown[];
 
 #endif

@@ -75,12 +75,14 @@ static void wider_prohibition(enum ab_key_id id, const struct ab_value *a, const
 
 		if (text[0] != '!')
 			continue;
+		right = slice_after(b, i);
+		if (ab_value_covers(id, &right, text + 1))
+			continue; /* forbidden again */
 		if (at == 0) {
 			add_difference(lines, id, "", text, NULL);
 			continue;
 		}
 		left = slice_after(a, at - 1);
-		right = slice_after(b, i);
 		for (size_t k = 0; k < left.len; k++)
 			if (left.items[k].text[0] != '!' &&
 			    !ab_value_covers(id, &right, left.items[k].text))

@@ -222,16 +222,24 @@ static char *clean_entry(const char *entry, size_t len)
 	return value ? ab_printf("%.*s=%s", (int)len, entry, value) : NULL;
 }
 
+static bool matches_name(const struct matcher *m, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	return match_any(m, entry, len, make_letter_set(entry, len));
+}
+
 void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
 			  struct ab_strv *ret_env, struct ab_environment_report *report)
 {
 	size_t n = count_entries(caller_env);
-	struct matcher strip, pass, proxy;
+	struct matcher strip, pass, proxy, never;
 	struct names names;
 
 	matcher_init(&strip, &policy->env.strip, true);
 	matcher_init(&pass, &policy->env.pass, false);
 	matcher_init(&proxy, &proxy_names, true);
+	matcher_init(&never, &policy->env.never, true);
 	names_init(&names, ret_env,
 		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(proxy_set) +
 			   AB_COUNT(after_set));
@@ -250,7 +258,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		slot = names_find(&names, entry, len);
 		if (*slot)
 			continue;
-		passed = match_any(&pass, entry, len, has);
+		passed = match_any(&pass, entry, len, has) && !match_any(&never, entry, len, has);
 		if (policy->env.only_listed && !passed)
 			continue;
 		if (!passed && match_any(&strip, entry, len, has)) {
@@ -282,12 +290,14 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		for (size_t i = 0; i < AB_COUNT(proxy_set); i++)
 			set_entry(&names, ret_env, proxy_set[i]);
 	for (size_t i = 0; i < policy->env.set.len; i++)
-		set_entry(&names, ret_env, policy->env.set.v[i]);
+		if (!matches_name(&never, policy->env.set.v[i]))
+			set_entry(&names, ret_env, policy->env.set.v[i]);
 	for (size_t i = 0; i < AB_COUNT(after_set); i++)
 		set_entry(&names, ret_env, after_set[i]);
 	matcher_fini(&strip);
 	matcher_fini(&pass);
 	matcher_fini(&proxy);
+	matcher_fini(&never);
 	free(names.slot);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
@@ -130,7 +131,7 @@ static int load_named(struct ab_load *l, const char *name, const struct ab_origi
 			from->name, from->line, from->column, DEPTH);
 	path = profile_path(l->in, name);
 	memset(&layer, 0, sizeof(layer));
-	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, &layer, &exists) < 0)
+	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, &layer, NULL, &exists) < 0)
 		return -1;
 	if (!exists)
 		return refuse_profile(l, name, from);
@@ -247,7 +248,8 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 }
 
 static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, const char *path,
-		      const char *text, size_t len, struct ab_config *ret)
+		      const char *text, size_t len, struct ab_config *ret,
+		      struct ab_config *ret_managed)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *name = ab_load_name(l->in, path);
@@ -255,7 +257,7 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 
 	ctx.untrusted = !trusted;
 	ab_settings_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
-			       &problems);
+			       ret_managed, &problems);
 	return problems.wrong.len ? ab_settings_file_fail(&problems, l->err) : 0;
 }
 
@@ -276,8 +278,15 @@ static int read_layer(const struct ab_load *l, const char *path, const char *nam
 	return ab_settings_file_read_own(path, name, ret_text, ret_len, l->err);
 }
 
+/* The layers that are files, apart from the profile. */
+struct files {
+	struct ab_config system, managed, user, project;
+	bool has_system, has_user, has_project, trusted;
+	char *user_path;
+};
+
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
-		 bool *ret_exists)
+		 struct ab_config *ret_managed, bool *ret_exists)
 {
 	ab_autofree char *text = NULL, *name = NULL;
 	size_t len;
@@ -286,15 +295,24 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struc
 	if (read_layer(l, path, name, false, &text, &len) < 0)
 		return -1;
 	*ret_exists = text != NULL;
-	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
+	return text ? parse_text(l, layer, true, path, text, len, ret, ret_managed) : 0;
 }
 
-/* The layers that are files, apart from the profile. */
-struct files {
-	struct ab_config system, user, project;
-	bool has_system, has_user, has_project, trusted;
-	char *user_path;
-};
+/* Tests name another file, which is theirs. */
+static int load_system(struct ab_load *l, struct files *f)
+{
+	const char *path = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
+	ab_autofree char *text = NULL, *name = ab_load_name(l->in, path);
+	size_t len;
+
+	if ((l->in->system_config
+		     ? ab_settings_file_read_own(path, name, &text, &len, l->err)
+		     : ab_settings_file_read_roots(path, name, &text, &len, l->err)) < 0)
+		return -1;
+	f->has_system = text != NULL;
+	return text ? parse_text(l, AB_LAYER_SYSTEM, true, path, text, len, &f->system, &f->managed)
+		    : 0;
+}
 
 static int load_user(struct ab_load *l, struct files *f)
 {
@@ -307,7 +325,7 @@ static int load_user(struct ab_load *l, struct files *f)
 			       l->in->config ? l->in->config : "");
 	if (!f->user_path)
 		return 0;
-	if (ab_load_file(l, AB_LAYER_USER, f->user_path, &f->user, &f->has_user) < 0)
+	if (ab_load_file(l, AB_LAYER_USER, f->user_path, &f->user, NULL, &f->has_user) < 0)
 		return -1;
 	if (must && !f->has_user)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist",
@@ -330,7 +348,7 @@ static int load_project(struct ab_load *l, struct files *f)
 	state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
 	/* The bytes that are checked are the bytes that are parsed. */
 	f->trusted = state && ab_trust_check(state, path, text, len) == AB_TRUST_HOLDS;
-	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project);
+	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project, NULL);
 }
 
 static int parse_given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
@@ -339,7 +357,7 @@ static int parse_given_project(struct ab_load *l, const struct ab_project *proje
 
 	f->has_project = f->trusted = project != NULL;
 	return project ? parse_text(l, AB_LAYER_PROJECT, true, path, project->text, project->len,
-				    &f->project)
+				    &f->project, NULL)
 		       : 0;
 }
 
@@ -545,19 +563,49 @@ static int add_flags(struct ab_load *l)
 	return 0;
 }
 
+static void note_attempts(struct ab_load *l, const struct ab_strv *attempts)
+{
+	enum { SHOWN = 4 };
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_buf_puts(&line, "managed settings (" AB_SYSTEM_CONFIG ") decide: ");
+	for (size_t i = 0; i < attempts->len && i < SHOWN; i++)
+		ab_buf_printf(&line, "%s%s", i ? "; " : "", attempts->v[i]);
+	if (attempts->len > SHOWN)
+		ab_buf_printf(&line, "; and %zu more", attempts->len - SHOWN);
+	ab_strv_add(l->notes, line.data);
+}
+
+/* After all other layers. */
+static void apply_managed(struct ab_load *l, struct files *f)
+{
+	struct ab_policy_store *store = l->policy->store;
+	struct ab_strv *kept = &l->policy->attempts;
+	ab_autostrv struct ab_strv attempts = { 0 };
+
+	ab_config_restrict(l->arena, &store->config, &f->managed, is_plain, &attempts);
+	store->most_hosts = f->managed.v[AB_KEY_NET_ALLOW];
+	store->never_passed = f->managed.v[AB_KEY_ENV_STRIP];
+	if (!attempts.len)
+		return;
+	kept->v = ab_arena_alloc(l->arena, attempts.len * sizeof(char *));
+	for (size_t i = 0; i < attempts.len; i++)
+		kept->v[kept->len++] = ab_arena_dup(l->arena, attempts.v[i]);
+	if (l->notes)
+		note_attempts(l, &attempts);
+}
+
 static int load_layers(struct ab_load *l, bool real, const struct ab_project *project,
 		       struct files *f)
 {
-	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
-
-	if (ab_load_file(l, AB_LAYER_SYSTEM, system, &f->system, &f->has_system) < 0 ||
-	    load_user(l, f) < 0 ||
+	if (load_system(l, f) < 0 || load_user(l, f) < 0 ||
 	    (real ? load_project(l, f) : parse_given_project(l, project, f)) < 0 ||
 	    load_base_profile(l, f) < 0)
 		return -1;
 	merge_files(l, f);
 	if (add_environment(l) < 0 || add_flags(l) < 0)
 		return -1;
+	apply_managed(l, f);
 	return ab_load_finish(l);
 }
 

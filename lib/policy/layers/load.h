@@ -31,9 +31,10 @@ int ab_load_all(const struct ab_policy_input *in, const struct ab_project *proje
 /* The name of a file in messages: relative to cwd, to "~", or absolute. */
 char *ab_load_name(const struct ab_policy_input *in, const char *path);
 
-/* Read one of the user's own files into a config; *ret_exists: is there one? */
+/* Read one of the user's own files into a config; *ret_exists: is there one? ret_managed: see
+ * ab_settings_file_parse(). */
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
-		 bool *ret_exists);
+		 struct ab_config *ret_managed, bool *ret_exists);
 
 /* Merge a profile and everything that it extends into base. */
 int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,

@@ -225,9 +225,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	return false;
 }
 
-/* May an untrusted list of permissions keep this element? */
-static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
-		     ab_plain_fn *plain)
+bool ab_value_may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
+		       ab_plain_fn *plain)
 {
 	const char *top;
 
@@ -249,7 +248,7 @@ static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 	kept.all = base->all && layer->all;
 	*ret_dropped = layer->all && !base->all;
 	for (size_t i = 0; i < layer->len; i++)
-		if (may_stay(id, base, layer->items[i].text, plain))
+		if (ab_value_may_stay(id, base, layer->items[i].text, plain))
 			ab_value_add(a, &kept, layer->items[i]);
 		else
 			++*ret_dropped;

@@ -19,13 +19,23 @@ static bool is_file(const char *what)
 	return strchr(what, '/') || (n > 5 && !strcmp(what + n - 5, ".json"));
 }
 
+/* Can it become the system's file? Not a project's file, nor one in the folder of the user's. */
+static bool may_be_system(const struct ab_policy_input *in, const char *path)
+{
+	ab_autofree char *dir = ab_config_dir(in->environ, in->home);
+
+	return strcmp(ab_path_name(path), AB_PROJECT_CONFIG) != 0 &&
+	       !(dir && ab_path_within(path, dir));
+}
+
 static int load_one(struct ab_load *l, const char *what)
 {
 	struct ab_config *base = &l->policy->store->config;
 	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 	const struct ab_value *parent;
 	ab_autofree char *path = NULL;
-	struct ab_config *layer;
+	ab_autostrv struct ab_strv unread = { 0 };
+	struct ab_config *layer, *managed;
 	bool exists = false;
 
 	from->layer = AB_LAYER_FLAG;
@@ -36,7 +46,9 @@ static int load_one(struct ab_load *l, const char *what)
 	}
 	path = ab_path_resolve(what, l->in->cwd, l->in->home);
 	layer = ab_arena_alloc(l->arena, sizeof(*layer));
-	if (path && ab_load_file(l, AB_LAYER_USER, path, layer, &exists) < 0)
+	managed = ab_arena_alloc(l->arena, sizeof(*managed));
+	if (path && ab_load_file(l, AB_LAYER_USER, path, layer,
+				 may_be_system(l->in, path) ? managed : NULL, &exists) < 0)
 		return -1;
 	if (!exists)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s does not exist", path ? path : what);
@@ -45,6 +57,7 @@ static int load_one(struct ab_load *l, const char *what)
 	if (ab_load_profile(l, l->policy->profile, parent->from, base) < 0)
 		return -1;
 	ab_config_merge(l->arena, base, layer);
+	ab_config_restrict(l->arena, base, managed, NULL, &unread);
 	return 0;
 }
 
@@ -73,7 +86,7 @@ int ab_policy_load_one(const struct ab_policy_input *in, const char *what,
 /* Parse a text as the only layer. */
 static void parse_alone(const struct ab_policy_input *in, struct ab_arena *arena, const char *name,
 			const char *text, size_t len, struct ab_config *ret,
-			struct ab_problems *problems)
+			struct ab_config *ret_managed, struct ab_problems *problems)
 {
 	struct ab_context ctx = {
 		.arena = arena,
@@ -83,7 +96,7 @@ static void parse_alone(const struct ab_policy_input *in, struct ab_arena *arena
 	};
 
 	memset(ret, 0, sizeof(*ret));
-	ab_settings_file_parse(&ctx, AB_LAYER_USER, name, text, len, ret, problems);
+	ab_settings_file_parse(&ctx, AB_LAYER_USER, name, text, len, ret, ret_managed, problems);
 }
 
 int ab_load_check(const struct ab_policy_input *in, const char *name, const char *text, size_t len,
@@ -93,7 +106,7 @@ int ab_load_check(const struct ab_policy_input *in, const char *name, const char
 	struct ab_arena arena = { 0 };
 	struct ab_config config;
 
-	parse_alone(in, &arena, name, text, len, &config, &problems);
+	parse_alone(in, &arena, name, text, len, &config, NULL, &problems);
 	ab_arena_fini(&arena);
 	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
 }
@@ -138,7 +151,7 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 	ab_autofree char *real = ab_path_resolve(path, in->cwd, in->home);
 	ab_autofree char *text = NULL;
 	struct ab_arena arena = { 0 };
-	struct ab_config config;
+	struct ab_config config, managed = { 0 };
 	size_t len;
 
 	if (!real)
@@ -147,7 +160,8 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 		return -1;
 	if (!text)
 		return ab_fail(err, AB_EUSAGE, 0, "%s does not exist", path);
-	parse_alone(in, &arena, path, text, len, &config, &problems);
+	parse_alone(in, &arena, path, text, len, &config, may_be_system(in, real) ? &managed : NULL,
+		    &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
 			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);

@@ -212,6 +212,38 @@ static void tighten_rule(struct ab_arena *a, struct ab_value *base, struct ab_it
 	ab_value_add(a, base, item);
 }
 
+/* An override that makes nothing stricter is kept as well: another setting must not weaken the rule. */
+static void manage_override(struct ab_arena *a, struct ab_value *base, struct ab_item item)
+{
+	enum ab_rule_id rule = rule_of(&item);
+	struct ab_decided now = ab_override_decided(base, rule);
+	const struct ab_item *there = ab_override_find(base, rule);
+
+	item.managed = true;
+	item.tighten = !there || there->tighten;
+	if (!there)
+		ab_value_add(a, base, item);
+	else if (decision_of(&item) > now.weak)
+		base->items[there - base->items] = item;
+	else
+		base->items[there - base->items].managed = true;
+}
+
+void ab_commands_manage(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			const struct ab_value *managed)
+{
+	for (size_t i = 0; i < managed->len; i++) {
+		struct ab_item item = managed->items[i];
+
+		if (id == AB_KEY_OVERRIDE) {
+			manage_override(a, base, item);
+			continue;
+		}
+		item.tighten = item.managed = true;
+		ab_value_add(a, base, item);
+	}
+}
+
 void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 			 const struct ab_value *layer, size_t *ret_dropped)
 {
@@ -254,6 +286,7 @@ const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_v
 	for (size_t i = 0; i < rules->len; i++) {
 		own[i] = *rules->items[i].rule;
 		own[i].tighten = rules->items[i].tighten;
+		own[i].managed = rules->items[i].managed;
 		if (own[i].kind == AB_MATCH_REGEX)
 			own[i].regex = compile_pattern(own[i].text);
 	}
@@ -266,6 +299,7 @@ const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_v
 		ruling->overrides[rule].decision = decision_of(item);
 		ruling->overrides[rule].changed = true;
 		ruling->overrides[rule].tighten = item->tighten;
+		ruling->overrides[rule].managed = item->managed;
 	}
 	return ruling;
 }

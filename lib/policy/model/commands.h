@@ -35,6 +35,10 @@ int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char
 void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 			 const struct ab_value *layer, size_t *ret_dropped);
 
+/* Add managed rules or overrides: no other rule or override makes the verdict milder. */
+void ab_commands_manage(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			const struct ab_value *managed);
+
 /* The two verdicts of a built-in rule with these overrides: the weaker one and
  * the stronger one. */
 struct ab_decided {

@@ -26,7 +26,8 @@ enum ab_layer {
 	AB_LAYER_PROJECT,
 	AB_LAYER_ENVIRONMENT,
 	AB_LAYER_FLAG,
-	AB_LAYER_ALWAYS, /* no layer can change it */
+	AB_LAYER_MANAGED, /* "managed" in the system file: no other layer can widen it */
+	AB_LAYER_ALWAYS,  /* no layer can change it */
 };
 
 struct ab_origin {
@@ -43,7 +44,8 @@ struct ab_item {
 	bool here;	 /* relative in the file: follows the workspace */
 	/* From an untrusted file: applies only where it is stricter. */
 	bool tighten;
-	union {					 /* the same as a struct */
+	bool managed; /* the same for a managed rule: no other rule weakens it */
+	union {	      /* the same as a struct */
 		const struct ab_user_rule *rule; /* AB_TYPE_RULES */
 		const struct ab_secret *secret;	 /* AB_TYPE_SECRETS */
 		const struct ab_http_rule *http; /* AB_TYPE_HTTP */
@@ -107,11 +109,24 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 
 /* Does `v` permit this element? Compares text only. */
 bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text);
+/* May this element stay in a list that `most` restricts? Paths are compared with `plain`, too. */
+bool ab_value_may_stay(enum ab_key_id id, const struct ab_value *most, const char *text,
+		       ab_plain_fn *plain);
+
+/*
+ * Restrict the merged layers to what the managed settings permit; see policy/layers/managed.c. Each
+ * wish of a layer that has no effect because of that is added to `attempts`, as a phrase.
+ */
+void ab_config_restrict(struct ab_arena *a, struct ab_config *base, struct ab_config *managed,
+			ab_plain_fn *plain, struct ab_strv *attempts);
 
 /* Owned by the policy: its values and where they come from. */
 struct ab_policy_store {
 	struct ab_arena arena;
 	struct ab_config config;
+	/* Managed settings that hold against more than other settings: network.allow, also against
+	 * answers during the run; env.strip, also against env.pass and env.set. */
+	struct ab_value most_hosts, never_passed;
 };
 
 /* Fill the policy's members from the config in its store. */

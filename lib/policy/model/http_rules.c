@@ -87,17 +87,24 @@ struct asked {
 	size_t method_len, path_len;
 };
 
-/* Does one of the two lists permit it? *ret_rule: the rule that permits it, or
- * else the first rule for this host, or NULL. */
-static bool permits_request(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
-			    const struct ab_http_rule **ret_rule)
+enum list { OWN, UNTRUSTED, MANAGED, LISTS };
+
+static enum list list_of(const struct ab_http_rule *rule)
+{
+	return rule->managed ? MANAGED : rule->tighten ? UNTRUSTED : OWN;
+}
+
+/* Does this list permit it? *ret_rule: the rule that permits it, or else the first rule for this
+ * host, or NULL. */
+static bool permits_request(const struct ab_http_rules *rules, enum list list,
+			    const struct asked *q, const struct ab_http_rule **ret_rule)
 {
 	const struct ab_http_rule *first = NULL;
 
 	for (size_t i = 0; i < rules->len; i++) {
 		const struct ab_http_rule *rule = &rules->v[i];
 
-		if (rule->tighten != tighten || !is_for(rule, q->host, q->port))
+		if (list_of(rule) != list || !is_for(rule, q->host, q->port))
 			continue;
 		if (has_method(&rule->methods, q->method, q->method_len) &&
 		    has_path(&rule->paths, q->path, q->path_len)) {
@@ -115,17 +122,16 @@ bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host
 			 size_t path_len, const struct ab_http_rule **ret_rule)
 {
 	struct asked q = { host, port, method, path, method_len, path_len };
-	const struct ab_http_rule *own, *other;
+	const struct ab_http_rule *first = NULL, *rule;
 
-	if (!permits_request(rules, false, &q, &own)) {
-		*ret_rule = own;
-		return false;
+	for (int list = 0; list < LISTS; list++) {
+		if (!permits_request(rules, list, &q, &rule)) {
+			*ret_rule = rule;
+			return false;
+		}
+		first = first ? first : rule;
 	}
-	if (!permits_request(rules, true, &q, &other)) {
-		*ret_rule = other;
-		return false;
-	}
-	*ret_rule = own ? own : other;
+	*ret_rule = first;
 	return true;
 }
 
@@ -136,6 +142,7 @@ struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v)
 	for (size_t i = 0; i < v->len; i++) {
 		rules[i] = *v->items[i].http;
 		rules[i].tighten = v->items[i].tighten;
+		rules[i].managed = v->items[i].managed;
 	}
 	return (struct ab_http_rules){ .v = rules, .len = v->len };
 }
@@ -186,7 +193,8 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
 		char host[AB_HOST_ENTRY_TEXT], other[AB_HOST_ENTRY_TEXT];
 		char *entry = host;
 
-		if (a->items[i].tighten != b->tighten || !share_host(rule, b->http))
+		if (a->items[i].tighten != b->tighten || a->items[i].managed != b->managed ||
+		    !share_host(rule, b->http))
 			continue;
 		ab_host_entry_format(&rule->host, host);
 		ab_host_entry_format(&b->http->host, other);
@@ -207,7 +215,8 @@ bool ab_http_binds(const struct ab_value *v, const struct ab_item *item)
 	ab_host_entry_format(&item->http->host, text);
 	for (size_t i = 0; i < v->len; i++) {
 		ab_host_entry_format(&v->items[i].http->host, host);
-		if (v->items[i].tighten == item->tighten && ab_hosts_cover(&entry, 1, text, true))
+		if (v->items[i].tighten == item->tighten && v->items[i].managed == item->managed &&
+		    ab_hosts_cover(&entry, 1, text, true))
 			return true;
 	}
 	return false;

@@ -6,8 +6,8 @@
  *	{ "host": "api.github.com", "methods": ["GET"], "paths": ["/repos/x*"] }
  *
  * A host with rules accepts only requests that match one of them; other hosts
- * are not restricted. Rules of an untrusted file are a second list: a request
- * must match both lists. A rule without methods or without paths matches all of
+ * are not restricted. Rules of an untrusted file are a second list, managed
+ * rules a third one: a request must match all lists. A rule without methods or without paths matches all of
  * them. In a path "*" matches any text, "/" included; the path is compared in
  * its normal form (policy/values/urlpath.h), without the query.
  *
@@ -25,7 +25,8 @@ struct ab_http_rule {
 	struct ab_host_entry host; /* without a port: 80 and 443 */
 	struct ab_strv methods;	   /* upper case; none: all */
 	struct ab_strv paths;	   /* patterns; none: all */
-	bool tighten;		   /* from an untrusted file */
+	bool tighten;		   /* from an untrusted file, or managed */
+	bool managed;
 };
 
 struct ab_http_rules {

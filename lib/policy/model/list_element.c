@@ -286,7 +286,7 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v, cons
 static int put_property(const struct ab_context *ctx, struct ab_value *v, const char *text,
 			const struct ab_origin *from, struct ab_complaint *why)
 {
-	bool several = from->layer >= AB_LAYER_ENVIRONMENT;
+	bool several = from->layer == AB_LAYER_ENVIRONMENT || from->layer == AB_LAYER_FLAG;
 	size_t n = strcspn(text, several ? "," : "");
 	ab_autofree char *word = ab_strndup(text, n);
 	const char *guess;

@@ -57,6 +57,8 @@ char *ab_origin_text(const struct ab_origin *from)
 		ab_buf_escape(&b, from->name);
 	if (from->line)
 		ab_buf_printf(&b, ":%u", from->line);
+	if (from->layer == AB_LAYER_MANAGED)
+		ab_buf_puts(&b, " (managed)");
 	return ab_buf_take(&b);
 }
 
@@ -230,6 +232,11 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.groups = make_group_list(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.deny = make_text_list(a, &c->v[AB_KEY_NET_DENY]);
+	p->net.bounded = p->store->most_hosts.from != NULL;
+	p->net.most = make_text_list(a, &p->store->most_hosts);
+	p->net.fixed = c->v[AB_KEY_NET_UNKNOWN].from->layer == AB_LAYER_MANAGED ||
+		       (c->v[AB_KEY_NET_MODE].from->layer == AB_LAYER_MANAGED &&
+			get_word(c, AB_KEY_NET_MODE) == AB_NET_BLOCKED);
 	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);
 	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
@@ -244,6 +251,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->env.only_listed = get_word(c, AB_KEY_ENV_MODE);
 	p->env.pass = make_text_list(a, &c->v[AB_KEY_ENV_PASS]);
 	p->env.strip = make_text_list(a, &c->v[AB_KEY_ENV_STRIP]);
+	p->env.never = make_text_list(a, &p->store->never_passed);
 	p->env.set = make_text_list(a, &c->v[AB_KEY_ENV_SET]);
 	p->limits.timeout_ms = get_limit(c, AB_KEY_TIMEOUT);
 	p->limits.memory = get_limit(c, AB_KEY_MEMORY);

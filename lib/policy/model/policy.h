@@ -119,6 +119,10 @@ struct ab_policy {
 		struct ab_strv allow;  /* canonical host entries */
 		struct ab_strv groups; /* the groups from which they come: "npm" */
 		struct ab_strv deny;
+		/* Managed settings: only hosts of `most` can be allowed, by whatever means; and the
+		 * mode or the answer to unknown hosts is fixed, so nothing can be learned. */
+		bool bounded, fixed;
+		struct ab_strv most;
 		struct ab_strv allow_private; /* canonical CIDR[:port] */
 		/* Empty if the mode does not support them. */
 		struct {
@@ -147,6 +151,7 @@ struct ab_policy {
 		struct ab_strv pass;  /* names kept even if strip matches */
 		struct ab_strv strip; /* names and patterns removed */
 		struct ab_strv set;   /* "K=V" */
+		struct ab_strv never; /* names and patterns removed whatever pass and set say */
 	} env;
 
 	struct { /* 0: no limit */
@@ -194,6 +199,9 @@ struct ab_policy {
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */
 
 	struct ab_secrets secrets; /* their hosts are in net.allow too */
+
+	/* What other layers asked for and the managed settings do not permit, as phrases. */
+	struct ab_strv attempts;
 
 	struct ab_policy_store *store; /* owns what the pointers refer to */
 };

@@ -14,6 +14,7 @@ struct ab_reader {
 	enum ab_layer layer;
 	const char *name;
 	struct ab_config *config;
+	struct ab_config *managed; /* for the section "managed"; NULL: not in this file */
 	struct ab_problems *problems;
 };
 

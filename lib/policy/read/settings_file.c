@@ -19,6 +19,8 @@
 #include "policy/read/member_reader.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/complaint.h"
+#include "policy/values/paths.h"
+#include "shell/judge/ruling.h"
 
 /* Do not block: the path may be a pipe. */
 #define OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -57,8 +59,16 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 	return read_opened(fd, name, ret_text, ret_len, err);
 }
 
-int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
-			      struct ab_error *err)
+/* What is wrong with the owner or the mode, or NULL. */
+static const char *find_fault(int fd, const char *path, bool roots, char **ret_where)
+{
+	const char *fault = ab_own_path_check(fd, path, ret_where);
+
+	return fault || !roots ? fault : ab_own_path_check_root(fd, path, ret_where);
+}
+
+static int read_checked(const char *path, const char *name, bool roots, char **ret_text,
+			size_t *ret_len, struct ab_error *err)
 {
 	ab_autoclose int fd = ab_own_path_open(path, OPEN_FILE);
 	ab_autofree char *where = NULL;
@@ -72,7 +82,7 @@ int ab_settings_file_read_own(const char *path, const char *name, char **ret_tex
 	/* Anything but a file is refused as such. */
 	fault = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
 			? NULL
-			: ab_own_path_check(fd, path, &where);
+			: find_fault(fd, path, roots, &where);
 	if (!fault)
 		return read_opened(fd, name, ret_text, ret_len, err);
 	if (fault == ab_own_path_unknown)
@@ -82,10 +92,24 @@ int ab_settings_file_read_own(const char *path, const char *name, char **ret_tex
 	else
 		ab_fail(err, AB_ECONFIG, 0, "%s is not obeyed: its folder %s %s", name, where,
 			fault);
+	if (roots)
+		return ab_hint(err, "chown root %s, and chmod go-w %s", where, where);
 	return ab_hint(err,
 		       "if the settings are yours: chown it to you, and chmod go-w %s; otherwise "
 		       "remove the file",
 		       where);
+}
+
+int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
+			      struct ab_error *err)
+{
+	return read_checked(path, name, false, ret_text, ret_len, err);
+}
+
+int ab_settings_file_read_roots(const char *path, const char *name, char **ret_text,
+				size_t *ret_len, struct ab_error *err)
+{
+	return read_checked(path, name, true, ret_text, ret_len, err);
 }
 
 void ab_problems_fini(struct ab_problems *p)
@@ -208,13 +232,21 @@ static void put_integer(struct ab_reader *r, const struct ab_json_scan_node *val
 	put_text(r, value, id, text);
 }
 
+static bool in_managed(const struct ab_reader *r)
+{
+	return r->layer == AB_LAYER_MANAGED;
+}
+
 static void put_element(struct ab_reader *r, const struct ab_json_scan_node *value,
 			enum ab_key_id id)
 {
 	bool ports = ab_keys[id].type == AB_TYPE_PORTS;
 	bool publish = ab_keys[id].type == AB_TYPE_PUBLISH;
 
-	if ((ports || publish) && value->kind == '0')
+	if (in_managed(r) && value->text && value->text[0] == '!')
+		ab_reader_report(r, value, NULL, "a managed list takes nothing back",
+				 "leave out what must stay allowed");
+	else if ((ports || publish) && value->kind == '0')
 		put_integer(r, value, id);
 	else if (ports)
 		ab_reader_wrong_type(r, value, "a whole number", "use one like 3000");
@@ -251,6 +283,12 @@ static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *
 	ab_reader_wrong_type(r, value, wanted, right ? right : "use [\"...\"]");
 }
 
+/* Does this list of the managed settings restrict the lists of other layers? */
+static bool is_most(const struct ab_key *key)
+{
+	return key->tighten == AB_TIGHTEN_COVERED || key->tighten == AB_TIGHTEN_NEVER;
+}
+
 const struct ab_json_scan_node *
 ab_reader_only(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
 {
@@ -267,8 +305,15 @@ ab_reader_only(struct ab_reader *r, const struct ab_json_scan_node *value, enum 
 			return NULL;
 		}
 	}
-	if (list->kind == '[' && (list != value || list->count == 0))
+	if (list->kind == '[' && (list != value || list->count == 0)) {
 		v->only = ab_reader_origin(r, value);
+	} else if (list->kind == '[' && in_managed(r) && is_most(&ab_keys[id])) {
+		ab_reader_report(
+			r, value, NULL,
+			"a managed list is the most that is allowed, and allows nothing itself",
+			"use { \"only\": [...] }");
+		return NULL;
+	}
 	return list;
 }
 
@@ -387,6 +432,29 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
 	ab_reader_report(r, node, NULL, "unknown key", right ? right : "");
 }
 
+/* Report what has no direction in which it could be stricter. */
+static void check_managed(struct ab_reader *r)
+{
+	static const enum ab_key_id never[] = { AB_KEY_EXTENDS, AB_KEY_SECRETS };
+	const struct ab_value *rules = &r->config->v[AB_KEY_RULES];
+
+	for (size_t i = 0; i < AB_COUNT(never); i++) {
+		const struct ab_origin *from = r->config->v[never[i]].from;
+
+		if (from)
+			report_at(r, from->line, from->column, ab_keys[never[i]].path,
+				  "cannot be managed", "move it out of \"managed\"");
+	}
+	for (size_t i = 0; i < rules->len; i++) {
+		const struct ab_origin *from = rules->items[i].from;
+
+		if (rules->items[i].rule->decision == AB_ALLOW)
+			report_at(r, from->line, from->column, ab_keys[AB_KEY_RULES].path,
+				  "a managed rule can only make a verdict stricter",
+				  "use sandboxed, escalated or forbidden");
+	}
+}
+
 /* A comment on a section, or on single elements of its lists, for people who
  * read the file. */
 static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *value)
@@ -402,17 +470,38 @@ static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *va
 	ab_json_scan_each(k, value) if (!k->text) ab_reader_wrong_type(r, k, "a string", right);
 }
 
-static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object)
-{
-	bool top = object->up == 0;
+static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object, bool top);
 
+static void read_managed(struct ab_reader *r, const struct ab_json_scan_node *object)
+{
+	struct ab_reader inner = *r;
+
+	if (!r->managed || in_managed(r)) {
+		ab_reader_report(r, object, NULL, "is only for the system's settings",
+				 "put it into " AB_SYSTEM_CONFIG);
+		return;
+	}
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object", "use { ... }");
+		return;
+	}
+	inner.layer = AB_LAYER_MANAGED;
+	inner.config = r->managed;
+	read_object(&inner, object, true);
+	check_managed(&inner);
+}
+
+static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object, bool top)
+{
 	ab_json_scan_each(k, object)
 	{
 		ab_autofree char *path =
 			top ? ab_strdup(k->key) : ab_printf("%s.%s", object->key, k->key);
 		const struct ab_key *found = ab_key_find(path, strlen(path));
 
-		if (top && strcmp(k->key, "$schema") == 0) {
+		if (top && strcmp(k->key, "managed") == 0) {
+			read_managed(r, k);
+		} else if (top && strcmp(k->key, "$schema") == 0) {
 			if (!k->text)
 				ab_reader_wrong_type(r, k, "a string", "put it in quotes");
 		} else if (!top && strcmp(k->key, "reason") == 0) {
@@ -421,7 +510,7 @@ static void read_object(struct ab_reader *r, const struct ab_json_scan_node *obj
 			put_value(r, k, (enum ab_key_id)(found - ab_keys));
 		} else if (top && ab_key_is_group(path, strlen(path))) {
 			if (k->kind == '{')
-				read_object(r, k);
+				read_object(r, k, false);
 			else
 				ab_reader_wrong_type(r, k, "an object", "use { ... }");
 		} else {
@@ -446,17 +535,17 @@ static void check_conflicts(struct ab_reader *r)
 
 void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
 			    const char *text, size_t len, struct ab_config *ret,
-			    struct ab_problems *problems)
+			    struct ab_config *ret_managed, struct ab_problems *problems)
 {
 	ab_autoscan struct ab_json_scan scan = { 0 };
-	struct ab_reader r = { ctx, layer, name, ret, problems };
+	struct ab_reader r = { ctx, layer, name, ret, ret_managed, problems };
 
 	if (ab_jsonc_scan_parse(&scan, text, len) < 0) {
 		report_at(&r, scan.line, scan.column, scan.key, scan.wrong, scan.right);
 	} else if (scan.nodes->kind != '{') {
 		ab_reader_wrong_type(&r, scan.nodes, "an object", "use { ... }");
 	} else {
-		read_object(&r, scan.nodes);
+		read_object(&r, scan.nodes, true);
 		check_conflicts(&r);
 	}
 }

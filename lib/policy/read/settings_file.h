@@ -26,6 +26,10 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
 			      struct ab_error *err);
 
+/* The same for the system's file: it and its folder must belong to root. */
+int ab_settings_file_read_roots(const char *path, const char *name, char **ret_text,
+				size_t *ret_len, struct ab_error *err);
+
 /* The mistakes in a file: "file:line:column: key: what is wrong", and for each
  * what would be right, or "". */
 struct ab_problems {
@@ -38,10 +42,11 @@ void ab_problems_fini(struct ab_problems *p);
 #define ab_autoproblems __attribute__((cleanup(ab_problems_fini)))
 
 /* Fill *ret from the text. Every mistake is reported, up to a bound; values
- * without a mistake are set. `name` must live as long as the arena. */
+ * without a mistake are set. `name` must live as long as the arena. ret_managed gets the section
+ * "managed"; NULL: this file must not have it. */
 void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
 			    const char *text, size_t len, struct ab_config *ret,
-			    struct ab_problems *problems);
+			    struct ab_config *ret_managed, struct ab_problems *problems);
 
 /* The first problem as an error. */
 int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *err);

@@ -256,7 +256,9 @@ static void put_origin(struct ab_buf *b, const struct ab_item *item)
 	ab_autofree char *from = ab_origin_text(item->from);
 
 	ab_buf_printf(b, "%s%s", from,
-		      item->tighten ? " (not trusted: applies only where stricter)" : "");
+		      item->tighten && !item->managed
+			      ? " (not trusted: applies only where stricter)"
+			      : "");
 }
 
 static void put_user_row(struct ab_buf *b, const struct ab_item *item)
@@ -316,7 +318,7 @@ static void put_json_rule_origin(struct ab_buf *b, const struct ab_item *item)
 	ab_autofree char *from = ab_origin_text(item->from);
 
 	put_json_text(b, "from", from);
-	ab_buf_printf(b, ",\"trusted\":%s", item->tighten ? "false" : "true");
+	ab_buf_printf(b, ",\"trusted\":%s", item->tighten && !item->managed ? "false" : "true");
 }
 
 static void put_user_json(struct ab_buf *b, const struct ab_item *item)

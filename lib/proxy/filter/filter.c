@@ -9,6 +9,8 @@
 
 struct ab_filter {
 	struct ab_hostset allow, deny, lift;
+	struct ab_hostset most; /* no other host can be allowed, if `bounded` */
+	bool bounded;
 	struct ab_verdict other; /* for hosts on no list */
 };
 
@@ -24,6 +26,8 @@ struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 	ab_hostset_init(&filter->allow, &policy->net.allow);
 	ab_hostset_init(&filter->deny, &policy->net.deny);
 	ab_hostset_init(&filter->lift, &policy->net.allow_private);
+	ab_hostset_init(&filter->most, &policy->net.most);
+	filter->bounded = policy->net.bounded;
 	filter->other = others[policy->net.unknown];
 	return filter;
 }
@@ -35,6 +39,7 @@ void ab_filter_free(struct ab_filter *filter)
 	ab_hostset_fini(&filter->allow);
 	ab_hostset_fini(&filter->deny);
 	ab_hostset_fini(&filter->lift);
+	ab_hostset_fini(&filter->most);
 	free(filter);
 }
 
@@ -114,6 +119,10 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 
 	if (!may_be_allowed(filter, own, host, port, ret))
 		return;
+	if (filter->bounded && !find_allowed(&filter->most, host, port)) {
+		set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
+		return;
+	}
 	entry = find_allowed(&filter->allow, host, port);
 	if (entry) {
 		set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
@@ -135,6 +144,8 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
 	entry = ab_hostset_find(&filter->deny, name, 0);
 	if (entry)
 		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+	if (filter->bounded && !ab_hostset_any(&filter->most, name))
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
 	entry = ab_hostset_any(&filter->allow, name);
 	if (entry)
 		return set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);

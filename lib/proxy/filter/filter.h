@@ -5,7 +5,8 @@
  * judging, no globals. Immutable, so threads need no lock; changed lists make a
  * new filter.
  *
- * Order: a literal address in a denied range, the deny list, the allow list,
+ * Order: a literal address in a denied range, the deny list, the managed list of
+ * all hosts that can be allowed, the allow list,
  * then ask, deny, or allow and learn. Grants for the run change the result
  * (proxy/filter/grants.h). ab_filter_address checks the addresses of an allowed
  * name before they are dialled. A look-up costs the same with ten entries as
@@ -35,6 +36,7 @@ enum ab_basis {
 	AB_BASIS_PORT,	  /* the entry of network.allow has another port */
 	AB_BASIS_GRANT,	  /* a grant for this run */
 	AB_BASIS_LEARNED, /* on no list, and allowed while learning */
+	AB_BASIS_BOUND,	  /* not a host that the managed settings permit */
 };
 
 struct ab_verdict {

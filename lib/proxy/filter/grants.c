@@ -107,6 +107,7 @@ static bool is_fixed(const struct ab_verdict *verdict)
 	case AB_BASIS_RANGE:
 	case AB_BASIS_OWN:
 	case AB_BASIS_DENY:
+	case AB_BASIS_BOUND:
 		return true;
 	case AB_BASIS_NONE:
 	case AB_BASIS_ALLOW:

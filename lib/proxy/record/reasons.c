@@ -41,6 +41,8 @@ static const struct reason by_basis[] = {
 	[AB_BASIS_RANGE] = { "network.allowPrivate", "an address in", ENTRY },
 	[AB_BASIS_OWN] = { "network.allowPrivate", "an address of this host", NOTHING },
 	[AB_BASIS_DENY] = { "network.deny", "on the deny list", ENTRY },
+	[AB_BASIS_BOUND] = { "managed", "not one of the hosts that the managed settings permit",
+			     NOTHING },
 	[AB_BASIS_ALLOW] = { "network.allow", "on the allow list", ENTRY },
 	[AB_BASIS_PORT] = { "network.allow", "allowed, but not on", PORT },
 	[AB_BASIS_GRANT] = { "grant", "denied for this run", ENTRY },
@@ -217,7 +219,8 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 	case AB_BASIS_PORT:
 		add_flag(ret, "--allow", &host, get_flag_port(r->port));
 		break;
-	case AB_BASIS_DENY: /* no flag overrides it */
+	case AB_BASIS_DENY: /* no flag overrides these */
+	case AB_BASIS_BOUND:
 	case AB_BASIS_ALLOW:
 	case AB_BASIS_GRANT:
 	case AB_BASIS_LEARNED:

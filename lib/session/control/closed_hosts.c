@@ -12,6 +12,7 @@ enum ab_closed ab_host_closed(const struct ab_policy *policy, const struct ab_ho
 	ab_filter_judge(filter, &none, &entry->host, entry->port ? entry->port : 443, &verdict);
 	ab_filter_free(filter);
 	return verdict.basis == AB_BASIS_DENY	 ? AB_CLOSED_DENIED
+	       : verdict.basis == AB_BASIS_BOUND ? AB_CLOSED_MANAGED
 	       : verdict.basis == AB_BASIS_RANGE ? AB_CLOSED_RANGE
 						 : AB_CLOSED_NOT;
 }

@@ -154,6 +154,10 @@ static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_con
 		refuse_client(client, "it is on the deny list, which overrides grants",
 			      "remove it from network.deny, then: agentbox config reload");
 		break;
+	case AB_CLOSED_MANAGED:
+		refuse_client(client, "the managed settings do not permit this host",
+			      "ask the administrator of this machine");
+		break;
 	case AB_CLOSED_RANGE:
 		ab_closed_range_error(&entry, &err);
 		ab_control_refuse(client, &err);

@@ -738,6 +738,11 @@ static int set_learning(struct ab_prepared *p, struct ab_error *err)
 	if (p->nested)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "cannot learn inside a box: the outer run decides");
+	if (p->policy->net.fixed) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"cannot learn: the managed settings decide about unknown hosts");
+		return ab_hint(err, "agentbox config show tells you what is managed");
+	}
 	if (p->policy->net.mode != AB_NET_FILTERED)
 		ab_strv_addf(&p->notes,
 			     "the policy sets the network to %s; it is filtered while learning",

@@ -109,6 +109,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	}
 	ab_record_json(&line, "policy", policy);
 	ab_record_json(&line, "origins", origins);
+	if (p->policy->attempts.len)
+		ab_record_list(&line, "managed", &p->policy->attempts);
 	ab_record_json(&line, "watch", watch);
 	if (r->cgroup.path)
 		ab_record_text(&line, "cgroup", r->cgroup.path);

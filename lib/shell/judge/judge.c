@@ -147,8 +147,15 @@ static bool only_reads(const struct ab_simple *c)
 	return !(c->flags & AB_SIMPLE_BACKGROUND);
 }
 
-/* Apply the built-in rules; `hollow`: the command only runs its inner ones. */
-static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow)
+static bool is_managed(const struct judge *j, enum ab_rule_id rule)
+{
+	return j->scene->ruling && j->scene->ruling->overrides[rule].managed;
+}
+
+/* Apply the built-in rules; `hollow`: the command only runs its inner ones. *ret_firm: the strictest
+ * one that is managed, or AB_ALLOW. */
+static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow,
+				  struct finding *ret_firm)
 {
 	const struct finding box = {
 		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
@@ -163,6 +170,8 @@ static struct finding apply_rules(const struct judge *j, const struct ab_simple 
 	for (size_t i = 0; i < hits.len; i++) {
 		struct finding f = make_finding(j, &hits.v[i], c->range);
 
+		if (is_managed(j, hits.v[i].rule) && f.decision > ret_firm->decision)
+			*ret_firm = f;
 		if (!i || f.decision > best.decision ||
 		    (f.decision == best.decision && f.weight > best.weight))
 			best = f;
@@ -178,6 +187,10 @@ static struct finding apply_rules(const struct judge *j, const struct ab_simple 
  * for ours. */
 static const char *get_user_reason(const struct judge *j, const struct ab_user_rule *rule)
 {
+	if (rule->managed)
+		return rule->reason
+			       ? ab_arena_cat(j->arena, "The managed settings say: ", rule->reason)
+			       : "A rule in the managed settings matches.";
 	if (rule->tighten)
 		return rule->reason
 			       ? ab_arena_cat(j->arena, "The project file says: ", rule->reason)
@@ -218,10 +231,12 @@ static void *reserve_place(void *arg)
 static void judge_command(void *arg, const struct ab_simple *c, bool hollow, void *place)
 {
 	struct judge *j = arg;
-	struct finding f = apply_rules(j, c, hollow);
+	struct finding firm = { .decision = AB_ALLOW }, f = apply_rules(j, c, hollow, &firm);
 	struct ab_judged *listed = place;
 
 	apply_user_rule(j, c, &f);
+	if (firm.decision > f.decision)
+		f = firm;
 	if (listed) {
 		listed->argv = c->argv;
 		listed->argc = c->argc;

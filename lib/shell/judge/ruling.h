@@ -6,8 +6,9 @@
  *
  * Each simple command, including those that wrappers run, gets the verdict of the
  * first user rule that matches. Such a rule cannot allow what a built-in rule
- * forbids; only an override of that rule can. Rules from an untrusted file can only
- * make a verdict stricter.
+ * forbids; only an override of that rule can. Rules from an untrusted file, and managed
+ * rules, can only make a verdict stricter; a managed override cannot be made milder by a
+ * user rule.
  */
 #include "shell/command/rules.h"
 
@@ -28,6 +29,7 @@ struct ab_user_rule {
 	enum ab_decision decision;
 	const char *reason; /* a sentence, or NULL */
 	bool tighten;	    /* can only make stricter */
+	bool managed;	    /* by the system's settings */
 };
 
 struct ab_ruling {
@@ -37,14 +39,15 @@ struct ab_ruling {
 	struct {
 		enum ab_decision decision;
 		bool changed;
-		bool tighten; /* from an untrusted file */
+		bool tighten; /* can only make stricter */
+		bool managed; /* no user rule makes it milder */
 	} overrides[AB_RULE_COUNT];
 };
 
 /* The verdict for a hit, with overrides applied. */
 enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct ab_hit *hit);
 /*
- * The first rule that matches, or a stricter one from an untrusted file; NULL: none.
+ * The first rule that matches, or a stricter one that can only tighten; NULL: none.
  * Unknown text matches only a "*" that covers all of it. A rule that escalates or
  * forbids also matches a program written with its folder; other rules do not.
  */
