@@ -127,6 +127,19 @@ records()
 	[ "$(records 'select(.kind == "grant") | .entry' | sort | paste -sd' ')" = "*.pypi.org *.pythonhosted.org pypi.org" ]
 }
 
+@test "prompt: a quiet host is denied without a question or a line, another one is asked about" {
+	jq '.network.quiet = ["other.test"]' "$HOME/.config/agentbox/config.json" >settings
+	cp settings "$HOME/.config/agentbox/config.json"
+	box_on_terminal -- sh -c "$fetch; ${fetch/other/v4}"
+	question 'v4.test:80'
+	tty_key o
+	tty_end
+	[[ "$output" == *"got=403"*"got=200"* ]]
+	[[ "$output" != *"denied"* ]]
+	[ "$(records 'select(.kind == "violation") | "\(.domain) \(.rule)"')" = "other.test network.quiet" ]
+	[ "$(records 'select(.kind == "question") | .domain')" = v4.test ]
+}
+
 @test "prompt: Ctrl-C is a no and does not interrupt the command" {
 	box_on_terminal -- sh -c "$fetch; echo went-on; exec sleep 100"
 	question 'other.test:80'

@@ -147,6 +147,7 @@ static const struct pool {
 	[AB_KEY_NET_WAIT] = POOL(waits),
 	[AB_KEY_NET_DENY] = POOL(hosts),
 	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
+	[AB_KEY_NET_QUIET] = POOL(hosts),
 	[AB_KEY_HOST_PORTS] = POOL(ports),
 	[AB_KEY_PUBLISH] = POOL(published),
 	[AB_KEY_UPSTREAM] = POOL(upstreams),

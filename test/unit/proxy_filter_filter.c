@@ -408,9 +408,45 @@ static bool entry_is_true(const struct ab_policy *p, const struct ab_verdict *v,
 	case AB_BASIS_GRANT: /* not of the lists */
 	case AB_BASIS_LEARNED:
 	case AB_BASIS_BOUND:
+	case AB_BASIS_QUIET:
 		return false;
 	}
 	return false;
+}
+
+static void test_quiet(void)
+{
+	struct ab_policy p = { .net = { .unknown = AB_UNKNOWN_ASK } };
+	struct ab_own none = { 0 };
+	struct ab_filter *filter;
+	struct ab_verdict v;
+	struct ab_host host;
+
+	ab_strv_add(&p.net.allow, "both.example");
+	ab_strv_add(&p.net.quiet, "both.example");
+	ab_strv_add(&p.net.quiet, "*.stats.example");
+	filter = ab_filter_new(&p);
+	ab_host_parse("a.stats.example", 15, &host, NULL);
+	ab_filter_judge(filter, &none, &host, 443, &v);
+	ok(v.access == AB_ACCESS_DENY && v.basis == AB_BASIS_QUIET &&
+		   strcmp(v.entry, "*.stats.example") == 0,
+	   "a quiet host is denied");
+	ok(!ab_filter_resolvable(filter, &host, &v) && v.basis == AB_BASIS_QUIET,
+	   "and does not resolve");
+	ab_filter_other(filter, &v);
+	ok(v.access == AB_ACCESS_ASK, "another one is asked about");
+	ab_host_parse("both.example", 12, &host, NULL);
+	ab_filter_judge(filter, &none, &host, 443, &v);
+	ok(v.access == AB_ACCESS_ALLOW, "the allow list comes first");
+	ab_filter_free(filter);
+	p.net.unknown = AB_UNKNOWN_LEARN;
+	filter = ab_filter_new(&p);
+	ab_host_parse("a.stats.example", 15, &host, NULL);
+	ab_filter_judge(filter, &none, &host, 443, &v);
+	ok(v.basis == AB_BASIS_LEARNED, "learning hears of all of them");
+	ab_filter_free(filter);
+	ab_strv_fini(&p.net.allow);
+	ab_strv_fini(&p.net.quiet);
 }
 
 static void test_random(void)
@@ -537,6 +573,7 @@ int main(void)
 	test_ranges();
 	test_addresses();
 	test_resolvable();
+	test_quiet();
 	test_random();
 	test_large();
 	test_ports();

@@ -195,7 +195,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_READ:
 		return v->all || top_of(v, text);
 	case AB_TYPE_HOSTS:
-		return covers_host(v, text, id == AB_KEY_NET_DENY);
+		return covers_host(v, text, id == AB_KEY_NET_DENY || id == AB_KEY_NET_QUIET);
 	case AB_TYPE_CIDRS:
 		return covers_cidr(v, text);
 	case AB_TYPE_VARIABLES:

@@ -226,6 +226,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_NET_MODE, "filtered" },
 	{ AB_KEY_NET_ALLOW, NULL },
 	{ AB_KEY_NET_DENY, NULL },
+	{ AB_KEY_NET_QUIET, NULL },
 	{ AB_KEY_NET_UNKNOWN, "ask" },
 	{ AB_KEY_NET_WAIT, "1m" },
 	{ AB_KEY_NET_SNI, "optional" },
@@ -326,6 +327,7 @@ static const struct ab_preset ci_presets[] = {
  * Copilot CLI with extensions, Qwen Code with the permissions of paused agents; OpenCode has a
  * database.
  * `return`: logins that the service renews.
+ * `quiet`: telemetry, updates and marketplaces, which would be asked about before the first screen.
  *
  * The agent decides what it runs, so every program is judged. In a layer some rules protect nothing.
  *
@@ -373,6 +375,13 @@ static const struct ab_preset claude_presets[] = {
 	{ AB_KEY_ENV_PASS, "CLAUDE_CODE_OAUTH_TOKEN" },
 	/* It would be cloned, with git and ssh, at the first start. */
 	{ AB_KEY_ENV_SET, "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1" },
+	/* A new version would be installed into the layer. */
+	{ AB_KEY_ENV_SET, "DISABLE_AUTOUPDATER=1" },
+	{ AB_KEY_NET_QUIET, "raw.githubusercontent.com" },
+	{ AB_KEY_NET_QUIET, "github.com" },
+	{ AB_KEY_NET_QUIET, "registry.npmjs.org" },
+	{ AB_KEY_NET_QUIET, "*.datadoghq.com" },
+	{ AB_KEY_NET_QUIET, "*.sentry.io" },
 };
 
 static const struct ab_preset codex_presets[] = {
@@ -386,6 +395,11 @@ static const struct ab_preset codex_presets[] = {
 	{ AB_KEY_NET_ALLOW, "*.chatgpt.com" },
 	{ AB_KEY_ENV_PASS, "OPENAI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "CODEX_API_KEY" },
+	/* Its check for a new version has a setting, but no variable. */
+	{ AB_KEY_NET_QUIET, "github.com" },
+	{ AB_KEY_NET_QUIET, "api.github.com" },
+	{ AB_KEY_NET_QUIET, "registry.npmjs.org" },
+	{ AB_KEY_NET_QUIET, "*.sentry.io" },
 };
 
 static const struct ab_preset gemini_presets[] = {
@@ -401,6 +415,9 @@ static const struct ab_preset gemini_presets[] = {
 	{ AB_KEY_ENV_PASS, "GEMINI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "GOOGLE_API_KEY" },
 	{ AB_KEY_ENV_SET, "GEMINI_SANDBOX=false" },
+	/* Usage statistics, and its check for a new version, have settings, but no variables. */
+	{ AB_KEY_NET_QUIET, "play.googleapis.com" },
+	{ AB_KEY_NET_QUIET, "registry.npmjs.org" },
 };
 
 static const struct ab_preset opencode_presets[] = {
@@ -416,6 +433,9 @@ static const struct ab_preset opencode_presets[] = {
 	{ AB_KEY_ENV_PASS, "OPENAI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "GEMINI_API_KEY" },
 	{ AB_KEY_ENV_PASS, "OPENROUTER_API_KEY" },
+	{ AB_KEY_ENV_SET, "OPENCODE_DISABLE_AUTOUPDATE=1" },
+	{ AB_KEY_NET_QUIET, "api.github.com" },
+	{ AB_KEY_NET_QUIET, "registry.npmjs.org" },
 };
 
 /* The token of GitHub is not renewed, so nothing is returned. */

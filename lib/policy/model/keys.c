@@ -123,6 +123,10 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_NET_DENY] = {
 		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
 		.doc = "Denied hosts, whatever network.allow says." },
+	/* Not for an untrusted file: what it lists is not told at the end of a run. */
+	[AB_KEY_NET_QUIET] = {
+		"network.quiet", AB_TYPE_HOSTS, AB_MERGE_GROW, AB_TIGHTEN_NEVER,
+		.doc = "Hosts on no other list that are denied without a question, such as telemetry." },
 	[AB_KEY_NET_UNKNOWN] = {
 		"network.unknown", WORDS(unknown_words),
 		.doc = "What to do with a host on neither list: deny it, or ask." },

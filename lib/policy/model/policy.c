@@ -237,6 +237,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.fixed = c->v[AB_KEY_NET_UNKNOWN].from->layer == AB_LAYER_MANAGED ||
 		       (c->v[AB_KEY_NET_MODE].from->layer == AB_LAYER_MANAGED &&
 			get_word(c, AB_KEY_NET_MODE) == AB_NET_BLOCKED);
+	p->net.quiet = make_text_list(a, &c->v[AB_KEY_NET_QUIET]);
 	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);
 	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;

@@ -6,6 +6,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "policy/values/host_groups.h"
 #include "proxy/filter/synthetic.h"
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
@@ -220,6 +221,17 @@ int ab_conn_attach(struct ab_conn *conn, int fd)
 	return watch_side(conn, &conn->server, fd, server_ready);
 }
 
+/* A program asks for updates when it starts. A host of a group is needed for other things later. */
+static void end_quiet(const struct ab_engine *engine, const struct ab_host *host,
+		      struct ab_verdict *verdict)
+{
+	enum { QUIET_MS = 30000 };
+
+	if (verdict->basis == AB_BASIS_QUIET && engine->loop.now >= engine->begun + QUIET_MS &&
+	    ab_group_of(host->text))
+		ab_filter_other(engine->filter, verdict);
+}
+
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret)
 {
@@ -234,12 +246,14 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		memcpy(host->text, name, strlen(name) + 1);
 	}
 	ab_filter_judge(engine->filter, &engine->own, host, port, ret);
+	end_quiet(engine, host, ret);
 	ab_grants_judge(&engine->grants, engine->loop.now, host, port, ret);
 }
 
 void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name, struct ab_verdict *ret)
 {
 	(void)ab_filter_resolvable(engine->filter, name, ret);
+	end_quiet(engine, name, ret);
 	ab_grants_name(&engine->grants, engine->loop.now, name, ret);
 }
 

@@ -46,6 +46,7 @@ struct ab_engine { /* shared by all connections */
 	struct ab_loop loop;
 	const struct ab_filter *filter;
 	struct ab_grants grants;
+	uint64_t begun; /* the run, in the loop's time */
 	struct ab_waiting waiting;
 	struct ab_open_conns open_conns;
 	char *cut; /* why the network was cut; NULL: it was not */

@@ -8,7 +8,7 @@
 #include "proxy/filter/ranges.h"
 
 struct ab_filter {
-	struct ab_hostset allow, deny, lift;
+	struct ab_hostset allow, deny, lift, quiet;
 	struct ab_hostset most; /* no other host can be allowed, if `bounded` */
 	bool bounded;
 	struct ab_verdict other; /* for hosts on no list */
@@ -28,6 +28,7 @@ struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 	ab_hostset_init(&filter->lift, &policy->net.allow_private);
 	ab_hostset_init(&filter->most, &policy->net.most);
 	filter->bounded = policy->net.bounded;
+	ab_hostset_init(&filter->quiet, &policy->net.quiet);
 	filter->other = others[policy->net.unknown];
 	return filter;
 }
@@ -40,6 +41,7 @@ void ab_filter_free(struct ab_filter *filter)
 	ab_hostset_fini(&filter->deny);
 	ab_hostset_fini(&filter->lift);
 	ab_hostset_fini(&filter->most);
+	ab_hostset_fini(&filter->quiet);
 	free(filter);
 }
 
@@ -112,6 +114,24 @@ static bool may_be_allowed(const struct ab_filter *filter, const struct ab_own *
 	return true;
 }
 
+/* For a host that the other lists do not decide about. */
+static bool is_quiet(const struct ab_filter *filter, const struct ab_host *host, uint16_t port,
+		     struct ab_verdict *ret)
+{
+	const char *entry = filter->other.access == AB_ACCESS_ALLOW
+				    ? NULL
+				    : find_any_port(&filter->quiet, host, port);
+
+	if (entry)
+		set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_QUIET, entry);
+	return entry != NULL;
+}
+
+void ab_filter_other(const struct ab_filter *filter, struct ab_verdict *ret)
+{
+	*ret = filter->other;
+}
+
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
 {
@@ -128,6 +148,8 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
 		return;
 	}
+	if (is_quiet(filter, host, port, ret))
+		return;
 	*ret = filter->other;
 	entry = ab_hostset_any(&filter->allow, host);
 	if (entry && ret->basis == AB_BASIS_NONE)
@@ -149,6 +171,8 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
 	entry = ab_hostset_any(&filter->allow, name);
 	if (entry)
 		return set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
+	if (is_quiet(filter, name, 0, ret))
+		return false;
 	*ret = filter->other;
 	return ret->access != AB_ACCESS_DENY;
 }

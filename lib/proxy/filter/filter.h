@@ -6,8 +6,8 @@
  * new filter.
  *
  * Order: a literal address in a denied range, the deny list, the managed list of
- * all hosts that can be allowed, the allow list,
- * then ask, deny, or allow and learn. Grants for the run change the result
+ * all hosts that can be allowed, the allow list, the
+ * quiet list, then ask, deny, or allow and learn. Grants for the run change the result
  * (proxy/filter/grants.h). ab_filter_address checks the addresses of an allowed
  * name before they are dialled. A look-up costs the same with ten entries as
  * with 100,000.
@@ -37,6 +37,7 @@ enum ab_basis {
 	AB_BASIS_GRANT,	  /* a grant for this run */
 	AB_BASIS_LEARNED, /* on no list, and allowed while learning */
 	AB_BASIS_BOUND,	  /* not a host that the managed settings permit */
+	AB_BASIS_QUIET,	  /* an entry of network.quiet */
 };
 
 struct ab_verdict {
@@ -58,6 +59,9 @@ void ab_filter_free(struct ab_filter *filter);
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret);
+
+/* The verdict for hosts on no list. */
+void ab_filter_other(const struct ab_filter *filter, struct ab_verdict *ret);
 
 /* Could this name be allowed, or asked about, with some port? The box's DNS
  * server answers only such names. A name whose allowed ports are each denied

@@ -114,6 +114,7 @@ static bool is_fixed(const struct ab_verdict *verdict)
 	case AB_BASIS_PORT:
 	case AB_BASIS_GRANT:
 	case AB_BASIS_LEARNED:
+	case AB_BASIS_QUIET:
 		break;
 	}
 	return false;

@@ -99,7 +99,7 @@ static inline bool ab_request_liftable(const struct ab_request_record *r)
 {
 	return r->fault == AB_FAULT_NONE &&
 	       (r->verdict.basis == AB_BASIS_NONE || r->verdict.basis == AB_BASIS_PORT ||
-		r->verdict.basis == AB_BASIS_GRANT);
+		r->verdict.basis == AB_BASIS_GRANT || r->verdict.basis == AB_BASIS_QUIET);
 }
 
 struct ab_ledger;

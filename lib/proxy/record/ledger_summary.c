@@ -8,12 +8,22 @@
 #include "base/data/mem.h"
 #include "proxy/record/ledger_state.h"
 
+/* A host that was only asked about has a number but was not denied, and hosts of network.quiet are
+ * not told. */
+static bool is_told(const struct ab_denial *d)
+{
+	return d->count && d->basis != AB_BASIS_QUIET;
+}
+
 /* "1 request was denied", "7 requests and 3 packets were denied" */
 static char *make_headline(const struct ab_ledger *ledger)
 {
 	uint64_t requests = ledger->totals.denied, packets = ledger->packets;
 	struct ab_buf b = { 0 };
 
+	for (size_t i = 0; i < ledger->len; i++)
+		if (!is_told(&ledger->v[i]))
+			requests -= ledger->v[i].count;
 	if (requests)
 		ab_buf_printf(&b, "%" PRIu64 " request%s", requests, requests == 1 ? "" : "s");
 	if (packets)
@@ -61,8 +71,7 @@ void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 	for (uint32_t i = 1; i <= ledger->len; i++) {
 		struct ab_summary_row *row;
 
-		/* A host that was only asked about has a number but was not denied. */
-		if (!ledger->v[i - 1].count)
+		if (!is_told(&ledger->v[i - 1]))
 			continue;
 		row = ab_summary_add(&summary, 1);
 		if (row)

@@ -46,6 +46,7 @@ static const struct reason by_basis[] = {
 	[AB_BASIS_ALLOW] = { "network.allow", "on the allow list", ENTRY },
 	[AB_BASIS_PORT] = { "network.allow", "allowed, but not on", PORT },
 	[AB_BASIS_GRANT] = { "grant", "denied for this run", ENTRY },
+	[AB_BASIS_QUIET] = { "network.quiet", "denied without a question", ENTRY },
 	[AB_BASIS_LEARNED] = { "learn", "allowed by learn", NOTHING },
 };
 
@@ -217,6 +218,7 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 		break;
 	case AB_BASIS_NONE:
 	case AB_BASIS_PORT:
+	case AB_BASIS_QUIET:
 		add_flag(ret, "--allow", &host, get_flag_port(r->port));
 		break;
 	case AB_BASIS_DENY: /* no flag overrides these */

@@ -253,6 +253,7 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 		free_proxy(p);
 		return ab_step(err, "proxy");
 	}
+	p->engine.begun = p->engine.loop.now;
 	*ret = p;
 	return 0;
 }
