@@ -58,7 +58,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 	struct ab_error err = { 0 };
 	struct ab_hook_plan plan;
 
-	if (ab_hook_plan(&request, false, &plan, &err) < 0) {
+	if (ab_hook_plan(&request, false, false, &plan, &err) < 0) {
 		complain(args, &err);
 		return;
 	}
@@ -79,6 +79,8 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 			complain(args, &err);
 		else
 			printf("installed; takes effect when the agent restarts\n");
+		if (plan.needs)
+			printf("%s\n", plan.needs);
 	}
 	ab_hook_plan_fini(&plan);
 }

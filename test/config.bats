@@ -821,6 +821,10 @@ managed()
 	[ "$(jq -c '."limits.files".value' <<<"$output")" = 200 ]
 	managed "$text" config check /etc/agentbox/config.json
 	[ "$status" -eq 0 ]
+	# A preset brings no host that is not within them.
+	managed '{ "managed": { "network": { "allow": { "only": ["registry.npmjs.org"] } } } }' \
+		config show --json --with node,go
+	[ "$(jq -c '."network.allow"|map(.value)' <<<"$output")" = '["registry.npmjs.org"]' ]
 	# Less is no attempt, and nothing is said.
 	rm "$HOME/.config/agentbox/config.json" .agentbox.json
 	managed "$text" run --timeout 5m -- cat "$WORKSPACE/../.gitconfig"

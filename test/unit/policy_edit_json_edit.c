@@ -90,7 +90,8 @@ static void check_kept_comment(void)
 
 	ok(ab_json_edit_remove(text, strlen(text), keys, 2, "v", &got, &err) < 0 && !got,
 	   "a comment is not removed");
-	is_str(err.text, "line 1: allow has comments inside, which would be lost", "and that is said");
+	is_str(err.text, "line 1: allow has comments inside, which would be lost",
+	       "and that is said");
 }
 
 /* before, with "v" added */

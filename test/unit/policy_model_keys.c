@@ -244,8 +244,8 @@ static void test_invariants(void)
 		/* Every list that permits is kept to what was permitted, every
 		 * one that forbids can only grow. Presets add to the first kind. */
 		bad += k->merge == AB_MERGE_GROW && i != AB_KEY_NET_QUIET &&
-		       k->tighten != (k->type == AB_TYPE_PRESETS ? AB_TIGHTEN_NEVER
-								 : AB_TIGHTEN_UNION);
+		       k->tighten !=
+			       (k->type == AB_TYPE_PRESETS ? AB_TIGHTEN_NEVER : AB_TIGHTEN_UNION);
 		bad += ab_key_is_list(k) == (k->merge == AB_MERGE_REPLACE);
 		bad += k->merge == AB_MERGE_FRONT && k->tighten != AB_TIGHTEN_MARKED;
 		bad += k->tighten == AB_TIGHTEN_COVERED && !ab_key_is_list(k);

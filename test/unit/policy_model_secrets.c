@@ -183,8 +183,8 @@ static void test_full(void)
 	is_str(joined(&s->hosts), "x.org:443 *.y.org:8443", "its hosts");
 	ok(s->ncarriers == 1 && s->carriers[0].kind == AB_CARRY_HEADER, "its carrier");
 	is_str(s->carriers[0].name, "x", "in lower case");
-	ok(s->in_path && s->in_body && s->inject && s->life == AB_LIFE_STABLE && s->stop && !s->require &&
-		   s->via == AB_VIA_TLS,
+	ok(s->in_path && s->in_body && s->inject && s->life == AB_LIFE_STABLE && s->stop &&
+		   !s->require && s->via == AB_VIA_TLS,
 	   "its choices");
 	is_str(s->format, "Key {}", "its format");
 	is_str(joined(&s->names), "FOO BAR", "its variables");

@@ -200,7 +200,8 @@ static void test_signals(void)
 	began = ab_now_ms();
 	ok(take(&claim, place, NULL) < 0 && error.errnum == EINTR && ab_now_ms() - began < 5000,
 	   "a signal ends the wait for another claim: %s", error.text);
-	ok(ab_claim_wait(&state, &roots, end_claim, &end, &seen, &error) < 0 && error.errnum == EINTR,
+	ok(ab_claim_wait(&state, &roots, end_claim, &end, &seen, &error) < 0 &&
+		   error.errnum == EINTR,
 	   "and that of a run: %s", error.text);
 	sigwait(&one, &number);
 	close(end);

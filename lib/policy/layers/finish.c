@@ -191,7 +191,6 @@ int ab_load_finish(struct ab_load *l)
 	struct ab_config *c = &l->policy->store->config;
 
 	drop_taken_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
-	ab_load_presets(l);
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
 	    check_secrets(l) < 0)
 		return -1;

@@ -605,6 +605,7 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 	merge_files(l, f);
 	if (add_environment(l) < 0 || add_flags(l) < 0)
 		return -1;
+	ab_load_presets(l);
 	apply_managed(l, f);
 	return ab_load_finish(l);
 }

@@ -123,7 +123,7 @@ struct ab_policy {
 		 * mode or the answer to unknown hosts is fixed, so nothing can be learned. */
 		bool bounded, fixed;
 		struct ab_strv most;
-		struct ab_strv quiet; /* denied without a question */
+		struct ab_strv quiet;	      /* denied without a question */
 		struct ab_strv allow_private; /* canonical CIDR[:port] */
 		/* Empty if the mode does not support them. */
 		struct {

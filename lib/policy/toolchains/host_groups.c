@@ -12,6 +12,7 @@
 #include "base/system/fd.h"
 #include "policy/toolchains/registries.h"
 #include "policy/toolchains/registry_files.h"
+#include "policy/values/host.h"
 
 enum { FILE_MAX = 256 * 1024, SOURCES_MAX = 64 };
 

@@ -6,7 +6,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "proxy/filter/synthetic.h"
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
