@@ -188,7 +188,8 @@ class Page:
             cells = inline(words, self.name).split("\t")
             line = " " * base
             for i, cell in enumerate(cells):
-                line += cell.strip().ljust(columns[i] if i < len(columns) else 0)
+                cell = cell.strip()
+                line += cell.ljust(max(columns[i], len(cell) + 1) if i < len(columns) else 0)
             self.out.append(line.rstrip())
             self.indent = base
         else:

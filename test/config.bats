@@ -822,9 +822,9 @@ managed()
 	managed "$text" config check /etc/agentbox/config.json
 	[ "$status" -eq 0 ]
 	# A preset brings no host that is not within them.
-	managed '{ "managed": { "network": { "allow": { "only": ["registry.npmjs.org"] } } } }' \
+	managed '{ "managed": { "network": { "allow": { "only": ["nodejs.org"] } } } }' \
 		config show --json --with node,go
-	[ "$(jq -c '."network.allow"|map(.value)' <<<"$output")" = '["registry.npmjs.org"]' ]
+	[ "$(jq -c '."network.allow"|map(.value)' <<<"$output")" = '["nodejs.org"]' ]
 	# Less is no attempt, and nothing is said.
 	rm "$HOME/.config/agentbox/config.json" .agentbox.json
 	managed "$text" run --timeout 5m -- cat "$WORKSPACE/../.gitconfig"
