@@ -90,6 +90,7 @@ enum option_id {
 	ID_OURS,
 	ID_MAN,
 	ID_READ,
+	ID_USER,
 	ID_WRITE,
 	ID_HELP,
 };
@@ -176,6 +177,9 @@ int run_in_box(struct args *args, struct ab_request *request, const char *box);
 /* The box that is named, or the only one that stays, which is told; *ret NULL: there is none. -1, or
  * an exit status after an error message. `names` must outlive *ret. */
 int choose_box(struct args *args, struct ab_strv *names, const char **ret);
+
+/* The width of the terminal; 0: standard output is not one. */
+size_t output_columns(void);
 
 /* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);
@@ -273,6 +277,10 @@ extern const struct command command_doctor;
 extern const struct command command_init;
 extern const struct command command_config;
 extern const struct command command_profile;
+/* Subcommands of config that change a file. */
+extern const struct command config_set;
+extern const struct command config_unset;
+extern const struct command config_edit;
 extern const struct command command_policy;
 extern const struct command command_rules;
 extern const struct command command_secrets;

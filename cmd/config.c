@@ -5,26 +5,122 @@
 #include <string.h>
 #include <unistd.h>
 
+static const struct option options_show[] = {
+	{ "all", 'a', OPT_FLAG, ID_ALL, NULL, NULL, "show every value" },
+	{ 0 },
+};
+
+/* The summary, and what the layers above the profile say. */
+static char *make_overview(const struct ab_policy *policy, size_t columns)
+{
+	ab_autofree char *changed =
+		ab_policy_show_part(policy, &(struct ab_show_part){ .changed = true }, false);
+	ab_autostrv struct ab_strv rows = { 0 };
+	struct ab_buf b = { 0 };
+
+	ab_policy_summary(policy, &rows);
+	ab_summary_put(&b, &rows, columns);
+	ab_buf_puts(&b,
+		    changed[0] ? "\nbesides the profile:\n" : "\nno setting besides the profile\n");
+	ab_buf_printf(&b,
+		      "%s\nagentbox config show --all shows every value, agentbox config show "
+		      "SECTION one section\n",
+		      changed);
+	return ab_buf_take(&b);
+}
+
+static char *make_shown(const struct args *args, const struct ab_policy *policy)
+{
+	struct ab_show_part part = { .section = args->nrest ? args->rest[0] : NULL };
+
+	if (given(args, ID_JSON) || given(args, ID_ALL) || part.section)
+		return ab_policy_show_part(policy, &part, given(args, ID_JSON));
+	return make_overview(policy, output_columns());
+}
+
+/* The exit status. */
+static int print_paged(struct args *args, const char *text)
+{
+	const struct ab_strv none = { 0 };
+	struct ab_pager pager;
+
+	ab_pager_init(&pager, output_columns() > 0 && !given(args, ID_JSON), &args->input, &none);
+	(void)ab_pager_put(&pager, text, strlen(text));
+	ab_pager_close(&pager);
+	if (pager.refused.code != AB_ENONE)
+		tell("no pager: %s", pager.refused.text);
+	if (pager.errnum)
+		tell("cannot write the result: %s", strerror(pager.errnum));
+	return pager.errnum ? 1 : 0;
+}
+
+/* -1, or the exit status after a usage error. */
+static int check_section(const struct args *args)
+{
+	const char *section = args->nrest ? args->rest[0] : NULL, *near;
+
+	if (!section || ab_policy_has_section(section, &near))
+		return -1;
+	return near ? misuse(args->command, "unknown section or key %s; did you mean %s?", section,
+			     near)
+		    : misuse(args->command, "unknown section or key %s", section);
+}
+
 static int show_main(struct args *args)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	ab_autofree char *text = NULL;
 	struct ab_policy *policy;
 	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	int status = check_words(args, 0, 1);
 
+	if (status < 0)
+		status = check_section(args);
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
 		return complain(args, &err);
-	text = ab_policy_show(policy, given(args, ID_JSON));
+	text = make_shown(args, policy);
 	ab_policy_free(policy);
-	fputs(text, stdout);
+	status = print_paged(args, text);
 	/* Print the notes after the table, even on a terminal. */
-	fflush(stdout);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
+	return status;
+}
+
+static int get_main(struct args *args)
+{
+	ab_autofree char *text = NULL;
+	struct ab_policy *policy;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_policy_load(&args->input, &policy, NULL, &err) < 0)
+		return complain(args, &err);
+	text = ab_policy_value(policy, args->rest[0], given(args, ID_JSON));
+	ab_policy_free(policy);
+	if (text) {
+		printf("%s%s", text, *text ? "\n" : "");
+		return 0;
+	}
+	status = check_section(args);
+	return status >= 0 ? status
+			   : misuse(args->command, "%s is a section; agentbox config show %s",
+				    args->rest[0], args->rest[0]);
+}
+
+static int schema_main(struct args *args)
+{
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	fputs(ab_policy_schema, stdout);
 	return 0;
 }
 
@@ -142,14 +238,27 @@ static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_file
 	return 0;
 }
 
-static void print_valid(const struct ab_strv *files)
+/* " (not trusted)" for a project file that is not. */
+static const char *describe_trust(const struct ab_policy_input *in, const char *file)
+{
+	const char *name = strrchr(file, '/');
+	enum ab_trust_state state;
+	struct ab_error none = { 0 };
+
+	if (strcmp(name ? name + 1 : file, ".agentbox.json") != 0 ||
+	    ab_trust_status(in, file, &state, &none) < 0 || state == AB_TRUST_HOLDS)
+		return "";
+	return ", but not trusted: it can only tighten (agentbox trust)";
+}
+
+static void print_valid(const struct ab_policy_input *in, const struct ab_strv *files)
 {
 	if (files->len == 0)
 		printf("no settings files found; `agentbox config path` lists where they would be\n");
 	for (size_t i = 0; i < files->len; i++) {
 		ab_autofree char *safe = ab_escape(files->v[i]);
 
-		printf("%s: ok\n", safe);
+		printf("%s: ok%s\n", safe, describe_trust(in, files->v[i]));
 	}
 }
 
@@ -176,7 +285,7 @@ static int check_main(struct args *args)
 		return complain(args, &err);
 	if (bad)
 		return 1;
-	print_valid(&files);
+	print_valid(in, &files);
 	return 0;
 }
 
@@ -271,10 +380,30 @@ static int reload_main(struct args *args)
 
 static const struct command command_show = {
 	.name = "config show",
-	.usage = "[OPTIONS]",
-	.summary = "show every value in force here, and its origin",
-	.more = "Takes the policy options of `agentbox run` and shows the policy that a run with\n"
-		"them would have.",
+	.usage = "[OPTIONS] [SECTION|KEY]",
+	.summary = "show the settings in force here, and their origins",
+	.more = "Shows a summary and what your settings add to the profile; with SECTION\n"
+		"(network) or KEY (network.allow) the values of that part, with --all every\n"
+		"value. Takes the policy options of `agentbox run` and shows the policy that a\n"
+		"run with them would have. --json prints all values, or those of SECTION.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_show },
+			{ "Policy", options_policy },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = show_main,
+};
+
+static const struct command command_get = {
+	.name = "config get",
+	.usage = "[OPTIONS] KEY",
+	.summary = "print one value in force here",
+	.more = "Prints each element of a list on its own line.\n"
+		"\n"
+		"    agentbox config get network.allow",
 	.groups =
 		(const struct option_group[]){
 			{ "Policy", options_policy },
@@ -282,7 +411,20 @@ static const struct command command_show = {
 			{ NULL, options_common },
 			{ 0 },
 		},
-	.main = show_main,
+	.main = get_main,
+};
+
+static const struct command command_schema = {
+	.name = "config schema",
+	.usage = "",
+	.summary = "print the JSON Schema of settings files",
+	.more = "Save it and name it in \"$schema\", so that an editor completes and checks keys.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = schema_main,
 };
 
 static const struct command config_check = {
@@ -332,8 +474,8 @@ static const struct command command_reload = {
 
 const struct command command_config = {
 	.name = "config",
-	.usage = "show|check|path|reload",
-	.summary = "show the settings in force and where they come from",
+	.usage = "show|get|set|unset|edit|check|path|reload|schema",
+	.summary = "show and change settings",
 	.more = "agentbox.json(5) describes the settings files.",
 	.groups =
 		(const struct option_group[]){
@@ -343,9 +485,14 @@ const struct command command_config = {
 	.subs =
 		(const struct command *const[]){
 			&command_show,
+			&command_get,
+			&config_set,
+			&config_unset,
+			&config_edit,
 			&config_check,
 			&command_path,
 			&command_reload,
+			&command_schema,
 			NULL,
 		},
 	.main = sub_main,

@@ -1,17 +1,6 @@
 #include "cmd.h"
 
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-static size_t get_columns(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
 
 int preview_main(struct args *args, const struct ab_request *request)
 {
@@ -25,7 +14,7 @@ int preview_main(struct args *args, const struct ab_request *request)
 		return complain(args, &err);
 	text = given(args, ID_JSON)
 		       ? ab_preview_json(&own, &preview)
-		       : ab_preview_text(&own, &preview, given(args, ID_VERBOSE), get_columns());
+		       : ab_preview_text(&own, &preview, given(args, ID_VERBOSE), output_columns());
 	fputs(text, stdout);
 	fflush(stdout);
 	for (size_t i = 0; i < preview.notes.len && !given(args, ID_JSON); i++)

@@ -34,7 +34,9 @@ _agentbox_options()
 	'quarantine restore') echo '--to= --force --yes -y --json' ;;
 	init) echo '--yes -y --print --json --workspace=' ;;
 	doctor) echo '--json --fix --attack' ;;
-	'config show') echo "--json $policy" ;;
+	'config show') echo "--all -a --json $policy" ;;
+	'config get') echo "--json $policy" ;;
+	'config set' | 'config unset' | 'config edit') echo '--user --project --config= --workspace=' ;;
 	'config check') echo '--config= --workspace=' ;;
 	'config path') echo '--config= --workspace= --json' ;;
 	'config reload') echo '--cut' ;;
@@ -68,7 +70,7 @@ _agentbox_words()
 	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
-	config) echo 'show check path reload' ;;
+	config) echo 'show get set unset edit check path reload schema' ;;
 	profile) echo 'list show presets' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff explain' ;;
@@ -92,6 +94,11 @@ _agentbox_profiles()
 _agentbox_presets()
 {
 	echo 'auto bitbucket codeberg dart deno dotnet elixir github gitlab go java node php python ruby rust'
+}
+
+_agentbox_keys()
+{
+	"${COMP_WORDS[0]}" config show --all --workspace / 2>/dev/null | grep -oE '^[a-z]+(\.[a-zA-Z]+)?'
 }
 
 # The active runs.
@@ -225,6 +232,8 @@ _agentbox_operand()
 	'profile show' | 'policy diff')
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
+	'config show' | 'config get' | 'config set' | 'config unset')
+		COMPREPLY=($(compgen -W "$(_agentbox_keys)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
 	ports | publish | stop | watch | shell | attach | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;

@@ -117,6 +117,10 @@ function __agentbox_secrets
     string split ' ' 'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN AZURE_OPENAI_API_KEY AZURE_OPENAI_KEY CLAUDE_CODE_OAUTH_TOKEN CODEX_API_KEY COPILOT_GITHUB_TOKEN DASHSCOPE_API_KEY DEEPSEEK_API_KEY FLIT_PASSWORD GEMINI_API_KEY GH_TOKEN GITHUB_PERSONAL_ACCESS_TOKEN GITHUB_TOKEN GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY HF_TOKEN HUGGINGFACEHUB_API_TOKEN HUGGING_FACE_HUB_TOKEN MISTRAL_API_KEY NODE_AUTH_TOKEN NOUS_API_KEY NPM_TOKEN OPENAI_ADMIN_KEY OPENAI_API_KEY OPENCODE_API_KEY OPENROUTER_API_KEY POETRY_PYPI_TOKEN_PYPI TOGETHERAI_API_KEY TOGETHER_API_KEY TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
 end
 
+function __agentbox_keys
+    agentbox config show --all --workspace / 2>/dev/null | string match -r '^[a-z]+(?:\.[a-zA-Z]+)?'
+end
+
 # These, and the secrets of the policy: each line begins with a name.
 function __agentbox_any_secrets
     __agentbox_secrets
@@ -154,7 +158,7 @@ complete -c agentbox -n __agentbox_at -a why -d 'Explain why something is denied
 complete -c agentbox -n __agentbox_at -a connect -d 'From inside a box: connect to a host through the filter'
 complete -c agentbox -n __agentbox_at -a init -d 'Set up a project: detect what it needs, write .agentbox.json'
 complete -c agentbox -n __agentbox_at -a doctor -d 'Show what this machine can enforce'
-complete -c agentbox -n __agentbox_at -a config -d 'Show the settings in force and where they come from'
+complete -c agentbox -n __agentbox_at -a config -d 'Show and change settings'
 complete -c agentbox -n __agentbox_at -a profile -d 'List and show the profiles a policy can start from'
 complete -c agentbox -n __agentbox_at -a rules -d 'List the rules that commands are judged by'
 complete -c agentbox -n __agentbox_at -a policy -d 'Explain and compare policies'
@@ -176,7 +180,12 @@ complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
 complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
 
-complete -c agentbox -n '__agentbox_at config' -a show -d 'Show every value in force, and its origin'
+complete -c agentbox -n '__agentbox_at config' -a show -d 'Show the settings in force here, and their origins'
+complete -c agentbox -n '__agentbox_at config' -a get -d 'Print one value in force here'
+complete -c agentbox -n '__agentbox_at config' -a set -d 'Set a value in a settings file'
+complete -c agentbox -n '__agentbox_at config' -a unset -d 'Remove a value from a settings file'
+complete -c agentbox -n '__agentbox_at config' -a edit -d 'Edit a settings file; save it only if it is right'
+complete -c agentbox -n '__agentbox_at config' -a schema -d 'Print the JSON Schema of settings files'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Find mistakes in settings files'
 complete -c agentbox -n '__agentbox_at config' -a path -d 'List the files that a run reads'
 complete -c agentbox -n '__agentbox_at config' -a reload -d 'Make running boxes reload their settings'
@@ -213,7 +222,7 @@ function __agentbox_hook
 end
 
 # Policy options: run, check, config show, policy explain, secrets and the hooks.
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -341,8 +350,17 @@ complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print an AppArmor prof
 complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack a box from inside and report'
 
 complete -c agentbox -n '__agentbox_in config show' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in config show' -s a -l all -d 'Show every value'
+complete -c agentbox -n '__agentbox_in config get' -l json -d 'Print JSON'
+for in in '__agentbox_in config set' '__agentbox_in config unset' '__agentbox_in config edit'
+    complete -c agentbox -n $in -l user -d 'Your settings file (the default)'
+    complete -c agentbox -n $in -l project -d 'The project\'s .agentbox.json'
+end
+for in in '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in config set' '__agentbox_in config unset'
+    complete -c agentbox -n $in -a '(__agentbox_keys)'
+end
 complete -c agentbox -n '__agentbox_in config path' -l json -d 'Print JSON'
-for in in '__agentbox_in config check' '__agentbox_in config path'
+for in in '__agentbox_in config check' '__agentbox_in config path' '__agentbox_in config set' '__agentbox_in config unset' '__agentbox_in config edit'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
 end

@@ -23,6 +23,7 @@
  *	ab_diff			what a layer would change (steer/changes/diff.h)
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
  *	ab_watch		the full-screen view (steer/watch/watch.h)
+ *	ab_settings_*		change settings files (steer/settings/settings.h)
  *	ab_learn		a policy from a run (steer/learn/learn.h)
  *	ab_quarantined_*, ab_restore_*	files in quarantine (steer/quarantine/quarantined.h)
  *	ab_gc_run		remove old records and layers (steer/runs/gc_command.h)
@@ -62,6 +63,7 @@
 #include "policy/layers/compare.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/trust.h"
+#include "policy/show/schema.h"
 #include "policy/show/show.h"
 #include "policy/show/summary.h"
 #include "policy/toolchains/toolchains.h"
@@ -91,6 +93,7 @@
 #include "steer/runs/reload.h"
 #include "steer/runs/run_ports.h"
 #include "steer/runs/runs.h"
+#include "steer/settings/settings.h"
 #include "steer/stay/enter.h"
 #include "steer/watch/watch.h"
 #include "steer/why/why.h"

@@ -129,7 +129,7 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 2 "unknown command 'profile lst'; did you mean profile list?" profile lst
 	usage 2 "unknown command 'policy dif'; did you mean policy diff?" policy dif
 	usage 2 "unknown command 'config zzzzzzzz'" config zzzzzzzz
-	usage 2 "agentbox config show|check|path" config
+	usage 2 "agentbox config show|get|set|unset|edit|check|path" config
 	usage 2 "agentbox profile list|show" profile
 	usage 2 "agentbox policy diff|explain" policy
 }
@@ -179,7 +179,8 @@ commands="run config|show config|check config|path profile|list profile|show pol
 }
 
 @test "too many and too few words" {
-	usage 2 'unexpected argument "x"' config show x
+	usage 2 'unknown section or key x' config show x
+	usage 2 'unexpected argument "x"' config show network x
 	usage 2 'unexpected argument "b"' config check a b
 	usage 2 'unexpected argument "x"' config path x
 	usage 2 'unexpected argument "x"' profile list x

@@ -90,7 +90,7 @@ accepted()
 
 @test "config show: the table has each value beside its origin" {
 	user '{ "limits": { "memory": "4G" } }'
-	agentbox config show --net blocked
+	agentbox config show --all --net blocked
 	[ "$status" -eq 0 ]
 	[[ "$output" =~ limits.memory\ +4G\ +~/.config/agentbox/config.json:1 ]]
 	[[ "$output" =~ network.mode\ +blocked\ +--net ]]
@@ -304,6 +304,9 @@ accepted()
 	project '{ "network": { "mode": "blocked" } }'
 	agentbox config check
 	[ "$status" -eq 0 ]
+	[[ "$output" == ".agentbox.json: ok, but not trusted: "* ]]
+	agentbox trust --yes
+	agentbox config check
 	[ "$output" = ".agentbox.json: ok" ]
 }
 
@@ -855,4 +858,134 @@ managed()
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"/etc/agentbox/config.json "*", so its settings are not obeyed"* ]]
+}
+
+# changed JQ VALUE ARG...: the command works, and then that part of the policy is this.
+changed()
+{
+	local filter=$1 want=$2
+	shift 2
+
+	agentbox config "$@"
+	[ "$status" -eq 0 ] || return 1
+	is "$filter" "$want"
+}
+
+@test "config show: a summary, what the files add, and one part of it" {
+	user '{ "limits": { "memory": "4G" }, "network": { "allow": ["a.example"] } }'
+	agentbox config show
+	[ "$status" -eq 0 ] && [ "${#lines[@]}" -le 16 ]
+	[[ "$output" =~ network\ +filtered\;\ allowed:\ a.example\; ]]
+	[[ "$output" =~ limits.memory\ +4G\ +~/.config/agentbox/config.json:1 ]]
+	[[ "$output" != *limits.timeout* ]]
+	agentbox config show limits
+	[[ "$output" =~ limits.timeout\ +none\ +profile\ default && "$output" != *network* ]]
+	agentbox config show network.allow
+	[ "${#lines[@]}" -eq 1 ]
+	is 'keys' '["network.allow","workspace"]' network.allow
+	agentbox config show netwrok
+	[ "$status" -eq 2 ] && [[ "$output" == *"did you mean network?"* ]]
+	agentbox config get network.allow --allow b.example
+	[ "$output" = $'a.example\nb.example' ]
+	agentbox config get env.set --json --env A=1
+	[ "$output" = '{"A":"1"}' ]
+	agentbox config get network
+	[ "$status" -eq 2 ]
+	diff <("$AGENTBOX" config schema) "$ROOT/share/agentbox.schema.json"
+}
+
+@test "config show: on a terminal it goes through the pager" {
+	need program:tmux
+	mkdir -p "$HOME/bin" && printf '#!/bin/sh\nsed s/^profile/paged/\n' >"$HOME/bin/pager"
+	chmod +x "$HOME/bin/pager"
+	AGENTBOX_PAGER=$HOME/bin/pager tty_run "$AGENTBOX" config show
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ paged\ +default ]]
+}
+
+@test "config set, unset: change one value, keep the rest, refuse what is wrong" {
+	local file=$HOME/.config/agentbox/config.json before
+	user $'{\n  // mine\n  "limits": {\n    "memory": "4G", // enough\n  },\n}\n'
+	changed '."limits.timeout".value' '"30m"' set limits.timeout 30m
+	[[ "$output" == *'+    "timeout": "30m",'* ]]
+	changed '."network.allow" | map(.value)' '["a.example","b.example:8080"]' set network.allow a.example b.example:8080
+	changed '."network.hostPorts" | map(.value)' '[5432]' set network.hostPorts 5432
+	changed '."env.set" | map(.value)' '["CI=1"]' set env.set.CI 1
+	changed '."commands.override" | map(.value)' '["git-publish=sandboxed"]' set commands.override.git-publish sandboxed
+	changed '."filesystem.review".value' true set filesystem.review true
+	changed '."limits.processes".value' 5 set limits.processes 5
+	[ "$(grep -c '// mine\|// enough' "$file")" -eq 2 ]
+	changed '."limits.memory".value' '"none"' unset limits.memory
+	[ "$(grep -c '// mine\|// enough' "$file")" -eq 2 ]
+	before=$(cat "$file")
+	for words in 'limits.timeout soon' 'limits.timeout 1 2' 'network.mode x' 'limits.tmeout 1' 'secrets x' \
+		'network.allow [1' 'network.allow https://x/' 'extends nowhere' 'filesystem.write /'; do
+		# shellcheck disable=SC2086
+		agentbox config set $words
+		[ "$status" -gt 0 ]
+		[ "$(cat "$file")" = "$before" ]
+	done
+	agentbox config set limits.processes 5
+	[ "$status" -eq 0 ] && [[ "$output" == *"no changes"* ]]
+	user '{ "network": { "allow": ["a.example" /* why */] } }'
+	agentbox config set network.allow b.example
+	[ "$status" -eq 1 ] && [[ "$output" == *"comments inside"*"config edit"* ]]
+	chmod o+w "$file"
+	agentbox config set limits.timeout 1s
+	[ "$status" -eq 1 ] && [[ "$output" == *"writable by others"* ]]
+}
+
+@test "config set --project: trust stays with what a person wrote, and with nothing else" {
+	agentbox config set --project limits.timeout 1h
+	[ "$status" -eq 0 ] && [[ "$output" != *trust* ]]
+	is '."limits.timeout".from' '".agentbox.json:3"'
+	changed '."network.allow" | map(.value)' '["a.example"]' set --project network.allow a.example
+	agentbox config set limits.timeout 2h
+	[[ "$output" == *"it has no effect here: limits.timeout is set by .agentbox.json:"* ]]
+	project '{ "network": { "allow": ["evil.example"] } }'
+	agentbox config set --project limits.timeout 3h
+	[ "$status" -eq 0 ] && [[ "$output" == *"is not trusted"* ]]
+	is '."network.allow"' '[]'
+	rm .agentbox.json
+	ln -s "$HOME/.config/agentbox/config.json" .agentbox.json
+	agentbox config set --project network.allow evil.example
+	[ "$status" -eq 1 ] && [[ "$output" == *"symbolic link"* ]]
+}
+
+@test "config edit: saves what is right, asks again, and never half" {
+	local file=$HOME/.config/agentbox/config.json
+	cat >"$HOME/ed" <<'END'
+#!/bin/sh
+pwd >>"$HOME/where"
+# The first time a mistake, the second time not.
+if grep -q '"a.example"' "$1"; then echo '{ "network": { "allow": ["b.example"] } } // mine' >"$1"
+else echo '{ "network": { "allow": ["a.example"], "mode": "x" } }' >"$1"; : >"$1~"; fi
+END
+	chmod +x "$HOME/ed"
+	export VISUAL=$HOME/ed
+	run sh -c "echo e | '$AGENTBOX' config edit"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$file:1:"*"network.mode: invalid value"*"[e]dit again"*"+{ \"network\": { \"allow\": [\"b.example\"] } } // mine"* ]]
+	is '."network.allow" | map(.value)' '["b.example"]'
+	[ "$(sort -u "$HOME/where")" = / ]
+	run sh -c "echo d | '$AGENTBOX' config edit"
+	[ "$status" -eq 1 ]
+	is '."network.allow" | map(.value)' '["b.example"]'
+	# Nothing is left.
+	[ "$(ls -A "$HOME/.config/agentbox")" = config.json ]
+	VISUAL=true agentbox config edit
+	[ "$status" -eq 0 ] && [[ "$output" == *"no changes"* ]]
+	VISUAL=false agentbox config edit
+	[ "$status" -eq 1 ] && [[ "$output" == *"nothing was saved"* ]]
+	# A broken file can be repaired.
+	user '{ "network": '
+	run sh -c "VISUAL='printf {} >' '$AGENTBOX' config edit"
+	[ "$status" -eq 0 ] && [ "$(cat "$file")" = '{}' ]
+	# No box chooses the editor.
+	printf '#!/bin/sh\n: >"$HOME/ran"\n' >ed && chmod +x ed
+	VISUAL=$PWD/ed agentbox config edit
+	[ "$status" -eq 1 ] && [ ! -e "$HOME/ran" ]
+	PATH=$PWD:$PATH VISUAL=ed agentbox config edit
+	[ ! -e "$HOME/ran" ]
 }

@@ -106,7 +106,7 @@ groups()
 
 @test "help: there is something to compare with" {
 	[ "$(commands | wc -l)" -ge 5 ]
-	[ "$(words config)" = $'show\ncheck\npath\nreload' ]
+	[ "$(words config)" = $'show\nget\nset\nunset\nedit\ncheck\npath\nreload\nschema' ]
 	[ "$(options run | wc -l)" -ge 25 ]
 	options run | grep -qx -- --net
 	options run | grep -qx -- -v

@@ -29,11 +29,12 @@ struct edit {
 	const struct ab_policy_input *in;
 	const char *const *keys;
 	size_t nkeys;
-	const char *value;
-	bool remove;
-	char *name; /* what messages call the file */
-	char *real; /* where it is, without links */
-	int dir;    /* its folder, locked */
+	enum { ADD, REMOVE, REPLACE } op;
+	const char *value; /* an element, or the whole new text */
+	const char *seen;  /* to replace: the text that it replaces */
+	char *name;	   /* what messages call the file */
+	char *real;	   /* where it is, without links */
+	int dir;	   /* its folder, locked */
 	struct stat st;
 	bool exists;
 };
@@ -179,9 +180,20 @@ static int replace_file(const struct edit *e, const char *old, size_t old_len, c
 static int change_text(const struct edit *e, const char *old, size_t len, char **ret,
 		       struct ab_error *err)
 {
-	if (e->remove)
+	switch (e->op) {
+	case ADD:
+		return ab_json_edit_add(old, len, e->keys, e->nkeys, e->value, ret, err);
+	case REMOVE:
 		return ab_json_edit_remove(old, len, e->keys, e->nkeys, e->value, ret, err);
-	return ab_json_edit_add(old, len, e->keys, e->nkeys, e->value, ret, err);
+	case REPLACE:
+		break;
+	}
+	if (strlen(e->seen) != len || memcmp(e->seen, old, len) != 0)
+		return ab_fail(err, AB_ECONFIG, 0, "another program has changed it meanwhile");
+	if (strcmp(e->value, e->seen) == 0)
+		return 0;
+	*ret = ab_strdup(e->value);
+	return 1;
 }
 
 static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *err)
@@ -240,7 +252,15 @@ int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, cons
 			size_t nkeys, const char *value, struct ab_strv *ret_diff,
 			struct ab_error *err)
 {
-	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value, .remove = true };
+	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value, .op = REMOVE };
+
+	return edit_file(&e, path, ret_diff, err);
+}
+
+int ab_edit_file_replace(const struct ab_policy_input *in, const char *path, const char *seen,
+			 const char *text, struct ab_strv *ret_diff, struct ab_error *err)
+{
+	struct edit e = { .in = in, .op = REPLACE, .value = text, .seen = seen };
 
 	return edit_file(&e, path, ret_diff, err);
 }

@@ -25,4 +25,8 @@ int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, cons
 			size_t nkeys, const char *value, struct ab_strv *ret_diff,
 			struct ab_error *err);
 
+/* Replace the whole text, unless it is not `seen` any more ("": there is no file). */
+int ab_edit_file_replace(const struct ab_policy_input *in, const char *path, const char *seen,
+			 const char *text, struct ab_strv *ret_diff, struct ab_error *err);
+
 #endif

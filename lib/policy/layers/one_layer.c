@@ -165,7 +165,7 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
 			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);
-	if (!problems.wrong.len && config.v[AB_KEY_EXTENDS].from)
+	if (config.v[AB_KEY_EXTENDS].from)
 		check_extends(in, path, &config.v[AB_KEY_EXTENDS], ret_problems);
 	ab_arena_fini(&arena);
 	return 0;

@@ -28,36 +28,70 @@ static char *make_item_origin(const struct ab_item *item)
 	return item->via ? ab_printf("%s in %s", item->via, from) : ab_strdup(from);
 }
 
-static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v)
+/* The profile, and what every policy has. */
+static bool is_from_profile(const struct ab_origin *from)
+{
+	return !from || from->layer == AB_LAYER_PROFILE || from->layer == AB_LAYER_ALWAYS;
+}
+
+/* The name of a key in the output. */
+static const char *get_shown_key(int id)
+{
+	return id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path;
+}
+
+static bool is_in_section(int id, const char *section)
+{
+	const char *key = get_shown_key(id);
+	size_t n = section ? strlen(section) : 0;
+
+	return !section || (strncmp(key, section, n) == 0 && (!key[n] || key[n] == '.'));
+}
+
+bool ab_policy_has_section(const char *section, const char **ret_near)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++)
+		if (is_in_section(id, section) && *section)
+			return true;
+	*ret_near = ab_key_guess(section);
+	return false;
+}
+
+static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v, bool changed)
 {
 	const char *key = ab_keys[id].path;
 	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
+	bool empty = v->all || v->len == 0, first = true;
 
-	if (v->all)
-		put_row(b, key, "all", from);
-	else if (v->len == 0)
-		put_row(b, key, "(nothing)", from);
+	if (empty && !(changed && is_from_profile(v->from)))
+		put_row(b, key, v->all ? "all" : "(nothing)", from);
 	for (size_t i = 0; !v->all && i < v->len; i++) {
 		ab_autofree char *origin = make_item_origin(&v->items[i]);
 
-		put_row(b, i ? "" : key, v->items[i].text, origin);
+		if (changed && is_from_profile(v->items[i].from))
+			continue;
+		put_row(b, first ? key : "", v->items[i].text, origin);
+		first = false;
 	}
 }
 
-static char *show_text(const struct ab_policy *p, struct ab_arena *a)
+static char *show_text(const struct ab_policy *p, const struct ab_show_part *part,
+		       struct ab_arena *a)
 {
 	struct ab_buf b = { 0 };
 
-	put_row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
+	if (!part->section && !part->changed)
+		put_row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
 		ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
 
+		if (!is_in_section(id, part->section))
+			continue;
 		if (ab_key_is_list(&ab_keys[id]))
-			show_list(&b, id, v);
-		else
-			put_row(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path,
-				ab_value_text(a, id, v), from);
+			show_list(&b, id, v, part->changed);
+		else if (!part->changed || !is_from_profile(v->from))
+			put_row(&b, get_shown_key(id), ab_value_text(a, id, v), from);
 	}
 	return ab_buf_take(&b);
 }
@@ -137,15 +171,18 @@ static void put_json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id 
 	ab_buf_puts(b, "]");
 }
 
-static char *show_json(const struct ab_policy *p, struct ab_arena *a)
+static char *show_json(const struct ab_policy *p, const struct ab_show_part *part,
+		       struct ab_arena *a)
 {
 	struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, "{\"workspace\":");
 	ab_buf_json(&b, p->workspace);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		if (!is_in_section(id, part->section))
+			continue;
 		ab_buf_puts(&b, ",");
-		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path);
+		ab_buf_json(&b, get_shown_key(id));
 		ab_buf_puts(&b, ":");
 		put_json_value(&b, a, id, &p->store->config.v[id]);
 	}
@@ -153,13 +190,19 @@ static char *show_json(const struct ab_policy *p, struct ab_arena *a)
 	return ab_buf_take(&b);
 }
 
-char *ab_policy_show(const struct ab_policy *policy, bool json)
+char *ab_policy_show_part(const struct ab_policy *policy, const struct ab_show_part *part,
+			  bool json)
 {
 	struct ab_arena a = { 0 };
-	char *text = json ? show_json(policy, &a) : show_text(policy, &a);
+	char *text = json ? show_json(policy, part, &a) : show_text(policy, part, &a);
 
 	ab_arena_fini(&a);
 	return text;
+}
+
+char *ab_policy_show(const struct ab_policy *policy, bool json)
+{
+	return ab_policy_show_part(policy, &(struct ab_show_part){ 0 }, json);
 }
 
 static void put_record_secrets(struct ab_buf *b, const struct ab_value *v)
@@ -234,6 +277,59 @@ static char *make_record(const struct ab_policy *p, bool secrets)
 	ab_buf_puts(&b, group[0] ? "}}" : "}");
 	ab_arena_fini(&a);
 	return ab_buf_take(&b);
+}
+
+/* As in a file, without passwords; "all" and objects too. */
+static void put_json_whole(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+			   const struct ab_value *v)
+{
+	bool object =
+		ab_keys[id].type == AB_TYPE_ASSIGNMENTS || ab_keys[id].type == AB_TYPE_OVERRIDES;
+
+	if (v->all) {
+		ab_buf_puts(b, "\"all\"");
+	} else if (object) {
+		for (size_t i = 0; i < v->len; i++) {
+			size_t n = strcspn(v->items[i].text, "=");
+
+			ab_buf_puts(b, i ? "," : "{");
+			ab_buf_json_n(b, v->items[i].text, n);
+			ab_buf_puts(b, ":");
+			ab_buf_json(b, v->items[i].text + n + 1);
+		}
+		ab_buf_puts(b, v->len ? "}" : "{}");
+	} else if (ab_key_is_list(&ab_keys[id])) {
+		put_record_list(b, id, v, true);
+	} else {
+		put_json_scalar(b, a, id, v);
+	}
+}
+
+char *ab_policy_value(const struct ab_policy *policy, const char *key, bool json)
+{
+	struct ab_arena a = { 0 };
+	struct ab_buf b = { 0 };
+	int id = 0;
+
+	while (id < AB_KEY_COUNT &&
+	       (strcmp(get_shown_key(id), key) != 0 && strcmp(ab_keys[id].path, key) != 0))
+		id++;
+	if (id < AB_KEY_COUNT) {
+		const struct ab_value *v = &policy->store->config.v[id];
+
+		if (json)
+			put_json_whole(&b, &a, id, v);
+		else if (v->all)
+			ab_buf_puts(&b, "all");
+		else if (!ab_key_is_list(&ab_keys[id]))
+			ab_buf_escape(&b, ab_value_text(&a, id, v));
+		for (size_t i = 0; !json && !v->all && i < v->len; i++) {
+			ab_buf_puts(&b, i ? "\n" : "");
+			ab_buf_escape(&b, v->items[i].text);
+		}
+	}
+	ab_arena_fini(&a);
+	return id < AB_KEY_COUNT ? ab_buf_take(&b) : NULL;
 }
 
 char *ab_policy_json(const struct ab_policy *policy)

@@ -11,6 +11,20 @@ struct ab_policy;
 /* Every value with its origin: a table, or one JSON object. */
 char *ab_policy_show(const struct ab_policy *policy, bool json);
 
+/* Only a part of it. */
+struct ab_show_part {
+	const char *section; /* "network", or one key, "network.allow"; NULL: all */
+	bool changed;	     /* what the profile does not say */
+};
+char *ab_policy_show_part(const struct ab_policy *policy, const struct ab_show_part *part,
+			  bool json);
+/* Is there such a section or key? Else *ret_near is one with a similar name, or NULL. */
+bool ab_policy_has_section(const char *section, const char **ret_near);
+
+/* The value of one key without its origin: a scalar on a line, each element of a list on one; or
+ * JSON as in a file. NULL: there is no such key. */
+char *ab_policy_value(const struct ab_policy *policy, const char *key, bool json);
+
 /* The resolved values in the form of a settings file, one line, for the
  * record of a run. Without the values of env.set (only the names) and the
  * password of network.upstream: they may be secrets. */

@@ -1,0 +1,163 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+static const struct option options_place[] = {
+	{ "user", 0, OPT_FLAG, ID_USER, NULL, NULL, "your settings file (the default)" },
+	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL, "the project's .agentbox.json" },
+	{ 0 },
+};
+
+/* -1, or the exit status after a usage error. */
+static int check_place(const struct args *args)
+{
+	return given(args, ID_USER) && given(args, ID_PROJECT)
+		       ? misuse(args->command, "--user and --project cannot be combined")
+		       : -1;
+}
+
+static void print_changed(const struct ab_settings_changed *changed)
+{
+	ab_autofree char *safe = ab_escape(changed->file);
+
+	if (changed->diff.len == 0)
+		printf("%s: no changes\n", safe);
+	else
+		printf("%s:\n", safe);
+	for (size_t i = 0; i < changed->diff.len; i++)
+		printf("%s\n", changed->diff.v[i]);
+	fflush(stdout);
+	for (size_t i = 0; i < changed->notes.len; i++)
+		tell("%s", changed->notes.v[i]);
+}
+
+static int change_key(struct args *args, bool unset)
+{
+	struct ab_settings_change change = { .project = given(args, ID_PROJECT),
+					     .key = args->rest[0],
+					     .values = args->rest + 1,
+					     .nvalues = args->nrest - 1,
+					     .unset = unset };
+	struct ab_settings_changed changed;
+	struct ab_error err = { 0 };
+
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_settings_change(&args->input, &change, &changed, &err) < 0)
+		return complain(args, &err);
+	print_changed(&changed);
+	ab_settings_changed_fini(&changed);
+	return 0;
+}
+
+static int set_main(struct args *args)
+{
+	int status = check_words(args, 2, SIZE_MAX);
+
+	if (status < 0)
+		status = check_place(args);
+	return status >= 0 ? status : change_key(args, false);
+}
+
+static int unset_main(struct args *args)
+{
+	int status = check_words(args, 1, 1);
+
+	if (status < 0)
+		status = check_place(args);
+	return status >= 0 ? status : change_key(args, true);
+}
+
+/* Until the copy is right, or the person gives up. */
+static int edit_until_right(struct args *args, struct ab_settings_editing *editing)
+{
+	struct ab_settings_changed changed;
+	struct ab_error err;
+
+	for (;;) {
+		err = (struct ab_error){ 0 };
+		if (ab_settings_edit(editing, &err) < 0)
+			return complain(args, &err);
+		if (ab_settings_edit_save(editing, &changed, &err) == 0)
+			break;
+		complain(args, &err);
+		if (err.code != AB_ECONFIG ||
+		    ask_letter("nothing was saved: [e]dit again, or [d]iscard your changes?",
+			       "ed") == 'd')
+			return 1;
+	}
+	print_changed(&changed);
+	ab_settings_changed_fini(&changed);
+	return 0;
+}
+
+static int edit_main(struct args *args)
+{
+	struct ab_settings_editing editing;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status < 0)
+		status = check_place(args);
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, &err) < 0)
+		return complain(args, &err);
+	status = edit_until_right(args, &editing);
+	ab_settings_edit_end(&editing);
+	return status;
+}
+
+const struct command config_set = {
+	.name = "config set",
+	.usage = "[OPTIONS] KEY VALUE...",
+	.summary = "set a value in a settings file",
+	.more = "Sets KEY, for example network.mode, and shows the change. A list gets all VALUEs\n"
+		"as its elements; a VALUE that begins with [ or { is JSON. The file is checked\n"
+		"before it is saved, and its comments stay.\n"
+		"\n"
+		"    agentbox config set limits.timeout 30m\n"
+		"    agentbox config set --project network.allow github.com @npm\n"
+		"    agentbox config set env.set.CI 1",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_place },
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = set_main,
+};
+
+const struct command config_unset = {
+	.name = "config unset",
+	.usage = "[OPTIONS] KEY",
+	.summary = "remove a value from a settings file",
+	.more = "Removes KEY from the file and shows the change; earlier layers then decide.\n"
+		"\n"
+		"    agentbox config unset limits.timeout",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_place },
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = unset_main,
+};
+
+const struct command config_edit = {
+	.name = "config edit",
+	.usage = "[OPTIONS]",
+	.summary = "edit a settings file; save it only if it is right",
+	.more = "Opens a copy of the file in the editor of VISUAL or EDITOR (default: vi). A copy\n"
+		"with mistakes is not saved: you can edit it again.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_place },
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = edit_main,
+};

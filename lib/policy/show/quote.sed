@@ -1,0 +1,3 @@
+# Lines of text as a C string literal.
+s/["\]/\\&/g
+s/.*/"&\\n"/

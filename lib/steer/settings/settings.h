@@ -1,0 +1,80 @@
+#ifndef AB_STEER_SETTINGS_SETTINGS_H
+#define AB_STEER_SETTINGS_SETTINGS_H
+/*
+ * Change a settings file by hand, the user's or the project's. A file that a run would refuse is
+ * never written, and nothing is written by halves (policy/edit/edit_file.h).
+ *
+ * Trust in a project file stays if the text that is replaced was trusted, or there was none: the new
+ * text is then the person's own. A file that was not trusted stays so.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/data/strv.h"
+
+struct ab_error;
+struct ab_policy_input;
+
+struct ab_settings_change {
+	bool project; /* the project's file; else the user's */
+	/* "network.mode"; of env.set, commands.override and secrets also one member:
+	 * "env.set.CI". */
+	const char *key;
+	/* Texts, or one JSON text that begins with [ or {; of a list its elements. None: remove
+	 * the key. */
+	const char *const *values;
+	size_t nvalues;
+	bool unset;
+};
+
+struct ab_settings_changed {
+	char *file;
+	struct ab_strv diff;  /* "-old", "+new", safe to print; none: no change */
+	struct ab_strv notes; /* sentences for the user */
+};
+
+int ab_settings_change(const struct ab_policy_input *input, const struct ab_settings_change *change,
+		       struct ab_settings_changed *ret, struct ab_error *err);
+void ab_settings_changed_fini(struct ab_settings_changed *changed);
+
+/*
+ * `config edit`: the editor works on a copy in a private folder. begin(), then edit() and save() until
+ * save() succeeds or the person gives up, then end().
+ *
+ * Like every command that we run on the host (session/host/host_command.h) the editor, from VISUAL or
+ * EDITOR or else vi, runs in /, and no box may have chosen it or a folder of its PATH.
+ */
+struct ab_settings_editing {
+	const struct ab_policy_input *input;
+	bool project;
+	char *file;	     /* the settings file */
+	char *seen;	     /* its text at the beginning; "" if it does not exist */
+	char *folder, *copy; /* private, in the user's settings folder */
+	const char *command; /* the editor */
+	struct ab_strv env;  /* for it */
+};
+
+int ab_settings_edit_begin(const struct ab_policy_input *input, bool project,
+			   struct ab_settings_editing *ret, struct ab_error *err);
+/* Run the editor and wait for its end. */
+int ab_settings_edit(struct ab_settings_editing *editing, struct ab_error *err);
+/* Check the copy and save it. AB_ECONFIG: it has a mistake, or the file has changed. */
+int ab_settings_edit_save(struct ab_settings_editing *editing, struct ab_settings_changed *ret,
+			  struct ab_error *err);
+/* Removes the copy. */
+void ab_settings_edit_end(struct ab_settings_editing *editing);
+
+/* Inside this folder. The file of the user or of the project; free it. */
+char *ab_settings_file(const struct ab_policy_input *input, bool project, struct ab_error *err);
+/* Its text; "" if it does not exist. A project's file must not be a link. Free it. */
+char *ab_settings_read(const char *file, bool project, struct ab_error *err);
+/* Would a run accept a file with this text? Values, profiles that it extends, and the policy that it
+ * makes by itself. */
+int ab_settings_check(const struct ab_policy_input *input, const char *file, bool project,
+		      const char *text, struct ab_error *err);
+/* Save `text` in place of `seen`. */
+int ab_settings_save(const struct ab_policy_input *input, const char *file, bool project,
+		     const char *seen, const char *text, struct ab_settings_changed *changed,
+		     struct ab_error *err);
+
+#endif
