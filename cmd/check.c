@@ -35,14 +35,21 @@ int decision_status(enum ab_decision decision)
 static void print_verdict(const struct ab_judgement *j, bool explain)
 {
 	static const char indent[] = "           ";
+	static const enum colour colours[] = {
+		[AB_ALLOW] = COLOUR_GREEN,
+		[AB_SANDBOXED] = COLOUR_GREEN,
+		[AB_ESCALATED] = COLOUR_YELLOW,
+		[AB_FORBIDDEN] = COLOUR_RED,
+	};
 	const char *name = ab_decision_names[j->decision];
 	ab_autofree char *reason = ab_escape(j->reason);
 	ab_autobuf struct ab_buf b = { 0 };
 
+	add_coloured(&b, STDOUT_FILENO, colours[j->decision], name, strlen(name));
+	ab_buf_printf(&b, "%*s  ", (int)(9 - strlen(name)), "");
 	if (j->rule[0])
-		ab_buf_printf(&b, "%-9s  %s  %s\n", name, j->rule, reason);
-	else
-		ab_buf_printf(&b, "%-9s  %s\n", name, reason);
+		ab_buf_printf(&b, "%s  ", j->rule);
+	ab_buf_printf(&b, "%s\n", reason);
 	if (explain)
 		ab_judgement_explain(j, &b);
 	else if (j->decision >= AB_ESCALATED)

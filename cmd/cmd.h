@@ -14,6 +14,8 @@ enum {
 	EXIT_REFUSED = 126,
 };
 
+enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_RED, COLOUR_YELLOW, COLOUR_GREEN };
+
 enum option_kind {
 	OPT_SETTING,  /* a value for the configuration key `key` */
 	OPT_SWITCH,   /* the same; without "=VALUE" the value is "true" */
@@ -159,8 +161,9 @@ int complain(const struct args *args, const struct ab_error *err);
 /* Report a usage error. Returns the exit status for it. */
 int misuse(const struct command *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* "agentbox: TEXT" on standard error. */
+/* "agentbox: TEXT" on standard error; the colour is that of the name. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void tell_in(enum colour colour, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Print a continuation of the line before. */
 void tell_more(const char *text);
 
@@ -222,8 +225,16 @@ void print_help(const struct command *command, bool all);
 void print_overview(void);
 /* Lines for --help, or NULL. */
 const char *get_examples(const char *command);
-/* Our own text on standard output, fitted to a narrow terminal. */
+/* Our own text, fitted to the terminal on standard output, if it is one. */
+void fit_text(struct ab_buf *to, const char *text);
 void print_text(const char *text);
+
+/* colour.c. --color; false: it is not one of its words. */
+bool set_colour(const char *value);
+bool wants_colour(int fd);
+void add_coloured(struct ab_buf *b, int fd, enum colour colour, const char *text, size_t len);
+/* The same for a table whose rows begin with "ok", "warn" or "fail". */
+void print_rows(const char *text);
 
 extern const char build_id[]; /* of the source; "release" if it is not known */
 /* Texts that the program carries; see scripts/embed for the form. */

@@ -34,9 +34,8 @@ static int check_options(const struct args *args)
 
 static struct ab_show_style get_style(void)
 {
-	const char *no = getenv("NO_COLOR");
 	bool terminal = isatty(STDOUT_FILENO);
-	struct ab_show_style style = { .colour = terminal && (!no || !*no) };
+	struct ab_show_style style = { .colour = wants_colour(STDOUT_FILENO) };
 	struct winsize size;
 
 	if (terminal)

@@ -42,7 +42,10 @@ static int run_attack(struct args *args, const struct ab_policy_input *input)
 		return complain(args, &err);
 	text = given(args, ID_JSON) ? ab_attack_json(&report) : ab_attack_text(&report);
 	broken = report.broken;
-	fputs(text, stdout);
+	if (given(args, ID_JSON))
+		fputs(text, stdout);
+	else
+		print_rows(text);
 	free(text);
 	ab_attack_fini(&report);
 	return broken;
@@ -59,7 +62,10 @@ static int run_diagnosis(struct args *args, const struct ab_policy_input *input)
 		return complain(args, &err);
 	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis) : ab_diagnosis_text(&diagnosis);
 	failed = diagnosis.failed;
-	fputs(text, stdout);
+	if (given(args, ID_JSON))
+		fputs(text, stdout);
+	else
+		print_rows(text);
 	free(text);
 	ab_diagnosis_fini(&diagnosis);
 	return failed;

@@ -65,27 +65,44 @@ static const char *find_common(const struct command *command)
 	return NULL;
 }
 
-/* The width of the terminal, if it is narrower than our texts are. */
-static size_t get_width(void)
+/* The columns of the terminal; 0: there is none, or it is too narrow for any text. */
+static size_t get_columns(void)
 {
 	struct winsize size;
 
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
-	    size.ws_col >= WIDE || size.ws_col < NARROWEST)
-		return WIDE;
+	    size.ws_col < NARROWEST)
+		return 0;
 	return size.ws_col;
+}
+
+static bool is_narrow(void)
+{
+	return get_columns() && get_columns() < WIDE;
+}
+
+void fit_text(struct ab_buf *to, const char *text)
+{
+	if (get_columns())
+		ab_wrap_text(to, text, get_columns());
+	else
+		ab_buf_puts(to, text);
+}
+
+/* Help is written for 80 columns, and stays as it is where it fits. */
+static void print_help_text(const char *text)
+{
+	if (is_narrow())
+		print_text(text);
+	else
+		fputs(text, stdout);
 }
 
 void print_text(const char *text)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	size_t width = get_width();
 
-	if (width == WIDE) {
-		fputs(text, stdout);
-		return;
-	}
-	ab_wrap_text(&b, text, width);
+	fit_text(&b, text);
 	fputs(b.data ? b.data : "", stdout);
 }
 
@@ -156,7 +173,7 @@ static void add_examples(struct ab_buf *b, const char *name)
 void print_help(const struct command *command, bool all)
 {
 	const char *names = all ? NULL : find_common(command);
-	bool narrow = get_width() < WIDE;
+	bool narrow = is_narrow();
 	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_buf_printf(&b, "agentbox %s %s\n\n%s\n", command->name, command->usage,
@@ -170,7 +187,7 @@ void print_help(const struct command *command, bool all)
 		add_common_options(&b, command, names, narrow);
 	else
 		add_all_options(&b, command, narrow);
-	print_text(b.data);
+	print_help_text(b.data);
 }
 
 static void add_command(struct ab_buf *b, const struct command *command)
@@ -218,8 +235,10 @@ void print_overview(void)
 			if (!is_in_section(commands[k]->name))
 				add_command(&b, commands[k]);
 	}
-	ab_buf_puts(&b, "\nRun `agentbox COMMAND --help` for details.\n");
-	print_text(b.data);
+	ab_buf_puts(
+		&b,
+		"\nRun `agentbox COMMAND --help` for details. Colours: --color auto|always|never.\n");
+	print_help_text(b.data);
 }
 
 static const struct option options_help[] = {

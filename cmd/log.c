@@ -100,13 +100,6 @@ static size_t screen_width(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-static bool wants_colour(void)
-{
-	const char *no = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && (!no || !*no);
-}
-
 /* The next record that matches the query. */
 static int next_match(struct view *v, const char **line, size_t *len, struct ab_error *err)
 {
@@ -221,7 +214,7 @@ static int log_main(struct args *args)
 	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL, given(args, ID_ALL),
 			    &v.records, &err) < 0)
 		return complain(args, &err);
-	v.style.colour = wants_colour();
+	v.style.colour = wants_colour(STDOUT_FILENO);
 	v.style.run = given(args, ID_ALL);
 	if (given(args, ID_HTML))
 		result = write_page(&v, &err);

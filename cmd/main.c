@@ -55,19 +55,39 @@ static void print_stderr(const char *before, const char *text)
 	fputs(b.data, stderr);
 }
 
+/* Escape it: names of files and commands may contain anything. One write, so that lines of several
+ * processes do not mix. */
+static void tell_text(enum colour colour, const char *text)
+{
+	static const char name[] = "agentbox:";
+	ab_autofree char *safe = ab_escape(text);
+	ab_autobuf struct ab_buf before = { 0 };
+
+	add_coloured(&before, STDERR_FILENO, colour, name, strlen(name));
+	ab_buf_puts(&before, " ");
+	print_stderr(before.data, safe);
+}
+
 void tell(const char *fmt, ...)
 {
 	char text[4096];
-	ab_autofree char *safe = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Escape it: names of files and commands may contain anything. One
-	 * write, so that lines of several processes do not mix. */
-	safe = ab_escape(text);
-	print_stderr("agentbox: ", safe);
+	tell_text(COLOUR_BOLD, text);
+}
+
+void tell_in(enum colour colour, const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	tell_text(colour, text);
 }
 
 void tell_more(const char *text)
@@ -110,10 +130,10 @@ int misuse(const struct command *command, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (!command) {
-		tell("%s (see agentbox --help)", text);
+		tell_in(COLOUR_RED, "%s (see agentbox --help)", text);
 		return EXIT_USAGE;
 	}
-	tell("%s (see agentbox %s --help)", text, command->name);
+	tell_in(COLOUR_RED, "%s (see agentbox %s --help)", text, command->name);
 	return command->runs ? EXIT_OURS : EXIT_USAGE;
 }
 
@@ -139,9 +159,9 @@ static bool shows_step(const struct args *args, const struct ab_error *err)
 int complain(const struct args *args, const struct ab_error *err)
 {
 	if (shows_step(args, err))
-		tell("%s    (step: %s)", err->text, err->step);
+		tell_in(COLOUR_RED, "%s    (step: %s)", err->text, err->step);
 	else
-		tell("%s", err->text);
+		tell_in(COLOUR_RED, "%s", err->text);
 	if (err->hint[0])
 		tell_hint(err->hint);
 	if (!args->command->runs)
@@ -224,12 +244,35 @@ static int choose_command(int argc, char **argv, const struct command **ret, int
 	return -1;
 }
 
+/* "--color never" in front of the command. -1, or an exit status after an error message. */
+static int take_colour(int *argc, char ***argv)
+{
+	static const char name[] = "--color";
+	size_t len = strlen(name);
+
+	while (*argc > 1 && strncmp((*argv)[1], name, len) == 0 &&
+	       ((*argv)[1][len] == '=' || !(*argv)[1][len])) {
+		bool next = !(*argv)[1][len];
+		const char *value = next ? (*argc > 2 ? (*argv)[2] : "") : (*argv)[1] + len + 1;
+
+		if (!set_colour(value))
+			return misuse(NULL,
+				      "--color: invalid value \"%s\"; use auto, always or never",
+				      value);
+		*argc -= 1 + next;
+		*argv += 1 + next;
+	}
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct args args = { 0 };
-	int first, status;
+	int first, status = take_colour(&argc, &argv);
 
+	if (status >= 0)
+		return status;
 	if (argc < 2) {
 		print_overview();
 		return EXIT_USAGE;

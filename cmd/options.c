@@ -203,6 +203,16 @@ static int take_long(struct args *args, int argc, char **argv, int *i)
 	const struct option *o = find_option(args->command, name, len, 0);
 	const char *value = name[len] ? name + len + 1 : NULL;
 
+	/* Every command has it. */
+	if (!o && len == strlen("color") && strncmp(name, "color", len) == 0) {
+		if (!value && has_value(argc, argv, *i + 1))
+			value = argv[++*i];
+		return value && set_colour(value)
+			       ? -1
+			       : misuse(args->command,
+					"--color: invalid value \"%s\"; use auto, always or never",
+					value ? value : "");
+	}
 	if (!o)
 		return report_unknown_option(args->command, name, len);
 	if (!o->value && value)

@@ -57,7 +57,7 @@ static void print_message(void *arg, enum ab_level level, const char *text)
 	if (text[0] == ' ')
 		tell_more(text);
 	else
-		tell("%s", text);
+		tell_in(level == AB_SAY_WARNING ? COLOUR_YELLOW : COLOUR_BOLD, "%s", text);
 }
 
 int run_request(struct args *args, const char *script[3], struct ab_request *ret)

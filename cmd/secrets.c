@@ -40,7 +40,10 @@ static int providers_main(struct args *args)
 		return status;
 	text = given(args, ID_JSON) ? ab_secrets_report_providers_json()
 				    : ab_secrets_report_providers_text();
-	fputs(text, stdout);
+	if (given(args, ID_JSON))
+		fputs(text, stdout);
+	else
+		print_text(text);
 	return 0;
 }
 

@@ -1,17 +1,16 @@
 #include "cmd.h"
 
-#include <stdlib.h>
+#include <unistd.h>
 
 static int watch_main(struct args *args)
 {
-	const char *no_colour = getenv("NO_COLOR");
 	struct ab_error err = { 0 };
 	int status = check_words(args, 0, 1);
 
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_watch(&args->input, args->nrest ? args->rest[0] : NULL, !no_colour || !*no_colour,
+	    ab_watch(&args->input, args->nrest ? args->rest[0] : NULL, wants_colour(STDOUT_FILENO),
 		     &err) < 0)
 		return complain(args, &err);
 	return 0;

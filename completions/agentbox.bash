@@ -67,7 +67,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version --color' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show get set unset edit check path reload schema' ;;
@@ -220,6 +220,7 @@ _agentbox_value()
 		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \
 			-- "${cur##*,}")) ;;
 	--fallback) COMPREPLY=($(compgen -W 'strict warn' -- "$cur")) ;;
+	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
 	--terminal) COMPREPLY=($(compgen -W 'filtered raw' -- "$cur")) ;;
 	*) COMPREPLY=() ;;
 	esac
@@ -316,7 +317,7 @@ _agentbox()
 				return
 			fi
 		elif [[ $word == -* ]]; then
-			[[ $options != *" $word= "* ]] || pending=$word
+			[[ $options != *" $word= "* && $word != --color ]] || pending=$word
 		elif [ -z "$command" ]; then
 			if [[ " $(_agentbox_words '') " != *" $word "* ]]; then
 				_agentbox_foreign "$i"

@@ -137,7 +137,8 @@ end
 
 complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
-complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
+complete -c agentbox -n __agentbox_at -l version -s V -d 'Show the version'
+complete -c agentbox -n __agentbox_at -l color -x -a 'auto always never' -d 'When to use colours'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
 complete -c agentbox -n __agentbox_at -a shell -d 'Open a shell in a box'
 complete -c agentbox -n __agentbox_at -a attach -d 'Connect to a command that runs in the background'

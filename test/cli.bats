@@ -237,11 +237,54 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	[ -z "$output" ]
 }
 
-@test "no colours, on a terminal or off" {
-	need program:tmux
-	tty_start sh -c "$AGENTBOX config show | head -n 3; $AGENTBOX profile list; $AGENTBOX rnu"
+# coloured ENV...: is there a colour on the screen of these commands?
+coloured()
+{
+	tty_start env "$@" sh -c "$AGENTBOX rnu; $AGENTBOX check 'rm -rf /'; $AGENTBOX doctor"
 	tty_end
-	[[ "$(tty_tmux capture-pane -e -p)" != *$'\033['* ]]
+	tty_tmux capture-pane -e -p -S - >screen
+	grep -q $'\033\\[31m' screen
+}
+
+@test "colours: on a terminal, and as --color and NO_COLOR say" {
+	need program:tmux
+	coloured A=1
+	grep -q $'\033\\[31magentbox:' screen
+	grep -q $'\033\\[31mforbidden' screen
+	run ! coloured NO_COLOR=1
+	run ! coloured TERM=dumb
+	# What is printed is the same otherwise.
+	local c
+	for c in "check 'rm -rf /'" "doctor" "nothing"; do
+		eval "$AGENTBOX $c" >plain 2>&1 || true
+		[[ "$(cat plain)" != *$'\033['* ]]
+		eval "$AGENTBOX --color=always $c" 2>&1 | tee >(grep -q $'\033\\[' && : >seen) |
+			sed 's/\x1b\[[0-9]*m//g' >without || true
+		cmp plain without
+	done
+	wait_for 90 test -e seen
+	eval "$AGENTBOX doctor --color always" | grep -q $'\033\\['
+	usage 2 '--color: invalid value "some"; use auto, always or never' --color some ps
+	usage 2 '--color: invalid value "some"; use auto, always or never' ps --color=some
+}
+
+# overruns COMMAND: the longest line that it prints on a terminal of 50 columns.
+overruns()
+{
+	tty_start sh -c "read -r _; $1"
+	tty_resize 50 24
+	tty_key Enter
+	tty_end
+	tty_tmux capture-pane -J -p -S - | sed 's/ *$//' | awk 'length > most { most = length } END { print most }'
+}
+
+@test "narrow terminals: help and tables fit" {
+	need program:tmux
+	local c
+	[ "$(overruns "$AGENTBOX --help | cat" | tail -n 1)" -gt 60 ]
+	for c in "--help" "ps --help" "doctor"; do
+		[ "$(overruns "$AGENTBOX $c" | tail -n 1)" -le 50 ]
+	done
 }
 
 @test "without HOME the home comes from the system" {

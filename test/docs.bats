@@ -52,7 +52,7 @@ all_options()
 	local l
 
 	{
-		printf '%s\n' --version -V
+		printf '%s\n' --version -V --color
 		leaves | while read -r l; do
 			options "$l"
 		done
