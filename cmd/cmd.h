@@ -240,8 +240,8 @@ extern const char build_id[]; /* of the source; "release" if it is not known */
 /* Texts that the program carries; see scripts/embed for the form. */
 extern const char texts_manual[], texts_completions[];
 const char *find_text(const char *texts, const char *name);
-/* Through the pager on a terminal; returns the exit status. */
-int print_paged(struct args *args, const char *text);
+/* Through the pager on a terminal, with the caller in args->input; returns the exit status. */
+int print_paged(const struct args *args, const char *text);
 
 /* NULL: there is none. */
 const struct command *find_command(const char *name);

@@ -38,22 +38,6 @@ static char *make_shown(const struct args *args, const struct ab_policy *policy)
 	return make_overview(policy, output_columns());
 }
 
-/* The exit status. */
-static int print_paged(struct args *args, const char *text)
-{
-	const struct ab_strv none = { 0 };
-	struct ab_pager pager;
-
-	ab_pager_init(&pager, output_columns() > 0 && !given(args, ID_JSON), &args->input, &none);
-	(void)ab_pager_put(&pager, text, strlen(text));
-	ab_pager_close(&pager);
-	if (pager.refused.code != AB_ENONE)
-		tell("no pager: %s", pager.refused.text);
-	if (pager.errnum)
-		tell("cannot write the result: %s", strerror(pager.errnum));
-	return pager.errnum ? 1 : 0;
-}
-
 /* -1, or the exit status after a usage error. */
 static int check_section(const struct args *args)
 {

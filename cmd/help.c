@@ -253,6 +253,7 @@ static int print_page(struct args *args)
 	const char *word = args->nrest ? args->rest[0] : "agentbox";
 	size_t len = strcspn(word, "(");
 	ab_autofree char *name = NULL;
+	struct ab_error err = { 0 };
 	const char *text;
 
 	if (strncmp(word, prefix, strlen(prefix)) == 0 && len > strlen(prefix)) {
@@ -266,6 +267,8 @@ static int print_page(struct args *args)
 			      "the manual has no page '%s'; its pages are those of the commands, "
 			      "agentbox and agentbox.json",
 			      args->rest[0]);
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
 	return print_paged(args, text);
 }
 

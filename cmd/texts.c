@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *find_text(const char *texts, const char *name)
 {
@@ -17,21 +16,18 @@ const char *find_text(const char *texts, const char *name)
 	return NULL;
 }
 
-int print_paged(struct args *args, const char *text)
+int print_paged(const struct args *args, const char *text)
 {
 	const struct ab_strv none = { 0 };
-	struct ab_error err = { 0 };
 	struct ab_pager pager;
 
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	ab_pager_init(&pager, isatty(STDOUT_FILENO), &args->input, &none);
 	fflush(stdout);
-	ab_pager_put(&pager, text, strlen(text));
+	ab_pager_init(&pager, output_columns() > 0 && !given(args, ID_JSON), &args->input, &none);
+	(void)ab_pager_put(&pager, text, strlen(text));
 	ab_pager_close(&pager);
-	if (pager.errnum) {
+	if (pager.refused.code != AB_ENONE)
+		tell("no pager: %s", pager.refused.text);
+	if (pager.errnum)
 		tell("cannot write the result: %s", strerror(pager.errnum));
-		return 1;
-	}
-	return 0;
+	return pager.errnum ? 1 : 0;
 }
