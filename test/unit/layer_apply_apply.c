@@ -292,6 +292,29 @@ static void test_some(void)
 }
 
 /* In a copy, a name that is missing is a deletion: what was applied must stay. */
+static void test_discard(void)
+{
+	ab_autofree char *before = NULL;
+
+	make_set(
+		"mkdir d; echo 1 >d/x; echo 1 >d-e; echo 1 >d.f; echo 1 >gone",
+		"mkdir d; echo 22 >d/x; echo 22 >d-e; echo 22 >d.f; w gone; mkdir -p n/m/o;"
+		"echo 1 >n/f; echo 1 >n/m/g; echo 1 >n/m/o/h; mkfifo n/m/p; ln -s x n/m/l; echo 1 >n0");
+	before = snapshot("lower");
+	ok(discard("d") == 0, "what is in a folder: %s", error.text);
+	rest_is("M f>f d-e\nM f>f d.f\nD f>- gone\nA ->d n\nA ->f n/f\nA ->d n/m\nA ->f n/m/g\n"
+		"A ->l n/m/l\nA ->d n/m/o\nA ->f n/m/o/h\nA ->o n/m/p [it is a FIFO]\n"
+		"A ->f n0\n",
+		"not what has a similar name");
+	ok(discard("n/m") == 0 && discard("gone") == 0, "a new folder and a deletion: %s",
+	   error.text);
+	rest_is("M f>f d-e\nM f>f d.f\nA ->d n\nA ->f n/f\nA ->f n0\n", "with all that was in it");
+	ok(discard("n") == 0 && discard("nothing") < 0, "the whole of it: %s", error.text);
+	rest_is("M f>f d-e\nM f>f d.f\nA ->f n0\n", "and nothing else");
+	host_is(before, "the host is as it was");
+	ok(is_clean(), "nothing is left in the undo folder");
+}
+
 static void test_copy(void)
 {
 	ab_autofree char *before = NULL, *changes = NULL;
@@ -913,6 +936,7 @@ int main(void)
 	guard.guard = (struct ab_host_guard){ .enter = enter_guard, .leave = leave_guard };
 	test_all();
 	test_some();
+	test_discard();
 	test_copy();
 	test_part();
 	test_conflicts();

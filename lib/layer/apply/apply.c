@@ -102,11 +102,12 @@ bool ab_apply_pick_path(struct ab_apply *apply, const char *path)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < apply->changes.len; i++) {
+	for (size_t i = ab_changes_from(&apply->changes, path); i < apply->changes.len; i++) {
 		const char *own = apply->changes.v[i].path;
 
-		if (!path[0] || strcmp(own, path) == 0 || ab_changes_below(own, path))
-			found = apply->picks[i].take = true;
+		if (path[0] && strcmp(own, path) != 0 && !ab_changes_below(own, path))
+			break;
+		found = apply->picks[i].take = true;
 	}
 	return found;
 }
@@ -286,16 +287,9 @@ static int save_waiting(struct ab_apply *apply, struct ab_error *err)
 	return ab_layer_set_save(apply->set, err);
 }
 
-static int drop_conflicts(struct ab_apply *apply, struct ab_error *err)
+static bool is_dropped(const struct ab_pick *pick)
 {
-	for (size_t i = apply->changes.len; i-- > 0;) {
-		if (!apply->picks[i].dropped)
-			continue;
-		if (ab_drop_change(apply, i, err) < 0)
-			return -1;
-		apply->picks[i].done = true;
-	}
-	return 0;
+	return pick->dropped;
 }
 
 int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
@@ -310,7 +304,7 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 		for (size_t i = 0; i < apply->changes.len; i++)
 			apply->picks[i].done = apply->picks[i].take;
 	}
-	if (drop_conflicts(apply, err) < 0)
+	if (ab_drop_changes(apply, is_dropped, err) < 0)
 		return -1;
 	return save_waiting(apply, err);
 }

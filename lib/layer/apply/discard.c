@@ -17,37 +17,40 @@
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 
-/* ---- one change ---- */
+/* ---- changes ---- */
 
-/* It leaves the layer in one step, then it is removed. */
-static int remove_from_layer(int dir, const char *name, int undo)
+struct drop {
+	struct ab_apply *apply;
+	int undo;		      /* the set's undo folder */
+	struct ab_parent layer, host; /* of the last change */
+};
+
+/* It leaves the layer in one step: a folder is renamed before it is emptied. */
+static int remove_from_layer(const struct drop *d, int dir, const char *name)
 {
-	if (ab_tree_remove(undo, "gone") < 0)
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if ((errno != EISDIR && errno != EPERM) || ab_tree_remove(d->undo, "gone") < 0)
 		return -1;
-	if (renameat(dir, name, undo, "gone") < 0 && errno != ENOENT) {
+	if (renameat(dir, name, d->undo, "gone") < 0 && errno != ENOENT) {
 		/* A folder that is closed to us cannot change its parent. */
 		if (errno != EACCES)
 			return -1;
 		return ab_tree_remove(dir, name);
 	}
-	return ab_tree_remove(undo, "gone");
+	return ab_tree_remove(d->undo, "gone");
 }
 
 /* The layer contains everything here, so it gets the host's version. */
-static int copy_from_host(const struct ab_apply *apply, const struct ab_change *c, int dir,
-			  const char *name, int undo)
+static int copy_from_host(struct drop *d, const struct ab_change *c, int dir, const char *name)
 {
-	struct ab_parent parent = { .fd = -1 };
 	const char *own;
-	int from = ab_parent_open(&parent, apply->opened.view.lower, c->path, &own);
-	int rc = -1;
+	int from = ab_parent_open(&d->host, d->apply->opened.view.lower, c->path, &own);
 
-	if (from >= 0 && ab_tree_remove(undo, "copy") == 0 &&
-	    ab_tree_copy(from, own, undo, "copy") == 0 && remove_from_layer(dir, name, undo) == 0)
-		rc = renameat(undo, "copy", dir, name);
-	ab_closep(&parent.fd);
-	free(parent.path);
-	return rc;
+	if (from < 0 || ab_tree_remove(d->undo, "copy") < 0 ||
+	    ab_tree_copy(from, own, d->undo, "copy") < 0 || remove_from_layer(d, dir, name) < 0)
+		return -1;
+	return renameat(d->undo, "copy", dir, name);
 }
 
 static int reset_mode(int dir, const char *name, mode_t mode)
@@ -57,52 +60,86 @@ static int reset_mode(int dir, const char *name, mode_t mode)
 	return fd < 0 ? -1 : ab_fd_chmod(fd, mode);
 }
 
-static int drop_change(struct ab_apply *apply, const struct ab_change *c, int undo)
+static int drop_change(struct drop *d, const struct ab_change *c)
 {
-	struct ab_parent parent = { .fd = -1 };
 	const char *name;
-	int dir = ab_parent_open(&parent, apply->opened.view.upper, c->path, &name);
-	int rc = -1;
+	int dir = ab_parent_open(&d->layer, d->apply->opened.view.upper, c->path, &name);
 
 	if (dir < 0)
-		rc = errno == ENOENT ? 0 : -1; /* it went with its folder */
-	else if (c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR)
-		rc = reset_mode(dir, name, c->old_mode);
-	else if (c->full && c->was != AB_TYPE_NONE)
-		rc = copy_from_host(apply, c, dir, name, undo);
-	else
-		rc = remove_from_layer(dir, name, undo);
-	ab_closep(&parent.fd);
-	free(parent.path);
-	return rc;
+		return errno == ENOENT ? 0 : -1; /* it went with its folder */
+	if (c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR)
+		return reset_mode(dir, name, c->old_mode);
+	if (c->full && c->was != AB_TYPE_NONE)
+		return copy_from_host(d, c, dir, name);
+	return remove_from_layer(d, dir, name);
 }
 
-int ab_drop_change(struct ab_apply *apply, size_t i, struct ab_error *err)
+static bool is_whole_folder(const struct ab_change *c)
 {
-	const struct ab_change *c = &apply->changes.v[i];
-	ab_autoclose int undo = -1;
+	return c->is == AB_TYPE_DIR && c->kind != AB_CHANGE_MODE;
+}
 
-	if (mkdirat(apply->set->dir, "undo", 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot create the undo folder");
-	undo = ab_layer_set_open(apply->set, "undo", O_RDONLY | O_DIRECTORY);
-	if (undo < 0 || drop_change(apply, c, undo) < 0) {
-		int errnum = errno;
-		ab_autofree char *path = ab_escape(c->path);
+/* What is in a folder of the box goes with it. The others from the end: what is in a folder before
+ * its mode. */
+static int drop_chosen(struct drop *d, bool (*chosen)(const struct ab_pick *pick),
+		       struct ab_error *err)
+{
+	const struct ab_changes *changes = &d->apply->changes;
+	ab_autofree bool *inside = ab_alloc(changes->len + 1);
 
-		return ab_fail(err, AB_ESYSTEM, errnum, "cannot discard %s", path);
+	for (size_t i = 0, end; i < changes->len; i = end) {
+		end = i + 1;
+		if (!chosen(&d->apply->picks[i]) || !is_whole_folder(&changes->v[i]))
+			continue;
+		end = ab_changes_end(changes, i);
+		memset(inside + i + 1, true, end - i - 1);
+	}
+	for (size_t i = changes->len; i-- > 0;) {
+		if (!chosen(&d->apply->picks[i]))
+			continue;
+		if (!inside[i] && drop_change(d, &changes->v[i]) < 0) {
+			int errnum = errno;
+			ab_autofree char *path = ab_escape(changes->v[i].path);
+
+			return ab_fail(err, AB_ESYSTEM, errnum, "cannot discard %s", path);
+		}
+		d->apply->picks[i].done = true;
 	}
 	return 0;
 }
 
+int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
+		    struct ab_error *err)
+{
+	struct drop d = { .apply = apply, .layer = AB_PARENT_NONE, .host = AB_PARENT_NONE };
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < apply->changes.len; i++)
+		n += chosen(&apply->picks[i]);
+	if (!n)
+		return 0;
+	if (mkdirat(apply->set->dir, "undo", 0700) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot create the undo folder");
+	d.undo = ab_layer_set_open(apply->set, "undo", O_RDONLY | O_DIRECTORY);
+	if (d.undo < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the undo folder");
+	rc = drop_chosen(&d, chosen, err);
+	close(d.undo);
+	ab_parent_fini(&d.layer);
+	ab_parent_fini(&d.host);
+	return rc;
+}
+
+static bool is_taken(const struct ab_pick *pick)
+{
+	return pick->take;
+}
+
 int ab_apply_discard(struct ab_apply *apply, struct ab_error *err)
 {
-	for (size_t i = apply->changes.len; i-- > 0;) {
-		if (!apply->picks[i].take)
-			continue;
-		if (ab_drop_change(apply, i, err) < 0)
-			return -1;
-		apply->picks[i].done = true;
-	}
+	if (ab_drop_changes(apply, is_taken, err) < 0)
+		return -1;
 	if (apply->home)
 		return 0;
 	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);

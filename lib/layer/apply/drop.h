@@ -1,12 +1,14 @@
 #ifndef AB_LAYER_APPLY_DROP_H
 #define AB_LAYER_APPLY_DROP_H
-#include <stddef.h>
+/* Internal to this folder: discard.c, for apply --ours. */
+#include <stdbool.h>
 
 struct ab_apply;
 struct ab_error;
+struct ab_pick;
 
-/* Remove one change from the layer: it shows the host's file again. Call it for what is in a
- * folder before the folder. */
-int ab_drop_change(struct ab_apply *apply, size_t i, struct ab_error *err);
+/* Remove the changes that `chosen` says from the layer. Their picks are done afterwards. */
+int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
+		    struct ab_error *err);
 
 #endif

@@ -18,16 +18,6 @@
 
 /* ---- plan ---- */
 
-/* The first change after `i` and everything below it. */
-static size_t skip_below(const struct ab_changes *changes, size_t i)
-{
-	size_t j = i + 1;
-
-	while (j < changes->len && ab_changes_below(changes->v[j].path, changes->v[i].path))
-		j++;
-	return j;
-}
-
 /* Is everything in this folder of the layer applied? Then it leaves the layer as a whole. */
 static bool is_whole(const struct ab_apply *apply, size_t i, size_t end)
 {
@@ -143,7 +133,7 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 		if (!apply->picks[i].take || is_mode_of_folder(c))
 			continue;
 		if (c->is == AB_TYPE_DIR)
-			next = skip_below(changes, i);
+			next = ab_changes_end(changes, i);
 		step = ab_steps_add(&site->steps,
 				    c->kind == AB_CHANGE_DELETED ? AB_STEP_REMOVE : AB_STEP_PUT,
 				    c->path);
@@ -244,7 +234,7 @@ static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 	const struct ab_changes *changes = &s->apply->changes;
 	const struct ab_change *c = &changes->v[i];
 	ab_autoclose int dir = -1;
-	size_t end = skip_below(changes, i), next;
+	size_t end = ab_changes_end(changes, i), next;
 
 	if (mkdirat(parent, name, 0700) < 0)
 		return -1;
@@ -254,7 +244,7 @@ static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 	for (size_t j = i + 1; j < end; j = next) {
 		struct ab_identity staged;
 
-		next = changes->v[j].is == AB_TYPE_DIR ? skip_below(changes, j) : j + 1;
+		next = changes->v[j].is == AB_TYPE_DIR ? ab_changes_end(changes, j) : j + 1;
 		if (s->apply->picks[j].take &&
 		    stage_entry(s, j, dir, strrchr(changes->v[j].path, '/') + 1, &staged) < 0)
 			return -1;

@@ -586,11 +586,19 @@ static void walk_folder(struct walk *w, const struct level *l)
 }
 
 /* Half a commit is worse than none. */
-static void hold_repo(struct ab_changes *out, const char *repo)
+static void hold_change(struct ab_change *c)
 {
-	for (size_t i = 0; i < out->len; i++)
-		if (ab_changes_below(out->v[i].path, repo) && !out->v[i].conflict)
-			out->v[i].conflict = out->v[i].held = true;
+	if (!c->conflict)
+		c->conflict = c->held = true;
+}
+
+/* The changes of a repository are beside that of its index. */
+static void hold_repo(struct ab_changes *out, size_t index, const char *repo)
+{
+	for (size_t i = index; i-- > 0 && ab_changes_below(out->v[i].path, repo);)
+		hold_change(&out->v[i]);
+	for (size_t i = index; i < out->len && ab_changes_below(out->v[i].path, repo); i++)
+		hold_change(&out->v[i]);
 }
 
 static void hold_repos(struct ab_changes *out)
@@ -600,7 +608,7 @@ static void hold_repos(struct ab_changes *out)
 		ab_autofree char *repo = len ? ab_strndup(out->v[i].path, len) : NULL;
 
 		if (repo)
-			hold_repo(out, repo);
+			hold_repo(out, i, repo);
 	}
 }
 
@@ -657,6 +665,31 @@ bool ab_changes_below(const char *path, const char *top)
 	size_t len = strlen(top);
 
 	return strncmp(path, top, len) == 0 && path[len] == '/';
+}
+
+size_t ab_changes_from(const struct ab_changes *changes, const char *path)
+{
+	size_t from = 0, to = changes->len;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (ab_changes_order(changes->v[middle].path, path) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+size_t ab_changes_end(const struct ab_changes *changes, size_t i)
+{
+	const char *top = changes->v[i].path;
+
+	do
+		i++;
+	while (i < changes->len && ab_changes_below(changes->v[i].path, top));
+	return i;
 }
 
 static int find_path(const void *path, const void *change)

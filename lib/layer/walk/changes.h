@@ -105,6 +105,11 @@ void ab_changes_fini(struct ab_changes *changes);
 
 /* The entry with this path, or NULL. */
 struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path);
+/* The first entry that is not before this path: itself, or the first one in that folder if there is
+ * any. */
+size_t ab_changes_from(const struct ab_changes *changes, const char *path);
+/* The first entry after `i` and everything below it. */
+size_t ab_changes_end(const struct ab_changes *changes, size_t i);
 /* The order of the list, as strcmp(). */
 int ab_changes_order(const char *a, const char *b);
 /* Is `path` below the folder `top`? */
