@@ -5,6 +5,9 @@
 const struct option options_permit[] = {
 	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL, "the run to change: its id or name" },
 	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL, "in every run: add it to your settings" },
+	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
+	  "always, in the project's .agentbox.json" },
+	{ "user", 0, OPT_FLAG, ID_USER, NULL, NULL, "always, in your settings" },
 	{ "undo", 0, OPT_FLAG, ID_UNDO, NULL, NULL, "take an earlier --always back" },
 	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL, "only for this long (30s, 10m)" },
 	{ 0 },
@@ -54,7 +57,8 @@ int permit_main(struct args *args, bool deny)
 				 .what = args->nrest ? args->rest[0] : NULL,
 				 .run = args->values[ID_RUN],
 				 .deny = deny,
-				 .always = given(args, ID_ALWAYS),
+				 .user = given(args, ID_USER),
+				 .project = given(args, ID_PROJECT),
 				 .undo = given(args, ID_UNDO) };
 	struct ab_permitted done;
 	struct ab_error err = { 0 };
@@ -62,6 +66,7 @@ int permit_main(struct args *args, bool deny)
 
 	if (status >= 0)
 		return status;
+	ask.always = given(args, ID_ALWAYS) || (!ask.undo && (ask.user || ask.project));
 	if (given(args, ID_FOR) &&
 	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
 		return misuse(args->command, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",

@@ -39,6 +39,7 @@ enum option_id {
 	ID_NULL,
 	ID_EXPLAIN,
 	ID_VERBOSE,
+	ID_USER,
 	ID_QUIET,
 	ID_JSON,
 	ID_FIX,

@@ -46,7 +46,7 @@ _agentbox_options()
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
-	allow | deny) echo '--run= --always --undo --for= --json' ;;
+	allow | deny) echo '--run= --always --project --user --undo --for= --json' ;;
 	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
 	discard) echo '--home --yes -y --json' ;;
 	undo) echo '--theirs --ours --json' ;;

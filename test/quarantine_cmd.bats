@@ -443,6 +443,70 @@ ended()
 	jq -e '(."network.allow" | map(.value) == ["new.test"]) and (."filesystem.write" | length == 1)' <<<"$output"
 }
 
+@test "allow: --project changes the project's settings, which stay trusted, and no other" {
+	local own=$HOME/.config/agentbox/config.json
+	cp "$own" before
+	agentbox allow a.test --project
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"a.test is allowed in every run in $WORKSPACE from now on"*"$WORKSPACE/.agentbox.json:"*'+    "allow": ["a.test"]'* ]]
+	agentbox allow @npm --project
+	mkdir "$HOME/data"
+	agentbox allow "$HOME/data" --project
+	[ "$(jq -c . .agentbox.json)" = '{"network":{"allow":["a.test","@npm"]},"filesystem":{"write":["~/data"]}}' ]
+	cmp before "$own"
+	agentbox_split config show --json
+	[ -z "$stderr" ]
+	jq -e '(."network.allow"[0].from == ".agentbox.json:3") and (."filesystem.write" | length == 2)' <<<"$output"
+	# A denial takes it out, and the reverse.
+	agentbox deny a.test --project
+	[[ "$output" == *"a.test is no longer in network.allow of $WORKSPACE/.agentbox.json"*"a.test is denied in every run in $WORKSPACE"* ]]
+	[ "$(jq -c .network .agentbox.json)" = '{"allow":["@npm"],"deny":["a.test"]}' ]
+	# All of it is taken back, wherever it is.
+	agentbox deny --undo a.test
+	[ "$status" -eq 0 ]
+	agentbox allow --undo @npm
+	[ "$status" -eq 0 ]
+	agentbox deny "$HOME/data" --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$HOME/data is no longer in filesystem.write of $WORKSPACE/.agentbox.json"* ]]
+	[ "$(jq -c . .agentbox.json)" = '{"network":{},"filesystem":{}}' ]
+	agentbox allow --undo @npm
+	[ "$status" -eq 1 ]
+	# What the user allows stays with an answer for the project.
+	agentbox allow b.test --user
+	agentbox allow b.test --project
+	agentbox allow --undo b.test --project
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"it is still in network.allow of this folder's runs (~/.config/agentbox/config.json:"* ]]
+	agentbox allow --undo b.test
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .network "$own")" = '{}' ]
+	agentbox allow b.test --user --project
+	[ "$status" -eq 2 ]
+}
+
+@test "allow: always goes to the settings that decide, and never into a project that is not trusted" {
+	printf '{ "network": { "allow": { "only": ["npm.test"] } } }\n' >.agentbox.json
+	agentbox trust --yes
+	agentbox allow new.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"new.test is allowed in every run in $WORKSPACE from now on"* ]]
+	[ "$(cat .agentbox.json)" = '{ "network": { "allow": { "only": ["npm.test", "new.test"] } } }' ]
+	agentbox allow other.test --user
+	[[ "$output" == *"it has no effect in $WORKSPACE: network.allow is set by .agentbox.json:1 there; use --project"* ]]
+	agentbox_split config show --json
+	jq -e '."network.allow" | map(.value) == ["npm.test", "new.test"]' <<<"$output"
+	# Somebody else's change ends the trust, and nothing is added to it.
+	printf '{ "network": { "allow": ["evil.test"] } }\n' >.agentbox.json
+	agentbox allow new.test --project
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is not trusted, so nothing can be allowed in it"* ]]
+	agentbox allow new.test --always
+	[ "$status" -eq 0 ]
+	[ "$(cat .agentbox.json)" = '{ "network": { "allow": ["evil.test"] } }' ]
+	[ "$(jq -c .network.allow "$HOME/.config/agentbox/config.json")" = '["other.test","new.test"]' ]
+}
+
 # ------------------------------------------------------------ git's own files
 
 @test "why: a lock file stands for the file that it locks" {

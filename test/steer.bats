@@ -526,7 +526,7 @@ servant_end()
 	# What is not there is not taken back, and said.
 	agentbox deny --undo x.test
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"x.test is not in network.deny of your settings"* ]]
+	[[ "$output" == *"x.test is not in network.deny of your or the project's settings"* ]]
 	mkdir "$HOME/data"
 	agentbox allow "$HOME/data" --always
 	[ "$status" -eq 0 ]

@@ -8,6 +8,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "policy/model/keys.h"
 #include "policy/read/json_scan.h"
 
@@ -595,4 +596,18 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		return refuse_comments(at, err);
 	*ret = remove_child(&p, at - at->up, at);
 	return 1;
+}
+
+void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		       struct ab_strv *ret)
+{
+	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at;
+	struct ab_error none = { 0 };
+	size_t found;
+
+	if (is_empty_text(text, len) || open_page(&p, text, len, &none) < 0 ||
+	    follow_keys(&p, keys, nkeys, '[', &found, &at, &none) < 0 || found < nkeys)
+		return;
+	ab_json_scan_each(k, at) if (k->text) ab_strv_add(ret, k->text);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct ab_error;
+struct ab_strv;
 
 /* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
  * failed. keys: "network", "allow". An empty list that replaces earlier ones becomes
@@ -35,5 +36,9 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		       char **ret, struct ab_error *err);
 
 /* Both refuse to replace a value that has comments inside. */
+
+/* Add the strings of a list to *ret; none if there is no such list, or the text is not valid. */
+void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		       struct ab_strv *ret);
 
 #endif

@@ -20,3 +20,13 @@ char *ab_policy_origin(const struct ab_policy *policy, const char *key, const ch
 
 	return from ? ab_origin_text(from) : NULL;
 }
+
+char *ab_policy_replaced_by(const struct ab_policy *policy, const char *key, bool *ret_project)
+{
+	const struct ab_value *list = find_list(policy, key);
+
+	if (!list || !list->only)
+		return NULL;
+	*ret_project = list->only->layer == AB_LAYER_PROJECT;
+	return ab_origin_text(list->only);
+}

@@ -33,8 +33,7 @@ struct ab_project_change {
 };
 /* 1: the file has changed, and is trusted; 0: there was nothing to change. *ret_diff: lines "-old"
  * and "+new", safe to print. */
-int ab_project_file_change(const struct ab_project_file *file,
-			   const struct ab_project_change *change, struct ab_strv *ret_diff,
-			   struct ab_error *err);
+int ab_project_file_change(struct ab_project_file *file, const struct ab_project_change *change,
+			   struct ab_strv *ret_diff, struct ab_error *err);
 
 #endif

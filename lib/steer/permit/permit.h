@@ -8,7 +8,8 @@
  *	permit_host.c	hosts and denials, in a live run
  *	permit_path.c	paths, for the next run
  *	permit_protected.c	protected names, in the project's settings
- *	permit_always.c	the user's settings
+ *	permit_always.c	settings of the user or of the project
+ *	permit_file.c	the file that they are in
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,9 +25,10 @@ struct ab_permit {
 	const char *run;  /* id or name; NULL: the run of the denial, else
 				 * the only live one */
 	bool deny;
-	bool always;	 /* also in the user's settings */
-	bool undo;	 /* only remove it from the user's settings */
-	uint64_t for_ms; /* 0: as long as the run lasts */
+	bool always;	    /* also in the settings that decide: the user's, or the project's */
+	bool user, project; /* in these settings; implies `always`, unless `undo` */
+	bool undo;	    /* only remove it from the settings */
+	uint64_t for_ms;    /* 0: as long as the run lasts */
 };
 
 struct ab_permitted {

@@ -1,59 +1,40 @@
 /*
- * --always: add an element to a list in the user's settings, and check whether
- * that has an effect. --undo: remove it again.
+ * --always: add an element to a list in the settings, and check whether that has an effect.
+ * --undo: remove it again.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
-#include "policy/edit/edit_file.h"
+#include "policy/edit/json_edit.h"
 #include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
 
-struct settings { /* of the user, before the change */
-	char *path;
-	json_t *list; /* or NULL */
+/* The lists that can have the same element. */
+static const struct {
+	const char *key, *opposite;
+} opposites[] = {
+	{ "network.allow", "network.deny" },
+	{ "network.deny", "network.allow" },
 };
 
-static void settings_fini(struct settings *s)
+struct list_key {
+	char group[16];
+	const char *keys[2];
+};
+
+static void split_key(const char *key, struct list_key *ret)
 {
-	free(s->path);
-	json_decref(s->list);
-}
-#define auto_settings __attribute__((cleanup(settings_fini)))
+	const char *dot = strchr(key, '.');
 
-/* It may be written { "only": [...] }. */
-static json_t *find_list(const json_t *file, const char *keys[2])
-{
-	json_t *value = json_object_get(json_object_get(file, keys[0]), keys[1]);
-	json_t *only = json_object_get(value, "only");
-
-	return only ? only : value;
-}
-
-static int read_settings(const struct ab_policy_input *in, const char *keys[2],
-			 struct settings *ret, struct ab_error *err)
-{
-	ab_autofree char *text = NULL;
-	size_t len;
-	json_t *file;
-
-	ret->path = ab_policy_user_file(in, err);
-	if (!ret->path)
-		return -1;
-	if (access(ret->path, F_OK) < 0)
-		return 0;
-	if (ab_policy_read_file(in, ret->path, &text, &len, err) < 0)
-		return -1;
-	file = json_loadb(text, len, 0, NULL);
-	ret->list = json_incref(find_list(file, keys));
-	json_decref(file);
-	return 0;
+	snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(dot - key), key);
+	ret->keys[0] = ret->group;
+	ret->keys[1] = dot + 1;
 }
 
 /* Does this entry of a file mean the element? It may be spelled differently. */
@@ -72,30 +53,32 @@ static bool means_element(const struct ab_policy_input *in, const char *text, co
 	return strcmp(canonical, element) == 0;
 }
 
-/* The element of the list with this meaning, as the file spells it; or NULL. */
-static const char *find_element(const struct ab_policy_input *in, const json_t *list,
-				const char *element)
+/* The element of the list with this meaning, as the file spells it; free it. NULL: there is none. */
+static char *find_element(const struct ab_permit_file *f, const char *key, const char *element)
 {
-	json_t *one;
-	size_t i;
+	ab_autostrv struct ab_strv list = { 0 };
+	struct list_key names;
 
-	json_array_foreach(list, i, one)
-	{
-		const char *text = json_string_value(one);
-
-		if (text && means_element(in, text, element))
-			return text;
-	}
+	split_key(key, &names);
+	if (f->file.text)
+		ab_json_edit_list(f->file.text, f->file.len, names.keys, AB_COUNT(names.keys),
+				  &list);
+	for (size_t i = 0; i < list.len; i++)
+		if (means_element(&f->file.in, list.v[i], element))
+			return ab_strdup(list.v[i]);
 	return NULL;
 }
 
-static void note_origin(struct ab_permit_job *job, const struct ab_policy *policy, const char *key)
+static void note_origin(struct ab_permit_job *job, const struct ab_policy *policy, const char *key,
+			bool list)
 {
-	ab_autofree char *from = ab_policy_origin(policy, key, NULL);
+	bool project = false;
+	ab_autofree char *from = list ? ab_policy_replaced_by(policy, key, &project)
+				      : ab_policy_origin(policy, key, NULL);
 
-	ab_strv_addf(&job->ret->notes, "it has no effect in %s: %s is set by %s there",
+	ab_strv_addf(&job->ret->notes, "it has no effect in %s: %s is set by %s there%s",
 		     *policy->workspace ? policy->workspace : job->ask->input->cwd, key,
-		     from ? from : "another layer");
+		     from ? from : "another layer", project ? "; use --project" : "");
 }
 
 /* An entry of network.deny overrides the new entry of network.allow. */
@@ -137,11 +120,11 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 		return;
 	}
 	if (!is_in_force(policy, key, element))
-		note_origin(job, policy, key);
+		note_origin(job, policy, key, true);
 	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
 		note_denied(job, policy, element);
 	if (strncmp(key, "network.", 8) == 0 && policy->net.mode != AB_NET_FILTERED)
-		note_origin(job, policy, "network.mode");
+		note_origin(job, policy, "network.mode", false);
 	if (strcmp(key, "network.deny") == 0 && element[0] != '@' &&
 	    ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false))
 		ab_strv_add(&job->ret->notes, "it also stays in network.allow, which network.deny "
@@ -149,60 +132,82 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 	ab_policy_free(policy);
 }
 
-static void say_always(struct ab_permit_job *job, const char *element)
+static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f,
+		       const char *element)
 {
-	static const char from_now[] = "in every run from now on";
+	ab_autofree char *where = f->workspace ? ab_printf(" in %s", f->workspace) : ab_strdup("");
 
 	if (job->ret->path)
 		ab_strv_addf(&job->ret->said,
-			     "%s is writable %s; a running box cannot be given more access",
-			     element, from_now);
+			     "%s is writable in every run%s from now on; a running box cannot be "
+			     "given more access",
+			     element, where);
 	else
-		ab_strv_addf(&job->ret->said, "%s is %s %s", element,
-			     job->ask->deny ? "denied" : "allowed", from_now);
+		ab_strv_addf(&job->ret->said, "%s is %s in every run%s from now on", element,
+			     job->ask->deny ? "denied" : "allowed", where);
 }
 
-static void split_key(const char *key, char **group, const char *ret[2])
+/* "your settings", or the project's file */
+static const char *name_file(const struct ab_permit_file *f)
 {
-	const char *dot = strchr(key, '.');
-
-	*group = ab_strndup(key, (size_t)(dot - key));
-	ret[0] = *group;
-	ret[1] = dot + 1;
+	return f->workspace ? f->file.path : "your settings";
 }
 
-/* 1: it was in that list of the user's settings, and is removed; 0: it was not. */
-static int remove_from(struct ab_permit_job *job, const char *key, const char *element,
-		       struct ab_error *err)
+/* 1: it was in that list, and is removed; 0: it was not. */
+static int remove_from(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
+		       const char *element, struct ab_error *err)
 {
-	auto_settings struct settings before = { 0 };
-	ab_autofree char *group = NULL;
-	const char *keys[2], *spelled;
+	ab_autofree char *spelled = find_element(f, key, element);
+	struct list_key names;
+	int r;
 
-	split_key(key, &group, keys);
-	if (read_settings(job->ask->input, keys, &before, err) < 0)
-		return -1;
-	if (!job->ret->file)
-		job->ret->file = ab_strdup(before.path);
-	spelled = find_element(job->ask->input, before.list, element);
+	split_key(key, &names);
 	if (!spelled)
 		return 0;
-	if (ab_edit_file_remove(job->ask->input, before.path, keys, 2, spelled, &job->ret->diff,
-				err) < 0)
-		return -1;
-	ab_strv_addf(&job->ret->said, "%s is no longer in %s of your settings", element, key);
-	return 1;
+	r = ab_permit_file_change(job, f, names.keys, spelled, true, err);
+	if (r > 0)
+		ab_strv_addf(&job->ret->said, "%s is no longer in %s of %s", element, key,
+			     name_file(f));
+	return r;
 }
 
 /* A deny rule and an allow rule for the same host would contradict each other. */
-static int remove_opposite(struct ab_permit_job *job, const char *key, const char *element,
-			   struct ab_error *err)
+static int remove_opposite(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
+			   const char *element, struct ab_error *err)
 {
-	if (strcmp(key, "network.allow") == 0)
-		return remove_from(job, "network.deny", element, err);
-	if (strcmp(key, "network.deny") == 0)
-		return remove_from(job, "network.allow", element, err);
+	for (size_t i = 0; i < AB_COUNT(opposites); i++)
+		if (strcmp(key, opposites[i].key) == 0)
+			return remove_from(job, f, opposites[i].opposite, element, err);
 	return 0;
+}
+
+/* Does a project's file replace this list, so that only an entry there counts? */
+static bool is_decided_by_project(struct ab_permit_job *job, const char *key)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	ab_autofree char *from = NULL;
+	struct ab_error none = { 0 };
+	struct ab_policy *policy;
+	bool project = false;
+
+	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
+		return false;
+	from = ab_policy_replaced_by(policy, key, &project);
+	ab_policy_free(policy);
+	return project;
+}
+
+/* The settings that were named, else those that decide. */
+static int open_file(struct ab_permit_job *job, const char *key, struct ab_permit_file *ret,
+		     struct ab_error *err)
+{
+	const struct ab_permit *ask = job->ask;
+	ab_autofree char *workspace = NULL;
+
+	if (!ask->project && (ask->user || !is_decided_by_project(job, key)))
+		return ab_permit_file_user(job, ret, err);
+	workspace = ab_permit_workspace(job);
+	return ab_permit_file_project(job, workspace, ret, err);
 }
 
 int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct ab_error *err)
@@ -221,6 +226,60 @@ int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct
 	return closed == AB_CLOSED_RANGE ? ab_closed_range_error(&entry, err) : 0;
 }
 
+/* What stays allowed or denied by other settings. */
+static void note_remains(struct ab_permit_job *job, const char *key, const char *element)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	ab_autofree char *from = NULL;
+	struct ab_error none = { 0 };
+	struct ab_policy *policy;
+
+	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
+		return;
+	from = ab_policy_origin(policy, key, element);
+	if (from)
+		ab_strv_addf(&job->ret->notes, "it is still in %s of this folder's runs (%s)", key,
+			     from);
+	ab_policy_free(policy);
+}
+
+/* From the project's file, if it may be changed and has it, else from the user's. 1: it was there. */
+static int undo_element(struct ab_permit_job *job, const char *key, const char *element,
+			struct ab_error *err)
+{
+	ab_autofree char *workspace = ab_permit_workspace(job);
+	struct ab_error unfit = { 0 };
+	int r = 0;
+
+	if (!job->ask->user) {
+		ab_auto_permit_file struct ab_permit_file f = { 0 };
+
+		if (ab_permit_file_project(job, workspace, &f, &unfit) == 0)
+			r = remove_from(job, &f, key, element, err);
+		else if (job->ask->project)
+			r = (*err = unfit, -1);
+	}
+	if (r == 0 && !job->ask->project) {
+		ab_auto_permit_file struct ab_permit_file f = { 0 };
+
+		r = ab_permit_file_user(job, &f, err) < 0 ? -1
+							  : remove_from(job, &f, key, element, err);
+	}
+	if (r > 0)
+		note_remains(job, key, element);
+	return r;
+}
+
+static int refuse_undo(struct ab_permit_job *job, const char *key, struct ab_error *err)
+{
+	ab_fail(err, AB_EREFUSED, 0, "there is nothing to take back: %s is not in %s of %s",
+		job->ask->what, key,
+		job->ask->project ? "the project's settings"
+		: job->ask->user  ? "your settings"
+				  : "your or the project's settings");
+	return ab_hint(err, "agentbox config show tells you what is set, and where");
+}
+
 int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
 	bool path = meant->kind == AB_MEANT_PATH;
@@ -231,59 +290,54 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 
 	if (meant->kind == AB_MEANT_DENIAL)
 		return ab_fail(err, AB_EUSAGE, 0, "--undo needs a host or a path, not an id");
-	if (path) {
+	if (path && !job->ask->user) {
 		ab_autofree char *workspace = ab_permit_workspace(job);
 
 		r = ab_permit_undo_protected(job, workspace, meant->path, err);
 		if (r != 0)
 			return r < 0 ? -1 : 0;
 	}
-	r = remove_from(job, key, path ? meant->path : meant->entry, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	ab_fail(err, AB_EREFUSED, 0,
-		"there is nothing to take back: %s is not in %s of your settings (%s)",
-		job->ask->what, key, job->ret->file);
-	return ab_hint(err, "agentbox config show tells you what is set, and where");
+	r = undo_element(job, key, path ? meant->path : meant->entry, err);
+	return r == 0 ? refuse_undo(job, key, err) : r < 0 ? -1 : 0;
 }
 
-/* 1: the user's settings have it already; 0: they do not. */
-static int is_listed(struct ab_permit_job *job, const char *key, const char *element,
-		     struct ab_error *err)
+int ab_permit_close_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
-	auto_settings struct settings before = { 0 };
-	ab_autofree char *group = NULL;
-	const char *keys[2];
+	return undo_element(job, "filesystem.write", path, err);
+}
 
-	split_key(key, &group, keys);
-	if (read_settings(job->ask->input, keys, &before, err) < 0)
-		return -1;
-	if (!job->ret->file)
-		job->ret->file = ab_strdup(before.path);
-	if (!find_element(job->ask->input, before.list, element))
-		return 0;
-	ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key, before.path);
-	return 1;
+/* In a project's file, a path in the home folder is everybody's own. */
+static char *spell_element(const struct ab_permit_file *f, const char *element)
+{
+	const char *home = f->file.in.home;
+
+	if (f->workspace && element[0] == '/' && home && ab_path_within(element, home) &&
+	    element[strlen(home)])
+		return ab_printf("~%s", element + strlen(home));
+	return ab_strdup(element);
 }
 
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err)
 {
-	ab_autofree char *group = NULL;
-	const char *keys[2];
-	int listed;
+	ab_auto_permit_file struct ab_permit_file f = { 0 };
+	ab_autofree char *listed = NULL, *spelled = NULL;
+	struct list_key names;
 
-	split_key(key, &group, keys);
-	if (remove_opposite(job, key, element, err) < 0)
+	split_key(key, &names);
+	if (open_file(job, key, &f, err) < 0 || remove_opposite(job, &f, key, element, err) < 0)
 		return -1;
-	listed = is_listed(job, key, element, err);
-	if (listed < 0)
-		return -1;
-	if (!listed) {
-		if (ab_edit_file_add(job->ask->input, job->ret->file, keys, 2, element,
-				     &job->ret->diff, err) < 0)
+	if (!job->ret->file)
+		job->ret->file = ab_strdup(f.file.path);
+	listed = find_element(&f, key, element);
+	if (listed) {
+		ab_strv_addf(&job->ret->said, "%s is already in %s of %s", element, key,
+			     f.file.path);
+	} else {
+		spelled = spell_element(&f, element);
+		if (ab_permit_file_change(job, &f, names.keys, spelled, false, err) < 0)
 			return -1;
-		say_always(job, element);
+		say_always(job, &f, element);
 	}
 	note_effect(job, key, element);
 	return 0;

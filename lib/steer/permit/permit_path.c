@@ -168,6 +168,12 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	ab_autofree char *real = NULL, *workspace = NULL;
 	int protected;
 
+	if (ask->deny && ask->always) {
+		int closed = ab_permit_close_path(job, path, err);
+
+		if (closed)
+			return closed < 0 ? -1 : 0;
+	}
 	if (ask->deny) {
 		ab_fail(err, AB_EUSAGE, 0, "deny takes hosts only");
 		return ab_hint(err, "paths can only be denied when a run starts: "

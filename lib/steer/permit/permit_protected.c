@@ -2,33 +2,19 @@
  * A protected name (".envrc"): `allow PATH --always` takes it out of filesystem.denyWrite in the
  * project's own settings, so that it counts for this project and no other.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
-#include "policy/edit/project_file.h"
+#include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "steer/permit/permit_state.h"
 #include "workspace/tree/names.h"
 #include "workspace/tree/obeyed.h"
 
-static const char *const keys[] = { "filesystem", "denyWrite" };
-
-#define auto_project __attribute__((cleanup(ab_project_file_fini)))
-
-static int change_project(struct ab_permit_job *job, const struct ab_project_file *p,
-			  const char *entry, bool remove, struct ab_error *err)
-{
-	struct ab_project_change change = {
-		.keys = keys, .nkeys = AB_COUNT(keys), .value = entry, .remove = remove
-	};
-
-	job->ret->file = ab_strdup(p->path);
-	return ab_project_file_change(p, &change, &job->ret->diff, err);
-}
+static const char *const keys[2] = { "filesystem", "denyWrite" };
 
 /* Agentbox's own files, and what was protected as a path, stay protected. */
 static bool is_listed(const struct ab_strv *deny_write, const char *path)
@@ -86,15 +72,15 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 {
 	struct ab_error none = { 0 };
 	ab_autofree char *entry = find_entry(job, workspace, path, &none), *back = NULL;
-	auto_project struct ab_project_file p = { 0 };
+	ab_auto_permit_file struct ab_permit_file f = { 0 };
 
 	if (!entry)
 		return 0;
 	if (!job->ask->always || is_for_one_run(entry))
 		return refuse_once(job, path, entry, err);
 	back = ab_printf("!%s", entry);
-	if (ab_project_file_open(job->ask->input, workspace, &p, err) < 0 ||
-	    change_project(job, &p, back, false, err) < 0)
+	if (ab_permit_file_project(job, workspace, &f, err) < 0 ||
+	    ab_permit_file_change(job, &f, keys, back, false, err) < 0)
 		return -1;
 	job->ret->path = ab_strdup(path);
 	job->ret->workspace = ab_strdup(workspace);
@@ -106,27 +92,24 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 }
 
 /* "!.envrc", as the project's file spells it, that takes back the protection of this path. */
-static char *find_exception(const struct ab_project_file *p, const char *path)
+static char *find_exception(const struct ab_permit_file *f, const char *path)
 {
-	json_t *file = p->text ? json_loadb(p->text, p->len, 0, NULL) : NULL, *one;
-	const json_t *list = json_object_get(json_object_get(file, keys[0]), keys[1]);
-	char *found = NULL;
-	size_t i;
+	ab_autostrv struct ab_strv list = { 0 };
 
-	json_array_foreach(list, i, one)
-	{
-		const char *text = json_string_value(one);
+	if (f->file.text)
+		ab_json_edit_list(f->file.text, f->file.len, keys, AB_COUNT(keys), &list);
+	for (size_t i = 0; i < list.len; i++) {
+		const char *text = list.v[i];
 		ab_autostrv struct ab_strv name = { 0 };
 		bool holds;
 
-		if (!text || text[0] != '!' || text[1] == '/' || found)
+		if (text[0] != '!' || text[1] == '/')
 			continue;
 		ab_strv_add(&name, text + 1);
 		if (ab_names_opened(&name, path, &holds) && !holds)
-			found = ab_strdup(text);
+			return ab_strdup(text);
 	}
-	json_decref(file);
-	return found;
+	return NULL;
 }
 
 /* 0: the path is not protected, so it may be in other settings. */
@@ -146,19 +129,19 @@ static int refuse_undo(struct ab_permit_job *job, const char *workspace, const c
 int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
 			     struct ab_error *err)
 {
-	auto_project struct ab_project_file p = { 0 };
+	ab_auto_permit_file struct ab_permit_file f = { 0 };
 	ab_autofree char *entry = NULL;
 	struct ab_error none = { 0 };
 	int result;
 
 	/* A file that is not trusted takes nothing back. */
 	if (!ab_path_within(path, workspace) ||
-	    ab_project_file_open(job->ask->input, workspace, &p, &none) < 0)
+	    ab_permit_file_project(job, workspace, &f, &none) < 0)
 		return 0;
-	entry = find_exception(&p, path);
+	entry = find_exception(&f, path);
 	if (!entry)
 		return refuse_undo(job, workspace, path, err);
-	result = change_project(job, &p, entry, true, err);
+	result = ab_permit_file_change(job, &f, keys, entry, true, err);
 	if (result > 0)
 		ab_strv_addf(&job->ret->said, "%s is protected again in %s", entry + 1, workspace);
 	return result;

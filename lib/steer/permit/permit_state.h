@@ -4,6 +4,8 @@
 #include <jansson.h>
 
 #include "audit/read/find.h"
+#include "policy/edit/project_file.h"
+#include "policy/layers/layers.h"
 #include "policy/values/host.h"
 #include "session/state/state.h"
 #include "steer/permit/permit.h"
@@ -93,11 +95,31 @@ int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, c
 			     struct ab_error *err);
 /* The workspace of the run, else the current folder. */
 char *ab_permit_workspace(struct ab_permit_job *job);
-/* Add to a list in the user's settings, and remove it from the opposite one. */
+/* A settings file that is changed. */
+struct ab_permit_file {
+	struct ab_project_file file;
+	char *workspace; /* of the project; NULL: the user's file */
+};
+#define ab_auto_permit_file __attribute__((cleanup(ab_permit_file_fini)))
+
+int ab_permit_file_user(struct ab_permit_job *job, struct ab_permit_file *ret,
+			struct ab_error *err);
+/* Fails if the file exists and is not trusted. */
+int ab_permit_file_project(struct ab_permit_job *job, const char *workspace,
+			   struct ab_permit_file *ret, struct ab_error *err);
+void ab_permit_file_fini(struct ab_permit_file *f);
+/* 1: changed, and a project's file is trusted; 0: there was nothing to change. */
+int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
+			  const char *const keys[2], const char *entry, bool remove,
+			  struct ab_error *err);
+
+/* Add to a list in the settings, and remove it from the opposite one. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);
-/* Remove from a list in the user's settings. */
+/* Remove from a list in the settings. */
 int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
+/* `deny PATH --always`: remove it from filesystem.write. 1: it was there; 0: it was not. */
+int ab_permit_close_path(struct ab_permit_job *job, const char *path, struct ab_error *err);
 /* An entry that would have no effect, because its address is private, is refused. */
 int ab_permit_refuse_private(struct ab_permit_job *job, const char *entry, struct ab_error *err);
 

@@ -1,0 +1,62 @@
+/*
+ * The settings file that an answer for always goes to: the user's, or the project's, which must be
+ * trusted, or new.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/edit/edit_file.h"
+#include "policy/edit/json_edit.h"
+#include "policy/layers/layers.h"
+#include "policy/read/settings_file.h"
+#include "steer/permit/permit_state.h"
+
+void ab_permit_file_fini(struct ab_permit_file *f)
+{
+	ab_project_file_fini(&f->file);
+	free(f->workspace);
+}
+
+int ab_permit_file_user(struct ab_permit_job *job, struct ab_permit_file *ret, struct ab_error *err)
+{
+	struct ab_project_file *f = &ret->file;
+
+	f->in = *job->ask->input;
+	f->path = ab_policy_user_file(&f->in, err);
+	if (!f->path)
+		return -1;
+	return ab_settings_file_read(f->path, f->path, false, &f->text, &f->len, err) < 0 ? -1 : 0;
+}
+
+int ab_permit_file_project(struct ab_permit_job *job, const char *workspace,
+			   struct ab_permit_file *ret, struct ab_error *err)
+{
+	ret->workspace = ab_strdup(workspace);
+	return ab_project_file_open(job->ask->input, ret->workspace, &ret->file, err);
+}
+
+/* The text of the user's file is not needed again. */
+static int change_user_file(const struct ab_project_file *f, const struct ab_project_change *c,
+			    struct ab_strv *diff, struct ab_error *err)
+{
+	size_t before = diff->len;
+
+	if ((c->remove ? ab_edit_file_remove : ab_edit_file_add)(&f->in, f->path, c->keys, c->nkeys,
+								 c->value, diff, err) < 0)
+		return -1;
+	return diff->len > before;
+}
+
+int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
+			  const char *const keys[2], const char *entry, bool remove,
+			  struct ab_error *err)
+{
+	struct ab_project_change c = { .keys = keys, .nkeys = 2, .value = entry, .remove = remove };
+
+	if (!job->ret->file)
+		job->ret->file = ab_strdup(f->file.path);
+	return f->workspace ? ab_project_file_change(&f->file, &c, &job->ret->diff, err)
+			    : change_user_file(&f->file, &c, &job->ret->diff, err);
+}
