@@ -25,9 +25,8 @@ static int stop_main(struct args *args)
 	struct ab_stop how = {
 		.runs = args->rest, .nruns = args->nrest, .grace_ms = 5000, .slow = report_slow_stop
 	};
-	ab_autostrv struct ab_strv notes = { 0 };
+	ab_autostrv struct ab_strv notes = { 0 }, ended = { 0 };
 	struct ab_error err = { 0 };
-	size_t stopped = 0;
 
 	if (all == (args->nrest > 0))
 		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
@@ -36,11 +35,16 @@ static int stop_main(struct args *args)
 		return misuse(args->command, "--grace: invalid duration \"%s\"; for example 5s",
 			      grace);
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_runs_stop(&args->input, &how, &stopped, &notes, &err) < 0)
+	    ab_runs_stop(&args->input, &how, &ended, &notes, &err) < 0)
 		return complain(args, &err);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
-	if (all && stopped == 0)
+	for (size_t i = 0; i < ended.len; i++) {
+		ab_autofree char *safe = ab_escape(ended.v[i]);
+
+		printf("%s ended\n", safe);
+	}
+	if (all && ended.len == 0)
 		puts("no active runs");
 	return 0;
 }
@@ -51,7 +55,7 @@ const struct command command_stop = {
 	.summary = "end a run",
 	.more = "The command gets TERM; everything that is left in the box after the grace period\n"
 		"gets KILL. RUN is an id or a name (agentbox ps). Returns when the run has ended,\n"
-		"and says if changes in its layer wait for apply or discard.",
+		"says what ended, and if changes in its layer wait for apply or discard.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_stop },

@@ -99,8 +99,8 @@ everything()
 	05  denied   git push --force  rewrites history  by sh  aaaaa-e1
 	06  denied   write /etc/x  not in a writable folder  aaaaa-f1
 	07  denied   12 udp packets  only TCP connections leave the box  aaaaa-2
-	08  asked    z.test:80  allowed once, by terminal, after 3.2 s
-	09  grant    z.test:80  allowed for 10m, by control
+	08  asked    z.test:80  allowed once on the terminal, after 3.2 s
+	09  grant    z.test:80  allowed for 10m from another terminal
 	10  reload   + w.test allowed
 	11  monitor  denialsPerMinute  101, the limit is 100  action warn
 	12  secret   TOKEN  failed: the source fails

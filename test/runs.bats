@@ -68,7 +68,7 @@ kept()
 		(.[0].id | test("^[a-z2-9]{5}$")) and .[1].profile == "ci"' <<<"$output"
 	agentbox stop --all
 	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[[ "$output" == *"web ("*") ended"* && "$output" == *"job ("*") ended"* ]]
 	gone
 	agentbox ps
 	[ "$output" = "no active runs" ]

@@ -133,7 +133,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why aaaaa-1
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox asked about q.test:443 (id aaaaa-1)."* ]]
-	[[ "$output" == *"asked about it: allowed for this run, by control"* ]]
+	[[ "$output" == *"asked about it: allowed for this run from another terminal"* ]]
 }
 
 @test "why: what it proposes for a file is what works" {

@@ -54,6 +54,11 @@ struct event {
 	"[{method} ]{domain:target|'(no host)'}[{path}]", "", \
 		"[{status}][tls=true?  TLS][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
 
+/* Who answered. */
+#define BY                                                                  \
+	"[by=terminal? on the terminal][by=control? from another terminal]" \
+	"[by=approver? by the approver]"
+
 /* The first row with the kind of a record whose condition holds counts. */
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
@@ -79,12 +84,11 @@ static const struct event events[] = {
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=always?allowed always]"
 	  "[answer=no?denied][answer=timeout?denied, nobody answered]"
-	  "[answer=gone?the program gave up before the answer]"
-	  "[by!timeout?, by {by}][, after {ms:time}]",
+	  "[answer=gone?the program gave up before the answer]" BY "[, after {ms:time}]",
 	  "[for {process:chain}]" },
 	{ "grant", NULL, "grant", "{entry}",
 	  "[allowed=true?allowed][allowed=false?denied]"
-	  "[!for_ms? for this run][for_ms=0? for this run][for_ms!0? for {for_ms:time}][, by {by}]"
+	  "[!for_ms? for this run][for_ms=0? for this run][for_ms!0? for {for_ms:time}]" BY
 	  "[, not applied: {error}]",
 	  "" },
 	{ "reload", "error", "reload", "failed, the lists are unchanged: {error}", "", "" },

@@ -325,11 +325,13 @@ struct search {
 static void match_run(struct ab_run *run, void *arg)
 {
 	struct search *s = arg;
-	ab_autofree char *name = s->name ? ab_run_name(run) : NULL;
+	ab_autofree char *name = ab_run_name(run);
 
 	if (s->name && (!name || strcmp(name, s->name) != 0))
 		return;
 	ab_buf_printf(&s->found, "%s%s", s->n++ ? ", " : "", run->id);
+	if (name)
+		ab_buf_printf(&s->found, " (%s)", name);
 	ab_run_fini(&s->run);
 	s->run = *run;
 	run->dir = -1;
@@ -344,9 +346,11 @@ static int find_by_name(const struct ab_state *state, const char *name, struct a
 
 	(void)ab_state_each_live(state, match_run, &s);
 	result = s.n == 1;
-	if (s.n > 1)
-		result = ab_fail(err, AB_EUSAGE, 0, "more than one run is active; choose one: %s",
-				 s.found.data);
+	if (s.n > 1) {
+		ab_fail(err, AB_EUSAGE, 0, "more than one run is active: %s", s.found.data);
+		result =
+			ab_hint(err, "choose one by its id or name; for allow and deny with --run");
+	}
 	if (result == 1)
 		*ret = s.run;
 	else

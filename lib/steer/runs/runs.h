@@ -72,7 +72,8 @@ struct ab_stop {
 	void (*slow)(void *arg, size_t left);
 	void *arg;
 };
+/* *ended: the runs that have ended, as "dev (7kq2x)". */
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
-		 size_t *ret_stopped, struct ab_strv *notes, struct ab_error *err);
+		 struct ab_strv *ended, struct ab_strv *notes, struct ab_error *err);
 
 #endif

@@ -212,8 +212,21 @@ static void note_waiting(const struct ab_state *state, const char *id, struct ab
 		count, set.key, n == 1 ? "waits" : "wait", set.key, set.key, set.key);
 }
 
+/* Before it ends: its start record has the name. */
+static void name_targets(const struct stopping *s, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < s->len; i++) {
+		ab_autofree char *name = ab_run_name(&s->v[i].run);
+
+		if (name)
+			ab_strv_addf(ret, "%s (%s)", name, s->v[i].run.id);
+		else
+			ab_strv_add(ret, s->v[i].run.id);
+	}
+}
+
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
-		 size_t *ret_stopped, struct ab_strv *notes, struct ab_error *err)
+		 struct ab_strv *ended, struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autofree struct target *targets = ab_alloc(RUNS_MAX * sizeof(targets[0]));
 	struct stopping s = { .v = targets };
@@ -226,9 +239,9 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 		return -1;
 	result = find_targets(&state, how, &s, err);
 	if (result == 0) {
+		name_targets(&s, ended);
 		request_stop(&s, how->grace_ms);
 		result = await_end(&s, how, err);
-		*ret_stopped = s.len;
 	}
 	for (size_t i = 0; i < s.len && result == 0; i++)
 		note_waiting(&state, s.v[i].run.id, notes);
