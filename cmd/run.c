@@ -1,5 +1,6 @@
 #include "cmd.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -179,16 +180,35 @@ static int run_staying(struct args *args, struct ab_request *request)
 	return status;
 }
 
+/* A shell ends its loop only if we end as the command did. If that is not possible, the exit status
+ * says the same. */
+static void die_of_interrupt(void)
+{
+	sigset_t interrupt;
+
+	fflush(stdout);
+	signal(SIGINT, SIG_DFL);
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
+	raise(SIGINT);
+}
+
 int run_in_box(struct args *args, struct ab_request *request, const char *box)
 {
 	struct ab_error err = { 0 };
+	bool interrupted = false;
 	int status = 0;
+
+	request->interrupted = &interrupted;
 
 	if (request->keep || request->detach)
 		return run_staying(args, request);
 	if (box ? ab_enter(request, box, NULL, &status, &err) < 0
 		: ab_run(request, &status, &err) < 0)
 		return complain(args, &err);
+	if (interrupted)
+		die_of_interrupt();
 	return status;
 }
 

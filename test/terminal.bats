@@ -495,3 +495,14 @@ asks_behind()
 	tty_wait 'stopped for the terminal 16 times in 10 seconds'
 	tty_wait '^status=125'
 }
+
+@test "terminal: Ctrl-C ends a loop of the shell, a status of 130 does not" {
+	outer_shell
+	tty_line "for i in 1 2 3; do $AGENTBOX run -- sh -c 'echo at-'\$i'; exec sleep 100'; done"
+	tty_wait '^at-1'
+	tty_key C-c
+	tty_wait '^outer> *$'
+	! tty_matches '^at-2' || false
+	tty_line "for i in a b; do $AGENTBOX run -- sh -c 'echo at-'\$i'; exit 130'; done"
+	tty_wait '^at-b'
+}

@@ -138,7 +138,7 @@ traced()
 	traced -- sh job
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"4 file accesses were denied"* ]]
-	[[ "$stderr" == *"a protected name"*"agentbox run --deny-write '!.git/config' -- ..."* ]]
+	[[ "$stderr" == *"a protected name"*"agentbox run --deny-write '!.git/config' --deny-write '!.git/hooks' -- ..."* ]]
 	[[ "$stderr" == *"it leads to a protected name"* ]]
 	[ "$(violations .rule | sort -u)" = '"filesystem.denyWrite"' ]
 	seen '.path | endswith("project/.git")'
@@ -168,7 +168,7 @@ traced()
 	traced -- sh job
 	[[ "$output" != *secret* ]]
 	[[ "$stderr" == *"2 file accesses were denied"* ]]
-	[[ "$stderr" == *"agentbox run --deny-read '!$HOME/.ssh/id_rsa' -- ..."* ]]
+	[[ "$stderr" == *"agentbox run --deny-read '!$HOME/.ssh/id_rsa' "*" -- ..."* ]]
 	[ "$(violations '.access + " " + .rule' | sort -u)" = '"read filesystem.denyRead"' ]
 	seen '.path | endswith("/.ssh/id_rsa")'
 	seen '.path | endswith("/.gnupg/private-keys-v1.d/key")'
@@ -426,9 +426,9 @@ calls()
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"3500 file accesses were denied"* ]]
 	[[ "$stderr" == *"-f1 "*"write $HOME/same"*", 2000 times"* ]]
-	[[ "$stderr" == *"more: agentbox log "*" --denied" ]]
+	[[ "$stderr" == *"more: agentbox log "*" --denied"* ]]
 	# Nobody is told to open the whole home; what helps all is said once.
-	[ "$(grep -c 'allow it next time' <<<"$stderr")" -eq 1 ]
+	[ "$(grep -c 'allow them next time' <<<"$stderr")" -eq 1 ]
 	[[ "$stderr" != *"--write $HOME -- "* ]]
 	[ "$(violations . | wc -l)" -le 105 ]
 	record | jq -es 'map(select(.kind == "end"))[0].files_denied == 3500' >/dev/null

@@ -534,9 +534,9 @@ static void check_many(void)
 	ok(ab_ledger_deny(s.ledger, &asked, &number, &err) == 0 && number == asked.number,
 	   "what was asked about keeps its number also then");
 	ab_ledger_summary(s.ledger, &lines);
-	ok(lines.len == 1 + 3 * 10 + 1 && strstr(lines.v[0], "9098 requests were denied") &&
-		   strstr(lines.v[31], "4992 more") &&
-		   strstr(lines.v[31], "agentbox log 7kq2 --denied"),
+	ok(lines.len == 1 + 10 + 3 && strstr(lines.v[0], "9098 requests were denied") &&
+		   strstr(lines.v[11], "4992 more") &&
+		   strstr(lines.v[11], "agentbox log 7kq2 --denied"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
 	json_decref(all);
 	tear_down(&s);
@@ -595,6 +595,38 @@ static void is_line(const struct ab_strv *lines, size_t i, const char *want)
 	is_str(i < lines->len ? lines->v[i] : NULL, want, "a line of it");
 }
 
+/* What is worth recommending. */
+static void check_advice(void)
+{
+	struct ab_request_record no = { .host = "ads.example", .port = 443, .reply = AB_REPLY_NO };
+	struct ab_request_record quiet = { .host = "stats.example",
+					   .port = 443,
+					   .verdict = { .basis = AB_BASIS_QUIET,
+							.entry = "stats.example" } };
+	ab_autostrv struct ab_strv one = { 0 }, more = { 0 };
+	struct ab_error err;
+	struct stand s;
+	uint32_t number;
+
+	set_up(&s, "advice");
+	if (ab_ledger_deny(s.ledger, &quiet, &number, &err) < 0)
+		abort();
+	ab_ledger_summary(s.ledger, &one);
+	ok(one.len == 0, "a quiet host is not told");
+	if (ab_ledger_deny(s.ledger, &no, &number, &err) < 0)
+		abort();
+	deny(&s, "pypi.org", 443, AB_BASIS_NONE);
+	deny(&s, "files.pythonhosted.org", 443, AB_BASIS_NONE);
+	deny(&s, "x.example", 443, AB_BASIS_NONE);
+	ab_ledger_summary(s.ledger, &more);
+	ok(more.len == 7, "a line for each, and one remedy");
+	is_line(&more, 0, "4 requests were denied");
+	is_line(&more, 5,
+		"          allow them next time:  agentbox run --allow @pypi --allow x.example -- ...");
+	is_line(&more, 6, "          allow one always:     agentbox allow 7kq2-3 --always");
+	tear_down(&s);
+}
+
 static void check_summary(void)
 {
 	struct ab_request_record evil = { .host = "www.evil.org",
@@ -627,25 +659,27 @@ static void check_summary(void)
 	    ab_ledger_packets(s.ledger, "udp", 4, &err) < 0)
 		abort();
 	ab_ledger_summary(s.ledger, &more);
-	ok(more.len == 9, "several");
+	ok(more.len == 8, "several");
 	is_line(&more, 0, "4 requests and 7 packets were denied");
 	is_line(&more, 1,
 		"  7kq2-1  files.example.com:443  not on the allow list, "
 		"2 times");
-	is_line(&more, 4,
+	is_line(&more, 2,
 		"  7kq2-2  [::1]:80               an address of "
 		"this host");
-	is_line(&more, 5,
-		"          allow it next time:  agentbox run --allow-private "
-		"'[::1]:80' --allow ::1 -- ...");
-	is_line(&more, 6,
+	is_line(&more, 3,
 		"  7kq2-3  www.evil.org:443       on the deny list "
 		"(*.evil.org)");
-	is_line(&more, 7, "          to allow it, remove *.evil.org from network.deny");
-	is_line(&more, 8,
+	is_line(&more, 4, "          to allow it, remove *.evil.org from network.deny");
+	is_line(&more, 5,
 		"  7kq2-4  7 udp packets          only TCP connections leave "
 		"the box");
+	is_line(&more, 6,
+		"          allow them next time:  agentbox run --allow files.example.com "
+		"--allow-private '[::1]:80' --allow ::1 -- ...");
+	is_line(&more, 7, "          allow it always:     agentbox allow 7kq2-1 --always");
 	tear_down(&s);
+	check_advice();
 }
 
 static void check_unwritable(void)

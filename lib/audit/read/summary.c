@@ -28,17 +28,6 @@ static void widen_column(int *width, const char *text)
 		*width = (int)len;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool has_same_remedy(const struct ab_summary_row *a, const struct ab_summary_row *b)
-{
-	return is_same_text(a->next, b->next) && is_same_text(a->always, b->always) &&
-	       is_same_text(a->advice, b->advice);
-}
-
 static void add_row(const struct ab_summary_row *row, const int width[3], struct ab_strv *ret)
 {
 	struct ab_buf b = { 0 };
@@ -53,13 +42,77 @@ static void add_row(const struct ab_summary_row *row, const int width[3], struct
 	ab_strv_give(ret, ab_buf_take(&b));
 }
 
-static void add_remedy(const struct ab_summary_row *row, int indent, struct ab_strv *ret)
+static const char command[] = "agentbox run ", rest[] = " -- ...";
+
+/* The options in "agentbox run --allow x.y -- ..."; 0: it is another remedy. */
+static size_t get_options(const char *next, const char **ret)
 {
-	if (row->next)
+	size_t before = sizeof(command) - 1, after = sizeof(rest) - 1;
+	size_t len = next ? strlen(next) : 0;
+
+	if (len <= before + after || strncmp(next, command, before) != 0 ||
+	    strcmp(next + len - after, rest) != 0)
+		return 0;
+	*ret = next + before;
+	return len - before - after;
+}
+
+/* One command for all rows: their options, each once. */
+static void add_command(const struct ab_summary *s, int indent, struct ab_strv *ret)
+{
+	ab_autostrv struct ab_strv options = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
+	size_t rows = 0;
+
+	for (size_t i = 0; i < s->len; i++) {
+		const char *text;
+		size_t len = get_options(s->rows[i].next, &text);
+		ab_autofree char *one = ab_strndup(len ? text : "", len);
+
+		rows += len > 0;
+		if (len)
+			ab_strv_add_once(&options, one);
+	}
+	if (!rows)
+		return;
+	for (size_t i = 0; i < options.len; i++)
+		ab_buf_printf(&b, " %s", options.v[i]);
+	ab_strv_addf(ret, "%*sallow %s next time:  agentbox run%s%s", indent, "",
+		     rows == 1 ? "it" : "them", b.data, rest);
+}
+
+/* For the settings. Of commands for one row each, one is an example. */
+static void add_always(const struct ab_summary *s, int indent, struct ab_strv *ret)
+{
+	static const char example[] = "agentbox allow ";
+	ab_autostrv struct ab_strv all = { 0 };
+	size_t commands = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		if (s->rows[i].always)
+			ab_strv_add_once(&all, s->rows[i].always);
+	for (size_t i = 0; i < all.len; i++)
+		if (strncmp(all.v[i], example, sizeof(example) - 1) != 0 || commands++ == 0)
+			ab_strv_addf(ret, "%*sallow %s always:     %s", indent, "",
+				     all.len == 1 ? "it" : "one", all.v[i]);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* What is not an option, below the last row to which it applies. */
+static void add_other(const struct ab_summary *s, size_t i, int indent, struct ab_strv *ret)
+{
+	const struct ab_summary_row *row = &s->rows[i];
+	const struct ab_summary_row *after = i + 1 < s->len ? row + 1 : NULL;
+	const char *text;
+
+	if (row->next && !get_options(row->next, &text) &&
+	    !(after && is_same_text(row->next, after->next)))
 		ab_strv_addf(ret, "%*sallow it next time:  %s", indent, "", row->next);
-	if (row->always)
-		ab_strv_addf(ret, "%*sallow it always:     %s", indent, "", row->always);
-	if (row->advice)
+	if (row->advice && !(after && is_same_text(row->advice, after->advice)))
 		ab_strv_addf(ret, "%*s%s", indent, "", row->advice);
 }
 
@@ -90,12 +143,12 @@ void ab_summary_end(struct ab_summary *s, const char *headline, struct ab_strv *
 	}
 	for (size_t i = 0; i < s->len; i++) {
 		add_row(&s->rows[i], width, ret);
-		/* Print a remedy that several rows share once, below them. */
-		if (i + 1 == s->len || !has_same_remedy(&s->rows[i], &s->rows[i + 1]))
-			add_remedy(&s->rows[i], width[0] + 4, ret);
+		add_other(s, i, width[0] + 4, ret);
 	}
 	if (s->rest)
 		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied", s->rest,
 			     s->run_id);
+	add_command(s, width[0] + 4, ret);
+	add_always(s, width[0] + 4, ret);
 	free_rows(s);
 }

@@ -4,9 +4,10 @@
  * The summary of denials that a run prints on standard error when it ends. Pure.
  * A line that begins with a blank belongs to the one before.
  *
- *	1 request was denied
- *	  7kq2x-1  x.y:443  not on the allow list  curl, pid 3
- *	           allow it next time:  agentbox run --allow x.y -- ...
+ *	2 requests were denied
+ *	  7kq2x-1  x.y:443       not on the allow list  curl, pid 3
+ *	  7kq2x-2  pypi.org:443  not on the allow list  pip, pid 5
+ *	           allow them next time:  agentbox run --allow x.y --allow @pypi -- ...
  */
 #include <stdint.h>
 

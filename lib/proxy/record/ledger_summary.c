@@ -6,6 +6,7 @@
 #include "audit/read/summary.h"
 #include "audit/read/words.h"
 #include "base/data/mem.h"
+#include "policy/values/host_groups.h"
 #include "proxy/record/ledger_state.h"
 
 /* A host that was only asked about has a number but was not denied, and hosts of network.quiet are
@@ -45,18 +46,30 @@ static char *name_target(const struct ab_denial *d)
 	return ab_buf_take(&b);
 }
 
+/* Its tool needs the other hosts of a group, too. */
+static bool is_on_no_list(const struct ab_denial *d)
+{
+	return d->fault == AB_FAULT_NONE && d->basis == AB_BASIS_NONE && ab_port_usual(d->port);
+}
+
 static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_summary_row *row)
 {
 	const struct ab_denial *d = &ledger->v[number - 1];
 	struct ab_request_record r = { .verdict = { .basis = d->basis }, .fault = d->fault };
+	const char *group = ab_group_of(d->host);
 
 	ab_ledger_id(ledger, number, row->id);
 	row->about = name_target(d);
 	row->reason = ab_strdup(d->reason);
 	row->more = d->who ? ab_strdup(d->who) : NULL;
 	row->count = d->door == AB_DOOR_COUNT ? 1 : d->count;
+	/* A person has decided about this one. */
+	if (d->reply == AB_REPLY_NO)
+		return;
 	if (d->hint[0])
-		row->next = ab_strdup(d->hint);
+		row->next = group && is_on_no_list(d)
+				    ? ab_printf("agentbox run --allow @%s -- ...", group)
+				    : ab_strdup(d->hint);
 	else if (d->entry)
 		row->advice = ab_printf("to allow it, remove %s from network.deny", d->entry);
 	if (d->hint[0] && ab_request_liftable(&r))

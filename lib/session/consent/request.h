@@ -40,6 +40,7 @@ struct ab_request {
 	bool mark_shell;	  /* a shell for a person: mark its prompt */
 	bool learn;		  /* allow unknown hosts, list programs */
 	int verbose;		  /* 1: guarantees, 2: also timings */
+	bool *interrupted;	  /* set if SIGINT ended a command that had the terminal; or NULL */
 	/* A text that begins with a space continues the previous one. Not
 	 * escaped. */
 	void (*say)(void *arg, enum ab_level level, const char *text);

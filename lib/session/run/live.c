@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "session/run/run_state.h"
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
+#include "session/terminal/columns.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -223,11 +225,13 @@ static void explain_end(struct run *r)
 			"a process was ended after its limit of processor time (%s)",
 			ab_format_duration(limits->cpu_ms, limit));
 		ab_hint(&r->ended, "raise it with limits.cpu");
+	} else if (o->stopped) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0, "the command was ended by agentbox stop");
 	} else {
 		return;
 	}
-	ab_run_say(r, AB_SAY_WARNING, "%s", r->ended.text);
-	ab_run_say(r, AB_SAY_WARNING, "          %s", r->ended.hint);
+	ab_run_say(r, AB_SAY_NOTE, "%s%s%s", r->ended.text, r->ended.hint[0] ? "; " : "",
+		   r->ended.hint);
 }
 
 static int exit_status_of(const struct ab_outcome *outcome)
@@ -350,6 +354,31 @@ static void say_full(const struct run *r)
 		ab_run_say(r, AB_SAY_WARNING, "%s", full);
 }
 
+/* The columns of the terminal that shows our messages; 0: it is not one. */
+static size_t get_width(void)
+{
+	struct winsize size;
+
+	return isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+										     : 0;
+}
+
+/* A row is cut where the terminal ends; a command to copy is not. */
+static void say_denials(const struct run *r, const struct ab_strv *lines)
+{
+	size_t width = get_width();
+
+	for (size_t i = 0; i < lines->len; i++) {
+		const char *line = lines->v[i];
+		bool row = strncmp(line, "  ", 2) == 0 && line[2] != ' ';
+		ab_autobuf struct ab_buf cut = { 0 };
+
+		if (row && width)
+			ab_columns_head(&cut, line, width);
+		ab_run_say(r, AB_SAY_NOTE, "%s", cut.len ? cut.data : line);
+	}
+}
+
 /* -v: the totals that the record has, too. */
 static void say_totals(const struct run *r)
 {
@@ -448,8 +477,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	for (size_t i = 0; r->held && i < moved.len; i++)
 		if (!ab_strv_has(&r->told, moved.v[i]))
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
-	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
-	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
+	say_denials(r, &r->report.lines);
+	say_denials(r, &r->refused);
 	ab_run_say_all(r, AB_SAY_NOTE, &notes);
 	say_full(r);
 	say_totals(r);
@@ -590,5 +619,8 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	if (result < 0)
 		ab_step(err, "supervision");
 	ab_network_fini(&r->network);
+	if (r->request->interrupted && r->terminal && result == 0 && !r->outcome.timed_out)
+		*r->request->interrupted =
+			WIFSIGNALED(r->outcome.status) && WTERMSIG(r->outcome.status) == SIGINT;
 	return finish_run(r, result, ret_status, err);
 }

@@ -42,7 +42,7 @@ struct run {
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
 	struct ab_outcome outcome;
-	struct ab_error ended;	       /* the limit that ended the command; else AB_ENONE */
+	struct ab_error ended;	       /* what ended the command, if not it itself; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
 	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */

@@ -228,6 +228,14 @@ static void stop_command(void *arg, uint64_t grace_ms)
 	ab_loop_timer(&s->loop, &s->grace, grace_ms);
 }
 
+static void stop_for_client(void *arg, uint64_t grace_ms)
+{
+	struct supervisor *s = arg;
+
+	s->out.stopped = true;
+	stop_command(s, grace_ms);
+}
+
 static void timer_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -329,7 +337,7 @@ static int open_steering(struct supervisor *s)
 {
 	struct ab_steering_hands hands = { .loop = &s->loop,
 					   .box_network = s->what->box_network,
-					   .stop = stop_command,
+					   .stop = stop_for_client,
 					   .fail = fail_run,
 					   .redraw = request_redraw,
 					   .arg = s };

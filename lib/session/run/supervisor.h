@@ -55,6 +55,7 @@ struct ab_supervision {
 struct ab_outcome {
 	int status; /* wait status of the command */
 	bool timed_out;
+	bool stopped;		/* by a client of the control socket */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
