@@ -308,6 +308,22 @@ records()
 	done
 }
 
+@test "prompt: why nobody was asked is said, unless nobody should be" {
+	local -a WAY
+
+	find_way
+	run timeout 240 "${WAY[@]}" bash -c "$AGENTBOX run -- sh -c '$fetch' 2>&1 </dev/null | cat" 3>&-
+	[[ "$output" == *"got=403"*"nobody was asked: standard output is a pipe; with --unknown ask"* ]]
+	tty_start env TERM=dumb "${WAY[@]}" "$AGENTBOX" run -- sh -c "$fetch"
+	tty_end
+	[[ "$output" == *"got=403"*"nobody was asked: TERM is dumb"* ]]
+	for way in "--unknown deny" -q; do
+		run timeout 240 "${WAY[@]}" bash -c "$AGENTBOX run $way -- sh -c '$fetch' 2>&1 </dev/null | cat" 3>&-
+		[[ "$output" == *"got=403"* && "$output" != *"nobody was asked"* ]]
+	done
+	[[ "$output" != *agentbox* ]]
+}
+
 @test "prompt: nothing is drawn on a terminal that cannot" {
 	local -a WAY
 

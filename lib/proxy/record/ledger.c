@@ -364,6 +364,9 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 	struct ab_denial *d = find_or_add(ledger, r, &number);
 
 	ledger->totals.denied++;
+	ledger->totals.unasked +=
+		r->fault == AB_FAULT_NONE && r->reply == AB_REPLY_NONE &&
+		(r->verdict.basis == AB_BASIS_NONE || r->verdict.basis == AB_BASIS_PORT);
 	if (d)
 		d->count++;
 	if ((d ? write_denial(ledger, d, number, r, err)

@@ -167,6 +167,7 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 
 struct ab_ledger_totals {
 	uint64_t allowed, denied, failed; /* requests */
+	uint64_t unasked;		  /* of the denied: on no list, and nobody was asked */
 	uint64_t bytes_up, bytes_down;
 };
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret);

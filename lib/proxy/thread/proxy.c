@@ -329,6 +329,7 @@ static int fill_report(struct ab_proxy *p, struct ab_proxy_report *ret, struct a
 	ab_ledger_totals(p->engine.ledger, &totals);
 	ret->allowed = totals.allowed;
 	ret->denied = totals.denied;
+	ret->unasked = totals.unasked;
 	ret->failed = totals.failed;
 	ret->bytes_up = totals.bytes_up;
 	ret->bytes_down = totals.bytes_down;

@@ -75,6 +75,7 @@ void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value, size_t
 
 struct ab_proxy_report {
 	uint64_t allowed, denied, failed;
+	uint64_t unasked; /* of the denied: on no list, and nobody was asked */
 	uint64_t bytes_up, bytes_down;
 	struct ab_strv lines; /* denials, for the user */
 };

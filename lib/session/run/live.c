@@ -478,6 +478,11 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		if (!ab_strv_has(&r->told, moved.v[i]))
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	say_denials(r, &r->report.lines);
+	if (r->unasked && r->report.unasked)
+		ab_run_say(r, AB_SAY_NOTE,
+			   "nobody was asked: %s; with --unknown ask you can answer from another "
+			   "terminal: agentbox watch",
+			   r->unasked);
 	say_denials(r, &r->refused);
 	ab_run_say_all(r, AB_SAY_NOTE, &notes);
 	say_full(r);

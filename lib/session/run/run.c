@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/write/log.h"
@@ -50,6 +51,7 @@
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
 #include "session/terminal/terminal.h"
+#include "session/terminal/tty.h"
 #include "session/writes/writes.h"
 
 /* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
@@ -144,8 +146,12 @@ static int open_control(struct run *r, struct ab_error *err)
 	setup.approver = r->request->approver != NULL;
 	setup.prompt = r->prompt;
 	/* The clients of a box that stays show what it asks, if it was started on a terminal. */
-	if (asks && !ab_steering_asks(&setup) && !r->rows)
+	if (asks && !ab_steering_asks(&setup) && !r->rows) {
 		policy->net.unknown = AB_UNKNOWN_DENY;
+		r->unasked = ab_tty_dumb() ? "TERM is dumb"
+			     : r->piped	   ? r->piped
+					   : "there is no terminal";
+	}
 	return 0;
 }
 
@@ -234,6 +240,20 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 	}
 }
 
+/* A pipe's other end may use the terminal, so questions are not asked there. */
+static const char *find_pipe(void)
+{
+	static const char *const names[] = { "standard input is a pipe",
+					     "standard output is a pipe",
+					     "standard error is a pipe" };
+	struct stat st;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+			return names[fd];
+	return NULL;
+}
+
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
@@ -252,6 +272,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
+	r->piped = find_pipe();
 	spec->stay = r->apart;
 	if (spec->tty) {
 		if (r->prepared->policy->raw_terminal)

@@ -41,6 +41,8 @@ struct run {
 	struct ab_violations *violations;
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
+	const char *piped;	       /* a stream that is a pipe, or NULL */
+	const char *unasked;	       /* why nobody is asked about hosts; NULL: somebody is */
 	struct ab_outcome outcome;
 	struct ab_error ended;	       /* what ended the command, if not it itself; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
