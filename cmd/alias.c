@@ -1,11 +1,28 @@
 #include "cmd.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option options_alias[] = {
 	{ "fish", 0, OPT_FLAG, ID_FISH, NULL, NULL, "print functions for fish" },
+	{ "install", 0, OPT_FLAG, ID_INSTALL, NULL, NULL,
+	  "add it to your shell's start-up file" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "with --install: do not ask" },
 	{ 0 },
+};
+
+/* How a shell gets the functions when it starts. */
+static const struct startup {
+	char shell[8], file[32], before[72], after[12];
+} startups[] = {
+	{ "bash", ".bashrc", "command -v agentbox >/dev/null && eval \"$(agentbox alias", ")\"" },
+	{ "zsh", ".zshrc", "command -v agentbox >/dev/null && eval \"$(agentbox alias", ")\"" },
+	{ "fish", ".config/fish/config.fish", "type -q agentbox; and agentbox alias --fish",
+	  " | source" },
 };
 
 /* The name becomes shell code, so it must not contain special characters. */
@@ -27,31 +44,139 @@ static void print_alias(const char *name, const struct ab_strv *profiles, bool f
 		printf("%s() { agentbox run %s-- %s \"$@\"; }\n", name, option, name);
 }
 
+static const struct startup *find_startup(const struct args *args)
+{
+	const char *shell = given(args, ID_FISH) ? "fish" : getenv("SHELL");
+	const char *slash = shell ? strrchr(shell, '/') : NULL;
+
+	shell = slash ? slash + 1 : shell ? shell : "";
+	for (size_t i = 0; i < sizeof(startups) / sizeof(startups[0]); i++)
+		if (strcmp(startups[i].shell, shell) == 0)
+			return &startups[i];
+	return NULL;
+}
+
+/* Does a line of the file, which may be missing, define a function for this name? */
+static bool has_alias(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "re");
+	ab_autofree char *line = NULL;
+	size_t room = 0, len = strlen(name);
+	bool found = false;
+
+	while (file && !found && getline(&line, &room, file) > 0) {
+		const char *p = strstr(line, "agentbox alias ");
+
+		for (p = p && line[strspn(line, " \t")] != '#' ? p : NULL; p && *p && !found; p++)
+			found = p[-1] == ' ' && strncmp(p, name, len) == 0 &&
+				strchr(" )|\n", p[len]);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* One write at the end of the file: nothing else in it changes, and a link stays one. */
+static int append_line(const char *path, const char *line)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	ssize_t n = fd < 0 ? -1 : write(fd, line, strlen(line));
+
+	if (n != (ssize_t)strlen(line) || close(fd) < 0) {
+		tell_in(COLOUR_RED, "cannot change %s: %m", path);
+		return 1;
+	}
+	return 0;
+}
+
+static int install_aliases(const struct args *args, const struct ab_strv *names)
+{
+	const struct startup *s = find_startup(args);
+	ab_autofree char *path = NULL;
+	ab_autobuf struct ab_buf line = { 0 };
+	size_t missing = 0;
+
+	if (!s || !args->input.home)
+		return misuse(args->command,
+			      "--install knows bash, zsh and fish; add this to the start-up file "
+			      "of your shell: eval \"$(agentbox alias %s)\"",
+			      names->v[0]);
+	path = ab_printf("%s/%s", args->input.home, s->file);
+	/* The last line may have no end. */
+	ab_buf_printf(&line, "\n%s", s->before);
+	for (size_t i = 0; i < names->len; i++)
+		if (!has_alias(path, names->v[i])) {
+			ab_buf_printf(&line, " %s", names->v[i]);
+			missing++;
+		}
+	ab_buf_printf(&line, "%s\n", s->after);
+	if (!missing) {
+		printf("%s has it already\n", path);
+		return 0;
+	}
+	printf("%s gets this line:\n  %s", path, line.data + 1);
+	if (!given(args, ID_YES)) {
+		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+			fflush(stdout);
+			tell("not changed: there is no terminal to ask on; add --yes");
+			return 1;
+		}
+		if (!confirm("Add it?"))
+			return 1;
+	}
+	if (append_line(path, line.data))
+		return 1;
+	printf("added; it counts for shells that start from now on\n");
+	return 0;
+}
+
+/* Names that are programs, or have a profile; -1, or an exit status after an error message. */
+static int choose_names(const struct args *args, const struct ab_strv *profiles,
+			struct ab_strv *ret)
+{
+	for (size_t i = 0; i < args->nrest; i++)
+		if (!is_name(args->rest[i]))
+			return misuse(args->command, "invalid program name \"%s\"", args->rest[i]);
+	for (size_t i = 0; i < args->nrest; i++)
+		if (ab_caller_finds(args->rest[i]) || ab_strv_has(profiles, args->rest[i]))
+			ab_strv_add(ret, args->rest[i]);
+		else
+			tell_in(COLOUR_RED,
+				"there is no program '%s' on PATH, and no profile of that name",
+				args->rest[i]);
+	return ret->len ? -1 : 1;
+}
+
 static int alias_main(struct args *args)
 {
-	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 };
+	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 }, names = { 0 };
 	struct ab_error err = { 0 };
 	int status = check_words(args, 1, SIZE_MAX);
 
 	if (status >= 0)
 		return status;
+	if (given(args, ID_YES) && !given(args, ID_INSTALL))
+		return misuse(args->command, "--yes needs --install");
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
 	ab_policy_profiles(&args->input, &profiles, &docs);
-	for (size_t i = 0; i < args->nrest; i++)
-		if (!is_name(args->rest[i]))
-			return misuse(args->command, "invalid program name \"%s\"", args->rest[i]);
-	for (size_t i = 0; i < args->nrest; i++)
-		print_alias(args->rest[i], &profiles, given(args, ID_FISH));
-	return 0;
+	status = choose_names(args, &profiles, &names);
+	if (status >= 0)
+		return status;
+	if (given(args, ID_INSTALL))
+		return install_aliases(args, &names);
+	for (size_t i = 0; i < names.len; i++)
+		print_alias(names.v[i], &profiles, given(args, ID_FISH));
+	return names.len == args->nrest ? 0 : 1;
 }
 
 const struct command command_alias = {
 	.name = "alias",
-	.usage = "[--fish] PROGRAM...",
+	.usage = "[--fish] [--install [-y]] PROGRAM...",
 	.summary = "print shell functions that run programs in the box",
 	.more = "For bash and zsh:  eval \"$(agentbox alias claude)\"\n"
-		"If a profile has the same name as the program, the function uses it.",
+		"If a profile has the same name as the program, the function uses it. --install\n"
+		"shows the line for the start-up file of your shell (SHELL), and adds it.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_alias },

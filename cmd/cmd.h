@@ -95,6 +95,7 @@ enum option_id {
 	ID_READ,
 	ID_USER,
 	ID_WRITE,
+	ID_INSTALL,
 	ID_HELP,
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 static const struct option options_learn[] = {
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print one object: policy, notes, status" },
 	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL, "save it as a profile, or add it to one" },
 	{ 0 },
 };
@@ -94,6 +95,26 @@ static int save_profile(const struct args *args, const struct ab_policy_input *i
 	return 0;
 }
 
+/* The policy is JSON already, on several lines. */
+static void print_lesson_json(const struct ab_lesson *lesson, int status)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	bool quoted = false;
+
+	ab_buf_puts(&b, "{\"policy\":");
+	for (const char *p = lesson->policy; *p; p++) {
+		if (quoted && *p == '\\' && p[1])
+			ab_buf_add(&b, p++, 1);
+		else if (*p == '"')
+			quoted = !quoted;
+		if (quoted || !strchr(" \n\t", *p))
+			ab_buf_add(&b, p, 1);
+	}
+	ab_buf_puts(&b, ",\"notes\":");
+	ab_buf_json_list(&b, &lesson->notes);
+	printf("%s,\"status\":%d}\n", b.data, status);
+}
+
 /* Print what was learned. Returns the command's status unless this fails. */
 static int print_lesson(const struct args *args, const struct ab_policy_input *input,
 			const char *result, int status)
@@ -103,11 +124,14 @@ static int print_lesson(const struct args *args, const struct ab_policy_input *i
 
 	if (ab_learn(input, result, &lesson, &err) < 0)
 		return complain(args, &err);
-	if (!given(args, ID_QUIET))
+	if (!given(args, ID_QUIET) && !given(args, ID_JSON))
 		tell_notes(&lesson.notes);
 	if (status)
 		tell("the command ended with status %d, so it may need more than this", status);
-	fputs(lesson.policy, stdout);
+	if (given(args, ID_JSON))
+		print_lesson_json(&lesson, status);
+	else
+		fputs(lesson.policy, stdout);
 	if (save_profile(args, input, &lesson, &err) < 0)
 		status = complain(args, &err);
 	ab_lesson_fini(&lesson);

@@ -5,6 +5,7 @@
 
 static const struct option options_stop[] = {
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every active run" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
 	{ "grace", 0, OPT_VALUE, ID_GRACE, "DURATION", NULL, "time between TERM and KILL (5s)" },
 	{ 0 },
 };
@@ -16,6 +17,15 @@ static void report_slow_stop(void *arg, size_t left)
 		tell(left == 1 ? "waiting for the run to end ..."
 			       : "waiting for %zu runs to end ...",
 		     left);
+}
+
+static void print_stopped(size_t stopped, const struct ab_strv *notes)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"stopped\":%zu,\"notes\":", stopped);
+	ab_buf_json_list(&b, notes);
+	printf("%s}\n", b.data);
 }
 
 static int stop_main(struct args *args)
@@ -37,6 +47,10 @@ static int stop_main(struct args *args)
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_runs_stop(&args->input, &how, &ended, &notes, &err) < 0)
 		return complain(args, &err);
+	if (given(args, ID_JSON)) {
+		print_stopped(stopped, &notes);
+		return 0;
+	}
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
 	for (size_t i = 0; i < ended.len; i++) {
@@ -51,7 +65,7 @@ static int stop_main(struct args *args)
 
 const struct command command_stop = {
 	.name = "stop",
-	.usage = "[--grace DURATION] RUN... | --all",
+	.usage = "[--json] [--grace DURATION] RUN... | --all",
 	.summary = "end a run",
 	.more = "The command gets TERM; everything that is left in the box after the grace period\n"
 		"gets KILL. RUN is an id or a name (agentbox ps). Returns when the run has ended,\n"

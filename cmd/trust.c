@@ -5,6 +5,7 @@
 
 static const struct option options_trust[] = {
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "trust it without asking" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON, and do not ask" },
 	{ "revoke", 0, OPT_FLAG, ID_REVOKE, NULL, NULL, "no longer trust it" },
 	{ 0 },
 };
@@ -51,6 +52,31 @@ static int get_consent(const struct args *args)
 	return 1;
 }
 
+/* What a script needs to ask a person itself, and then --yes. */
+static int trust_json(const struct args *args, const struct ab_trust_review *r)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	struct ab_error err = { 0 };
+	bool trusted = r->state == AB_TRUST_HOLDS;
+
+	if (!trusted && given(args, ID_YES)) {
+		if (ab_trust_record(&args->input, r, &err) < 0)
+			return complain(args, &err);
+		trusted = true;
+	}
+	ab_buf_puts(&b, "{\"file\":");
+	ab_buf_json(&b, r->path);
+	ab_buf_printf(&b, ",\"trusted\":%s,\"changed\":%s,\"diff\":", trusted ? "true" : "false",
+		      r->state == AB_TRUST_CHANGED ? "true" : "false");
+	ab_buf_json_list(&b, &r->diff);
+	ab_buf_puts(&b, ",\"widens\":");
+	ab_buf_json_list(&b, &r->widens);
+	ab_buf_puts(&b, ",\"tightens\":");
+	ab_buf_json_list(&b, &r->tightens);
+	printf("%s}\n", b.data);
+	return trusted ? 0 : 1;
+}
+
 static int trust_file(const struct args *args, const struct ab_trust_review *r)
 {
 	ab_autofree char *path = ab_escape(r->path);
@@ -78,7 +104,10 @@ static int revoke_trust(const struct args *args, const char *file)
 
 	if (ab_trust_revoke(&args->input, file, &had, &err) < 0)
 		return complain(args, &err);
-	puts(had ? "no longer trusted" : "it was not trusted");
+	if (given(args, ID_JSON))
+		printf("{\"trusted\":false,\"revoked\":%s}\n", had ? "true" : "false");
+	else
+		puts(had ? "no longer trusted" : "it was not trusted");
 	return 0;
 }
 
@@ -99,7 +128,7 @@ static int trust_main(struct args *args)
 		return revoke_trust(args, file);
 	if (ab_trust_review(&args->input, file, &review, &err) < 0)
 		return complain(args, &err);
-	status = trust_file(args, &review);
+	status = given(args, ID_JSON) ? trust_json(args, &review) : trust_file(args, &review);
 	ab_trust_review_fini(&review);
 	return status;
 }

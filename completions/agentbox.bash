@@ -19,14 +19,14 @@ _agentbox_options()
 	shell) echo "$policy" ;;
 	attach) echo '--quiet -q' ;;
 	exec) echo "--json $running $policy" ;;
-	learn) echo "--save= $running $policy" ;;
+	learn) echo "--json --save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ps) echo '--all -a --json' ;;
 	ports | publish) echo '--json' ;;
 	why) echo '--json --read --write --profile= --config= --workspace=' ;;
 	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
 	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
-	stop) echo '--all --grace=' ;;
+	stop) echo '--all --json --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
 	layers | 'layers list' | 'layers refresh') echo '--json' ;;
 	'layers rm') echo '--yes -y' ;;
@@ -45,7 +45,7 @@ _agentbox_options()
 	'policy explain') echo "--command= -c= --verbose -v --json $policy" ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
-	trust) echo '--yes -y --revoke' ;;
+	trust) echo '--yes -y --json --revoke' ;;
 	allow | deny) echo '--run= --always --project --user --undo --for= --json' ;;
 	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
 	discard) echo '--home --yes -y --json' ;;
@@ -56,7 +56,7 @@ _agentbox_options()
 	'hook list' | 'hook status') echo '--json' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
-	alias) echo '--fish' ;;
+	alias) echo '--fish --install --yes -y' ;;
 	version) echo '--json' ;;
 	help) echo '--man' ;;
 	esac

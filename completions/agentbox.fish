@@ -278,6 +278,7 @@ complete -c agentbox -n '__agentbox_running run' -l dry-run -d 'Show what it may
 complete -c agentbox -n '__agentbox_running run' -l json -d 'With --dry-run: print JSON'
 complete -c agentbox -n '__agentbox_running run' -l result -r -F -d 'Write the result of the run here, as JSON'
 complete -c agentbox -n '__agentbox_running exec' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_running learn' -l json -d 'Print one object'
 complete -c agentbox -n '__agentbox_running learn' -l save -x -d 'Save what was learned as a profile'
 for in in run exec learn
     complete -c agentbox -n "__agentbox_in $in" -a '(__agentbox_foreign)'
@@ -294,6 +295,7 @@ complete -c agentbox -n '__agentbox_in ps' -l all -s a -d 'Also runs with change
 complete -c agentbox -n '__agentbox_in ps' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in watch' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in stop' -l all -d 'Every active run'
+complete -c agentbox -n '__agentbox_in stop' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in stop' -l grace -x -d 'Time between TERM and KILL'
 complete -c agentbox -n '__agentbox_in stop' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in gc' -l older -x -d 'Remove runs that ended longer ago'
@@ -387,6 +389,7 @@ complete -c agentbox -n '__agentbox_in secrets check' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_any_secrets)'
 
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
+complete -c agentbox -n '__agentbox_in trust' -l json -d 'Print JSON, and do not ask'
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'No longer trust it'
 complete -c agentbox -n '__agentbox_in trust' -F
 
@@ -403,6 +406,8 @@ for at in '__agentbox_at hook install' '__agentbox_at hook uninstall' '__agentbo
     complete -c agentbox -n $at -a 'claude-code codex copilot cursor gemini windsurf'
 end
 complete -c agentbox -n '__agentbox_in alias' -l fish -d 'Print functions for fish'
+complete -c agentbox -n '__agentbox_in alias' -l install -d 'Add a line to the start-up file of your shell'
+complete -c agentbox -n '__agentbox_in alias' -l yes -s y -d 'With --install: do not ask'
 complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
 for in in '__agentbox_in allow' '__agentbox_in deny'
     complete -c agentbox -n $in -l run -x -a '(__agentbox_runs)' -d 'The run to change'

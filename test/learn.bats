@@ -87,6 +87,9 @@ clean_project()
 	[ "$(jq -c . <<<"$output")" = '{"extends":"default"}' ]
 	[[ "$stderr" == *"these connections failed"*"  none-such.test"*"  refused.test"* ]]
 	[[ "$stderr" == *"ended with status 3"* ]]
+	agentbox_split learn --yes --json -c 'curl -fsS http://refused.test/; exit 3'
+	[ "$(wc -l <<<"$output")" -eq 1 ]
+	jq -e '.policy.extends == "default" and .status == 3 and (.notes | length > 0)' <<<"$output"
 }
 
 @test "learn: a profile without a network gets a filtered one, and the policy too" {

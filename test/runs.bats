@@ -101,7 +101,7 @@ open("ready-web", "w"); time.sleep(300)'
 	agentbox ps
 	[[ "${lines[1]}" =~ \ 3456\ +python3 ]]
 	agentbox ports web
-	[ "$output" = 3456 ]
+	[[ "$output" == "3456 "* ]]
 	agentbox stop web
 	gone
 }
@@ -202,8 +202,9 @@ open("ready-web", "w"); time.sleep(300)'
 
 @test "stop: by id and by name, the command first hears TERM" {
 	begin one -- sh -c 'trap "touch heard; exit 7" TERM; touch ready-one; while :; do sleep 0.1; done'
-	agentbox stop "$(id_of one)"
+	agentbox stop --json "$(id_of one)"
 	[ "$status" -eq 0 ]
+	[ "$output" = '{"stopped":1,"notes":[]}' ]
 	[ -e heard ]
 	agentbox stop one
 	[ "$status" -eq 1 ]

@@ -193,6 +193,20 @@ not_widened()
 	[ -z "$stderr" ]
 }
 
+@test "trust: --json has what a script needs, and asks nobody" {
+	printf '{ "network": { "allow": ["x.example"] } }' >.agentbox.json
+	agentbox_split trust --json
+	[ "$status" -eq 1 ]
+	jq -e '.trusted == false and .changed == false and (.file | endswith("/.agentbox.json")) and
+		(.diff | length > 0) and (.widens | length > 0)' <<<"$output"
+	agentbox_split trust --json --yes
+	[ "$status" -eq 0 ]
+	jq -e '.trusted' <<<"$output"
+	[ "$("$AGENTBOX" trust --json --revoke)" = '{"trusted":false,"revoked":true}' ]
+	agentbox_split trust --json
+	jq -e '.trusted == false' <<<"$output"
+}
+
 @test "trust: on a terminal it asks, and only y is a yes" {
 	need program:tmux
 	project "$wide"
