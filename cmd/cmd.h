@@ -186,6 +186,13 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret);
 /* The width of the terminal; 0: standard output is not one. */
 size_t output_columns(void);
 
+/* hook.c: the policy options as given, for another command line. */
+void collect_policy_options(struct args *args, struct ab_strv *options);
+/* Show a change of a settings file, ask, and write it. `done` and `nothing` are said
+ * afterwards. */
+int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
+	       const char *nothing);
+
 /* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);
 /* "show" of "config", or NULL after an error message. */
@@ -299,6 +306,7 @@ extern const struct command command_rules;
 extern const struct command command_secrets;
 extern const struct command command_trust;
 extern const struct command command_hook;
+extern const struct command command_mcp;
 extern const struct command command_alias;
 extern const struct command command_approvals;
 extern const struct command command_allow;

@@ -45,7 +45,7 @@ static const struct option options_survey[] = {
  * a file becomes an absolute path: an agent changes folders, and another project
  * may have a file of the same name.
  */
-static void collect_policy_options(struct args *args, struct ab_strv *options)
+void collect_policy_options(struct args *args, struct ab_strv *options)
 {
 	static const struct {
 		enum option_id id;
@@ -173,7 +173,7 @@ static bool may_write(const struct args *args)
 	return false;
 }
 
-static int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
+int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
 		      const char *nothing)
 {
 	ab_autofree char *path = ab_escape(plan->path);

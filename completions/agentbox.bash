@@ -56,6 +56,8 @@ _agentbox_options()
 	'hook list' | 'hook status') echo '--json' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
+	'mcp serve') echo "$policy" ;;
+	'mcp wrap') echo "--undo --yes -y $policy" ;;
 	alias) echo '--fish --install --yes -y' ;;
 	version) echo '--json' ;;
 	help) echo '--man' ;;
@@ -67,7 +69,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version --help --version --color' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook mcp alias completion help version --help --version --color' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show get set unset edit check path reload schema' ;;
@@ -78,6 +80,7 @@ _agentbox_words()
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
 	quarantine) echo 'list show restore' ;;
+	mcp) echo 'serve wrap' ;;
 	hook) echo 'install uninstall list status claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }

@@ -172,6 +172,7 @@ complete -c agentbox -n __agentbox_at -a apply -d 'Take changes of a layer over'
 complete -c agentbox -n __agentbox_at -a discard -d 'Drop changes of a layer'
 complete -c agentbox -n __agentbox_at -a undo -d 'Take the last apply back'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
+complete -c agentbox -n __agentbox_at -a mcp -d 'Let any agent use the box over the Model Context Protocol'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a completion -d 'Print what makes a shell complete agentbox'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help or the manual page of a command'
@@ -179,7 +180,7 @@ complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the bu
 complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
 complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook alias completion help version agentbox agentbox.json'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook mcp alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show the settings in force here, and their origins'
 complete -c agentbox -n '__agentbox_at config' -a get -d 'Print one value in force here'
@@ -202,6 +203,8 @@ complete -c agentbox -n '__agentbox_at layers' -a refresh -d 'Replace old copies
 complete -c agentbox -n '__agentbox_at quarantine' -a list -d 'List the files in quarantine'
 complete -c agentbox -n '__agentbox_at quarantine' -a show -d 'Show a file in quarantine'
 complete -c agentbox -n '__agentbox_at quarantine' -a restore -d 'Put files back'
+complete -c agentbox -n '__agentbox_at mcp' -a serve -d 'Serve the tools run, check, why and log'
+complete -c agentbox -n '__agentbox_at mcp' -a wrap -d 'Make MCP servers run in boxes'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Add the hook to an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a uninstall -d 'Remove the hook from an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a list -d 'Show which agents have the hook'
@@ -213,7 +216,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every so
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in mcp' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -223,7 +226,7 @@ function __agentbox_hook
 end
 
 # Policy options: run, check, config show, policy explain, secrets and the hooks.
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' '__agentbox_in mcp serve' '__agentbox_in mcp wrap' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -405,6 +408,9 @@ end
 for at in '__agentbox_at hook install' '__agentbox_at hook uninstall' '__agentbox_at hook status'
     complete -c agentbox -n $at -a 'claude-code codex copilot cursor gemini windsurf'
 end
+complete -c agentbox -n '__agentbox_in mcp wrap' -l undo -d 'Restore the commands of the servers'
+complete -c agentbox -n '__agentbox_in mcp wrap' -l yes -s y -d 'Write without asking'
+complete -c agentbox -n '__agentbox_in mcp wrap' -F
 complete -c agentbox -n '__agentbox_in alias' -l fish -d 'Print functions for fish'
 complete -c agentbox -n '__agentbox_in alias' -l install -d 'Add a line to the start-up file of your shell'
 complete -c agentbox -n '__agentbox_in alias' -l yes -s y -d 'With --install: do not ask'

@@ -29,6 +29,7 @@
  *	ab_gc_run		remove old records and layers (steer/runs/gc_command.h)
  *	ab_layers_*		kept layers (steer/layers/layers.h)
  *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
+ *	ab_mcp_*		a server of the Model Context Protocol (steer/mcp/mcp.h)
  *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
  *	ab_connect		a connection out of the box (steer/client/connect.h)
  *	ab_apply_*		apply, discard and undo changes of layers (layer/apply/apply.h,
@@ -85,6 +86,8 @@
 #include "steer/init/init.h"
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"
+#include "steer/mcp/mcp.h"
+#include "steer/mcp/mcp_wrap.h"
 #include "steer/permit/permit.h"
 #include "steer/preview/preview.h"
 #include "steer/quarantine/quarantined.h"

@@ -1,0 +1,108 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options_wrap[] = {
+	{ "undo", 0, OPT_FLAG, ID_UNDO, NULL, NULL, "restore the servers' own commands" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	{ 0 },
+};
+
+static int wrap_main(struct args *args)
+{
+	ab_autostrv struct ab_strv options = { 0 }, notes = { 0 };
+	struct ab_mcp_wrap wrap = { .undo = given(args, ID_UNDO) };
+	struct ab_hook_plan plan;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	collect_policy_options(args, &options);
+	wrap.path = args->rest[0];
+	wrap.options = (const char *const *)options.v;
+	wrap.noptions = options.len;
+	if (ab_mcp_wrap_plan(&wrap, &plan, &notes, &err) < 0)
+		return complain(args, &err);
+	for (size_t i = 0; i < notes.len; i++)
+		tell("%s", notes.v[i]);
+	status = apply_plan(args, &plan, "written; takes effect when the agent restarts",
+			    wrap.undo ? "has no server that runs in a box"
+				      : "has no server left to wrap");
+	ab_hook_plan_fini(&plan);
+	return status;
+}
+
+/* "mcp wrap FILE"; everything else is the server's. */
+static const struct command mcp_wrap = {
+	.name = "mcp wrap",
+	.usage = "[OPTIONS] FILE",
+	.summary = "make the MCP servers of a settings file run in boxes",
+	.more = "FILE is a JSON file such as .mcp.json. Each server's command becomes agentbox\n"
+		"run with these policy options, and gets its variables (shows the change first).\n"
+		"\n"
+		"Example: agentbox mcp wrap --allow @github .mcp.json",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_wrap },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = wrap_main,
+};
+
+static int serve_main(struct args *args)
+{
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 || ab_mcp_serve(&args->input, &err) < 0)
+		return complain(args, &err);
+	return 0;
+}
+
+static const struct command mcp_serve = {
+	.name = "mcp serve",
+	.usage = "[OPTIONS]",
+	.summary = "serve the tools run, check, why and log on standard input and output",
+	.more = "An agent starts it and writes one JSON-RPC message per line. Commands run under\n"
+		"the policy of the current folder and these options.\n"
+		"\n"
+		"Example: claude mcp add agentbox -- agentbox mcp serve",
+	.groups =
+		(const struct option_group[]){
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = serve_main,
+};
+
+/* Without a subcommand: the server, as most clients are configured. */
+static int mcp_main(struct args *args)
+{
+	return args->nrest ? sub_main(args) : serve_main(args);
+}
+
+const struct command command_mcp = {
+	.name = "mcp",
+	.usage = "[serve | wrap]",
+	.summary = "let any agent use the box over the Model Context Protocol",
+	.more = "Without a subcommand: mcp serve.",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs =
+		(const struct command *const[]){
+			&mcp_serve,
+			&mcp_wrap,
+			NULL,
+		},
+	.main = mcp_main,
+};

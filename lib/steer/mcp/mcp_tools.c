@@ -1,0 +1,287 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/read/query.h"
+#include "audit/show/lines.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "session/consent/check.h"
+#include "session/consent/request.h"
+#include "session/run/in_child.h"
+#include "shell/judge/judge_report.h"
+#include "steer/mcp/mcp.h"
+#include "steer/runs/records.h"
+#include "steer/why/why.h"
+
+enum { LINES = 100, LINES_MAX = 1000, SECONDS_MAX = 86400 };
+
+static const char *get_text(json_t *arguments, const char *name)
+{
+	return json_string_value(json_object_get(arguments, name));
+}
+
+static void add_lines(struct ab_buf *b, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		ab_autofree char *line = ab_strndup(text, len);
+
+		ab_buf_escape(b, line);
+		ab_buf_puts(b, "\n");
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void fail_tool(struct ab_mcp_result *ret, const struct ab_error *err)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "agentbox: ");
+	add_lines(&b, err->text);
+	add_lines(&b, err->hint);
+	free(ret->text);
+	ret->text = ab_buf_take(&b);
+	ret->failed = true;
+}
+
+/* A folder in the workspace; no other, because it would become writable. */
+static int find_folder(const struct ab_policy_input *input, const char *cwd, char **ret,
+		       struct ab_error *err)
+{
+	ab_autofree char *clean = ab_path_resolve(cwd ? cwd : ".", input->cwd, input->home);
+	ab_autofree char *real = clean ? realpath(clean, NULL) : NULL;
+	ab_autofree char *top = realpath(input->workspace ? input->workspace : input->cwd, NULL);
+
+	if (!real || !top || !ab_path_within(real, top))
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "cwd must be a folder in the workspace of this server");
+	*ret = ab_take(real);
+	return 0;
+}
+
+static void collect_message(void *arg, enum ab_level level, const char *text)
+{
+	struct ab_buf *b = arg;
+
+	if (level == AB_SAY_DETAIL)
+		return;
+	ab_buf_printf(b, "%s", text[0] == ' ' ? "" : "agentbox: ");
+	ab_buf_escape(b, text);
+	ab_buf_puts(b, "\n");
+}
+
+/* At most AB_MCP_TEXT_MAX bytes of a captured stream. */
+static void add_stream(struct ab_buf *b, json_t *object, const char *name)
+{
+	json_t *value = json_object_get(object, name);
+	size_t len = json_string_length(value), kept = len;
+
+	if (!value) {
+		ab_buf_printf(b, "--- %s is not text\n", name);
+		return;
+	}
+	if (!len)
+		return;
+	if (kept > AB_MCP_TEXT_MAX) {
+		kept = AB_MCP_TEXT_MAX;
+		while (kept && (json_string_value(value)[kept] & 0xc0) == 0x80)
+			kept--;
+	}
+	ab_buf_printf(b, "--- %s%s\n", name, kept < len ? " (its beginning)" : "");
+	for (size_t i = 0; i < kept; i++) {
+		char c = json_string_value(value)[i];
+
+		ab_buf_add(b, c ? &c : "?", 1);
+	}
+	if (json_string_value(value)[kept - 1] != '\n')
+		ab_buf_puts(b, "\n");
+}
+
+static void write_run(const struct ab_child_run *run, const struct ab_buf *said, int status,
+		      struct ab_mcp_result *ret)
+{
+	ab_autobuf struct ab_buf json = { 0 };
+	struct ab_buf text = { 0 };
+	json_error_t why;
+
+	ab_buf_puts(&json, run->result ? run->result : "{}");
+	ab_result_add_streams(&json, &run->out, &run->err);
+	ret->structured = json_loadb(json.data, json.len, JSON_ALLOW_NUL, &why);
+	ab_buf_printf(&text, "exit status: %d\n", status);
+	if (said->len)
+		ab_buf_add(&text, said->data, said->len);
+	add_stream(&text, ret->structured, "stdout");
+	add_stream(&text, ret->structured, "stderr");
+	/* The output is in the text. */
+	json_object_del(ret->structured, "stdout");
+	json_object_del(ret->structured, "stderr");
+	ret->text = ab_buf_take(&text);
+}
+
+/* A command starts in the folder in which its run does. */
+static int run_there(const struct ab_request *request, struct ab_child_run *ret, int *ret_status,
+		     struct ab_error *err)
+{
+	ab_autoclose int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int result;
+
+	if (here < 0 || chdir(request->policy.cwd) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "go to %s", request->policy.cwd);
+	result = ab_run_in_child(request, AB_MCP_TEXT_MAX, ret, ret_status, err);
+	if (fchdir(here) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "go back from %s", request->policy.cwd);
+	return result;
+}
+
+static void run_command(const struct ab_policy_input *input, json_t *arguments,
+			struct ab_mcp_result *ret)
+{
+	const char *argv[] = { access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh", "-c",
+			       get_text(arguments, "command") };
+	json_t *seconds = json_object_get(arguments, "timeout_seconds");
+	struct ab_setting *settings = ab_alloc((input->nsettings + 1) * sizeof(*settings));
+	ab_autobuf struct ab_buf said = { 0 };
+	ab_autofree char *cwd = NULL, *limit = NULL;
+	struct ab_request request = { .policy = *input,
+				      .argv = argv,
+				      .argc = AB_COUNT(argv),
+				      .script = argv[2],
+				      .say = collect_message,
+				      .arg = &said };
+	struct ab_child_run run = { 0 };
+	struct ab_error err = { 0 };
+	int status = 1;
+
+	if (input->nsettings)
+		memcpy(settings, input->settings, input->nsettings * sizeof(*settings));
+	request.policy.settings = settings;
+	if (seconds) {
+		limit = ab_printf("%ds", (int)json_integer_value(seconds));
+		settings[request.policy.nsettings++] = (struct ab_setting){
+			.key = "limits.timeout", .value = limit, .origin = "timeout_seconds"
+		};
+	}
+	if (seconds &&
+	    (json_integer_value(seconds) < 1 || json_integer_value(seconds) > SECONDS_MAX))
+		ab_fail(&err, AB_EUSAGE, 0, "timeout_seconds must be from 1 to %d", SECONDS_MAX);
+	else if (find_folder(input, get_text(arguments, "cwd"), &cwd, &err) == 0) {
+		request.policy.cwd = cwd;
+		request.policy.workspace = input->workspace ? input->workspace : input->cwd;
+		if (run_there(&request, &run, &status, &err) == 0)
+			write_run(&run, &said, status, ret);
+		ab_child_run_fini(&run);
+	}
+	if (err.text[0])
+		fail_tool(ret, &err);
+	free(settings);
+}
+
+static void check_command(const struct ab_policy_input *input, json_t *arguments,
+			  struct ab_mcp_result *ret)
+{
+	const char *command = get_text(arguments, "command");
+	const struct ab_judgement *j;
+	struct ab_error err = { 0 };
+	struct ab_buf text = { 0 }, json = { 0 };
+	struct ab_check *check;
+	json_error_t why;
+
+	if (ab_check_new(input, &check, NULL, &err) < 0) {
+		fail_tool(ret, &err);
+		return;
+	}
+	j = ab_check_text(check, command, strlen(command));
+	ab_buf_printf(&text, "%s: ", ab_decision_names[j->decision]);
+	ab_buf_escape(&text, j->reason);
+	ab_buf_printf(&text, "%s%s%s\n", j->rule[0] ? " (rule " : "", j->rule,
+		      j->rule[0] ? ")" : "");
+	if (j->decision >= AB_ESCALATED)
+		ab_judgement_point(j, "  ", &text);
+	if (j->instead && j->decision >= AB_ESCALATED)
+		ab_buf_printf(&text, "  Instead: %s\n", j->instead);
+	ab_judgement_json(j, &json);
+	ret->structured = json_loadb(json.data, json.len, JSON_ALLOW_NUL, &why);
+	ret->text = ab_buf_take(&text);
+	ab_buf_fini(&json);
+	ab_check_free(check);
+}
+
+static void explain_denial(const struct ab_policy_input *input, json_t *arguments,
+			   struct ab_mcp_result *ret)
+{
+	struct ab_error err = { 0 };
+
+	if (ab_why(input, get_text(arguments, "what"), false, &ret->text, &err) < 0)
+		fail_tool(ret, &err);
+}
+
+/* The last lines, in a ring. */
+static void show_log(const struct ab_policy_input *input, json_t *arguments,
+		     struct ab_mcp_result *ret)
+{
+	json_t *wanted = json_object_get(arguments, "lines");
+	json_int_t n = wanted ? json_integer_value(wanted) : LINES;
+	struct ab_line_style style = { 0 };
+	struct ab_records *records;
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_error err = { 0 };
+	struct ab_buf b = { 0 };
+	const char *line;
+	size_t len, most, first = 0;
+	int more;
+
+	most = n < 1 ? 1 : n > LINES_MAX ? LINES_MAX : (size_t)n;
+	if (ab_records_open(input, get_text(arguments, "run"), false, &records, &err) < 0) {
+		fail_tool(ret, &err);
+		return;
+	}
+	while ((more = ab_records_next(records, &line, &len, &err)) > 0) {
+		struct ab_buf one = { 0 };
+
+		ab_line_show(&one, &style, line, len);
+		if (!one.len) {
+			ab_buf_fini(&one);
+		} else if (lines.len < most) {
+			ab_strv_give(&lines, ab_buf_take(&one));
+		} else {
+			free(lines.v[first]);
+			lines.v[first] = ab_buf_take(&one);
+			first = (first + 1) % most;
+		}
+	}
+	ab_records_close(records);
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_puts(&b, lines.v[(first + i) % lines.len]);
+	if (more < 0)
+		fail_tool(ret, &err);
+	else
+		ret->text = ab_buf_take(&b);
+	ab_buf_fini(&b);
+}
+
+void ab_mcp_call(void *arg, const char *tool, json_t *arguments, struct ab_mcp_result *ret)
+{
+	static const struct {
+		const char *name;
+		void (*call)(const struct ab_policy_input *input, json_t *arguments,
+			     struct ab_mcp_result *ret);
+	} calls[] = {
+		{ "run", run_command },
+		{ "check", check_command },
+		{ "why", explain_denial },
+		{ "log", show_log },
+	};
+	const struct ab_policy_input *input = arg;
+
+	for (size_t i = 0; i < AB_COUNT(calls); i++)
+		if (strcmp(calls[i].name, tool) == 0)
+			calls[i].call(input, arguments, ret);
+}

@@ -1,0 +1,31 @@
+#ifndef AB_STEER_MCP_MCP_WRAP_H
+#define AB_STEER_MCP_MCP_WRAP_H
+/*
+ * MCP servers in a settings file of an agent (Claude Code's .mcp.json and others): their commands
+ * are rewritten to `agentbox run -- COMMAND`, so that each server runs in a box of its own, or back.
+ * Reads the file; ab_hook_apply() writes the plan.
+ *
+ *	{"mcpServers" | "servers" | "context_servers": {NAME: {"command": "x", "args": ["y"],
+ *	 "env": {"K": "V"}}}}
+ *	{"mcp": {NAME: {"type": "local", "command": ["x", "y"], "environment": {"K": "V"}}}}
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/data/strv.h"
+#include "session/consent/agent_hook.h"
+
+struct ab_error;
+
+struct ab_mcp_wrap {
+	const char *path;
+	const char *const *options; /* for `run` */
+	size_t noptions;
+	bool undo;
+};
+
+/* *ret_notes: servers that stay as they are, and why. */
+int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
+		     struct ab_strv *ret_notes, struct ab_error *err);
+
+#endif

@@ -1,0 +1,107 @@
+# The server of the Model Context Protocol, and MCP servers in boxes.
+load helpers
+
+# serve MESSAGE...: answers of the server to these, one per line, in $output.
+serve()
+{
+	printf '%s\n' "$@" >"$BATS_TEST_TMPDIR/requests"
+	agentbox_split mcp <"$BATS_TEST_TMPDIR/requests"
+}
+
+# call ID TOOL ARGUMENTS: a request.
+call()
+{
+	jq -cn --argjson i "$1" --arg t "$2" --argjson a "$3" \
+		'{jsonrpc: "2.0", id: $i, method: "tools/call", params: {name: $t, arguments: $a}}'
+}
+
+# said ID: the text of that answer.
+said()
+{
+	jq -r --argjson i "$1" 'select(.id == $i) | .result.content[0].text' <<<"$output"
+}
+
+@test "mcp: the tools run, judge, explain and show" {
+	mkdir sub
+	serve '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}' \
+		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+		'{"jsonrpc":"2.0","id":2,"method":"tools/list"}' \
+		"$(call 3 run '{"command":"echo out; echo err >&2; cat; pwd; touch made; exit 3","cwd":"sub"}')" \
+		"$(call 4 check '{"command":"git push --force"}')" \
+		"$(call 5 log '{}')" \
+		"$(call 6 run '{"command":"git push"}')" \
+		"$(call 7 run '{"command":"touch x","cwd":".."}')" \
+		"$(call 8 run '{"command":"sleep 60","timeout_seconds":1}')" \
+		"$(call 9 why '{"what":"none-such"}')"
+	[ "$status" -eq 0 ]
+	[ "$(jq -r 'select(.id == 1).result.protocolVersion' <<<"$output")" = 2025-06-18 ]
+	[ "$(jq -r 'select(.id == 2).result.tools[].name' <<<"$output" | tr '\n' ' ')" = "run check why log " ]
+	# The command neither reads the requests nor writes among the replies.
+	[ "$(said 3)" = "exit status: 3
+--- stdout
+out
+$PWD/sub
+--- stderr
+err" ]
+	[ -e sub/made ]
+	[ "$(jq 'select(.id == 3).result.structuredContent.exit' <<<"$output")" = 3 ]
+	[[ "$(said 4)" == "escalated: "*history-rewrite* ]]
+	[[ "$(said 5)" == *"start"*"exit 3"* ]]
+	# Nothing is approved, and no other folder becomes writable.
+	[ "$(jq 'select(.id == 6).result.isError' <<<"$output")" = true ]
+	[[ "$(said 6)" == *"it needs approval"* ]]
+	[[ "$(said 7)" == *"a folder in the workspace"* ]]
+	[ ! -e ../x ]
+	[[ "$(said 8)" == "exit status: 124"* ]]
+	[ "$(jq 'select(.id == 9).result.isError' <<<"$output")" = true ]
+	[ "$(jq -c .id <<<"$output" | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 9 " ]
+}
+
+@test "mcp: what is no request is refused, and the next one is answered" {
+	local long
+
+	long=$(head -c 5000000 /dev/zero | tr '\0' a)
+	serve 'x' "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$long\"}" \
+		"$(call 2 run '{"command":"ls","yes":true}')" '{"jsonrpc":"2.0","id":3,"method":"ping"}'
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '.error.code' <<<"$output" | tr '\n' ' ')" = "-32700 -32600 -32602 null " ]
+	[ "$(jq -c 'select(.id == 3).result' <<<"$output")" = '{}' ]
+}
+
+@test "mcp wrap: servers run in boxes, and back" {
+	local file=$PWD/.mcp.json
+
+	printf '#!/bin/sh\necho "$TOKEN_X $1"; touch "%s"\n' "$HOME/made" >server
+	chmod +x server
+	jq -n --arg s "$PWD/server" '{mcpServers: {one: {command: $s, args: ["a b"], env: {TOKEN_X: "v"}},
+		far: {type: "http", url: "https://example.com"}}, other: 1}' >"$file"
+	cp "$file" before
+	agentbox mcp wrap .mcp.json </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"far stays as it is"* ]]
+	cmp "$file" before
+	agentbox mcp wrap --yes --allow example.org .mcp.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '.mcpServers.one.args[0:5]' "$file")" = '["run","--allow","example.org","--pass-env","TOKEN_X"]' ]
+	[ "$(jq -c '.mcpServers.far, .other' "$file")" = "$(jq -c '.mcpServers.far, .other' before)" ]
+	# As an agent would start it.
+	run env TOKEN_X=v "$(jq -r .mcpServers.one.command "$file")" run --pass-env TOKEN_X -- "$PWD/server" "a b"
+	[[ "$output" == "v a b"* ]]
+	[ ! -e "$HOME/made" ]
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"has no server left to wrap"* ]]
+	agentbox mcp wrap --undo --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -cS . "$file")" = "$(jq -cS . before)" ]
+	# A list of words, as OpenCode has it.
+	echo '{"mcp":{"x":{"type":"local","command":["a","b"]}}}' >opencode.json
+	agentbox mcp wrap --yes opencode.json
+	[ "$(jq -c '.mcp.x.command[1:]' opencode.json)" = '["run","--","a","b"]' ]
+	agentbox mcp wrap --yes --undo opencode.json
+	[ "$(jq -c . opencode.json)" = '{"mcp":{"x":{"type":"local","command":["a","b"]}}}' ]
+	echo '{}' >empty.json
+	agentbox mcp wrap empty.json
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"lists no MCP servers"* ]]
+}
