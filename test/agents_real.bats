@@ -302,3 +302,85 @@ interactive()
 	[[ "$output" == *it-ran* ]]
 	[ ! -e file ]
 }
+
+# codex_words WORD...: set WORDS to a prompt for Codex, with these options. This model is given plain
+# tools.
+codex_words()
+{
+	WORDS=(codex exec -m m --skip-git-repo-check -c model_provider=x
+		-c 'model_providers.x={name="x",base_url="http://models.test/v1",wire_api="responses",env_key="OPENAI_API_KEY"}'
+		"$@")
+}
+
+# outside WORD...: run it in the test's network, outside any box.
+outside()
+{
+	run inside timeout 200 "$@" </dev/null 3>&-
+	printf '$ %s\n%s\n[status %s]\n' "$*" "$output" "$status"
+}
+
+@test "codex: its hook is called once it is trusted, denies, and boxes the rest" {
+	local -a WORDS
+
+	have codex
+	agentbox hook install --yes codex
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"trust the two hooks"* ]]
+	agentbox hook status codex
+	[ "$status" -eq 1 ]
+	codex_words -s danger-full-access --dangerously-bypass-hook-trust 'RUN(touch ~/outside; touch inside; echo it-ran)'
+	outside "${WORDS[@]}"
+	[[ "$output" == *it-ran* ]]
+	[ -e inside ]
+	[ ! -e "$HOME/outside" ]
+	echo work >file
+	WORDS[-1]='RUN(rm -rf ~/)'
+	outside "${WORDS[@]}"
+	[[ "$output" == *recursive-delete-root* ]]
+	[ "$(cat file)" = work ]
+	# Not trusted, it is not called: what `install` and `status` say.
+	codex_words -s danger-full-access 'RUN(touch ~/outside; echo it-ran)'
+	outside "${WORDS[@]}"
+	[ -e "$HOME/outside" ]
+}
+
+@test "copilot: its hook is called, denies, and boxes the rest" {
+	local -a WORDS
+
+	have copilot
+	agentbox hook install --yes copilot
+	[ "$status" -eq 0 ]
+	agentbox hook status copilot
+	[ "$status" -eq 0 ]
+	unboxed copilot 'RUN(touch ~/outside; touch inside; echo it-ran)'
+	[[ "$output" == *it-ran* ]]
+	[ -e inside ]
+	[ ! -e "$HOME/outside" ]
+	echo work >file
+	unboxed copilot 'RUN(rm -rf ~/)'
+	[[ "$output" == *recursive-delete-root* ]]
+	[ "$(cat file)" = work ]
+	agentbox hook uninstall --yes copilot
+	unboxed copilot 'RUN(touch ~/outside; echo it-ran)'
+	[ -e "$HOME/outside" ]
+}
+
+@test "claude, codex: commands run in the box though their own sandboxes cannot" {
+	local -a WORDS
+
+	have claude codex
+	codex_words 'RUN(echo it-ran)'
+	agentbox run --profile codex --allow models.test --unknown deny -- "${WORDS[@]}"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"tool: "*it-ran* ]]
+	mkdir -p "$HOME/.claude"
+	echo '{"sandbox":{"enabled":true}}' >"$HOME/.claude/settings.json"
+	boxed claude 'RUN(echo it-ran)'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *it-ran* ]]
+	# Without the profile's words it is what this is about.
+	export ANTHROPIC_API_KEY=$KEY
+	agentbox run --profile claude --allow models.test --unknown deny -- \
+		claude --settings '{"sandbox":{"enabled":true}}' -p 'RUN(echo it-ran)' --dangerously-skip-permissions
+	[[ "$output" != *"tool: it-ran"* ]]
+}
