@@ -93,7 +93,6 @@ enum option_id {
 	ID_OURS,
 	ID_MAN,
 	ID_READ,
-	ID_USER,
 	ID_WRITE,
 	ID_INSTALL,
 	ID_HELP,

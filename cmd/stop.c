@@ -19,11 +19,13 @@ static void report_slow_stop(void *arg, size_t left)
 		     left);
 }
 
-static void print_stopped(size_t stopped, const struct ab_strv *notes)
+static void print_json(const struct ab_strv *ended, const struct ab_strv *notes)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"stopped\":%zu,\"notes\":", stopped);
+	ab_buf_puts(&b, "{\"ended\":");
+	ab_buf_json_list(&b, ended);
+	ab_buf_puts(&b, ",\"notes\":");
 	ab_buf_json_list(&b, notes);
 	printf("%s}\n", b.data);
 }
@@ -48,7 +50,7 @@ static int stop_main(struct args *args)
 	    ab_runs_stop(&args->input, &how, &ended, &notes, &err) < 0)
 		return complain(args, &err);
 	if (given(args, ID_JSON)) {
-		print_stopped(stopped, &notes);
+		print_json(&ended, &notes);
 		return 0;
 	}
 	for (size_t i = 0; i < notes.len; i++)

@@ -188,8 +188,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
 	cat "$HOME/.config/agentbox/config.json"
-	[ "$(jq -c .network.allow "$HOME/.config/agentbox/config.json")" = '["allowed.test"]' ]
-	[ "$(jq -c .network.allow "$HOME/.config/agentbox/config.json")" = '["origin.test"]' ]
+	[ "$(jq -c .network.allow "$HOME/.config/agentbox/config.json")" = '["allowed.test","origin.test"]' ]
 	grep -q '^    "network": { "unknown": "ask",$' "$HOME/.config/agentbox/config.json"
 	agentbox_split run -c "$fetch http://origin.test/"
 	[ "$output" = 200 ]

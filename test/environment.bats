@@ -131,7 +131,7 @@ has_name()
 	env_of --config "$TEST_DIR/c.json"
 	! has_name SPECIAL_THING || false
 	has ORDINARY=b
-	printf '{ "env": { "mode": "listed", "pass": ["PATH", "ORDINARY"] } }' >"$TEST_DIR/c.json"
+	printf '{ "env": { "mode": "listed", "pass": { "only": ["PATH", "ORDINARY"] } } }' >"$TEST_DIR/c.json"
 	env_of --config "$TEST_DIR/c.json" --env ADDED=c
 	[ "$status" -eq 0 ]
 	has ORDINARY=b

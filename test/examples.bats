@@ -109,7 +109,7 @@ outside()
 	[[ "$output" == *"Open a pull request."* ]]
 	agentbox check --config "$ROOT/examples/claude.agentbox.json" -- git push origin topic
 	[ "$status" -eq 3 ]
-	# It replaces the profile's list, so it repeats it.
+	# Its list is added to the profile's.
 	"$AGENTBOX" profile show claude --json | jq -r '."network.allow"[].value' | sort >theirs
 	"$AGENTBOX" config show --json --config "$ROOT/examples/claude.agentbox.json" |
 		jq -r '."network.allow"[].value' | sort >ours
@@ -122,7 +122,7 @@ outside()
 @test "examples: claude-code-settings.json is what hook install writes" {
 	agentbox hook install claude-code --yes
 	[ "$status" -eq 0 ]
-	jq -e '.hooks.PreToolUse[0].matcher == "Bash"' "$HOME/.claude/settings.json"
+	jq -e '.hooks.PreToolUse[0].matcher == "*"' "$HOME/.claude/settings.json"
 	jq -e --slurpfile example "$ROOT/examples/claude-code-settings.json" '
 		.hooks.PreToolUse[0].hooks[0].command |= sub("^.*agentbox"; "agentbox") |
 		. == $example[0]' "$HOME/.claude/settings.json"

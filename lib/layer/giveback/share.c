@@ -140,6 +140,15 @@ int ab_share_check(const struct ab_shares *shares, struct ab_error *err)
 	return 0;
 }
 
+void ab_share_explain(const struct ab_shares *shares, struct ab_error *err)
+{
+	struct ab_error gone = { 0 };
+
+	if (err->errnum == ENOENT && strcmp(err->step, "mounts") == 0 &&
+	    ab_share_check(shares, &gone) < 0)
+		*err = gone;
+}
+
 bool ab_share_is(const struct ab_share *share, int at, const char *name)
 {
 	struct ab_folder_id now;

@@ -37,6 +37,8 @@ void ab_share_create(const struct ab_policy *policy, struct ab_shares *ret, stru
 /* Fail if one is gone or has been replaced: the end of the run that created an empty folder removes
  * it. After the start record, which keeps other runs from removing it later. */
 int ab_share_check(const struct ab_shares *shares, struct ab_error *err);
+/* A mount that was not there may be a shared folder that another run has removed: then say so. */
+void ab_share_explain(const struct ab_shares *shares, struct ab_error *err);
 /* Is `name` in the folder `at` this one? No link is followed. */
 bool ab_share_is(const struct ab_share *share, int at, const char *name);
 void ab_shares_fini(struct ab_shares *shares);

@@ -6,7 +6,7 @@
 #include "audit/read/summary.h"
 #include "audit/read/words.h"
 #include "base/data/mem.h"
-#include "policy/values/host_groups.h"
+#include "policy/toolchains/host_groups.h"
 #include "proxy/record/ledger_state.h"
 
 /* A host that was only asked about has a number but was not denied, and hosts of network.quiet are

@@ -447,6 +447,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* It says more than what fails because of it. */
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
 		*err = r->outcome.failed;
+		ab_share_explain(&r->prepared->shares, err);
 		result = -1;
 	}
 	/* The judge ends with the broker. */

@@ -294,6 +294,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
+	ab_share_explain(&r->prepared->shares, err);
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
 	ab_host_prompt_close(r->prompt);
