@@ -124,6 +124,6 @@ outside()
 	[ "$status" -eq 0 ]
 	jq -e '.hooks.PreToolUse[0].matcher == "*"' "$HOME/.claude/settings.json"
 	jq -e --slurpfile example "$ROOT/examples/claude-code-settings.json" '
-		.hooks.PreToolUse[0].hooks[0].command |= sub("^.*agentbox"; "agentbox") |
+		.hooks[][0].hooks[0].command |= sub("^.*agentbox"; "agentbox") |
 		. == $example[0]' "$HOME/.claude/settings.json"
 }

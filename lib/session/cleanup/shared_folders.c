@@ -22,6 +22,7 @@ static void remove_folder(const struct ab_state *state, const char *own,
 
 	ab_claim_init(&claim, state, own);
 	claim.hasty = true;
+	claim.unlisted = true; /* see ab_share_check() */
 	if (ab_claim_take(&claim, share->path, NULL, &err) < 0)
 		return;
 	at = ab_open_beneath(AT_FDCWD, parent, O_PATH | O_DIRECTORY);

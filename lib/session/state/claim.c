@@ -169,7 +169,8 @@ int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv
 		return -1;
 	if (write_place(claim->lock, place) < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIM, claim->state->path);
-	else if (check_writers(claim, place, paths, err) == 0 && list_claim(claim, place, err) == 0)
+	else if (check_writers(claim, place, paths, err) == 0 &&
+		 (claim->unlisted || list_claim(claim, place, err) == 0))
 		return 0;
 	ab_claim_release(claim);
 	return -1;

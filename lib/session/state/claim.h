@@ -33,7 +33,8 @@ struct ab_claim {
 	const char *own; /* the id of a run whose box is gone, or NULL */
 	char busy[8];	 /* the run that was in the way of the last try, or "" */
 	bool hasty;	 /* do not wait for another claim */
-	bool used;	 /* it was taken at least once */
+	bool unlisted;	 /* a run that is being planned looks for the change itself */
+	bool used;	 /* it was taken at least once, and listed */
 	int lock;
 };
 #define AB_CLAIM_NONE      \
