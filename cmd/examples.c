@@ -12,6 +12,8 @@ static const struct {
 	{ "run", "agentbox run -- make test\n"
 		 "agentbox run --allow @npm -- npm install\n"
 		 "agentbox run --review --name dev -- claude" },
+	{ "mcp", "agentbox mcp serve\n"
+		 "agentbox mcp wrap .mcp.json" },
 	{ "init", "agentbox init\n"
 		  "agentbox init --print" },
 	{ "shell", "agentbox shell\n"
