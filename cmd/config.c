@@ -62,6 +62,7 @@ static int show_main(struct args *args)
 		status = check_section(args);
 	if (status >= 0)
 		return status;
+	args->input.details = true;
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
 		return complain(args, &err);

@@ -195,6 +195,12 @@ static bool has_value(int argc, char **argv, int i)
 	return i < argc && strcmp(argv[i], "--") != 0;
 }
 
+/* "--" ends the options, so it is not the value of one. */
+static bool has_value(int argc, char **argv, int i)
+{
+	return i < argc && strcmp(argv[i], "--") != 0;
+}
+
 /* One argument that starts with "--"; *i advances if its value is the next one. */
 static int take_long(struct args *args, int argc, char **argv, int *i)
 {
@@ -295,5 +301,6 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 	args->input.profile = args->values[ID_PROFILE];
 	args->input.config = args->values[ID_CONFIG];
 	args->input.workspace = args->values[ID_WORKSPACE];
+	args->input.details = given(args, ID_VERBOSE);
 	return -1;
 }

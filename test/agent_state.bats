@@ -493,9 +493,9 @@ spoof()
 
 @test "return: a project file that is not trusted sets neither share nor return" {
 	echo '{ "filesystem": { "share": ["~/x"], "return": ["~/y.json"], "home": "kept" } }' >.agentbox.json
-	agentbox run --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'
-	[[ "$output" == *"not trusted: filesystem.share: 1 entry ignored"* ]]
-	[[ "$output" == *"not trusted: filesystem.return: 1 entry ignored"* ]]
+	agentbox run -v --profile codex --unknown deny -- sh -c 'mkdir -p ~/x; echo evil >~/x/1; echo "{}" >~/y.json'
+	[[ "$output" == *".agentbox.json: filesystem.share: 1 entry ignored"* ]]
+	[[ "$output" == *".agentbox.json: filesystem.return: 1 entry ignored"* ]]
 	[ ! -e "$HOME/x" ]
 	[ ! -e "$HOME/y.json" ]
 	# Your own settings do.

@@ -323,7 +323,7 @@ judged()
 		"override":{"sudo":"allow","ssh-command":"forbidden","fork-bomb":"allow"}'
 	run --separate-stderr "$AGENTBOX" check 'make all'
 	[ "$status" -eq 4 ]
-	[[ "$stderr" == *"not trusted"*"commands.override"* ]]
+	[[ "$stderr" == *"is not trusted and asks for more ("* ]]
 	run --separate-stderr "$AGENTBOX" check 'git push'
 	[ "$status" -eq 3 ]
 	run --separate-stderr "$AGENTBOX" check 'sudo ls'
@@ -338,7 +338,7 @@ judged()
 	project '"rules":[{"regex":"^make","decision":"forbidden"}]'
 	run --separate-stderr "$AGENTBOX" check make
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"commands.rules: 1 entry ignored"* ]]
+	[[ "$stderr" == *".agentbox.json is not trusted and asks for more (1 key): agentbox trust"* ]]
 	agentbox trust --yes
 	judged forbidden 4 make
 }

@@ -155,6 +155,11 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 125 "--deny-read needs a value: --deny-read PATH" run --deny-read -- true
 	usage 125 "-c needs a value" run -c --
 	usage 2 "--help: invalid value" ps --help=some
+	usage 125 "--deny-read needs a value: --deny-read PATH" run --deny-read -- true
+	usage 125 "-c needs a value" run -c -- true
+	agentbox run --write ./nowhere -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--write: ./nowhere does not exist"*"create it first"* ]]
 	usage 125 "--quiet takes no value" run --quiet=1 -- true
 }
 

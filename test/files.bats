@@ -86,12 +86,13 @@ teardown()
 @test "further folders and single files become writable by name" {
 	mkdir "$HOME/out" "$HOME/other"
 	echo old >"$HOME/one"
-	agentbox run --home readonly --write "$HOME/out" --write "$HOME/one" --write ../late -- sh -c '
+	jq '.filesystem.write = ["~/late"]' "$HOME/.config/agentbox/config.json" >own.json
+	agentbox run --config own.json --home readonly --write "$HOME/out" --write "$HOME/one" -- sh -c '
 		echo x >"$HOME/out/x" && echo y >"$HOME/one" && echo z >here
 		echo x >"$HOME/other/x" && echo HOLE; echo x >"$HOME/two" && echo HOLE; :'
 	[ "$status" -eq 0 ]
 	no_hole
-	# One that does not exist is said to be missing, not made.
+	# One of the settings that does not exist is said to be missing, not made.
 	[[ "$output" == *late* ]]
 	[ ! -e "$HOME/late" ]
 	[ "$(cat "$HOME/out/x")" = x ]

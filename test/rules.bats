@@ -42,7 +42,7 @@ load helpers
 	run --separate-stderr "$AGENTBOX" rules list
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == user*forbidden*y*"not trusted"* ]]
-	[[ "$stderr" == *"1 entry ignored"* ]]
+	[[ "$stderr" == *"asks for more (1 key): agentbox trust"* ]]
 }
 
 @test "rules: a wrong word or option is a mistake" {

@@ -48,7 +48,7 @@ not_widened()
 @test "an untrusted project file does not widen, and what was left out is said" {
 	project "$wide"
 	not_widened
-	[[ "$stderr" == *"network.mode stays filtered instead of allowed"*"agentbox trust"* ]]
+	[[ "$stderr" == *": agentbox trust"*"network.mode stays filtered instead of allowed"* ]]
 	[[ "$stderr" == *"network.allow"* ]]
 	[[ "$stderr" == *"filesystem.write"* ]]
 	[[ "$stderr" == *"env.set"* ]]
@@ -95,6 +95,8 @@ not_widened()
 	project '{ "filesystem": { "review": "auto" } }'
 	is '."filesystem.review".value' false
 	agentbox run -- sh -c 'echo x >direct'
+	[ "$output" = "agentbox: .agentbox.json is not trusted and asks for more (1 key): agentbox trust" ]
+	agentbox run -v -- true
 	[[ "$output" == *"filesystem.review stays false instead of auto"* ]]
 	[ -e direct ]
 	# Yours is not weakened.
@@ -436,7 +438,7 @@ not_widened()
 	project '{ "secrets": { "GITHUB_TOKEN": { "hosts": ["evil.example"] }, "FOO": { "from": "command", "command": ["touch", "made"], "hosts": ["evil.example"] } },
 		"network": { "roots": ["evil.pem"] } }'
 	is '[.secrets[].value.GITHUB_TOKEN.hosts, ."network.roots", [."network.allow"[].value]]' '[["api.github.com:443"],[],["api.github.com:443"]]'
-	[[ "$stderr" == *"secrets: 2 entries ignored"*"agentbox trust"* ]]
+	[[ "$stderr" == *"asks for more (2 keys): agentbox trust"*"secrets: 2 entries ignored"* ]]
 	[[ "$stderr" == *"network.roots: 1 entry ignored"* ]]
 	[ ! -e made ]
 	# It is seen by who is asked to trust it, and then it counts.

@@ -93,6 +93,7 @@ static inline void reset_input(void)
 		.home = at("home"),
 		.system_config = at("system.json"),
 		.settings = settings,
+		.details = true,
 	};
 	ab_strv_fini(&environment);
 	set_env("PATH", "/bin");

@@ -257,7 +257,7 @@ static void test_added(void)
 	is_str(joined(&p->net.allow), "s.example u.example",
 	       "an untrusted project adds nothing, and takes nothing away");
 	ok(p->fs.write.len == 2, "nor a folder");
-	ok(notes.len == 2, "which is said");
+	ok(notes.len == 3, "which is said");
 	ab_policy_free(p);
 
 	put_file(PROJECT_FILE,

@@ -38,7 +38,7 @@ static void test_life(void)
 	bool had;
 
 	put_file(PROJECT_FILE, "{\n\"network\": {\n\"allow\": [\"a.example\"]\n}\n}\n");
-	ok(!reaches("a.example") && notes.len == 1, "untrusted at first");
+	ok(!reaches("a.example") && notes.len == 2, "untrusted at first");
 	ok(look(NULL) && review.state == AB_TRUST_NONE && review.diff.len == 5 &&
 		   review.diff.v[2][0] == '+',
 	   "a review shows the whole file");
@@ -54,7 +54,7 @@ static void test_life(void)
 
 	put_file(PROJECT_FILE,
 		 "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
-	ok(!reaches("a.example") && notes.len == 1, "changed, it is untrusted again");
+	ok(!reaches("a.example") && notes.len == 2, "changed, it is untrusted again");
 	ok(status() == AB_TRUST_CHANGED, "which is change");
 	ok(look(".agentbox.json") && review.state == AB_TRUST_CHANGED && review.diff.len == 2,
 	   "the review says so");

@@ -147,16 +147,15 @@ static void test_untrusted(void)
 	ok(r->overrides[AB_RULE_DESTRUCTIVE_FIND].decision == AB_FORBIDDEN,
 	   "a rule with two decisions gets the stricter for both");
 	ok(p->commands.enforce == AB_ENFORCE_CHILDREN, "more is judged");
-	ok(notes.len == 2, "what was left out is said");
-	is_str(notes.len ? notes.v[0] : NULL,
-	       ".agentbox.json is not trusted: commands.rules: 2 entries ignored; review and accept it with: agentbox trust",
+	ok(notes.len == 3, "what was left out is said");
+	is_str(notes.len ? notes.v[1] : NULL, ".agentbox.json: commands.rules: 2 entries ignored",
 	       "for the rules");
 	ab_policy_free(p);
 
 	USER("\"enforce\":\"children\"");
 	PROJECT("\"enforce\":\"start\"");
 	p = load();
-	ok(p && p->commands.enforce == AB_ENFORCE_CHILDREN && notes.len == 1,
+	ok(p && p->commands.enforce == AB_ENFORCE_CHILDREN && notes.len == 2,
 	   "less cannot be judged");
 	ab_policy_free(p);
 }

@@ -170,7 +170,7 @@ static void test_layers(void)
 	ok(p && p->net.http.len == 3 && p->net.http.v[1].tighten,
 	   "rules of a file that nobody trusts are marked");
 	is_str(joined(&notes),
-	       ".agentbox.json is not trusted: network.http: 1 rule applies only where stricter; review and accept it with: agentbox trust",
+	       ".agentbox.json is not trusted and asks for more (1 key): agentbox trust .agentbox.json: network.http: 1 rule applies only where stricter",
 	       "one that asks for more is noted");
 	ok(p && may(p, "GET x.org /r/1", 443), "what both have is permitted");
 	ok(p && !may(p, "POST x.org /", 443), "theirs alone permits nothing");

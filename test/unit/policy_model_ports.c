@@ -188,8 +188,8 @@ static void test_layers(void)
 		   p->net.publish.len == 1 && p->net.publish.v[0].port == 3000 &&
 		   !strcmp(p->net.upstream, "none"),
 	   "a project that is not trusted opens no port and sets no proxy");
-	ok(notes.len == 3 && !strstr(joined(&notes), "hunter2") &&
-		   strstr(notes.v[2],
+	ok(notes.len == 4 && !strstr(joined(&notes), "hunter2") &&
+		   strstr(notes.v[3],
 			  "network.upstream stays none instead of http://***@evil.example:1"),
 	   "it is told, without the password");
 	ab_policy_free(p);

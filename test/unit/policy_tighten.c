@@ -376,13 +376,13 @@ static void test_notes(void)
 	ok(p->limits.timeout_ms == 60000 && ab_strv_has(&p->fs.deny_read, at("home/work/secret")),
 	   "what tightens counts");
 	is_str(p->profile, "default", "the profile stays");
-	ok(notes.len == 5, "one note for each of the five keys");
 	is_str(notes.v[0],
-	       ".agentbox.json is not trusted: extends stays default instead of development; review and accept it with: agentbox trust",
+	       ".agentbox.json is not trusted and asks for more (5 keys): agentbox trust",
+	       "one line for all keys");
+	ok(notes.len == 6, "and, on request, one for each of the five keys");
+	is_str(notes.v[1], ".agentbox.json: extends stays default instead of development",
 	       "a note for a word");
-	is_str(notes.v[3],
-	       ".agentbox.json is not trusted: network.allow: 2 entries ignored; review and accept it with: agentbox trust",
-	       "a note for a list");
+	is_str(notes.v[4], ".agentbox.json: network.allow: 2 entries ignored", "a note for a list");
 	ab_policy_free(p);
 
 	put_file(PROJECT_FILE,
@@ -407,7 +407,7 @@ static void test_notes(void)
 		 "\"layers\":{\"keepFor\":\"1d\",\"maxSize\":\"1M\"}}");
 	p = load();
 	ok(p && p->monitor.denials == 100 && p->monitor.upload_run == 1 << 30 &&
-		   p->monitor.action == AB_ALARM_CUT && notes.len == 5,
+		   p->monitor.action == AB_ALARM_CUT && notes.len == 6,
 	   "a threshold can be lowered or added, an action made stricter");
 	ok(p->records.keep_ms == 30ULL * 86400000 && p->records.keep_runs == 1000,
 	   "and what becomes of records is not a project's to say");

@@ -472,12 +472,20 @@ static void drop_shared_keys(struct ab_load *l, struct files *f, const char *nam
 	}
 }
 
+static void note_ignored(struct ab_load *l, const char *name, const struct ab_strv *ignored)
+{
+	ab_strv_addf(l->notes, "%s is not trusted and asks for more (%zu key%s): agentbox trust",
+		     name, ignored->len, ignored->len == 1 ? "" : "s");
+	if (l->in->details)
+		ab_strv_extend(l->notes, ignored);
+}
+
 static void merge_files(struct ab_load *l, struct files *f)
 {
 	struct ab_config *base = &l->policy->store->config;
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
 	ab_autofree char *name = ab_load_name(l->in, path);
-	ab_autostrv struct ab_strv unread = { 0 };
+	ab_autostrv struct ab_strv ignored = { 0 };
 
 	/* `extends` has done its work; as a value it would look like a layer. */
 	struct ab_value profile = base->v[AB_KEY_EXTENDS];
@@ -490,8 +498,9 @@ static void merge_files(struct ab_load *l, struct files *f)
 	if (f->has_project && f->trusted)
 		ab_config_merge(l->arena, base, &f->project);
 	else if (f->has_project)
-		ab_config_tighten(l->arena, base, &f->project, name, is_plain,
-				  l->notes ? l->notes : &unread);
+		ab_config_tighten(l->arena, base, &f->project, name, is_plain, &ignored);
+	if (ignored.len && l->notes)
+		note_ignored(l, name, &ignored);
 	base->v[AB_KEY_EXTENDS] = profile;
 }
 

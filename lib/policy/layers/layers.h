@@ -60,6 +60,7 @@ struct ab_policy_input {
 	 * NULL. */
 	const struct ab_strv *absent;
 	bool no_project; /* ignore the project file */
+	bool details;	 /* name each key of which an untrusted file asks for more */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };

@@ -286,10 +286,8 @@ static void unite_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *
 
 static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
 {
-	ab_strv_addf(
-		notes,
-		"%s is not trusted: %s: %zu %s ignored; review and accept it with: agentbox trust",
-		name, ab_keys[id].path, dropped, dropped == 1 ? "entry" : "entries");
+	ab_strv_addf(notes, "%s: %s: %zu %s ignored", name, ab_keys[id].path, dropped,
+		     dropped == 1 ? "entry" : "entries");
 }
 
 static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *name,
@@ -298,10 +296,8 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *n
 {
 	const char *kept = base->from ? ab_value_text(a, id, base) : NULL;
 
-	ab_strv_addf(
-		notes,
-		"%s is not trusted: %s stays %s instead of %s; review and accept it with: agentbox trust",
-		name, ab_keys[id].path, kept ? kept : "as it is", ab_value_text(a, id, layer));
+	ab_strv_addf(notes, "%s: %s stays %s instead of %s", name, ab_keys[id].path,
+		     kept ? kept : "as it is", ab_value_text(a, id, layer));
 }
 
 static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
@@ -316,11 +312,9 @@ static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct
 	size_t wider = ab_http_tighten(a, base, layer);
 
 	if (wider)
-		ab_strv_addf(
-			notes,
-			"%s is not trusted: %s: %zu %s only where stricter; review and accept it with: agentbox trust",
-			name, ab_keys[AB_KEY_HTTP].path, wider,
-			wider == 1 ? "rule applies" : "rules apply");
+		ab_strv_addf(notes, "%s: %s: %zu %s only where stricter", name,
+			     ab_keys[AB_KEY_HTTP].path, wider,
+			     wider == 1 ? "rule applies" : "rules apply");
 }
 
 void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,

@@ -98,7 +98,7 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 /* Merge flags or the environment: every list grows. */
 void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /*
- * Merge an untrusted file; see enum ab_key_tighten. Adds one note per key of
+ * Merge an untrusted file; see enum ab_key_tighten. Adds one line per key of
  * which something was ignored. `plain` tells whether `path` is reached from
  * `top` without a symbolic link: a narrower path that the project chose must
  * not lead out of `top`.
