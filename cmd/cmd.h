@@ -18,6 +18,7 @@ enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_RED, COLOUR_YELLOW, COLOUR_GREEN 
 
 enum option_kind {
 	OPT_SETTING,  /* a value for the configuration key `key` */
+	OPT_OPEN,     /* the same, as an exception: "!VALUE" */
 	OPT_SWITCH,   /* the same; without "=VALUE" the value is "true" */
 	OPT_READONLY, /* no writable folders, and a read-only home */
 	OPT_VALUE,    /* a value that the command finds under `id` */

@@ -18,6 +18,8 @@ const struct option options_policy[] = {
 	  "also make this path writable" },
 	{ "read-only", 0, OPT_READONLY, ID_NONE, NULL, NULL,
 	  "nothing is writable except private folders" },
+	{ "read", 0, OPT_OPEN, ID_NONE, "PATH", "filesystem.denyRead",
+	  "show this path, which is hidden by default" },
 	{ "deny-read", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyRead",
 	  "hide this path or pattern" },
 	{ "deny-write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyWrite",
@@ -166,6 +168,9 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	switch (o->kind) {
 	case OPT_SETTING:
 		add_setting(args, o->name, o->key, value);
+		return -1;
+	case OPT_OPEN:
+		add_setting(args, o->name, o->key, ab_printf("!%s", value));
 		return -1;
 	case OPT_SWITCH:
 		add_setting(args, o->name, o->key, value ? value : "true");

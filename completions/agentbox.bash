@@ -5,7 +5,7 @@
 _agentbox_options()
 {
 	local policy='--profile= --config= --workspace= --with= --write= --read-only
-		--deny-read= --deny-write= --home= --review --allow-unix= --net= --allow=
+		--read= --deny-read= --deny-write= --home= --review --allow-unix= --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback=
@@ -201,7 +201,7 @@ _agentbox_value()
 	case $1 in
 	--run | --in) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to)
+	--config | --write | --read | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;

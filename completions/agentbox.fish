@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -233,6 +233,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l with -x -a '(__fish_append , (__agentbox_presets))' -d 'Allow what a language\'s tools need'
     complete -c agentbox -n $in -l write -r -F -d 'Also make this path writable'
     complete -c agentbox -n $in -l read-only -d 'Nothing is writable except private folders'
+    complete -c agentbox -n $in -l read -r -F -d 'Show this path, which is hidden by default'
     complete -c agentbox -n $in -l deny-read -r -F -d 'Hide this path or pattern'
     complete -c agentbox -n $in -l deny-write -r -F -d 'Protect this path or file name'
     complete -c agentbox -n $in -l home -x -a 'layered kept readonly private' -d 'Where writes in your home folder go'

@@ -191,6 +191,26 @@ system" ]
 	[ "$(cat hidden/sub/x one)" = $'secret\nsecret' ]
 }
 
+@test "read shows one hidden file for one run, and nothing of agentbox's own" {
+	mkdir -p ~/.aws
+	echo token >~/.npmrc
+	echo key | tee ~/.pypirc >~/.aws/config
+	agentbox run --yes --read ~/.npmrc -- sh -c 'cat ~/.npmrc; cat ~/.pypirc || echo closed; echo x >>~/.npmrc'
+	[[ "$output" == *token*closed* ]]
+	[ "$(cat ~/.npmrc)" = token ]
+	agentbox run --yes -- sh -c 'cat ~/.npmrc || echo closed'
+	[[ "$output" == *closed* && "$output" != *token* ]]
+	# A folder that is hidden as a whole is shown as a whole.
+	agentbox run --yes --read ~/.aws/config -- cat ~/.aws/config
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"show all of it: --read $HOME/.aws"* ]]
+	agentbox run --yes --read ~/.aws -- cat ~/.aws/config
+	[ "$output" = key ]
+	agentbox run --yes --read "$AGENTBOX_STATE" -- ls "$AGENTBOX_STATE"
+	[ "$status" -ne 0 ]
+	[[ "$output" != *runs* ]]
+}
+
 @test "deny-read follows a link to the object, from both sides" {
 	mkdir real
 	echo secret >real/key

@@ -168,7 +168,7 @@ traced()
 	traced -- sh job
 	[[ "$output" != *secret* ]]
 	[[ "$stderr" == *"2 file accesses were denied"* ]]
-	[[ "$stderr" == *"agentbox run --deny-read '!$HOME/.ssh/id_rsa' "*" -- ..."* ]]
+	[[ "$stderr" == *"agentbox run --read $HOME/.ssh/id_rsa "*" -- ..."* ]]
 	[ "$(violations '.access + " " + .rule' | sort -u)" = '"read filesystem.denyRead"' ]
 	seen '.path | endswith("/.ssh/id_rsa")'
 	seen '.path | endswith("/.gnupg/private-keys-v1.d/key")'

@@ -198,7 +198,7 @@ static void check_unliftable(void)
 		     false),
 	       "! 7kq2x-1 cannot be allowed: hidden; hidden files can only be "
 	       "shown when a run starts\n"
-	       "in a new run:  agentbox run --deny-read '!/h/.ssh/id_x' -- "
+	       "in a new run:  agentbox run --read /h/.ssh/id_x -- "
 	       "make 'a b'",
 	       "a file that is hidden");
 	ok(!strstr(judge("{\"kind\":\"violation\",\"path\":\"/h/x\\nrun: "

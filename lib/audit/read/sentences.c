@@ -359,7 +359,7 @@ static const struct ab_remedy remedies[] = {
 	{ "secret-require", NULL, NULL, NOTHING ": the settings of the secret say \"require\"" },
 	{ "secret-source", NULL, NULL, "its source must return a value: agentbox secrets check" },
 	{ "secret-body", NULL, NULL, NOTHING ": make the client send this body uncompressed" },
-	{ "filesystem.denyRead", "--deny-read", "!",
+	{ "filesystem.denyRead", "--read", "",
 	  "hidden files can only be shown when a run starts" },
 	{ "filesystem.read", NULL, NULL,
 	  "the box only has what filesystem.read lists: add it in the settings" },

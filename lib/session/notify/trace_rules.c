@@ -172,7 +172,7 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 	if (terms->state && ab_path_within(path, terms->state))
 		ret->reason = "agentbox's own records";
 	else
-		ret->hint = suggest_option(arena, "--deny-read", "!", m->path);
+		ret->hint = suggest_option(arena, "--read", "", m->path);
 	return true;
 }
 

@@ -139,7 +139,7 @@ static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 			continue;
 		ab_fail(err, AB_EUSAGE, 0, "cannot allow the socket %s: %s is hidden", path,
 			m->path);
-		return ab_hint(err, "show it as well: --deny-read '!%s'", m->path);
+		return ab_hint(err, "show it as well: --read %s", m->path);
 	}
 	return 0;
 }

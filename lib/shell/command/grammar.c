@@ -12,7 +12,7 @@ const struct ab_grammar ab_grammars[] = {
 	{ "agentbox run", "c", "allow= allow-private= allow-unix= approver= audit=", 0, true },
 	{ "agentbox run", "", "command= config= deny= deny-read= deny-write= env= fallback= fd=" },
 	{ "agentbox run", "", "files= home= host-port= memory= name= net= on-violation=" },
-	{ "agentbox run", "", "pass-env= processes= profile= publish= require= result= secret=" },
+	{ "agentbox run", "", "pass-env= processes= profile= publish= read= require= result= secret=" },
 	{ "agentbox run", "", "shell= timeout= unknown= upstream= workspace= write=" },
 	{ "amplify", "=app" },
 	{ "ansible", "BMPTacefilmtu-CDKbkov", "args= background= become become-method=" },

@@ -347,7 +347,10 @@ static int apply_exceptions(const struct match *m, const struct rule *rules, siz
 				"filesystem.denyRead: \"!%s\" is an exception inside %s,"
 				" which is denied as a whole",
 				rules[i].text, m->path);
-			return ab_hint(err, "Deny \"%s/*\" instead of \"%s\".", m->path, m->path);
+			return ab_hint(err,
+				       "show all of it: --read %s; or deny \"%s/*\" instead of "
+				       "\"%s\" in the settings",
+				       m->path, m->path, m->path);
 		}
 	}
 	return 0;
