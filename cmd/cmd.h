@@ -49,6 +49,7 @@ enum option_id {
 	ID_REVOKE,
 	ID_YES,
 	ID_PRINT,
+	ID_WRITE,
 	ID_APPROVER,
 	ID_COVERED,
 	ID_ALL,
@@ -295,6 +296,7 @@ extern const struct command command_why;
 extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_init;
+extern const struct command command_import;
 extern const struct command command_config;
 extern const struct command command_profile;
 /* Subcommands of config that change a file. */

@@ -8,19 +8,16 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&command_run,	    &command_shell,	 &command_attach,
-	&command_exec,	    &command_learn,	 &command_check,
-	&command_ps,	    &command_watch,	 &command_stop,
-	&command_log,	    &command_changes,	 &command_why,
-	&command_allow,	    &command_deny,	 &command_apply,
-	&command_discard,   &command_undo,	 &command_quarantine,
-	&command_ports,	    &command_layers,	 &command_gc,
-	&command_connect,   &command_init,	 &command_doctor,
-	&command_config,    &command_profile,	 &command_rules,
-	&command_policy,    &command_secrets,	 &command_trust,
-	&command_approvals, &command_hook,	 &command_mcp,
-	&command_alias,	    &command_completion, &command_help,
-	&command_version,   &command_publish,	 NULL,
+	&command_run,	 &command_shell,      &command_attach,	&command_exec,
+	&command_learn,	 &command_check,      &command_ps,	&command_watch,
+	&command_stop,	 &command_log,	      &command_changes, &command_why,
+	&command_allow,	 &command_deny,	      &command_apply,	&command_discard,
+	&command_undo,	 &command_quarantine, &command_ports,	&command_layers,
+	&command_gc,	 &command_connect,    &command_init,	&command_import,
+	&command_doctor, &command_config,     &command_profile, &command_rules,
+	&command_policy, &command_secrets,    &command_trust,	&command_approvals,
+	&command_hook,	 &command_mcp,	      &command_alias,	&command_completion,
+	&command_help,	 &command_version,    &command_publish, NULL,
 };
 
 /* A terminal that a run has set to raw mode needs "\r" before "\n". */

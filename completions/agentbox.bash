@@ -33,6 +33,7 @@ _agentbox_options()
 	quarantine | 'quarantine list' | 'quarantine show') echo '--json' ;;
 	'quarantine restore') echo '--to= --force --yes -y --json' ;;
 	init) echo '--yes -y --print --json --workspace=' ;;
+	import) echo '--write --json --workspace=' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--all -a --json $policy" ;;
 	'config get') echo "--json $policy" ;;
@@ -69,7 +70,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook mcp alias completion help version --help --version --color' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp alias completion help version --help --version --color' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show get set unset edit check path reload schema' ;;
@@ -81,6 +82,7 @@ _agentbox_words()
 	approvals) echo 'list revoke' ;;
 	quarantine) echo 'list show restore' ;;
 	mcp) echo 'serve wrap' ;;
+	import) echo 'srt claude-code codex nono' ;;
 	hook) echo 'install uninstall list status claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }

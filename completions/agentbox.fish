@@ -158,6 +158,7 @@ complete -c agentbox -n __agentbox_at -a diff -d 'Show what a layer would change
 complete -c agentbox -n __agentbox_at -a why -d 'Explain why something is denied, and what would allow it'
 complete -c agentbox -n __agentbox_at -a connect -d 'From inside a box: connect to a host through the filter'
 complete -c agentbox -n __agentbox_at -a init -d 'Set up a project: detect what it needs, write .agentbox.json'
+complete -c agentbox -n __agentbox_at -a import -d 'Read settings of srt, Claude Code, Codex or nono'
 complete -c agentbox -n __agentbox_at -a doctor -d 'Show what this machine can enforce'
 complete -c agentbox -n __agentbox_at -a config -d 'Show and change settings'
 complete -c agentbox -n __agentbox_at -a profile -d 'List and show the profiles a policy can start from'
@@ -180,7 +181,7 @@ complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the bu
 complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
 complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init doctor config profile rules policy secrets trust approvals hook mcp alias completion help version agentbox agentbox.json'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show the settings in force here, and their origins'
 complete -c agentbox -n '__agentbox_at config' -a get -d 'Print one value in force here'
@@ -216,7 +217,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every so
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in mcp' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in import' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in mcp' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -353,6 +354,10 @@ complete -c agentbox -n '__agentbox_in init' -s y -l yes -d 'Write and trust the
 complete -c agentbox -n '__agentbox_in init' -l print -d 'Print the file; write nothing'
 complete -c agentbox -n '__agentbox_in init' -l json -d 'Print what was detected and done as JSON'
 complete -c agentbox -n '__agentbox_in init' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
+complete -c agentbox -n '__agentbox_in import' -F -a 'srt claude-code codex nono'
+complete -c agentbox -n '__agentbox_in import' -l write -d 'Write them to the project\'s .agentbox.json'
+complete -c agentbox -n '__agentbox_in import' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in import' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
 complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print an AppArmor profile for this program'
 complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack a box from inside and report'
 

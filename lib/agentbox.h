@@ -35,6 +35,7 @@
  *	ab_apply_*		apply, discard and undo changes of layers (layer/apply/apply.h,
  *				steer/apply/layer_command.h)
  *	ab_init_*		a project's first settings file (steer/init/init.h)
+ *	ab_import_read		settings of other sandboxes (steer/import/import.h)
  *	ab_doctor, ab_attack	what this machine can enforce (doctor/)
  *
  * ab_run() needs a process with a single thread: it executes the program again as the
@@ -83,6 +84,7 @@
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"
 #include "steer/client/connect.h"
+#include "steer/import/import.h"
 #include "steer/init/init.h"
 #include "steer/layers/layers.h"
 #include "steer/learn/learn.h"

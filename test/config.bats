@@ -989,3 +989,33 @@ END
 	PATH=$PWD:$PATH VISUAL=ed agentbox config edit
 	[ ! -e "$HOME/ran" ]
 }
+
+@test "import: prints settings, says what is left out, writes no file over another" {
+	mkdir -p "$HOME/.claude"
+	echo '{ "permissions": { "allow": ["Bash(make:*)", "WebFetch(domain:docs.example)"],
+		"deny": ["Bash(git push:*)", "Read(~/notes/**)"] }, "model": "x" }' >"$HOME/.claude/settings.json"
+	run --separate-stderr "$AGENTBOX" import claude-code "$HOME/.claude/settings.json"
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.network.alsoAllow, .filesystem.denyRead, (.commands.rules|length)]' <<<"$output")" = \
+		'[["docs.example"],["~/notes"],2]' ]
+	[ "$stderr" = "agentbox: not carried over: line 2: model: has no counterpart" ]
+	agentbox import --write claude-code - <"$HOME/.claude/settings.json"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"agentbox trust"* ]]
+	# What the file permits counts only after the user has trusted it.
+	is '."network.allow"' '[]'
+	agentbox trust --yes
+	is '."network.allow"|map(.value)' '["docs.example"]'
+	agentbox check "git push"
+	[[ "$output" == forbidden* ]]
+	agentbox check "make"
+	[[ "$output" == sandboxed* ]]
+	cp .agentbox.json before
+	agentbox import --write --json claude-code "$HOME/.claude/settings.json"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"exists, and is not overwritten"* ]]
+	cmp .agentbox.json before
+	agentbox import codexx "$HOME/.claude/settings.json"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean codex?"* ]]
+}

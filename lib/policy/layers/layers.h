@@ -86,6 +86,10 @@ int ab_policy_load_one(const struct ab_policy_input *in, const char *what,
 int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 			 struct ab_strv *ret_problems, struct ab_error *err);
 
+/* The first mistake of a text that would be a settings file; `name` is for messages. */
+int ab_policy_check_text(const struct ab_policy_input *in, const char *name, const char *text,
+			 size_t len, struct ab_error *err);
+
 /* The bytes of a file without a mistake; free them. */
 int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
 			size_t *ret_len, struct ab_error *err);

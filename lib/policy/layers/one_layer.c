@@ -111,6 +111,12 @@ int ab_load_check(const struct ab_policy_input *in, const char *name, const char
 	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
 }
 
+int ab_policy_check_text(const struct ab_policy_input *in, const char *name, const char *text,
+			 size_t len, struct ab_error *err)
+{
+	return ab_load_check(in, name, text, len, err);
+}
+
 int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
 			size_t *ret_len, struct ab_error *err)
 {

@@ -323,6 +323,31 @@ static int record_trust(const struct ab_policy_input *in, const struct ab_init_p
 	return r;
 }
 
+int ab_init_create(const struct ab_policy_input *in, const char *text, char **ret_path,
+		   struct ab_error *err)
+{
+	ab_autofree char *workspace = NULL, *path = NULL;
+	struct ab_init_plan plan = { 0 };
+	ab_autoclose int dir = -1;
+
+	if (find_workspace(in, &workspace, err) < 0)
+		return -1;
+	dir = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", workspace);
+	path = ab_path_join(workspace, AB_PROJECT_CONFIG);
+	if (faccessat(dir, AB_PROJECT_CONFIG, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		ab_fail(err, AB_ECONFIG, 0, "%s exists, and is not overwritten", path);
+		return ab_hint(err, "leave out --write, and add what you need by hand");
+	}
+	plan.path = path;
+	plan.after = (char *)(uintptr_t)text;
+	if (replace_file(dir, &plan, err) < 0)
+		return -1;
+	*ret_path = ab_take(path);
+	return 0;
+}
+
 int ab_init_write(const struct ab_policy_input *in, const struct ab_init_plan *plan,
 		  struct ab_error *err)
 {

@@ -1,0 +1,408 @@
+#include "steer/import/imported.h"
+
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/ascii.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+#include "policy/values/secret_text.h"
+
+enum { PATH_MAX_LEN = 1024, LIST_MAX = 512 };
+
+void ab_imported_fini(struct ab_imported *im)
+{
+	struct ab_strv *const lists[] = { &im->write,	 &im->deny_read, &im->deny_write,
+					  &im->allow,	 &im->deny,	 &im->sockets,
+					  &im->ports,	 &im->pass,	 &im->strip,
+					  &im->set,	 &im->read_back, &im->rules[0],
+					  &im->rules[1], &im->rules[2] };
+
+	for (size_t i = 0; i < AB_COUNT(lists); i++)
+		ab_strv_fini(lists[i]);
+}
+
+void ab_imported_leave(struct ab_imported *im, unsigned line, const char *path, const char *value,
+		       const char *why)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *start = value ? ab_strndup(value, 80) : NULL;
+
+	if (im->left->len >= AB_IMPORTED_LEFT)
+		return;
+	ab_buf_printf(&b, "line %u: ", line);
+	ab_buf_escape(&b, path);
+	if (start) {
+		ab_buf_puts(&b, ": \"");
+		ab_buf_escape(&b, start);
+		ab_buf_puts(&b, "\"");
+	}
+	ab_buf_printf(&b, ": %s", why);
+	ab_strv_add(im->left, b.data);
+	if (im->left->len == AB_IMPORTED_LEFT)
+		ab_strv_add(im->left, "more is left out");
+}
+
+static bool is_variable(const char *s)
+{
+	for (size_t i = 0; s[i]; i++)
+		if (!ab_is_alnum(s[i]) && s[i] != '_')
+			return false;
+	return s[0] && !ab_is_digit(s[0]) && strncmp(s, "AGENTBOX_", 9) != 0 &&
+	       strcmp(s, "SANDBOX_RUNTIME") != 0 && strlen(s) < 200;
+}
+
+/* "$HOME/x" and the like as we write them; NULL: an unknown variable. */
+static char *resolve_variable(const char *s)
+{
+	static const struct {
+		const char *name, *path;
+	} known[] = {
+		{ "$HOME", "~" },
+		{ "$WORKDIR", "." },
+		{ "$XDG_CONFIG_HOME", "~/.config" },
+		{ "$XDG_DATA_HOME", "~/.local/share" },
+		{ "$XDG_STATE_HOME", "~/.local/state" },
+		{ "$XDG_CACHE_HOME", "~/.cache" },
+	};
+
+	if (s[0] != '$')
+		return ab_strdup(s);
+	for (size_t i = 0; i < AB_COUNT(known); i++) {
+		size_t n = strlen(known[i].name);
+
+		if (strncmp(s, known[i].name, n) == 0 && (!s[n] || s[n] == '/'))
+			return ab_printf("%s%s", known[i].path, s + n);
+	}
+	return NULL;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/');
+}
+
+/* Why the path cannot be an entry of this kind; NULL: it can. */
+static const char *find_fault(enum ab_import_as as, const char *file)
+{
+	bool pattern = strpbrk(file, "*?[") != NULL;
+
+	if (!file[0] || strlen(file) > PATH_MAX_LEN)
+		return "not a path";
+	if (file[0] == '~' && file[1] && file[1] != '/')
+		return "the home folder of another user";
+	if (strstr(file, "**"))
+		return "a pattern with ** has no counterpart";
+	if (pattern && as != AB_IMPORT_DENY_READ && as != AB_IMPORT_READ_BACK)
+		return "a pattern is possible for denied reads only";
+	if (as == AB_IMPORT_WRITE && strcmp(file, "/") == 0)
+		return "the whole file system cannot be writable";
+	if (as == AB_IMPORT_WRITE && (strcmp(file, "~") == 0 || strcmp(file, "~/") == 0))
+		return "the home folder is a layer: it is writable, and its files stay as they are";
+	if (as == AB_IMPORT_WRITE && (is_below(file, "/tmp") || is_below(file, "/private/tmp") ||
+				      is_below(file, "/var/tmp") || is_below(file, "/dev")))
+		return "the box has its own";
+	return NULL;
+}
+
+void ab_imported_path(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
+		      const char *value)
+{
+	ab_autofree char *file = resolve_variable(value), *entry = NULL;
+	struct ab_strv *list = as == AB_IMPORT_WRITE	    ? &im->write
+			       : as == AB_IMPORT_DENY_WRITE ? &im->deny_write
+			       : as == AB_IMPORT_UNIX	    ? &im->sockets
+			       : as == AB_IMPORT_READ_BACK  ? &im->read_back
+							    : &im->deny_read;
+	const char *fault = file ? NULL : "this variable has no counterpart";
+	size_t n;
+
+	/* A folder stands for everything in it. */
+	for (n = file ? strlen(file) : 0; n > 3 && strcmp(file + n - 3, "/**") == 0; n -= 3)
+		file[n - 3] = '\0';
+	if (!fault)
+		fault = find_fault(as, file);
+	if (!fault && list->len >= LIST_MAX)
+		fault = "too many entries";
+	if (fault) {
+		ab_imported_leave(im, line, path, value, fault);
+		return;
+	}
+	/* A bare name is a protected name here, and a path there. */
+	if (as == AB_IMPORT_DENY_WRITE && !strchr("/~.", file[0]))
+		entry = ab_printf("./%s", file);
+	else
+		entry = ab_strdup(file);
+	if (as != AB_IMPORT_WRITE || (strcmp(entry, ".") != 0 && strcmp(entry, "./") != 0))
+		ab_strv_add_once(list, entry);
+}
+
+void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const char *path,
+		      const char *value)
+{
+	struct ab_strv *list = deny ? &im->deny : &im->allow;
+	struct ab_complaint why = { .right = "" };
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+
+	if (ab_host_entry_parse(value, strlen(value), &e, &why) < 0) {
+		ab_imported_leave(im, line, path, NULL, why.wrong);
+		return;
+	}
+	if (list->len >= LIST_MAX) {
+		ab_imported_leave(im, line, path, value, "too many entries");
+		return;
+	}
+	ab_host_entry_format(&e, buf);
+	ab_strv_add_once(list, buf);
+}
+
+static void add_variable(struct ab_imported *im, unsigned line, const char *path, const char *name,
+			 const char *value)
+{
+	static const char *const hints[] = {
+		"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "AUTH"
+	};
+	bool named = false;
+
+	for (size_t i = 0; i < AB_COUNT(hints); i++)
+		named |= strcasestr(name, hints[i]) != NULL;
+	if (named || ab_secret_text(value) || strstr(value, "://"))
+		ab_imported_leave(
+			im, line, path, NULL,
+			"may be a credential, and is not copied; use a secret, or env.set");
+	else if (!is_variable(name) || strlen(value) > PATH_MAX_LEN || im->set.len >= LIST_MAX)
+		ab_imported_leave(im, line, path, NULL, "cannot be set");
+	else
+		ab_env_set(&im->set, name, value);
+}
+
+static void add_port(struct ab_imported *im, unsigned line, const char *path, const char *value)
+{
+	uint16_t port;
+
+	if (!ab_port_parse(value, strlen(value), &port) || im->ports.len >= LIST_MAX)
+		ab_imported_leave(im, line, path, value, "not a port");
+	else
+		ab_strv_add_once(&im->ports, value);
+}
+
+static void add_word(struct ab_imported *im, const struct ab_import_word *words, unsigned line,
+		     const char *path, const char *value)
+{
+	for (; words->word[0]; words++) {
+		if (strcmp(words->word, value) != 0)
+			continue;
+		if (words->extends[0])
+			im->extends = words->extends;
+		if (words->mode[0])
+			im->mode = words->mode;
+		if (words->why)
+			ab_imported_leave(im, line, path, value, words->why);
+		return;
+	}
+	ab_imported_leave(im, line, path, value, "has no counterpart");
+}
+
+/* Names of variables and their patterns, as env.pass and env.strip have them. */
+static void add_name(struct ab_imported *im, struct ab_strv *list, unsigned line, const char *path,
+		     const char *value)
+{
+	ab_autofree char *plain = ab_strdup(value);
+
+	for (char *p = plain; *p; p++)
+		if (*p == '*' || *p == '?')
+			*p = '_';
+	if (!is_variable(plain) || list->len >= LIST_MAX)
+		ab_imported_leave(im, line, path, value, "not the name of a variable");
+	else
+		ab_strv_add_once(list, value);
+}
+
+static bool is_printable(const char *s)
+{
+	for (size_t n, left = strlen(s); left; s += n, left -= n) {
+		n = ab_printable(s, left);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, unsigned line,
+		     const char *path, const char *key, const char *value)
+{
+	if (row->as != AB_IMPORT_NOTHING && row->as != AB_IMPORT_LEFT && !is_printable(value)) {
+		ab_imported_leave(im, line, path, value, "has hidden characters");
+		return;
+	}
+	switch (row->as) {
+	case AB_IMPORT_NOTHING:
+		break;
+	case AB_IMPORT_LEFT:
+		ab_imported_leave(im, line, path, NULL, row->why);
+		break;
+	case AB_IMPORT_WRITE:
+	case AB_IMPORT_DENY_READ:
+	case AB_IMPORT_READ_BACK:
+	case AB_IMPORT_DENY_WRITE:
+	case AB_IMPORT_UNIX:
+		ab_imported_path(im, row->as, line, path, value);
+		break;
+	case AB_IMPORT_HOST:
+	case AB_IMPORT_DENY_HOST:
+		ab_imported_host(im, row->as == AB_IMPORT_DENY_HOST, line, path, value);
+		break;
+	case AB_IMPORT_PORT:
+		add_port(im, line, path, value);
+		break;
+	case AB_IMPORT_RULE_ALLOW:
+	case AB_IMPORT_RULE_ASK:
+	case AB_IMPORT_RULE_DENY:
+		ab_imported_rule(im, row->as, line, path, value);
+		break;
+	case AB_IMPORT_PROGRAM_ALLOW:
+	case AB_IMPORT_PROGRAM_DENY:
+		if (value[0] && strlen(value) < PATH_MAX_LEN && !strpbrk(value, " \t\"'\\*?"))
+			ab_imported_command(im, row->as, value, true);
+		else
+			ab_imported_leave(im, line, path, value, "not the name of a program");
+		break;
+	case AB_IMPORT_VARIABLE:
+		add_variable(im, line, path, key, value);
+		break;
+	case AB_IMPORT_PASS:
+	case AB_IMPORT_STRIP:
+		add_name(im, row->as == AB_IMPORT_PASS ? &im->pass : &im->strip, line, path, value);
+		break;
+	case AB_IMPORT_WORD:
+		add_word(im, row->words, line, path, value);
+		break;
+	}
+}
+
+/* The text of a settings file, member by member. */
+struct out {
+	struct ab_buf b;
+	const char *section; /* open, or NULL */
+};
+
+static void begin_member(struct out *o, const char *section, const char *key)
+{
+	bool same = o->section && section && strcmp(o->section, section) == 0;
+
+	if (o->section && !same)
+		ab_buf_puts(&o->b, "\n  }");
+	ab_buf_puts(&o->b, o->b.len > 1 && (same || o->b.data[o->b.len - 1] != '{') ? ",\n" : "\n");
+	if (section && !same)
+		ab_buf_printf(&o->b, "  \"%s\": {\n", section);
+	o->section = section;
+	ab_buf_printf(&o->b, "%s\"%s\": ", section ? "    " : "  ", key);
+}
+
+static void put_text(struct out *o, const char *section, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	begin_member(o, section, key);
+	ab_buf_json(&o->b, text);
+}
+
+static void put_list(struct out *o, const char *section, const char *key,
+		     const struct ab_strv *list, bool strings)
+{
+	if (!list->len)
+		return;
+	begin_member(o, section, key);
+	ab_buf_puts(&o->b, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		ab_buf_puts(&o->b, i ? ", " : "");
+		if (strings)
+			ab_buf_json(&o->b, list->v[i]);
+		else
+			ab_buf_puts(&o->b, list->v[i]);
+	}
+	ab_buf_puts(&o->b, "]");
+}
+
+static void put_variables(struct out *o, const struct ab_strv *set)
+{
+	if (!set->len)
+		return;
+	begin_member(o, "env", "set");
+	for (size_t i = 0; i < set->len; i++) {
+		const char *value = strchr(set->v[i], '=') + 1;
+
+		ab_buf_puts(&o->b, i ? ", " : "{ ");
+		ab_buf_json_n(&o->b, set->v[i], (size_t)(value - 1 - set->v[i]));
+		ab_buf_puts(&o->b, ": ");
+		ab_buf_json(&o->b, value);
+	}
+	ab_buf_puts(&o->b, " }");
+}
+
+static void put_rules(struct out *o, const struct ab_imported *im)
+{
+	bool any = false;
+
+	/* The first match decides: the stricter verdicts come first. */
+	for (size_t k = 0; k < AB_COUNT(im->rules); k++)
+		for (size_t i = 0; i < im->rules[k].len; i++) {
+			if (!any)
+				begin_member(o, "commands", "rules");
+			ab_buf_printf(&o->b, "%s\n      %s", any ? "," : "[", im->rules[k].v[i]);
+			any = true;
+		}
+	if (any)
+		ab_buf_puts(&o->b, "\n    ]");
+}
+
+/* An exception may open what the file itself denies, and nothing that agentbox denies. */
+static void add_exceptions(struct ab_imported *im)
+{
+	size_t denied = im->deny_read.len;
+
+	for (size_t i = 0; i < im->read_back.len; i++) {
+		bool own = false;
+
+		for (size_t k = 0; k < denied; k++)
+			own |= strcmp(im->read_back.v[i], im->deny_read.v[k]) != 0 &&
+			       is_below(im->read_back.v[i], im->deny_read.v[k]);
+		if (own)
+			ab_strv_addf(&im->deny_read, "!%s", im->read_back.v[i]);
+	}
+}
+
+char *ab_imported_text(struct ab_imported *im)
+{
+	struct out o = { 0 };
+	bool hosts = im->allow.len || im->deny.len || im->format->closed;
+	bool open = !im->mode || strcmp(im->mode, "blocked") != 0;
+
+	add_exceptions(im);
+	ab_buf_puts(&o.b, "{");
+	put_text(&o, NULL, "extends", im->extends);
+	put_list(&o, "filesystem", "alsoWrite", &im->write, true);
+	put_list(&o, "filesystem", "denyRead", &im->deny_read, true);
+	put_list(&o, "filesystem", "denyWrite", &im->deny_write, true);
+	put_list(&o, "filesystem", "unix", &im->sockets, true);
+	put_text(&o, "network", "mode", im->mode ? im->mode : hosts ? "filtered" : NULL);
+	put_list(&o, "network", "alsoAllow", &im->allow, true);
+	put_list(&o, "network", "deny", &im->deny, true);
+	put_text(&o, "network", "unknown", im->format->closed ? "deny" : NULL);
+	/* Only a filtered network has them. */
+	if (open)
+		put_list(&o, "network", "hostPorts", &im->ports, false);
+	put_text(&o, "env", "mode", im->pass.len ? "listed" : NULL);
+	put_list(&o, "env", "pass", &im->pass, true);
+	put_list(&o, "env", "strip", &im->strip, true);
+	put_variables(&o, &im->set);
+	put_rules(&o, im);
+	if (o.section)
+		ab_buf_puts(&o.b, "\n  }");
+	ab_buf_puts(&o.b, o.b.len > 1 ? "\n}\n" : "}\n");
+	return ab_buf_take(&o.b);
+}
