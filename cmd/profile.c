@@ -69,33 +69,25 @@ static int show_main(struct args *args)
 	return 0;
 }
 
-/* What a preset adds, in one line. */
-static void put_brings(struct ab_buf *b, const struct ab_toolchain *t)
-{
-	for (size_t i = 0; t->hosts[i]; i++)
-		ab_buf_printf(b, "%s%s", i ? " " : "", t->hosts[i]);
-	for (size_t i = 0; t->env[i]; i++)
-		ab_buf_printf(b, " %s", t->env[i]);
-}
-
 static void print_presets(const struct ab_strv *found)
 {
 	for (size_t i = 0; i < ab_toolchain_count; i++) {
 		const struct ab_toolchain *t = &ab_toolchains[i];
-		ab_autobuf struct ab_buf brings = { 0 };
 
-		put_brings(&brings, t);
-		printf("%-8s %s%s\n%9s%s\n", t->name, t->doc,
-		       ab_strv_has(found, t->name) ? " (detected here)" : "", "", brings.data);
+		printf("%-10s%s%s\n%10s%s%s%s\n", t->name, t->doc,
+		       ab_strv_has(found, t->name) ? " (detected here)" : "", "", t->hosts,
+		       t->env[0] ? " " : "", t->env);
 	}
 }
 
-static void put_list(struct ab_buf *b, const char *name, const char *const *v)
+static void put_list(struct ab_buf *b, const char *name, const char *list)
 {
+	char word[AB_TOOLCHAIN_WORD];
+
 	ab_buf_printf(b, ",\"%s\":[", name);
-	for (size_t i = 0; v[i]; i++) {
+	for (size_t i = 0; ab_toolchain_next(&list, word); i++) {
 		ab_buf_puts(b, i ? "," : "");
-		ab_buf_json(b, v[i]);
+		ab_buf_json(b, word);
 	}
 	ab_buf_puts(b, "]");
 }

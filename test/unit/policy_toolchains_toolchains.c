@@ -21,16 +21,23 @@ static void test_table(void)
 {
 	for (size_t i = 0; i < ab_toolchain_count; i++) {
 		const struct ab_toolchain *t = &ab_toolchains[i];
+		char word[AB_TOOLCHAIN_WORD];
 		size_t bad = 0;
 
 		ok(i == 0 || strcmp(ab_toolchains[i - 1].name, t->name) < 0, "%s: sorted", t->name);
-		for (size_t k = 0; t->hosts[k]; k++)
-			bad += !is_host(t->hosts[k]);
-		for (size_t k = 0; t->env[k]; k++)
-			bad += !strchr(t->env[k], '=');
-		for (size_t k = 0; t->files[k]; k++)
-			bad += !ab_toolchain_has(t, t->files[k]);
-		ok(bad == 0 && t->hosts[0] && (t->files[0] || t->forge), "and well formed");
+		for (const char *list = t->hosts; ab_toolchain_next(&list, word);)
+			bad += !is_host(word);
+		for (const char *list = t->env; ab_toolchain_next(&list, word);)
+			bad += !strchr(word, '=');
+		for (const char *list = t->files; ab_toolchain_next(&list, word);)
+			bad += !ab_toolchain_has(t, word);
+		/* A text that fills its array would have no end. */
+		bad += !memchr(t->name, 0, sizeof(t->name)) || !memchr(t->doc, 0, sizeof(t->doc)) ||
+		       !memchr(t->also, 0, sizeof(t->also)) ||
+		       !memchr(t->files, 0, sizeof(t->files)) ||
+		       !memchr(t->hosts, 0, sizeof(t->hosts)) ||
+		       !memchr(t->env, 0, sizeof(t->env)) || !memchr(t->forge, 0, sizeof(t->forge));
+		ok(bad == 0 && t->hosts[0] && (t->files[0] || t->forge[0]), "and well formed");
 	}
 	ok(ab_toolchain_find("node") && !ab_toolchain_find("auto") && !ab_toolchain_find(""),
 	   "presets are found by name");
@@ -61,7 +68,8 @@ static void test_remote(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		const struct ab_toolchain *t = ab_toolchain_of_remote(cases[i].config);
 
-		is_str(t ? t->name : "", cases[i].preset ? cases[i].preset : "", cases[i].config);
+		is_str(t ? t->name : "", cases[i].preset ? cases[i].preset : "",
+		       cases[i].preset ? cases[i].preset : "no known host");
 	}
 }
 

@@ -44,9 +44,11 @@ static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const str
 				  .environ = l->in->environ };
 	struct ab_value *allow = &l->policy->store->config.v[AB_KEY_NET_ALLOW];
 	struct ab_value more = { 0 };
+	const char *list = t->hosts;
+	char host[AB_TOOLCHAIN_WORD];
 
-	for (size_t i = 0; t->hosts[i]; i++)
-		ab_value_put(&ctx, AB_KEY_NET_ALLOW, &more, t->hosts[i], by->from, NULL);
+	while (ab_toolchain_next(&list, host))
+		ab_value_put(&ctx, AB_KEY_NET_ALLOW, &more, host, by->from, NULL);
 	for (size_t i = 0; i < more.len; i++)
 		if (!ab_value_find(allow, more.items[i].text))
 			ab_value_add(l->arena, allow, more.items[i]);
@@ -63,15 +65,17 @@ static bool is_set(const struct ab_value *v, const char *assignment, size_t n)
 static void add_variables(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
 {
 	struct ab_value *set = &l->policy->store->config.v[AB_KEY_ENV_SET];
+	const char *list = t->env;
+	char one[AB_TOOLCHAIN_WORD];
 
-	for (size_t i = 0; t->env[i]; i++) {
-		size_t n = strcspn(t->env[i], "=") + 1;
-		ab_autofree char *name = ab_strndup(t->env[i], n - 1);
+	while (ab_toolchain_next(&list, one)) {
+		size_t n = strcspn(one, "=") + 1;
+		ab_autofree char *name = ab_strndup(one, n - 1);
 
-		if (!is_set(set, t->env[i], n) && !ab_environ_get(l->in->environ, name))
+		if (!is_set(set, one, n) && !ab_environ_get(l->in->environ, name))
 			ab_value_add(l->arena, set,
 				     (struct ab_item){
-					     .text = t->env[i],
+					     .text = ab_arena_dup(l->arena, one),
 					     .from = by->from,
 					     .via = t->name,
 				     });

@@ -14,55 +14,55 @@ enum { ENTRIES_MAX = 4096 };
 
 /* clang-format off */
 const struct ab_toolchain ab_toolchains[] = {
-	{ "bitbucket", "Repositories on bitbucket.org", "", { NULL },
-	  { "bitbucket.org", "*.bitbucket.org" }, { NULL }, "bitbucket.org" },
-	{ "codeberg", "Repositories on codeberg.org", "forgejo", { NULL },
-	  { "codeberg.org", "*.codeberg.org" }, { NULL }, "codeberg.org" },
+	{ "bitbucket", "Repositories on bitbucket.org", "", "",
+	  "bitbucket.org *.bitbucket.org", "", "bitbucket.org" },
+	{ "codeberg", "Repositories on codeberg.org", "forgejo", "",
+	  "codeberg.org *.codeberg.org", "", "codeberg.org" },
 	{ "dart", "Dart and Flutter packages from pub.dev", "flutter pub",
-	  { "pubspec.yaml", "pubspec.lock" },
-	  { "pub.dev" }, { NULL } },
+	  "pubspec.yaml pubspec.lock",
+	  "pub.dev", "" },
 	{ "deno", "Deno modules from deno.land, jsr.io and npm", "jsr",
-	  { "deno.json", "deno.jsonc", "deno.lock" },
-	  { "deno.land", "*.deno.land", "jsr.io", "*.jsr.io", "@npm" },
-	  { "DENO_NO_UPDATE_CHECK=1" } },
+	  "deno.json deno.jsonc deno.lock",
+	  "deno.land *.deno.land jsr.io *.jsr.io @npm",
+	  "DENO_NO_UPDATE_CHECK=1" },
 	{ "dotnet", ".NET packages from NuGet", "csharp fsharp nuget net",
-	  { "*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "global.json",
-	    "packages.lock.json", "nuget.config", "NuGet.Config" },
-	  { "@nuget" },
-	  { "DOTNET_CLI_TELEMETRY_OPTOUT=1", "DOTNET_NOLOGO=1" } },
+	  "*.csproj *.fsproj *.vbproj *.sln "
+	  "*.slnx global.json packages.lock.json nuget.config NuGet.Config",
+	  "@nuget",
+	  "DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1" },
 	{ "elixir", "Elixir and Erlang packages from hex.pm", "erlang hex mix",
-	  { "mix.exs", "mix.lock", "rebar.config", "rebar.lock" },
-	  { "@hex" }, { NULL } },
-	{ "github", "Repositories and releases on GitHub", "gh git", { NULL },
-	  { "@github" }, { NULL }, "github.com" },
-	{ "gitlab", "Repositories on gitlab.com", "glab", { NULL },
-	  { "gitlab.com", "*.gitlab.com" }, { NULL }, "gitlab.com" },
+	  "mix.exs mix.lock rebar.config rebar.lock",
+	  "@hex", "" },
+	{ "github", "Repositories and releases on GitHub", "gh git", "",
+	  "@github", "", "github.com" },
+	{ "gitlab", "Repositories on gitlab.com", "glab", "",
+	  "gitlab.com *.gitlab.com", "", "gitlab.com" },
 	{ "go", "Go modules from the module proxy", "golang",
-	  { "go.mod", "go.sum", "go.work" },
-	  { "@go" }, { NULL } },
+	  "go.mod go.sum go.work",
+	  "@go", "" },
 	{ "java", "Maven and Gradle: Maven Central, Gradle's plugins", "maven gradle kotlin jvm scala",
-	  { "pom.xml", "mvnw", "build.gradle", "build.gradle.kts", "settings.gradle",
-	    "settings.gradle.kts", "gradlew" },
-	  { "@maven" }, { NULL } },
+	  "pom.xml mvnw build.gradle "
+	  "build.gradle.kts settings.gradle settings.gradle.kts gradlew",
+	  "@maven", "" },
 	{ "node", "npm, pnpm, yarn and bun: packages from npm",
 	  "npm pnpm yarn bun javascript typescript js ts nodejs",
-	  { "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
-	    "pnpm-lock.yaml", "pnpm-workspace.yaml", "bun.lock", "bun.lockb" },
-	  { "@npm", "nodejs.org", "repo.yarnpkg.com" },
-	  { "npm_config_update_notifier=false", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0" } },
+	  "package.json package-lock.json npm-shrinkwrap.json yarn.lock "
+	  "pnpm-lock.yaml pnpm-workspace.yaml bun.lock bun.lockb",
+	  "@npm nodejs.org repo.yarnpkg.com",
+	  "npm_config_update_notifier=false COREPACK_ENABLE_DOWNLOAD_PROMPT=0" },
 	{ "php", "Composer: packages from Packagist, their archives from GitHub", "composer packagist",
-	  { "composer.json", "composer.lock" },
-	  { "@packagist", "api.github.com", "codeload.github.com" }, { NULL } },
+	  "composer.json composer.lock",
+	  "@packagist api.github.com codeload.github.com", "" },
 	{ "python", "pip, uv, Poetry and pdm: packages from PyPI", "pip uv poetry pypi py python3 pdm",
-	  { "pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", "Pipfile",
-	    "Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock", "pylock.toml" },
-	  { "@pypi" }, { "PIP_DISABLE_PIP_VERSION_CHECK=1" } },
+	  "pyproject.toml requirements.txt setup.py setup.cfg Pipfile "
+	  "Pipfile.lock poetry.lock uv.lock pdm.lock pylock.toml",
+	  "@pypi", "PIP_DISABLE_PIP_VERSION_CHECK=1" },
 	{ "ruby", "RubyGems and Bundler", "gem bundler rubygems rails",
-	  { "Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", "*.gemspec" },
-	  { "@rubygems" }, { NULL } },
+	  "Gemfile Gemfile.lock gems.rb gems.locked *.gemspec",
+	  "@rubygems", "" },
 	{ "rust", "Cargo: crates from crates.io; rustup's toolchains", "cargo crates",
-	  { "Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml" },
-	  { "@crates" }, { NULL } },
+	  "Cargo.toml Cargo.lock rust-toolchain rust-toolchain.toml",
+	  "@crates", "" },
 };
 /* clang-format on */
 const size_t ab_toolchain_count = AB_COUNT(ab_toolchains);
@@ -75,17 +75,25 @@ const struct ab_toolchain *ab_toolchain_find(const char *name)
 	return NULL;
 }
 
+bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD])
+{
+	size_t n = strcspn(*list, " ");
+
+	if (!**list || n >= AB_TOOLCHAIN_WORD)
+		return false;
+	memcpy(ret, *list, n);
+	ret[n] = '\0';
+	*list += n + ((*list)[n] == ' ');
+	return true;
+}
+
 static bool has_word(const char *list, const char *word)
 {
-	size_t len = strlen(word);
+	char one[AB_TOOLCHAIN_WORD];
 
-	for (; *list; list += strspn(list, " ")) {
-		size_t n = strcspn(list, " ");
-
-		if (n == len && memcmp(list, word, n) == 0)
+	while (ab_toolchain_next(&list, one))
+		if (strcmp(one, word) == 0)
 			return true;
-		list += n;
-	}
 	return false;
 }
 
@@ -114,8 +122,11 @@ static bool matches_file(const char *pattern, const char *file)
 
 bool ab_toolchain_has(const struct ab_toolchain *t, const char *file)
 {
-	for (size_t i = 0; t->files[i]; i++)
-		if (matches_file(t->files[i], file))
+	const char *list = t->files;
+	char one[AB_TOOLCHAIN_WORD];
+
+	while (ab_toolchain_next(&list, one))
+		if (matches_file(one, file))
 			return true;
 	return false;
 }
@@ -134,7 +145,7 @@ static bool names_host(const char *text, const char *host)
 const struct ab_toolchain *ab_toolchain_of_remote(const char *git_config)
 {
 	for (size_t i = 0; i < ab_toolchain_count; i++)
-		if (ab_toolchains[i].forge && names_host(git_config, ab_toolchains[i].forge))
+		if (ab_toolchains[i].forge[0] && names_host(git_config, ab_toolchains[i].forge))
 			return &ab_toolchains[i];
 	return NULL;
 }

@@ -12,15 +12,21 @@
 
 struct ab_strv;
 
+/* Lists are words with a blank between them: each pointer in a table costs every start of the program a
+ * relocation. */
 struct ab_toolchain {
-	const char *name;
-	const char *doc;
-	const char *also;      /* other words for it, for suggestions */
-	const char *files[18]; /* names of lock files and manifests; "*.x": an ending */
-	const char *hosts[6];  /* entries of network.allow */
-	const char *env[4];    /* "NAME=value", unless the caller or a setting has NAME */
-	const char *forge;     /* the host of git remotes that need it; NULL: none */
+	char name[12];
+	char doc[72];
+	char also[64];	 /* other words for it, for suggestions */
+	char files[128]; /* names of lock files and manifests; "*.x": an ending */
+	char hosts[64];	 /* entries of network.allow */
+	char env[80];	 /* "NAME=value", unless the caller or a setting has NAME */
+	char forge[16];	 /* the host of git remotes that need it; "": none */
 };
+
+enum { AB_TOOLCHAIN_WORD = 80 };
+/* Take the next word of a list; false: there is none. */
+bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD]);
 
 /* Sorted by name. */
 extern const struct ab_toolchain ab_toolchains[];

@@ -113,11 +113,12 @@ static void find_remote(int dir, struct ab_init_plan *plan)
 static void find_registries(const struct ab_policy_input *in, struct ab_init_plan *plan)
 {
 	for (size_t i = 0; i < plan->presets.len; i++) {
-		const struct ab_toolchain *t = ab_toolchain_find(plan->presets.v[i]);
+		const char *list = ab_toolchain_find(plan->presets.v[i])->hosts;
+		char host[AB_TOOLCHAIN_WORD];
 
-		for (size_t k = 0; t->hosts[k]; k++)
-			if (t->hosts[k][0] == '@')
-				ab_registries_hosts(t->hosts[k] + 1, in->home, in->environ,
+		while (ab_toolchain_next(&list, host))
+			if (host[0] == '@')
+				ab_registries_hosts(host + 1, in->home, in->environ,
 						    &plan->registries);
 	}
 }
