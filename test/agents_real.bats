@@ -319,6 +319,26 @@ outside()
 	printf '$ %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
+@test "claude, gemini: their hooks are called, deny, and box the rest" {
+	local name
+
+	have claude gemini
+	for name in claude gemini; do
+		[ $name = claude ] || words gemini x # its settings
+		agentbox hook install --yes $name
+		[ "$status" -eq 0 ]
+		rm -f inside
+		echo work >file
+		unboxed $name 'RUN(touch ~/outside; touch inside; echo it-ran)'
+		[[ "$output" == *it-ran* ]]
+		[ -e inside ]
+		[ ! -e "$HOME/outside" ]
+		unboxed $name 'RUN(rm -rf ~/)'
+		[[ "$output" == *recursive-delete-root* ]]
+		[ "$(cat file)" = work ]
+	done
+}
+
 @test "codex: its hook is called once it is trusted, denies, and boxes the rest" {
 	local -a WORDS
 
