@@ -99,7 +99,7 @@ accepted()
 
 @test "config show: every key of the schema is shown, and no other" {
 	local keys
-	keys=$(jq -r '.properties | to_entries[] | select(.key != "$schema" and .key != "managed") |
+	keys=$(jq -r '.properties | to_entries[] | select(.key | IN("$schema" and .key != "managed", "description") | not) |
 		if .value.properties then .key as $g | .value.properties |
 		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json" | sort)
 	[ -n "$keys" ]
@@ -933,6 +933,24 @@ changed()
 	chmod o+w "$file"
 	agentbox config set limits.timeout 1s
 	[ "$status" -eq 1 ] && [[ "$output" == *"writable by others"* ]]
+}
+
+@test "config: allow, deny and their undo keep comments, too" {
+	local file=$HOME/.config/agentbox/config.json
+	user $'{ // mine\n  "network": { "deny": ["a.example" /* why */, "b.example"], },\n}\n'
+	agentbox deny a.example --undo
+	[ "$status" -eq 0 ]
+	agentbox allow c.example --always
+	[ "$status" -eq 0 ]
+	is '[."network.deny", ."network.allow" | map(.value)]' '[["b.example"],["c.example"]]'
+	[[ "$(cat "$file")" == *"// mine"*"/* why */"* ]]
+	echo $'{ "filesystem": { // mine\n } }' >.agentbox.json
+	agentbox trust --yes
+	agentbox allow .envrc --always
+	[ "$status" -eq 0 ]
+	agentbox allow .envrc --undo
+	[ "$status" -eq 0 ]
+	grep -q '// mine' .agentbox.json
 }
 
 @test "config set --project: trust stays with what a person wrote, and with nothing else" {

@@ -81,7 +81,7 @@ same()
 
 schema_keys()
 {
-	jq -r '.properties | to_entries[] | select(.key != "$schema" and .key != "managed") |
+	jq -r '.properties | to_entries[] | select(.key | IN("$schema", "managed", "description") | not) |
 		if .value.properties then .key as $g | .value.properties |
 		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json"
 }

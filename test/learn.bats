@@ -43,7 +43,7 @@ clean_project()
 	  }
 	}
 	END
-	diff <(printf '%s\n' "$output") "$HOME/.config/agentbox/profiles/p.json"
+	diff <(printf '%s\n' "$output") <(jq 'del(.description)' "$HOME/.config/agentbox/profiles/p.json")
 	[[ "$stderr" == *"all is well"* ]]
 	[[ "$stderr" == *"the run connected to 3 hosts:"* ]]
 	[[ "$stderr" == *"agentbox run --profile p -- "* ]]
@@ -265,6 +265,12 @@ clean_project()
 	[[ "$stderr" == *"added to profile p"*'+'*'origin.test'* ]]
 	[ "$(jq -c '[.network.allow, .limits.timeout]' "$HOME/.config/agentbox/profiles/p.json")" = \
 		'[["allowed.test","origin.test"],"5m"]' ]
+	"$AGENTBOX" profile list | grep -E '^p +Learned from: curl -fsS http://allowed.test/$'
+	# Comments would be lost.
+	echo '{ "network": {} } // mine' >"$HOME/.config/agentbox/profiles/c.json"
+	agentbox learn --yes --save c -- true
+	[ "$status" -ne 0 ] && [[ "$output" == *"has comments, which would be lost"* ]]
+	[ "$(cat "$HOME/.config/agentbox/profiles/c.json")" = '{ "network": {} } // mine' ]
 	# One that is not JSON stays as it is.
 	echo '{ "network": ' >"$HOME/.config/agentbox/profiles/q.json"
 	agentbox learn --yes --save q -- true

@@ -36,6 +36,11 @@ answer()
 
 @test "profile list: the user's own come after, and a built-in name stays built in" {
 	own_profile mine '{ "extends": "ci" }'
+	own_profile told $'// x\n{ "description": "For\\u001b[31m tests.", }'
+	answer '.[12:] | map(.about)' "[\"$HOME/.config/agentbox/profiles/mine.json\",\"For\\u001b[31m tests.\"]" profile list
+	agentbox profile list
+	[[ "$output" == *'For\x1b[31m tests.'* ]]
+	rm "$HOME/.config/agentbox/profiles/told.json"
 	own_profile default '{ "network": { "mode": "allowed" } }'
 	: >"$HOME/.config/agentbox/profiles/notes.txt"
 	: >"$HOME/.config/agentbox/profiles/.hidden.json"

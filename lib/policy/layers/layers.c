@@ -19,6 +19,7 @@
 #include "policy/layers/load.h"
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
+#include "policy/read/json_scan.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
@@ -149,6 +150,22 @@ int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin 
 	return load_named(l, name, from, 0, base);
 }
 
+/* What the file says about itself; else its path. A file with a mistake has no description. */
+static char *describe_profile(const char *path)
+{
+	ab_autoscan struct ab_json_scan scan = { 0 };
+	ab_autofree char *text = NULL;
+	struct ab_error none = { 0 };
+	size_t len;
+
+	if (ab_settings_file_read_own(path, path, &text, &len, &none) < 0 || !text ||
+	    ab_jsonc_scan_parse(&scan, text, len) < 0 || scan.nodes->kind != '{')
+		return ab_strdup(path);
+	ab_json_scan_each(k, scan.nodes) if (strcmp(k->key, "description") == 0 && k->text &&
+					     *k->text) return ab_strdup(k->text);
+	return ab_strdup(path);
+}
+
 void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_names,
 			struct ab_strv *ret_docs)
 {
@@ -179,8 +196,11 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 	ab_strv_sort(&own);
 	for (size_t i = 0; i < own.len; i++) {
 		ab_strv_add(ret_names, own.v[i]);
-		if (ret_docs)
-			ab_strv_addf(ret_docs, "%s/%s.json", path, own.v[i]);
+		if (ret_docs) {
+			ab_autofree char *file = ab_printf("%s/%s.json", path, own.v[i]);
+
+			ab_strv_give(ret_docs, describe_profile(file));
+		}
 	}
 }
 

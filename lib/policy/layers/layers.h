@@ -114,7 +114,8 @@ void ab_policy_paths_fini(struct ab_policy_paths *paths);
  * there is no folder for it. */
 char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err);
 
-/* Names of all profiles, built in first; `ret_docs` has a line for each. */
+/* Names of all profiles, built in first; `ret_docs` has a line for each: its description, or of one
+ * of the user's own without one its path. */
 void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_names,
 			struct ab_strv *ret_docs);
 

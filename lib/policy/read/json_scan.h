@@ -54,6 +54,9 @@ struct ab_json_scan {
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 /* The same with comments: for settings files. */
 int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
+/* Put blanks in place of the comments and trailing commas of a text that ab_jsonc_scan_parse()
+ * accepts, so that any JSON reader can read it. */
+void ab_jsonc_blank(char *text, size_t len);
 void ab_json_scan_fini(struct ab_json_scan *s);
 #define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))
 

@@ -501,7 +501,8 @@ static void read_object(struct ab_reader *r, const struct ab_json_scan_node *obj
 
 		if (top && strcmp(k->key, "managed") == 0) {
 			read_managed(r, k);
-		} else if (top && strcmp(k->key, "$schema") == 0) {
+		} else if (top &&
+			   (strcmp(k->key, "$schema") == 0 || strcmp(k->key, "description") == 0)) {
 			if (!k->text)
 				ab_reader_wrong_type(r, k, "a string", "put it in quotes");
 		} else if (!top && strcmp(k->key, "reason") == 0) {

@@ -30,8 +30,7 @@ void ab_summary_list(struct ab_strv *rows, const char *label, const char *before
 /* The rows as lines. `columns`: wrap to this width; 0: do not wrap. */
 void ab_summary_put(struct ab_buf *b, const struct ab_strv *rows, size_t columns);
 
-/* The element of a list that permits, with its origin: of the list itself or of one that is added to
- * it. NULL: it has no such element. */
+/* The element of a list, with its origin. NULL: it has no such element. */
 const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum ab_key_id list,
 					  const char *text);
 /* "~/.config/agentbox/config.json:3", "@npm in --allow"; free it. NULL for NULL. */

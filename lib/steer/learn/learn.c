@@ -11,16 +11,21 @@
 
 #include "audit/read/details.h"
 #include "audit/read/reader.h"
+#include "audit/read/words.h"
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "base/text/textdiff.h"
+#include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
+#include "policy/read/json_scan.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
+#include "session/ask/process_chain.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 #include "steer/learn/learned.h"
@@ -51,6 +56,19 @@ static int get_id(const char *result, char ret[8], struct ab_error *err)
 	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
 		return ab_fail(err, AB_ESYSTEM, 0, "there is no run to learn from");
 	return 0;
+}
+
+static char *get_command(const char *result)
+{
+	enum { WORDS = 80 };
+	json_t *object = json_loads(result, 0, NULL);
+	ab_autobuf struct ab_buf words = { 0 };
+	struct ab_buf b = { 0 };
+
+	ab_process_chain_command(&words, json_object_get(object, "command"), WORDS);
+	ab_words_short(&b, words.data ? words.data : "", WORDS);
+	json_decref(object);
+	return ab_buf_take(&b);
 }
 
 static int read_record(const struct ab_policy_input *input, const char *id,
@@ -115,6 +133,7 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 		ab_lesson_fini(&lesson);
 		return -1;
 	}
+	lesson.command = get_command(result);
 	find_places(input, &lesson);
 	from = describe_start(&lesson);
 	lesson.policy = ab_learned_policy(lesson.learned, &from);
@@ -126,6 +145,7 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 void ab_lesson_fini(struct ab_lesson *lesson)
 {
 	free(lesson->policy);
+	free(lesson->command);
 	ab_strv_fini(&lesson->notes);
 	ab_learned_free(lesson->learned);
 	ab_policy_free(lesson->base);
@@ -261,28 +281,46 @@ static void merge_member(json_t *into, const char *key, json_t *value)
 	}
 }
 
+/* For `profile list`. */
+static int add_description(const struct ab_lesson *lesson, char **ret, struct ab_error *err)
+{
+	static const char *const key[] = { "description" };
+	ab_autofree char *text = ab_printf("Learned from: %s", lesson->command);
+	ab_autobuf struct ab_buf json = { 0 };
+
+	ab_buf_json(&json, text);
+	return ab_json_edit_set(lesson->policy, strlen(lesson->policy), key, 1, json.data, ret,
+				err) < 0
+		       ? -1
+		       : 0;
+}
+
 /* The text to write: what was learned, added to the profile if there is one. */
-static int add_to_profile(const char *path, const char *learned, struct ab_learn_saved *saved,
-			  char **ret, struct ab_error *err)
+static int add_to_profile(const char *path, const struct ab_lesson *lesson,
+			  struct ab_learn_saved *saved, char **ret, struct ab_error *err)
 {
 	ab_autofree char *old = NULL, *text = NULL;
+	ab_autoscan struct ab_json_scan scan = { 0 };
 	json_t *profile, *more;
 	size_t len;
 
 	if (ab_settings_file_read(path, path, true, &old, &len, err) < 0)
 		return -1;
-	if (!old) {
-		*ret = ab_strdup(learned);
-		return 0;
-	}
+	if (!old)
+		return add_description(lesson, ret, err);
 	profile = json_loadb(old, len, JSON_REJECT_DUPLICATES, NULL);
-	more = json_loads(learned, 0, NULL);
+	more = json_loads(lesson->policy, 0, NULL);
 	if (json_is_object(profile) && json_is_object(more)) {
 		merge_object(profile, more);
 		text = json_dumps(profile, JSON_INDENT(2));
 	}
 	json_decref(profile);
 	json_decref(more);
+	if (!text && ab_jsonc_scan_parse(&scan, old, len) == 0) {
+		ab_fail(err, AB_ECONFIG, 0,
+			"%s has comments, which would be lost; it was not changed", path);
+		return ab_hint(err, "save it under another name, which can extend this one");
+	}
 	if (!text)
 		return ab_fail(err, AB_ECONFIG, 0, "%s is not a valid profile, and was not changed",
 			       path);
@@ -315,7 +353,7 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name, bool ad
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "--save %s: the run used this profile, which cannot extend itself",
 			       name);
-	if (add_to_profile(path, lesson->policy, ret, &text, err) < 0 ||
+	if (add_to_profile(path, lesson, ret, &text, err) < 0 ||
 	    write_profile(path, text, add, err) < 0)
 		return -1;
 	with.profile = name;

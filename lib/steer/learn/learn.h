@@ -18,6 +18,7 @@ struct ab_lesson {
 	struct ab_strv notes; /* for people; not escaped */
 
 	/* Private, for ab_learn_save(). */
+	char *command; /* escaped, and cut */
 	struct ab_learned *learned;
 	struct ab_policy *base, *own; /* of the profile, of the run */
 	char *home, *workspace;	      /* real paths */
