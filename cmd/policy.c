@@ -1,6 +1,7 @@
 #include "cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 int preview_main(struct args *args, const struct ab_request *request)
 {
@@ -68,6 +69,49 @@ static const struct command command_explain = {
 	.main = explain_main,
 };
 
+static int test_main(struct args *args)
+{
+	struct ab_policy_tested tested;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_policy_test(&args->input, args->rest[0], given(args, ID_JSON), &tested, &err) < 0)
+		return complain(args, &err);
+	fputs(tested.text, stdout);
+	free(tested.text);
+	return tested.failed ? 1 : 0;
+}
+
+static const struct option options_profile[] = {
+	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
+	  "start from this profile (profile list)" },
+	{ 0 },
+};
+
+static const struct command command_test = {
+	.name = "policy test",
+	.usage = "[OPTIONS] FILE",
+	.summary = "check that the policy here answers as FILE expects",
+	.more = "FILE lists hosts, paths and commands, and whether each is allowed, asked about\n"
+		"or denied. The exit status is 1 if one is not. For example:\n"
+		"\n"
+		"    { \"tests\": [ { \"reach\": \"github.com\", \"expect\": \"allow\" },\n"
+		"                 { \"write\": \"~/.ssh\", \"expect\": \"deny\" },\n"
+		"                 { \"run\": \"git push\", \"expect\": \"ask\" } ] }",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_profile },
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = test_main,
+};
+
 static int diff_main(struct args *args)
 {
 	struct ab_policy *a = NULL, *b = NULL;
@@ -107,13 +151,14 @@ static const struct command command_diff = {
 
 const struct command command_policy = {
 	.name = "policy",
-	.usage = "diff|explain",
-	.summary = "explain and compare policies",
+	.usage = "diff|explain|test",
+	.summary = "explain, compare and test policies",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },
 			{ 0 },
 		},
-	.subs = (const struct command *const[]){ &command_diff, &command_explain, NULL },
+	.subs = (const struct command *const[]){ &command_diff, &command_explain, &command_test,
+						 NULL },
 	.main = sub_main,
 };

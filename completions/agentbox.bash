@@ -44,6 +44,7 @@ _agentbox_options()
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'profile presets' | 'policy diff') echo '--json' ;;
 	'policy explain') echo "--command= -c= --verbose -v --json $policy" ;;
+	'policy test') echo '--json --profile= --config= --workspace=' ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --json --revoke' ;;
@@ -76,7 +77,7 @@ _agentbox_words()
 	config) echo 'show get set unset edit check path reload schema' ;;
 	profile) echo 'list show presets' ;;
 	rules) echo 'list' ;;
-	policy) echo 'diff explain' ;;
+	policy) echo 'diff explain test' ;;
 	layers) echo 'list rm refresh' ;;
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
@@ -240,7 +241,7 @@ _agentbox_operand()
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config show' | 'config get' | 'config set' | 'config unset')
 		COMPREPLY=($(compgen -W "$(_agentbox_keys)" -- "$2")) ;;
-	'config check' | trust) _agentbox_paths -f "$2" ;;
+	'config check' | 'policy test' | trust) _agentbox_paths -f "$2" ;;
 	ports | publish | stop | watch | shell | attach | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;

@@ -163,7 +163,7 @@ complete -c agentbox -n __agentbox_at -a doctor -d 'Show what this machine can e
 complete -c agentbox -n __agentbox_at -a config -d 'Show and change settings'
 complete -c agentbox -n __agentbox_at -a profile -d 'List and show the profiles a policy can start from'
 complete -c agentbox -n __agentbox_at -a rules -d 'List the rules that commands are judged by'
-complete -c agentbox -n __agentbox_at -a policy -d 'Explain and compare policies'
+complete -c agentbox -n __agentbox_at -a policy -d 'Explain, compare and test policies'
 complete -c agentbox -n __agentbox_at -a secrets -d 'Use API keys without exposing them to the box'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'List and revoke remembered approvals'
@@ -214,6 +214,7 @@ complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot curso
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
 complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the services whose variables are known'
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
+complete -c agentbox -n '__agentbox_at policy' -a test -d 'Check that the policy here answers as a file expects'
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
@@ -388,6 +389,11 @@ complete -c agentbox -n '__agentbox_in rules list' -l config -r -F -d 'Read this
 complete -c agentbox -n '__agentbox_in rules list' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
 complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in policy explain' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in policy test' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in policy test' -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
+complete -c agentbox -n '__agentbox_in policy test' -l config -r -F -d 'Read this file instead of your settings'
+complete -c agentbox -n '__agentbox_in policy test' -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder (default: current folder)'
+complete -c agentbox -n '__agentbox_in policy test' -F
 complete -c agentbox -n '__agentbox_in policy explain' -s c -l command -x -d 'Judge this text'
 complete -c agentbox -n '__agentbox_in policy explain' -s v -l verbose -d 'List each hidden and protected path'
 complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'

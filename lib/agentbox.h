@@ -101,6 +101,7 @@
 #include "steer/settings/settings.h"
 #include "steer/stay/enter.h"
 #include "steer/watch/watch.h"
+#include "steer/why/policy_test.h"
 #include "steer/why/why.h"
 
 #endif

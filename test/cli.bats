@@ -131,7 +131,7 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 2 "unknown command 'config zzzzzzzz'" config zzzzzzzz
 	usage 2 "agentbox config show|get|set|unset|edit|check|path" config
 	usage 2 "agentbox profile list|show" profile
-	usage 2 "agentbox policy diff|explain" policy
+	usage 2 "agentbox policy diff|explain|test" policy
 }
 
 @test "an unknown option guesses: 125 for run, 2 for all others" {

@@ -249,3 +249,37 @@ listed()
 	agentbox run --dry-run --keep -- true
 	[ "$status" -eq 125 ]
 }
+
+@test "policy test: says which expectation does not hold, and which mistake a file has" {
+	mkdir -p "$HOME/.config/agentbox" "$HOME/.ssh" && : >"$HOME/.ssh/id_x"
+	echo '{ "network": { "allow": ["github.com"], "deny": ["ads.test"] } }' >"$HOME/.config/agentbox/config.json"
+	cat >t.json <<-'END'
+	{ "tests": [ // what the team relies on
+		{ "reach": "github.com", "expect": "allow" },
+		{ "reach": "ads.test:8080", "expect": "deny", "reason": "never" },
+		{ "reach": "other.test", "expect": "ask" },
+		{ "read": "~/.ssh/id_x", "expect": "deny" },
+		{ "write": "out", "expect": "allow" },
+		{ "write": "/etc/hosts", "expect": "deny" },
+		{ "run": "git push", "expect": "ask" },
+		{ "run": "rm -rf /", "expect": "deny" },
+	] }
+	END
+	agentbox policy test t.json
+	[ "$status" -eq 0 ] && [ "${lines[-1]}" = "8 tests, 0 failed" ]
+	agentbox policy test --profile ci t.json
+	[ "$status" -eq 1 ] && [ "${lines[-1]}" = "8 tests, 2 failed" ]
+	[[ "$output" == *"FAIL  reach github.com: deny, expected allow (line 2)"*"the network is blocked"* ]]
+	agentbox_split policy test --json --profile ci t.json
+	[ "$status" -eq 1 ]
+	[ "$(jq -c 'map(select(.ok | not) | [.reach, .got])' <<<"$output")" = '[["github.com","deny"],["other.test","deny"]]' ]
+	for text in '{}' '[]' '{ "tests": [] }' '{ "tests": [1] }' '{ "tests": [{ "reach": "x" }] }' '{ "tests": [' \
+		'{ "tests": [{ "reach": "x.y", "read": "z", "expect": "allow" }] }' \
+		'{ "tests": [{ "reach": "x.y", "expect": "maybe" }] }' '{ "tests": [{ "reech": "x", "expect": "ask" }] }'; do
+		echo "$text" >w.json
+		agentbox policy test w.json
+		[ "$status" -eq 1 ] && [[ "${lines[0]}" == "agentbox: w.json:"[12]":"* ]]
+	done
+	agentbox policy test nowhere.json
+	[ "$status" -eq 2 ]
+}

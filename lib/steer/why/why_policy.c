@@ -29,7 +29,7 @@ struct ab_why_answer *ab_why_answer_add(struct ab_why_answers *answers)
 	return a;
 }
 
-static void answers_fini(struct ab_why_answers *answers)
+void ab_why_answers_fini(struct ab_why_answers *answers)
 {
 	for (size_t i = 0; i < answers->len; i++) {
 		struct ab_why_answer *a = &answers->v[i];
@@ -138,7 +138,7 @@ static char *show_answers(const struct ab_preview *p, struct ab_why_answers *ans
 			ab_buf_printf(&b, "Note: %s\n", safe);
 		}
 	}
-	answers_fini(answers);
+	ab_why_answers_fini(answers);
 	return ab_buf_take(&b);
 }
 
@@ -250,15 +250,13 @@ static void answer_ports(const struct ab_policy *policy, const struct ab_host *h
 	}
 }
 
-int ab_why_host(const struct ab_policy_input *input, const char *text, bool json, char **ret,
-		struct ab_error *err)
+int ab_why_answer_host(const struct ab_preview *p, const char *text, struct ab_why_answers *ret,
+		       struct ab_error *err)
 {
-	struct ab_request request = { .policy = *input };
-	struct ab_why_answers answers = { .kind = "host" };
 	struct ab_complaint why = { .right = "" };
 	ab_autobuf struct ab_buf subject = { 0 };
 	struct ab_host_entry entry;
-	struct ab_preview p;
+	struct ab_host_answer got;
 
 	if (ab_host_entry_parse(text, strlen(text), &entry, &why) < 0) {
 		ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
@@ -269,26 +267,37 @@ int ab_why_host(const struct ab_policy_input *input, const char *text, bool json
 		ab_fail(err, AB_EUSAGE, 0, "%s stands for many hosts", text);
 		return ab_hint(err, "name one host");
 	}
-	if (ab_preview_open(&request, true, &p, err) < 0)
-		return -1;
 	if (entry.port)
 		ab_words_target(&subject, entry.host.text, entry.port);
 	else
 		ab_buf_puts(&subject, entry.host.text);
-	answers.what = ab_strdup(subject.data);
-	if (p.policy->net.mode != AB_NET_FILTERED) {
-		answer_mode(p.policy, subject.data, &answers);
+	ret->what = ab_strdup(subject.data);
+	if (p->policy->net.mode != AB_NET_FILTERED) {
+		answer_mode(p->policy, subject.data, ret);
 	} else if (entry.port) {
-		struct ab_host_answer got;
-
-		ab_host_check(p.policy, &entry.host, entry.port, &got);
-		answer_host(p.policy, subject.data, &got, &answers);
+		ab_host_check(p->policy, &entry.host, entry.port, &got);
+		answer_host(p->policy, subject.data, &got, ret);
 	} else {
-		answer_ports(p.policy, &entry.host, &answers);
+		answer_ports(p->policy, &entry.host, ret);
 	}
-	*ret = show_answers(&p, &answers, json);
-	ab_preview_fini(&p);
 	return 0;
+}
+
+int ab_why_host(const struct ab_policy_input *input, const char *text, bool json, char **ret,
+		struct ab_error *err)
+{
+	struct ab_request request = { .policy = *input };
+	struct ab_why_answers answers = { .kind = "host" };
+	struct ab_preview p;
+	int result;
+
+	if (ab_preview_open(&request, true, &p, err) < 0)
+		return -1;
+	result = ab_why_answer_host(&p, text, &answers, err);
+	if (result == 0)
+		*ret = show_answers(&p, &answers, json);
+	ab_preview_fini(&p);
+	return result;
 }
 
 int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
