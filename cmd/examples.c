@@ -11,7 +11,7 @@ static const struct {
 } examples[] = {
 	{ "run", "agentbox run -- make test\n"
 		 "agentbox run --allow @npm -- npm install\n"
-		 "agentbox run --review --name dev -- claude" },
+		 "agentbox run --review -- claude" },
 	{ "mcp", "agentbox mcp serve\n"
 		 "agentbox mcp wrap .mcp.json" },
 	{ "init", "agentbox init\n"

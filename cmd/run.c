@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const struct option options_run[] = {
 	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "run this text with a shell" },
@@ -95,6 +96,8 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 	if (request.argc == 0)
 		return misuse(args->command, "no command given; usage: agentbox %s -- COMMAND",
 			      args->command->name);
+	/* A shell by itself, on a terminal, is for a person. */
+	request.mark_shell = request.argc == 1 && isatty(STDIN_FILENO);
 	if (!request.script)
 		request.policy.program = ab_caller_program(request.argv[0]);
 	*ret = request;

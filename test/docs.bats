@@ -163,6 +163,46 @@ groups()
 	done
 }
 
+# The examples of --help, one a line.
+examples()
+{
+	local c
+	for c in $(commands); do
+		"$AGENTBOX" "$c" --help | sed -n '/^Examples:/,/^$/s/^  //p'
+	done
+}
+
+@test "help: its examples are accepted, and what can be done here is done" {
+	need program:curl
+	need doctor "this machine cannot run every profile"
+	stand_ins
+	mkdir -p "$HOME/.local/share/bash-completion/completions" "$HOME/.config/fish/completions" "$HOME/data"
+	printf '{ "network": { "allow": ["x.example"] } }' >.agentbox.json
+	export SHELL=/bin/bash
+	launch run -d --name dev -- sleep 300
+	# A test of their own has each of these.
+	examples | grep -v 'doctor --attack\|agentbox watch' >todo
+	[ "$(wc -l <todo)" -ge 60 ]
+	while read -r line; do
+		status=0
+		most=60
+		# This one lasts as long as the command in the box.
+		[[ $line != *attach* ]] || most=1
+		eval "timeout $most $line" </dev/null >out 2>&1 3>&- || status=$?
+		echo "$line: $status"
+		cat out
+		# 2 and 125 are usage errors; 124 means that it waited for something.
+		[[ "$status" != 2 && "$status" != 125 && ("$status" != 124 || $most = 1) ]]
+		run ! grep -qE 'unknown (option|command)|unexpected argument|usage:|see agentbox .* --help' out
+		case $line in
+		"agentbox stop "*) launch run -d --name dev -- sleep 300 ;;
+		# The rest is about what a run has left; they would wait for its end.
+		"agentbox approvals revoke"*) launch stop --all ;;
+		esac
+	done <todo
+	[ -z "$(ls "$AGENTBOX_STATE/live")" ]
+}
+
 @test "man: one page for each command, and none for anything else" {
 	need program:mandoc
 	same pages "$(commands | sed 's/.*/agentbox-&.1/'; echo agentbox.1; echo agentbox.json.5)" \
@@ -371,6 +411,36 @@ fish_for()
 	[ "$(bash_for config show --profile mi)" = mine ]
 	[ "$(bash_for profile show mi)" = mine ]
 	[ "$(bash_for policy diff ci mi)" = mine ]
+}
+
+@test "completions: bash offers agents, ids of denials, and what a program completes itself" {
+	on_path
+	same agents "$("$AGENTBOX" hook --help | grep -oE 'claude-code|codex|cursor|gemini|windsurf' | sort -u)" \
+		"$(bash_for hook install '')"
+	: >live.sh
+	need userns
+	"$AGENTBOX" run --unknown deny -- curl -s http://ads.example.com/ >/dev/null 2>&1 || true
+	local id
+	id=$("$AGENTBOX" log --denied --json | jq -r 'select(.kind == "violation").id')
+	[ "$(bash_for why "$id")" = "$id" ]
+	[ "$(bash_for allow "$id")" = "$id" ]
+	[ "$(bash_for allow ads)" = ads.example.com ]
+	# It could be a host: `allow` would ask which one is meant.
+	[ -z "$(bash_for allow live)" ]
+	[ "$(bash_for allow ./live)" = ./live.sh ]
+	# A program in place of a command, and its own completion, without the bash-completion package.
+	printf '#!/bin/sh\n' >bin/frobnicate
+	chmod +x bin/frobnicate
+	[ "$(bash_for frobni)" = frobnicate ]
+	for words in "frobnicate" "run frobnicate" "-- frobnicate" "run --net blocked -- frobnicate"; do
+		[ "$(bash --norc -c '
+			_frobnicate() { COMPREPLY=("$1,$2,$3,$COMP_CWORD"); }
+			complete -F _frobnicate frobnicate
+			. "$0/completions/agentbox.bash"
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+			_agentbox
+			echo "${COMPREPLY[@]}"' "$ROOT" agentbox $words st)" = frobnicate,st,frobnicate,1 ]
+	done
 }
 
 @test "completions: bash offers files and folders where they belong" {

@@ -544,6 +544,14 @@ has_commands()
 		tty_end
 	done
 	launch stop dev
+	# `run` marks a shell, too; not what a shell is told to run.
+	tty_start "$AGENTBOX" run -- bash
+	tty_wait '^\(box [a-z0-9]{5}\) mine> *$'
+	tty_type 'exit'
+	tty_key Enter
+	tty_end
+	tty_run "$AGENTBOX" run -- bash -c 'echo "<$PROMPT_COMMAND>"'
+	[[ "$output" == "<>"* ]]
 	# No terminal, no title.
 	run launch shell <<<'echo plain'
 	[ "$output" = plain ]
