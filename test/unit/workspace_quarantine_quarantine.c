@@ -547,6 +547,23 @@ static void copied_index(void)
 	end();
 }
 
+/* The index stays as it is, and the shared index that it is based on gets another content. */
+static void shared_index(void)
+{
+	begin("git init -q; echo 1 >f; git add f; git update-index --split-index;"
+	      "mkdir -p 1/2/3/4/5/6/7/8/9",
+	      near);
+	events();
+	sh("cd $T/w; x=$(ls .git/sharedindex.*); p=1/2/3/4/5/6/7/8/9/deep; git init -q $p;"
+	   "git -C $p commit -q --allow-empty -m x; git -C $p config core.fsmonitor /bin/false;"
+	   "export GIT_INDEX_FILE=.git/other;"
+	   "git update-index --add --cacheinfo 160000,$(env -u GIT_INDEX_FILE git -C $p rev-parse HEAD),$p;"
+	   "git update-index --split-index; cat $(ls .git/sharedindex.* | grep -v $x) >$x");
+	events();
+	ok(moved("w/1/2/3/4/5/6/7/8/9/deep/.git/config"), "a submodule of a changed shared index");
+	end();
+}
+
 /* A run that is over before the watch begins: the index is read at its end. */
 static void short_runs(void)
 {
@@ -769,6 +786,7 @@ int main(void)
 	live_repositories();
 	shared_folders();
 	copied_index();
+	shared_index();
 	short_runs();
 	journal();
 	patterns();

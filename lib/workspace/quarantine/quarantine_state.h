@@ -7,6 +7,7 @@
 
 #include "base/data/error.h"
 #include "workspace/quarantine/quarantine.h"
+#include "workspace/quarantine/repo_index.h"
 
 struct ab_listing;
 
@@ -40,8 +41,7 @@ struct ab_repo {
 	struct ab_repo_top *tops; /* its own, and others whose ".git" leads here */
 	size_t ntops;
 	bool known; /* the survey closed what matters in it */
-	struct timespec index_seen;
-	ino_t index_ino;
+	struct ab_repo_index index;
 	int64_t index_at;     /* do not read the index before this time */
 	bool dirty;	      /* something in it has changed */
 	bool based;	      /* `links` are those of the start */
@@ -129,6 +129,8 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 void ab_repos_list(struct ab_quarantine *q, size_t held);
 /* Check a repository. */
 void ab_repos_look(struct ab_quarantine *q, size_t repo);
+/* Is that worth it after an event with this name in the git directory? */
+bool ab_repos_concerns(const struct ab_repo *repo, const char *name);
 /* Examine a git directory once: configuration, hooks, commondir. */
 void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path);
 /* Did the watch look at all submodules that this git directory has below the checkout `top`? */

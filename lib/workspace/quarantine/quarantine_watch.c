@@ -245,8 +245,10 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 		if (q->held[i].grow)
 			ab_repos_appeared(q, i, name, e->mask & IN_ISDIR);
 	}
+	/* git itself writes other files all the time: locks, objects, references. */
 	for (size_t i = 0; i < q->nrepos; i++)
-		if (q->repos[i].wd == e->wd || q->repos[i].hooks_wd == e->wd)
+		if (q->repos[i].hooks_wd == e->wd ||
+		    (q->repos[i].wd == e->wd && ab_repos_concerns(&q->repos[i], name)))
 			q->repos[i].dirty = true;
 }
 

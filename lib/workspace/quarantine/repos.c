@@ -22,7 +22,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +34,6 @@
 #include "base/system/path.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/git/gitconfig_clean.h"
-#include "workspace/git/gitindex.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/quarantine/shared.h"
@@ -47,11 +45,9 @@
 #define GROWN_MAX 256
 #define REPOS_MAX 64
 #define TOPS_MAX 128
-#define LINKS_MAX 1000
-#define PENDING_MAX LINKS_MAX
+#define PENDING_MAX AB_REPO_LINKS_MAX
 #define LIST_MAX 1000
 #define UNREAD_MS 3000
-#define SHARED_MAX 80 /* "sharedindex." and a name in hex */
 
 /* ------------------------------------------------------- one git directory */
 
@@ -165,40 +161,6 @@ bool ab_repos_is_bare(const struct ab_listing *l)
 }
 
 /* --------------------------------------------------------------- the index */
-
-static void collect_link(void *arg, const char *path)
-{
-	struct ab_strv *found = arg;
-
-	if (found->len <= LINKS_MAX)
-		ab_strv_add(found, path);
-}
-
-/* -1: it cannot be read, or names too many. */
-static int read_links(int gitdir, const char *file, struct ab_strv *ret, char base[65])
-{
-	ab_autofree char *data = NULL;
-	struct ab_gitindex index;
-	size_t len;
-
-	if (ab_read_small(gitdir, file, AB_GITINDEX_MAX, &data, &len) < 0)
-		return errno == ENOENT ? 0 : -1;
-	index = ab_gitindex_parse(data, len, collect_link, ret);
-	memcpy(base, index.base, sizeof(index.base));
-	return index.valid && !index.unnamed && ret->len <= LINKS_MAX ? 0 : -1;
-}
-
-static int read_index(int gitdir, struct ab_strv *ret)
-{
-	char base[65] = "", none[65], shared[SHARED_MAX];
-
-	if (read_links(gitdir, "index", ret, base) < 0)
-		return -1;
-	if (!base[0])
-		return 0;
-	snprintf(shared, sizeof(shared), "sharedindex.%s", base);
-	return read_links(gitdir, shared, ret, none);
-}
 
 static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path);
 
@@ -332,10 +294,11 @@ static void alert_unread(struct ab_quarantine *q, const char *gitdir)
 
 void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path, struct ab_strv *ret)
 {
+	struct ab_repo_index index;
 	struct stat st;
 
 	if (fstatat(gitdir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    read_index(gitdir, ret) < 0 && ab_quarantine_is_new(q, &st))
+	    ab_repo_index_read(&index, gitdir, ret) < 0 && ab_quarantine_is_new(q, &st))
 		alert_unread(q, path);
 }
 
@@ -348,7 +311,7 @@ static void tell_unread(struct ab_quarantine *q, struct ab_repo *r, int64_t now)
 	if (!r->unread_at)
 		r->unread_at = now + UNREAD_MS;
 	if (q->live && now < r->unread_at) {
-		r->index_ino = 0; /* read it again */
+		r->index.own.ino = 0; /* read it again */
 		look_again_at(q, r, r->unread_at);
 		return;
 	}
@@ -368,17 +331,14 @@ static void look_at_index(struct ab_quarantine *q, size_t repo)
 		r->unread_at = 0;
 		return;
 	}
-	if (st.st_ino == r->index_ino && st.st_ctim.tv_sec == r->index_seen.tv_sec &&
-	    st.st_ctim.tv_nsec == r->index_seen.tv_nsec)
+	if (ab_repo_index_is_read(&r->index, r->fd))
 		return;
 	/* At most half of the time is spent on an index that changes all the time. */
 	if (q->live && now < r->index_at) {
 		look_again_at(q, r, r->index_at);
 		return;
 	}
-	r->index_ino = st.st_ino;
-	r->index_seen = st.st_ctim;
-	if (read_index(r->fd, &found) == 0)
+	if (ab_repo_index_read(&r->index, r->fd, &found) == 0)
 		r->unread_at = 0;
 	else if (ab_quarantine_is_new(q, &st))
 		tell_unread(q, r, now);
@@ -540,6 +500,17 @@ void ab_repos_look(struct ab_quarantine *q, size_t repo)
 	look_at_pending(q, repo);
 	if (q->live)
 		watch_lists(q, repo);
+}
+
+bool ab_repos_concerns(const struct ab_repo *repo, const char *name)
+{
+	static const char *const read[] = { "",	     "config", "config.worktree", "commondir",
+					    "hooks", "gitdir", "modules",	  "worktrees" };
+
+	for (size_t i = 0; i < AB_COUNT(read); i++)
+		if (strcmp(read[i], name) == 0)
+			return true;
+	return ab_repo_index_has_name(name) || count_pending(repo) > 0;
 }
 
 /* The git directory of the checkout `top` is elsewhere: a .git file or link leads to it. */
