@@ -9,8 +9,7 @@
 
 static const struct option options_alias[] = {
 	{ "fish", 0, OPT_FLAG, ID_FISH, NULL, NULL, "print functions for fish" },
-	{ "install", 0, OPT_FLAG, ID_INSTALL, NULL, NULL,
-	  "add it to your shell's start-up file" },
+	{ "install", 0, OPT_FLAG, ID_INSTALL, NULL, NULL, "add it to your shell's start-up file" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "with --install: do not ask" },
 	{ 0 },
 };

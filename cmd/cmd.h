@@ -95,7 +95,6 @@ enum option_id {
 	ID_OURS,
 	ID_MAN,
 	ID_READ,
-	ID_WRITE,
 	ID_INSTALL,
 	ID_HELP,
 };

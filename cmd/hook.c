@@ -174,7 +174,7 @@ static bool may_write(const struct args *args)
 }
 
 int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
-		      const char *nothing)
+	       const char *nothing)
 {
 	ab_autofree char *path = ab_escape(plan->path);
 	struct ab_error err = { 0 };

@@ -200,12 +200,6 @@ static bool has_value(int argc, char **argv, int i)
 	return i < argc && strcmp(argv[i], "--") != 0;
 }
 
-/* "--" ends the options, so it is not the value of one. */
-static bool has_value(int argc, char **argv, int i)
-{
-	return i < argc && strcmp(argv[i], "--") != 0;
-}
-
 /* One argument that starts with "--"; *i advances if its value is the next one. */
 static int take_long(struct args *args, int argc, char **argv, int *i)
 {
