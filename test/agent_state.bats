@@ -545,8 +545,10 @@ spoof()
 		done
 		[ "$(AGENTBOX_PROFILE=ci "$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = ci ]
 	done
-	agentbox_split run -q --unknown deny -- claude
-	[ -z "$stderr" ]
+	for c in "-q" "--profile default"; do
+		agentbox_split run $c --unknown deny -- claude
+		[ -z "$stderr" ]
+	done
 	echo '{ "extends": "ci" }' >"$HOME/.config/agentbox/config.json"
 	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = ci ]
 }

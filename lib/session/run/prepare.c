@@ -746,7 +746,8 @@ static void suggest_profile(struct ab_prepared *p, const struct ab_request *rq)
 {
 	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
 
-	if (agent && !p->nested && strcmp(p->policy->profile, "default") == 0)
+	if (agent && !p->nested && !rq->policy.profile &&
+	    strcmp(p->policy->profile, "default") == 0)
 		ab_strv_addf(&p->notes,
 			     "there is a profile for %s: agentbox run --profile %s -- %s",
 			     agent->name, agent->name, agent->name);
