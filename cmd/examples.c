@@ -14,6 +14,7 @@ static const struct {
 		 "agentbox run --review -- claude" },
 	{ "mcp", "agentbox mcp serve\n"
 		 "agentbox mcp wrap .mcp.json" },
+	{ "import", "agentbox import claude-code ~/.claude/settings.json" },
 	{ "init", "agentbox init\n"
 		  "agentbox init --print" },
 	{ "shell", "agentbox shell\n"

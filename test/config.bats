@@ -99,7 +99,7 @@ accepted()
 
 @test "config show: every key of the schema is shown, and no other" {
 	local keys
-	keys=$(jq -r '.properties | to_entries[] | select(.key | IN("$schema" and .key != "managed", "description") | not) |
+	keys=$(jq -r '.properties | to_entries[] | select(.key | IN("$schema", "managed", "description") | not) |
 		if .value.properties then .key as $g | .value.properties |
 		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json" | sort)
 	[ -n "$keys" ]
@@ -1014,7 +1014,7 @@ END
 		"deny": ["Bash(git push:*)", "Read(~/notes/**)"] }, "model": "x" }' >"$HOME/.claude/settings.json"
 	run --separate-stderr "$AGENTBOX" import claude-code "$HOME/.claude/settings.json"
 	[ "$status" -eq 0 ]
-	[ "$(jq -c '[.network.alsoAllow, .filesystem.denyRead, (.commands.rules|length)]' <<<"$output")" = \
+	[ "$(jq -c '[.network.allow, .filesystem.denyRead, (.commands.rules|length)]' <<<"$output")" = \
 		'[["docs.example"],["~/notes"],2]' ]
 	[ "$stderr" = "agentbox: not carried over: line 2: model: has no counterpart" ]
 	agentbox import --write claude-code - <"$HOME/.claude/settings.json"

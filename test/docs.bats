@@ -178,6 +178,9 @@ examples()
 	stand_ins
 	mkdir -p "$HOME/.local/share/bash-completion/completions" "$HOME/.config/fish/completions" "$HOME/data"
 	printf '{ "network": { "allow": ["x.example"] } }' >.agentbox.json
+	printf '{ "mcpServers": { "x": { "command": "x" } } }' >.mcp.json
+	mkdir -p "$HOME/.claude"
+	printf '{ "permissions": { "deny": ["Read(~/private)"] } }' >"$HOME/.claude/settings.json"
 	export SHELL=/bin/bash
 	launch run -d --name dev -- sleep 300
 	# A test of their own has each of these.

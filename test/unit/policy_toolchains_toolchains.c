@@ -138,7 +138,7 @@ static void test_files(void)
 	put_file("home/.config/agentbox/config.json", "{}");
 	p = load();
 	is_str(p ? with(p) : "x", "", "an untrusted project cannot say auto");
-	ok(p && p->net.allow.len == 0 && notes.len == 1 && strstr(notes.v[0], "with: 2 entries"),
+	ok(p && p->net.allow.len == 0 && notes.len == 2 && strstr(notes.v[1], "with: 2 entries"),
 	   "and it is said: %s", joined(&notes));
 	ab_policy_free(p);
 

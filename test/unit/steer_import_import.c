@@ -10,9 +10,9 @@ static const struct {
 	  "{\"network\":{\"allowedDomains\":[\"github.com\",\"*.npmjs.org\",\"x y\"],\"deniedDomains\":[\"gist.github.com\"],"
 	  "\"httpProxyPort\":1},\n\"filesystem\":{\"denyRead\":[\"~/notes\"],\"allowRead\":[\"~/notes/open\",\"~/.ssh\"],"
 	  "\"allowWrite\":[\".\",\"/tmp\",\"~/out\",\"/\"],\"denyWrite\":[\".env\",\"secrets\"]},\"credentials\":{\"a\":[1]}}",
-	  "{\n  \"filesystem\": {\n    \"alsoWrite\": [\"~/out\"],\n    \"denyRead\": [\"~/notes\", \"!~/notes/open\"],\n"
+	  "{\n  \"filesystem\": {\n    \"write\": [\"~/out\"],\n    \"denyRead\": [\"~/notes\", \"!~/notes/open\"],\n"
 	  "    \"denyWrite\": [\".env\", \"./secrets\"]\n  },\n  \"network\": {\n    \"mode\": \"filtered\",\n"
-	  "    \"alsoAllow\": [\"github.com\", \"*.npmjs.org\"],\n    \"deny\": [\"gist.github.com\"],\n"
+	  "    \"allow\": [\"github.com\", \"*.npmjs.org\"],\n    \"deny\": [\"gist.github.com\"],\n"
 	  "    \"unknown\": \"deny\"\n  }\n}\n",
 	  "line 1: network.allowedDomains: \"x y\"|network.httpProxyPort: has no|\"/tmp\": the box|\"/\": the whole|"
 	  "line 2: credentials: cred" },
@@ -21,9 +21,9 @@ static const struct {
 	  "\"Read(~/a)\",\"Edit(//opt/x/**)\",\"Edit(src/**)\",\"mcp__a__b\"],\"deny\":[\"Bash(git push:*)\",\"Read(~/.ssh/**)\","
 	  "\"Read(./.env)\",\"Read(**/x)\",\"Edit(/deploy/**)\"],\"ask\":[\"Bash(make *)\"],\"defaultMode\":\"plan\"},"
 	  "\"env\":{\"CI\":\"1\",\"MY_TOKEN\":\"hunter2\"},\"model\":\"m\"}",
-	  "{\n  \"filesystem\": {\n    \"alsoWrite\": [\"/opt/x\"],\n    \"denyRead\": [\"~/.ssh\", \"./.env\"],\n"
+	  "{\n  \"filesystem\": {\n    \"write\": [\"/opt/x\"],\n    \"denyRead\": [\"~/.ssh\", \"./.env\"],\n"
 	  "    \"denyWrite\": [\"./deploy\"]\n  },\n  \"network\": {\n    \"mode\": \"filtered\",\n"
-	  "    \"alsoAllow\": [\"x.example\"]\n  },\n  \"env\": {\n    \"set\": { \"CI\": \"1\" }\n  },\n  \"commands\": {\n"
+	  "    \"allow\": [\"x.example\"]\n  },\n  \"env\": {\n    \"set\": { \"CI\": \"1\" }\n  },\n  \"commands\": {\n"
 	  "    \"rules\": [\n      { \"prefix\": [\"git\", \"push\"], \"decision\": \"forbidden\" },\n"
 	  "      { \"match\": \"make *\", \"decision\": \"escalated\" },\n"
 	  "      { \"prefix\": [\"npm\", \"run\", \"test\"], \"decision\": \"sandboxed\" },\n"
@@ -32,15 +32,15 @@ static const struct {
 	{ "codex",
 	  "model = \"m\"\nsandbox_mode = \"workspace-write\"\n[sandbox_workspace_write]\nwritable_roots = [\"/srv/x\"]\n"
 	  "network_access = true\n[shell_environment_policy]\nexclude = [\"AWS_*\"]\n[mcp_servers.a]\ncommand = \"x\"\nargs = [\"y\"]\n",
-	  "{\n  \"extends\": \"workspace-write\",\n  \"filesystem\": {\n    \"alsoWrite\": [\"/srv/x\"]\n  },\n  \"network\": {\n"
+	  "{\n  \"extends\": \"workspace-write\",\n  \"filesystem\": {\n    \"write\": [\"/srv/x\"]\n  },\n  \"network\": {\n"
 	  "    \"mode\": \"filtered\"\n  },\n  \"env\": {\n    \"strip\": [\"AWS_*\"]\n  }\n}\n",
 	  "line 1: model|line 5: sandbox_workspace_write.network_access|line 9: mcp_servers" },
 	{ "nono",
 	  "{\"meta\":{\"name\":\"n\"},\"extends\":\"claude-code\",\"filesystem\":{\"allow\":[\"$HOME/.npm\",\"$WORKDIR\",\"$X/y\"],"
 	  "\"read\":[\"/usr\"],\"deny\":[\"$HOME/private\"]},\"network\":{\"allow_domain\":[\"a.example\",{\"domain\":\"b\"}],"
 	  "\"open_port\":[5432]},\"commands\":{\"deny\":[\"docker\"]},\"secrets\":{\"k\":\"V\"}}",
-	  "{\n  \"extends\": \"claude\",\n  \"filesystem\": {\n    \"alsoWrite\": [\"~/.npm\"],\n    \"denyRead\": [\"~/private\"]\n"
-	  "  },\n  \"network\": {\n    \"mode\": \"filtered\",\n    \"alsoAllow\": [\"a.example\"],\n    \"hostPorts\": [5432]\n  },\n"
+	  "{\n  \"extends\": \"claude\",\n  \"filesystem\": {\n    \"write\": [\"~/.npm\"],\n    \"denyRead\": [\"~/private\"]\n"
+	  "  },\n  \"network\": {\n    \"mode\": \"filtered\",\n    \"allow\": [\"a.example\"],\n    \"hostPorts\": [5432]\n  },\n"
 	  "  \"commands\": {\n    \"rules\": [\n      { \"prefix\": [\"docker\"], \"decision\": \"forbidden\" }\n    ]\n  }\n}\n",
 	  "\"$X/y\": this variable|filesystem.read: every|network.allow_domain: an entry|secrets: cred" },
 	{ "nono", "{\"network\":{\"block\":true}}",

@@ -120,8 +120,8 @@ static void test_records(void)
 	ok(!has(24, 80, "z.example:443/q"), "and not twice");
 	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") && has(24, 80, "2 denied inside"),
 	   "files and programs");
-	ok(has(24, 80, "asked   q.example:443  allowed once, by terminal") &&
-		   has(24, 80, "grant   g.example  allowed for this run, by control"),
+	ok(has(24, 80, "asked   q.example:443  allowed once on the terminal") &&
+		   has(24, 80, "grant   g.example  allowed for this run from another terminal"),
 	   "words of people");
 	ok(has(24, 80, "z.example") && has(24, 120, "     0    5"),
 	   "hosts are counted, those that were not told one by one too");

@@ -385,12 +385,12 @@ char *ab_imported_text(struct ab_imported *im)
 	add_exceptions(im);
 	ab_buf_puts(&o.b, "{");
 	put_text(&o, NULL, "extends", im->extends);
-	put_list(&o, "filesystem", "alsoWrite", &im->write, true);
+	put_list(&o, "filesystem", "write", &im->write, true);
 	put_list(&o, "filesystem", "denyRead", &im->deny_read, true);
 	put_list(&o, "filesystem", "denyWrite", &im->deny_write, true);
 	put_list(&o, "filesystem", "unix", &im->sockets, true);
 	put_text(&o, "network", "mode", im->mode ? im->mode : hosts ? "filtered" : NULL);
-	put_list(&o, "network", "alsoAllow", &im->allow, true);
+	put_list(&o, "network", "allow", &im->allow, true);
 	put_list(&o, "network", "deny", &im->deny, true);
 	put_text(&o, "network", "unknown", im->format->closed ? "deny" : NULL);
 	/* Only a filtered network has them. */
