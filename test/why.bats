@@ -278,6 +278,17 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	echo "$output"
 	[[ "$output" == *"In this run network.deny contains "*"origin.test"*"(from "*"/.config/agentbox/config.json:4 and --deny)."* || \
 		"$output" == *"(from --deny and "*"/.config/agentbox/config.json:4)."* ]]
+	[[ "$output" == *"The entry that denied it is from ~/.config/agentbox/config.json:4."* ]]
+	[[ "$output" == *"remove it from network.deny"* ]]
+	# One entry has one origin, in the report and the record, too; an option is in no file.
+	agentbox_split run --deny allowed.test -- curl -s -o /dev/null http://allowed.test/
+	[[ "$stderr" == *"remove allowed.test from network.deny (--deny)"* ]]
+	agentbox_split why
+	[[ "$output" == *"The entry that denied it is from --deny."*"without the option that denies it"* ]]
+	agentbox_split why --json
+	jq -e '.from == "--deny"' <<<"$output"
+	[ "$(cat "$AGENTBOX_STATE"/runs/*/audit.jsonl | jq -r 'select(.kind == "violation") | .from' | sort | tr '\n' ' ')" = \
+		"--deny ~/.config/agentbox/config.json:4 " ]
 	rm "$HOME/.config/agentbox/config.json"
 	# What nobody set is from the profile.
 	agentbox_split run --unknown deny -- curl -s -o /dev/null http://other.test/

@@ -129,8 +129,8 @@ static void check_compare(void)
 	ab_host_lists_fini(&b);
 }
 
-#define GOOD                                                                                       \
-	"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],\"unknown\":\"ask\",\"mode\":\"filtered\"," \
+#define GOOD                                                                                                       \
+	"{\"allow\":[],\"deny\":[],\"denyFrom\":[],\"allowPrivate\":[],\"unknown\":\"ask\",\"mode\":\"filtered\"," \
 	"\"intercepted\":[],\"notes\":[]}"
 
 static void check_wrong(void)
@@ -139,13 +139,13 @@ static void check_wrong(void)
 		"",
 		"{}",
 		"[]",
-		"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],"
+		"{\"allow\":[],\"deny\":[],\"denyFrom\":[],\"allowPrivate\":[],"
 		"\"unknown\":\"yes\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
-		"{\"allow\":[1],\"deny\":[],\"allowPrivate\":[],"
+		"{\"allow\":[1],\"deny\":[],\"denyFrom\":[],\"allowPrivate\":[],"
 		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
-		"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],"
+		"{\"allow\":[],\"deny\":[],\"denyFrom\":[],\"allowPrivate\":[],"
 		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[],\"x\":1}",
-		"{\"allow\":[],\"deny\":\"a\",\"allowPrivate\":[],"
+		"{\"allow\":[],\"deny\":\"a\",\"denyFrom\":[],\"allowPrivate\":[],"
 		"\"unknown\":\"ask\",\"mode\":\"filtered\",\"intercepted\":[],\"notes\":[]}",
 	};
 	struct ab_host_lists lists;

@@ -121,6 +121,26 @@ static struct ab_strv make_roots(struct ab_arena *a, const struct ab_value *writ
 	return list;
 }
 
+static struct ab_strv make_origins(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = {
+		.v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)),
+		.len = v->len,
+	};
+
+	for (size_t i = 0; i < v->len; i++) {
+		/* Entries of one option or variable share it. */
+		if (i > 0 && v->items[i].from == v->items[i - 1].from) {
+			list.v[i] = list.v[i - 1];
+		} else {
+			ab_autofree char *text = ab_origin_text(v->items[i].from);
+
+			list.v[i] = ab_arena_dup(a, text);
+		}
+	}
+	return list;
+}
+
 static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 {
 	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
@@ -232,6 +252,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.groups = make_group_list(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.deny = make_text_list(a, &c->v[AB_KEY_NET_DENY]);
+	p->net.deny_from = make_origins(a, &c->v[AB_KEY_NET_DENY]);
 	p->net.bounded = p->store->most_hosts.from != NULL;
 	p->net.most = make_text_list(a, &p->store->most_hosts);
 	p->net.fixed = c->v[AB_KEY_NET_UNKNOWN].from->layer == AB_LAYER_MANAGED ||

@@ -119,6 +119,7 @@ struct ab_policy {
 		struct ab_strv allow;  /* canonical host entries */
 		struct ab_strv groups; /* the groups from which they come: "npm" */
 		struct ab_strv deny;
+		struct ab_strv deny_from; /* where each of them was set, for people */
 		/* Managed settings: only hosts of `most` can be allowed, by whatever means; and the
 		 * mode or the answer to unknown hosts is fixed, so nothing can be learned. */
 		bool bounded, fixed;

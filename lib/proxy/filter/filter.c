@@ -3,16 +3,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/arena.h"
 #include "base/data/mem.h"
 #include "proxy/filter/hostset.h"
 #include "proxy/filter/ranges.h"
+
+struct origin {
+	const char *entry, *from;
+};
 
 struct ab_filter {
 	struct ab_hostset allow, deny, lift, quiet;
 	struct ab_hostset most; /* no other host can be allowed, if `bounded` */
 	bool bounded;
+	struct ab_arena texts;
+	struct origin *origins; /* of the deny list, sorted by entry */
+	size_t norigins;
 	struct ab_verdict other; /* for hosts on no list */
 };
+
+static int compare_origin(const void *a, const void *b)
+{
+	return strcmp(((const struct origin *)a)->entry, ((const struct origin *)b)->entry);
+}
+
+static void keep_origins(struct ab_filter *filter, const struct ab_policy *policy)
+{
+	const struct ab_strv *deny = &policy->net.deny, *from = &policy->net.deny_from;
+	const char *last = NULL, *copy = NULL;
+
+	if (deny->len == 0 || deny->len != from->len)
+		return;
+	filter->norigins = deny->len;
+	filter->origins = ab_alloc(deny->len * sizeof(filter->origins[0]));
+	for (size_t i = 0; i < deny->len; i++) {
+		if (!last || strcmp(last, from->v[i]) != 0)
+			copy = ab_arena_dup(&filter->texts, from->v[i]);
+		last = from->v[i];
+		filter->origins[i] =
+			(struct origin){ ab_arena_dup(&filter->texts, deny->v[i]), copy };
+	}
+	qsort(filter->origins, filter->norigins, sizeof(filter->origins[0]), compare_origin);
+}
+
+static const char *find_origin(const struct ab_filter *filter, const char *entry)
+{
+	struct origin key = { .entry = entry };
+	const struct origin *found = filter->norigins
+					     ? bsearch(&key, filter->origins, filter->norigins,
+						       sizeof(filter->origins[0]), compare_origin)
+					     : NULL;
+
+	return found && found->from[0] ? found->from : NULL;
+}
 
 struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 {
@@ -29,6 +72,7 @@ struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 	ab_hostset_init(&filter->most, &policy->net.most);
 	filter->bounded = policy->net.bounded;
 	ab_hostset_init(&filter->quiet, &policy->net.quiet);
+	keep_origins(filter, policy);
 	filter->other = others[policy->net.unknown];
 	return filter;
 }
@@ -42,6 +86,8 @@ void ab_filter_free(struct ab_filter *filter)
 	ab_hostset_fini(&filter->lift);
 	ab_hostset_fini(&filter->most);
 	ab_hostset_fini(&filter->quiet);
+	ab_arena_fini(&filter->texts);
+	free(filter->origins);
 	free(filter);
 }
 
@@ -71,8 +117,15 @@ static bool is_own(const struct ab_own *own, const struct ab_host *host)
 static bool set_verdict(struct ab_verdict *ret, enum ab_access access, enum ab_basis basis,
 			const char *entry)
 {
-	*ret = (struct ab_verdict){ access, basis, entry };
+	*ret = (struct ab_verdict){ access, basis, entry, NULL };
 	return access != AB_ACCESS_DENY;
+}
+
+static bool set_denied(const struct ab_filter *filter, struct ab_verdict *ret, const char *entry)
+{
+	set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+	ret->from = find_origin(filter, entry);
+	return false;
 }
 
 /* For a list where an entry without port means every port. */
@@ -109,9 +162,7 @@ static bool may_be_allowed(const struct ab_filter *filter, const struct ab_own *
 					   range ? range->text : "");
 	}
 	entry = find_any_port(&filter->deny, host, port);
-	if (entry)
-		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
-	return true;
+	return !entry || set_denied(filter, ret, entry);
 }
 
 /* For a host that the other lists do not decide about. */
@@ -165,7 +216,7 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
 		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
 	entry = ab_hostset_find(&filter->deny, name, 0);
 	if (entry)
-		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+		return set_denied(filter, ret, entry);
 	if (filter->bounded && !ab_hostset_any(&filter->most, name))
 		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
 	entry = ab_hostset_any(&filter->allow, name);

@@ -46,6 +46,8 @@ struct ab_verdict {
 	/* The canonical entry, or a range like "10.0.0.0/8 (private)"; "" for
 	 * none. Lives as long as the filter. */
 	const char *entry;
+	/* Where an entry of network.deny was set; NULL: not known. Lives as long. */
+	const char *from;
 };
 
 /* Sort what ab_own_read returned, for the look-up. */

@@ -55,6 +55,7 @@ void ab_ledger_free(struct ab_ledger *ledger)
 		free(ledger->v[i].reason);
 		free(ledger->v[i].hint);
 		free(ledger->v[i].entry);
+		free(ledger->v[i].from);
 		free(ledger->v[i].who);
 	}
 	free(ledger->v);
@@ -122,6 +123,8 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 		ab_record_json(line, "intercepted", "true");
 	if (r->secret && *r->secret)
 		ab_record_text(line, "secret", r->secret);
+	if (e->number && r->verdict.basis == AB_BASIS_DENY && r->verdict.from)
+		ab_record_text(line, "from", r->verdict.from);
 	if (r->error && *r->error)
 		ab_record_text(line, "error", r->error);
 	if (e->process)
@@ -198,6 +201,7 @@ static void describe_denial(struct ab_denial *d, uint64_t hash, const struct ab_
 	free(d->reason);
 	free(d->hint);
 	free(d->entry);
+	free(d->from);
 	d->hash = hash;
 	d->host = ab_strdup(r->host ? r->host : "");
 	d->cause = ab_strdup(cause);
@@ -212,6 +216,7 @@ static void describe_denial(struct ab_denial *d, uint64_t hash, const struct ab_
 	d->entry = d->fault <= AB_FAULT_ANSWER && d->basis == AB_BASIS_DENY
 			   ? ab_strdup(r->verdict.entry)
 			   : NULL;
+	d->from = d->entry && r->verdict.from ? ab_strdup(r->verdict.from) : NULL;
 }
 
 static struct ab_denial *add_denial(struct ab_ledger *ledger)

@@ -16,6 +16,7 @@ struct ab_denial {
 	char *host, *reason, *hint;
 	char *cause; /* the reason without an answer: a part of its identity */
 	char *entry; /* of the deny list, or NULL */
+	char *from;  /* where it was set, or NULL */
 	char *who;   /* the nearest process, or NULL */
 	const char *rule;
 	enum ab_basis basis;

@@ -71,7 +71,9 @@ static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_
 				    ? ab_printf("agentbox run --allow @%s -- ...", group)
 				    : ab_strdup(d->hint);
 	else if (d->entry)
-		row->advice = ab_printf("to allow it, remove %s from network.deny", d->entry);
+		row->advice =
+			ab_printf("to allow it, remove %s from network.deny%s%s%s", d->entry,
+				  d->from ? " (" : "", d->from ? d->from : "", d->from ? ")" : "");
 	if (d->hint[0] && ab_request_liftable(&r))
 		row->always = ab_printf("agentbox allow %s --always", row->id);
 }

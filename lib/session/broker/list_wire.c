@@ -28,6 +28,7 @@ static const struct member {
 } members[] = {
 	{ "allow", offsetof(struct ab_host_lists, allow), "allowed", "no longer allowed" },
 	{ "deny", offsetof(struct ab_host_lists, deny), "denied", "no longer denied" },
+	{ "denyFrom", offsetof(struct ab_host_lists, deny_from), NULL, NULL },
 	{ "allowPrivate", offsetof(struct ab_host_lists, allow_private),
 	  "allowed as a private range", "no longer allowed as a private range" },
 	{ "intercepted", offsetof(struct ab_host_lists, intercepted),
@@ -73,6 +74,7 @@ void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
 	ab_buf_puts(b, "{");
 	write_list(b, "allow", &policy->net.allow);
 	write_list(b, "deny", &policy->net.deny);
+	write_list(b, "denyFrom", &policy->net.deny_from);
 	write_list(b, "allowPrivate", &policy->net.allow_private);
 	ab_buf_printf(b, ",\"unknown\":\"%s\",\"mode\":\"%s\"", unknown_names[policy->net.unknown],
 		      mode_names[policy->net.mode]);

@@ -5,10 +5,10 @@
  * broker, which can read files, resolves the settings again and writes the
  * lists; the supervisor, which cannot, reads them. They travel as one text:
  *
- *	{"allow":[...],"deny":[...],"allowPrivate":[...],"unknown":"ask",
+ *	{"allow":[...],"deny":[...],"denyFrom":[...],"allowPrivate":[...],"unknown":"ask",
  *	 "mode":"filtered","intercepted":[...],"notes":[...]}
  *
- * with canonical entries. `intercepted` are the hosts of secrets and of rules
+ * with canonical entries; `denyFrom` says where each one of `deny` was set. `intercepted` are the hosts of secrets and of rules
  * about methods and paths: an active run cannot start to intercept another
  * host, nor change its mode, and reports it. Writing and reading are pure.
  */
@@ -21,7 +21,7 @@ struct ab_buf;
 struct ab_error;
 
 struct ab_host_lists {
-	struct ab_strv allow, deny, allow_private, intercepted, notes;
+	struct ab_strv allow, deny, deny_from, allow_private, intercepted, notes;
 	enum ab_unknown unknown;
 	enum ab_net_mode mode;
 };

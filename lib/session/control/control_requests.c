@@ -145,6 +145,7 @@ static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_con
 		return false; /* it was already parsed */
 	if (s->has_lists) {
 		policy.net.deny = s->lists.deny;
+		policy.net.deny_from = s->lists.deny_from;
 		policy.net.allow_private = s->lists.allow_private;
 	}
 	switch (ab_host_closed(&policy, &entry)) {

@@ -44,6 +44,7 @@ static void deny_intercepted(const struct ab_host_lists *before, struct ab_host_
 		if (ab_strv_has(&before->intercepted, entry))
 			continue;
 		ab_strv_add(&after->deny, entry);
+		ab_strv_add(&after->deny_from, "");
 		ab_strv_addf(changes,
 			     "! %s now has a secret or a path rule: denied until the next run",
 			     entry);
@@ -68,6 +69,7 @@ static void put_in_force(struct ab_steering *s, bool cut)
 
 	policy.net.allow = s->lists.allow;
 	policy.net.deny = s->lists.deny;
+	policy.net.deny_from = s->lists.deny_from;
 	policy.net.allow_private = s->lists.allow_private;
 	policy.net.unknown = s->lists.unknown;
 	ab_proxy_replace(ab_steering_proxy(s), ab_filter_new(&policy), cut);

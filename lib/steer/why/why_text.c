@@ -163,7 +163,12 @@ const char *ab_why_advice(const struct ab_why_case *c)
 	if (!*rule)
 		return NULL;
 	ab_why_remedies(c, &r);
-	return r.len ? NULL : ab_remedy_find(rule)->words;
+	if (r.len)
+		return NULL;
+	/* An option is nowhere in the settings. */
+	if (strncmp(ab_json_text(c->denied, "from"), "--", 2) == 0)
+		return "deny rules override allow rules; run it without the option that denies it";
+	return ab_remedy_find(rule)->words;
 }
 
 /* A part of the sentence about a record. */
@@ -323,6 +328,7 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const char *rule = ab_json_text(c->denied, "rule");
 	const json_t *value = find_value(c->start, rule);
+	const char *from = ab_json_text(c->denied, "from");
 
 	if (!json_is_array(value) && !json_is_string(value))
 		return;
@@ -332,6 +338,11 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 	add_values(b, value);
 	add_origin(b, c->start, rule);
 	ab_buf_puts(b, ".\n");
+	if (*from) {
+		ab_buf_puts(b, "The entry that denied it is from ");
+		ab_buf_escape(b, from);
+		ab_buf_puts(b, ".\n");
+	}
 }
 
 /* What the client saw, if it did not get an HTTP answer. */
