@@ -10,11 +10,13 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
+#include "shell/syntax/quote.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
 #include "session/ask/approver.h"
 #include "session/ask/command_prompt.h"
+#include "session/consent/closed_files.h"
 #include "session/consent/request.h"
 #include "session/host/host_command.h"
 #include "session/secrets/secrets.h"
@@ -63,10 +65,16 @@ static bool judges_script(const struct ab_command *c)
 
 void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c, struct ab_judgement *ret)
 {
+	ab_consent_judge_by(arena, c, c->policy->commands.ruling, ret);
+}
+
+void ab_consent_judge_by(struct ab_arena *arena, const struct ab_command *c,
+			 const struct ab_ruling *ruling, struct ab_judgement *ret)
+{
 	struct ab_scene scene = { .home = c->policy->home,
 				  .cwd = c->cwd,
 				  .workspace = c->policy->workspace,
-				  .ruling = c->policy->commands.ruling,
+				  .ruling = ruling,
 				  .deny_write = &c->policy->fs.deny_write };
 
 	if (judges_script(c))
@@ -370,6 +378,33 @@ bool ab_consent_given(const struct ab_request *request, const struct ab_policy *
 	return given;
 }
 
+/* Say how to show the files that the box hides from the command. */
+static void explain_hidden(const struct consent *c, const struct ab_strv *paths)
+{
+	ab_autobuf struct ab_buf options = { 0 };
+
+	for (size_t i = 0; i < paths->len; i++) {
+		ab_buf_puts(&options, " --read ");
+		ab_quote(&options, paths->v[i]);
+	}
+	say(c, AB_SAY_NOTE, "%s %s hidden in the box; to show %s in one run: agentbox run%s -- ...",
+	    paths->v[0], paths->len == 1 ? "is" : "and others are", paths->len == 1 ? "it" : "them",
+	    options.data);
+}
+
+/* Would a yes change nothing, because the box hides what the command reads? */
+static bool is_useless(struct consent *c, struct ab_arena *arena, struct ab_consent *ret)
+{
+	ab_autostrv struct ab_strv paths = { 0 };
+
+	if (!ab_closed_files(arena, &c->command, &c->judgement, &paths))
+		return false;
+	ret->decision = AB_SANDBOXED;
+	ret->rule = "";
+	explain_hidden(c, &paths);
+	return true;
+}
+
 int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err)
 {
@@ -379,7 +414,7 @@ int ab_consent_get(const struct ab_request *request, const struct ab_policy *pol
 
 	judge_request(&c, request, policy, &arena, ret);
 	blank_values(&c, &arena);
-	result = act_on_verdict(&c, inside, ret, err);
+	result = !inside && is_useless(&c, &arena, ret) ? 0 : act_on_verdict(&c, inside, ret, err);
 	if (result == 0)
 		report_verdict(&c, ret);
 	free(c.rule);

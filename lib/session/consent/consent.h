@@ -4,7 +4,8 @@
  * Decides whether a command may run, before any of it is started.
  *
  *	judge -> forbidden: refused
- *	      -> escalated: a remembered answer, --yes, the approver, a person
+ *	      -> escalated: a remembered answer, --yes, the approver, a person;
+ *		 not if it would only read what the box hides (closed_files.h)
  *	      -> else: it runs
  *
  * The judge is asked every time, so no remembered answer can permit what is
@@ -34,6 +35,10 @@ struct ab_command {
 
 void ab_consent_judge(struct ab_arena *arena, const struct ab_command *command,
 		      struct ab_judgement *ret);
+/* The same by other rules than the policy's. */
+struct ab_ruling;
+void ab_consent_judge_by(struct ab_arena *arena, const struct ab_command *command,
+			 const struct ab_ruling *ruling, struct ab_judgement *ret);
 /* The key under which its answers are remembered. */
 void ab_consent_key(const struct ab_command *command, char ret_key[65]);
 

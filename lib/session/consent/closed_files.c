@@ -1,0 +1,129 @@
+#include "session/consent/closed_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/path.h"
+#include "policy/model/policy.h"
+#include "session/consent/consent.h"
+#include "shell/judge/ruling.h"
+#include "workspace/tree/glob.h"
+
+/* Programs that do nothing but read the files of their arguments. Sorted. */
+static const char *const readers[] = { "base64", "cat",	    "cut",  "file", "grep", "head",
+				       "less",	 "md5sum",  "more", "nl",   "od",   "sha256sum",
+				       "stat",	 "strings", "tac",  "tail", "wc",   "xxd" };
+/* Nothing is known of what another program would do with the command. */
+static const char *const shells[] = { "bash", "dash", "sh" };
+
+static bool is_one_of(const char *const *names, size_t n, const char *name, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+static bool is_reader(const struct ab_judged *c)
+{
+	const struct ab_text *name = &c->argv[0].text;
+
+	if (c->via && !is_one_of(shells, AB_COUNT(shells), c->via, strlen(c->via)))
+		return false;
+	return c->argc > 1 && !c->argv[0].unknown &&
+	       is_one_of(readers, AB_COUNT(readers), name->s, name->len);
+}
+
+/* Would it be escalated as well without the rule about secrets? */
+static bool has_other_reason(struct ab_arena *arena, const struct ab_command *command)
+{
+	const struct ab_ruling *ruling = command->policy->commands.ruling;
+	struct ab_ruling without = { 0 };
+	struct ab_judgement again;
+
+	if (ruling)
+		without = *ruling;
+	/* The user's own word about the rule counts. */
+	if (without.overrides[AB_RULE_CREDENTIAL_ACCESS].changed)
+		return true;
+	without.overrides[AB_RULE_CREDENTIAL_ACCESS].changed = true;
+	without.overrides[AB_RULE_CREDENTIAL_ACCESS].decision = AB_SANDBOXED;
+	ab_consent_judge_by(arena, command, &without, &again);
+	return again.decision > AB_SANDBOXED;
+}
+
+/* Is it a file with secrets, as far as the judge knows? */
+static bool is_secret(struct ab_arena *arena, const struct ab_command *command, const char *word)
+{
+	const char *argv[] = { "cat", "--", word };
+	struct ab_command one = {
+		.policy = command->policy, .cwd = command->cwd, .argv = argv, .argc = AB_COUNT(argv)
+	};
+	struct ab_judgement verdict;
+
+	ab_consent_judge(arena, &one, &verdict);
+	return verdict.decision >= AB_ESCALATED;
+}
+
+struct hidden {
+	struct ab_guard *v;
+	size_t n;
+};
+
+/* A relative path may be in any folder: the command may have changed to another one. */
+static bool is_hidden(const struct hidden *hidden, const char *path)
+{
+	ab_autofree char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
+
+	for (size_t i = 0; real && i < hidden->n; i++)
+		if (ab_path_within(real, hidden->v[i].path))
+			return true;
+	return false;
+}
+
+/* False: an argument may be a file that the box shows. */
+static bool check_arguments(struct ab_arena *arena, const struct ab_command *command,
+			    const struct ab_judged *c, const struct hidden *hidden,
+			    struct ab_strv *ret)
+{
+	size_t before = ret->len;
+
+	for (size_t i = 1; i < c->argc; i++) {
+		const struct ab_field *f = &c->argv[i];
+		ab_autofree char *word = ab_strndup(f->text.s, f->text.len);
+
+		if (f->unknown || f->splits || f->pattern || strlen(word) != f->text.len)
+			return false;
+		if (!is_secret(arena, command, word))
+			continue;
+		if (!is_hidden(hidden, word))
+			return false;
+		ab_strv_add_once(ret, word);
+	}
+	return ret->len > before;
+}
+
+bool ab_closed_files(struct ab_arena *arena, const struct ab_command *command,
+		     const struct ab_judgement *judgement, struct ab_strv *ret_paths)
+{
+	const char *rule = ab_rules[AB_RULE_CREDENTIAL_ACCESS].name;
+	struct hidden hidden = { 0 };
+	struct ab_error err;
+	bool closed;
+
+	if (judgement->decision != AB_ESCALATED || strcmp(judgement->rule, rule) != 0 ||
+	    has_other_reason(arena, command) ||
+	    ab_expand_deny(&command->policy->fs.deny_read, &hidden.v, &hidden.n, &err) < 0)
+		return false;
+	closed = true;
+	for (const struct ab_judged *c = judgement->commands; c && closed; c = c->next)
+		if (c->decision >= AB_ESCALATED)
+			closed = is_reader(c) &&
+				 check_arguments(arena, command, c, &hidden, ret_paths);
+	ab_guards_free(hidden.v, hidden.n);
+	return closed && ret_paths->len > 0;
+}
