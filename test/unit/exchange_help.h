@@ -236,6 +236,12 @@ void ab_tunnel_break(struct ab_conn *c, enum ab_fault fault, const struct ab_ver
 	ab_conn_close(c, true);
 }
 
+void ab_filter_other(const struct ab_filter *filter, struct ab_verdict *ret)
+{
+	(void)filter;
+	*ret = (struct ab_verdict){ AB_ACCESS_DENY, AB_BASIS_NONE, "" };
+}
+
 bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
 			  struct ab_verdict *ret)
 {
