@@ -145,12 +145,6 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 					    .entry = host->text };
 }
 
-void ab_filter_other(const struct ab_filter *filter, struct ab_verdict *ret)
-{
-	(void)filter;
-	*ret = (struct ab_verdict){ .entry = "" };
-}
-
 int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		   uint32_t *ret_number, struct ab_error *err)
 {
