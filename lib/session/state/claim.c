@@ -28,6 +28,7 @@
 
 enum {
 	WAIT_MS = 10 * 1000,
+	SHORT_MS = 200, /* an unlisted claim is over sooner, and a listed one is found afterwards */
 	PAUSE_MS = 20,
 	LISTED = 16,
 };
@@ -332,10 +333,17 @@ int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, ui
 		   struct ab_error *err)
 {
 	ab_autofree char *place = NULL, *changed = NULL;
-	int found = find_claim(state, roots, &place, err);
+	int64_t until = ab_now_ms() + SHORT_MS;
+	int found;
 
-	if (found != 0)
-		return found > 0 ? fail_claimed(place, err) : -1;
+	while ((found = find_claim(state, roots, &place, err)) > 0) {
+		if (ab_now_ms() >= until || ab_must_end(true))
+			return fail_claimed(place, err);
+		free(ab_take(place));
+		pause_shortly();
+	}
+	if (found < 0)
+		return -1;
 	found = find_listed(state, roots, seen, &changed, err);
 	return found > 0 ? fail_changed(changed, err) : found;
 }
