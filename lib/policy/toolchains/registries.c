@@ -114,15 +114,15 @@ bool ab_registry_add_host(const char *url, struct ab_strv *entries)
 	return true;
 }
 
-void ab_registries_hosts(const char *group, const char *home, char *const *environ,
+void ab_registries_hosts(const char *group, const char *home, char *const *env,
 			 struct ab_strv *ret_entries)
 {
 	const struct tool *t = find_tool(group);
-	const struct source s = { home, environ };
+	const struct source s = { home, env };
 	ab_autoregistry struct ab_registry r = { 0 };
 
 	for (size_t i = 0; t && t->variables[i]; i++) {
-		const char *value = ab_environ_get(environ, t->variables[i]);
+		const char *value = ab_environ_get(env, t->variables[i]);
 
 		if (value)
 			ab_registry_variable(value, &r);
@@ -137,11 +137,11 @@ void ab_registries_hosts(const char *group, const char *home, char *const *envir
 		ab_registry_add_host(r.urls.v[i], ret_entries);
 }
 
-void ab_registries_views(const char *group, const char *home, char *const *environ,
+void ab_registries_views(const char *group, const char *home, char *const *env,
 			 struct ab_registry_views *ret)
 {
 	const struct tool *t = find_tool(group);
-	const struct source s = { home, environ };
+	const struct source s = { home, env };
 
 	for (size_t i = 0; t && t->files[i].name; i++) {
 		ab_autoregistry struct ab_registry r = { 0 };
