@@ -169,7 +169,7 @@ clean_project()
 	[[ "$stderr" == *"$real/x  would open the whole home folder"* ]]
 	[[ "$stderr" == *"$real/dots/fish/x  programs take keys"* ]]
 	[[ "$stderr" != *"--write $real -- "* ]]
-	[[ "$stderr" == *"--write $real/own -- "* ]]
+	[[ "$stderr" == *"--write $real/own "*"-- "* ]]
 }
 
 @test "learn: without a terminal only with --yes, and nothing has run" {

@@ -268,7 +268,7 @@ knock()
 	# The same at the end, as lines that belong together.
 	[[ "$output" == *"agentbox: 3 requests were denied"$'\n'"  "* ]]
 	[[ "$output" == *$'\n'"  $id  h2.test:80  not on the allow list  python3"*$'\n'* ]]
-	[[ "$output" == *" next time:  agentbox run --allow h2.test "* ]]
+	[[ "$output" == *" next time:  agentbox run --allow h0.test --allow h1.test --allow h2.test "* ]]
 }
 
 @test "audit: when the supervisor is killed the copy says so as well" {

@@ -49,12 +49,12 @@ fetched()
 	origin_requests | grep -F "203.0.113.91 GET $1 "
 }
 
-# denied HOST: the last run failed, sent nothing, and said what was denied and
-# how to allow it.
+# denied HOST GROUP: the last run failed, sent nothing, and said what was denied
+# and how to allow it.
 denied()
 {
 	[ "$status" -ne 0 ]
-	[[ "$stderr" == *" $1"[\ :]*"not on the allow list"*"agentbox run --allow $1 -- "* ]]
+	[[ "$stderr" == *" $1"[\ :]*"not on the allow list"*"agentbox run --allow $2 -- "* ]]
 	[ -z "$(origin_requests)" ]
 	[ -z "$(dns_asked)" ]
 	unchanged
@@ -64,7 +64,7 @@ denied()
 	need program:npm
 	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
 	agentbox_split run -- npm install
-	denied registry.npmjs.org
+	denied registry.npmjs.org @npm
 	agentbox_split run --allow @npm -- npm install
 	[ "$status" -eq 0 ]
 	fetched /tiny/-/tiny-1.0.0.tgz
@@ -84,7 +84,7 @@ denied()
 	# tries a denied host for a quarter of a minute.
 	export PIP_BREAK_SYSTEM_PACKAGES=1 PIP_RETRIES=0
 	agentbox_split run -- pip3 install tiny
-	denied pypi.org
+	denied pypi.org @pypi
 	agentbox_split run --allow @pypi -- sh -c 'pip3 install tiny && python3 -m tiny'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"tiny from pypi" ]]
@@ -147,7 +147,7 @@ make_crate()
 	[[ "$(cargo --version)" != "cargo 1."[0-6]?.* ]] || export RUSTC_BOOTSTRAP=1 \
 		CARGO_UNSTABLE_SPARSE_REGISTRY=true CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse
 	agentbox_split run -- cargo fetch
-	denied index.crates.io
+	denied index.crates.io @crates
 	agentbox_split run --allow @crates -- sh -c 'cargo fetch && cargo run -q --offline'
 	[ "$status" -eq 0 ]
 	[ "$output" = "tiny from crates.io" ]
@@ -170,7 +170,7 @@ make_crate()
 	# Cargo before 1.70 does it anyway.
 	export CARGO_REGISTRIES_CRATES_IO_PROTOCOL=git
 	agentbox_split run --allow @crates -- cargo fetch
-	denied github.com
+	denied github.com @github
 	agentbox_split run --allow @crates --allow @github -- cargo fetch
 	[ "$status" -eq 0 ]
 	fetched /crates/tiny/1.0.0/download
@@ -185,7 +185,7 @@ make_crate()
 	# signs its answers.
 	cp "$NET/go.sum" .
 	agentbox_split run -- go build
-	denied proxy.golang.org
+	denied proxy.golang.org @go
 	agentbox_split run --allow @go -- go build
 	[ "$status" -eq 0 ]
 	[ "$(./p 2>&1)" = "tiny from go" ]
@@ -221,7 +221,7 @@ compile_plugins()
 	echo 'class Main { public static void main(String[] words) { System.out.println(Tiny.say()); } }' \
 		>src/main/java/Main.java
 	agentbox_split run -- mvn -q package
-	denied repo.maven.apache.org
+	denied repo.maven.apache.org repo.maven.apache.org
 	agentbox_split run --allow @maven -- sh -c '
 		mvn -q package && java -cp "target/p-1.jar:$(find ~/.m2 -name tiny-1.0.jar)" Main'
 	[ "$status" -eq 0 ]

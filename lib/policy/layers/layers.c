@@ -381,6 +381,15 @@ static int parse_given_project(struct ab_load *l, const struct ab_project *proje
 		       : 0;
 }
 
+/* Is the program in the workspace, also through links? */
+static bool is_of_workspace(const struct ab_load *l, const char *program)
+{
+	ab_autofree char *real = realpath(program, NULL), *root = realpath(l->workspace, NULL);
+
+	return ab_path_within(program, l->workspace) || !real || !root ||
+	       ab_path_within(real, root) || ab_path_within(program, root);
+}
+
 /* The profile that has the name of the program, or NULL. */
 static const char *find_own_profile(const struct ab_load *l)
 {
@@ -389,7 +398,7 @@ static const char *find_own_profile(const struct ab_load *l)
 	const struct ab_profile *built_in = ab_profile_find(name);
 	ab_autofree char *path = NULL;
 
-	if (!*name || ab_path_within(program, l->workspace))
+	if (!*name || is_of_workspace(l, program))
 		return NULL;
 	if (built_in)
 		return built_in->agent ? name : NULL;

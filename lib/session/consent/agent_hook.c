@@ -328,6 +328,7 @@ static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_
 				      .session = h->event.session,
 				      .approver = h->request->approver,
 				      .approver_ms = APPROVER_MS,
+				      .unboxed = true,
 				      .say = say_nothing };
 	struct ab_error no = { 0 };
 	struct ab_consent got;

@@ -98,6 +98,9 @@ static bool check_arguments(struct ab_arena *arena, const struct ab_command *com
 
 		if (f->unknown || f->splits || f->pattern || strlen(word) != f->text.len)
 			return false;
+		/* "-fFILE", "--file=FILE" */
+		if (word[0] == '-' && strlen(word) > 2)
+			return false;
 		if (!is_secret(arena, command, word))
 			continue;
 		if (!is_hidden(hidden, word))
@@ -115,6 +118,9 @@ bool ab_closed_files(struct ab_arena *arena, const struct ab_command *command,
 	struct ab_error err;
 	bool closed;
 
+	/* A redirection may name a file that the box shows. */
+	if (memchr(judgement->text.s, '<', judgement->text.len))
+		return false;
 	if (judgement->decision != AB_ESCALATED || strcmp(judgement->rule, rule) != 0 ||
 	    has_other_reason(arena, command) ||
 	    ab_expand_deny(&command->policy->fs.deny_read, &hidden.v, &hidden.n, &err) < 0)

@@ -414,7 +414,9 @@ int ab_consent_get(const struct ab_request *request, const struct ab_policy *pol
 
 	judge_request(&c, request, policy, &arena, ret);
 	blank_values(&c, &arena);
-	result = !inside && is_useless(&c, &arena, ret) ? 0 : act_on_verdict(&c, inside, ret, err);
+	result = !inside && !request->unboxed && is_useless(&c, &arena, ret)
+			 ? 0
+			 : act_on_verdict(&c, inside, ret, err);
 	if (result == 0)
 		report_verdict(&c, ret);
 	free(c.rule);
