@@ -327,6 +327,33 @@ while True: pass'
 	jq -e '.error == null and .hint == null' "$TEST_DIR/result"
 }
 
+@test "limits: a command that failed on a blocked network is told so, no other" {
+	local tried
+	for tried in "curl -sS https://files.example.com/" "getent hosts files.example.com" \
+		"curl -sS http://203.0.113.7/"; do
+		agentbox_split run --net blocked -- $tried
+		[ "$status" -ne 0 ]
+		[ "$(grep -c '^agentbox' <<<"$stderr")" -eq 1 ]
+		[[ "$stderr" == *"agentbox: the network is blocked (--net blocked)" ]]
+	done
+	printf '{ "network": { "mode": "blocked" } }' >"$TEST_DIR/config.json"
+	agentbox_split run --config "$TEST_DIR/config.json" -- getent hosts files.example.com
+	[[ "$stderr" == "agentbox: the network is blocked (network.mode, "*"config.json:1)" ]]
+	agentbox_split run -q --net blocked -- getent hosts files.example.com
+	[ "$status" -ne 0 ]
+	[ -z "$stderr" ]
+	# It did not fail, or did not try: a connection inside the box is no attempt.
+	agentbox_split run --net blocked -- sh -c 'getent hosts files.example.com; exit 0'
+	[ -z "$stderr" ]
+	agentbox_split run --net blocked -- curl -s http://127.0.0.1:9/
+	[ "$status" -eq 7 ]
+	[ -z "$stderr" ]
+	# What the filter denies has lines of its own.
+	agentbox_split run --net filtered --unknown deny -- curl -sf http://203.0.113.7/
+	[ "$status" -ne 0 ]
+	[[ "$stderr" != *"is blocked"* ]]
+}
+
 # --------------------------------------------------------------------- state
 
 @test "state: runs/ that cannot be written is refused, and nothing piles up" {

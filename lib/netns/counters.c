@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/data/error.h"
+#include "base/data/mem.h"
 #include "netns/batch.h"
 #include "netns/netlink.h"
 
@@ -72,6 +73,74 @@ int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 			add_counter(head, ret);
 	}
 	return 0;
+}
+
+/* "Ip: Forwarding DefaultTTL ...", then "Ip: 2 64 ...": the value in the column of the name. */
+static const char *find_column(const char *names, const char *name)
+{
+	size_t len = strcspn(names, "\n"), want = strlen(name);
+	const char *values = names[len] ? names + len + 1 : names + len;
+
+	for (; *names != '\n' && *names; names += strspn(names, " ")) {
+		len = strcspn(names, " \n");
+		if (len == want && memcmp(names, name, want) == 0)
+			return values;
+		names += len;
+		values += strcspn(values, " \n");
+		values += strspn(values, " ");
+	}
+	return "";
+}
+
+/* The value of a counter in its line of snmp (`column`) or snmp6; "" if the line has another one. */
+static const char *find_value(const char *line, const char *prefix, const char *column)
+{
+	if (strncmp(line, prefix, strlen(prefix)) != 0)
+		return "";
+	line = column ? find_column(line, column) : line + strlen(prefix);
+	return line + strspn(line, " \t");
+}
+
+bool ab_counters_unrouted(const char *text, bool local_resolver)
+{
+	static const struct {
+		const char *prefix, *column;
+		bool look_up;
+	} attempts[] = {
+		{ "Ip: ", "OutNoRoutes", false },
+		{ "Ip6OutNoRoutes", NULL, false },
+		{ "Udp: ", "NoPorts", true },
+		{ "Udp6NoPorts", NULL, true },
+	};
+
+	for (; *text; text += *text == '\n') {
+		for (size_t i = 0; i < AB_COUNT(attempts); i++) {
+			char first = *find_value(text, attempts[i].prefix, attempts[i].column);
+
+			if (first >= '1' && first <= '9' &&
+			    (local_resolver || !attempts[i].look_up))
+				return true;
+		}
+		text += strcspn(text, "\n");
+	}
+	return false;
+}
+
+bool ab_resolver_is_local(const char *text)
+{
+	static const char word[] = "nameserver";
+
+	for (; *text; text += *text == '\n') {
+		if (strncmp(text, word, strlen(word)) == 0) {
+			const char *at = text + strlen(word);
+
+			at += strspn(at, " \t");
+			/* The first one is asked first. */
+			return strncmp(at, "127.", 4) == 0 || strncmp(at, "::1", 3) == 0;
+		}
+		text += strcspn(text, "\n");
+	}
+	return true;
 }
 
 int ab_counters_read(int fd, struct ab_counters *ret, struct ab_error *err)

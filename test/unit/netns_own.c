@@ -176,6 +176,53 @@ static void check_counters(void)
 	is_counted(-1, 0, 0, "a refusal");
 }
 
+#define SNMP(routes, ports)                                                          \
+	"Ip: Forwarding InDiscards OutNoRoutes OutNoRoutesX\nIp: 2 9 " routes " 5\n" \
+	"Icmp: InMsgs OutNoRoutes\nIcmp: 3 7\n"                                      \
+	"Udp: InDatagrams NoPorts InErrors\nUdp: 4 " ports " 6\n"
+
+static const struct {
+	const char *text;
+	bool far, local; /* with a resolver elsewhere, and with a local one */
+	const char *name;
+} attempts[] = {
+	{ "", false, false, "no counters" },
+	{ SNMP("0", "0"), false, false, "counters of 0, beside others that are not" },
+	{ SNMP("1", "0"), true, true, "a packet without a route" },
+	{ SNMP("0", "12"), false, true, "a datagram to a closed port" },
+	{ "Ip6InReceives  \t1\nIp6OutNoRoutes  \t0\n", false, false, "nothing over IPv6" },
+	{ "Ip6InReceives  \t1\nIp6OutNoRoutes  \t2\n", true, true, "a packet over IPv6" },
+	{ "Udp6InDatagrams \t1\nUdp6NoPorts \t3\n", false, true, "a datagram over IPv6" },
+	{ "Ip: Forwarding OutNoRoutes", false, false, "names without a line of values" },
+	{ "Ip: Forwarding OutNoRoutes\nIp: 2", false, false, "too few values" },
+};
+
+static const struct {
+	const char *text;
+	bool local;
+} resolvers[] = {
+	{ "", true },
+	{ "# nothing\nsearch example.org\n", true },
+	{ "nameserver 127.0.0.53\noptions edns0\n", true },
+	{ "search x\nnameserver\t::1", true },
+	{ "nameserver 192.0.2.53\nnameserver 127.0.0.1\n", false },
+	{ "nameserver 2001:db8::53\n", false },
+};
+
+static void check_attempts(void)
+{
+	for (size_t i = 0; i < AB_COUNT(attempts); i++) {
+		const char *text = attempts[i].text;
+
+		ok(ab_counters_unrouted(text, false) == attempts[i].far &&
+			   ab_counters_unrouted(text, true) == attempts[i].local,
+		   "attempts: %s", attempts[i].name);
+	}
+	for (size_t i = 0; i < AB_COUNT(resolvers); i++)
+		ok(ab_resolver_is_local(resolvers[i].text) == resolvers[i].local, "resolver %zu",
+		   i);
+}
+
 /* Every beginning of an answer, with nothing readable behind it. */
 static void check_cuts(void)
 {
@@ -302,6 +349,7 @@ int main(void)
 {
 	check_addresses();
 	check_counters();
+	check_attempts();
 	check_cuts();
 	if (!enter_namespaces()) {
 		tap_count++;

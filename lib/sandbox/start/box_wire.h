@@ -25,6 +25,7 @@ enum ab_msg_type {
 	AB_MSG_HOLDS,	   /* holds: the command is about to start; one fd
 				 * if its programs are judged */
 	AB_MSG_STOPPED,	   /* value: signal that stopped the command */
+	AB_MSG_UNROUTED,   /* before STATUS: the command tried to use a blocked network */
 	AB_MSG_STATUS,	   /* value: wait status of the command */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */

@@ -44,6 +44,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
+#include "netns/counters.h"
 #include "sandbox/mount/mounts.h"
 #include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/spec.h"
@@ -389,6 +390,38 @@ static _Noreturn void end_after_status(struct init *in)
 	_exit(0);
 }
 
+/* The beginning of a file; "" if there is none. */
+static const char *read_start(const char *path, char *buf, size_t size)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+static bool has_tried_network(void)
+{
+	char text[8192];
+	bool local = ab_resolver_is_local(read_start("/etc/resolv.conf", text, sizeof(text)));
+
+	return ab_counters_unrouted(read_start("/proc/net/snmp", text, sizeof(text)), local) ||
+	       ab_counters_unrouted(read_start("/proc/net/snmp6", text, sizeof(text)), local);
+}
+
+/* Nothing else tells the user why a program could not resolve a name. Only a command that failed is
+ * worth the look, and only in a network of its own without a proxy: there the kernel has counted
+ * nothing but what the command did. */
+static void report_unrouted(struct init *in, int status)
+{
+	struct ab_msg msg = { .type = AB_MSG_UNROUTED };
+
+	if (status == 0 || in->leads || strcmp(in->net, AB_INIT_NET) != 0)
+		return;
+	if (has_tried_network())
+		ab_init_send_up(in, &msg, 0, -1);
+}
+
 static void reap_children(struct init *in)
 {
 	for (;;) {
@@ -413,6 +446,7 @@ static void reap_children(struct init *in)
 			ab_init_send_up(in, &msg, 0, -1);
 			continue;
 		}
+		report_unrouted(in, status);
 		msg.type = AB_MSG_STATUS;
 		ab_init_send_up(in, &msg, 0, -1);
 		end_after_status(in);

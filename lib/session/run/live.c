@@ -14,6 +14,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/text/units.h"
+#include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "session/broker/broker.h"
 #include "session/cleanup/moved_files.h"
@@ -232,6 +233,22 @@ static void explain_end(struct run *r)
 	}
 	ab_run_say(r, AB_SAY_NOTE, "%s%s%s", r->ended.text, r->ended.hint[0] ? "; " : "",
 		   r->ended.hint);
+}
+
+/* The command says only that it could not resolve a name. */
+static void explain_blocked_network(const struct run *r)
+{
+	const struct ab_policy *policy = r->prepared->policy;
+	const struct ab_origin *from = policy->store->config.v[AB_KEY_NET_MODE].from;
+	ab_autofree char *where = from ? ab_origin_text(from) : NULL;
+
+	if (!r->outcome.unrouted || policy->net.mode != AB_NET_BLOCKED)
+		return;
+	if (from && from->layer == AB_LAYER_FLAG)
+		ab_run_say(r, AB_SAY_NOTE, "the network is blocked (%s blocked)", where);
+	else
+		ab_run_say(r, AB_SAY_NOTE, "the network is blocked (network.mode%s%s)",
+			   where ? ", " : "", where ? where : "");
 }
 
 static int exit_status_of(const struct ab_outcome *outcome)
@@ -491,6 +508,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	review_changes(r);
 	if (result == 0)
 		explain_end(r);
+	if (result == 0)
+		explain_blocked_network(r);
 	suggest_trace(r, result);
 	explain_worktree(r);
 	if (r->outcome.failed.code != AB_ENONE)

@@ -479,6 +479,9 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 			stop_with_command(s);
 		s->asked_to_stop = false;
 		break;
+	case AB_MSG_UNROUTED:
+		s->out.unrouted = true;
+		break;
 	case AB_MSG_STATUS:
 		if (!s->over)
 			s->out.status = msg->value;

@@ -56,6 +56,7 @@ struct ab_outcome {
 	int status; /* wait status of the command */
 	bool timed_out;
 	bool stopped;		/* by a client of the control socket */
+	bool unrouted;		/* it failed and had tried to use a blocked network */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
