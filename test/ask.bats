@@ -164,6 +164,54 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
 }
 
+# teller FILE OUTPUT: a program that notes how it was called.
+teller()
+{
+	mkdir -p "${1%/*}"
+	printf '#!/bin/sh\nprintf "%%s|" "$@" >>"%s"\n' "$2" >"$1"
+	chmod +x "$1"
+}
+
+# tells SETTINGS PATH: ask with this PATH until tmux, the last way, was told.
+tells()
+{
+	printf '%s' "$1" >"$TEST_DIR/config.json"
+	rm -f "$TEST_DIR"/told.*
+	PATH=$2:$PATH TMUX=/nowhere,1,0 box_start run --config "$TEST_DIR/config.json" --unknown ask -c \
+		"$fetch http://origin.test/"
+	wait_for 90 [ -s "$TEST_DIR/told.tmux" ]
+	id=$(question id)
+	control "{\"do\":\"answer\",\"id\":\"$id\",\"answer\":\"once\"}"
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+}
+
+@test "ask: a question without a terminal is told by notify-send and tmux, never by a program of the box" {
+	local said="origin.test:80 needs your approval: agentbox watch "
+	teller "$TEST_DIR/bin/notify-send" "$TEST_DIR/told.desktop"
+	teller "$TEST_DIR/bin/tmux" "$TEST_DIR/told.tmux"
+	tells '{}' "$TEST_DIR/bin"
+	[ "$(cat "$TEST_DIR/told.desktop")" = "--app-name=agentbox|--|agentbox|$said${id%-*}|" ]
+	[ "$(cat "$TEST_DIR/told.tmux")" = "display-message|agentbox: $said${id%-*}|" ]
+	# Each of them is optional.
+	tells '{ "network": { "notify": { "only": ["tmux"] } } }' "$TEST_DIR/bin"
+	[ ! -e "$TEST_DIR/told.desktop" ]
+	# A program in the workspace does not count, by PATH or by a link.
+	teller "$PWD/bin/notify-send" "$TEST_DIR/told.by-box"
+	tells '{}' "$PWD/bin:$TEST_DIR/bin"
+	[ -s "$TEST_DIR/told.desktop" ]
+	[ ! -e "$TEST_DIR/told.by-box" ]
+	mkdir "$TEST_DIR/links"
+	ln -s "$PWD/bin/notify-send" "$TEST_DIR/links/notify-send"
+	tells '{}' "$TEST_DIR/links:$TEST_DIR/bin"
+	[ ! -e "$TEST_DIR/told.by-box" ]
+	agentbox config check "$TEST_DIR/config.json"
+	printf '{ "network": { "notify": ["email"] } }' >"$TEST_DIR/config.json"
+	agentbox run --config "$TEST_DIR/config.json" -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *'network.notify[0]: invalid value "email"'*"use bell, desktop or tmux"* ]]
+}
+
 @test "ask: an approver says yes to one and no to another, and a broken one no" {
 	cat >"$TEST_DIR/approver" <<-'END'
 	#!/bin/sh

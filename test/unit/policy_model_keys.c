@@ -84,6 +84,7 @@ static const char *const definition[] = {
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
+	[AB_TYPE_NOTICES] = "notices",
 	[AB_TYPE_PRESETS] = "presets",	   [AB_TYPE_TOOLS] = "tools",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
@@ -133,6 +134,10 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_READ:
 		return !strcmp(json_string_value(json_object_get(first, "const")), "all") &&
 		       is_ref(second, key->type);
+	case AB_TYPE_NOTICES:
+		one = json_object_get(json_object_get(schema, "$defs"), "notices");
+		return is_ref(s, key->type) &&
+		       same_words(json_object_get(json_object_get(one, "items"), "enum"), key);
 	case AB_TYPE_PRESETS:
 		return !strcmp(json_string_value(json_object_get(first, "const")), "auto") &&
 		       is_ref(second, key->type);
@@ -209,7 +214,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 32, "and no other definitions");
+	ok(json_object_size(defs) == 34, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)
@@ -241,7 +246,7 @@ static void test_invariants(void)
 
 		doc += k->doc && k->doc[0] && k->doc[strlen(k->doc) - 1] == '.';
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
-		bad += (k->type == AB_TYPE_WORD) != (k->nwords > 0);
+		bad += (k->type == AB_TYPE_WORD || k->type == AB_TYPE_NOTICES) != (k->nwords > 0);
 		/* Every list that permits is kept to what was permitted, every
 		 * one that forbids can only grow. Presets add to the first kind. */
 		bad += k->merge == AB_MERGE_GROW && i != AB_KEY_NET_QUIET &&

@@ -118,6 +118,7 @@ static const char *const https[] = {
 	"{\"host\":\"api.github.com\",\"paths\":[\"/a/b\",\"/c\"]}",
 	"{\"host\":\"api.github.com:443\",\"paths\":[\"/*\"]}",
 };
+static const char *const notices[] = { "\"bell\"", "\"tmux\"" };
 static const char *const presets[] = { "\"node\"", "\"auto\"", "\"go\"" };
 static const char *const roots[] = { "\"/etc/a.pem\"", "\"b.pem\"" };
 static const char *const secrets[] = {
@@ -134,27 +135,28 @@ static const struct pool {
 	{                            \
 		list, AB_COUNT(list) \
 	}
-	[AB_KEY_WITH] = POOL(presets),	       [AB_KEY_WRITE] = POOL(paths),
-	[AB_KEY_READ] = POOL(reads),	       [AB_KEY_DENY_READ] = POOL(patterns),
-	[AB_KEY_DENY_WRITE] = POOL(names),     [AB_KEY_SHARE] = POOL(paths),
-	[AB_KEY_RETURN] = POOL(sockets),       [AB_KEY_UNIX] = POOL(sockets),
-	[AB_KEY_TMP_SIZE] = POOL(sizes),       [AB_KEY_NET_ALLOW] = POOL(hosts),
-	[AB_KEY_NET_WAIT] = POOL(waits),       [AB_KEY_NET_DENY] = POOL(hosts),
-	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges), [AB_KEY_NET_QUIET] = POOL(hosts),
-	[AB_KEY_HOST_PORTS] = POOL(ports),     [AB_KEY_PUBLISH] = POOL(published),
-	[AB_KEY_UPSTREAM] = POOL(upstreams),   [AB_KEY_HTTP] = POOL(https),
-	[AB_KEY_ROOTS] = POOL(roots),	       [AB_KEY_SECRETS] = POOL(secrets),
-	[AB_KEY_ENV_PASS] = POOL(variables),   [AB_KEY_ENV_STRIP] = POOL(variables),
-	[AB_KEY_ENV_SET] = POOL(assignments),  [AB_KEY_RULES] = POOL(rules),
-	[AB_KEY_OVERRIDE] = POOL(overrides),   [AB_KEY_TIMEOUT] = POOL(times),
-	[AB_KEY_MEMORY] = POOL(limits),	       [AB_KEY_PROCESSES] = POOL(counts),
-	[AB_KEY_FILES] = POOL(counts),	       [AB_KEY_CPU] = POOL(times),
-	[AB_KEY_FILE_SIZE] = POOL(limits),     [AB_KEY_OUTPUT] = POOL(kept),
-	[AB_KEY_DENIALS] = POOL(alarms),       [AB_KEY_UPLOAD_HOST] = POOL(uploads),
-	[AB_KEY_UPLOAD_RUN] = POOL(uploads),   [AB_KEY_NEW_HOSTS] = POOL(alarms),
-	[AB_KEY_KEEP_FOR] = POOL(ages),	       [AB_KEY_KEEP_RUNS] = POOL(counts),
-	[AB_KEY_LAYERS_AGE] = POOL(ages),      [AB_KEY_LAYERS_SIZE] = POOL(limits),
-	[AB_KEY_REQUIRE] = POOL(properties),   [AB_KEY_TOOLS] = POOL(tools),
+	[AB_KEY_WITH] = POOL(presets),	      [AB_KEY_WRITE] = POOL(paths),
+	[AB_KEY_READ] = POOL(reads),	      [AB_KEY_DENY_READ] = POOL(patterns),
+	[AB_KEY_DENY_WRITE] = POOL(names),    [AB_KEY_SHARE] = POOL(paths),
+	[AB_KEY_RETURN] = POOL(sockets),      [AB_KEY_UNIX] = POOL(sockets),
+	[AB_KEY_TMP_SIZE] = POOL(sizes),      [AB_KEY_NET_ALLOW] = POOL(hosts),
+	[AB_KEY_NOTIFY] = POOL(notices),      [AB_KEY_NET_WAIT] = POOL(waits),
+	[AB_KEY_NET_DENY] = POOL(hosts),      [AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
+	[AB_KEY_NET_QUIET] = POOL(hosts),     [AB_KEY_HOST_PORTS] = POOL(ports),
+	[AB_KEY_PUBLISH] = POOL(published),   [AB_KEY_UPSTREAM] = POOL(upstreams),
+	[AB_KEY_HTTP] = POOL(https),	      [AB_KEY_ROOTS] = POOL(roots),
+	[AB_KEY_SECRETS] = POOL(secrets),     [AB_KEY_ENV_PASS] = POOL(variables),
+	[AB_KEY_ENV_STRIP] = POOL(variables), [AB_KEY_ENV_SET] = POOL(assignments),
+	[AB_KEY_RULES] = POOL(rules),	      [AB_KEY_OVERRIDE] = POOL(overrides),
+	[AB_KEY_TIMEOUT] = POOL(times),	      [AB_KEY_MEMORY] = POOL(limits),
+	[AB_KEY_PROCESSES] = POOL(counts),    [AB_KEY_FILES] = POOL(counts),
+	[AB_KEY_CPU] = POOL(times),	      [AB_KEY_FILE_SIZE] = POOL(limits),
+	[AB_KEY_OUTPUT] = POOL(kept),	      [AB_KEY_DENIALS] = POOL(alarms),
+	[AB_KEY_UPLOAD_HOST] = POOL(uploads), [AB_KEY_UPLOAD_RUN] = POOL(uploads),
+	[AB_KEY_NEW_HOSTS] = POOL(alarms),    [AB_KEY_KEEP_FOR] = POOL(ages),
+	[AB_KEY_KEEP_RUNS] = POOL(counts),    [AB_KEY_LAYERS_AGE] = POOL(ages),
+	[AB_KEY_LAYERS_SIZE] = POOL(limits),  [AB_KEY_REQUIRE] = POOL(properties),
+	[AB_KEY_TOOLS] = POOL(tools),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)

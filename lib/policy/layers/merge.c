@@ -207,6 +207,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_PUBLISH:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_NOTICES:
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:

@@ -31,6 +31,11 @@ static const struct ab_key_word unknown_words[] = {
 	{ "deny", AB_UNKNOWN_DENY },
 	{ "ask", AB_UNKNOWN_ASK },
 };
+static const struct ab_key_word notice_words[] = {
+	{ "bell", AB_NOTICE_BELL },
+	{ "desktop", AB_NOTICE_DESKTOP },
+	{ "tmux", AB_NOTICE_TMUX },
+};
 static const struct ab_key_word sni_words[] = {
 	{ "required", true },
 	{ "optional", false },
@@ -133,6 +138,11 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_NET_WAIT] = {
 		"network.wait", AB_TYPE_DURATION, .min = 1000, .max = 3600000,
 		.doc = "How long a connection waits for an answer about its host." },
+	/* Not for an untrusted file: it would decide what reaches the user's desktop. */
+	[AB_KEY_NOTIFY] = {
+		"network.notify", AB_TYPE_NOTICES, AB_MERGE_ADD, AB_TIGHTEN_NEVER,
+		.words = notice_words, .nwords = AB_COUNT(notice_words),
+		.doc = "How you are told about a question that nobody seems to see: bell, desktop, tmux." },
 	[AB_KEY_NET_SNI] = {
 		"network.sni", WORDS(sni_words),
 		.doc = "Whether a TLS hello must name its server." },

@@ -29,6 +29,7 @@ enum ab_key_id {
 	AB_KEY_NET_QUIET,
 	AB_KEY_NET_UNKNOWN,
 	AB_KEY_NET_WAIT,
+	AB_KEY_NOTIFY,
 	AB_KEY_NET_SNI,
 	AB_KEY_NET_ECH,
 	AB_KEY_ALLOW_PRIVATE,
@@ -86,6 +87,7 @@ enum ab_key_type {
 	AB_TYPE_VARIABLES,   /* list of variable names and patterns */
 	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
 	AB_TYPE_PROPERTIES,  /* list of assurance properties */
+	AB_TYPE_NOTICES,     /* list of `words` */
 	AB_TYPE_PRESETS,     /* "auto", or a list of presets, see policy/toolchains/toolchains.h */
 	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
 	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */

@@ -344,6 +344,34 @@ static int put_presets(const struct ab_context *ctx, struct ab_value *v, const c
 	}
 }
 
+/* The index of the word, or -1. */
+static int find_word(const struct ab_key *key, const char *text, struct ab_complaint *why)
+{
+	ab_autobuf struct ab_buf right = { 0 };
+
+	for (size_t i = 0; i < key->nwords; i++) {
+		if (strcmp(key->words[i].name, text) == 0)
+			return (int)i;
+		ab_buf_printf(&right, "%s%s",
+			      i == 0		    ? "use "
+			      : i + 1 < key->nwords ? ", "
+						    : " or ",
+			      key->words[i].name);
+	}
+	return ab_why_invalid(why, text, right.data);
+}
+
+static int put_notice(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
+		      const char *text, const struct ab_origin *from, struct ab_complaint *why)
+{
+	int i = find_word(key, text, why);
+
+	if (i < 0)
+		return -1;
+	ab_value_add(ctx->arena, v, (struct ab_item){ .text = key->words[i].name, .from = from });
+	return 0;
+}
+
 static int put_element(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
 		       const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -370,6 +398,8 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return put_assignment(ctx, v, text, from, why);
 	case AB_TYPE_PROPERTIES:
 		return put_property(ctx, v, text, from, why);
+	case AB_TYPE_NOTICES:
+		return put_notice(ctx, key, v, text, from, why);
 	case AB_TYPE_PRESETS:
 		return put_presets(ctx, v, text, from, why);
 	case AB_TYPE_OVERRIDES:
@@ -421,20 +451,12 @@ void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item)
 static int put_word(const struct ab_key *key, struct ab_value *v, const char *text,
 		    struct ab_complaint *why)
 {
-	ab_autobuf struct ab_buf right = { 0 };
+	int i = find_word(key, text, why);
 
-	for (size_t i = 0; i < key->nwords; i++) {
-		if (strcmp(key->words[i].name, text) == 0) {
-			v->number = i;
-			return 0;
-		}
-		ab_buf_printf(&right, "%s%s",
-			      i == 0		    ? "use "
-			      : i + 1 < key->nwords ? ", "
-						    : " or ",
-			      key->words[i].name);
-	}
-	return ab_why_invalid(why, text, right.data);
+	if (i < 0)
+		return -1;
+	v->number = (uint64_t)i;
+	return 0;
 }
 
 static int put_number(const struct ab_key *key, struct ab_value *v, const char *text,
@@ -534,6 +556,7 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_NOTICES:
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:

@@ -179,6 +179,18 @@ static uint32_t make_property_bits(const struct ab_value *v)
 	return bits;
 }
 
+static uint32_t make_notice_bits(const struct ab_value *v)
+{
+	const struct ab_key *key = &ab_keys[AB_KEY_NOTIFY];
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < v->len; i++)
+		for (size_t w = 0; w < key->nwords; w++)
+			if (strcmp(key->words[w].name, v->items[i].text) == 0)
+				bits |= AB_NOTICE_BIT(key->words[w].number);
+	return bits;
+}
+
 /* Guarantees that a profile cannot mean because the caller opened the network on
  * purpose. They stay required if a layer names them. */
 static uint32_t find_unmeant(const struct ab_config *c)
@@ -258,6 +270,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.fixed = c->v[AB_KEY_NET_UNKNOWN].from->layer == AB_LAYER_MANAGED ||
 		       (c->v[AB_KEY_NET_MODE].from->layer == AB_LAYER_MANAGED &&
 			get_word(c, AB_KEY_NET_MODE) == AB_NET_BLOCKED);
+	p->net.notify = make_notice_bits(&c->v[AB_KEY_NOTIFY]);
 	p->net.quiet = make_text_list(a, &c->v[AB_KEY_NET_QUIET]);
 	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);

@@ -32,6 +32,14 @@ enum ab_review {
 	AB_REVIEW_ASK,	/* the workspace is a layer; a person applies it */
 	AB_REVIEW_AUTO, /* changes without a label are applied at the end */
 };
+/* Ways to tell the user about a question that nobody seems to see. */
+enum ab_notice {
+	AB_NOTICE_BELL,	   /* of the terminal */
+	AB_NOTICE_DESKTOP, /* notify-send */
+	AB_NOTICE_TMUX,	   /* in the user's own tmux */
+};
+#define AB_NOTICE_BIT(notice) (1U << (notice))
+
 enum ab_unknown {
 	AB_UNKNOWN_DENY,
 	AB_UNKNOWN_ASK,
@@ -142,6 +150,7 @@ struct ab_policy {
 		struct ab_http_rules http; /* methods and paths */
 		struct ab_strv roots;	   /* files with additional CA certificates */
 		enum ab_unknown unknown;
+		uint32_t notify;   /* AB_NOTICE_BIT()s: how to tell about a waiting question */
 		bool require_sni;  /* deny a TLS hello without a server name */
 		bool deny_ech;	   /* deny a TLS hello with an encrypted one */
 		uint64_t wait_ms;  /* how long a host waits for an answer */

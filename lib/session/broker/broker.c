@@ -483,6 +483,12 @@ static void answer_violation(struct broker *b, const struct ask *ask, size_t len
 		ab_jobs_add(b, ask, len);
 }
 
+static void answer_notice(struct broker *b, const struct ask *ask, size_t len)
+{
+	if (b->duty.notify && !b->swept)
+		ab_jobs_add(b, ask, len);
+}
+
 /* The box is gone only when the run ends: until then a project's file waits. */
 static void answer_remember(struct broker *b, const struct ask *ask, size_t len)
 {
@@ -517,6 +523,7 @@ static const struct {
 	[ASK_REMEMBER] = { 2, ENTRY_ROOM, answer_remember },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
+	[ASK_NOTICE] = { 1, NOTICE_ROOM, answer_notice },
 	[ASK_JUDGE] = { LAYERS_LEN, LAYERS_LEN, answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
 };

@@ -47,7 +47,8 @@ struct ab_broker_duty {
 	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */
-	const struct ab_strv *touched;	   /* with either: fs.touched of the policy */
+	uint32_t notify;		   /* AB_NOTICE_BIT()s of ab_notice_send() */
+	const struct ab_strv *touched;	   /* with any of them: fs.touched of the policy */
 	const char *workspace;		   /* of the project's settings */
 	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
 	int locks[2];	/* of the run's kept layers, held until it ends; -1: none */
@@ -124,6 +125,8 @@ int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
 /* Pass this record (without a newline) to the --on-violation command (duty->on_violation). One at a
  * time, in order; only failures are news. */
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
+/* Tell the user outside of the terminal (session/ask/notice.h); at most 512 bytes. Never news. */
+void ab_broker_notice(struct ab_broker *broker, const char *text, size_t len);
 
 /*
  * When the box is gone, or will be in a moment: sweep then, and report as sentences what was moved to

@@ -196,6 +196,11 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 	return send_request(broker, ASK_VIOLATION, 0, line, len);
 }
 
+void ab_broker_notice(struct ab_broker *broker, const char *text, size_t len)
+{
+	(void)send_request(broker, ASK_NOTICE, 0, text, len < NOTICE_ROOM ? len : NOTICE_ROOM);
+}
+
 static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_error *err)
 {
 	static struct ask ask;

@@ -13,6 +13,7 @@
 #include "policy/edit/project_file.h"
 #include "policy/layers/layers.h"
 #include "session/ask/approver.h"
+#include "session/ask/notice.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/list_wire.h"
 #include "session/broker/socket_owner.h"
@@ -177,4 +178,13 @@ int ab_work_violation(const struct broker *b, const struct job *job, struct done
 	ab_program_run(&program, &ran);
 	ret->silent = true;
 	return judge_hook(&ran, err);
+}
+
+int ab_work_notice(const struct broker *b, const struct job *job, struct done *ret,
+		   struct ab_error *err)
+{
+	(void)err;
+	ab_notice_send(b->duty.notify, b->duty.touched, environ, job->body, job->len);
+	ret->silent = true;
+	return 0;
 }

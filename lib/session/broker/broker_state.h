@@ -105,6 +105,8 @@ int ab_work_lists(const struct broker *b, const struct job *job, struct done *re
 		  struct ab_error *err);
 int ab_work_violation(const struct broker *b, const struct job *job, struct done *ret,
 		      struct ab_error *err);
+int ab_work_notice(const struct broker *b, const struct job *job, struct done *ret,
+		   struct ab_error *err);
 
 /* Write b->project, when the box is gone; *ret_lines: what was done. */
 void ab_broker_save_project(const struct broker *b, struct ab_strv *ret_lines);

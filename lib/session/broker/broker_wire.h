@@ -20,12 +20,13 @@ enum kind {
 	ASK_REMEMBER, /* text: '0' + enum ab_remember, and the entry */
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
+	ASK_NOTICE,    /* text */
 	ASK_JUDGE,     /* layers; one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
 	ASK_COUNT,
 };
 
-enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
+enum { ENTRY_ROOM = 512, NOTICE_ROOM = 512, TEXT_ROOM = 48 * 1024 };
 
 /* Kinds of answers beside the news. */
 enum {

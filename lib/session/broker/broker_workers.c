@@ -21,6 +21,7 @@
 enum {
 	QUIET_MS = 60000, /* between two reports about the hook */
 	GRACE_MS = 2000,  /* to end the program it started */
+	NOTICE_MS = 5000,
 };
 
 enum { LEFT_DONE, LEFT_UNDONE, LEFT_ANSWERED }; /* exit status */
@@ -46,6 +47,8 @@ static const struct work {
 			 ab_work_lists },
 	[ASK_VIOLATION] = { AB_NEWS_HOOK, 1, 256, HOOK_MS + GRACE_MS, true, NULL,
 			    ab_work_violation },
+	/* Never news: job->quiet. */
+	[ASK_NOTICE] = { AB_NEWS_HOOK, 1, 1, NOTICE_MS + GRACE_MS, false, NULL, ab_work_notice },
 };
 
 static bool is_hook(const struct job *job)
@@ -163,7 +166,7 @@ static void start_job(struct broker *b, struct job *job)
 {
 	pid_t parent = getpid(), pid;
 
-	job->quiet = is_hook(job) && ab_now_ms() < b->hook_quiet_until;
+	job->quiet = job->kind == ASK_NOTICE || (is_hook(job) && ab_now_ms() < b->hook_quiet_until);
 	pid = fork();
 	if (pid == 0)
 		be_worker(b, job, parent);

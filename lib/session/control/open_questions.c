@@ -54,6 +54,29 @@ struct ab_open_question *ab_open_questions_from(const struct ab_open_questions *
 	return found;
 }
 
+struct ab_open_question *ab_open_questions_unseen(const struct ab_open_questions *qs, bool seen,
+						  uint64_t last_ms, uint64_t now_ms,
+						  uint64_t *ret_ms)
+{
+	for (size_t i = 0; i < qs->len; i++) {
+		uint64_t due = qs->v[i]->asked_ms + (seen ? AB_NOTICE_AFTER_MS : 0);
+
+		if (qs->v[i]->noticed)
+			continue;
+		if (last_ms && due < last_ms + AB_NOTICE_GAP_MS)
+			due = last_ms + AB_NOTICE_GAP_MS;
+		*ret_ms = due > now_ms ? due - now_ms : 0;
+		return qs->v[i];
+	}
+	return NULL;
+}
+
+void ab_open_questions_noticed(struct ab_open_questions *qs)
+{
+	for (size_t i = 0; i < qs->len; i++)
+		qs->v[i]->noticed = true;
+}
+
 static void free_question(struct ab_open_question *q)
 {
 	free(q->who);

@@ -19,6 +19,7 @@ struct ab_open_question {
 	char *who;	   /* JSON, or NULL: not known yet */
 	uint64_t asked_ms; /* time by the caller's clock */
 	bool hinted;	   /* the user was told how to answer it */
+	bool noticed;	   /* or was told outside of the terminal, or that there are more */
 };
 
 struct ab_open_questions {
@@ -38,6 +39,19 @@ struct ab_open_question *ab_open_questions_from(const struct ab_open_questions *
 						uint32_t number);
 void ab_open_questions_remove(struct ab_open_questions *questions, uint32_t number);
 void ab_open_questions_fini(struct ab_open_questions *questions);
+
+/*
+ * When to tell the user outside of the terminal about questions that wait, and about which: at once
+ * if nobody can see the oldest such question (`seen`: a terminal or a client shows it), else when it
+ * has been open for a while; and not soon after the last time (`last_ms`, 0: never). NULL: about none.
+ * *ret_ms: the milliseconds until then, 0: now.
+ */
+enum { AB_NOTICE_AFTER_MS = 8000, AB_NOTICE_GAP_MS = 5000 };
+struct ab_open_question *ab_open_questions_unseen(const struct ab_open_questions *questions,
+						  bool seen, uint64_t last_ms, uint64_t now_ms,
+						  uint64_t *ret_ms);
+/* It was told, and how many others there are. */
+void ab_open_questions_noticed(struct ab_open_questions *questions);
 
 /* Milliseconds until it times out. */
 uint64_t ab_question_left(const struct ab_open_question *question, uint64_t now_ms);

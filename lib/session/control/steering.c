@@ -202,6 +202,7 @@ void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wa
 	hint_at_question(s, q);
 	show_oldest(s);
 	announce_question(s, q);
+	ab_steering_notify(s);
 }
 
 static void take_processes(struct ab_steering *s, const struct ab_broker_news *news)
@@ -439,6 +440,11 @@ bool ab_steering_asks(const struct ab_steering_setup *setup)
 	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt;
 }
 
+static void notice_is_due(struct ab_timer *timer)
+{
+	ab_steering_notify(timer->owner);
+}
+
 static void control_failed(void *arg, const struct ab_error *err)
 {
 	const struct ab_steering *s = arg;
@@ -465,6 +471,7 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 	s->setup = *setup;
 	s->hands = *hands;
 	s->begun_ms = ab_now_ms();
+	s->notice = (struct ab_timer){ .fire = notice_is_due, .owner = s };
 	s->thresholds = ab_thresholds_new(setup->policy);
 	s->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
 					  .ready = ab_steering_violated,
@@ -482,6 +489,7 @@ void ab_steering_close(struct ab_steering *s, int status)
 		return;
 	ab_control_tell(s->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
 	say_deferred(s);
+	ab_loop_timer_stop(s->hands.loop, &s->notice);
 	ab_open_questions_fini(&s->questions);
 	ab_strv_fini(&s->saved);
 	ab_host_lists_fini(&s->lists);

@@ -12,7 +12,7 @@
  * out what it decides.
  *
  * steering.c: questions; control_requests.c: requests over the socket; list_change.c:
- * new lists; alarms.c: violations and thresholds.
+ * new lists; alarms.c: violations and thresholds; notices.c: questions that nobody seems to see.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -55,6 +55,7 @@ struct ab_steering_setup {
 	bool hook;     /* violations go to a program */
 	/* Print it for the user; note: not a warning. */
 	void (*say)(void *arg, bool note, const char *text);
+	void (*ring)(void *arg); /* the bell of the user's terminal; NULL: there is none */
 	void *arg;
 };
 

@@ -24,7 +24,10 @@ struct ab_steering {
 	struct ab_strv saved;	    /* changes of the settings that answers of this run made */
 	/* messages held back while a question is shown; the first letter: note or warning */
 	struct ab_strv deferred;
-	unsigned nhints; /* hints about questions, so far */
+	unsigned nhints;	/* hints about questions, so far */
+	struct ab_timer notice; /* notices.c */
+	uint64_t noticed_ms;	/* the last time, or 0 */
+	unsigned nnotices;
 	uint64_t begun_ms;
 	uint32_t ticket; /* the last one used */
 	/* Clients that wait until the proxy has carried out their requests, in the order of
@@ -60,6 +63,9 @@ void ab_steering_released(struct ab_steering *steering, uint32_t number, enum ab
  * that they no longer allow. *ret_changes: lines for the user. */
 int ab_steering_use_lists(struct ab_steering *steering, const struct ab_broker_news *news, bool cut,
 			  struct ab_strv *ret_changes, struct ab_error *err);
+
+/* notices.c: tell the user about a question outside of the terminal, now or later. */
+void ab_steering_notify(struct ab_steering *steering);
 
 /* alarms.c */
 void ab_steering_violated(struct ab_source *source, uint32_t events);

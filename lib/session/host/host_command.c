@@ -308,3 +308,13 @@ char **ab_host_command_environ(const struct ab_strv *touched, char *const *env, 
 	}
 	return list;
 }
+
+char *ab_host_command_find(const struct ab_strv *touched, const char *path, const char *name)
+{
+	ab_autofree char *where = NULL;
+
+	if (!path || !find_program(path, name, &where) || where[0] != '/' ||
+	    ab_host_path_is_open(touched, where))
+		return NULL;
+	return ab_take(where);
+}

@@ -31,4 +31,10 @@ int ab_host_command_check(const char *option, const char *text, const struct ab_
  */
 char **ab_host_command_environ(const struct ab_strv *touched, char *const *env, char **ret_path);
 
+/*
+ * A program by its name, in a PATH of ab_host_command_environ(): its absolute path. NULL: there is
+ * none, or the first one leads to where a box can write.
+ */
+char *ab_host_command_find(const struct ab_strv *touched, const char *path, const char *name);
+
 #endif

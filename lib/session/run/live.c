@@ -551,6 +551,13 @@ static void say_for_steering(void *arg, bool note, const char *text)
 	ab_run_say(r, note ? AB_SAY_NOTE : AB_SAY_WARNING, "%s", text);
 }
 
+/* It moves no cursor, so it cannot spoil a screen. */
+static void ring_bell(void *arg)
+{
+	(void)arg;
+	(void)!write(STDERR_FILENO, "\a", 1);
+}
+
 /* Clients find it from now on. */
 static int tell_ready(void *arg, struct ab_error *err)
 {
@@ -613,6 +620,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.approver = r->request->approver != NULL,
 		.hook = r->request->on_violation != NULL,
 		.say = say_for_steering,
+		.ring = r->bell ? ring_bell : NULL,
 		.arg = r,
 	};
 	struct ab_supervision what = {

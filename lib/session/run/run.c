@@ -127,6 +127,7 @@ static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_
 	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
 	    ab_host_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
+	r->bell = isatty(STDERR_FILENO);
 	if (r->prompt)
 		ab_host_prompt_rescue_get(r->prompt, ret);
 	else
@@ -194,6 +195,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,
+				       .notify = p->policy->net.notify &
+						 ~AB_NOTICE_BIT(AB_NOTICE_BELL),
 				       .judge = &judge,
 				       .touched = &p->policy->fs.touched,
 				       .workspace = p->policy->workspace,

@@ -41,6 +41,7 @@ struct run {
 	struct ab_violations *violations;
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
+	bool bell;		       /* standard error is the user's terminal */
 	const char *piped;	       /* a stream that is a pipe, or NULL */
 	const char *unasked;	       /* why nobody is asked about hosts; NULL: somebody is */
 	struct ab_outcome outcome;
