@@ -87,7 +87,7 @@ restored()
 	read_it
 	tty_type o
 	wait_for 90 grep -qx 200 got
-	tty_wait 'answered: 1 waiting connection released'
+	tty_wait 'answered: 1 waiting connection released +q quit +\? help'
 	wait_for 90 eval '! tty_matches "question waiting"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
@@ -124,11 +124,12 @@ restored()
 	servant_start
 	local first=$BOX
 	# Another servant, which ends with the same word.
-	box_start run -- sh -c 'while [ ! -e stop ]; do sleep 0.05; done'
+	box_start run --name second -- sh -c 'while [ ! -e stop ]; do sleep 0.05; done'
 	wait_for 90 eval '[ "$("$AGENTBOX" ps --json | jq length)" = 2 ]'
 	watch_start
 	tty_wait 'choose a run'
-	tty_wait '> [a-z2-9]{5}  sh'
+	tty_wait '> [a-z2-9]{5}( second)?  sh'
+	tty_matches '[a-z2-9]{5} second  sh -c'
 	tty_key Down
 	tty_key Enter
 	tty_wait '0 allowed'

@@ -387,13 +387,13 @@ static void test_colour(void)
 
 static void test_choose(void)
 {
-	char first[] = "make", second[] = "x\033[2J";
-	struct ab_watch_choice v[] = { { "aaaaa", first }, { "bbbbb", second } };
+	char name[] = "dev", first[] = "make", second[] = "x\033[2J";
+	struct ab_watch_choice v[] = { { "aaaaa", name, first }, { "bbbbb", NULL, second } };
 	struct ab_watch_look look = { 5, 40, false, 0 };
 	ab_autostrv struct ab_strv lines = { 0 }, none = { 0 };
 
 	ab_watch_choose(v, 2, 1, &look, &lines);
-	ok(lines.len == 5 && strcmp(lines.v[1], "  aaaaa  make") == 0 &&
+	ok(lines.len == 5 && strcmp(lines.v[1], "  aaaaa dev  make") == 0 &&
 		   strcmp(lines.v[2], "> bbbbb  x\\x1b[2J") == 0,
 	   "runs to choose from");
 	ab_watch_choose(NULL, 0, 0, &look, &none);

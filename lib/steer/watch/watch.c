@@ -4,7 +4,8 @@
  *	CHOOSING	list the active runs every second; if there is only
  *			one, watch it at once
  *	WATCHING	read its log and its socket; request `status` every
- *			second if the last request was answered
+ *			second and after new records, if the last request
+ *			was answered
  *	OVER		the run has ended; read the rest of its log
  *
  * Never wait for the run: a stopped supervisor does not answer.
@@ -200,39 +201,43 @@ static int attach_run(struct watch *w, const char *id, struct ab_error *err)
 
 static void free_choices(struct watch *w)
 {
-	for (size_t i = 0; i < w->nchoices; i++)
+	for (size_t i = 0; i < w->nchoices; i++) {
+		free(w->choices[i].name);
 		free(w->choices[i].command);
+	}
 	w->nchoices = 0;
 }
 
 /* From the first line of its record. */
-static char *read_command(int dir)
+static void read_start(int dir, struct ab_watch_choice *ret)
 {
 	struct ab_watch_model *m = ab_watch_model_new("", 0);
 	struct ab_reader reader;
 	struct ab_error err;
-	char *command = NULL;
 	const char *line;
 	size_t len;
 
 	if (ab_reader_open(dir, &reader, &err) == 0) {
 		if (ab_reader_next(&reader, &line, &len, &err) > 0)
 			ab_watch_record(m, line, len, 0);
-		command = ab_take(m->command);
+		ret->name = ab_take(m->name);
+		ret->command = ab_take(m->command);
 		ab_reader_fini(&reader);
 	}
 	ab_watch_model_free(m);
-	return command;
 }
 
 static void add_choice(struct ab_run *run, void *arg)
 {
 	struct watch *w = arg;
+	struct ab_watch_choice *choice = &w->choices[w->nchoices];
 
 	if (w->nchoices == CHOICES_MAX)
 		return;
-	memcpy(w->choices[w->nchoices].id, run->id, sizeof(run->id));
-	w->choices[w->nchoices++].command = read_command(run->dir);
+	*choice = (struct ab_watch_choice){ 0 };
+	memcpy(choice->id, run->id, sizeof(run->id));
+	read_start(run->dir, choice);
+	w->nchoices++;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -356,8 +361,13 @@ static void run_due(struct watch *w, uint64_t now)
 			send_request(w, ASKED_STATUS, "status", NULL);
 	}
 	if (w->model && now >= w->look) {
+		uint64_t rows = w->model->nrows;
+
 		w->look = now + LOOK_MS;
 		read_log(w);
+		/* The totals are the run's own: they follow the table at once. */
+		if (w->model->nrows != rows && w->nasked == 0)
+			send_request(w, ASKED_STATUS, "status", NULL);
 	}
 	if (w->dirty && now >= w->frame)
 		draw_frame(w, now);

@@ -371,6 +371,7 @@ enum {
 	M_DOOR,
 	M_REPEATED,
 	M_COMMAND,
+	M_NAME,
 	M_REQUESTS_ALLOWED,
 	M_REQUESTS_DENIED,
 	M_REQUESTS_FAILED,
@@ -388,6 +389,7 @@ static const char *const members[M_COUNT] = {
 	[M_DOOR] = "door",
 	[M_REPEATED] = "repeated",
 	[M_COMMAND] = "command",
+	[M_NAME] = "name",
 	[M_REQUESTS_ALLOWED] = "requests_allowed",
 	[M_REQUESTS_DENIED] = "requests_denied",
 	[M_REQUESTS_FAILED] = "requests_failed",
@@ -517,6 +519,8 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 
 	if (m->command)
 		return;
+	if (r->f[M_NAME].kind == AB_DETAIL_TEXT && r->f[M_NAME].len)
+		replace_text(&m->name, ab_detail_dup(&r->f[M_NAME]));
 	argv = json_loadb(r->f[M_COMMAND].at, r->f[M_COMMAND].len, 0, NULL);
 	ab_process_chain_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))

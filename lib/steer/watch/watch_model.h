@@ -127,6 +127,7 @@ void ab_watch_view(const struct ab_watch_model *model, const struct ab_watch_loo
 /* If several runs are active, the user chooses one. */
 struct ab_watch_choice {
 	char id[8];
+	char *name;    /* or NULL */
 	char *command; /* as a shell reads it */
 };
 void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,

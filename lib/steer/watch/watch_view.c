@@ -355,7 +355,7 @@ static void put_foot(struct page *p, const struct ab_watch_model *m)
 	struct ab_buf b = { 0 };
 
 	if (m->message && p->look->now < m->message_ends) {
-		ab_buf_printf(&b, " %s", m->message);
+		ab_buf_printf(&b, " %s   q quit  ? help", m->message);
 	} else {
 		ab_buf_printf(&b, " q quit  d %s  p %s  ? help",
 			      m->denied_only ? "all" : "denied only",
@@ -400,7 +400,8 @@ void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
 		first = selected >= room ? selected - room + 1 : 0;
 		for (size_t i = first; i < n && i < first + room; i++) {
 			ab_autofree char *line =
-				ab_printf("%s%s  %s", i == selected ? "> " : "  ", v[i].id,
+				ab_printf("%s%s%s%s  %s", i == selected ? "> " : "  ", v[i].id,
+					  v[i].name ? " " : "", v[i].name ? v[i].name : "",
 					  v[i].command ? v[i].command : "");
 
 			put_line(&p, i == selected ? STRONG : PLAIN, line);
