@@ -403,6 +403,17 @@ parse()
 		'denialsPerMinute' 'missing: limits' 'once' 'z.test:80'; do
 		grep -qF "$text" <<<"$output"
 	done
+	grep -qF '<title>make test - agentbox run aaaaa</title>' "$TEST_DIR/page.html"
+	# A run that has ended is not changed, and no answer opens a private address.
+	grep -qF '<code>agentbox allow aaaaa-1 --always</code>' "$TEST_DIR/page.html"
+	line violation 3 "$denied" | sed 's/"aaaaa-1"/"aaaaa-9"/; s/"rule":"[^"]*"/"rule":"network.allowPrivate"/' >"$TEST_DIR/private"
+	sed -i -e "4r $TEST_DIR/private" -e '/"kind":"end"/d' "$dir/audit.jsonl"
+	agentbox log --html "$TEST_DIR/page.html"
+	grep -qF '<code>agentbox allow aaaaa-1</code>' "$TEST_DIR/page.html"
+	grep -qF 'aaaaa-9' "$TEST_DIR/page.html"
+	run ! grep -qF 'agentbox allow aaaaa-9' "$TEST_DIR/page.html"
+	[ "$(grep -oF '>Remedy<' "$TEST_DIR/page.html" | wc -l) $(grep -oE '"Remedy"|How to' "$TEST_DIR/page.html" | sort -u)" = '1 "Remedy"' ]
+	grep -qF 'y.test<span class="port">:443</span>' "$TEST_DIR/page.html"
 	# It replaces what is there, whole, and no other file is left.
 	agentbox log --html "$TEST_DIR/page.html"
 	[ "$status" -eq 0 ]

@@ -21,8 +21,8 @@ void ab_page_add(struct ab_page *page, const char *line, size_t len);
 /* `lost`: lines that could not be read. */
 void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b);
 
-/* For every page, so that they look the same: everything up to <main>, with more styles or "",
- * and text with the characters of HTML escaped. */
+/* For every page, so that they look the same: everything up to <main>, with a title
+ * (HTML) and more styles or "", and text with the characters of HTML escaped. */
 void ab_page_begin(struct ab_buf *b, const char *title, const char *more_style);
 void ab_page_markup(struct ab_buf *b, const char *text, size_t len);
 

@@ -75,7 +75,7 @@ static const char page_style[] =
 	".bar{display:block;height:.7rem;border-radius:.2rem;"
 	"background:var(--bar);margin-top:.35rem;min-width:2px}"
 	".bar.no{background:var(--badbar);margin-top:.15rem}"
-	".no,.ok{white-space:nowrap}"
+	".no,.ok,.port{white-space:nowrap}"
 	"td .no{color:var(--bad);font-weight:600}td .ok{color:var(--good)}"
 	".zero{color:var(--soft)}"
 	"code{font:.88em ui-monospace,SFMono-Regular,Menlo,Consolas,"

@@ -58,6 +58,37 @@ static void add_command(struct ab_buf *b, const struct ab_detail *argv)
 	ab_buf_puts(b, n ? "</p>" : "(command not known)</p>");
 }
 
+/* "make test - agentbox run 7kq2x", for the tabs of a browser. */
+static void add_title(const struct ab_page *page, struct ab_buf *b)
+{
+	enum { TITLE_MAX = 80 };
+	static const char *const names[] = { "command", "run_id" };
+	struct ab_detail f[AB_COUNT(names)] = { 0 }, word;
+	const char *start = page->start ? page->start : "{}";
+	ab_autobuf struct ab_buf command = { 0 };
+	size_t at = 0, len;
+
+	ab_details_find(start, strlen(start), names, AB_COUNT(names), f);
+	while (command.len <= TITLE_MAX && ab_detail_next(&f[0], &at, &word)) {
+		ab_autofree char *text = ab_detail_dup(&word);
+
+		ab_buf_printf(&command, "%s%s", command.len ? " " : "", text ? text : "");
+	}
+	len = command.len < TITLE_MAX ? command.len : TITLE_MAX;
+	/* Not within a character. */
+	while (len && len < command.len && ((unsigned char)command.data[len] & 0xc0) == 0x80)
+		len--;
+	if (len) {
+		bool cut = len < command.len;
+
+		command.data[len] = '\0';
+		add_text(b, command.data);
+		ab_buf_puts(b, cut ? "... - " : " - ");
+	}
+	ab_buf_puts(b, "agentbox run ");
+	add_field(b, &f[1]);
+}
+
 static void add_holds(struct ab_buf *b, const char *assurance)
 {
 	static const char *const names[] = { "holds", "missing_why", "missing" };
@@ -339,11 +370,43 @@ static void add_sentence(struct ab_buf *b, unsigned int parts, const char *line)
 	add_text(b, text.len ? text.data : "");
 }
 
+/* A host may break anywhere on a narrow page, its port must not. */
+static void add_target(struct ab_buf *b, const char *line)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+	const char *port;
+	size_t digits;
+
+	ab_sentence(&text, AB_ABOUT, line, strlen(line));
+	ab_buf_puts(&text, "");
+	port = strrchr(text.data, ':');
+	digits = port ? strspn(port + 1, "0123456789") : 0;
+	if (digits == 0 || port[1 + digits]) {
+		add_text(b, text.data);
+		return;
+	}
+	text.data[port - text.data] = '\0';
+	add_text(b, text.data);
+	ab_buf_printf(b, "<span class=\"port\">:%s</span>", port + 1);
+}
+
+/* What `agentbox allow ID` needs to lift it, or NULL: it cannot. As `why` has it. */
+static const char *find_allow_option(const struct ab_page *page, const struct ab_detail *rule,
+				     const struct ab_detail *domain)
+{
+	/* Nothing can be changed in a run that has ended. */
+	if (domain->kind == AB_DETAIL_TEXT &&
+	    (ab_detail_is(rule, "network.allow") || ab_detail_is(rule, "grant")))
+		return page->end ? " --always" : "";
+	if (ab_detail_is(rule, "filesystem.write"))
+		return "";
+	return ab_detail_is(rule, "filesystem.denyWrite") ? " --always" : NULL;
+}
+
 /* What would allow it, or "-". */
 static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struct ab_detail *hint,
-		       const struct ab_detail *door, const struct ab_detail *rule)
+		       const struct ab_detail *door, const char *option)
 {
-	bool always = ab_detail_is(rule, "filesystem.denyWrite");
 	bool moved = ab_detail_is(door, "quarantine");
 
 	if (moved) {
@@ -357,17 +420,21 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struc
 		ab_buf_puts(b, "<span class=\"zero\">-</span>");
 		return;
 	}
-	ab_buf_puts(b, "<div><code>agentbox allow ");
-	add_field(b, id);
-	ab_buf_puts(b, always ? " --always" : "");
-	ab_buf_puts(b, "</code></div><div><code>");
+	if (option) {
+		ab_buf_puts(b, "<div><code>agentbox allow ");
+		add_field(b, id);
+		ab_buf_printf(b, "%s</code></div>", option);
+	}
+	ab_buf_puts(b, "<div><code>");
 	add_field(b, hint);
 	ab_buf_puts(b, "</code></div>");
 }
 
-static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
+static void add_denial(const struct ab_page *page, const struct ab_page_denial *d, struct ab_buf *b)
 {
-	static const char *const names[] = { "id", "rule", "hint", "process", "by", "door" };
+	static const char *const names[] = {
+		"id", "rule", "hint", "process", "by", "door", "domain"
+	};
 	struct ab_detail f[AB_COUNT(names)];
 
 	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names), f) < 0)
@@ -375,7 +442,7 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
 	add_field(b, &f[0]);
 	ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
-	add_sentence(b, AB_ABOUT, d->line);
+	add_target(b, d->line);
 	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
 	add_sentence(b, AB_SAID, d->line);
 	ab_buf_puts(b, " <span class=\"chain\">");
@@ -390,7 +457,7 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	add_chain(b, &f[3]);
 	add_field(b, &f[4]);
 	ab_buf_puts(b, "</span></td><td class=\"w\" data-name=\"Remedy\">");
-	add_remedy(b, &f[0], &f[2], &f[5], &f[1]);
+	add_remedy(b, &f[0], &f[2], &f[5], find_allow_option(page, &f[1], &f[6]));
 	ab_buf_puts(b, "</td></tr>\n");
 }
 
@@ -400,9 +467,9 @@ static void add_denials(const struct ab_page *page, struct ab_buf *b)
 		return;
 	open_table(b, "stack", "Denials", "What was denied, and how to allow it",
 		   (const char *const[]){ "Id", "What", "Why", "#Times", "First", "Process",
-					  "How to allow it", NULL });
+					  "Remedy", NULL });
 	for (size_t i = 0; i < page->ndenials; i++)
-		add_denial(&page->denials[i], b);
+		add_denial(page, &page->denials[i], b);
 	if (page->unlisted)
 		ab_buf_printf(b, "<tr><td colspan=\"7\">and %llu more denials</td></tr>",
 			      (unsigned long long)page->unlisted);
@@ -529,7 +596,10 @@ static void add_requests(const struct ab_page *page, struct ab_buf *b)
 
 void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b)
 {
-	ab_page_begin(b, "agentbox run", "");
+	ab_autobuf struct ab_buf title = { 0 };
+
+	add_title(page, &title);
+	ab_page_begin(b, title.data, "");
 	add_header(page, b);
 	add_cards(page, b);
 	add_timeline(page, b);
