@@ -57,6 +57,37 @@ err" ]
 	[ "$(jq -c .id <<<"$output" | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 9 " ]
 }
 
+@test "mcp: the agent's cwd does not move the paths of the user's options" {
+	local top=$PWD requests=$BATS_TEST_TMPDIR/requests wide
+
+	mkdir -p sub/deep out sub/out "$HOME/outside"
+	echo '{}' >box.json
+	wide=$(jq -cn --arg h "$HOME/outside" '{filesystem: {write: [$h]}}')
+	# What the attack needs: a box can write files with the same names there.
+	{
+		call 1 run "$(jq -cn --arg w "$wide" '{command: "echo \($w | @sh) >sub/box.json; cat sub/box.json"}')"
+		call 2 run "$(jq -cn --arg h "$HOME" '{cwd: "sub", command: "pwd; touch \($h)/outside/x; touch here"}')"
+	} >"$requests"
+	agentbox_split mcp serve --config box.json <"$requests"
+	[[ "$(said 1)" == *outside* ]]
+	[[ "$(said 2)" == *"$top/sub"* ]]
+	[ -e sub/here ]
+	AGENTBOX_CONFIG=box.json agentbox_split mcp serve <"$requests"
+	[[ "$(said 2)" == *"$top/sub"* ]]
+	[ ! -e "$HOME/outside/x" ]
+	# The same settings apply if the user names them.
+	AGENTBOX_CONFIG=sub/box.json agentbox_split mcp serve <"$requests"
+	[ -e "$HOME/outside/x" ]
+	# A relative workspace and write root start at the server's folder, wherever the command does.
+	cd sub/deep
+	call 1 run "$(jq -cn --arg t "$top" '{cwd: "..", command: "pwd; touch \($t)/x ../x; touch y ../out/z"}')" >"$requests"
+	agentbox_split mcp serve --workspace .. --write ../../out <"$requests"
+	[[ "$(said 1)" == *"$top/sub"* ]]
+	[ ! -e "$top/x" ]
+	[ -e "$top/sub/y" ]
+	[ -e "$top/out/z" ]
+}
+
 @test "mcp: what is no request is refused, and the next one is answered" {
 	local long
 

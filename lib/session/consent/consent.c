@@ -350,7 +350,7 @@ static void judge_request(struct consent *c, const struct ab_request *request,
 {
 	*c = (struct consent){ .request = request,
 			       .command = { .policy = policy,
-					    .cwd = request->policy.cwd,
+					    .cwd = ab_request_start(request),
 					    .argv = request->argv,
 					    .argc = request->argc,
 					    .script = request->script } };
@@ -428,7 +428,7 @@ int ab_consent_act(const struct ab_request *request, const struct ab_judgement *
 		   const char key[65], struct ab_consent *ret, struct ab_error *err)
 {
 	struct consent c = { .request = request,
-			     .command = { .cwd = request->policy.cwd },
+			     .command = { .cwd = ab_request_start(request) },
 			     .judgement = *judgement };
 	int result;
 

@@ -15,6 +15,9 @@ enum ab_level {
 
 struct ab_request {
 	struct ab_policy_input policy;
+	/* Where the command starts; clean absolute; NULL: in the current folder. Unlike policy.cwd
+	 * it decides nothing about the policy, so it may come from an agent. */
+	const char *start;
 	const char *const *argv;
 	size_t argc;
 	const char *script;   /* text for argv's shell, judged in its place; or NULL */
@@ -47,5 +50,10 @@ struct ab_request {
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
 };
+
+static inline const char *ab_request_start(const struct ab_request *request)
+{
+	return request->start ? request->start : request->policy.cwd;
+}
 
 #endif

@@ -401,7 +401,7 @@ static char *make_result(const struct child *c, int result, int status,
 {
 	ab_autobuf struct ab_buf json = { 0 };
 	struct ab_result what = {
-		.cwd = c->request->policy.cwd,
+		.cwd = ab_request_start(c->request),
 		.name = c->request->name,
 		.exit = result < 0 ? ab_exit_status(err) : status,
 		.ran = result == 0 && c->nested,

@@ -108,7 +108,7 @@ static void describe_run(const struct run *r, struct ab_result *ret)
 
 	ret->run_id = r->dir.id;
 	ret->name = r->request->name;
-	ret->cwd = p->spec.cwd ? p->spec.cwd : r->request->policy.cwd;
+	ret->cwd = p->spec.cwd ? p->spec.cwd : ab_request_start(r->request);
 	ret->profile = p->policy ? p->policy->profile : NULL;
 	ret->decision = judged ? ab_decision_names[r->consent.decision] : NULL;
 	ret->rule = r->consent.rule;

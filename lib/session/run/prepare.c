@@ -144,13 +144,15 @@ static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-/* Start in our current folder, if the box has it. */
-static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
+/* Start in the requested or in our current folder, if the box has it. */
+static int choose_cwd(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	char cwd[PATH_MAX];
 	const struct ab_mount *m;
 
-	if (!getcwd(cwd, sizeof(cwd)))
+	if (rq->start)
+		snprintf(cwd, sizeof(cwd), "%s", rq->start);
+	else if (!getcwd(cwd, sizeof(cwd)))
 		return ab_fail(err, AB_ESYSTEM, errno, "find the current folder");
 	m = ab_plan_find(&p->spec.plan, cwd);
 	/* Hidden by a private folder: start in the workspace, or else in the private folder. */
@@ -687,7 +689,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);
-	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0 ||
+	if (check_sockets(p, err) < 0 || choose_cwd(p, rq, err) < 0 || check_fds(p, rq, err) < 0 ||
 	    check_link_paths(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);

@@ -193,7 +193,7 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 	ab_vault_free(vault);
 	ab_record_open(&line, r->dir.id, "refused");
 	ab_record_list(&line, "command", &command);
-	ab_record_text(&line, "cwd", request->policy.cwd);
+	ab_record_text(&line, "cwd", ab_request_start(request));
 	ab_record_json(&line, "allowed", "false");
 	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
 	ab_record_text(&line, "rule", r->consent.rule);

@@ -1,8 +1,7 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/read/query.h"
@@ -10,7 +9,6 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
 #include "session/consent/check.h"
@@ -52,15 +50,23 @@ static void fail_tool(struct ab_mcp_result *ret, const struct ab_error *err)
 	ret->failed = true;
 }
 
-/* A folder in the workspace; no other, because it would become writable. */
+static char *find_real(const struct ab_policy_input *input, const char *path)
+{
+	ab_autofree char *clean = ab_path_resolve(path ? path : ".", input->cwd, input->home);
+
+	return clean ? realpath(clean, NULL) : NULL;
+}
+
+/* A folder in the workspace. */
 static int find_folder(const struct ab_policy_input *input, const char *cwd, char **ret,
 		       struct ab_error *err)
 {
-	ab_autofree char *clean = ab_path_resolve(cwd ? cwd : ".", input->cwd, input->home);
-	ab_autofree char *real = clean ? realpath(clean, NULL) : NULL;
-	ab_autofree char *top = realpath(input->workspace ? input->workspace : input->cwd, NULL);
+	ab_autofree char *top = find_real(input, input->workspace);
+	ab_autofree char *real = find_real(input, cwd ? cwd : input->workspace);
+	struct stat st;
 
-	if (!real || !top || !ab_path_within(real, top))
+	if (!real || !top || !ab_path_within(real, top) || stat(real, &st) < 0 ||
+	    !S_ISDIR(st.st_mode))
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "cwd must be a folder in the workspace of this server");
 	*ret = ab_take(real);
@@ -126,21 +132,8 @@ static void write_run(const struct ab_child_run *run, const struct ab_buf *said,
 	ret->text = ab_buf_take(&text);
 }
 
-/* A command starts in the folder in which its run does. */
-static int run_there(const struct ab_request *request, struct ab_child_run *ret, int *ret_status,
-		     struct ab_error *err)
-{
-	ab_autoclose int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int result;
-
-	if (here < 0 || chdir(request->policy.cwd) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "go to %s", request->policy.cwd);
-	result = ab_run_in_child(request, AB_MCP_TEXT_MAX, ret, ret_status, err);
-	if (fchdir(here) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "go back from %s", request->policy.cwd);
-	return result;
-}
-
+/* The policy is the one of the server's folder and options: paths in them do not start at the
+ * agent's `cwd`, in which a box may have written files with the same names. */
 static void run_command(const struct ab_policy_input *input, json_t *arguments,
 			struct ab_mcp_result *ret)
 {
@@ -173,9 +166,8 @@ static void run_command(const struct ab_policy_input *input, json_t *arguments,
 	    (json_integer_value(seconds) < 1 || json_integer_value(seconds) > SECONDS_MAX))
 		ab_fail(&err, AB_EUSAGE, 0, "timeout_seconds must be from 1 to %d", SECONDS_MAX);
 	else if (find_folder(input, get_text(arguments, "cwd"), &cwd, &err) == 0) {
-		request.policy.cwd = cwd;
-		request.policy.workspace = input->workspace ? input->workspace : input->cwd;
-		if (run_there(&request, &run, &status, &err) == 0)
+		request.start = cwd;
+		if (ab_run_in_child(&request, AB_MCP_TEXT_MAX, &run, &status, &err) == 0)
 			write_run(&run, &said, status, ret);
 		ab_child_run_fini(&run);
 	}
