@@ -336,6 +336,37 @@ static void test_hosts(void)
 	reset();
 }
 
+/* The user's registries are not part of a managed group. */
+static void test_groups(void)
+{
+	struct ab_policy *p;
+
+	manage("\"network\":{\"allow\":{\"only\":[\"@npm\",\"mirror.org\"]}}");
+	put_file("home/.npmrc",
+		 "registry=https://file.example/\n@a:registry=https://mirror.org/\n");
+	set_env("npm_config_registry", "https://evil.example");
+	add_flag("network.allow", "@npm", "--allow");
+	add_flag("network.allow", "evil.example", "--allow");
+	p = load();
+	is_str(p ? value_of(p, "network.allow") : error.text,
+	       "mirror.org *.npmjs.org registry.yarnpkg.com",
+	       "a variable and a file of the user do not widen a managed group");
+	ok(p && access_to(p, "evil.example", true) == AB_ACCESS_DENY &&
+		   access_to(p, "file.example", true) == AB_ACCESS_DENY,
+	   "nor does an answer allow such a host");
+	ok(p && access_to(p, "registry.npmjs.org", false) == AB_ACCESS_ALLOW &&
+		   access_to(p, "mirror.org", false) == AB_ACCESS_ALLOW,
+	   "the group's own hosts are allowed, and a mirror that is managed by name");
+	ab_policy_free(p);
+	reset();
+	add_flag("network.allow", "@npm", "--allow");
+	p = load();
+	ok(p && ab_strv_has(&p->net.allow, "file.example"), "elsewhere a group has the mirror");
+	ab_policy_free(p);
+	remove_file("home/.npmrc");
+	reset();
+}
+
 static void test_environment(void)
 {
 	ab_autostrv struct ab_strv caller = { 0 }, env = { 0 };
@@ -494,6 +525,7 @@ int main(void)
 	test_flags();
 	test_links();
 	test_hosts();
+	test_groups();
 	test_environment();
 	test_commands();
 	test_http();

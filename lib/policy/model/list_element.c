@@ -181,8 +181,11 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 	ab_autostrv struct ab_strv entries = { 0 };
 	ab_autofree char *all = NULL;
 	const char *via, *guess;
+	/* The user's registries must not widen a list that binds the user. */
+	bool bound = from->layer == AB_LAYER_MANAGED;
 
-	if (!ab_group_expand(text + 1, ctx->home, ctx->environ, &entries)) {
+	if (!ab_group_expand(text + 1, bound ? NULL : ctx->home, bound ? NULL : ctx->environ,
+			     &entries)) {
 		guess = ab_guess(text + 1, ab_group_names, ab_group_count);
 		if (guess)
 			return ab_complaint_value(why, text, "is not a host group",

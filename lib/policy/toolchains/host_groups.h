@@ -16,7 +16,8 @@ extern const size_t ab_group_count;
 /* All of them for people: "@github @npm ...". */
 char *ab_group_list(void);
 
-/* The canonical entries of "@name"; false: no such group. */
+/* The canonical entries of "@name"; false: no such group. Without home and environ: those of the table
+ * and of the system's own files. */
 bool ab_group_expand(const char *name, const char *home, char *const *environ,
 		     struct ab_strv *ret_entries);
 
