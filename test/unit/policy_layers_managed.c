@@ -367,6 +367,42 @@ static void test_groups(void)
 	reset();
 }
 
+/* A preset that is left out adds nothing. */
+static void test_presets(void)
+{
+	struct ab_policy *p;
+
+	manage("\"with\":[\"go\"]");
+	add_flag("with", "node,go", "--with");
+	p = load();
+	is_str(p ? value_of(p, "with") : error.text, "go", "a preset is left out");
+	ok(p && !ab_strv_has(&p->net.allow, "nodejs.org") &&
+		   !strstr(value_of(p, "env.set"), "npm_config"),
+	   "and so are its hosts and variables");
+	ok(p && ab_strv_has(&p->net.allow, "go.dev"), "another one has its hosts");
+	is_str(p ? joined(&p->attempts) : "", "with leaves out node (--with)",
+	       "which is said once");
+	ab_policy_free(p);
+	reset();
+
+	put_file("home/work/go.mod", "");
+	put_file("home/work/package.json", "");
+	manage("\"with\":[\"go\"]");
+	add_flag("with", "auto", "--with");
+	p = load();
+	ok(p && !ab_strv_has(&p->net.allow, "nodejs.org") && ab_strv_has(&p->net.allow, "go.dev"),
+	   "the same if files select them: %s", p ? value_of(p, "with") : error.text);
+	ab_policy_free(p);
+	manage("\"with\":[\"auto\"]");
+	p = load();
+	is_str(p ? value_of(p, "with") : error.text, "go node",
+	       "those alone can be permitted, too");
+	ab_policy_free(p);
+	remove_file("home/work/go.mod");
+	remove_file("home/work/package.json");
+	reset();
+}
+
 static void test_environment(void)
 {
 	ab_autostrv struct ab_strv caller = { 0 }, env = { 0 };
@@ -526,6 +562,7 @@ int main(void)
 	test_links();
 	test_hosts();
 	test_groups();
+	test_presets();
 	test_environment();
 	test_commands();
 	test_http();

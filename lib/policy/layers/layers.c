@@ -614,13 +614,19 @@ static void note_attempts(struct ab_load *l, const struct ab_strv *attempts)
 	ab_strv_add(l->notes, line.data);
 }
 
-/* After all other layers. */
+/* After all other layers. Presets are restricted before they add anything to other lists, and what
+ * they add is restricted with the rest. */
 static void apply_managed(struct ab_load *l, struct files *f)
 {
 	struct ab_policy_store *store = l->policy->store;
 	struct ab_strv *kept = &l->policy->attempts;
 	ab_autostrv struct ab_strv attempts = { 0 };
 
+	ab_load_resolve_auto(l, &store->config.v[AB_KEY_WITH]);
+	ab_load_resolve_auto(l, &f->managed.v[AB_KEY_WITH]);
+	ab_config_restrict_key(l->arena, &store->config, &f->managed, AB_KEY_WITH, is_plain,
+			       &attempts);
+	ab_load_presets(l);
 	ab_config_restrict(l->arena, &store->config, &f->managed, is_plain, &attempts);
 	store->most_hosts = f->managed.v[AB_KEY_NET_ALLOW];
 	store->never_passed = f->managed.v[AB_KEY_ENV_STRIP];
@@ -643,7 +649,6 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 	merge_files(l, f);
 	if (add_environment(l) < 0 || add_flags(l) < 0)
 		return -1;
-	ab_load_presets(l);
 	apply_managed(l, f);
 	return ab_load_finish(l);
 }

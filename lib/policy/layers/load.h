@@ -40,8 +40,9 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struc
 int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
 		    struct ab_config *base);
 
-/* Replace "auto" in `with` by the presets of the workspace's lock files, and add what the presets
- * stand for to the lists of the merged config. */
+/* Replace "auto" in a list of presets by those of the workspace's lock files. */
+void ab_load_resolve_auto(struct ab_load *l, struct ab_value *v);
+/* Add what the presets of `with` stand for to the lists of the merged config. */
 void ab_load_presets(struct ab_load *l);
 
 /* Turn the merged config into the policy: add the protections that always

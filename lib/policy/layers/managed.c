@@ -233,12 +233,15 @@ static void imply_filter(struct ab_config *managed)
 		*v = (struct ab_value){ .from = from, .number = filtered };
 }
 
-static void restrict_key(struct ab_arena *a, struct ab_config *base, enum ab_key_id id,
-			 const struct ab_value *managed, ab_plain_fn *plain,
-			 struct ab_strv *attempts)
+void ab_config_restrict_key(struct ab_arena *a, struct ab_config *base,
+			    const struct ab_config *most, enum ab_key_id id, ab_plain_fn *plain,
+			    struct ab_strv *attempts)
 {
+	const struct ab_value *managed = &most->v[id];
 	struct ab_value *v = &base->v[id];
 
+	if (!managed->from)
+		return;
 	switch (ab_keys[id].tighten) {
 	case AB_TIGHTEN_STRICTER:
 		if (managed->number <= v->number)
@@ -276,6 +279,5 @@ void ab_config_restrict(struct ab_arena *a, struct ab_config *base, struct ab_co
 {
 	imply_filter(managed);
 	for (int id = 0; id < AB_KEY_COUNT; id++)
-		if (managed->v[id].from)
-			restrict_key(a, base, id, &managed->v[id], plain, attempts);
+		ab_config_restrict_key(a, base, managed, id, plain, attempts);
 }

@@ -19,7 +19,7 @@ static void add_name(struct ab_load *l, struct ab_value *v, const char *name,
 }
 
 /* The presets with "auto" resolved. Only our own rows can be selected, whatever the workspace has. */
-static void resolve_auto(struct ab_load *l, struct ab_value *v)
+void ab_load_resolve_auto(struct ab_load *l, struct ab_value *v)
 {
 	struct ab_value all = { .from = v->from };
 
@@ -86,7 +86,6 @@ void ab_load_presets(struct ab_load *l)
 {
 	struct ab_value *v = &l->policy->store->config.v[AB_KEY_WITH];
 
-	resolve_auto(l, v);
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_toolchain *t = ab_toolchain_find(v->items[i].text);
 

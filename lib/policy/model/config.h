@@ -119,6 +119,10 @@ bool ab_value_may_stay(enum ab_key_id id, const struct ab_value *most, const cha
  */
 void ab_config_restrict(struct ab_arena *a, struct ab_config *base, struct ab_config *managed,
 			ab_plain_fn *plain, struct ab_strv *attempts);
+/* The same for one key that stands for others, before these are complete. */
+void ab_config_restrict_key(struct ab_arena *a, struct ab_config *base,
+			    const struct ab_config *most, enum ab_key_id id, ab_plain_fn *plain,
+			    struct ab_strv *attempts);
 
 /* Owned by the policy: its values and where they come from. */
 struct ab_policy_store {
