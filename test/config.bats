@@ -837,6 +837,12 @@ managed()
 	managed "$text" learn --yes -- true
 	[ "$status" -eq 126 ]
 	[[ "$stderr" == *"cannot learn: the managed settings decide about unknown hosts"* ]]
+	# A stricter option does not make it possible.
+	managed '{ "managed": { "network": { "unknown": "ask" } } }' learn --yes --unknown deny -- true
+	[ "$status" -eq 126 ]
+	[[ "$stderr" == *"cannot learn: the managed settings decide about unknown hosts"* ]]
+	managed '{ "managed": { "limits": { "timeout": "1h" } } }' learn --yes --unknown deny -- true
+	[ "$status" -eq 0 ]
 }
 
 @test "managed settings: no other file has the section, and the file must be root's" {

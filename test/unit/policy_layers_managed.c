@@ -403,6 +403,35 @@ static void test_presets(void)
 	reset();
 }
 
+/* A stricter wish does not make learning possible. */
+static void test_learning(void)
+{
+	static const struct {
+		const char *managed, *key, *value;
+		bool fixed;
+	} rows[] = {
+		{ "\"network\":{\"unknown\":\"ask\"}", "network.unknown", "deny", true },
+		{ "\"network\":{\"unknown\":\"ask\"}", "network.unknown", "ask", true },
+		{ "\"network\":{\"unknown\":\"deny\"}", "network.mode", "blocked", true },
+		{ "\"network\":{\"mode\":\"blocked\"}", "network.mode", "blocked", true },
+		{ "\"network\":{\"mode\":\"filtered\"}", "network.mode", "blocked", false },
+		{ "\"limits\":{\"timeout\":\"1h\"}", "network.unknown", "deny", false },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(rows); i++) {
+		struct ab_policy *p;
+
+		manage(rows[i].managed);
+		add_flag(rows[i].key, rows[i].value, "--option");
+		p = load();
+		ok(p && p->net.fixed == rows[i].fixed, "{%s} with %s %s: learning is %s",
+		   rows[i].managed, rows[i].key, rows[i].value,
+		   rows[i].fixed ? "refused" : "possible");
+		ab_policy_free(p);
+		reset();
+	}
+}
+
 static void test_environment(void)
 {
 	ab_autostrv struct ab_strv caller = { 0 }, env = { 0 };
@@ -563,6 +592,7 @@ int main(void)
 	test_hosts();
 	test_groups();
 	test_presets();
+	test_learning();
 	test_environment();
 	test_commands();
 	test_http();

@@ -274,6 +274,15 @@ void ab_config_restrict_key(struct ab_arena *a, struct ab_config *base,
 	}
 }
 
+bool ab_config_fixes_unknown(const struct ab_config *managed)
+{
+	const struct ab_value *mode = &managed->v[AB_KEY_NET_MODE];
+
+	return managed->v[AB_KEY_NET_UNKNOWN].from ||
+	       (mode->from &&
+		ab_keys[AB_KEY_NET_MODE].words[mode->number].number == AB_NET_BLOCKED);
+}
+
 void ab_config_restrict(struct ab_arena *a, struct ab_config *base, struct ab_config *managed,
 			ab_plain_fn *plain, struct ab_strv *attempts)
 {

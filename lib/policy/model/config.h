@@ -123,6 +123,9 @@ void ab_config_restrict(struct ab_arena *a, struct ab_config *base, struct ab_co
 void ab_config_restrict_key(struct ab_arena *a, struct ab_config *base,
 			    const struct ab_config *most, enum ab_key_id id, ab_plain_fn *plain,
 			    struct ab_strv *attempts);
+/* Do these managed settings decide about unknown hosts? Where another layer is stricter, the value in
+ * the policy is not theirs, but learning would still go beyond them. */
+bool ab_config_fixes_unknown(const struct ab_config *managed);
 
 /* Owned by the policy: its values and where they come from. */
 struct ab_policy_store {
@@ -131,6 +134,7 @@ struct ab_policy_store {
 	/* Managed settings that hold against more than other settings: network.allow, also against
 	 * answers during the run; env.strip, also against env.pass and env.set. */
 	struct ab_value most_hosts, never_passed;
+	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 };
 
 /* Fill the policy's members from the config in its store. */

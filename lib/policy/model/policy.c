@@ -267,9 +267,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.deny_from = make_origins(a, &c->v[AB_KEY_NET_DENY]);
 	p->net.bounded = p->store->most_hosts.from != NULL;
 	p->net.most = make_text_list(a, &p->store->most_hosts);
-	p->net.fixed = c->v[AB_KEY_NET_UNKNOWN].from->layer == AB_LAYER_MANAGED ||
-		       (c->v[AB_KEY_NET_MODE].from->layer == AB_LAYER_MANAGED &&
-			get_word(c, AB_KEY_NET_MODE) == AB_NET_BLOCKED);
+	p->net.fixed = p->store->unknown_fixed;
 	p->net.notify = make_notice_bits(&c->v[AB_KEY_NOTIFY]);
 	p->net.quiet = make_text_list(a, &c->v[AB_KEY_NET_QUIET]);
 	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
