@@ -411,8 +411,9 @@ static const struct command hook_status = {
 	.name = "hook status",
 	.usage = "[--json] [AGENT]",
 	.summary = "test the installed hooks, and say what was proved",
-	.more = "Starts each hook as the agent would, with an event that it must deny. Whether\n"
-		"the agent calls it, only the agent knows.",
+	.more = "Compares each hook with the one that hook install writes, and judges an event\n"
+		"that must be denied. Starts nothing. Whether the agent calls the hook, only the\n"
+		"agent knows.",
 	.groups = groups_survey,
 	.main = survey_main,
 };

@@ -634,7 +634,7 @@ path()
 	[ "$(jq '[.hooks[] | select(.installed and (.lacking | length) == 0)] | length' <<<"$output")" = 6 ]
 	agentbox doctor
 	[[ "$output" == *hooks*claude-code*windsurf* ]]
-	# A project names the program: nothing but this one is started.
+	# A project names the program: nothing is started.
 	mkdir .claude
 	printf '#!/bin/sh\ntouch "%s"\necho "{\\"deny\\"}"\n' "$TEST_DIR/ran" >agentbox
 	chmod +x agentbox
@@ -651,6 +651,44 @@ path()
 	agentbox hook status nobody
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"unknown agent 'nobody'; supported: "* ]]
+}
+
+@test "hook status: nothing is started because of a project's settings" {
+	local words own
+
+	own=$(realpath "$AGENTBOX")
+	mkdir .claude
+	echo '{"commands":{"override":{"recursive-delete-root":"escalated"}}}' >evil.json
+	for words in "$own hook claude-code --config evil.json --approver 'touch $TEST_DIR/ran'" \
+		"$own hook install --yes claude-code --no-box --env 'X=agentbox hook claude-code '" \
+		"$own hook claude-code --no-box" "$own hook claude-code \$(touch $TEST_DIR/ran)" \
+		"AGENTBOX_CONFIG=evil.json $own hook claude-code" "$own hook claude-code || true"; do
+		jq -n --arg c "$words" \
+			'{hooks: ({matcher: "*", hooks: [{type: "command", command: $c}]} | {PreToolUse: [.], PermissionRequest: [.]})}' \
+			>.claude/settings.json
+		agentbox hook status claude
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"which w"*" not tested: "* ]]
+		[ ! -e "$TEST_DIR/ran" ]
+		[ ! -e "$HOME/.claude" ]
+	done
+	# What install writes is good in a project too.
+	rm .claude/settings.json
+	agentbox hook install --yes --project claude
+	[ "$status" -eq 0 ]
+	agentbox hook status claude
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"is the one that hook install writes"*"denies a test event"* ]]
+	# The user's own options are named, and good.
+	rm -r .claude
+	agentbox hook install --yes claude --profile claude
+	agentbox hook status claude
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"options of yours that were not tested"*"--profile claude"*"denies a test event"* ]]
+	# A test that does not deny is said.
+	AGENTBOX_CONFIG=$PWD/evil.json agentbox hook status claude
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is not denied"* ]]
 }
 
 @test "hook: an agent that is not known is said" {

@@ -54,8 +54,8 @@ void ab_hook_plan_fini(struct ab_hook_plan *plan);
 
 /*
  * Where the hook is installed, and what can be proved about it without the agent. With
- * `test`, a hook is started as the agent would start it, and asked about a command that
- * must be denied.
+ * `test`, its command is compared with the one that `hook install` writes, and an event
+ * that must be denied is judged. Nothing is started.
  */
 struct ab_hook_state {
 	const char *agent, *title;

@@ -1,34 +1,28 @@
 /*
  * What can be proved about an installed hook without its agent: that it stands in the
- * settings file that the agent reads, that its command starts this program, and that
- * it denies a command that must be denied. Whether the agent calls it, only the agent
- * knows; Codex records which hooks it may call.
+ * settings file that the agent reads, that its command is the one that `hook install`
+ * writes, and that this program denies a command that must be denied. Whether the
+ * agent calls it, only the agent knows; Codex records which hooks it may call.
  *
- * A project's settings are not trusted: of a command in them nothing is executed but
- * this program itself, with the words of that command, and without a shell.
+ * Anybody may have written a project's settings, so nothing is started because of
+ * them: their command is only compared with ours, and the event is judged in this
+ * process, with the caller's policy and no other option.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/data/arena.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/path.h"
 #include "session/consent/agent_hook.h"
 #include "session/consent/hook_dialects.h"
 #include "session/consent/hook_install.h"
-#include "session/host/program.h"
 #include "shell/judge/judge.h"
+#include "shell/syntax/quote.h"
 
-enum {
-	TEST_MS = 20000, /* the hook itself gives up earlier */
-	BLOCKED = 2,
-};
+enum { BLOCKED = 2 };
 
 static const char test_command[] = "rm -rf /";
 
@@ -73,73 +67,115 @@ static char *make_test_event(const struct ab_hook_dialect *d, const char *cwd)
 	return text;
 }
 
-/* The words of a command that starts this program and nothing else; -1: it is another. */
-static int read_words(const char *command, const char *own, struct ab_strv *ret)
+enum likeness {
+	OTHER,	      /* not this hook, or not only */
+	WITH_OPTIONS, /* "OWN hook AGENT OPTIONS..." */
+	SAME,	      /* as `hook install` writes it */
+};
+
+/* One command of literal words, not several, nor one in another? */
+static bool is_one_command(const char *text)
 {
 	struct ab_scene scene = { .home = "/", .cwd = "/", .workspace = "/" };
 	struct ab_arena arena = { 0 };
 	const struct ab_judged *c;
 	struct ab_judgement j;
-	int result = -1;
+	bool good;
 
-	ab_judge_text(&arena, &scene, (struct ab_text){ command, (uint32_t)strlen(command) }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
 	c = j.ncommands == 1 ? j.commands : NULL;
-	if (c && !c->via && c->argc > 1 && ab_field_is(&c->argv[0], own) &&
-	    ab_field_is(&c->argv[1], "hook"))
-		result = 0;
-	for (size_t i = 0; result == 0 && i < c->argc; i++) {
-		const struct ab_field *f = &c->argv[i];
-
-		if (f->unknown || f->splits || f->pattern)
-			result = -1;
-		else
-			ab_strv_give(ret, ab_strndup(f->text.s, f->text.len));
-	}
+	good = c && !c->via;
+	for (size_t i = 0; good && i < c->argc; i++)
+		good = !c->argv[i].unknown && !c->argv[i].splits && !c->argv[i].pattern;
 	ab_arena_fini(&arena);
-	return result;
+	return good;
 }
 
-static bool is_denial(const struct ab_hook_dialect *d, int status, const char *out)
+/* The beginning is compared as text: no assignment or redirection can stand in it. */
+static enum likeness compare_text(const struct ab_hook_dialect *d, const char *command)
 {
-	if (!d->write)
-		return WIFEXITED(status) && WEXITSTATUS(status) == BLOCKED;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && strstr(out, "\"deny\"");
-}
-
-static void test_hook(const struct ab_hook_dialect *d, const struct ab_policy_input *input,
-		      const char *command, struct ab_hook_state *ret)
-{
+	const char *names[] = { d->agent, d->also };
 	ab_autofree char *own = realpath("/proc/self/exe", NULL);
-	ab_autofree char *event = make_test_event(d, input->cwd);
-	ab_autofree char *shown = ab_escape(command);
-	ab_autostrv struct ab_strv words = { 0 };
-	ab_autoclose int in = ab_memfd_sealed("event", event, strlen(event));
-	char out[8192], errors[512];
-	struct ab_program program = { .env = input->environ,
-				      .in = in,
-				      .ms = TEST_MS,
-				      .out = out,
-				      .room = sizeof(out) - 1,
-				      .err = errors,
-				      .err_room = sizeof(errors) - 1 };
-	struct ab_ran ran;
+	ab_autobuf struct ab_buf quoted = { 0 };
 
-	if (!own || in < 0 || lseek(in, 0, SEEK_SET) != 0 || read_words(command, own, &words) < 0) {
+	if (!own)
+		return OTHER;
+	ab_quote(&quoted, own);
+	for (size_t i = 0; i < AB_COUNT(names) && names[i]; i++) {
+		ab_autofree char *words = ab_printf("%s hook %s", quoted.data, names[i]);
+		size_t len = strlen(words);
+
+		if (strncmp(command, words, len) != 0)
+			continue;
+		if (!command[len])
+			return SAME;
+		if (command[len] == ' ' && is_one_command(command))
+			return WITH_OPTIONS;
+	}
+	return OTHER;
+}
+
+/* False: it is not our hook. Options that a project chose could let anything pass, or
+ * name a program to ask. */
+static bool compare_command(const struct ab_hook_dialect *d, const char *command,
+			    struct ab_hook_state *ret)
+{
+	ab_autofree char *shown = ab_escape(command);
+
+	switch (compare_text(d, command)) {
+	case OTHER:
 		ab_strv_addf(&ret->lacking,
 			     "The settings call another program, which was not tested: %s", shown);
+		return false;
+	case WITH_OPTIONS:
+		if (ret->project)
+			ab_strv_addf(
+				&ret->lacking,
+				"The project's settings choose options of the hook, which were "
+				"not tested: %s",
+				shown);
+		else
+			ab_strv_addf(&ret->proved,
+				     "Its command starts this program, with options of yours that "
+				     "were not tested: %s",
+				     shown);
+		break;
+	case SAME:
+		ab_strv_add(&ret->proved, "Its command is the one that hook install writes.");
+		break;
+	}
+	return true;
+}
+
+static bool is_denial(const struct ab_hook_dialect *d, const struct ab_hook_reply *reply)
+{
+	return d->write ? reply->status == 0 && strstr(reply->out, "\"deny\"")
+			: reply->status == BLOCKED;
+}
+
+/* As the hook without options would answer. */
+static void judge_test_event(const struct ab_hook_dialect *d, const struct ab_policy_input *input,
+			     struct ab_hook_state *ret)
+{
+	ab_autofree char *event = make_test_event(d, input->cwd);
+	struct ab_hook_request request = { .policy = *input, .agent = d->agent, .event = event };
+	struct ab_hook_reply reply;
+	struct ab_error err = { 0 };
+
+	request.event_len = event ? strlen(event) : 0;
+	if (!event || ab_hook(&request, &reply, &err) < 0) {
+		ab_autofree char *why = ab_escape(event ? err.text : "the folder is not UTF-8");
+
+		ab_strv_addf(&ret->lacking, "A test event (%s) cannot be judged: %s", test_command,
+			     why);
 		return;
 	}
-	program.argv = (const char *const *)words.v;
-	ab_program_run(&program, &ran);
-	out[ran.out_len] = '\0';
-	if (ran.how != AB_RAN_ENDED)
-		ab_strv_addf(&ret->lacking, "The hook does not answer: %s", shown);
-	else if (is_denial(d, ran.status, out))
-		ab_strv_addf(&ret->proved, "Its command starts and denies a test event (%s).",
-			     test_command);
+	if (is_denial(d, &reply))
+		ab_strv_addf(&ret->proved, "This program denies a test event (%s).", test_command);
 	else
-		ab_strv_addf(&ret->lacking, "The hook does not deny a test event (%s): %s",
-			     test_command, shown);
+		ab_strv_addf(&ret->lacking, "With your settings, a test event is not denied (%s).",
+			     test_command);
+	ab_hook_reply_fini(&reply);
 }
 
 /* Codex keeps the hooks that its user has trusted in config.toml:
@@ -168,8 +204,8 @@ static void examine_hook(const struct ab_hook_dialect *d, const struct ab_policy
 			 const char *command, bool test, struct ab_hook_state *ret)
 {
 	ab_strv_add(&ret->proved, "It is in the settings that the agent reads.");
-	if (test)
-		test_hook(d, input, command, ret);
+	if (test && compare_command(d, command, ret))
+		judge_test_event(d, input, ret);
 	if (strcmp(d->agent, "codex") == 0)
 		find_trust(input, ret);
 }
