@@ -472,14 +472,14 @@ has_commands()
 	agentbox run --in dev -- sh -c 'echo 1 >a; echo 2 >b'
 	agentbox stop dev
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"2 changes of dev wait for you: agentbox diff dev, agentbox apply dev, agentbox discard dev" ]]
+	[[ "$output" == *"2 changes of dev wait for you: agentbox diff dev, agentbox apply dev, agentbox discard dev"* ]]
 	agentbox discard --yes dev
 	[ "$status" -eq 0 ]
 	keep plain
 	agentbox run --in plain -- touch c
 	agentbox stop plain
 	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[[ "$output" == "plain ("*") ended" ]]
 	[ -e c ]
 }
 
