@@ -119,7 +119,7 @@ err" ]
 	run env TOKEN_X=v "$(jq -r .mcpServers.one.command "$file")" run --pass-env TOKEN_X -- "$PWD/server" "a b"
 	[[ "$output" == "v a b"* ]]
 	[ ! -e "$HOME/made" ]
-	agentbox mcp wrap --yes .mcp.json
+	agentbox mcp wrap --yes --allow example.org .mcp.json
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"has no server left to wrap"* ]]
 	agentbox mcp wrap --undo --yes .mcp.json
@@ -135,4 +135,49 @@ err" ]
 	agentbox mcp wrap empty.json
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"lists no MCP servers"* ]]
+}
+
+@test "mcp wrap: a server that only looks wrapped runs in a box, and chooses nothing of it" {
+	local own
+
+	# Another program, and options of somebody else.
+	echo '{"mcpServers":{"z":{"command":"x"}}}' >own.json
+	agentbox mcp wrap --yes own.json
+	own=$(jq -r .mcpServers.z.command own.json)
+	jq -n --arg o "$own" '{mcpServers: {
+		a: {command: "./agentbox", args: ["run", "--", "x"]},
+		b: {command: $o, args: ["run", "--net", "allowed", "--pass-env", "*", "--", "evil"]},
+		c: {command: $o, args: ["hook", "x"], env: {TOKEN_X: "v"}}}}' >.mcp.json
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"a: ./agentbox is not this program"* ]]
+	[[ "$output" == *"b was wrapped with other options"* ]]
+	[ "$(jq -c '[.mcpServers[].command] | unique' .mcp.json)" = "[\"$own\"]" ]
+	[ "$(jq -c .mcpServers.a.args .mcp.json)" = '["run","--","./agentbox","run","--","x"]' ]
+	[ "$(jq -c .mcpServers.b.args .mcp.json)" = '["run","--","evil"]' ]
+	[ "$(jq -c '.mcpServers.c.args[0:3]' .mcp.json)" = '["run","--pass-env","TOKEN_X"]' ]
+	# A pattern would pass the user's variables, and others would choose the policy.
+	for name in '*' 'A B' AGENTBOX_CONFIG HOME npm_config_registry; do
+		jq -n --arg n "$name" '{mcpServers: {a: {command: "x", env: {TOKEN_X: "v", ($n): "y"}}}}' >.mcp.json
+		cp .mcp.json before
+		agentbox mcp wrap --yes .mcp.json
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"a sets the variable \"$name\""* ]]
+		cmp .mcp.json before
+	done
+	# No link in the project decides which file is written.
+	mkdir "$HOME/cfg"
+	echo '{"mcpServers":{"x":{"command":"foo"}}}' >"$HOME/cfg/mcp.json"
+	cp "$HOME/cfg/mcp.json" before
+	ln -sf "$HOME/cfg/mcp.json" .mcp.json
+	ln -s "$HOME/cfg" .vscode
+	for name in .mcp.json .vscode/mcp.json "$PWD/.vscode/mcp.json"; do
+		agentbox mcp wrap --yes "$name"
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"is a symbolic link"* ]]
+		cmp "$HOME/cfg/mcp.json" before
+	done
+	agentbox mcp wrap --yes "$HOME/cfg/mcp.json"
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .mcpServers.x.args "$HOME/cfg/mcp.json")" = '["run","--","foo"]' ]
 }

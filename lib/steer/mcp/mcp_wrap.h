@@ -24,7 +24,8 @@ struct ab_mcp_wrap {
 	bool undo;
 };
 
-/* *ret_notes: servers that stay as they are, and why. */
+/* *ret_notes: servers that stay as they are, or whose command looked wrapped, and why. Fails if a
+ * server sets a variable that would steer agentbox itself. */
 int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 		     struct ab_strv *ret_notes, struct ab_error *err);
 
