@@ -716,6 +716,26 @@ accepted()
 	[[ "$output" == *"node "*"(detected here)"*"@npm"* ]]
 }
 
+@test "config: a box does not choose the hosts of the next run by a registry file" {
+	mkdir -p "$HOME/.cargo" "$HOME/.m2" conf
+	printf '[source.m]\nregistry = "https://good.example/"\n' >"$HOME/.cargo/config.toml"
+	echo registry=https://npm.example/ >conf/npmrc
+	ln -s "$WORKSPACE/conf/npmrc" "$HOME/.npmrc"
+	run timeout 60 "$AGENTBOX" run --yes --write ~/.cargo --write ~/.m2 -- sh -c '
+		echo "[source.m]\nregistry = \"https://evil.example/\"" >~/.cargo/config.toml
+		echo registry=https://evil.example/ >conf/npmrc
+		rm -f conf/npmrc && echo registry=https://evil.example/ >conf/npmrc
+		mv conf gone && mkdir conf && echo registry=https://evil.example/ >conf/npmrc
+		x="<mirror><mirrorOf>*</mirrorOf><url>https://evil.example/</url></mirror>"
+		echo "$x" >~/.m2/settings.xml
+		echo fine >~/.cargo/credentials.toml; echo fine >~/.m2/other; echo fine >here'
+	echo "$output"
+	[ "$(cat "$HOME/.cargo/credentials.toml" "$HOME/.m2/other" here)" = $'fine\nfine\nfine' ]
+	run -0 "$AGENTBOX" config show --json --with rust,java,node
+	[[ "$output" == *good.example* ]]
+	[[ "$output" != *evil.example* ]]
+}
+
 @test "init: detects, writes, trusts, and the second time adds nothing" {
 	mkdir -p .git "$HOME/.claude" "$HOME/bin"
 	printf '[remote "origin"]\n\turl = git@github.com:o/r.git\n' >.git/config

@@ -122,6 +122,66 @@ static void test_use(void)
 	reset_input();
 }
 
+static bool is_protected(const char *name)
+{
+	struct ab_policy *p = load();
+	bool found = p && ab_strv_has(&p->fs.deny_write, at(name));
+
+	ab_policy_free(p);
+	return found;
+}
+
+/* A box must not choose the hosts of the next run. */
+static void test_protection(void)
+{
+	put_file("home/.cargo/config.toml", "[source.m]\nregistry = \"https://crates.example/\"\n");
+	ok(!is_protected("home/.cargo/config.toml"), "a file that no box can write is left alone");
+	add_flag("filesystem.write", "~/.cargo", "--write");
+	ok(is_protected("home/.cargo/config.toml"), "in a writable folder it is protected");
+	ok(is_protected("home/.cargo/config"), "and so is one that does not exist");
+	ok(!is_protected("home/.cargo/credentials.toml"), "other files in there are not");
+	reset_input();
+	add_flag("filesystem.share", "~/.config", "--share");
+	ok(is_protected("home/.config/uv/uv.toml"), "the same in a shared folder");
+	reset_input();
+
+	/* Links that lead to where a box can write, or are there. */
+	rmdir(at("home/.npmrc"));
+	make_dir("home/work/v1");
+	if (symlink("work/now/npmrc", at("home/.npmrc")) < 0 ||
+	    symlink("v1", at("home/work/now")) < 0)
+		abort();
+	ok(is_protected("home/work/now") && is_protected("home/work/v1/npmrc"),
+	   "a link on the way and the missing file behind it are protected");
+	put_file("home/work/v1/npmrc", "registry=https://npm.example/\n");
+	ok(is_protected("home/work/now") && is_protected("home/work/v1/npmrc"),
+	   "and the file once it exists");
+	ok(strstr(group("npm"), "npm.example "), "which counts");
+	unlink(at("home/.npmrc"));
+	reset_input();
+}
+
+static void test_owner(void)
+{
+	struct ab_policy *p;
+
+	put_file("home/.npmrc", "registry=https://npm.example/\n");
+	chmod(at("home/.npmrc"), 0622);
+	add_flag("network.allow", "@npm", "--allow");
+	p = load();
+	ok(p && !ab_strv_has(&p->net.allow, "npm.example"),
+	   "a file that others can write is not obeyed");
+	ok(notes.len == 1 && strstr(notes.v[0], "/home/.npmrc can be written by others, so its "
+						"registries are not used"),
+	   "which is said: %s", joined(&notes));
+	ab_policy_free(p);
+	chmod(at("home/.npmrc"), 0600);
+	p = load();
+	ok(p && ab_strv_has(&p->net.allow, "npm.example") && !notes.len, "one's own file is");
+	ab_policy_free(p);
+	reset_input();
+}
+
 int main(void)
 {
 	world_init();
@@ -129,6 +189,8 @@ int main(void)
 	test_npm();
 	test_others();
 	test_use();
+	test_protection();
+	test_owner();
 	ab_strv_fini(&got);
 	world_fini();
 	return done();

@@ -6,9 +6,11 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/linkwalk.h"
 #include "base/system/path.h"
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
+#include "policy/toolchains/registries.h"
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
 
@@ -49,6 +51,55 @@ static void protect_path(struct ab_load *l, enum ab_key_id id, char *path)
 	free(path);
 }
 
+/* The real paths of what this run can write. */
+static void find_writable(const struct ab_config *c, struct ab_strv *ret_roots)
+{
+	static const enum ab_key_id keys[] = { AB_KEY_WRITE, AB_KEY_SHARE };
+
+	for (size_t k = 0; k < AB_COUNT(keys); k++)
+		for (size_t i = 0; i < c->v[keys[k]].len; i++) {
+			const char *root = c->v[keys[k]].items[i].text;
+			char *real = realpath(root, NULL);
+
+			ab_strv_give(ret_roots, real ? real : ab_strdup(root));
+		}
+}
+
+static void protect_writable(struct ab_load *l, const struct ab_strv *roots, const char *path)
+{
+	const struct ab_value *v = &l->policy->store->config.v[AB_KEY_DENY_WRITE];
+
+	for (size_t i = 0; i < roots->len; i++)
+		if (ab_path_within(path, roots->v[i]) && !ab_value_find(v, path))
+			protect_path(l, AB_KEY_DENY_WRITE, ab_strdup(path));
+}
+
+/* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
+ * next run. That includes links on the way, and a file that does not exist yet. */
+static void protect_registries(struct ab_load *l)
+{
+	ab_autostrv struct ab_strv paths = { 0 }, roots = { 0 };
+
+	find_writable(&l->policy->store->config, &roots);
+	ab_registries_paths(l->in->home, l->in->environ, &paths);
+	for (size_t i = 0; i < paths.len; i++) {
+		ab_autolinkwalk struct ab_linkwalk w;
+		ab_autofree char *missing = NULL;
+		enum ab_linkwalk_step step;
+
+		ab_linkwalk_init(&w, "/", paths.v[i]);
+		while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
+			if (step == AB_LINKWALK_LINK)
+				protect_writable(l, &roots, w.path);
+		if (step == AB_LINKWALK_FAILED && w.path && w.left && *w.left)
+			missing = ab_path_join(w.path, w.left);
+		if (step == AB_LINKWALK_END)
+			protect_writable(l, &roots, w.at);
+		else if (w.path)
+			protect_writable(l, &roots, missing ? missing : w.path);
+	}
+}
+
 /* The box can never write agentbox's own files, whatever any layer says, and it
  * cannot even see the state folder (control sockets, records). */
 static int protect_ours(struct ab_load *l)
@@ -68,6 +119,7 @@ static int protect_ours(struct ab_load *l)
 	protect_path(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
 	protect_path(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
 	protect_path(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
+	protect_registries(l);
 	if (in->config || ab_environ_get(in->environ, "AGENTBOX_CONFIG"))
 		protect_path(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
 	return 0;
@@ -196,5 +248,8 @@ int ab_load_finish(struct ab_load *l)
 		return -1;
 	l->policy->home = l->in->home ? ab_arena_dup(l->arena, l->in->home) : NULL;
 	ab_policy_fill(l->policy);
+	for (size_t i = 0; l->notes && i < l->policy->net.groups.len; i++)
+		ab_registries_faults(l->policy->net.groups.v[i], l->in->home, l->in->environ,
+				     l->notes);
 	return 0;
 }

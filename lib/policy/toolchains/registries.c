@@ -1,5 +1,6 @@
 #include "policy/toolchains/registries.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "base/system/fd.h"
+#include "base/system/own_path.h"
 #include "policy/toolchains/registry_files.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
@@ -82,17 +84,32 @@ static char *make_path(const struct source *s, const struct registry_file *f)
 	return s->home ? ab_printf("%s/%s", s->home, f->name) : NULL;
 }
 
+/* Open a regular file; -1: there is none. *ret_fault: why it is not obeyed, or NULL. */
+static int open_registry(const char *path, const char **ret_fault)
+{
+	ab_autoclose int fd = ab_own_path_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ab_autofree char *where = NULL;
+	struct stat st;
+
+	*ret_fault = fd < 0 && errno == EPERM ? "is behind a link of another user" : NULL;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	*ret_fault = ab_own_path_check(fd, path, &where);
+	if (*ret_fault && strcmp(where, path) != 0)
+		*ret_fault = "is in a folder that others can write";
+	return ab_take_fd(&fd);
+}
+
 /* Read a regular file of bounded size; false: there is none. These are the user's own files, so
- * links are followed. */
+ * links are followed. One that somebody else can have written is not obeyed. */
 static bool read_registry(const char *path, ab_registry_fn *read, struct ab_registry *ret)
 {
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	const char *fault;
+	ab_autoclose int fd = open_registry(path, &fault);
 	char *data;
 	size_t len;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    ab_read_all(fd, FILE_MAX, &data, &len) < 0)
+	if (fd < 0 || fault || ab_read_all(fd, FILE_MAX, &data, &len) < 0)
 		return false;
 	read(data, ret);
 	explicit_bzero(data, len); /* it may have tokens */
@@ -135,6 +152,36 @@ void ab_registries_hosts(const char *group, const char *home, char *const *env,
 	}
 	for (size_t i = 0; i < r.urls.len; i++)
 		ab_registry_add_host(r.urls.v[i], ret_entries);
+}
+
+void ab_registries_faults(const char *group, const char *home, char *const *env,
+			  struct ab_strv *ret_notes)
+{
+	const struct tool *t = find_tool(group);
+	const struct source s = { home, env };
+
+	for (size_t i = 0; t && t->files[i].name; i++) {
+		ab_autofree char *path = make_path(&s, &t->files[i]);
+		const char *fault = NULL;
+		ab_autoclose int fd = path ? open_registry(path, &fault) : -1;
+
+		if (fault)
+			ab_strv_addf(ret_notes, "%s %s, so its registries are not used", path,
+				     fault);
+	}
+}
+
+void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret_paths)
+{
+	const struct source s = { home, env };
+
+	for (size_t i = 0; i < AB_COUNT(tools); i++)
+		for (size_t k = 0; tools[i].files[k].name; k++) {
+			char *path = make_path(&s, &tools[i].files[k]);
+
+			if (path)
+				ab_strv_give(ret_paths, path);
+		}
 }
 
 void ab_registries_views(const char *group, const char *home, char *const *env,

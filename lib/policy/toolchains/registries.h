@@ -15,6 +15,14 @@ struct ab_strv;
 void ab_registries_hosts(const char *group, const char *home, char *const *environ,
 			 struct ab_strv *ret_entries);
 
+/* Add a note for each file of this group's tools that is ignored, because another user owns it or
+ * others can write it. */
+void ab_registries_faults(const char *group, const char *home, char *const *environ,
+			  struct ab_strv *ret_notes);
+
+/* The paths of all such files, of every group, whether they exist or not. */
+void ab_registries_paths(const char *home, char *const *environ, struct ab_strv *ret_paths);
+
 /* Add the entry of a URL that ab_registry_url() made; false: the list is full. */
 bool ab_registry_add_host(const char *url, struct ab_strv *entries);
 
