@@ -848,6 +848,19 @@ managed()
 	managed '{ "managed": { "network": { "allow": { "only": ["nodejs.org"] } } } }' \
 		config show --json --with node,go
 	[ "$(jq -c '."network.allow"|map(.value)' <<<"$output")" = '["nodejs.org"]' ]
+	# Nor does a request to an active run.
+	program=$AGENTBOX AGENTBOX=sh \
+		managed '{ "managed": { "network": { "publish": { "only": ["18391:3000"] } } } }' -c '
+		"$program" run --name dev -- sleep 50 &
+		for i in $(seq 200); do
+			"$program" publish dev 18391:3000 && break
+			sleep 0.1
+		done 2>tried
+		"$program" publish dev 18392:3000
+		"$program" stop --grace 1s dev
+		wait $!'
+	[[ "$output" == *"127.0.0.1:18391"* ]]
+	[[ "$stderr" == *"the managed settings do not permit to publish 18392:3000"* ]]
 	# Less is no attempt, and nothing is said.
 	rm "$HOME/.config/agentbox/config.json" .agentbox.json
 	managed "$text" run --timeout 5m -- cat "$WORKSPACE/../.gitconfig"

@@ -5,6 +5,9 @@
 #include "policy/layers/environment.h"
 #include "policy/layers/trust.h"
 #include "policy/model/config.h"
+#include "policy/model/policy.h"
+#include "policy/model/ports.h"
+#include "policy/values/complaint.h"
 #include "policy_help.h"
 #include "proxy/filter/filter.h"
 #include "proxy/filter/grants.h"
@@ -432,6 +435,52 @@ static void test_learning(void)
 	}
 }
 
+/* A port that an active run is asked to publish. */
+static void test_late_ports(void)
+{
+	static const struct {
+		struct ab_publish one;
+		const char *wrong; /* NULL: it is published */
+	} rows[] = {
+		{ { 8081, 3001 }, NULL },
+		{ { 8081, 3002 }, "the managed settings do not permit to publish 8081:3002" },
+		{ { 3001, 3001 }, "the managed settings do not permit to publish 3001:3001" },
+		{ { 8082, 61080 }, "\"8082:61080\" is used by agentbox inside the box" },
+		{ { 8083, 5432 }, "port 5432 is also in network.hostPorts" },
+		{ { 8080, 3001 }, "host port 8080 is published twice" },
+	};
+	struct ab_complaint why;
+	struct ab_policy *p;
+
+	manage("\"network\":{\"publish\":{\"only\":[\"8080:3000\",\"8081:3001\"]}}");
+	add_flag("network.publish", "8080:3000", "--publish");
+	p = load();
+	for (size_t i = 0; i < 3; i++) {
+		int r = p ? ab_publish_check_late(p, &rows[i].one, &why) : -2;
+
+		ok(rows[i].wrong ? r == -1 && !strcmp(why.wrong, rows[i].wrong) : r == 0,
+		   "managed: %u:%u is %s", rows[i].one.host, rows[i].one.port,
+		   rows[i].wrong ? "refused" : "published");
+	}
+	ab_policy_free(p);
+	manage("\"network\":{\"publish\":[]}");
+	p = load();
+	ok(p && ab_publish_check_late(p, &rows[0].one, &why) < 0, "an empty list permits none");
+	ab_policy_free(p);
+	reset();
+
+	add_flag("network.publish", "8080:3000", "--publish");
+	add_flag("network.hostPorts", "5432", "--host-port");
+	p = load();
+	ok(p && ab_publish_check_late(p, &rows[1].one, &why) == 0, "without them a port is");
+	for (size_t i = 3; i < AB_COUNT(rows); i++)
+		ok(p && ab_publish_check_late(p, &rows[i].one, &why) < 0 &&
+			   !strcmp(why.wrong, rows[i].wrong),
+		   "refused: %s", rows[i].wrong);
+	ab_policy_free(p);
+	reset();
+}
+
 static void test_environment(void)
 {
 	ab_autostrv struct ab_strv caller = { 0 }, env = { 0 };
@@ -593,6 +642,7 @@ int main(void)
 	test_groups();
 	test_presets();
 	test_learning();
+	test_late_ports();
 	test_environment();
 	test_commands();
 	test_http();

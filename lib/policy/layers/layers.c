@@ -629,6 +629,7 @@ static void apply_managed(struct ab_load *l, struct files *f)
 	ab_load_presets(l);
 	ab_config_restrict(l->arena, &store->config, &f->managed, is_plain, &attempts);
 	store->most_hosts = f->managed.v[AB_KEY_NET_ALLOW];
+	store->most_published = f->managed.v[AB_KEY_PUBLISH];
 	store->never_passed = f->managed.v[AB_KEY_ENV_STRIP];
 	store->unknown_fixed = ab_config_fixes_unknown(&f->managed);
 	if (!attempts.len)

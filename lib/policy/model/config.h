@@ -131,9 +131,10 @@ bool ab_config_fixes_unknown(const struct ab_config *managed);
 struct ab_policy_store {
 	struct ab_arena arena;
 	struct ab_config config;
-	/* Managed settings that hold against more than other settings: network.allow, also against
-	 * answers during the run; env.strip, also against env.pass and env.set. */
-	struct ab_value most_hosts, never_passed;
+	/* Managed settings that hold against more than other settings: network.allow and
+	 * network.publish, also against answers and requests during the run; env.strip, also
+	 * against env.pass and env.set. */
+	struct ab_value most_hosts, most_published, never_passed;
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 };
 

@@ -141,21 +141,31 @@ static struct ab_strv make_origins(struct ab_arena *a, const struct ab_value *v)
 	return list;
 }
 
+static const struct ab_publish *make_pairs(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_publish *pair = ab_arena_alloc(a, (v->len + 1) * sizeof(*pair));
+
+	for (size_t i = 0; i < v->len; i++)
+		ab_publish_parse(v->items[i].text, &pair[i]);
+	return pair;
+}
+
 static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 {
 	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
 	const struct ab_value *pairs = &p->store->config.v[AB_KEY_PUBLISH];
 	uint16_t *port = ab_arena_alloc(a, (ports->len + 1) * sizeof(*port));
-	struct ab_publish *pair = ab_arena_alloc(a, (pairs->len + 1) * sizeof(*pair));
+	const struct ab_value *most = &p->store->most_published;
 
 	for (size_t i = 0; i < ports->len; i++)
 		ab_port_parse(ports->items[i].text, strlen(ports->items[i].text), &port[i]);
-	for (size_t i = 0; i < pairs->len; i++)
-		ab_publish_parse(pairs->items[i].text, &pair[i]);
 	p->net.host_ports.v = port;
 	p->net.host_ports.len = ports->len;
-	p->net.publish.v = pair;
+	p->net.publish.v = make_pairs(a, pairs);
 	p->net.publish.len = pairs->len;
+	p->net.most_published.bounded = most->from != NULL;
+	p->net.most_published.v = make_pairs(a, most);
+	p->net.most_published.len = most->len;
 }
 
 static unsigned get_word(const struct ab_config *c, enum ab_key_id id)

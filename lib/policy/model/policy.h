@@ -143,6 +143,12 @@ struct ab_policy {
 			const struct ab_publish *v;
 			size_t len;
 		} publish;
+		/* Managed settings: only these can be published, also while a run is active. */
+		struct {
+			bool bounded;
+			const struct ab_publish *v;
+			size_t len;
+		} most_published;
 		/* "none", "env" (the caller's HTTPS_PROXY, HTTP_PROXY and
 		 * NO_PROXY), or a URL for ab_proxy_url_parse, with its
 		 * password: not to be shown. */

@@ -102,6 +102,12 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 	return 0;
 }
 
+static int refuse_both(uint16_t port, struct ab_complaint *why)
+{
+	return ab_complaint_say(why, "a port of the box can be in only one of them",
+				"port %u is also in network.hostPorts", port);
+}
+
 /* In both lists a connection to the port would go in circles. */
 static bool is_host_port(const struct ab_value *v, uint16_t port)
 {
@@ -137,9 +143,32 @@ static int check_publish(const struct ab_config *c, const struct ab_origin **ret
 		if (find_host_port(v, i, p.host))
 			return refuse_second(p.host, why);
 		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
-			return ab_complaint_say(why, "a port of the box can be in only one of them",
-						"port %u is also in network.hostPorts", p.port);
+			return refuse_both(p.port, why);
 	}
+	return 0;
+}
+
+int ab_publish_check_late(const struct ab_policy *policy, const struct ab_publish *one,
+			  struct ab_complaint *why)
+{
+	char text[16];
+	bool permitted = !policy->net.most_published.bounded;
+
+	snprintf(text, sizeof(text), "%u:%u", one->host, one->port);
+	for (size_t i = 0; !permitted && i < policy->net.most_published.len; i++)
+		permitted = policy->net.most_published.v[i].host == one->host &&
+			    policy->net.most_published.v[i].port == one->port;
+	if (!permitted)
+		return ab_complaint_say(why, "ask the administrator of this machine",
+					"the managed settings do not permit to publish %s", text);
+	if (check_taken(one->port, text, why) < 0)
+		return -1;
+	for (size_t i = 0; i < policy->net.host_ports.len; i++)
+		if (policy->net.host_ports.v[i] == one->port)
+			return refuse_both(one->port, why);
+	for (size_t i = 0; i < policy->net.publish.len; i++)
+		if (policy->net.publish.v[i].host == one->host)
+			return refuse_second(one->host, why);
 	return 0;
 }
 

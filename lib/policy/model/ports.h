@@ -1,12 +1,13 @@
 #ifndef AB_POLICY_MODEL_PORTS_H
 #define AB_POLICY_MODEL_PORTS_H
 /*
- * Inside lib/policy: host ports that the box can reach (network.hostPorts), and
+ * Host ports that the box can reach (network.hostPorts), and
  * ports of the box that the host can reach (network.publish: "8080:3000", the
  * host port first).
  */
 #include "policy/model/config.h"
 
+struct ab_policy;
 struct ab_publish;
 
 /* Add one element. */
@@ -17,6 +18,10 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 
 /* "3000", "8080:3000". */
 bool ab_publish_parse(const char *s, struct ab_publish *ret);
+
+/* May an active run publish one more? Against managed settings and the policy's other ports. */
+int ab_publish_check_late(const struct ab_policy *policy, const struct ab_publish *one,
+			  struct ab_complaint *why);
 
 /*
  * Check for conflicts. -1: *ret_key and *ret_from are the place of the mistake.

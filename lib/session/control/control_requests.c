@@ -11,6 +11,8 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "policy/model/policy.h"
+#include "policy/model/ports.h"
+#include "policy/values/complaint.h"
 #include "session/control/box_network.h"
 #include "session/control/closed_hosts.h"
 #include "session/control/steering_state.h"
@@ -215,6 +217,8 @@ static void record_published(struct ab_steering *s, uint16_t host, uint16_t port
 static void do_publish(struct ab_steering *s, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
+	const struct ab_publish one = { .host = request->host_port, .port = request->port };
+	struct ab_complaint why = { .right = "" };
 	struct ab_error err = { 0 };
 
 	if (s->setup.policy->net.mode == AB_NET_ALLOWED) {
@@ -226,6 +230,10 @@ static void do_publish(struct ab_steering *s, struct ab_control_client *client,
 		refuse_client(client,
 			      "the network of this run is blocked, and no port was published",
 			      "start it with: agentbox run --publish PORT");
+		return;
+	}
+	if (ab_publish_check_late(s->setup.policy, &one, &why) < 0) {
+		refuse_client(client, why.wrong, why.right);
 		return;
 	}
 	if (request->fds->len != 1) {
