@@ -186,7 +186,8 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret);
 /* The width of the terminal; 0: standard output is not one. */
 size_t output_columns(void);
 
-/* hook.c: the policy options as given, for another command line. */
+/* hook.c: the policy options as given, for another command line, with absolute paths, also in
+ * args->input. After ab_caller_init(). */
 void collect_policy_options(struct args *args, struct ab_strv *options);
 /* Show a change of a settings file, ask, and write it. `done` and `nothing` are said
  * afterwards. */

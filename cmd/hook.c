@@ -41,9 +41,8 @@ static const struct option options_survey[] = {
 };
 
 /*
- * The policy options as given, for the `run` command in the hook's reply. Only
- * a file becomes an absolute path: an agent changes folders, and another project
- * may have a file of the same name.
+ * The policy options as given, for the `run` command in the hook's reply. Paths become
+ * absolute: an agent changes folders, and a box may have chosen what is there.
  */
 void collect_policy_options(struct args *args, struct ab_strv *options)
 {
@@ -56,12 +55,9 @@ void collect_policy_options(struct args *args, struct ab_strv *options)
 		{ ID_WORKSPACE, "--workspace" },
 	};
 
-	if (given(args, ID_CONFIG) && args->input.config) {
-		char *path = realpath(args->input.config, NULL);
-
-		if (path)
-			args->values[ID_CONFIG] = args->input.config = path;
-	}
+	ab_caller_fix_paths(&args->input, args->settings);
+	args->values[ID_CONFIG] = args->input.config;
+	args->values[ID_WORKSPACE] = args->input.workspace;
 	for (size_t i = 0; i < AB_COUNT(others); i++)
 		if (given(args, others[i].id)) {
 			ab_strv_add(options, others[i].flag);

@@ -19,6 +19,8 @@ static int wrap_main(struct args *args)
 
 	if (status >= 0)
 		return status;
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
 	collect_policy_options(args, &options);
 	wrap.path = args->rest[0];
 	wrap.options = (const char *const *)options.v;

@@ -538,6 +538,45 @@ path()
 	[ "$(claude permissionDecision)" = deny ]
 }
 
+@test "hook: no path among the options starts at the agent's folder" {
+	local words
+
+	mkdir -p sub/out sub/sub out "$HOME/outside"
+	# The words of what runs instead, with the event in another folder.
+	event claude-code 'touch x' "$WORKSPACE/sub" >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude-code --workspace . --write out --write ../outside --read secret --deny-read './k*' \
+		--deny-write ./keep --deny-write Makefile --allow-unix run.sock <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	words=" $(claude updatedInput.command) "
+	for path in "$WORKSPACE " "$WORKSPACE/out " "$HOME/outside " "$WORKSPACE/secret" "$WORKSPACE/k*" "$WORKSPACE/keep " \
+		"Makefile " "$WORKSPACE/run.sock "; do
+		[[ "$words" == *[\ =\'\!]"$path"* ]]
+	done
+	[[ "$words" != *" ."* ]]
+	# The judge sees the same folders: "out" is the one of the hook's folder, not that of the event's.
+	jq -cn --arg p "$WORKSPACE/sub/out/x" --arg d "$WORKSPACE/sub/sub" \
+		'{hook_event_name: "PreToolUse", tool_name: "Write", tool_input: {file_path: $p}, cwd: $d}' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude --workspace sub/sub --write ../outside <"$BATS_TEST_TMPDIR/event"
+	[ "$(claude permissionDecision)" = ask ]
+	agentbox_split hook claude --workspace sub/sub --write sub/out <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	# A file that does not exist here is not looked for there.
+	echo '{}' >sub/sub/own.json
+	agentbox_split hook claude --config own.json <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 2 ]
+	AGENTBOX_CONFIG=own.json agentbox_split hook claude <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"AGENTBOX_CONFIG=own.json: a hook needs an absolute path"* ]]
+	AGENTBOX_CONFIG=$WORKSPACE/sub/sub/own.json agentbox_split hook claude --write sub/out <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	# And what mcp wrap writes.
+	echo '{"mcpServers":{"x":{"command":"server"}}}' >servers.json
+	agentbox mcp wrap --yes --workspace . --write out servers.json
+	[ "$status" -eq 0 ]
+	[[ "$(jq -r '.mcpServers.x.args | join(" ")' servers.json)" == "run --workspace"[\ =]"$WORKSPACE --write"[\ =]"$WORKSPACE/out -- server" ]]
+}
+
 @test "hook install: a project's links are not followed" {
 	mkdir -p "$HOME/.claude" .claude
 	echo '{}' >"$HOME/.claude/settings.json"

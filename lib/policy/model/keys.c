@@ -312,3 +312,17 @@ const char *ab_key_guess(const char *path)
 	}
 	return NULL;
 }
+
+bool ab_is_path_not_name(const char *s)
+{
+	size_t n = strcspn(s, "/");
+
+	return s[0] == '/' || s[0] == '~' || (n == 1 && s[0] == '.') ||
+	       (n == 2 && s[0] == '.' && s[1] == '.');
+}
+
+bool ab_key_takes_path(const struct ab_key *key, const char *value)
+{
+	return key->type == AB_TYPE_PATHS || key->type == AB_TYPE_PATTERNS ||
+	       (key->type == AB_TYPE_NAMES && ab_is_path_not_name(value));
+}

@@ -158,4 +158,9 @@ bool ab_key_is_group(const char *path, size_t len);
 /* The key that was probably meant, or NULL. */
 const char *ab_key_guess(const char *path);
 
+/* Of a list of names: "/x", "~/x", "./x" and "../x" are paths, everything else is a name. */
+bool ab_is_path_not_name(const char *s);
+/* Is this element of the key's list a path or a pattern of paths? Without its "!". */
+bool ab_key_takes_path(const struct ab_key *key, const char *value);
+
 #endif

@@ -127,15 +127,6 @@ static int put_pattern(const struct ab_context *ctx, struct ab_value *v, const c
 	return put_path(ctx, v, text + back, back ? "!" : "", from, why);
 }
 
-/* "/x", "~/x", "./x" and "../x" are paths, everything else a name. */
-static bool is_path(const char *s)
-{
-	size_t n = strcspn(s, "/");
-
-	return s[0] == '/' || s[0] == '~' || (n == 1 && s[0] == '.') ||
-	       (n == 2 && s[0] == '.' && s[1] == '.');
-}
-
 static bool has_dotdot(const char *s)
 {
 	for (;; s++) {
@@ -156,7 +147,7 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v, const char
 	const char *name = text + back;
 	ab_autofree char *path = NULL;
 
-	if (is_path(name))
+	if (ab_is_path_not_name(name))
 		return put_path(ctx, v, name, back ? "!" : "", from, why);
 	if (ctx->builtin) {
 		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });

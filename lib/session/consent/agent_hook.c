@@ -27,6 +27,7 @@
 
 #include "policy/layers/environment.h"
 #include "policy/model/policy.h"
+#include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
 #include "session/consent/consent.h"
 #include "session/consent/hook_dialects.h"
@@ -405,6 +406,23 @@ static int answer_event(struct hook *h, const struct ab_policy_input *input,
 	return result;
 }
 
+/* A relative path would start at the agent's folder, where a box may have put the file. */
+static int check_variables(const struct ab_policy_input *input, struct ab_error *err)
+{
+	static const char *const names[] = { "AGENTBOX_CONFIG", "AGENTBOX_STATE" };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		const char *value = ab_environ_get(input->environ, names[i]);
+
+		if (value && value[0] && value[0] != '/' && value[0] != '~')
+			return ab_fail(err, AB_EUSAGE, 0,
+				       "%s=%s: a hook needs an absolute path, because the agent "
+				       "changes folders",
+				       names[i], value);
+	}
+	return 0;
+}
+
 /* Uses the policy of the agent's current folder, with its project file. */
 static int judge_in_folder(struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
 {
@@ -414,6 +432,8 @@ static int judge_in_folder(struct hook *h, struct ab_hook_reply *ret, struct ab_
 	struct ab_policy *policy;
 	int result;
 
+	if (check_variables(&input, err) < 0)
+		return -1;
 	input.judging = true;
 	if (h->event.cwd[0]) {
 		cwd = ab_path_resolve(h->event.cwd, input.cwd, input.home);

@@ -14,6 +14,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
+#include "policy/model/keys.h"
 #include "policy/values/paths.h"
 
 /* The home folder from /etc/passwd, parsed here: the C library's way (NSS) loads shared objects,
@@ -63,6 +64,29 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 	input->cwd = ab_strdup(cwd);
 	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;
 	return 0;
+}
+
+static const char *fix_path(const struct ab_policy_input *input, const char *path)
+{
+	char *fixed = path ? ab_path_resolve(path, input->cwd, input->home) : NULL;
+
+	return fixed ? fixed : path;
+}
+
+void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *settings)
+{
+	input->config = fix_path(input, input->config);
+	input->workspace = fix_path(input, input->workspace);
+	for (size_t i = 0; i < input->nsettings; i++) {
+		const struct ab_key *key = ab_key_find(settings[i].key, strlen(settings[i].key));
+		const char *value = settings[i].value;
+		bool back = key && key->type != AB_TYPE_PATHS && value && value[0] == '!';
+
+		if (!key || !value || !ab_key_takes_path(key, value + back))
+			continue;
+		value = fix_path(input, value + back);
+		settings[i].value = back ? ab_printf("!%s", value) : value;
+	}
 }
 
 static bool is_program(const char *file)

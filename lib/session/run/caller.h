@@ -4,10 +4,19 @@
 
 struct ab_error;
 struct ab_policy_input;
+struct ab_setting;
 
 /* Fill in what the calling process knows: environment, current folder, home. The strings live as
  * long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
+
+/*
+ * Make every path among the options absolute: the config file, the workspace, and the values of
+ * `settings`, which are input->settings. Afterwards no other current folder changes what the
+ * options mean. After ab_caller_init(); the strings live as long as the process. A path that cannot
+ * be resolved stays as it is, and the policy refuses it.
+ */
+void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *settings);
 
 /* The file of a program that is named without a folder and found on PATH, for
  * ab_policy_input; links in its folder are followed. Lives as long as the process. NULL: none. */
