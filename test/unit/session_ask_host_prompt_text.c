@@ -79,11 +79,12 @@ static void test_choices(void)
 	is_str(answer_of(&q, 'g'), "group", "a host of a group");
 	group = text_of(&q, true, 40, 100);
 	ok(strstr(group, "[r]un  [g]roup @npm  [p]roject") &&
-		   strstr(group, "group    allow all hosts of @npm until the run ends"),
-	   "which is named");
+		   strstr(group, "group        allow all hosts of @npm until the run ends") &&
+		   strstr(group, "deny always  as no, and add it"),
+	   "which is named, and the meanings have the words of the menu");
 	narrow = text_of(&q, true, 60, 60);
-	ok(strstr(narrow, "run      allow this host until the run ends (80\n"
-			  "                   and 443 are one)\n"),
+	ok(strstr(narrow, "run          allow this host until the run ends\n"
+			  "                       (80 and 443 are one)\n"),
 	   "lines break between words");
 	q.held = true;
 	held = text_of(&q, false, 24, 100);

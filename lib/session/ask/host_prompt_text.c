@@ -163,18 +163,30 @@ static void put_process(struct ab_strv *lines, const json_t *process, size_t col
 		ab_columns_wrap(lines, "          | ", "          : ", words.data, cols);
 }
 
+/* As in the menu, without the brackets and the name of the group. */
+static char *name_choice(size_t i)
+{
+	struct ab_buf b = { 0 };
+
+	for (const char *p = choices[i].label; *p && *p != '@'; p++)
+		if (*p != '[' && *p != ']')
+			ab_buf_add(&b, p, 1);
+	return ab_buf_take(&b);
+}
+
 static void put_meanings(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 			 size_t cols)
 {
-	static const char hanging[] = "                   ";
+	static const char hanging[] = "                       ";
 
 	for (size_t i = 0; i < AB_COUNT(choices); i++) {
 		ab_autobuf struct ab_buf text = { 0 };
-		ab_autofree char *first =
-			ab_printf("%s%-7s  ", margin, ab_choice_names[choices[i].choice]);
+		ab_autofree char *name = NULL, *first = NULL;
 
 		if (!is_offered(q, i))
 			continue;
+		name = name_choice(i);
+		first = ab_printf("%s%-11s  ", margin, name);
 		put_named(&text, choices[i].meaning, q->group);
 		ab_columns_words(lines, first, hanging, text.data, " ", cols);
 	}
