@@ -310,13 +310,15 @@ void ab_environment_report_fini(struct ab_environment_report *report)
 
 /*
  * Variables that give a shell its prompt; "@" is the id of the run. bash runs PROMPT_COMMAND before
- * each prompt, after its start-up files have set PS1; zsh shows RPROMPT unless a file sets it.
+ * each prompt, after its start-up files have set PS1; zsh shows RPROMPT unless a file sets it. The
+ * file of bash's history is hidden: each shell would end with a report that it cannot write it.
  */
 static const struct {
 	char shell[8], name[16], value[80];
 } marks[] = {
 	{ "bash", "PROMPT_COMMAND",
 	  "case $PS1 in *'(box @) '*) ;; *) PS1=\"(box @) $PS1\" ;; esac" },
+	{ "bash", "HISTFILE", "" },
 	{ "dash", "PS1", "(box @) $ " },
 	{ "ksh", "PS1", "(box @) $ " },
 	{ "sh", "PS1", "(box @) $ " },
@@ -340,6 +342,6 @@ void ab_environment_mark_shell(struct ab_strv *env, const char *shell)
 				ab_buf_puts(&value, id);
 			else
 				ab_buf_add(&value, p, 1);
-		ab_env_set(env, marks[i].name, value.data);
+		ab_env_set(env, marks[i].name, value.len ? value.data : "");
 	}
 }

@@ -167,7 +167,8 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 	*ret = (struct ab_denied){ .access = access,
 				   .path = path,
 				   .rule = "filesystem.denyRead",
-				   .reason = "reading is denied",
+				   .reason = strcmp(access, "read") == 0 ? "reading is denied"
+									 : "it is hidden",
 				   .hint = "" };
 	if (terms->state && ab_path_within(path, terms->state))
 		ret->reason = "agentbox's own records";
