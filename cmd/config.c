@@ -22,10 +22,10 @@ static char *make_overview(const struct ab_policy *policy, size_t columns)
 	ab_summary_put(&b, &rows, columns);
 	ab_buf_puts(&b,
 		    changed[0] ? "\nbesides the profile:\n" : "\nno setting besides the profile\n");
-	ab_buf_printf(&b,
-		      "%s\nagentbox config show --all shows every value, agentbox config show "
-		      "SECTION one section\n",
-		      changed);
+	ab_buf_printf(
+		&b,
+		"%s\nmore: agentbox config show --all, or a section: agentbox config show network\n",
+		changed);
 	return ab_buf_take(&b);
 }
 

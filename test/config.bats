@@ -647,7 +647,7 @@ accepted()
 	is '."secrets"' '[]'
 	agentbox config show --secret OPENAI_API_KEY --secret FOO@x.example.org,*.y.example.org:8443
 	[ "$status" -eq 0 ]
-	[[ "$output" == *'secrets                  OPENAI_API_KEY={'*'FOO={'*'"hosts":["x.example.org:443","*.y.example.org:8443"],"as":"any"}'* ]]
+	[[ "$output" == *'secrets              OPENAI_API_KEY={'*'FOO={'*'"hosts":["x.example.org:443","*.y.example.org:8443"],"as":"any"}'* ]]
 }
 
 @test "config: --secret says what it needs" {

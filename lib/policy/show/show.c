@@ -11,14 +11,22 @@
 #include "policy/model/policy.h"
 #include "shell/judge/ruling.h"
 
-static void put_row(struct ab_buf *b, const char *key, const char *value, const char *from)
+enum { BRIEF_KEY = 20, BRIEF_VALUE = 33, BRIEF_ROOM = 57 };
+
+/* `brief`: within 80 columns unless a value is long; a long origin begins further left. */
+static void put_row(struct ab_buf *b, const char *key, const char *value, const char *from,
+		    bool brief)
 {
 	ab_autofree char *safe = ab_escape(value);
+	int width = brief ? BRIEF_KEY : 24, room = brief ? BRIEF_VALUE : 38;
+	size_t len = from ? strlen(from) : 0;
 
-	if (from && from[0])
-		ab_buf_printf(b, "%-24s %-38s  %s\n", key, safe, from);
+	if (brief && len + BRIEF_VALUE > BRIEF_ROOM)
+		room = len < BRIEF_ROOM ? (int)(BRIEF_ROOM - len) : 0;
+	if (len)
+		ab_buf_printf(b, "%-*s %-*s  %s\n", width, key, room, safe, from);
 	else
-		ab_buf_printf(b, "%-24s %s\n", key, safe);
+		ab_buf_printf(b, "%-*s %s\n", width, key, safe);
 }
 
 static char *make_item_origin(const struct ab_item *item)
@@ -57,6 +65,20 @@ bool ab_policy_has_section(const char *section, const char **ret_near)
 	return false;
 }
 
+static bool is_of_group(const struct ab_item *item)
+{
+	return item->via && item->via[0] == '@';
+}
+
+/* A host of the group that the item before belongs to: the group is one row. */
+static bool is_same_group(const struct ab_value *v, size_t i)
+{
+	const struct ab_item *item = &v->items[i];
+
+	return i > 0 && is_of_group(item) && is_of_group(item - 1) && item->from == item[-1].from &&
+	       strcmp(item->via, item[-1].via) == 0;
+}
+
 static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v, bool changed)
 {
 	const char *key = ab_keys[id].path;
@@ -64,13 +86,16 @@ static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value
 	bool empty = v->all || v->len == 0, first = true;
 
 	if (empty && !(changed && is_from_profile(v->from)))
-		put_row(b, key, v->all ? "all" : "(nothing)", from);
+		put_row(b, key, v->all ? "all" : "(nothing)", from, changed);
 	for (size_t i = 0; !v->all && i < v->len; i++) {
-		ab_autofree char *origin = make_item_origin(&v->items[i]);
+		const struct ab_item *item = &v->items[i];
+		bool group = changed && is_of_group(item);
+		ab_autofree char *origin =
+			group ? ab_origin_text(item->from) : make_item_origin(item);
 
-		if (changed && is_from_profile(v->items[i].from))
+		if (changed && (is_from_profile(item->from) || is_same_group(v, i)))
 			continue;
-		put_row(b, first ? key : "", v->items[i].text, origin);
+		put_row(b, first ? key : "", group ? item->via : item->text, origin, changed);
 		first = false;
 	}
 }
@@ -81,7 +106,7 @@ static char *show_text(const struct ab_policy *p, const struct ab_show_part *par
 	struct ab_buf b = { 0 };
 
 	if (!part->section && !part->changed)
-		put_row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
+		put_row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL, false);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
 		ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
@@ -91,7 +116,8 @@ static char *show_text(const struct ab_policy *p, const struct ab_show_part *par
 		if (ab_key_is_list(&ab_keys[id]))
 			show_list(&b, id, v, part->changed);
 		else if (!part->changed || !is_from_profile(v->from))
-			put_row(&b, get_shown_key(id), ab_value_text(a, id, v), from);
+			put_row(&b, get_shown_key(id), ab_value_text(a, id, v), from,
+				part->changed);
 	}
 	return ab_buf_take(&b);
 }
