@@ -170,8 +170,7 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 		add_row(&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
-	ab_buf_puts(&b, "Nothing was started. A run proves its guarantees when it starts; agentbox "
-			"doctor tries them now.\n");
+	ab_buf_puts(&b, "Nothing was started. To prove the guarantees now: agentbox doctor\n");
 	return ab_buf_take(&b);
 }
 

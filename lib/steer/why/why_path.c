@@ -133,9 +133,7 @@ static void set_denied(const struct question *q, struct ab_why_answer *a, const 
 	bool hidden = strcmp(d->rule, "filesystem.denyRead") == 0;
 	const char *entry = NULL;
 
-	/* "reading is denied" would be odd about a write. */
-	a->text = ab_printf("%s cannot be %s: %s.", q->safe, access,
-			    hidden && strcmp(access, "read") != 0 ? "it is hidden" : d->reason);
+	a->text = ab_printf("%s cannot be %s: %s.", q->safe, access, d->reason);
 	a->rule = d->rule;
 	if (hidden) {
 		id = AB_KEY_DENY_READ;
@@ -180,8 +178,12 @@ static void answer_read(const struct question *q, struct ab_why_answer *a)
 		a->text = ab_printf("%s is a socket of the host, and hidden.", q->safe);
 	} else if (is_missing_denied(q)) {
 		a->rule = "filesystem.denyRead";
-		a->text = ab_printf("%s does not exist; a run denies to read and create it.",
-				    q->safe);
+		a->text = m && m->op == AB_MOUNT_LAYER
+				  ? ab_printf("%s does not exist; if it did, it would be hidden.",
+					      q->safe)
+				  : ab_printf("%s does not exist, and a run can neither create nor "
+					      "read it.",
+					      q->safe);
 	} else if (m && m->op == AB_MOUNT_PRIVATE && !m->path[1]) {
 		a->rule = "filesystem.read";
 		a->text = ab_printf("%s is not visible: filesystem.read does not include it.",

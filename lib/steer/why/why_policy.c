@@ -216,8 +216,10 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 		advise_denied(a, &a->how, &a->advice);
 	if (got->hint[0])
 		add_how(a, "in one run", ab_printf("agentbox run %s -- ...", got->hint));
-	if (got->liftable)
+	if (got->liftable) {
+		add_how(a, "in this project", ab_printf("agentbox allow %s --project", subject));
 		add_how(a, "always", ab_printf("agentbox allow %s --always", subject));
+	}
 }
 
 static bool same_answer(const struct ab_host_answer *a, const struct ab_host_answer *b)
