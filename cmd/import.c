@@ -110,8 +110,7 @@ const struct command command_import = {
 	.summary = "read settings of srt, Claude Code, Codex or nono",
 	.more = "FORMAT is srt, claude-code, codex or nono. Prints the hosts, paths and rules of\n"
 		"FILE as settings of agentbox, and says on standard error, line by line, what\n"
-		"could not be carried over. FILE - is standard input.\n"
-		"Example: agentbox import claude-code ~/.claude/settings.json",
+		"could not be carried over. FILE - is standard input.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_import },

@@ -186,8 +186,7 @@ const struct command command_init = {
 	.summary = "set up a project: detect what it needs, write .agentbox.json",
 	.more = "Looks at the names of lock files, at the git remote, at your registries and at\n"
 		"installed agents; shows a settings file of a few lines, then writes and trusts\n"
-		"it. An existing file is kept: what is missing is shown and added.\n"
-		"Example: agentbox init --print",
+		"it. An existing file is kept: what is missing is shown and added.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_init },
