@@ -86,7 +86,7 @@ void end_progress(const struct long_work *work)
 
 char ask_letter(const char *question, const char *letters)
 {
-	char line[16];
+	char line[16], rest[64];
 	size_t len = strlen(letters);
 
 	for (;;) {
@@ -100,6 +100,9 @@ char ask_letter(const char *question, const char *letters)
 		if (line[0] && line[0] != '\n' && strchr(letters, line[0]) &&
 		    (line[1] == '\n' || line[1] == '\0'))
 			return line[0];
+		/* One wrong answer is asked about once, however long it is. */
+		for (bool ended = strchr(line, '\n'); !ended && fgets(rest, sizeof(rest), stdin);)
+			ended = strchr(rest, '\n');
 	}
 }
 
