@@ -13,9 +13,16 @@ static const struct {
 	{ "files.example.com:443 needs your approval (and 2 more): agentbox watch 7kq2x",
 	  "files.example.com:443 needs your approval (and 2 more): agentbox watch 7kq2x" },
 	{ "[2001:db8::1]:80", "[2001:db8::1]:80" },
-	{ "#(touch x) #{pane} %H", "?(touch x) ?" "?pane? ?H" },
-	{ "<a href=\"x\">&amp;</a>", "?a href?" "?x?" "?" "?amp?" "?" "?a?" },
-	{ "a;b\\c$d`e\n\x1b]0;t\a", "a?b?c?d?e?" "?]0?t?" },
+	{ "#(touch x) #{pane} %H", "?(touch x) ?"
+				   "?pane? ?H" },
+	{ "<a href=\"x\">&amp;</a>", "?a href?"
+				     "?x?"
+				     "?"
+				     "?amp?"
+				     "?"
+				     "?a?" },
+	{ "a;b\\c$d`e\n\x1b]0;t\a", "a?b?c?d?e?"
+				    "?]0?t?" },
 	{ "\xc3\xa9\xff", "???" },
 };
 

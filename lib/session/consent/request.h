@@ -25,7 +25,7 @@ struct ab_request {
 	bool yes;	      /* approve without asking */
 	const char *approver; /* a command to ask instead of a person, or NULL */
 	unsigned approver_ms; /* its timeout; 0: a minute */
-	bool unboxed; /* only judged here: what runs may not be in a box */
+	bool unboxed;	      /* only judged here: what runs may not be in a box */
 	const char *session;  /* the agent's, for answers; NULL: the terminal's */
 	const int *fds;	      /* kept open besides 0-2 */
 	size_t nfds;
