@@ -165,6 +165,7 @@ void ab_registries_faults(const char *group, const char *home, char *const *env,
 		const char *fault = NULL;
 		ab_autoclose int fd = path ? open_registry(path, &fault) : -1;
 
+		(void)fd;
 		if (fault)
 			ab_strv_addf(ret_notes, "%s %s, so its registries are not used", path,
 				     fault);
