@@ -184,7 +184,7 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 		fflush(stdout);
 		if (!may_write(args))
 			return 1;
-		if (ab_hook_apply(plan, &err) < 0)
+		if (ab_hook_apply(&args->input, plan, &err) < 0)
 			return complain(args, &err);
 		printf("%s\n", done);
 	}

@@ -75,7 +75,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 			printf("  %s\n", plan.diff.v[i]);
 		if (!confirm("Install this hook, which runs each command of the agent in the box?"))
 			printf("not installed\n");
-		else if (ab_hook_apply(&plan, &err) < 0)
+		else if (ab_hook_apply(&args->input, &plan, &err) < 0)
 			complain(args, &err);
 		else
 			printf("installed; takes effect when the agent restarts\n");

@@ -181,3 +181,41 @@ err" ]
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .mcpServers.x.args "$HOME/cfg/mcp.json")" = '["run","--","foo"]' ]
 }
+
+@test "a project's settings are not replaced while a run could open the new file" {
+	local pid command elsewhere=$HOME/elsewhere
+
+	jq -n '{mcpServers: {x: {command: "foo"}}}' >.mcp.json
+	cp .mcp.json before
+	mkdir "$elsewhere"
+	echo '{}' >package.json
+	launch run -- bash -c 'touch up; until [ -e go ]; do sleep 0.02; done' >said 2>&1 </dev/null &
+	pid=$!
+	wait_for 30 test -e up
+	for command in "mcp wrap --yes .mcp.json" "hook install claude-code --project --yes" "init --yes" \
+		"config set --project network.allow a.test" "allow a.test --project"; do
+		agentbox $command
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"cannot change files in $PWD"*" while the run "*"can write there"* ]]
+	done
+	[[ "$output" == *"repeat this when the run has ended, or answer [p]roject"* ]]
+	cmp .mcp.json before
+	[ ! -e .agentbox.json ]
+	[ ! -e .claude/settings.json ]
+	# Not in its reach.
+	cp before "$elsewhere/mcp.json"
+	agentbox mcp wrap --yes "$elsewhere/mcp.json"
+	[ "$status" -eq 0 ]
+	touch go
+	wait "$pid"
+	# Nothing that the user asked for was taken for the run's.
+	[[ "$(cat said)" != *quarantine* ]]
+	for command in "mcp wrap --yes .mcp.json" "hook install claude-code --project --yes" \
+		"allow a.test --project" "config set --project network.allow b.test"; do
+		agentbox $command
+		[ "$status" -eq 0 ]
+	done
+	[ "$(jq -c .mcpServers.x.args .mcp.json)" = '["run","--","foo"]' ]
+	[ -e .claude/settings.json ]
+	[ -e .agentbox.json ]
+}

@@ -41,7 +41,8 @@ void ab_hook_reply_fini(struct ab_hook_reply *reply);
  * writes the plan's text, unless the file has changed since.
  */
 struct ab_hook_plan {
-	char *path;	      /* the settings file */
+	char *path;	      /* the settings file; absolute */
+	char *top;	      /* below it no link is followed; NULL: links are the user's own */
 	char *before, *after; /* its text; "": the file does not exist; after NULL: no change */
 	const char *needs;    /* what its user has to do besides, or NULL */
 	struct ab_strv diff;  /* safe to print; empty: no change */
@@ -49,7 +50,9 @@ struct ab_hook_plan {
 
 int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remove,
 		 struct ab_hook_plan *ret, struct ab_error *err);
-int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err);
+/* Refuses while a run can write to the file's folder. */
+int ab_hook_apply(const struct ab_policy_input *input, const struct ab_hook_plan *plan,
+		  struct ab_error *err);
 void ab_hook_plan_fini(struct ab_hook_plan *plan);
 
 /*

@@ -20,6 +20,7 @@
 #include "base/text/textdiff.h"
 #include "session/consent/agent_hook.h"
 #include "session/consent/hook_dialects.h"
+#include "session/state/file_claim.h"
 #include "shell/syntax/quote.h"
 
 enum { SETTINGS_MAX = 4 << 20 };
@@ -307,7 +308,7 @@ int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path, ch
 
 /* A project can come from anybody: its links could lead to one of the user's
  * other files. Links in the home folder are the user's own. */
-static int check_links(const char *path, const char *project, struct ab_error *err)
+int ab_hook_check_links(const char *path, const char *project, struct ab_error *err)
 {
 	ab_autofree char *at = ab_strdup(path);
 	struct stat st;
@@ -339,8 +340,9 @@ int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remov
 	if (!top)
 		return ab_fail(err, AB_EUSAGE, 0, "the home folder is unknown: set HOME");
 	plan.path = ab_path_join(top, project ? d->project_settings : d->settings);
+	plan.top = project ? ab_strdup(top) : NULL;
 	plan.needs = remove ? NULL : d->needs;
-	if ((project && check_links(plan.path, top, err) < 0) ||
+	if ((plan.top && ab_hook_check_links(plan.path, plan.top, err) < 0) ||
 	    ab_hook_read_settings(plan.path, &plan.before, err) < 0 ||
 	    change_settings(d, request, remove, &plan, err) < 0) {
 		ab_hook_plan_fini(&plan);
@@ -378,33 +380,51 @@ static int write_new(const char *path, const char *text, mode_t mode, struct ab_
 	return 0;
 }
 
-int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err)
+/* Under the claim: what was looked at before may have been changed by a box that was active. */
+static int write_plan(const struct ab_hook_plan *plan, const char *claimed, struct ab_error *err)
 {
 	ab_autofree char *now = NULL, *real = NULL;
 	struct stat st;
 	mode_t mode = 0644;
 
-	if (ab_hook_read_settings(plan->path, &now, err) < 0)
+	if ((plan->top && ab_hook_check_links(plan->path, plan->top, err) < 0) ||
+	    ab_hook_read_settings(plan->path, &now, err) < 0)
 		return -1;
-	if (strcmp(now, plan->before) != 0)
+	real = realpath(plan->path, NULL);
+	if (strcmp(now, plan->before) != 0 || strcmp(real ? real : plan->path, claimed) != 0)
 		return ab_fail(err, AB_ECONFIG, 0,
 			       "%s has changed in the meantime; nothing was written", plan->path);
-	if (plan->after[0] && make_folder(plan->path, err) < 0)
-		return -1;
-	/* Settings are often links into a dotfiles folder. */
-	real = realpath(plan->path, NULL);
 	if (!plan->after[0])
-		return unlink(real ? real : plan->path) == 0
+		return unlink(claimed) == 0
 			       ? 0
 			       : ab_fail(err, AB_ESYSTEM, errno, "remove %s", plan->path);
+	if (make_folder(plan->path, err) < 0)
+		return -1;
 	if (real && stat(real, &st) == 0)
 		mode = st.st_mode & 07777;
-	return write_new(real ? real : plan->path, plan->after, mode, err);
+	return write_new(claimed, plan->after, mode, err);
+}
+
+int ab_hook_apply(const struct ab_policy_input *input, const struct ab_hook_plan *plan,
+		  struct ab_error *err)
+{
+	/* Settings are often links into a dotfiles folder. */
+	ab_autofree char *real = realpath(plan->path, NULL);
+	const char *place = real ? real : plan->path;
+	struct ab_file_claim claim;
+	int result;
+
+	if (ab_file_claim_take(input, place, &claim, err) < 0)
+		return -1;
+	result = write_plan(plan, place, err);
+	ab_file_claim_release(&claim);
+	return result;
 }
 
 void ab_hook_plan_fini(struct ab_hook_plan *plan)
 {
 	free(plan->path);
+	free(plan->top);
 	free(plan->before);
 	free(plan->after);
 	ab_strv_fini(&plan->diff);

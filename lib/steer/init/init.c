@@ -22,6 +22,7 @@
 #include "policy/toolchains/registries.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/paths.h"
+#include "session/state/file_claim.h"
 
 enum { CONFIG_MAX = 256 * 1024 };
 
@@ -284,7 +285,7 @@ static int write_beside(int dir, const char *name, const char *text, mode_t mode
 }
 
 /* The rename of a new file fails if another program has made one meanwhile. */
-static int replace_file(int dir, const struct ab_init_plan *plan, struct ab_error *err)
+static int replace_alone(int dir, const struct ab_init_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *beside = NULL;
 	uint64_t nonce = 0;
@@ -304,6 +305,19 @@ static int replace_file(int dir, const struct ab_init_plan *plan, struct ab_erro
 	if (r < 0)
 		unlinkat(dir, beside, 0);
 	return r;
+}
+
+static int replace_file(const struct ab_policy_input *in, int dir, const struct ab_init_plan *plan,
+			struct ab_error *err)
+{
+	struct ab_file_claim claim;
+	int result;
+
+	if (ab_file_claim_take(in, plan->path, &claim, err) < 0)
+		return -1;
+	result = replace_alone(dir, plan, err);
+	ab_file_claim_release(&claim);
+	return result;
 }
 
 /* Only exactly what was shown. */
@@ -343,7 +357,7 @@ int ab_init_create(const struct ab_policy_input *in, const char *text, char **re
 	}
 	plan.path = path;
 	plan.after = (char *)(uintptr_t)text;
-	if (replace_file(dir, &plan, err) < 0)
+	if (replace_file(in, dir, &plan, err) < 0)
 		return -1;
 	*ret_path = ab_take(path);
 	return 0;
@@ -357,7 +371,7 @@ int ab_init_write(const struct ab_policy_input *in, const struct ab_init_plan *p
 
 	if (dir < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", folder);
-	if (replace_file(dir, plan, err) < 0)
+	if (replace_file(in, dir, plan, err) < 0)
 		return -1;
 	return ab_init_trusts(plan) ? record_trust(in, plan, err) : 0;
 }

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/data/buf.h"
 #include "base/data/error.h"
@@ -279,35 +278,23 @@ static int make_text(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *plan,
 
 /* A project can come from anybody, and its links lead anywhere. Links above the current folder, or
  * above a file elsewhere, are the user's own. */
-static int refuse_links(const char *path, struct ab_error *err)
+static int find_file(const char *path, struct ab_hook_plan *ret, struct ab_error *err)
 {
 	ab_autofree char *here = realpath(".", NULL);
-	ab_autofree char *at = here ? ab_path_resolve(path, here, NULL) : NULL;
-	struct stat st;
 
-	if (!at)
-		return ab_fail(err, AB_EUSAGE, 0, "%s is not a path of a file", path);
-	do {
-		char *above = ab_path_parent(at);
-
-		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode)) {
-			free(above);
-			ab_fail(err, AB_EREFUSED, 0, "%s is a symbolic link", at);
-			return ab_hint(err,
-				       "name the file to which it leads, if you trust the link");
-		}
-		free(at);
-		at = above;
-	} while (strlen(at) > strlen(here) && ab_path_within(at, here));
-	return 0;
+	ret->path = here ? ab_path_resolve(path, here, NULL) : NULL;
+	if (!ret->path)
+		return ab_fail(err, AB_EUSAGE, 0, "%s is not the path of a file", path);
+	ret->top = ab_path_within(ret->path, here) ? ab_take(here) : ab_path_parent(ret->path);
+	return ab_hook_check_links(ret->path, ret->top, err);
 }
 
 int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 		     struct ab_strv *ret_notes, struct ab_error *err)
 {
-	struct ab_hook_plan plan = { .path = ab_strdup(wrap->path) };
+	struct ab_hook_plan plan = { 0 };
 
-	if (refuse_links(plan.path, err) < 0 ||
+	if (find_file(wrap->path, &plan, err) < 0 ||
 	    ab_hook_read_settings(plan.path, &plan.before, err) < 0 ||
 	    (!plan.before[0] &&
 	     ab_fail(err, AB_EUSAGE, 0, "%s does not exist, or is empty", plan.path) < 0) ||

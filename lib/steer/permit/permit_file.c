@@ -11,6 +11,7 @@
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "policy/read/settings_file.h"
+#include "session/state/file_claim.h"
 #include "steer/permit/permit_state.h"
 
 void ab_permit_file_fini(struct ab_permit_file *f)
@@ -49,6 +50,24 @@ static int change_user_file(const struct ab_project_file *f, const struct ab_pro
 	return diff->len > before;
 }
 
+/* A run that is active would take a new file for its own, and move it to quarantine. */
+static int change_project_file(struct ab_permit_job *job, struct ab_project_file *f,
+			       const struct ab_project_change *c, struct ab_error *err)
+{
+	struct ab_file_claim claim;
+	int result;
+
+	if (ab_file_claim_take(job->ask->input, f->path, &claim, err) < 0) {
+		if (err->code == AB_EREFUSED)
+			ab_hint(err, "repeat this when the run has ended, or answer [p]roject when "
+				     "it asks");
+		return -1;
+	}
+	result = ab_project_file_change(f, c, &job->ret->diff, err);
+	ab_file_claim_release(&claim);
+	return result;
+}
+
 int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
 			  const char *const keys[2], const char *entry, bool remove,
 			  struct ab_error *err)
@@ -57,6 +76,6 @@ int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
 
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(f->file.path);
-	return f->workspace ? ab_project_file_change(&f->file, &c, &job->ret->diff, err)
+	return f->workspace ? change_project_file(job, &f->file, &c, err)
 			    : change_user_file(&f->file, &c, &job->ret->diff, err);
 }

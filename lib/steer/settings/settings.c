@@ -17,6 +17,7 @@
 #include "policy/read/json_scan.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
+#include "session/state/file_claim.h"
 
 void ab_settings_changed_fini(struct ab_settings_changed *c)
 {
@@ -84,13 +85,30 @@ static bool trust_text(const struct ab_policy_input *in, const char *file, const
 	return done;
 }
 
+static int replace_file(const struct ab_policy_input *in, const char *file, bool project,
+			const char *seen, const char *text, struct ab_strv *diff,
+			struct ab_error *err)
+{
+	struct ab_file_claim claim;
+	int result;
+
+	/* No box can write to the folder of the user's own. */
+	if (!project)
+		return ab_edit_file_replace(in, file, seen, text, diff, err);
+	if (ab_file_claim_take(in, file, &claim, err) < 0)
+		return -1;
+	result = ab_edit_file_replace(in, file, seen, text, diff, err);
+	ab_file_claim_release(&claim);
+	return result;
+}
+
 int ab_settings_save(const struct ab_policy_input *in, const char *file, bool project,
 		     const char *seen, const char *text, struct ab_settings_changed *changed,
 		     struct ab_error *err)
 {
 	bool own = project && is_own(in, file, seen);
 
-	if (ab_edit_file_replace(in, file, seen, text, &changed->diff, err) < 0)
+	if (replace_file(in, file, project, seen, text, &changed->diff, err) < 0)
 		return -1;
 	if (project && changed->diff.len && !(own && trust_text(in, file, text)))
 		ab_strv_addf(&changed->notes,
