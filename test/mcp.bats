@@ -88,6 +88,19 @@ err" ]
 	[ -e "$top/out/z" ]
 }
 
+@test "mcp: timeout_seconds shortens the user's limit, and never extends it" {
+	call 1 run '{"command":"sleep 60","timeout_seconds":30}' >requests
+	agentbox_split mcp serve --timeout 1s <requests
+	[[ "$(said 1)" == "exit status: 124"*"(1s)"* ]]
+	{
+		call 1 run '{"command":"sleep 60","timeout_seconds":1}'
+		call 2 run '{"command":"echo fine"}'
+	} >requests
+	agentbox_split mcp serve --timeout 30s <requests
+	[[ "$(said 1)" == "exit status: 124"*"(1s)"* ]]
+	[[ "$(said 2)" == *fine* ]]
+}
+
 @test "mcp: what is no request is refused, and the next one is answered" {
 	local long
 

@@ -18,6 +18,7 @@ struct ab_request {
 	/* Where the command starts; clean absolute; NULL: in the current folder. Unlike policy.cwd
 	 * it decides nothing about the policy, so it may come from an agent. */
 	const char *start;
+	uint64_t time_ms; /* a time limit that can only shorten the policy's; 0: none */
 	const char *const *argv;
 	size_t argc;
 	const char *script;   /* text for argv's shell, judged in its place; or NULL */

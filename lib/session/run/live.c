@@ -203,18 +203,30 @@ static bool ended_by(int status, int sig)
 	return WIFSIGNALED(status) ? WTERMSIG(status) == sig : WEXITSTATUS(status) == 128 + sig;
 }
 
+static bool is_shortened(const struct run *r)
+{
+	uint64_t ms = r->request->time_ms, limit = r->prepared->policy->limits.timeout_ms;
+
+	return ms && (!limit || ms < limit);
+}
+
+static uint64_t get_time_limit(const struct run *r)
+{
+	return is_shortened(r) ? r->request->time_ms : r->prepared->policy->limits.timeout_ms;
+}
+
 /* A command that a limit ended would otherwise end without a reason. */
 static void explain_end(struct run *r)
 {
 	const struct ab_outcome *o = &r->outcome;
 	const struct ab_limits *limits = &r->prepared->spec.limits;
-	uint64_t timeout_ms = r->prepared->policy->limits.timeout_ms;
 	char limit[48], used[24];
 
 	if (o->timed_out) {
 		ab_fail(&r->ended, AB_ESYSTEM, 0, "the command was ended after its time limit (%s)",
-			ab_format_duration(timeout_ms, limit));
-		ab_hint(&r->ended, "raise it with --timeout or limits.timeout");
+			ab_format_duration(get_time_limit(r), limit));
+		if (!is_shortened(r))
+			ab_hint(&r->ended, "raise it with --timeout or limits.timeout");
 	} else if (o->memory_used) {
 		ab_fail(&r->ended, AB_ESYSTEM, 0,
 			"the command was ended: the box used %s of memory, its limit is %s",
@@ -630,7 +642,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.refusals = r->refusals,
 		.terminal = r->terminal,
 		.streams = &r->streams,
-		.timeout_ms = r->prepared->policy->limits.timeout_ms,
+		.timeout_ms = get_time_limit(r),
 		.holds = begin_command,
 		.arg = r,
 		.box_network = r->box_network,

@@ -80,7 +80,7 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 	/* The sockets visible here are the box's own. */
 	ab_strv_fini(&spec->sockets);
 	memset(spec->host_ns, 0, sizeof(spec->host_ns));
-	if (prepared->policy->limits.timeout_ms)
+	if (prepared->policy->limits.timeout_ms || request->time_ms)
 		request->say(request->arg, AB_SAY_NOTE,
 			     "inside a box, only the outer run's time limit applies");
 	if (prepared->policy->commands.enforce == AB_ENFORCE_CHILDREN)

@@ -32,7 +32,8 @@ static const struct tool {
 	  "denied. Commands that need approval are refused; a human approves them.",
 	  { { "command", TEXT, true, "The text for the shell." },
 	    { "cwd", TEXT, false, "A folder in the workspace; default: the workspace." },
-	    { "timeout_seconds", NUMBER, false, "End the command after this time." } } },
+	    { "timeout_seconds", NUMBER, false,
+	      "End the command after this time; the user's own limit stays." } } },
 	{ "check",
 	  "Judge a command without running it",
 	  "Show how the policy would judge a shell command: allow, sandboxed, escalated (needs "

@@ -140,9 +140,8 @@ static void run_command(const struct ab_policy_input *input, json_t *arguments,
 	const char *argv[] = { access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh", "-c",
 			       get_text(arguments, "command") };
 	json_t *seconds = json_object_get(arguments, "timeout_seconds");
-	struct ab_setting *settings = ab_alloc((input->nsettings + 1) * sizeof(*settings));
 	ab_autobuf struct ab_buf said = { 0 };
-	ab_autofree char *cwd = NULL, *limit = NULL;
+	ab_autofree char *cwd = NULL;
 	struct ab_request request = { .policy = *input,
 				      .argv = argv,
 				      .argc = AB_COUNT(argv),
@@ -153,27 +152,18 @@ static void run_command(const struct ab_policy_input *input, json_t *arguments,
 	struct ab_error err = { 0 };
 	int status = 1;
 
-	if (input->nsettings)
-		memcpy(settings, input->settings, input->nsettings * sizeof(*settings));
-	request.policy.settings = settings;
-	if (seconds) {
-		limit = ab_printf("%ds", (int)json_integer_value(seconds));
-		settings[request.policy.nsettings++] = (struct ab_setting){
-			.key = "limits.timeout", .value = limit, .origin = "timeout_seconds"
-		};
-	}
 	if (seconds &&
 	    (json_integer_value(seconds) < 1 || json_integer_value(seconds) > SECONDS_MAX))
 		ab_fail(&err, AB_EUSAGE, 0, "timeout_seconds must be from 1 to %d", SECONDS_MAX);
 	else if (find_folder(input, get_text(arguments, "cwd"), &cwd, &err) == 0) {
 		request.start = cwd;
+		request.time_ms = (uint64_t)json_integer_value(seconds) * 1000;
 		if (ab_run_in_child(&request, AB_MCP_TEXT_MAX, &run, &status, &err) == 0)
 			write_run(&run, &said, status, ret);
 		ab_child_run_fini(&run);
 	}
 	if (err.text[0])
 		fail_tool(ret, &err);
-	free(settings);
 }
 
 static void check_command(const struct ab_policy_input *input, json_t *arguments,
