@@ -22,6 +22,7 @@
 #include "policy/layers/layers.h"
 #include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
+#include "policy/values/paths.h"
 
 enum { LOCK_MS = 5000, LOCK_STEP_MS = 10, TRIES = 5 };
 
@@ -39,11 +40,25 @@ struct edit {
 	bool exists;
 };
 
+/* A project can come from anybody: its file is read and replaced where it is named. */
+static int find_project_file(struct edit *e, const char *path, struct ab_error *err)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	ab_autofree char *folder = realpath(parent, NULL);
+
+	if (!folder)
+		return ab_fail(err, AB_ECONFIG, errno, "%s", e->name);
+	e->real = ab_path_join(folder, AB_PROJECT_CONFIG);
+	return 0;
+}
+
 /* Where the file is or will be. */
 static int find_file(struct edit *e, const char *path, struct ab_error *err)
 {
 	struct stat st;
 
+	if (strcmp(ab_path_name(path), AB_PROJECT_CONFIG) == 0)
+		return find_project_file(e, path, err);
 	e->real = realpath(path, NULL);
 	if (e->real)
 		return 0;

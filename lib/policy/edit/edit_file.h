@@ -4,7 +4,7 @@
  * policy/edit/json_edit.h for a file on disk. The file is replaced atomically with text
  * that was checked to be valid settings, or not at all; a change by another
  * program at the same time is not lost. A symbolic link stays: its target is
- * replaced. The mode is kept; a new file has 0600, a new folder 0700.
+ * replaced; but a link in place of a project's file (.agentbox.json) is refused. The mode is kept; a new file has 0600, a new folder 0700.
  *
  * A file of another user, or one that others may write, is refused.
  */

@@ -85,13 +85,15 @@ static int edit_trusted(const struct ab_project_file *file, const struct ab_proj
 			char *expected, struct ab_strv *diff, struct ab_error *err)
 {
 	struct ab_error none = { 0 };
+	bool had;
 
 	if (record_text(file, expected, err) < 0)
 		return -1;
 	if (edit(file, c, diff, err) == 0)
 		return check_written(file, expected, err);
-	if (file->text)
-		(void)record_text(file, file->text, &none);
+	/* Another program could write that text later. */
+	if (!file->text || record_text(file, file->text, &none) < 0)
+		(void)ab_trust_revoke(&file->in, NULL, &had, &none);
 	return -1;
 }
 
