@@ -716,6 +716,22 @@ accepted()
 	[[ "$output" == *"node "*"(detected here)"*"@npm"* ]]
 }
 
+@test "config: a denied registry file is not shown in part, however it is denied" {
+	mkdir "$HOME/.config/pip" -p
+	echo registry=https://npm.example/ >"$HOME/.npmrc"
+	printf '[global]\nindex-url = https://pip.example/simple\n' >"$HOME/.config/pip/pip.conf"
+	echo 'cat ~/.npmrc ~/.config/pip/pip.conf' >show.sh
+	user '{ "network": { "allow": ["@npm", "@pypi"] }, "filesystem": { "home": "private" } }'
+	agentbox run -- sh show.sh
+	[[ "$output" == *npm.example*pip.example* ]]
+	agentbox run --deny-read '~/.npm*' --deny-read '~/.config/p?p' -- sh show.sh
+	[ "$status" -ne 0 ]
+	[[ "$output" != *.example* ]]
+	managed '{ "managed": { "filesystem": { "denyRead": ["~/.npm*"] } } }' run -- sh show.sh
+	[[ "$output" != *npm.example* ]]
+	[[ "$output" == *pip.example* ]]
+}
+
 @test "config: a box does not choose the hosts of the next run by a registry file" {
 	mkdir -p "$HOME/.cargo" "$HOME/.m2" conf
 	printf '[source.m]\nregistry = "https://good.example/"\n' >"$HOME/.cargo/config.toml"

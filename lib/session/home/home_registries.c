@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/error.h"
 #include "base/data/mem.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/plan/spec.h"
+#include "workspace/tree/glob.h"
+#include "workspace/tree/guard.h"
 
 /* Does the plan leave the path out of the box? A mask counts if it is for this very file: whoever
  * hides a folder wants everything in it hidden. */
@@ -29,16 +32,15 @@ static bool has_file(const struct ab_spec *spec, const char *path)
 	return false;
 }
 
-static void show_file(const struct ab_policy *policy, struct ab_spec *spec,
-		      struct ab_registry_view *view)
+static void show_file(struct ab_spec *spec, struct ab_registry_view *view,
+		      const struct ab_guard *closed, size_t nclosed)
 {
 	ab_autofree char *real = realpath(view->path, NULL);
 	size_t len = strlen(view->text);
 	struct ab_file *f;
 
 	if (!real || !is_hidden(spec, real) || has_file(spec, real) ||
-	    ab_strv_has(&policy->fs.deny_read_own, view->path) ||
-	    ab_strv_has(&policy->fs.deny_read_own, real))
+	    ab_guards_cover(closed, nclosed, real))
 		return;
 	f = ab_spec_add_file(spec, ab_take(real), ab_take(view->text), len);
 	f->over_mask = true;
@@ -46,12 +48,17 @@ static void show_file(const struct ab_policy *policy, struct ab_spec *spec,
 
 void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
 {
-	for (size_t i = 0; i < policy->net.groups.len; i++) {
-		struct ab_registry_views views = { 0 };
+	struct ab_registry_views views = { 0 };
+	struct ab_guard *closed = NULL;
+	struct ab_error unused = { 0 };
+	size_t n = 0;
 
+	for (size_t i = 0; i < policy->net.groups.len; i++)
 		ab_registries_views(policy->net.groups.v[i], policy->home, env, &views);
-		for (size_t k = 0; k < views.len; k++)
-			show_file(policy, spec, &views.v[k]);
-		ab_registry_views_fini(&views);
-	}
+	/* What a person or the administrator denies stays closed; if that is not known, all of them. */
+	if (views.len && ab_expand_deny(&policy->fs.deny_read_own, &closed, &n, &unused) == 0)
+		for (size_t i = 0; i < views.len; i++)
+			show_file(spec, &views.v[i], closed, n);
+	ab_guards_free(closed, n);
+	ab_registry_views_fini(&views);
 }
