@@ -481,6 +481,37 @@ static void test_late_ports(void)
 	reset();
 }
 
+/* "~" is not what HOME says. */
+static void test_home(void)
+{
+	struct ab_policy *p;
+
+	manage("\"filesystem\":{\"denyRead\":[\"~/hidden\"],\"denyWrite\":[\"~/ro\"],"
+	       "\"write\":{\"only\":[\"~/work\"]}}");
+	make_dir("account/work");
+	input.account_home = at("account");
+	add_flag("filesystem.write", at("home/work"), "--write");
+	add_flag("filesystem.write", at("account/work"), "--write");
+	p = load();
+	ok(p && ab_strv_has(&p->fs.deny_read, at("account/hidden")) &&
+		   ab_strv_has(&p->fs.deny_write, at("account/ro")),
+	   "another HOME does not move what is denied: %s", error.text);
+	ok(p && ab_strv_has(&p->fs.deny_read, at("home/hidden")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/ro")),
+	   "and there it is denied, too");
+	is_str(p ? value_of(p, "filesystem.write") : "", at("account/work"),
+	       "what can be allowed does not move with it");
+	ab_policy_free(p);
+	reset();
+	manage("\"filesystem\":{\"denyRead\":[\"~/hidden\"],\"write\":{\"only\":[\"~/work\"]}}");
+	input.account_home = at("home");
+	p = load();
+	is_str(p ? value_of(p, "filesystem.write") : error.text, at("home/work"),
+	       "with the account's own home it is allowed");
+	ab_policy_free(p);
+	reset();
+}
+
 static void test_environment(void)
 {
 	ab_autostrv struct ab_strv caller = { 0 }, env = { 0 };
@@ -643,6 +674,7 @@ int main(void)
 	test_presets();
 	test_learning();
 	test_late_ports();
+	test_home();
 	test_environment();
 	test_commands();
 	test_http();

@@ -267,6 +267,16 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 	return 0;
 }
 
+/* The home of the account, in the arena; NULL: it is not known. */
+static const char *find_account_home(struct ab_load *l)
+{
+	ab_autofree char *home =
+		l->in->account_home ? ab_strdup(l->in->account_home) : ab_account_home(getuid());
+	ab_autofree char *clean = home ? ab_path_resolve(home, "/", NULL) : NULL;
+
+	return clean ? ab_arena_dup(l->arena, clean) : NULL;
+}
+
 static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, const char *path,
 		      const char *text, size_t len, struct ab_config *ret,
 		      struct ab_config *ret_managed)
@@ -276,6 +286,8 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 	struct ab_context ctx = make_context(l);
 
 	ctx.untrusted = !trusted;
+	if (ret_managed && memchr(text, '~', len))
+		ctx.account = find_account_home(l);
 	ab_settings_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
 			       ret_managed, &problems);
 	return problems.wrong.len ? ab_settings_file_fail(&problems, l->err) : 0;

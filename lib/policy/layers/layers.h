@@ -47,9 +47,10 @@ struct ab_setting {
 };
 
 struct ab_policy_input {
-	const char *cwd;			  /* clean absolute */
-	const char *home;			  /* clean absolute, or NULL */
-	char *const *environ;			  /* the caller's */
+	const char *cwd;	  /* clean absolute */
+	const char *home;	  /* clean absolute, or NULL */
+	const char *account_home; /* for "~" in managed settings; NULL: that of /etc/passwd */
+	char *const *environ;	  /* the caller's */
 	const char *workspace, *profile, *config; /* flags, or NULL */
 	/* The file of the program that will run, or NULL. In the workspace it says
 	 * nothing: a box could have put it there. */

@@ -70,11 +70,13 @@ struct ab_config {
 /* How the values of one source are read. */
 struct ab_context {
 	struct ab_arena *arena;
-	const char *base;     /* relative paths start here */
-	const char *home;     /* or NULL */
-	bool follows;	      /* base is the workspace */
-	bool builtin;	      /* clean constant texts */
-	bool untrusted;	      /* compile no regular expression */
+	const char *base; /* relative paths start here */
+	const char *home; /* or NULL */
+	const char
+		*account; /* the user's home that no variable changes, for managed paths; or NULL */
+	bool follows;	  /* base is the workspace */
+	bool builtin;	  /* clean constant texts */
+	bool untrusted;	  /* compile no regular expression */
 	char *const *environ; /* for host groups */
 };
 

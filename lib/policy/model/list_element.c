@@ -90,12 +90,37 @@ static int put_path(const struct ab_context *ctx, struct ab_value *v, const char
 	return 0;
 }
 
+/* A user who sets HOME moves what "~" means. In a managed list that allows, it is the home of the
+ * account instead; in one that forbids, both count. */
+static struct ab_context bind_home(const struct ab_context *ctx, const struct ab_origin *from)
+{
+	struct ab_context bound = *ctx;
+
+	if (from->layer == AB_LAYER_MANAGED && ctx->account)
+		bound.home = ctx->account;
+	return bound;
+}
+
+static int put_denied(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		      const char *mark, const struct ab_origin *from, struct ab_complaint *why)
+{
+	struct ab_context bound = bind_home(ctx, from);
+
+	if (put_path(&bound, v, text, mark, from, why) < 0)
+		return -1;
+	if (text[0] != '~' || !ctx->home || strcmp(bound.home, ctx->home) == 0)
+		return 0;
+	return put_path(ctx, v, text, mark, from, why);
+}
+
 static int put_root(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		    const struct ab_origin *from, struct ab_complaint *why)
 {
+	struct ab_context bound = bind_home(ctx, from);
+
 	if (strpbrk(text, "*?"))
 		return ab_complaint_value(why, text, "is a pattern", "name the folder");
-	return put_path(ctx, v, text, "", from, why);
+	return put_path(&bound, v, text, "", from, why);
 }
 
 static int put_read(const struct ab_context *ctx, struct ab_value *v, const char *text,
@@ -124,7 +149,7 @@ static int put_pattern(const struct ab_context *ctx, struct ab_value *v, const c
 {
 	bool back = text[0] == '!';
 
-	return put_path(ctx, v, text + back, back ? "!" : "", from, why);
+	return put_denied(ctx, v, text + back, back ? "!" : "", from, why);
 }
 
 static bool has_dotdot(const char *s)
@@ -148,7 +173,7 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v, const char
 	ab_autofree char *path = NULL;
 
 	if (ab_is_path_not_name(name))
-		return put_path(ctx, v, name, back ? "!" : "", from, why);
+		return put_denied(ctx, v, name, back ? "!" : "", from, why);
 	if (ctx->builtin) {
 		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
 		return 0;

@@ -1,8 +1,11 @@
 #include "policy/values/paths.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/system/path.h"
 
 const char *ab_environ_get(char *const *environ, const char *name)
@@ -40,4 +43,34 @@ char *ab_state_dir(char *const *environ, const char *home, const char *cwd)
 char *ab_config_dir(char *const *environ, const char *home)
 {
 	return make_path(ab_environ_get(environ, "XDG_CONFIG_HOME"), home, ".config");
+}
+
+/* Parsed here: the C library's way (NSS) loads shared objects, which a static program must not do. */
+char *ab_account_home(uid_t uid)
+{
+	ab_autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
+		return NULL;
+	/* name:password:uid:gid:comment:home:shell */
+	for (char *line = text; *line;) {
+		char *next = line + strcspn(line, "\n");
+		char *field[7] = { line };
+		size_t n = 1;
+
+		if (*next)
+			*next++ = '\0';
+		for (char *p = line; *p && n < AB_COUNT(field); p++)
+			if (*p == ':') {
+				*p = '\0';
+				field[n++] = p + 1;
+			}
+		if (n == AB_COUNT(field) && field[5][0] == '/' &&
+		    strtoul(field[2], NULL, 10) == uid)
+			return ab_strdup(field[5]);
+		line = next;
+	}
+	return NULL;
 }

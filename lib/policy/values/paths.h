@@ -1,10 +1,12 @@
 #ifndef AB_POLICY_VALUES_PATHS_H
 #define AB_POLICY_VALUES_PATHS_H
 /*
- * The folders of agentbox's own files, from the caller's environment. Pure. The
- * results are clean and absolute, or NULL if neither a variable nor a home says
- * where. A variable that is not an absolute path counts as unset.
+ * The folders of agentbox's own files, from the caller's environment. Pure, except
+ * for ab_account_home(). The results are clean and absolute, or NULL if neither a
+ * variable nor a home says where. A variable that is not an absolute path counts as
+ * unset.
  */
+#include <sys/types.h>
 
 /* The value of a variable in an environ-like list, or NULL. */
 const char *ab_environ_get(char *const *environ, const char *name);
@@ -14,6 +16,9 @@ const char *ab_environ_get(char *const *environ, const char *name);
 char *ab_state_dir(char *const *environ, const char *home, const char *cwd);
 /* $XDG_CONFIG_HOME/agentbox, ~/.config/agentbox. */
 char *ab_config_dir(char *const *environ, const char *home);
+
+/* The home folder of this user in /etc/passwd, as it is written there; NULL: the user is not in it. */
+char *ab_account_home(uid_t uid);
 
 #define AB_SYSTEM_CONFIG "/etc/agentbox/config.json"
 #define AB_PROJECT_CONFIG ".agentbox.json"

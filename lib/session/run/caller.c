@@ -1,7 +1,6 @@
 #include "session/run/caller.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,42 +10,10 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
 #include "policy/model/keys.h"
 #include "policy/values/paths.h"
-
-/* The home folder from /etc/passwd, parsed here: the C library's way (NSS) loads shared objects,
- * which a static program must not do. */
-static char *read_passwd_home(uid_t uid)
-{
-	ab_autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	ab_autofree char *text = NULL;
-	size_t len;
-
-	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
-		return NULL;
-	/* name:password:uid:gid:comment:home:shell */
-	for (char *line = text; *line;) {
-		char *next = line + strcspn(line, "\n");
-		char *field[7] = { line };
-		size_t n = 1;
-
-		if (*next)
-			*next++ = '\0';
-		for (char *p = line; *p && n < AB_COUNT(field); p++)
-			if (*p == ':') {
-				*p = '\0';
-				field[n++] = p + 1;
-			}
-		if (n == AB_COUNT(field) && field[5][0] == '/' &&
-		    strtoul(field[2], NULL, 10) == uid)
-			return ab_strdup(field[5]);
-		line = next;
-	}
-	return NULL;
-}
 
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 {
@@ -59,7 +26,7 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 		return ab_hint(err, "it may have been removed; cd to another folder");
 	}
 	if (!home || home[0] != '/')
-		home = passwd = read_passwd_home(getuid());
+		home = passwd = ab_account_home(getuid());
 	input->environ = environ;
 	input->cwd = ab_strdup(cwd);
 	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;
