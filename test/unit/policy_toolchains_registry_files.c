@@ -25,8 +25,23 @@ static const struct {
 	  "registry=https://npm.example/${NPM_TOKEN}/\n"
 	  "@a:registry=https://npm.example/ghp_0123456789012345678901234567890123456789/\n"
 	  "@c:registry=https://npm.example/aaaa1111bbbb2222cccc/org/npm/\n"
-	  "@b:registry=${X}\n",
+	  "@b:registry=${X}\n"
+	  "@d:registry=https://npm.example/550e8400-e29b-41d4-a716-446655440000/npm/\n"
+	  "@e:registry=https://npm.example/abcdabcd-abcd-abcd-abcd-abcdabcdabcd/npm/\n"
+	  "@f:registry=https://npm.example/abcdefghijklmnopq/x/\n"
+	  "@g:registry=https://npm.example/t/a1b2c3d4e5f6-g7h8i9j0k1l2/\n"
+	  "@h:registry=https://npm.example/t/a1b2c3.d4e5f6~g7h8i9\n",
 	  "", "" },
+	{ "npm: ordinary names stay", ab_registry_npmrc,
+	  "registry=https://npm.example/artifactory/api/npm/npm-virtual-release-2024-01/\n"
+	  "@a:registry=https://npm.example/api/v4/projects/12345678/packages/npm/\n"
+	  "@b:registry=https://npm.example/our_private_registry/java17-boot3.2/\n",
+	  "registry=https://npm.example/artifactory/api/npm/npm-virtual-release-2024-01/\n"
+	  "@a:registry=https://npm.example/api/v4/projects/12345678/packages/npm/\n"
+	  "@b:registry=https://npm.example/our_private_registry/java17-boot3.2/\n",
+	  "https://npm.example/artifactory/api/npm/npm-virtual-release-2024-01/ "
+	  "https://npm.example/api/v4/projects/12345678/packages/npm/ "
+	  "https://npm.example/our_private_registry/java17-boot3.2/" },
 	{ "yarn: the server, and scopes", ab_registry_yarnrc,
 	  "nodeLinker: node-modules\nnpmRegistryServer: \"https://npm.example/\"\nnpmAuthToken: npm_abc\n"
 	  "npmScopes:\n  corp:\n    npmRegistryServer: https://c.example/r\n    npmAuthToken: npm_abc\n"

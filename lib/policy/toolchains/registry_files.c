@@ -26,19 +26,50 @@ static bool has_only(const char *s, size_t len, const char *more)
 	return true;
 }
 
-/* A long part of a path that mixes letters and digits: some registries have a token there. */
-static bool has_random_part(const char *path, size_t len)
+/* "550e8400-e29b-41d4-a716-446655440000" */
+static bool is_uuid(const char *s, size_t len)
+{
+	enum { UUID_LEN = 36 };
+
+	for (size_t i = 0; len == UUID_LEN && i < len; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? s[i] != '-' : ab_hex(s[i]) < 0)
+			return false;
+	}
+	return len == UUID_LEN;
+}
+
+/* Does a name between slashes look like a token? Some registries have one there. It is a UUID, a long
+ * word without a digit or a separator, or words with digits that are long together: a token may have
+ * separators, and ordinary names have numbers, but short ones. */
+static bool is_random_name(const char *s, size_t len)
 {
 	enum { RANDOM_MIN = 16 };
+	size_t mixed = 0;
 
-	for (const char *end = path + len; path < end; path++) {
-		size_t n = 0, digits = 0;
+	for (size_t i = 0; i < len; i++) {
+		size_t start = i, digits = 0, joints = 0;
 
-		while (path + n < end && (ab_is_alnum(path[n]) || path[n] == '_')) {
-			digits += ab_is_digit(path[n]);
-			n++;
+		for (; i < len && (ab_is_alnum(s[i]) || s[i] == '_'); i++) {
+			digits += ab_is_digit(s[i]);
+			joints += s[i] == '_';
 		}
-		if (n >= RANDOM_MIN && digits >= 2)
+		if (digits)
+			mixed += i - start;
+		else if (!joints && i - start >= RANDOM_MIN)
+			return true;
+	}
+	return mixed >= RANDOM_MIN || is_uuid(s, len);
+}
+
+static bool has_random_part(const char *path, size_t len)
+{
+	for (const char *end = path + len; path < end; path++) {
+		const char *slash = memchr(path, '/', (size_t)(end - path));
+		size_t n = (size_t)((slash ? slash : end) - path);
+
+		if (is_random_name(path, n))
 			return true;
 		path += n;
 	}
