@@ -894,6 +894,26 @@ managed()
 	[ "$status" -eq 0 ]
 }
 
+@test "managed settings: nothing is said to be allowed that they leave out" {
+	local text='{ "managed": { "network": { "allow": { "only": ["a.example"] } },
+		"filesystem": { "write": { "only": ["'"$WORKSPACE"'", "'"$HOME"'/fine"] } } } }'
+	mkdir "$HOME/data" "$HOME/fine"
+	managed "$text" allow evil.example --always
+	[[ "$output$stderr" != *"in every run"* ]]
+	managed "$text" allow a.example --always
+	[ "$status" -eq 0 ]
+	[[ "$output$stderr" == *"a.example is allowed in every run from now on"* ]]
+	managed "$text" allow "$HOME/data" --always
+	[[ "$output$stderr" != *"in every run"* ]]
+	managed "$text" allow "$HOME/data"
+	managed "$text" allow "$HOME/fine"
+	managed "$text" run -- sh -c ': >~/fine/x; : >~/data/x'
+	[ -e "$HOME/fine/x" ]
+	[ ! -e "$HOME/data/x" ]
+	[[ "$stderr" == *"$HOME/fine is writable for this run (allowed earlier)"* ]]
+	[[ "$stderr" != *"$HOME/data is writable"* ]]
+}
+
 @test "managed settings: no other file has the section, and the file must be root's" {
 	user '{ "managed": { "limits": { "timeout": "none" } } }'
 	agentbox config show

@@ -242,6 +242,19 @@ static bool writes_to_layers(const struct ab_policy *p)
 	       strcmp(p->fs.write.v[0], p->workspace) == 0;
 }
 
+bool ab_policy_held_back(const struct ab_policy *p, const char *key, const char *element)
+{
+	/* As policy/layers/managed.c writes them. */
+	ab_autofree char *left_out = ab_printf("%s leaves out %s (", key, element);
+	ab_autofree char *overridden = ab_printf("%s: %s stays ", key, element);
+
+	for (size_t i = 0; i < p->attempts.len; i++)
+		if (strncmp(p->attempts.v[i], left_out, strlen(left_out)) == 0 ||
+		    strncmp(p->attempts.v[i], overridden, strlen(overridden)) == 0)
+			return true;
+	return false;
+}
+
 void ab_policy_review_commands(struct ab_policy *p)
 {
 	if (writes_to_layers(p))

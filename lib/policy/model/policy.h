@@ -224,6 +224,8 @@ struct ab_policy {
 };
 
 void ab_policy_free(struct ab_policy *policy);
+/* Did the managed settings leave this element of a list out, or override it? */
+bool ab_policy_held_back(const struct ab_policy *policy, const char *key, const char *element);
 /* For a run: if it writes to the reviewed workspace only, rules that guard the host's files have
  * nothing to guard. */
 void ab_policy_review_commands(struct ab_policy *policy);

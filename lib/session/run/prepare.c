@@ -738,6 +738,14 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
 		return -1;
+	for (size_t i = 0; i < p->next.write.len; i++) {
+		const char *path = p->next.write.v[i];
+
+		if (ab_strv_has(&p->policy->fs.write, path) &&
+		    !ab_policy_held_back(p->policy, "filesystem.write", path))
+			ab_strv_addf(&p->notes, "%s is writable for this run (allowed earlier)",
+				     path);
+	}
 	/* Another box that can write there could turn it into a link between our checks. */
 	p->policy->fs.write_itself = p->next.write;
 	return 0;

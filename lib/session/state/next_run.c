@@ -280,9 +280,6 @@ void ab_next_run_take(const struct ab_policy_input *in, int64_t now, struct ab_n
 			     err.text);
 		ab_strv_fini(&next.write);
 	}
-	for (size_t i = 0; i < next.write.len; i++)
-		ab_strv_addf(notes, "%s is writable for this run (allowed earlier)",
-			     next.write.v[i]);
 	if (next.write.len == 0)
 		ab_next_run_fini(&next);
 	*ret = next;

@@ -119,7 +119,11 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 		ab_strv_addf(&job->ret->notes, "%s", err.text);
 		return;
 	}
-	if (!is_in_force(policy, key, element))
+	if (ab_policy_held_back(policy, key, element))
+		ab_strv_addf(&job->ret->notes,
+			     "it has no effect: the managed settings do not permit it; ask the "
+			     "administrator of this machine");
+	else if (!is_in_force(policy, key, element))
 		note_origin(job, policy, key, true);
 	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
 		note_denied(job, policy, element);
@@ -132,12 +136,29 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 	ab_policy_free(policy);
 }
 
-static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f,
+static bool is_held_back(struct ab_permit_job *job, const char *key, const char *element)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_error none = { 0 };
+	struct ab_policy *policy;
+	bool held;
+
+	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
+		return false;
+	held = ab_policy_held_back(policy, key, element);
+	ab_policy_free(policy);
+	return held;
+}
+
+static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f, const char *key,
 		       const char *element)
 {
 	ab_autofree char *where = f->workspace ? ab_printf(" in %s", f->workspace) : ab_strdup("");
 
-	if (job->ret->path)
+	if (is_held_back(job, key, element))
+		ab_strv_addf(&job->ret->said, "%s was added to %s of %s", element, key,
+			     f->file.path);
+	else if (job->ret->path)
 		ab_strv_addf(&job->ret->said,
 			     "%s is writable in every run%s from now on; a running box cannot be "
 			     "given more access",
@@ -337,7 +358,7 @@ int ab_permit_always(struct ab_permit_job *job, const char *key, const char *ele
 		spelled = spell_element(&f, element);
 		if (ab_permit_file_change(job, &f, names.keys, spelled, false, err) < 0)
 			return -1;
-		say_always(job, &f, element);
+		say_always(job, &f, key, element);
 	}
 	note_effect(job, key, element);
 	return 0;
