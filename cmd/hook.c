@@ -40,6 +40,28 @@ static const struct option options_survey[] = {
 	{ 0 },
 };
 
+/* Such that take_long() reads the same again: the value of --review and the value "--" only count
+ * behind "=", and that of --read has become an exception. */
+static void add_option(const struct args *args, const char *flag, const char *value,
+		       struct ab_strv *options)
+{
+	const char *name = flag + strlen("--");
+	const struct option *o = find_option(args->command, name, strlen(name), 0);
+
+	if (!value) {
+		ab_strv_add(options, flag);
+		return;
+	}
+	if (o && o->kind == OPT_OPEN)
+		value++;
+	if ((o && o->kind == OPT_SWITCH) || strcmp(value, "--") == 0) {
+		ab_strv_addf(options, "%s=%s", flag, value);
+		return;
+	}
+	ab_strv_add(options, flag);
+	ab_strv_add(options, value);
+}
+
 /*
  * The policy options as given, for the `run` command in the hook's reply. Paths become
  * absolute: an agent changes folders, and a box may have chosen what is there.
@@ -59,15 +81,10 @@ void collect_policy_options(struct args *args, struct ab_strv *options)
 	args->values[ID_CONFIG] = args->input.config;
 	args->values[ID_WORKSPACE] = args->input.workspace;
 	for (size_t i = 0; i < AB_COUNT(others); i++)
-		if (given(args, others[i].id)) {
-			ab_strv_add(options, others[i].flag);
-			ab_strv_add(options, args->values[others[i].id]);
-		}
-	for (size_t i = 0; i < args->input.nsettings; i++) {
-		ab_strv_add(options, args->settings[i].origin);
-		if (args->settings[i].value)
-			ab_strv_add(options, args->settings[i].value);
-	}
+		if (given(args, others[i].id))
+			add_option(args, others[i].flag, args->values[others[i].id], options);
+	for (size_t i = 0; i < args->input.nsettings; i++)
+		add_option(args, args->settings[i].origin, args->settings[i].value, options);
 }
 
 static char *read_event(size_t *ret_len)

@@ -574,7 +574,42 @@ path()
 	echo '{"mcpServers":{"x":{"command":"server"}}}' >servers.json
 	agentbox mcp wrap --yes --workspace . --write out servers.json
 	[ "$status" -eq 0 ]
-	[[ "$(jq -r '.mcpServers.x.args | join(" ")' servers.json)" == "run --workspace"[\ =]"$WORKSPACE --write"[\ =]"$WORKSPACE/out -- server" ]]
+	[[ "$(jq -r '.mcpServers.x.args | join(" ")' servers.json)" == "run --workspace $WORKSPACE --write $WORKSPACE/out -- server" ]]
+}
+
+@test "hook: what runs instead has the options that were judged by" {
+	mkdir -p "$HOME/hidden" "$HOME/.config/agentbox"
+	echo shown >"$HOME/hidden/x"
+	echo '{"filesystem":{"denyRead":["~/hidden"]}}' >"$HOME/.config/agentbox/config.json"
+	# as OPTION...: the rewritten command, executed.
+	as()
+	{
+		hook claude-code "touch made; cat ~/hidden/x" "$@"
+		[ "$(claude updatedInput.command)" != null ]
+		rm -f made
+		run timeout 60 bash -c "$(claude updatedInput.command)"
+	}
+	as --read "$HOME/hidden" --unknown deny
+	[[ "$output" == *shown* ]]
+	[ -e made ]
+	as --unknown deny
+	[[ "$output" != *shown* ]]
+	[ -e made ]
+	as --read-only --unknown deny
+	[ ! -e made ]
+	[[ "$output" == *made* ]]
+	as --review --unknown deny
+	[[ "$output" != *"command not found"* ]]
+	[ ! -e made ]
+	as --review=auto --unknown deny
+	[[ "$output" != *"command not found"* ]]
+	hook claude-code 'echo "$A"' --env 'A=--b c'
+	run timeout 60 bash -c "$(claude updatedInput.command)"
+	[ "$output" = "--b c" ]
+	# mcp wrap hands on the same words.
+	echo '{"mcpServers":{"x":{"command":"server"}}}' >servers.json
+	agentbox mcp wrap --yes --review --read "$HOME/hidden" servers.json
+	[ "$(jq -c '.mcpServers.x.args' servers.json)" = "[\"run\",\"--review=true\",\"--read\",\"$HOME/hidden\",\"--\",\"server\"]" ]
 }
 
 @test "hook install: a project's links are not followed" {
