@@ -269,10 +269,11 @@ static void print_list(const struct ab_hook_states *states)
 		const struct ab_hook_state *s = &states->v[i];
 		ab_autofree char *path = ab_escape(s->path);
 
-		if (s->project && !s->installed)
+		if (s->project && !s->installed && !s->partial)
 			continue;
 		printf("%-12s %-14s %s\n", s->agent,
 		       s->installed	? "installed"
+		       : s->partial	? "incomplete"
 		       : s->lacking.len ? "unreadable"
 					: "not installed",
 		       path);

@@ -765,6 +765,36 @@ path()
 	[[ "$output" == *"is not denied"* ]]
 }
 
+@test "hook list, status: a hook that the agent does not call for every tool is not installed" {
+	local settings=$HOME/.claude/settings.json change
+
+	agentbox hook install --yes claude
+	agentbox hook status claude
+	[ "$status" -eq 0 ]
+	cp "$settings" "$TEST_DIR/good"
+	for change in '.hooks = {SessionEnd: .hooks.PreToolUse}' 'del(.hooks.PermissionRequest)' \
+		'.hooks.PreToolUse[0].matcher = "NoSuchTool"' '.hooks.PreToolUse[0].hooks[0].type = "prompt"' \
+		'.hooks.PreToolUse[0].hooks[0].async = true'; do
+		jq "$change" "$TEST_DIR/good" >"$settings"
+		agentbox hook status claude
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"does not call it for every "*" event"* ]]
+		[[ "$output" != *"It is in the settings"* ]]
+		agentbox hook list
+		[[ "$output" == *"claude-code  incomplete"* ]]
+	done
+	# A second command of another kind is not hidden by the first, and other hooks do not matter.
+	jq '.hooks.Stop = [{hooks: [{type: "command", command: "/old/agentbox hook claude"}]}]' "$TEST_DIR/good" >"$settings"
+	agentbox hook status claude
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"another program"*"/old/agentbox"* ]]
+	jq '.hooks.Stop = [{hooks: [{type: "command", command: "mine"}]}]' "$TEST_DIR/good" >"$settings"
+	agentbox hook status claude
+	[ "$status" -eq 0 ]
+	agentbox hook list
+	[[ "$output" == *"claude-code  installed"* ]]
+}
+
 @test "hook: an agent that is not known is said" {
 	agentbox hook claude-cod
 	[ "$status" -eq 2 ]

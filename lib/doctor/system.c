@@ -135,7 +135,7 @@ void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
 	ab_state_fini(&state);
 }
 
-/* Which agents call our hook. It is not started here: `hook status` does that. */
+/* Which agents call our hook. It is not tested here: `hook status` does that. */
 void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	ab_autobuf struct ab_buf names = { 0 };

@@ -62,9 +62,10 @@ void ab_hook_plan_fini(struct ab_hook_plan *plan);
  */
 struct ab_hook_state {
 	const char *agent, *title;
-	char *path;   /* the settings file */
-	bool project; /* the one of the project in the current folder */
-	bool installed;
+	char *path;		/* the settings file */
+	bool project;		/* the one of the project in the current folder */
+	bool installed;		/* for every event and tool that `hook install` adds it for */
+	bool partial;		/* only for some, or under others */
 	struct ab_strv proved;	/* whole sentences, safe to print */
 	struct ab_strv lacking; /* likewise: why it does not work, or may not */
 };

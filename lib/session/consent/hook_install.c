@@ -277,33 +277,71 @@ static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook
 	return 0;
 }
 
-int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path, char **ret_command,
-			   struct ab_error *err)
+static void add_once(struct ab_strv *list, const char *text)
+{
+	if (!ab_strv_has(list, text))
+		ab_strv_add(list, text);
+}
+
+static void add_commands(const struct ab_hook_dialect *d, json_t *entry, struct ab_strv *ret)
+{
+	json_t *hook;
+	size_t i;
+
+	if (is_own_hook(d, entry))
+		add_once(ret, get_command(d, entry));
+	json_array_foreach(get_inner(d, entry), i, hook)
+	{
+		if (is_own_hook(d, hook))
+			add_once(ret, get_command(d, hook));
+	}
+}
+
+/* Is there an entry as make_entry() makes it, so that the agent calls a hook of ours each time? */
+static bool is_called(const struct ab_hook_dialect *d, json_t *list, const struct ab_strv *commands)
+{
+	for (size_t i = 0; i < commands->len; i++) {
+		json_t *entry = make_entry(d, commands->v[i]);
+		bool found = has_entry(list, entry);
+
+		json_decref(entry);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path,
+			   struct ab_hook_found *ret, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
-	json_t *settings, *list, *entry, *hook;
+	json_t *settings, *hooks, *list, *entry;
 	const char *event;
-	size_t i, k;
+	size_t i;
 
-	*ret_command = NULL;
+	*ret = (struct ab_hook_found){ 0 };
 	if (ab_hook_read_settings(path, &text, err) < 0 ||
 	    parse_settings(path, text, &settings, err) < 0)
 		return -1;
-	json_object_foreach(json_object_get(settings, "hooks"), event, list)
+	hooks = json_object_get(settings, "hooks");
+	json_object_foreach(hooks, event, list)
 	{
 		json_array_foreach(list, i, entry)
 		{
-			if (!*ret_command && is_own_hook(d, entry))
-				*ret_command = ab_strdup(get_command(d, entry));
-			json_array_foreach(get_inner(d, entry), k, hook)
-			{
-				if (!*ret_command && is_own_hook(d, hook))
-					*ret_command = ab_strdup(get_command(d, hook));
-			}
+			add_commands(d, entry, &ret->commands);
 		}
 	}
+	for (i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
+		if (!is_called(d, json_object_get(hooks, d->installed[i]), &ret->commands))
+			ab_strv_add(&ret->missing, d->installed[i]);
 	json_decref(settings);
 	return 0;
+}
+
+void ab_hook_found_fini(struct ab_hook_found *found)
+{
+	ab_strv_fini(&found->commands);
+	ab_strv_fini(&found->missing);
 }
 
 /* A project can come from anybody: its links could lead to one of the user's

@@ -200,11 +200,20 @@ static void find_trust(const struct ab_policy_input *input, struct ab_hook_state
 					   "start codex, open /hooks and trust it.");
 }
 
-static void examine_hook(const struct ab_hook_dialect *d, const struct ab_policy_input *input,
-			 const char *command, bool test, struct ab_hook_state *ret)
+static void examine_hooks(const struct ab_hook_dialect *d, const struct ab_policy_input *input,
+			  const struct ab_hook_found *found, bool test, struct ab_hook_state *ret)
 {
-	ab_strv_add(&ret->proved, "It is in the settings that the agent reads.");
-	if (test && compare_command(d, command, ret))
+	bool ours = true;
+
+	if (ret->installed)
+		ab_strv_add(&ret->proved, "It is in the settings that the agent reads.");
+	for (size_t i = 0; i < found->missing.len; i++)
+		ab_strv_addf(&ret->lacking,
+			     "The agent does not call it for every %s event: hook install adds it.",
+			     found->missing.v[i]);
+	for (size_t i = 0; test && i < found->commands.len; i++)
+		ours &= compare_command(d, found->commands.v[i], ret);
+	if (test && ours)
 		judge_test_event(d, input, ret);
 	if (strcmp(d->agent, "codex") == 0)
 		find_trust(input, ret);
@@ -213,7 +222,7 @@ static void examine_hook(const struct ab_hook_dialect *d, const struct ab_policy
 static void survey_place(const struct ab_hook_dialect *d, const struct ab_policy_input *input,
 			 bool project, bool test, struct ab_hook_state *ret)
 {
-	ab_autofree char *command = NULL;
+	struct ab_hook_found found;
 	struct ab_error err = { 0 };
 
 	*ret = (struct ab_hook_state){
@@ -223,15 +232,17 @@ static void survey_place(const struct ab_hook_dialect *d, const struct ab_policy
 		.path = project ? ab_path_join(input->cwd, d->project_settings)
 				: ab_path_join(input->home, d->settings),
 	};
-	if (ab_hook_find_installed(d, ret->path, &command, &err) < 0) {
+	if (ab_hook_find_installed(d, ret->path, &found, &err) < 0) {
 		ab_autofree char *why = ab_escape(err.text);
 
 		ab_strv_addf(&ret->lacking, "The settings cannot be read: %s", why);
 		return;
 	}
-	ret->installed = command != NULL;
-	if (command)
-		examine_hook(d, input, command, test, ret);
+	ret->partial = found.commands.len && found.missing.len;
+	ret->installed = found.commands.len && !found.missing.len;
+	if (found.commands.len)
+		examine_hooks(d, input, &found, test, ret);
+	ab_hook_found_fini(&found);
 }
 
 int ab_hook_survey(const struct ab_policy_input *input, const char *agent, bool test,
