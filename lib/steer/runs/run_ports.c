@@ -222,6 +222,31 @@ static int send_listener(struct ab_steer *steer, const struct ab_publish *p, str
 	return 0;
 }
 
+/* By an earlier publish, or from the start of the run. */
+static bool is_published(const struct ab_state *state, const char *run, const struct ab_publish *p)
+{
+	struct ab_error ignored = { 0 };
+	struct ab_steer steer;
+	const json_t *one;
+	json_t *answer;
+	bool found = false;
+	size_t i;
+
+	if (ab_steer_open(state, run, &steer, &ignored) < 0)
+		return false;
+	if (ab_steer_ask(&steer, "status", json_object(), &answer, &ignored) == 0) {
+		json_array_foreach(json_object_get(answer, "published"), i, one)
+		{
+			if (ab_json_count(one, "port") == p->port &&
+			    ab_json_count(one, "host") == p->host)
+				found = true;
+		}
+		json_decref(answer);
+	}
+	ab_steer_fini(&steer);
+	return found;
+}
+
 int ab_run_publish(const struct ab_policy_input *input, const char *run, const char *what,
 		   uint16_t *ret_host, uint16_t *ret_port, char ret_run[8], struct ab_error *err)
 {
@@ -237,7 +262,7 @@ int ab_run_publish(const struct ab_policy_input *input, const char *run, const c
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	if (ab_steer_open(&state, run, &steer, err) == 0) {
-		result = send_listener(&steer, &p, err);
+		result = is_published(&state, steer.id, &p) ? 0 : send_listener(&steer, &p, err);
 		memcpy(ret_run, steer.id, sizeof(steer.id));
 		ab_steer_fini(&steer);
 	}
