@@ -102,6 +102,8 @@ static void offer_agents(struct args *args, const struct ab_init_plan *plan)
 static void print_doctor(struct args *args)
 {
 	static const char *const marks[] = { "ok", "warn", "fail", "skip" };
+	ab_autostrv struct ab_strv rows = { 0 };
+	ab_autobuf struct ab_buf text = { 0 };
 	struct ab_diagnosis d;
 	struct ab_error err = { 0 };
 
@@ -112,12 +114,17 @@ static void print_doctor(struct args *args)
 	for (size_t i = 0; i < d.len; i++) {
 		ab_autofree char *seen = ab_escape(d.v[i].seen);
 
-		if (d.v[i].health == AB_HEALTH_WARN || d.v[i].health == AB_HEALTH_FAIL)
-			printf("%-5s %s: %s\n", marks[d.v[i].health], d.v[i].name, seen);
+		if (d.v[i].health != AB_HEALTH_WARN && d.v[i].health != AB_HEALTH_FAIL)
+			continue;
+		ab_strv_add(&rows, marks[d.v[i].health]);
+		ab_strv_addf(&rows, "%s: %s", d.v[i].name, seen);
 	}
-	printf("doctor: %s\n", d.summary);
+	ab_summary_put(&text, &rows, output_columns());
+	printf("%sdoctor: %s\n", text.len ? text.data : "", d.summary);
 	if (d.failed)
 		printf("for the remedies: agentbox doctor\n");
+	else
+		printf("to run a command in the box: agentbox COMMAND, as in agentbox npm test\n");
 	ab_diagnosis_fini(&d);
 }
 

@@ -83,6 +83,7 @@ unchanged()
 	ended 0
 	[[ "$output" == *"$PWD/.agentbox.json is written, and trusted"* ]]
 	tty_matches '^doctor: '
+	tty_matches '^to run a command in the box: agentbox COMMAND'
 	[ "$(jq -c . .agentbox.json)" = '{"with":["node"]}' ]
 	# A group is one row, and its origin fits on the line.
 	does 'agentbox config show'
