@@ -232,6 +232,23 @@ path()
 		[ "$(claude permissionDecision)" = deny ]
 		[[ "$(claude permissionDecisionReason)" == *".ssh/id_test is hidden"* ]]
 	done
+	# A folder above hidden files is asked about; a pattern counts from where it looks.
+	for name in "$HOME" / ..; do
+		uses Grep "$(path "$name" path)"
+		[ "$(claude permissionDecision)" = ask ]
+		[[ "$(claude permissionDecisionReason)" == *"contains hidden files"* ]]
+	done
+	for name in "$HOME/.s*/*" '../**' '~/*' '*/../../.ssh/id*' '{/root,x}/*'; do
+		uses Glob "$(path "$name" pattern)"
+		[ "$(claude permissionDecision)" = ask ]
+	done
+	uses Glob "$(path "$HOME/.ssh/id_test" pattern)"
+	[ "$(claude permissionDecision)" = deny ]
+	for name in '**/*.c' "$WORKSPACE/sub/*" 'sub/{a,b}*' '/usr/include/*.h'; do
+		uses Glob "$(path "$name" pattern)"
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+	done
 	# A tool without its path, or with a path that is none, is blocked.
 	for name in '{}' '{"file_path":7}' '{"file_path":""}' '{"file_path":"~nobody/x"}'; do
 		uses Write "$name"

@@ -235,6 +235,7 @@ static int judge_file(const struct hook *h, const struct ab_policy_input *input,
 						   "(filesystem.write)" },
 		[AB_FILE_PROTECTED] = { AB_HOOK_ASK, "is protected (filesystem.denyWrite)" },
 		[AB_FILE_DANGLING] = { AB_HOOK_ASK, "is a symbolic link that leads nowhere" },
+		[AB_FILE_ABOVE] = { AB_HOOK_ASK, "contains hidden files (filesystem.denyRead)" },
 		[AB_FILE_HIDDEN] = { AB_HOOK_DENY, "is hidden (filesystem.denyRead)" },
 	};
 	ab_autofree char *real = NULL, *shown = NULL;

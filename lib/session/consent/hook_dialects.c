@@ -95,52 +95,52 @@ static void write_copilot(const struct ab_hook_event *event, const struct ab_hoo
 }
 
 static const struct ab_hook_tool claude_tools[] = {
-	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false },
-	{ NULL, "Read", AB_HOOK_READ, "file_path", false },
-	{ NULL, "NotebookRead", AB_HOOK_READ, "notebook_path", false },
-	{ NULL, "Grep", AB_HOOK_READ, "path", true },
-	{ NULL, "Glob", AB_HOOK_READ, "path", true },
-	{ NULL, "LS", AB_HOOK_READ, "path", true },
-	{ NULL, "Write", AB_HOOK_WRITE, "file_path", false },
-	{ NULL, "Edit", AB_HOOK_WRITE, "file_path", false },
-	{ NULL, "MultiEdit", AB_HOOK_WRITE, "file_path", false },
-	{ NULL, "NotebookEdit", AB_HOOK_WRITE, "notebook_path", false },
+	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false, NULL },
+	{ NULL, "Read", AB_HOOK_READ, "file_path", false, NULL },
+	{ NULL, "NotebookRead", AB_HOOK_READ, "notebook_path", false, NULL },
+	{ NULL, "Grep", AB_HOOK_READ, "path", true, NULL },
+	{ NULL, "Glob", AB_HOOK_READ, "path", true, "pattern" },
+	{ NULL, "LS", AB_HOOK_READ, "path", true, NULL },
+	{ NULL, "Write", AB_HOOK_WRITE, "file_path", false, NULL },
+	{ NULL, "Edit", AB_HOOK_WRITE, "file_path", false, NULL },
+	{ NULL, "MultiEdit", AB_HOOK_WRITE, "file_path", false, NULL },
+	{ NULL, "NotebookEdit", AB_HOOK_WRITE, "notebook_path", false, NULL },
 };
 
 static const struct ab_hook_tool codex_tools[] = {
-	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false },
-	{ NULL, "apply_patch", AB_HOOK_PATCH, "command", false },
-	{ NULL, "view_image", AB_HOOK_READ, "path", true },
+	{ NULL, "Bash", AB_HOOK_COMMAND, "command", false, NULL },
+	{ NULL, "apply_patch", AB_HOOK_PATCH, "command", false, NULL },
+	{ NULL, "view_image", AB_HOOK_READ, "path", true, NULL },
 };
 
 static const struct ab_hook_tool copilot_tools[] = {
-	{ NULL, "bash", AB_HOOK_COMMAND, "command", false },
-	{ NULL, "view", AB_HOOK_READ, "path", false },
-	{ NULL, "create", AB_HOOK_WRITE, "path", false },
-	{ NULL, "edit", AB_HOOK_WRITE, "path", false },
-	{ NULL, "grep", AB_HOOK_READ, "paths", true },
-	{ NULL, "glob", AB_HOOK_READ, "paths", true },
+	{ NULL, "bash", AB_HOOK_COMMAND, "command", false, NULL },
+	{ NULL, "view", AB_HOOK_READ, "path", false, NULL },
+	{ NULL, "create", AB_HOOK_WRITE, "path", false, NULL },
+	{ NULL, "edit", AB_HOOK_WRITE, "path", false, NULL },
+	{ NULL, "grep", AB_HOOK_READ, "paths", true, NULL },
+	{ NULL, "glob", AB_HOOK_READ, "paths", true, "pattern" },
 };
 
 static const struct ab_hook_tool cursor_tools[] = {
-	{ "beforeShellExecution", NULL, AB_HOOK_COMMAND, "command", false },
-	{ "beforeReadFile", NULL, AB_HOOK_READ, "file_path", false },
+	{ "beforeShellExecution", NULL, AB_HOOK_COMMAND, "command", false, NULL },
+	{ "beforeReadFile", NULL, AB_HOOK_READ, "file_path", false, NULL },
 };
 
 static const struct ab_hook_tool gemini_tools[] = {
-	{ NULL, "run_shell_command", AB_HOOK_COMMAND, "command", false },
-	{ NULL, "read_file", AB_HOOK_READ, "file_path", false },
-	{ NULL, "list_directory", AB_HOOK_READ, "dir_path", true },
-	{ NULL, "grep_search", AB_HOOK_READ, "dir_path", true },
-	{ NULL, "glob", AB_HOOK_READ, "dir_path", true },
-	{ NULL, "write_file", AB_HOOK_WRITE, "file_path", false },
-	{ NULL, "replace", AB_HOOK_WRITE, "file_path", false },
+	{ NULL, "run_shell_command", AB_HOOK_COMMAND, "command", false, NULL },
+	{ NULL, "read_file", AB_HOOK_READ, "file_path", false, NULL },
+	{ NULL, "list_directory", AB_HOOK_READ, "dir_path", true, NULL },
+	{ NULL, "grep_search", AB_HOOK_READ, "dir_path", true, NULL },
+	{ NULL, "glob", AB_HOOK_READ, "dir_path", true, "pattern" },
+	{ NULL, "write_file", AB_HOOK_WRITE, "file_path", false, NULL },
+	{ NULL, "replace", AB_HOOK_WRITE, "file_path", false, NULL },
 };
 
 static const struct ab_hook_tool windsurf_tools[] = {
-	{ "pre_run_command", NULL, AB_HOOK_COMMAND, "command_line", false },
-	{ "pre_read_code", NULL, AB_HOOK_READ, "file_path", false },
-	{ "pre_write_code", NULL, AB_HOOK_WRITE, "file_path", false },
+	{ "pre_run_command", NULL, AB_HOOK_COMMAND, "command_line", false, NULL },
+	{ "pre_read_code", NULL, AB_HOOK_READ, "file_path", false, NULL },
+	{ "pre_write_code", NULL, AB_HOOK_WRITE, "file_path", false, NULL },
 };
 
 #define TOOLS(list) .tools = (list), .ntools = AB_COUNT(list)

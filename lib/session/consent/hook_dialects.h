@@ -44,6 +44,7 @@ struct ab_hook_tool {
 	enum ab_hook_subject subject;
 	const char *argument; /* in the arguments: the command, the path, the patch */
 	bool optional;	      /* without it: the current folder */
+	const char *pattern;  /* of paths, in the arguments; NULL: none */
 };
 
 struct ab_hook_event {

@@ -163,6 +163,41 @@ int ab_hook_patch_paths(const char *patch, struct ab_strv *ret)
 	return ret->len ? 0 : -1;
 }
 
+/* Where a pattern looks: its folders before the first that is not literal. A ".." or an
+ * alternative behind that can lead anywhere. */
+static char *find_beginning(const char *pattern)
+{
+	size_t n = strcspn(pattern, "*?[]{}()!+@\\");
+
+	if (strstr(pattern + n, "..") || (pattern[n] == '{' && strchr(pattern + n, '/')))
+		return ab_strdup("/");
+	while (pattern[n] && n && pattern[n - 1] != '/')
+		n--;
+	return ab_strndup(pattern, n);
+}
+
+/* Adds to each path the folder below it in which the pattern looks. */
+static int read_pattern(json_t *value, struct ab_strv *paths)
+{
+	ab_autofree char *from = NULL;
+	size_t n = paths->len;
+
+	if (!value)
+		return 0;
+	if (!json_is_string(value))
+		return -1;
+	from = find_beginning(json_string_value(value));
+	if (from[0] == '/' || from[0] == '~')
+		return add_path(from, paths);
+	for (size_t i = 0; from[0] && i < n; i++) {
+		ab_autofree char *path = ab_printf("%s/%s", paths->v[i], from);
+
+		if (add_path(path, paths) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_argument(const struct ab_hook_moment *m, const struct ab_hook_tool *t,
 			 struct ab_hook_event *ret, struct ab_error *err)
 {
@@ -170,10 +205,6 @@ static int read_argument(const struct ab_hook_moment *m, const struct ab_hook_to
 	const char *text = json_string_value(value);
 	bool bad = !text;
 
-	if (!value && t->optional) {
-		ab_strv_add(&ret->paths, ".");
-		return 0;
-	}
 	switch (t->subject) {
 	case AB_HOOK_COMMAND:
 		ret->command = text;
@@ -190,9 +221,15 @@ static int read_argument(const struct ab_hook_moment *m, const struct ab_hook_to
 	case AB_HOOK_TOOL:
 		break;
 	}
+	if (!value && t->optional) {
+		ab_strv_add(&ret->paths, ".");
+		bad = false;
+	}
 	if (bad)
 		return ab_fail(err, AB_EUSAGE, 0, "the event has no string at \"%s%s%s\"",
 			       m->input ? m->input : "", m->input ? "." : "", t->argument);
+	if (t->pattern && read_pattern(find_member(ret->input, t->pattern), &ret->paths) < 0)
+		return ab_fail(err, AB_EUSAGE, 0, "the event's pattern is not valid");
 	return 0;
 }
 

@@ -103,8 +103,9 @@ static enum ab_file_place find_write_place(const struct ab_policy *policy, const
 	return place;
 }
 
-static int is_hidden(const struct ab_policy *policy, const struct ab_policy_input *input,
-		     const char *real, bool *ret, struct ab_error *err)
+/* Hidden itself, or a folder with something hidden below it? */
+static int find_hidden(const struct ab_policy *policy, const struct ab_policy_input *input,
+		       const char *real, enum ab_file_place *ret, struct ab_error *err)
 {
 	ab_autofree char *state = ab_state_dir(input->environ, input->home, input->cwd);
 	ab_autofree char *at = state ? realpath(state, NULL) : NULL;
@@ -113,7 +114,12 @@ static int is_hidden(const struct ab_policy *policy, const struct ab_policy_inpu
 
 	if (ab_expand_deny(&policy->fs.deny_read, &hidden, &n, err) < 0)
 		return -1;
-	*ret = ab_guards_cover(hidden, n, real) || (at && ab_path_within(real, at));
+	*ret = at && ab_path_within(at, real) ? AB_FILE_ABOVE : AB_FILE_OPEN;
+	for (size_t i = 0; i < n && *ret == AB_FILE_OPEN; i++)
+		if (ab_path_within(hidden[i].path, real))
+			*ret = AB_FILE_ABOVE;
+	if (ab_guards_cover(hidden, n, real) || (at && ab_path_within(real, at)))
+		*ret = AB_FILE_HIDDEN;
 	ab_guards_free(hidden, n);
 	return 0;
 }
@@ -124,7 +130,7 @@ int ab_file_find_place(const struct ab_policy *policy, const struct ab_policy_in
 {
 	ab_autofree char *clean = ab_path_resolve(path, input->cwd, input->home);
 	ab_autofree char *real = NULL;
-	bool hidden;
+	enum ab_file_place hidden;
 
 	if (!clean || strlen(clean) >= PATH_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "the event's path is not valid");
@@ -135,12 +141,9 @@ int ab_file_find_place(const struct ab_policy *policy, const struct ab_policy_in
 		*ret_real = ab_take(clean);
 		return 0;
 	}
-	if (is_hidden(policy, input, real, &hidden, err) < 0)
+	if (find_hidden(policy, input, real, &hidden, err) < 0)
 		return -1;
-	if (hidden)
-		*ret = AB_FILE_HIDDEN;
-	else if (write)
-		*ret = find_write_place(policy, real);
+	*ret = write && hidden != AB_FILE_HIDDEN ? find_write_place(policy, real) : hidden;
 	*ret_real = ab_take(real);
 	return 0;
 }

@@ -15,6 +15,7 @@ enum ab_file_place {
 	AB_FILE_OUTSIDE,   /* no writable folder contains it */
 	AB_FILE_PROTECTED, /* filesystem.denyWrite */
 	AB_FILE_DANGLING,  /* a link that leads nowhere: the target is not known */
+	AB_FILE_ABOVE,	   /* to be read: a folder with hidden files below it */
 	AB_FILE_HIDDEN,	   /* filesystem.denyRead, or agentbox's own state */
 };
 
