@@ -257,6 +257,30 @@ path()
 	done
 }
 
+@test "hook: the home folder and / are not writable because the agent is there" {
+	local folder
+
+	# writes FOLDER [OPTION...]: a file in the home folder, with the agent in FOLDER.
+	writes()
+	{
+		jq -cn --arg p "$HOME/x" --arg d "$1" \
+			'{hook_event_name: "PreToolUse", tool_name: "Write", tool_input: {file_path: $p}, cwd: $d}' >"$BATS_TEST_TMPDIR/event"
+		agentbox_split hook claude-code "${@:2}" <"$BATS_TEST_TMPDIR/event"
+		[ "$status" -eq 0 ]
+	}
+	ln -s "$HOME" link
+	for folder in "$HOME" / "${HOME%/*}" "$WORKSPACE/link"; do
+		writes "$folder"
+		[ "$(claude permissionDecision)" = ask ]
+		[[ "$(claude permissionDecisionReason)" == *"$HOME/x is outside the writable folders"* ]]
+	done
+	# It is if the user says so.
+	writes "$HOME" --workspace "$HOME"
+	[ -z "$output" ]
+	writes "$WORKSPACE" --write "$HOME"
+	[ -z "$output" ]
+}
+
 @test "hook: file tools of other agents are judged by path" {
 	local patch
 

@@ -84,7 +84,19 @@ static bool is_protected_below(const struct ab_names *names, const char *root, c
 	return false;
 }
 
-static enum ab_file_place find_write_place(const struct ab_policy *policy, const char *real)
+/* The agent's folder, if it contains the home folder: `run` refuses such a workspace unless its user
+ * names it, so nothing below is writable because the agent went there. */
+static bool is_too_wide(const struct ab_policy_input *input, const char *root)
+{
+	ab_autofree char *cwd = realpath(input->cwd, NULL);
+	ab_autofree char *home = input->home ? realpath(input->home, NULL) : NULL;
+
+	return !input->workspace && cwd && strcmp(root, cwd) == 0 &&
+	       (!root[1] || (home && ab_path_within(home, root)));
+}
+
+static enum ab_file_place find_write_place(const struct ab_policy *policy,
+					   const struct ab_policy_input *input, const char *real)
 {
 	enum ab_file_place place = AB_FILE_OUTSIDE;
 	struct ab_names names;
@@ -93,7 +105,7 @@ static enum ab_file_place find_write_place(const struct ab_policy *policy, const
 	for (size_t i = 0; i < policy->fs.write.len && place != AB_FILE_PROTECTED; i++) {
 		ab_autofree char *root = realpath(policy->fs.write.v[i], NULL);
 
-		if (!root || !ab_path_within(real, root))
+		if (!root || !ab_path_within(real, root) || is_too_wide(input, root))
 			continue;
 		place = is_protected_below(&names, root, real) ? AB_FILE_PROTECTED : AB_FILE_OPEN;
 	}
@@ -143,7 +155,7 @@ int ab_file_find_place(const struct ab_policy *policy, const struct ab_policy_in
 	}
 	if (find_hidden(policy, input, real, &hidden, err) < 0)
 		return -1;
-	*ret = write && hidden != AB_FILE_HIDDEN ? find_write_place(policy, real) : hidden;
+	*ret = write && hidden != AB_FILE_HIDDEN ? find_write_place(policy, input, real) : hidden;
 	*ret_real = ab_take(real);
 	return 0;
 }
