@@ -60,13 +60,20 @@ static size_t find_position(const struct ab_value *v, const char *text)
 	return i; /* 1-based; 0: not there */
 }
 
+/* Every policy gets these where it needs them: see protect_ours() and protect_registries(). */
+static bool is_added_always(const struct ab_item *item)
+{
+	return item->from && item->from->layer == AB_LAYER_ALWAYS;
+}
+
 /* b must forbid everything that a forbids. What b takes back, a must take back
  * too, and must not forbid again after that. */
 static void wider_prohibition(enum ab_key_id id, const struct ab_value *a, const struct ab_value *b,
 			      struct ab_strv *lines)
 {
 	for (size_t i = 0; i < a->len; i++)
-		if (a->items[i].text[0] != '!' && !ab_value_covers(id, b, a->items[i].text))
+		if (a->items[i].text[0] != '!' && !is_added_always(&a->items[i]) &&
+		    !ab_value_covers(id, b, a->items[i].text))
 			add_difference(lines, id, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++) {
 		const char *text = b->items[i].text;
@@ -84,7 +91,7 @@ static void wider_prohibition(enum ab_key_id id, const struct ab_value *a, const
 		}
 		left = slice_after(a, at - 1);
 		for (size_t k = 0; k < left.len; k++)
-			if (left.items[k].text[0] != '!' &&
+			if (left.items[k].text[0] != '!' && !is_added_always(&left.items[k]) &&
 			    !ab_value_covers(id, &right, left.items[k].text))
 				add_difference(lines, id, "without ", left.items[k].text, NULL);
 	}

@@ -8,13 +8,13 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 
-const char *ab_environ_get(char *const *environ, const char *name)
+const char *ab_environ_get(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; environ && *environ; environ++)
-		if (strncmp(*environ, name, n) == 0 && (*environ)[n] == '=')
-			return *environ + n + 1;
+	for (; env && *env; env++)
+		if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
+			return *env + n + 1;
 	return NULL;
 }
 
@@ -31,18 +31,18 @@ static char *make_path(const char *top, const char *home, const char *below)
 	return ab_path_resolve(path, "/", NULL);
 }
 
-char *ab_state_dir(char *const *environ, const char *home, const char *cwd)
+char *ab_state_dir(char *const *env, const char *home, const char *cwd)
 {
-	const char *own = ab_environ_get(environ, "AGENTBOX_STATE");
+	const char *own = ab_environ_get(env, "AGENTBOX_STATE");
 
 	if (own && own[0])
 		return ab_path_resolve(own, cwd, home);
-	return make_path(ab_environ_get(environ, "XDG_STATE_HOME"), home, ".local/state");
+	return make_path(ab_environ_get(env, "XDG_STATE_HOME"), home, ".local/state");
 }
 
-char *ab_config_dir(char *const *environ, const char *home)
+char *ab_config_dir(char *const *env, const char *home)
 {
-	return make_path(ab_environ_get(environ, "XDG_CONFIG_HOME"), home, ".config");
+	return make_path(ab_environ_get(env, "XDG_CONFIG_HOME"), home, ".config");
 }
 
 /* Parsed here: the C library's way (NSS) loads shared objects, which a static program must not do. */
