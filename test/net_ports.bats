@@ -48,10 +48,12 @@ answers()
 	[ "$(inside curl -sS http://127.0.0.1:18083/page)" = published ]
 	[ "$("$AGENTBOX" ports --json dev | jq -c 'map([.port, .published])')" = '[[18082,18083]]' ]
 	[[ "$("$AGENTBOX" ports dev)" == "18082 "*"published on 127.0.0.1:18083" ]]
-	# Not a port that others have, nor what is not a port.
+	# Once more is no mistake; but not a port that others have, nor what is not a port.
 	agentbox_split publish dev 18083:18082
+	[ "$status" -eq 0 ]
+	agentbox_split publish dev 18083:18084
 	[ "$status" -eq 1 ]
-	[[ "$stderr" == *"127.0.0.1:18083: Address already in use"*"as in 8080:18082"* ]]
+	[[ "$stderr" == *"127.0.0.1:18083: Address already in use"*"as in 8080:18084"* ]]
 	for c in 0 65536 x 1:2:3 -- ""; do
 		agentbox_split publish dev -- "$c"
 		[ "$status" -eq 2 ]
