@@ -1,6 +1,6 @@
 /*
  * Words that people know from other programs (docker, bubblewrap, firejail, srt), and what they are
- * called here. A word of ours is never in these tables; what it means here always wins.
+ * called here. agentbox's own words are never in these tables; they always win.
  *
  * The texts are arrays, not pointers: a pointer is a relocation at every start.
  */
@@ -115,7 +115,7 @@ static const struct {
 	{ 'w', "workspace", "" },
 };
 
-/* Long options of ours that hardly another program has. */
+/* Long options that hardly any other program has. */
 static const char distinct[][16] = {
 	"allow",	   "allow-private", "allow-unix",    "deny",	 "deny-read", "deny-write",
 	"host-port",	   "net",	    "on-violation",  "pass-env", "publish",   "read-only",

@@ -210,7 +210,7 @@ static int report_first_option(const char *name)
 }
 
 /*
- * What the first word means, and where its arguments begin. A command of ours always wins; "--", a
+ * What the first word means, and where its arguments begin. agentbox's own commands always win; "--", a
  * path or a program on PATH is what `run` gets; so a word never means something else because of a
  * file in the current folder. -1, or an exit status after an error message.
  */

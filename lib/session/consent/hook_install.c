@@ -146,7 +146,7 @@ static void remove_from_entry(const struct ab_hook_dialect *d, json_t *inner)
 			json_array_remove(inner, i);
 }
 
-/* Removes every hook of ours, and what it leaves empty. */
+/* Removes every agentbox hook, and what it leaves empty. */
 static void remove_hooks(const struct ab_hook_dialect *d, json_t *settings)
 {
 	json_t *hooks = json_object_get(settings, "hooks");
@@ -213,7 +213,7 @@ static bool is_installed(const struct ab_hook_dialect *d, json_t *settings, cons
 	return true;
 }
 
-/* A hook of ours with other options is replaced. */
+/* An agentbox hook with other options is replaced. */
 static void add_hooks(const struct ab_hook_dialect *d, json_t *settings, const char *command)
 {
 	json_t *entry = make_entry(d, command), *hooks;
@@ -297,7 +297,7 @@ static void add_commands(const struct ab_hook_dialect *d, json_t *entry, struct 
 	}
 }
 
-/* Is there an entry as make_entry() makes it, so that the agent calls a hook of ours each time? */
+/* Is there an entry as make_entry() makes it, so that the agent calls our hook each time? */
 static bool is_called(const struct ab_hook_dialect *d, json_t *list, const struct ab_strv *commands)
 {
 	for (size_t i = 0; i < commands->len; i++) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
@@ -99,4 +100,22 @@ const char *ab_caller_program(const char *name)
 	ab_autofree char *real = folder ? realpath(folder, NULL) : NULL;
 
 	return real ? ab_path_join(real, name) : NULL;
+}
+
+int ab_caller_check_paths(const struct ab_policy_input *in, struct ab_error *err)
+{
+	for (size_t i = 0; i < in->nsettings; i++) {
+		const struct ab_setting *s = &in->settings[i];
+		ab_autofree char *path = NULL, *safe = NULL;
+
+		if (strcmp(s->key, "filesystem.write") != 0 || !s->value)
+			continue;
+		path = ab_path_resolve(s->value, in->cwd, in->home);
+		if (!path || access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+			continue;
+		safe = ab_escape(s->value);
+		ab_fail(err, AB_EUSAGE, 0, "%s: %s does not exist", s->origin, safe);
+		return ab_hint(err, "create it first, as a file or a folder");
+	}
+	return 0;
 }

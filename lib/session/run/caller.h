@@ -18,6 +18,10 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
  */
 void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *settings);
 
+/* Fail if an option makes a path writable that does not exist: it was probably mistyped. Settings
+ * may name paths that exist on other machines only. */
+int ab_caller_check_paths(const struct ab_policy_input *input, struct ab_error *err);
+
 /* The file of a program that is named without a folder and found on PATH, for
  * ab_policy_input; links in its folder are followed. Lives as long as the process. NULL: none. */
 const char *ab_caller_program(const char *name);

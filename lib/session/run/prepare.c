@@ -34,6 +34,7 @@
 #include "session/host/git_ssh.h"
 #include "session/host/unix_sockets.h"
 #include "session/review/review_layer.h"
+#include "session/run/caller.h"
 #include "session/secrets/uncovered.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
@@ -558,18 +559,6 @@ int ab_prepare_layers(const struct ab_request *rq, struct ab_prepared *p, struct
 	return ab_kept_layers_begin(&p->kept, &wish, p->spec.run_id, err);
 }
 
-int ab_pick_run_id(struct ab_prepared *p, struct ab_error *err)
-{
-	char id[8];
-
-	if (p->spec.run_id)
-		return 0;
-	if (ab_state_pick_id(&p->state, id, err) < 0)
-		return -1;
-	p->spec.run_id = ab_strdup(id);
-	return 0;
-}
-
 static void say_copied(void *arg, uint64_t entries, uint64_t bytes)
 {
 	const struct ab_request *rq = arg;
@@ -696,26 +685,6 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	return 0;
 }
 
-/* Whoever names a path that does not exist has probably mistyped it. Settings may name paths that
- * exist on other machines only. */
-static int check_named_paths(const struct ab_policy_input *in, struct ab_error *err)
-{
-	for (size_t i = 0; i < in->nsettings; i++) {
-		const struct ab_setting *s = &in->settings[i];
-		ab_autofree char *path = NULL, *safe = NULL;
-
-		if (strcmp(s->key, "filesystem.write") != 0 || !s->value)
-			continue;
-		path = ab_path_resolve(s->value, in->cwd, in->home);
-		if (!path || access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
-			continue;
-		safe = ab_escape(s->value);
-		ab_fail(err, AB_EUSAGE, 0, "%s: %s does not exist", s->origin, safe);
-		return ab_hint(err, "create it first, as a file or a folder");
-	}
-	return 0;
-}
-
 /* Include the rules that the user granted for this run only. */
 static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 		       struct ab_error *err)
@@ -791,7 +760,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 				     .kept = AB_KEPT_LAYERS_NONE,
 				     .claim = AB_CLAIM_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (check_named_paths(&request->policy, err) < 0 ||
+	if (ab_caller_check_paths(&request->policy, err) < 0 ||
 	    load_policy(&request->policy, ret, err) < 0 ||
 	    (request->learn && set_learning(ret, err) < 0)) {
 		ab_prepared_fini(ret);

@@ -200,3 +200,15 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 	ab_record_text(&line, "reason", r->consent.reason);
 	return ab_log_write(&r->log, &line, err);
 }
+
+int ab_pick_run_id(struct ab_prepared *p, struct ab_error *err)
+{
+	char id[8];
+
+	if (p->spec.run_id)
+		return 0;
+	if (ab_state_pick_id(&p->state, id, err) < 0)
+		return -1;
+	p->spec.run_id = ab_strdup(id);
+	return 0;
+}

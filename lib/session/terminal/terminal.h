@@ -74,7 +74,7 @@ struct ab_terminal_guest {
 	void *arg;
 };
 
-/* Would a line of ours among the command's output be readable? Not on the full screen of a program, or
+/* Would our own line among the command's output be readable? Not on the full screen of a program, or
  * while it reads single keys and draws itself. */
 bool ab_terminal_takes_lines(const struct ab_terminal *terminal);
 
