@@ -1,6 +1,7 @@
 #include "session/writes/git_rename.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <stddef.h>
@@ -35,6 +36,10 @@ struct ab_git_renames {
 	struct ab_folder_renames *folders; /* or NULL; they have the same socket */
 	struct waiting v[WAITING_MAX];
 	struct ab_arena arena;
+	/* The last target that the mounts decide about, if it was an absolute path: a clone replaces
+	 * its config ten times in a row, and each look takes 20 system calls. An outdated answer
+	 * leaves it to the mounts, too. */
+	char other[PATH_MAX];
 };
 
 static const char *get_last_name(const char *path)
@@ -73,14 +78,31 @@ static bool find_folder(const struct ab_held *call, const struct ab_git_name *na
 }
 
 /* Closed, or protected although it did not exist. */
-static bool is_ours(const struct ab_git_renames *r, const struct ab_plan *plan,
-		    struct ab_arena *arena, const char *dir, const char *name)
+static bool is_closed(const struct ab_git_renames *r, const struct ab_plan *plan,
+		      struct ab_arena *arena, const char *dir, const char *name)
 {
 	const char *path = ab_arena_cat(arena, ab_arena_cat(arena, dir, "/"), name);
 	const struct ab_mount *m = ab_plan_find(plan, path);
 
 	return (m && m->op == AB_MOUNT_CLOSE && strcmp(m->path, path) == 0) ||
 	       ab_place_is_protected(r->survey, path);
+}
+
+/* Does the broker have to replace it? Then also its folder. */
+static bool is_ours(struct ab_git_renames *r, const struct ab_plan *plan,
+		    const struct ab_held *call, const struct ab_git_name *to, struct stat *ret)
+{
+	const char *dir;
+
+	if (to->text[0] == '/' && strcmp(r->other, to->text) == 0)
+		return false;
+	if (!find_folder(call, to, ret, &dir))
+		return false;
+	if (is_closed(r, plan, call->arena, dir, get_last_name(to->text)))
+		return true;
+	if (strlen(to->text) < sizeof(r->other))
+		memcpy(r->other, to->text, strlen(to->text) + 1);
+	return false;
 }
 
 static struct waiting *find_waiting(struct ab_git_renames *r, uint64_t id)
@@ -96,15 +118,14 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_judge *judge,
 			const struct ab_git_name *to)
 {
 	const char *from_name = get_last_name(from->text), *to_name = get_last_name(to->text);
-	const char *dir, *to_dir;
+	const char *dir;
 	struct ab_git_ask ask = { .id = call->id };
 	struct stat st, to_st;
 	struct waiting *w;
 
 	/* The target first: most are in a repository that the run created. */
 	if (!r || r->fd < 0 || !is_of_git(call, from_name, to_name) ||
-	    !find_folder(call, to, &to_st, &to_dir) ||
-	    !is_ours(r, ab_judge_terms(judge)->plan, call->arena, to_dir, to_name) ||
+	    !is_ours(r, ab_judge_terms(judge)->plan, call, to, &to_st) ||
 	    !find_folder(call, from, &st, &dir) || st.st_dev != to_st.st_dev ||
 	    st.st_ino != to_st.st_ino || !ab_judge_waits(judge, call->id))
 		return false;

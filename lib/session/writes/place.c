@@ -85,13 +85,19 @@ static bool is_name(const char *name, const char *rest)
 	return !*name && !*rest;
 }
 
+/* Not strchr: this is asked about every name for every call that creates something. */
+static bool is_wild(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\';
+}
+
 static bool has_name(const struct ab_strv *names, const char *rest)
 {
 	for (size_t i = 0; i < names->len; i++) {
 		const char *name = names->v[i];
 
 		/* Nearly all names differ in the first byte. */
-		if (name[0] != rest[0] && !strchr("*?[\\", name[0]))
+		if (name[0] != rest[0] && !is_wild(name[0]))
 			continue;
 		if (is_name(name, rest))
 			return true;
