@@ -188,6 +188,8 @@ static const char *const proxy_set[] = {
 	"all_proxy=socks5h://" PROXY,
 	"NO_PROXY=" OWN,
 	"no_proxy=" OWN,
+	/* Its check for a new npm would be a denied host at the end of every `npm test`. */
+	"npm_config_update_notifier=false",
 };
 
 static const struct ab_strv proxy_names = {

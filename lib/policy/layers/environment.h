@@ -16,7 +16,8 @@
  * SANDBOX_RUNTIME=1 is always set (and AGENTBOX, the id of the run, by its caller), and TMPDIR, TMP, TEMP and TMPPREFIX point
  * into the private /tmp unless env.set says otherwise. The caller's proxy
  * variables pass only with the host's own network: their host exists nowhere
- * else. With the proxy of the box they name it, unless env.set says otherwise.
+ * else. With the proxy of the box they name it, unless env.set says otherwise, and npm does not
+ * look for a newer npm.
  */
 #include <stdbool.h>
 
