@@ -34,6 +34,29 @@ jq()
 	return "$status"
 }
 
+# bats records the call stack before every command, which takes a fifth of the
+# time of a suite. Record it when a command fails instead. If the test ends in
+# another way, bats prints the line where it begins.
+trace_failures()
+{
+	local line
+
+	declare -F bats_debug_trap bats_error_trap bats_timeout_trap >/dev/null || return 0
+	[ "${BATS_TRACE_LEVEL:-0}" -eq 0 ] || return 0
+	trap - DEBUG
+	read -r _ line _ < <(shopt -s extdebug && declare -F "$BATS_TEST_NAME")
+	BATS_DEBUG_LAST_STACK_TRACE=("$line $BATS_TEST_NAME $BATS_TEST_FILENAME")
+	BATS_DEBUG_LASTLAST_STACK_TRACE=("${BATS_DEBUG_LAST_STACK_TRACE[@]}")
+	trap 'BATS_ERROR_STATUS=${BATS_ERROR_STATUS:-$?}
+		BATS_DEBUG_LAST_STACK_TRACE=("${BATS_DEBUG_LASTLAST_STACK_TRACE[@]}")
+		bats_debug_trap "$BASH_SOURCE"
+		BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+		bats_error_trap' ERR
+	[ -z "${BATS_TEST_TIMEOUT:-}" ] || trap '
+		echo "out of time at: $BASH_COMMAND (in ${FUNCNAME[*]})"
+		bats_timeout_trap' ABRT
+}
+
 setup()
 {
 	box_setup
@@ -48,6 +71,7 @@ box_setup()
 {
 	local base=${AB_TEST_DIR:-}
 
+	trace_failures
 	if [ -z "$base" ]; then
 		base=$HOME/.cache/agentbox-test
 		mkdir -p "$base"
@@ -138,37 +162,29 @@ mark_processes()
 # namespace below ours).
 our_processes()
 {
-	local mark
-	local -a dirs
+	local IFS=$' \t\n' mark dir line name state uid box
+	local -a dirs lines fields
 
 	read -r mark </proc/self/oom_score_adj
-	# A process may end while its files are read: grep continues then, mawk
-	# stops.
 	mapfile -t dirs < <(grep -lsxF -e "$mark" /proc/[0-9]*/oom_score_adj)
-	dirs=("${dirs[@]%/oom_score_adj}")
-	grep -sHE '^(Name|State|Uid|NSpid):|^[0-9]' \
-		"${dirs[@]/%//status}" "${dirs[@]/%//stat}" /dev/null |
-		awk -v uid="$EUID" '
-		{
-			split($0, path, "/")
-			pid = path[3]
-			sub(/^[^:]*:/, "")
-		}
-		path[4] ~ /^status:/ {
-			if ($1 == "Name:")
-				name[pid] = $2
-			else if ($1 == "State:")
-				state[pid] = $2
-			else if ($1 == "Uid:")
-				mine[pid] = $2 == uid
-			else if ($1 == "NSpid:")
-				box[pid] = $3 != ""
-			next
-		}
-		mine[pid] && (box[pid] || name[pid] ~ /^agentbox/) {
-			sub(/.*\) /, "")
-			print pid, $20, name[pid], state[pid]
-		}'
+	for dir in "${dirs[@]%/oom_score_adj}"; do
+		# A process may end while its files are read.
+		mapfile -t lines 2>/dev/null <"$dir/status" || continue
+		name='' state='' uid='' box=''
+		for line in "${lines[@]}"; do
+			case $line in
+			Name:*) name=${line#*$'\t'} ;;
+			State:*) state=${line#*$'\t'} ;;
+			Uid:*) uid=${line#*$'\t'} ;;
+			NSpid:*$'\t'*$'\t'*) box=1 ;;
+			esac
+		done
+		[ "${uid%%$'\t'*}" = "$EUID" ] || continue
+		[ -n "$box" ] || [[ "$name" == agentbox* ]] || continue
+		read -r line 2>/dev/null <"$dir/stat" || continue
+		read -ra fields <<<"${line##*) }"
+		echo "${dir#/proc/} ${fields[19]} ${name%% *} ${state%% *}"
+	done
 }
 
 # processes_left [SECONDS]: print processes that did not exist when the test
@@ -412,8 +428,9 @@ tty_start()
 	set -g status off
 	set -g history-limit 5000
 	CONF
-	TTY_COUNT=$((${TTY_COUNT:-0} + 1))
-	TTY_NUMBER=$TTY_COUNT
+	# Count in a file: a subshell may start a terminal too.
+	echo >>"$TEST_DIR/tmux.count"
+	TTY_NUMBER=$(wc -l <"$TEST_DIR/tmux.count")
 	rm -f "$TEST_DIR/tty-status"
 	# tmux may lose the status and the last output of a pane whose process has
 	# ended. So a shell saves the status, sets the title, which tmux reads
@@ -488,7 +505,8 @@ tty_run()
 
 tty_stop()
 {
-	for TTY_NUMBER in $(seq "${TTY_COUNT:-0}"); do
+	[ -e "$TEST_DIR/tmux.count" ] || return 0
+	for TTY_NUMBER in $(seq "$(wc -l <"$TEST_DIR/tmux.count")"); do
 		tty_tmux kill-server 2>/dev/null || true
 	done
 }
