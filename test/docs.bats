@@ -463,11 +463,20 @@ fish_for()
 @test "completions: fish offers every option of every command, and no other" {
 	need program:fish
 	on_path
-	local l
+	local l i=0
 	leaves >leaves
+	# One fish for all of them: its start takes longer than an answer.
+	fish --no-config -c 'source $argv[1]/completions/agentbox.fish
+		set i 0
+		while read -l leaf
+			complete -C "agentbox $leaf -" | cut -f 1 >offered.$i
+			set i (math $i + 1)
+		end <leaves' "$ROOT"
 	while read -r l; do
-		same "fish, $l" "$(options "$l")" "$(fish_for "$l -")"
+		same "fish, $l" "$(options "$l")" "$(cat "offered.$i")"
+		i=$((i + 1))
 	done <leaves
+	[ "$i" -gt 50 ]
 }
 
 @test "completions: fish offers commands, words, values and profiles" {
