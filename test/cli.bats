@@ -1,3 +1,4 @@
+# once: words, help and colours are the same for every user
 load helpers
 
 # usage STATUS TEXT ARG...: refused with this status, with one line on standard

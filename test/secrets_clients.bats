@@ -1,5 +1,6 @@
 # Real programs use a key that they never see: the value reaches the server, and
 # cannot be found anywhere in the box.
+# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet
