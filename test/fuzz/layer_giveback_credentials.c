@@ -10,7 +10,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "policy/read/json_scan.h"
+#include "base/text/json_scan.h"
 
 static const char *const paths[] = {
 	".claude/.credentials.json",

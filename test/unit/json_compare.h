@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/read/json_scan.h"
+#include "base/text/json_scan.h"
 
 static inline bool same_value(const struct ab_json_scan_node *n, const json_t *j)
 {

@@ -4,7 +4,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "policy/read/json_scan.h"
+#include "base/text/json_scan.h"
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 

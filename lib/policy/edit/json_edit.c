@@ -4,13 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
+#include "base/text/ascii.h"
+#include "base/text/json_scan.h"
 #include "policy/model/keys.h"
-#include "policy/read/json_scan.h"
 
 /* A text and how it is formatted. */
 struct page {

@@ -7,7 +7,7 @@
  * Comments stay, also those of what is removed: a new element goes after a comment at the end of
  * the last one's line.
  *
- * Pure. The text must be JSONC within the bounds of policy/read/json_scan.h, or empty;
+ * Pure. The text must be JSONC within the bounds of base/text/json_scan.h, or empty;
  * anything else is an error (AB_ECONFIG) that names the line.
  */
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * Inside lib/policy: a settings file that is being read, for the functions
  * that read a part of it.
  */
+#include "base/text/json_scan.h"
 #include "policy/model/config.h"
-#include "policy/read/json_scan.h"
 
 struct ab_problems;
 

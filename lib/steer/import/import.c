@@ -8,8 +8,8 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/text/guess.h"
+#include "base/text/json_scan.h"
 #include "base/text/toml.h"
-#include "policy/read/json_scan.h"
 #include "steer/import/imported.h"
 
 /* How a row relates to a path: "a.b" against "a" and so on. "*" stands for one key. */

@@ -1,5 +1,5 @@
-#ifndef AB_POLICY_READ_JSON_SCAN_H
-#define AB_POLICY_READ_JSON_SCAN_H
+#ifndef AB_BASE_TEXT_JSON_SCAN_H
+#define AB_BASE_TEXT_JSON_SCAN_H
 /*
  * The JSON reader for settings files. It decodes every value and knows its
  * line and column, so that each mistake can be reported where it is.

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/data/error.h"
-#include "policy/read/settings_file.h"
-#include "policy/read/json_scan.h"
 #include "../unit/json_compare.h"
+#include "base/data/error.h"
+#include "base/text/json_scan.h"
+#include "policy/read/settings_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-#include "policy/read/json_scan.h"
+#include "base/text/json_scan.h"
 
 #include <ftw.h>
 #include <stdbool.h>
