@@ -92,7 +92,7 @@ denied()
 	unchanged
 }
 
-@test "registries: npm and pip follow the user's mirror, and its tokens stay outside" {
+@test "registries: tools follow the user's mirror, and its tokens stay outside" {
 	need program:npm
 	local npmrc='registry=https://me:hunter2@mirror.test/npm/
 //mirror.test/npm/:_authToken=hunter2
@@ -102,14 +102,22 @@ denied()
 	echo '<settings><servers><server><id>m</id><password>hunter2</password></server></servers><mirrors>' \
 		'<mirror><id>m</id><mirrorOf>*</mirrorOf><url>https://mirror.test/maven2</url></mirror>' \
 		'</mirrors></settings>' >"$HOME/.m2/settings.xml"
+	mkdir -p "$HOME/.bundle" "$HOME/.nuget/NuGet"
+	printf '%s\n' --- 'BUNDLE_MIRROR__ALL: "https://me:hunter2@mirror.test/gems"' \
+		'BUNDLE_MIRROR__TEST: "me:hunter2"' >"$HOME/.bundle/config"
+	echo '<configuration><packageSources><add key="m" value="https://me:hunter2@mirror.test/v3" /></packageSources>' \
+		'<packageSourceCredentials><m><add key="ClearTextPassword" value="hunter2" /></m></packageSourceCredentials>' \
+		'</configuration>' >"$HOME/.nuget/NuGet/NuGet.Config"
 	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
 	# A script: the judge refuses to read these files in the command itself.
-	echo 'cat ~/.npmrc ~/.m2/settings.xml' >show.sh
-	agentbox_split run --allow @npm --allow @maven -- sh -c 'npm install >install.log 2>&1; echo "npm $?"; sh show.sh'
+	echo 'cat ~/.npmrc ~/.m2/settings.xml ~/.bundle/config ~/.nuget/NuGet/NuGet.Config' >show.sh
+	agentbox_split run --allow @npm --allow @maven --allow @rubygems --allow @nuget -- sh -c 'npm install >install.log 2>&1; echo "npm $?"; sh show.sh'
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "npm 0" ]
 	[ "${lines[1]}" = "registry=https://mirror.test/npm/" ]
 	[[ "$output" == *"<mirrorOf>*</mirrorOf><url>https://mirror.test/maven2</url>"* ]]
+	[[ "$output" == *'BUNDLE_MIRROR__ALL: "https://mirror.test/gems"'* ]]
+	[[ "$output" == *'<add key="m" value="https://mirror.test/v3" />'* ]]
 	[[ "$output" != *hunter2* ]]
 	fetched /npm/tiny/-/tiny-1.0.0.tgz
 	[ "$(cat "$HOME/.npmrc")" = "${npmrc%?}" ]

@@ -1,7 +1,7 @@
 /*
  * Any bytes as a file of registry settings: what the box would see has no login in a
  * URL, no byte outside of printable ASCII, and is read to itself. The readers of cargo and uv read
- * TOML.
+ * TOML, the one of Composer JSON.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static ab_registry_fn *const readers[] = {
-	ab_registry_npmrc, ab_registry_yarnrc, ab_registry_pip,	  ab_registry_uv,
-	ab_registry_cargo, ab_registry_go,     ab_registry_maven, ab_registry_variable,
+	ab_registry_npmrc,  ab_registry_yarnrc, ab_registry_pip,      ab_registry_uv,
+	ab_registry_cargo,  ab_registry_go,	ab_registry_maven,    ab_registry_variable,
+	ab_registry_bundle, ab_registry_gemrc,	ab_registry_composer, ab_registry_nuget,
 };
 
 static void check_text(const char *text)

@@ -101,6 +101,20 @@ static void test_others(void)
 		"https://cut.example");
 	ok(strstr(group("maven"), "mvn.example repo.maven"),
 	   "and one of everything; a cut one is ignored");
+	make_dir("home/.bundle");
+	put_file("home/.bundle/config", "BUNDLE_MIRROR__ALL: \"https://u:pw@gems.example/\"\n");
+	is_str(group("rubygems"), "gems.example rubygems.org *.rubygems.org", "Bundler's mirror");
+	make_dir("home/.config/composer");
+	put_file(
+		"home/.config/composer/config.json",
+		"{\"repositories\":[{\"type\":\"composer\",\"url\":\"https://php.example:8443/x\"}]}");
+	ok(strstr(group("packagist"), "php.example:8443 packagist.org"), "Composer's repository");
+	make_dir("home/.nuget");
+	make_dir("home/.nuget/NuGet");
+	put_file("home/.nuget/NuGet/NuGet.Config",
+		 "<configuration><packageSources><add key=\"c\" value=\"https://u:pw@net.example/v3\"/>"
+		 "</packageSources></configuration>");
+	is_str(group("nuget"), "net.example nuget.org *.nuget.org", "NuGet's source");
 	input.home = NULL;
 	ok(strstr(group("crates"), "*.crates.io"), "without a home the table");
 	reset_input();

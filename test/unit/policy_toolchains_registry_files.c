@@ -82,6 +82,63 @@ static const struct {
 	  "<settings><mirrors>\n<mirror><id>m</id><mirrorOf>central</mirrorOf><url>https://mvn.example/r"
 	  "</url></mirror>\n</mirrors></settings>\n",
 	  "https://mvn.example/r" },
+	{ "bundler: mirrors; no logins", ab_registry_bundle,
+	  "---\nBUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://u:hunter2@gems.example/r\"\n"
+	  "BUNDLE_MIRROR__ALL: https://all.example\nBUNDLE_GEMS__EXAMPLE: \"u:hunter2\"\n"
+	  "BUNDLE_MIRROR__HTTPS://MY___GEMS__EXAMPLE/: \"https://my-gems.example/\"\n"
+	  "BUNDLE_MIRROR__HTTPS://U:hunter2@GEMS__EXAMPLE/: \"https://no.example/\"\n"
+	  "BUNDLE_MIRROR__NOTHING: \"https://no.example/\"\n"
+	  "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/__FALLBACK_TIMEOUT/: \"3\"\n"
+	  "BUNDLE_SSL_CA_CERT: \"/etc/ca.pem\"\nBUNDLE_PATH: \"x\"\n",
+	  "---\nBUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://gems.example/r\"\n"
+	  "BUNDLE_MIRROR__ALL: \"https://all.example\"\n"
+	  "BUNDLE_MIRROR__HTTPS://MY___GEMS__EXAMPLE/: \"https://my-gems.example/\"\n"
+	  "BUNDLE_SSL_CA_CERT: \"/etc/ca.pem\"\n",
+	  "https://gems.example/r https://all.example https://my-gems.example/" },
+	{ "gem: sources", ab_registry_gemrc,
+	  "---\n:backtrace: false\n:sources:\n- https://u:hunter2@gems.example/\n- \"https://b.example\"\n"
+	  ":rubygems_api_key: hunter2\n:other:\n- https://no.example/\n",
+	  "---\n:sources:\n- https://gems.example/\n- https://b.example\n",
+	  "https://gems.example/ https://b.example" },
+	{ "composer: repositories with names; no logins, no options", ab_registry_composer,
+	  "{ \"config\": { \"secure-http\": false, \"http-basic\": { \"p.example\": { \"password\": "
+	  "\"hunter2\" } } }, \"repositories\": { \"packagist\": false, \"corp\": { \"type\": "
+	  "\"composer\", \"url\": \"https:\\/\\/u:hunter2@p.example\\/c\", \"canonical\": false, "
+	  "\"only\": [\"corp/*\"], \"options\": { \"http\": { \"header\": [\"X: tok3n\"] } } }, "
+	  "\"src\": { \"type\": \"vcs\", \"url\": \"https://no.example/x\" }, \"q\\\"\": { \"type\": "
+	  "\"composer\", \"url\": \"https://no.example\" } } }",
+	  "{\n\"config\": {\"secure-http\": false},\n\"repositories\": {\n\"packagist\": false,\n"
+	  "\"corp\": {\"type\": \"composer\", \"url\": \"https://p.example/c\", \"canonical\": false, "
+	  "\"only\": [\"corp/*\"]}\n}\n}\n",
+	  "https://p.example/c" },
+	{ "composer: a list, and patterns that cannot be shown", ab_registry_composer,
+	  "{ \"config\": { \"cafile\": \"/etc/ca.pem\" }, \"repositories\": [ { \"type\": \"composer\", "
+	  "\"url\": \"https://p.example\" }, { \"type\": \"composer\", \"url\": \"https://no.example\", "
+	  "\"exclude\": [\"a b\"] }, { \"packagist.org\": false }, false, 3 ] }",
+	  "{\n\"config\": {\"secure-http\": true, \"cafile\": \"/etc/ca.pem\"},\n\"repositories\": [\n"
+	  "{\"type\": \"composer\", \"url\": \"https://p.example\"},\n{\"packagist.org\": false}\n]\n}\n",
+	  "https://p.example" },
+	{ "composer: nothing to show", ab_registry_composer,
+	  "{ \"config\": { \"secure-http\": false }, \"repositories\": [] }", "", "" },
+	{ "nuget: sources, which are off, and what comes from where; no credentials",
+	  ab_registry_nuget,
+	  "<?xml version=\"1.0\"?>\n<configuration><packageSources>\n<clear />"
+	  "<!-- <add key=\"x\" value=\"https://no.example\" /> -->"
+	  "<add key=\"My corp\" value='https://u:hunter2@n.example/v3/index.json' protocolVersion = \"3\"/>"
+	  "<add key=\"local\" value=\"/srv/packages\" />"
+	  "<add key=\"a&quot;\" value=\"https://no.example\" /></packageSources>\n"
+	  "<packageSourceCredentials><My_corp><add key=\"ClearTextPassword\" value=\"hunter2\" />"
+	  "<add key=\"x\" value=\"https://no.example/hunter2\" /></My_corp></packageSourceCredentials>"
+	  "<disabledPackageSources><add key=\"nuget.org\" value=\"true\" /></disabledPackageSources>"
+	  "<packageSourceMapping><packageSource key=\"My corp\"><package pattern=\"Corp.*\" /></packageSource>"
+	  "<packageSource key=\"none\"></packageSource></packageSourceMapping>"
+	  "<apikeys><add key=\"x\" value=\"tok3n\"/></apikeys></configuration>",
+	  "<configuration>\n<packageSources>\n<clear />\n"
+	  "<add key=\"My corp\" value=\"https://n.example/v3/index.json\" protocolVersion=\"3\" />\n"
+	  "</packageSources>\n<disabledPackageSources>\n<add key=\"nuget.org\" value=\"true\" />\n"
+	  "</disabledPackageSources>\n<packageSourceMapping>\n<packageSource key=\"My corp\">\n"
+	  "<package pattern=\"Corp.*\" />\n</packageSource>\n</packageSourceMapping>\n</configuration>\n",
+	  "https://n.example/v3/index.json" },
 	{ "variables", ab_registry_variable,
 	  "corp=https://u:hunter2@uv.example/s https://b.example direct", "",
 	  "https://uv.example/s https://b.example" },

@@ -45,7 +45,7 @@ const char *const ab_default_deny_read[] = {
 	"~/.composer/auth.json", "~/.config/composer/auth.json",
 	"~/.m2/settings.xml", "~/.m2/settings-security.xml",
 	"~/.gradle/gradle.properties", "~/.nuget/NuGet/NuGet.Config",
-	"~/.hex/hex.config",
+	"~/.config/NuGet/NuGet.Config", "~/.hex/hex.config",
 	"~/.cache/huggingface/token", "~/.cache/huggingface/stored_tokens",
 	"~/.huggingface/token", "~/.kaggle", "~/.config/wandb",
 

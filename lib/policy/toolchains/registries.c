@@ -57,6 +57,20 @@ static const struct tool {
 	  { NULL },
 	  { { IN_HOME, ".m2/settings.xml", ab_registry_maven },
 	    { IN_SYSTEM, "/etc/maven/settings.xml", ab_registry_maven } } },
+	{ "rubygems",
+	  { "BUNDLE_MIRROR__ALL", "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/" },
+	  { { IN_HOME, ".bundle/config", ab_registry_bundle },
+	    { IN_HOME, ".gemrc", ab_registry_gemrc },
+	    { IN_CONFIG, "gem/gemrc", ab_registry_gemrc },
+	    { IN_SYSTEM, "/etc/gemrc", ab_registry_gemrc } } },
+	{ "packagist",
+	  { NULL },
+	  { { IN_CONFIG, "composer/config.json", ab_registry_composer },
+	    { IN_HOME, ".composer/config.json", ab_registry_composer } } },
+	{ "nuget",
+	  { NULL },
+	  { { IN_HOME, ".nuget/NuGet/NuGet.Config", ab_registry_nuget },
+	    { IN_CONFIG, "NuGet/NuGet.Config", ab_registry_nuget } } },
 };
 
 static const struct tool *find_tool(const char *group)

@@ -31,6 +31,10 @@ ab_registry_fn ab_registry_uv;	     /* uv.toml */
 ab_registry_fn ab_registry_cargo;    /* .cargo/config.toml */
 ab_registry_fn ab_registry_go;	     /* go/env */
 ab_registry_fn ab_registry_maven;    /* settings.xml */
+ab_registry_fn ab_registry_bundle;   /* .bundle/config */
+ab_registry_fn ab_registry_gemrc;    /* gemrc */
+ab_registry_fn ab_registry_composer; /* composer/config.json */
+ab_registry_fn ab_registry_nuget;    /* NuGet.Config */
 ab_registry_fn ab_registry_variable; /* URLs in the value of a variable */
 
 /*
