@@ -176,11 +176,6 @@ const struct command command_alias = {
 	.more = "For bash and zsh:  eval \"$(agentbox alias claude)\"\n"
 		"If a profile has the same name as the program, the function uses it. --install\n"
 		"shows the line for the start-up file of your shell (SHELL), and adds it.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_alias },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_alias }),
 	.main = alias_main,
 };

@@ -98,12 +98,6 @@ const struct command command_allow = {
 		"network.allow: x.y, *.x.y, x.y:8080, an address, @group. Both take effect in the\n"
 		"active run immediately. PATH begins with /, ./, ../ or ~/ and becomes writable\n"
 		"in the next run in the same folder.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_permit },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.main = allow_main,
 };

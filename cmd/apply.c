@@ -280,13 +280,7 @@ const struct command command_apply = {
 		"changes in it. Without a path, --all or --safe, agentbox lists the changes and\n"
 		"asks. Changes that conflict with the host's stay in the layer, and the status\n"
 		"is 1.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_apply },
-			{ NULL, options_conflicts },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_apply }, { NULL, options_conflicts },
+				{ NULL, options_json }),
 	.main = apply_main,
 };

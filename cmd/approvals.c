@@ -152,12 +152,7 @@ static const struct command command_list = {
 	.summary = "list the remembered answers",
 	.more = "Lists the answers of this terminal session and those that are kept until they\n"
 		"expire.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = list_main,
 };
 
@@ -165,12 +160,7 @@ static const struct command command_revoke = {
 	.name = "approvals revoke",
 	.usage = "ID... | --all | --session",
 	.summary = "forget answers, so that agentbox asks again",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_revoke },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_revoke }),
 	.main = revoke_main,
 };
 
@@ -181,11 +171,7 @@ const struct command command_approvals = {
 	.more = "`agentbox run` asks about a command whose effect would leave the box or destroy\n"
 		"work. An answer for the session, or for always, applies to exactly that command\n"
 		"in that folder under that policy.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs =
 		(const struct command *const[]){
 			&command_list,

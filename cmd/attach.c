@@ -45,12 +45,7 @@ const struct command command_attach = {
 		"ends, agentbox exits with its status. Without a terminal, the output is copied\n"
 		"to standard output. If the command has ended already, prints what was kept of\n"
 		"its output, and exits with its status. Without NAME: the only box that stays.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_attach },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_attach }),
 	.runs = true,
 	.main = attach_main,
 };

@@ -168,12 +168,6 @@ const struct command command_check = {
 		"strictest verdict of all commands in it wins. The exit status is 0 for allow and\n"
 		"sandboxed, 3 for escalated, 4 for forbidden, 2 for a usage error, 1 if the\n"
 		"command could not be judged. With --batch the strictest line decides.",
-	.groups =
-		(const struct option_group[]){
-			{ "Judging", options_check },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Judging", options_check }, { "Policy", options_policy }),
 	.main = check_main,
 };

@@ -114,6 +114,12 @@ struct option_group {
 	const struct option *v; /* ends with an entry whose name is NULL */
 };
 
+/* The option groups of a command, and --help. */
+/* clang-format off */
+#define OPTION_GROUPS(...) \
+	(const struct option_group[]){ __VA_ARGS__, { NULL, options_common }, { 0 } }
+/* clang-format on */
+
 struct args;
 
 struct command {
@@ -143,12 +149,14 @@ struct args {
 	size_t before; /* how many of `rest` come before it */
 };
 
-extern const struct command *const commands[]; /* ends with NULL */
-extern const struct option options_run[];      /* how to run a command */
-extern const struct option options_policy[];   /* settings of every policy layer */
-extern const struct option options_files[];    /* which settings files are read */
-extern const struct option options_json[];     /* --json */
-extern const struct option options_common[];   /* --help */
+extern const struct command *const commands[];	  /* ends with NULL */
+extern const struct option options_run[];	  /* how to run a command */
+extern const struct option options_policy[];	  /* settings of every policy layer */
+extern const struct option options_files[];	  /* which settings files are read */
+extern const struct option options_json[];	  /* --json */
+extern const struct option options_common[];	  /* --help */
+extern const struct option_group groups_common[]; /* --help */
+extern const struct option_group groups_json[];	  /* --json, --help */
 
 /*
  * -1, or an exit status after an error message or help. If the first argument

@@ -24,10 +24,6 @@ const struct command command_completion = {
 	.summary = "print what makes a shell complete agentbox",
 	.more = "Needed only where the package or `meson install` did not put the file in place.\n"
 		"For zsh, the folder of the file must be in fpath before compinit runs.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.main = completion_main,
 };

@@ -371,14 +371,8 @@ static const struct command command_show = {
 		"(network) or KEY (network.allow) the values of that part, with --all every\n"
 		"value. Takes the policy options of `agentbox run` and shows the policy that a\n"
 		"run with them would have. --json prints all values, or those of SECTION.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_show },
-			{ "Policy", options_policy },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_show }, { "Policy", options_policy },
+				{ NULL, options_json }),
 	.main = show_main,
 };
 
@@ -389,13 +383,7 @@ static const struct command command_get = {
 	.more = "Prints each element of a list on its own line.\n"
 		"\n"
 		"    agentbox config get network.allow",
-	.groups =
-		(const struct option_group[]){
-			{ "Policy", options_policy },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }),
 	.main = get_main,
 };
 
@@ -404,11 +392,7 @@ static const struct command command_schema = {
 	.usage = "",
 	.summary = "print the JSON Schema of settings files",
 	.more = "Save it and name it in \"$schema\", so that an editor completes and checks keys.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.main = schema_main,
 };
 
@@ -418,12 +402,7 @@ static const struct command config_check = {
 	.summary = "find mistakes in one settings file, or in all of them",
 	.more = "Prints one line per mistake: file, line, key, what is wrong, what is valid. The\n"
 		"exit status is 1 if there are any.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_files }),
 	.main = check_main,
 };
 
@@ -431,13 +410,7 @@ static const struct command command_path = {
 	.name = "config path",
 	.usage = "[OPTIONS]",
 	.summary = "list the files that a run reads",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_files },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
 	.main = path_main,
 };
 
@@ -448,12 +421,7 @@ static const struct command command_reload = {
 	.more = "Reloads all of your active runs, or only RUN. Only host lists can change while a\n"
 		"run is active. An invalid file changes nothing, and the exit status is 1. A run\n"
 		"also reloads a settings file by itself when the file changes.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_reload },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_reload }),
 	.main = reload_main,
 };
 
@@ -462,11 +430,7 @@ const struct command command_config = {
 	.usage = "show|get|set|unset|edit|check|path|reload|schema",
 	.summary = "show and change settings",
 	.more = "agentbox.json(5) describes the settings files.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs =
 		(const struct command *const[]){
 			&command_show,

@@ -9,11 +9,13 @@ static const struct option options_place[] = {
 };
 
 /* -1, or the exit status after a usage error. */
-static int check_place(const struct args *args)
+static int check_edit(const struct args *args, size_t min, size_t max)
 {
-	return given(args, ID_USER) && given(args, ID_PROJECT)
+	int status = check_words(args, min, max);
+
+	return status < 0 && given(args, ID_USER) && given(args, ID_PROJECT)
 		       ? misuse(args->command, "--user and --project cannot be combined")
-		       : -1;
+		       : status;
 }
 
 static void print_changed(const struct ab_settings_changed *changed)
@@ -33,14 +35,16 @@ static void print_changed(const struct ab_settings_changed *changed)
 
 static int change_key(struct args *args, bool unset)
 {
-	struct ab_settings_change change = { .project = given(args, ID_PROJECT),
-					     .key = args->rest[0],
-					     .values = args->rest + 1,
-					     .nvalues = args->nrest - 1,
-					     .unset = unset };
+	struct ab_settings_change change = { .project = given(args, ID_PROJECT), .unset = unset };
 	struct ab_settings_changed changed;
 	struct ab_error err = { 0 };
+	int status = check_edit(args, unset ? 1 : 2, unset ? 1 : SIZE_MAX);
 
+	if (status >= 0)
+		return status;
+	change.key = args->rest[0];
+	change.values = args->rest + 1;
+	change.nvalues = args->nrest - 1;
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_settings_change(&args->input, &change, &changed, &err) < 0)
 		return complain(args, &err);
@@ -51,20 +55,12 @@ static int change_key(struct args *args, bool unset)
 
 static int set_main(struct args *args)
 {
-	int status = check_words(args, 2, SIZE_MAX);
-
-	if (status < 0)
-		status = check_place(args);
-	return status >= 0 ? status : change_key(args, false);
+	return change_key(args, false);
 }
 
 static int unset_main(struct args *args)
 {
-	int status = check_words(args, 1, 1);
-
-	if (status < 0)
-		status = check_place(args);
-	return status >= 0 ? status : change_key(args, true);
+	return change_key(args, true);
 }
 
 /* Until the copy is right, or the person gives up. */
@@ -94,10 +90,8 @@ static int edit_main(struct args *args)
 {
 	struct ab_settings_editing editing;
 	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	int status = check_edit(args, 0, 0);
 
-	if (status < 0)
-		status = check_place(args);
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
@@ -119,13 +113,7 @@ const struct command config_set = {
 		"    agentbox config set limits.timeout 30m\n"
 		"    agentbox config set --project network.allow github.com @npm\n"
 		"    agentbox config set env.set.CI 1",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_place },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.main = set_main,
 };
 
@@ -136,13 +124,7 @@ const struct command config_unset = {
 	.more = "Removes KEY from the file and shows the change; earlier layers then decide.\n"
 		"\n"
 		"    agentbox config unset limits.timeout",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_place },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.main = unset_main,
 };
 
@@ -152,12 +134,6 @@ const struct command config_edit = {
 	.summary = "edit a settings file; save it only if it is right",
 	.more = "Opens a copy of the file in the editor of VISUAL or EDITOR (default: vi). A copy\n"
 		"with mistakes is not saved: you can edit it again.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_place },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.main = edit_main,
 };

@@ -28,10 +28,6 @@ const struct command command_connect = {
 		"programs that cannot use a proxy themselves, as in\n"
 		"ssh -o ProxyCommand='agentbox connect %h %p'. The policy of the box applies, as\n"
 		"it does to every other connection.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.main = connect_main,
 };

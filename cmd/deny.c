@@ -12,12 +12,6 @@ const struct command command_deny = {
 	.more = "The active run can no longer reach the host: agentbox closes open connections to\n"
 		"it, and denies new requests and those that are waiting for an answer. Deny rules\n"
 		"override allow rules.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_permit },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.main = deny_main,
 };

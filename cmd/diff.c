@@ -114,11 +114,6 @@ const struct command command_changes = {
 		"folder. Lines that begin with \"!\" say what a program outside would run or obey.\n"
 		"\n"
 		"For a run without --review it lists files that changed while the run was active.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_diff },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_diff }),
 	.main = diff_main,
 };

@@ -104,12 +104,6 @@ const struct command command_discard = {
 	.summary = "drop changes of a layer",
 	.more = "Without a path, all changes. The host's files stay as they are. Discarded\n"
 		"changes cannot be brought back; on a terminal agentbox asks first.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_discard },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_discard }, { NULL, options_json }),
 	.main = discard_main,
 };

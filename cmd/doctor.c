@@ -94,11 +94,6 @@ const struct command command_doctor = {
 	.more = "Tries everything; nothing is guessed from version numbers. The exit status is 0\n"
 		"if nothing failed, else 1. --attack starts a box, attacks every wall from inside\n"
 		"and then checks whether anything outside has changed.",
-	.groups =
-		(const struct option_group[]){
-			{ "Doctor", options_doctor },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Doctor", options_doctor }),
 	.main = doctor_main,
 };

@@ -51,14 +51,8 @@ const struct command command_exec = {
 		"everything else about the run; agentbox-exec(1) lists its members. At most\n"
 		"limits.output bytes (10M) of each stream are kept. The exit status is that of\n"
 		"run.",
-	.groups =
-		(const struct option_group[]){
-			{ "Result", options_json },
-			{ "Running", options_run },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Result", options_json }, { "Running", options_run },
+				{ "Policy", options_policy }),
 	.runs = true,
 	.main = exec_main,
 };

@@ -116,12 +116,6 @@ const struct command command_gc = {
 		"records.keepRuns; and kept layers that were not used for layers.keepFor, or\n"
 		"that exceed layers.maxSize. agentbox also does this automatically, about once\n"
 		"an hour.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_gc },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_gc }, { NULL, options_json }),
 	.main = gc_main,
 };

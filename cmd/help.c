@@ -300,11 +300,6 @@ const struct command command_help = {
 	.summary = "show the help or the manual page of a command",
 	.more = "The manual is part of the program: --man needs no other file. Besides the\n"
 		"commands it has the pages agentbox and agentbox.json, the settings files.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_help },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_help }),
 	.main = help_main,
 };

@@ -383,13 +383,7 @@ static const struct command hook_install = {
 		"hook's command line keeps the policy options.\n"
 		"\n"
 		"Example: agentbox hook install claude",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_install },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_install }, { "Policy", options_policy }),
 	.main = install_main,
 };
 
@@ -398,26 +392,15 @@ static const struct command hook_uninstall = {
 	.usage = "[OPTIONS] AGENT",
 	.summary = "remove the hook from an agent's settings (shows the change first)",
 	.more = "Example: agentbox hook uninstall claude",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_uninstall },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_uninstall }),
 	.main = uninstall_main,
-};
-
-static const struct option_group groups_survey[] = {
-	{ NULL, options_survey },
-	{ NULL, options_common },
-	{ 0 },
 };
 
 static const struct command hook_list = {
 	.name = "hook list",
 	.usage = "[--json]",
 	.summary = "show which agents have the hook, and where",
-	.groups = groups_survey,
+	.groups = OPTION_GROUPS({ NULL, options_survey }),
 	.main = survey_main,
 };
 
@@ -428,25 +411,18 @@ static const struct command hook_status = {
 	.more = "Compares each hook with the one that hook install writes, and judges an event\n"
 		"that must be denied. Starts nothing. Whether the agent calls the hook, only the\n"
 		"agent knows.",
-	.groups = groups_survey,
+	.groups = OPTION_GROUPS({ NULL, options_survey }),
 	.main = survey_main,
 };
 
-static const struct option_group groups_hook[] = {
-	{ NULL, options_hook },
-	{ "Policy", options_policy },
-	{ NULL, options_common },
-	{ 0 },
-};
-
 /* One command for each agent that the library supports. */
-#define HOOK(id, agent, title)                            \
-	static const struct command hook_##id = {         \
-		.name = "hook " agent,                    \
-		.usage = "[OPTIONS] < EVENT",             \
-		.summary = "reply to an event of " title, \
-		.groups = groups_hook,                    \
-		.main = hook_main,                        \
+#define HOOK(id, agent, title)                                                                 \
+	static const struct command hook_##id = {                                              \
+		.name = "hook " agent,                                                         \
+		.usage = "[OPTIONS] < EVENT",                                                  \
+		.summary = "reply to an event of " title,                                      \
+		.groups = OPTION_GROUPS({ NULL, options_hook }, { "Policy", options_policy }), \
+		.main = hook_main,                                                             \
 	}
 
 HOOK(claude_code, "claude-code", "Claude Code");
@@ -464,11 +440,7 @@ const struct command command_hook = {
 		"expects: forbidden commands are denied, escalated ones need approval, and others\n"
 		"are rewritten to run in the box if the agent lets a hook do that. The agent's\n"
 		"own file tools are judged by path, other tools by name (commands.tools).",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs =
 		(const struct command *const[]){
 			&hook_install,

@@ -111,11 +111,6 @@ const struct command command_import = {
 	.more = "FORMAT is srt, claude-code, codex or nono. Prints the hosts, paths and rules of\n"
 		"FILE as settings of agentbox, and says on standard error, line by line, what\n"
 		"could not be carried over. FILE - is standard input.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_import },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_import }),
 	.main = import_main,
 };

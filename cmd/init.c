@@ -194,11 +194,6 @@ const struct command command_init = {
 	.more = "Looks at the names of lock files, at the git remote, at your registries and at\n"
 		"installed agents; shows a settings file of a few lines, then writes and trusts\n"
 		"it. An existing file is kept: what is missing is shown and added.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_init },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_init }),
 	.main = init_main,
 };

@@ -167,12 +167,7 @@ static const struct command command_list = {
 		"for a workspace, the id of the run for changes to review), its profile, its\n"
 		"size, when it was last used, its state (in use, changes to apply, a home\n"
 		"layer, an apply that can be undone), and the workspace of its last run.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = list_main,
 };
 
@@ -183,12 +178,7 @@ static const struct command command_rm = {
 	.more = "Layers that are in use are not removed. If there are changes that were neither\n"
 		"applied nor discarded, or files in a home layer, agentbox asks first; without a\n"
 		"terminal it needs --yes.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_rm },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_rm }),
 	.main = rm_main,
 };
 
@@ -200,12 +190,7 @@ static const struct command command_refresh = {
 		"host's file are not seen in the box. Without PATH, removes the copies of files\n"
 		"that the host has changed since; with PATH, all copies in these files and\n"
 		"folders that differ from the host's. What only the layer has stays.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = refresh_main,
 };
 
@@ -224,12 +209,7 @@ const struct command command_layers = {
 	.more = "A box writes to a layer above the home folder, not to the home folder itself.\n"
 		"The layer of a named run (`run --name NAME`), of an agent's profile, and the\n"
 		"changes of `run --review` are kept until you remove them.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.subs =
 		(const struct command *const[]){
 			&command_list,

@@ -187,14 +187,8 @@ const struct command command_learn = {
 		"would have allowed what it did, with notes on standard error. The command's own\n"
 		"standard output also goes to standard error, unless it is a terminal. The exit\n"
 		"status is that of run.",
-	.groups =
-		(const struct option_group[]){
-			{ "Learning", options_learn },
-			{ "Running", options_run },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Learning", options_learn }, { "Running", options_run },
+				{ "Policy", options_policy }),
 	.runs = true,
 	.main = learn_main,
 };

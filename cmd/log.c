@@ -241,11 +241,6 @@ const struct command command_log = {
 		"\n"
 		"TIME is a duration counted back from now (10m), a local time\n"
 		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_log },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_log }),
 	.main = log_main,
 };

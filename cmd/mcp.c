@@ -45,13 +45,7 @@ static const struct command mcp_wrap = {
 		"run with these policy options, and gets its variables (shows the change first).\n"
 		"\n"
 		"Example: agentbox mcp wrap --allow @github .mcp.json",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_wrap },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_wrap }, { "Policy", options_policy }),
 	.main = wrap_main,
 };
 
@@ -75,12 +69,7 @@ static const struct command mcp_serve = {
 		"the policy of the current folder and these options.\n"
 		"\n"
 		"Example: claude mcp add agentbox -- agentbox mcp serve",
-	.groups =
-		(const struct option_group[]){
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Policy", options_policy }),
 	.main = serve_main,
 };
 
@@ -95,11 +84,7 @@ const struct command command_mcp = {
 	.usage = "[serve | wrap]",
 	.summary = "let any agent use the box over the Model Context Protocol",
 	.more = "Without a subcommand: mcp serve.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs =
 		(const struct command *const[]){
 			&mcp_serve,

@@ -84,6 +84,11 @@ const struct option options_common[] = {
 	{ 0 },
 };
 
+const struct option_group groups_common[] = { { NULL, options_common }, { 0 } };
+const struct option_group groups_json[] = { { NULL, options_json },
+					    { NULL, options_common },
+					    { 0 } };
+
 const struct option *find_option(const struct command *command, const char *name, size_t len,
 				 char letter)
 {

@@ -59,13 +59,7 @@ static const struct command command_explain = {
 		"`agentbox run --dry-run`, which needs a command.\n"
 		"\n"
 		"    agentbox policy explain --profile claude -- npm test",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_explain },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_explain }, { "Policy", options_policy }),
 	.main = explain_main,
 };
 
@@ -101,14 +95,8 @@ static const struct command command_test = {
 		"    { \"tests\": [ { \"reach\": \"github.com\", \"expect\": \"allow\" },\n"
 		"                 { \"write\": \"~/.ssh\", \"expect\": \"deny\" },\n"
 		"                 { \"run\": \"git push\", \"expect\": \"ask\" } ] }",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_profile },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
+				{ NULL, options_files }),
 	.main = test_main,
 };
 
@@ -140,12 +128,7 @@ static const struct command command_diff = {
 	.summary = "show what A allows and B does not, and the reverse",
 	.more = "A and B are profiles or files; a name with a slash or with .json at its end is a\n"
 		"file. When in doubt, diff reports a difference.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = diff_main,
 };
 
@@ -153,11 +136,7 @@ const struct command command_policy = {
 	.name = "policy",
 	.usage = "diff|explain|test",
 	.summary = "explain, compare and test policies",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs = (const struct command *const[]){ &command_diff, &command_explain, &command_test,
 						 NULL },
 	.main = sub_main,

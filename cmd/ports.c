@@ -93,11 +93,6 @@ const struct command command_ports = {
 	.more = "Prints the TCP ports on which programs in the box accept connections, which\n"
 		"program, and whether the host can reach it. RUN may be omitted if only one run\n"
 		"is active; with --json, all active runs are listed then.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = ports_main,
 };

@@ -2,12 +2,6 @@
 
 #include <stdio.h>
 
-static const struct option_group groups[] = {
-	{ NULL, options_json },
-	{ NULL, options_common },
-	{ 0 },
-};
-
 static void print_list(const struct ab_strv *names, const struct ab_strv *docs)
 {
 	for (size_t i = 0; i < names->len; i++) {
@@ -129,7 +123,7 @@ static const struct command command_list = {
 	.name = "profile list",
 	.usage = "[--json]",
 	.summary = "list the built-in profiles and your own",
-	.groups = groups,
+	.groups = groups_json,
 	.main = list_main,
 };
 
@@ -138,7 +132,7 @@ static const struct command command_show = {
 	.usage = "[--json] NAME",
 	.summary = "show what a profile sets here, without other layers",
 	.more = "A NAME that contains a slash or ends in .json is a file.",
-	.groups = groups,
+	.groups = groups_json,
 	.main = show_main,
 };
 
@@ -147,7 +141,7 @@ static const struct command command_presets = {
 	.usage = "[--json]",
 	.summary = "list the presets of --with, and what each brings",
 	.more = "Example: agentbox run --with node,python -- npm test",
-	.groups = groups,
+	.groups = groups_json,
 	.main = presets_main,
 };
 
@@ -157,11 +151,7 @@ const struct command command_profile = {
 	.summary = "list and show the profiles a policy can start from",
 	.more = "Your own profiles are files named NAME.json in the folder that `agentbox config\n"
 		"path` shows. They are written like any settings file: agentbox.json(5).",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs =
 		(const struct command *const[]){
 			&command_list,

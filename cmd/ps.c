@@ -97,12 +97,6 @@ const struct command command_ps = {
 		"allowed and how many denied, the ports its programs listen on, questions that\n"
 		"wait for an answer, and its command. With --all, also the runs that have ended\n"
 		"and whose changes wait to be applied or discarded.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_ps },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_ps }, { NULL, options_json }),
 	.main = ps_main,
 };

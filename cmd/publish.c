@@ -32,11 +32,6 @@ const struct command command_publish = {
 	.more = "Connections to 127.0.0.1:HOSTPORT of the host go to PORT of the box, until the\n"
 		"run ends; HOSTPORT is PORT unless it is given. The same for a run that is yet to\n"
 		"start: run --publish. RUN may be omitted if only one run is active.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = publish_main,
 };

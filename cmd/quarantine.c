@@ -146,12 +146,7 @@ static const struct command command_list = {
 	.summary = "list the files in quarantine",
 	.more = "Prints the id of each file, when and where the run created it, what it is, and\n"
 		"which program outside the box would run or obey it.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = list_main,
 };
 
@@ -161,12 +156,7 @@ static const struct command command_show = {
 	.summary = "show a file in quarantine",
 	.more = "Prints what the file is and its content, escaped, and how it differs from what\n"
 		"is in its place now.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = show_main,
 };
 
@@ -176,13 +166,7 @@ static const struct command command_restore = {
 	.summary = "put files back",
 	.more = "Puts each file back where it was, after asking. An existing file is never\n"
 		"overwritten.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_restore },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_restore }, { NULL, options_json }),
 	.main = restore_main,
 };
 
@@ -209,12 +193,7 @@ const struct command command_quarantine = {
 	.summary = "list, show and restore files that runs moved to quarantine",
 	.more = "A file that programs outside the box would run or obey, such as .envrc or a git\n"
 		"hook, is moved out of the workspace if a run creates it. Nothing is lost.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.subs = subs,
 	.main = quarantine_main,
 };

@@ -37,14 +37,8 @@ static const struct command command_list = {
 	.summary = "list the rules in force here: yours, then the built-in ones",
 	.more = "The first of your own rules that matches a command decides; among the built-in\n"
 		"rules, the strictest wins.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_profile },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
+				{ NULL, options_files }),
 	.main = list_main,
 };
 
@@ -53,11 +47,7 @@ const struct command command_rules = {
 	.usage = "list",
 	.summary = "list the rules that commands are judged by",
 	.more = "To add or change rules, see commands in agentbox.json(5).",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs = (const struct command *const[]){ &command_list, NULL },
 	.main = sub_main,
 };

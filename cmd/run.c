@@ -273,16 +273,9 @@ const struct command command_run = {
 		"it timed out, 125 that agentbox itself failed, 126 that it was refused or is\n"
 		"not executable, 127 that it was not found, 128+n that signal n killed it.\n"
 		"Every policy option can also be set in a settings file: agentbox.json(5).",
-	.groups =
-		(const struct option_group[]){
-			{ "Running", options_run },
-			{ "Looking first", options_dry },
-			{ "Boxes that stay", options_stay },
-			{ "Result", options_result },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Running", options_run }, { "Looking first", options_dry },
+				{ "Boxes that stay", options_stay }, { "Result", options_result },
+				{ "Policy", options_policy }),
 	.runs = true,
 	.main = run_main,
 };

@@ -74,13 +74,7 @@ static const struct command command_list = {
 	.more = "For each secret: where its value comes from and whether it is there, its hosts,\n"
 		"how it is sent, and where the box sees its placeholder; then the credentials\n"
 		"that no secret covers. Runs no command and never prints a value.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
 	.main = list_main,
 };
 
@@ -90,12 +84,7 @@ static const struct command command_providers = {
 	.summary = "list the services whose variables are known",
 	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is the variable in\n"
 		"which the service's libraries look for another URL.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = providers_main,
 };
 
@@ -106,13 +95,7 @@ static const struct command command_secrets_check = {
 	.more = "Reads each source once, as a run would, and runs the commands among them. Never\n"
 		"prints a value. A NAME that is not in the policy is treated as with --secret.\n"
 		"The exit status is 0 if all of them work, else 1.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ "Policy", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
 	.main = check_main,
 };
 
@@ -124,11 +107,7 @@ const struct command command_secrets = {
 		"hosts they belong to. Example:\n"
 		"\n"
 		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.subs = (const struct command *const[]){ &command_list, &command_providers,
 						 &command_secrets_check, NULL },
 	.main = sub_main,

@@ -125,12 +125,7 @@ const struct command command_shell = {
 	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it\n"
 		"uses the only kept box, or else a new box in this folder that ends with it.\n"
 		"The prompt begins with the id of the box, which is AGENTBOX inside.",
-	.groups =
-		(const struct option_group[]){
-			{ "Policy of a new box", options_policy },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ "Policy of a new box", options_policy }),
 	.runs = true,
 	.main = shell_main,
 };

@@ -72,11 +72,6 @@ const struct command command_stop = {
 	.more = "The command gets TERM; everything that is left in the box after the grace period\n"
 		"gets KILL. RUN is an id or a name (agentbox ps). Returns when the run has ended,\n"
 		"says what ended, and if changes in its layer wait for apply or discard.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_stop },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_stop }),
 	.main = stop_main,
 };

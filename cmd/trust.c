@@ -140,11 +140,6 @@ const struct command command_trust = {
 	.more = "Shows the file, or what changed since you trusted it, and what it would allow;\n"
 		"then asks. FILE defaults to .agentbox.json in the current directory. Until you\n"
 		"trust it, the file can only tighten the box. Any change to it ends the trust.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_trust },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_trust }),
 	.main = trust_main,
 };

@@ -93,12 +93,6 @@ const struct command command_undo = {
 	.more = "The host's files become what they were before the apply, and the changes wait in\n"
 		"the layer again. If a file changed since the apply, nothing is taken back unless\n"
 		"you decide: --theirs takes it back and loses the later change, --ours leaves it.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_changed },
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_changed }, { NULL, options_json }),
 	.main = undo_main,
 };

@@ -21,11 +21,6 @@ const struct command command_version = {
 	.summary = "show the version and the build",
 	.more = "The build is the commit that the program was made from; name both in a report\n"
 		"of a problem. The same: agentbox --version, agentbox -V.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_json },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_json,
 	.main = version_main,
 };

@@ -24,10 +24,6 @@ const struct command command_watch = {
 		"that wait for an answer. Answer with a key: o once, r for this run, a always,\n"
 		"n no. RUN is an id or a name; without it, watch shows the only active run, or\n"
 		"the next one to start. q quits; the run continues.",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = groups_common,
 	.main = watch_main,
 };

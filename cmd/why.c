@@ -61,12 +61,6 @@ const struct command command_why = {
 		"    agentbox why files.example.com:8080\n"
 		"    agentbox why ~/.npmrc\n"
 		"    agentbox why -- git push",
-	.groups =
-		(const struct option_group[]){
-			{ NULL, options_why },
-			{ NULL, options_files },
-			{ NULL, options_common },
-			{ 0 },
-		},
+	.groups = OPTION_GROUPS({ NULL, options_why }, { NULL, options_files }),
 	.main = why_main,
 };
