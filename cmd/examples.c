@@ -1,6 +1,6 @@
 /*
  * The examples of --help, at most three for each command; one array, so that a start relocates
- * nothing. test/docs.bats runs them.
+ * nothing. They are in the manual pages too, where test/manual.bats runs them.
  */
 #include "cmd.h"
 

@@ -251,6 +251,8 @@ def render(text):
             else:
                 page.out.append((" " * literal + unescape(line).expandtabs()).rstrip())
             continue
+        if line.startswith('.\\"'):
+            continue  # a comment
         if line.startswith(".Sh"):
             synopsis = line == ".Sh SYNOPSIS"
         if line.startswith(".Bd -literal"):

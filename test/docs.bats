@@ -1,6 +1,7 @@
 # once: pages, completions and help are the same for every user
 # unsanitized: it compares texts
 load helpers
+load stand_ins
 
 # The help of each command is printed from the tables that parse its options,
 # so it is the truth that the manual pages and completions are held against.
@@ -63,6 +64,12 @@ all_options()
 page()
 {
 	mandoc -Tascii -Owidth=1000 "$ROOT/man/$1" | sed 's/.\x08//g'
+}
+
+# without_examples: a page, without the section whose commands have options of other programs.
+without_examples()
+{
+	awk '/^[A-Z]/ { skip = $0 == "EXAMPLES" } !skip'
 }
 
 # named: the options that the text on standard input names.
@@ -163,49 +170,6 @@ groups()
 	done
 }
 
-# The examples of --help, one a line.
-examples()
-{
-	local c
-	for c in $(commands); do
-		"$AGENTBOX" "$c" --help | sed -n '/^Examples:/,/^$/s/^  //p'
-	done
-}
-
-@test "help: its examples are accepted, and what can be done here is done" {
-	need program:curl
-	need doctor "this machine cannot run every profile"
-	stand_ins
-	mkdir -p "$HOME/.local/share/bash-completion/completions" "$HOME/.config/fish/completions" "$HOME/data"
-	printf '{ "network": { "allow": ["x.example"] } }' >.agentbox.json
-	printf '{ "mcpServers": { "x": { "command": "x" } } }' >.mcp.json
-	mkdir -p "$HOME/.claude"
-	printf '{ "permissions": { "deny": ["Read(~/private)"] } }' >"$HOME/.claude/settings.json"
-	export SHELL=/bin/bash
-	launch run -d --name dev -- sleep 300
-	# A test of their own has each of these.
-	examples | grep -v 'doctor --attack\|agentbox watch' >todo
-	[ "$(wc -l <todo)" -ge 60 ]
-	while read -r line; do
-		status=0
-		most=60
-		# This one lasts as long as the command in the box.
-		[[ $line != *attach* ]] || most=1
-		eval "timeout $most $line" </dev/null >out 2>&1 3>&- || status=$?
-		echo "$line: $status"
-		cat out
-		# 2 and 125 are usage errors; 124 means that it waited for something.
-		[[ "$status" != 2 && "$status" != 125 && ("$status" != 124 || $most = 1) ]]
-		run ! grep -qE 'unknown (option|command)|unexpected argument|usage:|see agentbox .* --help' out
-		case $line in
-		"agentbox stop "*) launch run -d --name dev -- sleep 300 ;;
-		# The rest is about what a run has left; they would wait for its end.
-		"agentbox approvals revoke"*) launch stop --all ;;
-		esac
-	done <todo
-	[ -z "$(ls "$AGENTBOX_STATE/live")" ]
-}
-
 @test "man: one page for each command, and none for anything else" {
 	need program:mandoc
 	same pages "$(commands | sed 's/.*/agentbox-&.1/'; echo agentbox.1; echo agentbox.json.5)" \
@@ -221,7 +185,7 @@ examples()
 	for c in $(commands); do
 		same "agentbox-$c.1" "$(grep -E "^$c( |$)" leaves | while read -r l; do
 			options "$l"
-		done)" "$(page "agentbox-$c.1" | named)"
+		done)" "$(page "agentbox-$c.1" | without_examples | named)"
 	done
 }
 
@@ -281,16 +245,11 @@ examples()
 	done <defaults
 }
 
-@test "man: the examples of agentbox.json(5) are good files" {
+@test "man: every key is in an example of agentbox.json(5)" {
 	awk '/^\.Bd/ { name = sprintf("x%02d.json", ++n); next }
 		/^\.Ed/ { name = "" }
 		name { print > name }' "$ROOT/man/agentbox.json.5"
 	[ "$(ls x*.json | wc -l)" -ge 26 ]
-	for f in x*.json; do
-		agentbox config check "$f"
-		[ "$status" -eq 0 ]
-	done
-	# Every key is in one of them.
 	[ "$(cat x*.json | jq -s 'map(del(.managed) | paths(type != "object" and type != "array") | map(strings) | .[:2] | join(".")) | unique | length')" -eq "$(schema_keys | wc -l)" ]
 }
 
@@ -305,6 +264,18 @@ examples()
 		echo "$output"
 		[ -z "$output" ]
 	done
+}
+
+@test "man: the pages fit on 80 columns, and examples of settings on 60" {
+	need program:mandoc
+	local f
+
+	for f in "$ROOT"/man/*.[0-9]; do
+		mandoc -Tascii -Owidth=78 "$f" 2>/dev/null | sed 's/.\x08//g' | awk -v f="${f##*/}" 'length > 80 { print f ": " $0 }'
+	done >wide
+	mandoc -Tascii -Owidth=58 "$ROOT/man/agentbox.json.5" 2>/dev/null | sed 's/.\x08//g' | awk 'length > 60' >>wide
+	cat wide
+	[ ! -s wide ]
 }
 
 @test "man: pages refer to pages that exist" {
@@ -557,33 +528,6 @@ documents()
 {
 	find "$ROOT" -maxdepth 1 -name '*.md' ! -name CHANGELOG.md
 	find "$ROOT/docs" "$ROOT/examples" -name '*.md'
-}
-
-# Programs of the examples that this machine may lack, or that would want a network. They run in
-# the box, and do nothing there.
-stand_ins()
-{
-	local name
-
-	mkdir -p "$HOME/bin" "$HOME/.cache/pip" "$HOME/.ssh"
-	for name in make npm pip claude codex; do
-		printf '#!/bin/sh\nexit 0\n' >"$HOME/bin/$name"
-	done
-	# What does not need the network is git's own.
-	printf '#!/bin/sh\n[ "$1" = clone ] || [ "$1" = push ] || exec /usr/bin/git "$@"\n' >"$HOME/bin/git"
-	printf '#!/bin/sh\nexit 0\n' | tee script.sh app crawl send-a-request.sh >install.sh
-	echo 'git status' >commands.txt
-	chmod +x "$HOME"/bin/* script.sh app crawl
-	echo key >"$HOME/.ssh/id_ed25519"
-	chmod 600 "$HOME/.ssh/id_ed25519"
-	git init -q .
-	ln -s "$AGENTBOX" "$HOME/bin/agentbox"
-	export PATH=$HOME/bin:$PATH BUILD_TOKEN=0123456789abcdef OPENAI_API_KEY=sk-proj-0123456789abcdef
-}
-
-have_doctor()
-{
-	"$AGENTBOX" doctor >/dev/null 2>&1
 }
 
 # shown FILE: its examples do what they show.
