@@ -78,17 +78,24 @@ static int follow_text(struct walk *w, const char *target)
 	return target[0] == '/' ? jump_to(w, "root") : 0;
 }
 
-/* The last number of the line that starts with `word`: the one in its own namespace. */
-static int parse_last_number(const char *status, const char *word)
+/* A number of the line that starts with `word`: 0 is the first one. If it has fewer, the last. */
+static int parse_number(const char *status, const char *word, int which)
 {
-	const char *p = strstr(status, word), *end;
+	const char *p = strstr(status, word);
+	int number = 0;
 
 	if (!p)
 		return 0;
-	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t'; end--)
-		;
-	return (int)strtol(end, NULL, 10);
+	for (p += strlen(word); which >= 0 && *p == '\t'; which--) {
+		number = (int)strtol(p + 1, NULL, 10);
+		p += 1 + strcspn(p + 1, "\t\n");
+	}
+	return number;
 }
+
+/* The line has a number for each namespace: ours, the box's, and those that were made in the box.
+ * The box's /proc shows its own. */
+enum { IN_OURS, IN_BOX };
 
 static int read_status(pid_t pid, char *text, size_t room)
 {
@@ -109,14 +116,14 @@ int ab_exec_own_pid(pid_t pid)
 {
 	char text[4096];
 
-	return read_status(pid, text, sizeof(text)) ? 0 : parse_last_number(text, "\nNStgid:");
+	return read_status(pid, text, sizeof(text)) ? 0 : parse_number(text, "\nNStgid:", IN_BOX);
 }
 
 pid_t ab_exec_process(pid_t tid)
 {
 	char text[4096];
 
-	return read_status(tid, text, sizeof(text)) ? 0 : parse_last_number(text, "\nTgid:");
+	return read_status(tid, text, sizeof(text)) ? 0 : parse_number(text, "\nTgid:", IN_OURS);
 }
 
 /* "self" would mean us, and we are not in the box's /proc. Our own /proc must not be used: it has
@@ -128,10 +135,10 @@ static int follow_self(struct walk *w, bool thread)
 
 	if (errnum)
 		return errnum;
-	n = snprintf(target, sizeof(target), "%d", parse_last_number(text, "\nNStgid:"));
+	n = snprintf(target, sizeof(target), "%d", parse_number(text, "\nNStgid:", IN_BOX));
 	if (thread)
 		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
-			 parse_last_number(text, "\nNSpid:"));
+			 parse_number(text, "\nNSpid:", IN_BOX));
 	return follow_text(w, target);
 }
 
@@ -157,9 +164,25 @@ static int follow_link(struct walk *w, int link)
 	return follow_text(w, target);
 }
 
+/* Is this the process's root? It has called chroot, or this is the root of the box. */
+static bool is_at_root(const struct walk *w)
+{
+	const unsigned int mask = STATX_INO | STATX_MNT_ID;
+	struct statx here, root;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", w->pid);
+	return statx(w->at, "", AT_EMPTY_PATH, mask, &here) == 0 &&
+	       statx(AT_FDCWD, path, 0, mask, &root) == 0 && here.stx_ino == root.stx_ino &&
+	       here.stx_mnt_id == root.stx_mnt_id && here.stx_dev_major == root.stx_dev_major &&
+	       here.stx_dev_minor == root.stx_dev_minor;
+}
+
 static int walk_step(struct walk *w)
 {
-	ab_autoclose int fd = openat(w->at, w->names.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool stays = strcmp(w->names.name, "..") == 0 && is_at_root(w);
+	ab_autoclose int fd =
+		openat(w->at, stays ? "." : w->names.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
