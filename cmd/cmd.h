@@ -20,6 +20,7 @@ enum option_kind {
 	OPT_SETTING,  /* a value for the configuration key `key` */
 	OPT_OPEN,     /* the same, as an exception: "!VALUE" */
 	OPT_SWITCH,   /* the same; without "=VALUE" the value is "true" */
+	OPT_ALLOW,    /* the same, without a value: "allow" */
 	OPT_READONLY, /* no writable folders, and a read-only home */
 	OPT_VALUE,    /* a value that the command finds under `id` */
 	OPT_FLAG,     /* the same, without a value */

@@ -48,7 +48,7 @@ static void add_option(const struct args *args, const char *flag, const char *va
 	const char *name = flag + strlen("--");
 	const struct option *o = find_option(args->command, name, strlen(name), 0);
 
-	if (!value) {
+	if (!value || (o && o->kind == OPT_ALLOW)) {
 		ab_strv_add(options, flag);
 		return;
 	}

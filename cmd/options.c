@@ -30,6 +30,8 @@ const struct option options_policy[] = {
 	  "keep changes apart until you apply them" },
 	{ "allow-unix", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.unix",
 	  "keep this host socket reachable" },
+	{ "allow-userns", 0, OPT_ALLOW, ID_NONE, NULL, "userNamespaces",
+	  "let a browser's own sandbox work (user-ns)" },
 	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed", "network.mode",
 	  "no network, listed hosts, or the host's" },
 	{ "allow", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]|@GROUP", "network.allow",
@@ -179,6 +181,9 @@ static int take_option(struct args *args, const struct option *o, const char *va
 		return -1;
 	case OPT_SWITCH:
 		add_setting(args, o->name, o->key, value ? value : "true");
+		return -1;
+	case OPT_ALLOW:
+		add_setting(args, o->name, o->key, "allow");
 		return -1;
 	case OPT_READONLY:
 		add_setting(args, o->name, "filesystem.write", NULL);

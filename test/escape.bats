@@ -26,7 +26,7 @@ teardown()
 # ---------------------------------------------------------------- syscalls
 
 @test "calls for administrators are refused, ordinary ones work" {
-	agentbox run -- "$ATTACK/kernel"
+	agentbox_split run -- "$ATTACK/kernel"
 	[ "$status" -eq 0 ]
 	[ "$(grep -c ': EPERM$' <<<"$output")" -eq 47 ]
 	# clone3 is missing rather than forbidden: libc then uses clone.
@@ -97,7 +97,7 @@ teardown()
 # ------------------------------------------------------- mounts, namespaces
 
 @test "the programs that mount and unshare get nowhere" {
-	agentbox run -- sh -c '
+	agentbox_split run -- sh -c '
 		mount -t tmpfs x /mnt && echo HOLE
 		mount --bind /usr . && echo HOLE
 		mount -o remount,rw / && echo HOLE

@@ -144,6 +144,7 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 {
 	const struct ab_setting settings[] = {
 		{ "assurance.fallback", "warn", "doctor" },
+		{ "userNamespaces", "deny", "doctor" },
 	};
 	ab_autostrv struct ab_strv words = { 0 };
 	struct ab_trial_outcome out;
@@ -192,6 +193,8 @@ static char *list_missing(const struct ab_policy_input *input, const char *profi
 		if (ab_landlock_abi() < 9)
 			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE);
 	}
+	if (policy->userns)
+		holds &= ~AB_PROP_BIT(AB_PROP_USER_NS);
 	lacks = policy->assurance.fallback == AB_FALLBACK_STRICT
 			? policy->assurance.require & ~holds
 			: 0;

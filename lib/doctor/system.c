@@ -165,8 +165,23 @@ void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "no agent has the hook of agentbox");
 }
 
+/* "; guarantees given up: ...", or "". */
+static char *describe_given_up(const struct ab_policy_input *in)
+{
+	struct ab_policy *policy = NULL;
+	struct ab_error err = { 0 };
+	ab_autofree char *list = NULL;
+
+	if (ab_policy_load(in, &policy, NULL, &err) < 0)
+		return ab_strdup("");
+	list = ab_policy_given_up(policy);
+	ab_policy_free(policy);
+	return list[0] ? ab_printf("; guarantees given up: %s", list) : ab_strdup("");
+}
+
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 {
+	ab_autofree char *given_up = NULL;
 	struct ab_policy_paths paths;
 	ab_autostrv struct ab_strv problems = { 0 };
 	struct ab_error err = { 0 };
@@ -195,10 +210,13 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 				  problems.len);
 		return;
 	}
+	given_up = describe_given_up(in);
 	if (files == 0)
-		ab_verdict_set(v, AB_HEALTH_OK, "no settings file, using built-in defaults");
+		ab_verdict_set(v, AB_HEALTH_OK, "no settings file, using built-in defaults%.300s",
+			       given_up);
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "%zu file%s, valid", files, files == 1 ? "" : "s");
+		ab_verdict_set(v, AB_HEALTH_OK, "%zu file%s, valid%.300s", files,
+			       files == 1 ? "" : "s", given_up);
 }
 
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)

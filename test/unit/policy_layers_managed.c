@@ -143,6 +143,8 @@ static const struct {
 	  "{\"A\":\"1\"}", "A=1" },
 	{ "\"commands\":{\"enforce\":\"children\"}", "commands.enforce", "\"start\"", "children",
 	  "\"children\"", "children" },
+	{ "\"userNamespaces\":\"deny\"", "userNamespaces", "\"allow\"", "deny", "\"deny\"",
+	  "deny" },
 	{ "\"terminal\":\"filtered\"", "terminal", "\"raw\"", "filtered", "\"filtered\"",
 	  "filtered" },
 	{ "\"monitor\":{\"action\":\"cut\"}", "monitor.action", "\"warn\"", "cut", "\"stop\"",

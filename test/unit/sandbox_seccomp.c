@@ -3,6 +3,7 @@
  * architecture, and for calls whose arguments decide every edge of these.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -245,6 +246,63 @@ static void test_traced(void)
 	}
 }
 
+static bool is_named(int arch, uint32_t nr, const char *const *names, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (number_of(arch, names[i]) == (long)nr)
+			return true;
+	return false;
+}
+
+/*
+ * Below a listener, the filter leaves three calls to it, and whatever it allows of them beyond the
+ * plain one is asked about by both filters of the listener. The one for user namespaces differs in
+ * the same calls, and in nothing but the namespaces that it names.
+ */
+static void test_asking(void)
+{
+	static const char *const calls[] = { "clone", "unshare", "chroot" };
+	enum { INNER = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET };
+	struct edges e = { 0 };
+
+	collect_table(&ab_table_target, &e);
+	collect_table(&ab_table_userns, &e);
+	for (int a = 0; a < AB_ARCH_COUNT; a++) {
+		unsigned int open = 0, wide = 0, asked = 0, more = 0;
+
+		for (uint32_t nr = 0; nr < CALLS; nr++)
+			for (size_t i = 0; i < e.len; i++) {
+				uint64_t v = e.v[i] | HIGH;
+				struct seccomp_data d = { .nr = (int)nr,
+							  .arch = archs[a].audit,
+							  .args = { v, v, v, v, v, v } };
+				bool listed = is_named(a, nr, calls, LEN(calls));
+				uint32_t plain = simulate(&progs[TARGET][a], &d),
+					 inner = simulate(&progs[USERNS][a], &d),
+					 below = simulate(&progs[ASKING][a], &d);
+
+				if (plain != below) {
+					open += !listed ||
+						simulate(&progs[WRITES][a], &d) != AB_ASKED ||
+						simulate(&progs[CHILDREN][a], &d) != AB_ASKED;
+					asked++;
+				}
+				if (plain != inner) {
+					wide += !listed || inner != AB_ALLOWED ||
+						(nr != (uint32_t)number_of(a, "chroot") &&
+						 !(v & INNER));
+					more++;
+				}
+				wide += inner == AB_ALLOWED && below != AB_ALLOWED;
+			}
+		ok(!open && asked, "asking on %s leaves nothing open that is not asked about",
+		   archs[a].name);
+		ok(!wide && more,
+		   "userns on %s allows user, pid and network namespaces, and chroot",
+		   archs[a].name);
+	}
+}
+
 /* Who is asked says what the filter says: the program of this machine, run
  * here, against the machine of the tests. */
 static void test_judge(void)
@@ -375,6 +433,7 @@ int main(void)
 	test_names();
 	test_tables();
 	test_traced();
+	test_asking();
 	test_judge();
 	test_foreign();
 	test_interface();

@@ -32,10 +32,10 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target", "init",     "supervisor", "nonet",  "init_sanitized",
-	"writes", "children", "judge",	    "traced",
+	"target",   "init",  "supervisor", "nonet",  "init_sanitized", "writes",
+	"children", "judge", "traced",	   "userns", "asking",
 };
-enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, WRITES, CHILDREN, JUDGE, TRACED };
+enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, WRITES, CHILDREN, JUDGE, TRACED, USERNS, ASKING };
 #define PROG(t)                                       \
 	{                                             \
 		{ t##_x86_64, LEN(t##_x86_64) },      \
@@ -51,7 +51,8 @@ static const struct prog {
 	[SUPERVISOR] = PROG(supervisor),   [NONET] = PROG(nonet),
 	[INIT_SAN] = PROG(init_sanitized), [WRITES] = PROG(writes),
 	[CHILDREN] = PROG(children),	   [JUDGE] = PROG(judge),
-	[TRACED] = PROG(traced),
+	[TRACED] = PROG(traced),	   [USERNS] = PROG(userns),
+	[ASKING] = PROG(asking),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

@@ -10,6 +10,8 @@
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,16 +62,20 @@ static void test_calls(void)
 	ok(!wrong && asked > 15, "every call with a name is looked at");
 }
 
-/* What the filter of every run asks about takes a name, and is looked at by one handler. */
+/* What the filter of every run asks about takes a name, and is looked at by one handler; or it is
+ * left to the judge, which answers as the plain filter does. */
 static void test_writes(void)
 {
+	static const int others[] = { __NR_chdir, __NR_fchdir, __NR_clone, __NR_unshare, __NR_chroot };
 	unsigned int wrong = 0, asked = 0;
 
 	for (int nr = 0; nr < 600; nr++) {
 		struct seccomp_data call = call_of(nr, UINT64_MAX, UINT64_MAX, UINT64_MAX);
 		bool seen = ab_seccomp_judge(AB_FILTER_WRITES, &call) == SECCOMP_RET_USER_NOTIF;
 
-		wrong += seen && !ab_touch_find(nr) && nr != __NR_chdir && nr != __NR_fchdir;
+		for (size_t i = 0; i < AB_COUNT(others); i++)
+			seen = seen && nr != others[i];
+		wrong += seen && !ab_touch_find(nr);
 		asked += seen;
 	}
 	ok(!wrong && asked > 12, "every call that writes to a name is looked at: %u", asked);
@@ -308,6 +314,46 @@ static void test_look(void)
 	ok(told == 0, "and nothing of what is nowhere");
 }
 
+/* With and without --allow-userns: "" means that nothing is told. */
+static void test_namespaces(void)
+{
+	static const struct {
+		uint64_t flags;
+		const char *denied, *allowed;
+	} wants[] = {
+		{ CLONE_NEWUSER, "userNamespaces", "" },
+		{ CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, "userNamespaces", "" },
+		{ CLONE_NEWUSER | CLONE_NEWNS, "namespaces", "namespaces" },
+		{ CLONE_NEWUSER | CLONE_NEWIPC, "namespaces", "namespaces" },
+		{ CLONE_NEWNS, "", "namespaces" }, /* needs root outside */
+		{ CLONE_NEWNET, "", "" },
+		{ SIGCHLD, "", "" },
+	};
+	struct ab_denied_namespace denied;
+	struct ab_trace *trace = ab_trace_new();
+	struct ab_note note;
+	char *text;
+
+	for (size_t i = 0; i < AB_COUNT(wants); i++)
+		for (int userns = 0; userns < 2; userns++) {
+			bool told = ab_namespace_denied(wants[i].flags, userns, &denied);
+
+			is_str(told ? denied.rule : "", userns ? wants[i].allowed : wants[i].denied,
+			       "what is told about namespaces");
+		}
+	ab_namespace_denied(CLONE_NEWUSER, false, &denied);
+	is_str(denied.hint, "agentbox run --allow-userns -- ...", "with the option that helps");
+	ok(ab_trace_namespaces(trace, &arena, getpid(), __NR_clone, &denied, &note) &&
+		   strcmp(note.call, "clone") == 0 && strcmp(note.rule, denied.rule) == 0,
+	   "and the call");
+	text = ab_namespace_notice("a\033b", 7, "x-f1", denied.rule, denied.reason);
+	ok(text && strstr(text, "(pid 7)") && strstr(text, "(x-f1)") && !strchr(text, '\033'),
+	   "the line has the program, escaped, and the id: %s", text);
+	free(text);
+	ok(!ab_namespace_notice("a", 7, "x-f1", "syscalls", "x"), "other calls have no line");
+	free(trace);
+}
+
 static void test_notes(void)
 {
 	struct ab_trace *trace = ab_trace_new();
@@ -358,6 +404,7 @@ int main(void)
 	make_terms();
 	test_calls();
 	test_writes();
+	test_namespaces();
 	test_rules();
 	test_hidden_root();
 	test_walk();

@@ -28,8 +28,8 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 /* clang-format off */
 static const char *const members[] = {
 	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
-	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms", "holds",
-	"id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "number", "packets", "path",
+	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms",
+	"given_up", "holds", "id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
 	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "tls", "value",
 };
@@ -66,7 +66,8 @@ static const struct event events[] = {
 	{ "command", NULL, "command", "{number}: {command}", "[in {cwd}]", "[rule {rule}]" },
 	{ "ended", NULL, "ended", "{number}: {command}",
 	  "[exit {status}][ after {ms:time}][, {error}]", "" },
-	{ "assurance", NULL, "proved", "{holds}[; missing {missing_why|missing}]", "", "" },
+	{ "assurance", NULL, "proved",
+	  "{holds}[; missing {missing_why|missing}][; given up {given_up}]", "", "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
 	  "[requests_allowed=1?; 1 request][requests_allowed!1?; {requests_allowed:count} requests]"
@@ -364,6 +365,13 @@ static const struct ab_remedy remedies[] = {
 	  "the box only has what filesystem.read lists: add it in the settings" },
 	{ "filesystem.unix", "--allow-unix", "",
 	  "sockets of this machine can only be opened when a run starts" },
+	{ "userNamespaces", NULL, NULL,
+	  "a program's own sandbox is not needed in the box: switch it off; if it must work, user "
+	  "namespaces are allowed when a run starts" },
+	{ "namespaces", NULL, NULL,
+	  NOTHING
+	  ": the box lets nobody mount; a program's own sandbox is not needed in it: switch "
+	  "it off" },
 	{ "filesystem.unixDatagrams", NULL, NULL,
 	  "datagrams are allowed when a run starts: { \"filesystem\": { \"unixDatagrams\": "
 	  "\"allow\" } } in the settings" },

@@ -91,7 +91,7 @@ static void add_title(const struct ab_page *page, struct ab_buf *b)
 
 static void add_holds(struct ab_buf *b, const char *assurance)
 {
-	static const char *const names[] = { "holds", "missing_why", "missing" };
+	static const char *const names[] = { "holds", "missing_why", "missing", "given_up" };
 	struct ab_detail f[AB_COUNT(names)], one;
 	const struct ab_detail *missing;
 	size_t at = 0;
@@ -110,6 +110,11 @@ static void add_holds(struct ab_buf *b, const char *assurance)
 	if (missing->kind == AB_DETAIL_TEXT && missing->len) {
 		ab_buf_puts(b, "<li class=\"missing\">missing: ");
 		add_field(b, missing);
+		ab_buf_puts(b, "</li>");
+	}
+	if (f[3].kind == AB_DETAIL_TEXT && f[3].len) {
+		ab_buf_puts(b, "<li class=\"missing\">given up: ");
+		add_field(b, &f[3]);
 		ab_buf_puts(b, "</li>");
 	}
 	ab_buf_puts(b, "</ul>");

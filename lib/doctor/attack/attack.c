@@ -24,6 +24,7 @@ static const struct ab_setting settings[] = {
 	{ "assurance.fallback", "warn", "attack" }, { "limits.timeout", "2m", "attack" },
 	{ "limits.processes", "64", "attack" },	    { "limits.files", "256", "attack" },
 	{ "limits.fileSize", "1M", "attack" },	    { "filesystem.tmpSize", "8M", "attack" },
+	{ "userNamespaces", "deny", "attack" },
 };
 
 void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,

@@ -274,6 +274,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_REQUIRE, "no-new-privs" },
 	{ AB_KEY_FALLBACK, "strict" },
 	{ AB_KEY_SECRETS, NULL },
+	{ AB_KEY_USERNS, "deny" },
 	{ AB_KEY_TERMINAL, "filtered" },
 
 /* Variables that most programs need. They matter only in the mode "listed". */

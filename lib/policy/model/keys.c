@@ -63,6 +63,10 @@ static const struct ab_key_word fallback_words[] = {
 	{ "warn", AB_FALLBACK_WARN },
 };
 
+static const struct ab_key_word userns_words[] = {
+	{ "deny", false },
+	{ "allow", true },
+};
 static const struct ab_key_word terminal_words[] = {
 	{ "filtered", false },
 	{ "raw", true },
@@ -261,6 +265,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
 		.doc = "Secrets that stay outside the box, by name: the source of each value and the hosts that may receive it." },
 
+	[AB_KEY_USERNS] = {
+		"userNamespaces", WORDS(userns_words),
+		.doc = "Whether the command may create user namespaces, as the own sandbox of a browser does; this gives up user-ns." },
 	[AB_KEY_TERMINAL] = {
 		"terminal", WORDS(terminal_words),
 		.doc = "Whether output that controls more than the screen reaches your terminal." },

@@ -201,26 +201,52 @@ static uint32_t make_notice_bits(const struct ab_value *v)
 	return bits;
 }
 
-/* Guarantees that a profile cannot mean because the caller opened the network on
- * purpose. They stay required if a layer names them. */
-static uint32_t find_unmeant(const struct ab_config *c)
+/* Guarantees that a setting gives up on purpose. They stay required if a layer names them. */
+static const struct {
+	enum ab_property property;
+	enum ab_key_id key;
+	int word;
+} given_up[] = {
+	{ AB_PROP_USER_NS, AB_KEY_USERNS, true },
+	{ AB_PROP_NET_FENCE, AB_KEY_NET_MODE, AB_NET_ALLOWED },
+	{ AB_PROP_DNS_FENCE, AB_KEY_NET_MODE, AB_NET_ALLOWED },
+};
+
+/* By a layer, not only by the profile. */
+static bool is_named(const struct ab_value *v, enum ab_property property)
 {
-	static const enum ab_property fences[] = { AB_PROP_NET_FENCE, AB_PROP_DNS_FENCE };
-	const struct ab_value *v = &c->v[AB_KEY_REQUIRE];
+	for (size_t i = 0; i < v->len; i++)
+		if (!is_builtin(v->items[i].from) &&
+		    strcmp(v->items[i].text, ab_property_names[property]) == 0)
+			return true;
+	return false;
+}
+
+static uint32_t find_given_up(const struct ab_config *c)
+{
 	uint32_t bits = 0;
 
-	if (get_word(c, AB_KEY_NET_MODE) != AB_NET_ALLOWED)
-		return 0;
-	for (size_t i = 0; i < AB_COUNT(fences); i++) {
-		bool named = false;
-
-		for (size_t k = 0; k < v->len; k++)
-			named |= !is_builtin(v->items[k].from) &&
-				 strcmp(v->items[k].text, ab_property_names[fences[i]]) == 0;
-		if (!named)
-			bits |= AB_PROP_BIT(fences[i]);
-	}
+	for (size_t i = 0; i < AB_COUNT(given_up); i++)
+		if ((int)get_word(c, given_up[i].key) == given_up[i].word &&
+		    !is_named(&c->v[AB_KEY_REQUIRE], given_up[i].property))
+			bits |= AB_PROP_BIT(given_up[i].property);
 	return bits;
+}
+
+char *ab_policy_given_up(const struct ab_policy *p)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(given_up); i++) {
+		const struct ab_origin *from = p->store->config.v[given_up[i].key].from;
+		ab_autofree char *origin = from ? ab_origin_text(from) : NULL;
+
+		if (p->assurance.given_up & AB_PROP_BIT(given_up[i].property))
+			ab_buf_printf(&b, "%s%s (%s)", b.len ? ", " : "",
+				      ab_property_names[given_up[i].property],
+				      origin ? origin : ab_keys[given_up[i].key].path);
+	}
+	return ab_buf_take(&b);
 }
 
 static struct ab_strv make_touched(struct ab_arena *a, const struct ab_policy *p)
@@ -325,11 +351,13 @@ void ab_policy_fill(struct ab_policy *p)
 	p->records.keep_runs = get_limit(c, AB_KEY_KEEP_RUNS);
 	p->layers.keep_ms = get_limit(c, AB_KEY_LAYERS_AGE);
 	p->layers.max_size = get_limit(c, AB_KEY_LAYERS_SIZE);
-	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~find_unmeant(c);
+	p->assurance.given_up = find_given_up(c);
+	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~p->assurance.given_up;
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
 	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
+	p->userns = get_word(c, AB_KEY_USERNS);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);
 	p->secrets.scope =

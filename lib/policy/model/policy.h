@@ -200,7 +200,8 @@ struct ab_policy {
 	} layers;
 
 	struct {
-		uint32_t require; /* AB_PROP_BIT()s */
+		uint32_t require;  /* AB_PROP_BIT()s */
+		uint32_t given_up; /* that a setting gives up, and no layer names as required */
 		enum ab_fallback fallback;
 	} assurance;
 
@@ -213,6 +214,7 @@ struct ab_policy {
 		size_t ntools;
 	} commands;
 
+	bool userns;	   /* the command may create user namespaces */
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */
 
 	struct ab_secrets secrets; /* their hosts are in net.allow too */
@@ -224,6 +226,8 @@ struct ab_policy {
 };
 
 void ab_policy_free(struct ab_policy *policy);
+/* "user-ns (--allow-userns), ...": the guarantees that a setting gives up, and which. */
+char *ab_policy_given_up(const struct ab_policy *policy);
 /* Did the managed settings leave this element of a list out, or override it? */
 bool ab_policy_held_back(const struct ab_policy *policy, const char *key, const char *element);
 /* For a run: if it writes to the reviewed workspace only, rules that guard the host's files have

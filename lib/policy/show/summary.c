@@ -185,15 +185,16 @@ void ab_summary_limits(const struct ab_policy *p, struct ab_strv *rows)
 
 void ab_summary_guarantees(const struct ab_policy *p, struct ab_strv *rows)
 {
-	ab_autofree char *text = NULL;
+	ab_autofree char *given_up = ab_policy_given_up(p), *text = NULL;
 	int n = 0;
 
 	for (int i = 0; i < AB_PROP_COUNT; i++)
 		n += (p->assurance.require & AB_PROP_BIT(i)) != 0;
-	text = !n ? ab_strdup("none is required")
-		  : ab_printf("%d %s required; without one a run %s", n, n == 1 ? "is" : "are",
+	text = !n ? ab_printf("none is required%s%s", given_up[0] ? "; given up: " : "", given_up)
+		  : ab_printf("%d %s required; without one a run %s%s%s", n, n == 1 ? "is" : "are",
 			      p->assurance.fallback == AB_FALLBACK_STRICT ? "does not start"
-									  : "warns");
+									  : "warns",
+			      given_up[0] ? "; given up: " : "", given_up);
 	add_row(rows, "guarantees", text);
 }
 

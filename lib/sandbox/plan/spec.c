@@ -212,6 +212,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->children);
 	code(c, s->connects);
 	code(c, s->datagrams);
+	code(c, s->userns);
 	code(c, s->traced);
 	code(c, s->timing);
 	code(c, s->stay);

@@ -73,6 +73,7 @@ struct ab_spec {
 	bool children;		 /* judge each program before it is executed */
 	bool connects;		 /* the judge makes the box's connections */
 	bool datagrams;		 /* Unix datagram sockets are allowed */
+	bool userns;		 /* the command may create user namespaces */
 	bool traced;		 /* report calls that are or may be denied */
 	bool timing;		 /* report the time of each step */
 	bool stay;		 /* no command of its own: init starts those that it is asked for */

@@ -175,6 +175,26 @@ const struct ab_switch ab_check_namespaces = {
 	WHEN(OK(0)),
 };
 
+/* The same where only the listener's calls count. */
+const struct ab_switch ab_check_namespaces_asked = {
+	.arg = 0,
+	.mask = CLONE_NEW_ANY,
+	.other = AB_ASKED,
+	WHEN(OK(0)),
+};
+
+/*
+ * User namespaces are allowed: those of processes and networks too, with which a browser's sandbox
+ * shuts its own processes in. A mount namespace would be of no use, because Landlock and the filter
+ * refuse every mount; the others are refused because nothing needs them.
+ */
+const struct ab_switch ab_check_namespaces_inner = {
+	.arg = 0,
+	.mask = CLONE_NEW_ANY & ~(unsigned int)(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET),
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(0)),
+};
+
 /* Threads, never a process. */
 const struct ab_switch ab_check_clone_thread = {
 	.arg = 0,

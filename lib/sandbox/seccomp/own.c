@@ -138,6 +138,9 @@ static const struct ab_call_rule write_rules[] = {
 	/* Connections are made by the listener (session/connect). */
 	{ AB_ASKED, "connect" },
 	{ .check = &ab_check_datagrams, .calls = "socket socketpair" },
+	/* The listener answers as AB_FILTER_TARGET or AB_FILTER_USERNS does, and tells. */
+	{ .check = &ab_check_namespaces_asked, .calls = "clone unshare" },
+	{ AB_ASKED, "chroot" },
 };
 /* clang-format on */
 
@@ -189,7 +192,7 @@ TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
-	&ab_table_target, &init_table,		 &supervisor_table,
-	&nonet_table,	  &init_sanitized_table, &writes_table,
-	&children_table,  &judge_table,		 &ab_table_traced,
+	&ab_table_target,      &init_table,	 &supervisor_table, &nonet_table,
+	&init_sanitized_table, &writes_table,	 &children_table,   &judge_table,
+	&ab_table_traced,      &ab_table_userns, &ab_table_asking,
 };

@@ -45,6 +45,7 @@ static const struct {
 	[AB_FILTER_SUPERVISOR] = FILTER(supervisor), [AB_FILTER_NONET] = FILTER(nonet),
 	[AB_FILTER_WRITES] = FILTER(writes),	     [AB_FILTER_CHILDREN] = FILTER(children),
 	[AB_FILTER_JUDGE] = FILTER(judge),	     [AB_FILTER_TRACED] = FILTER(traced),
+	[AB_FILTER_USERNS] = FILTER(userns),	     [AB_FILTER_ASKING] = FILTER(asking),
 };
 
 int ab_seccomp_load(enum ab_filter which)

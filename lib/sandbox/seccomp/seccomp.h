@@ -27,8 +27,12 @@ enum ab_filter {
 	AB_FILTER_JUDGE,      /* who answers that */
 	AB_FILTER_TRACED,     /* instead of TARGET: what is refused, and what
 				 * may be, is asked about */
+	AB_FILTER_USERNS,     /* instead of TARGET: user namespaces are allowed */
+	AB_FILTER_ASKING,     /* instead of both, below WRITES or CHILDREN, which
+				 * ask about namespaces and chroot: a refusal
+				 * here would keep them from it */
 };
-#define AB_FILTER_COUNT 8
+#define AB_FILTER_COUNT 10
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

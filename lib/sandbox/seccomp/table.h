@@ -73,12 +73,13 @@ struct ab_call_table {
 	const char *seen;
 };
 
-/* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced */
-#define AB_TABLE_COUNT 9
+/* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking */
+#define AB_TABLE_COUNT 11
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
-extern const struct ab_call_table ab_table_target, ab_table_traced;
+extern const struct ab_call_table ab_table_target, ab_table_traced, ab_table_userns,
+	ab_table_asking;
 
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_socket_inet,
@@ -86,6 +87,7 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_soc
 	ab_check_personality, ab_check_mknod, ab_check_mknodat, ab_check_ioctl, ab_check_fcntl,
 	ab_check_ioctl_init, ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl,
 	ab_check_prctl_own, ab_check_no_exec, ab_check_openat_read, ab_check_open_writes,
-	ab_check_openat_writes, ab_check_datagrams;
+	ab_check_openat_writes, ab_check_datagrams, ab_check_namespaces_asked,
+	ab_check_namespaces_inner;
 
 #endif

@@ -70,7 +70,6 @@ static const struct ab_call_rule rules[] = {
 		"gettid getpgid getpgrp setpgid getsid setsid "
 		"set_tid_address arch_prctl" },
 	{ AB_ERRNO(ENOSYS), "clone3" },
-	{ .check = &ab_check_namespaces, .calls = "clone unshare" },
 	{ .check = &ab_check_personality, .calls = "personality" },
 	{ .check = &ab_check_prctl, .calls = "prctl" },
 
@@ -138,7 +137,7 @@ static const struct ab_call_rule rules[] = {
 
 	/* Mounts and namespaces: mount_setattr and open_tree need no path
 	 * that Landlock sees. */
-	{ DENY, "mount umount2 pivot_root chroot setns open_tree move_mount "
+	{ DENY, "mount umount2 pivot_root setns open_tree move_mount "
 		"fsopen fsconfig fsmount fspick mount_setattr" },
 	{ DENY, "open_tree_attr", .number = 467 },
 
@@ -161,15 +160,35 @@ static const struct ab_call_rule rules[] = {
 };
 /* clang-format on */
 
-const struct ab_call_table ab_table_target = {
-	.name = "target",
-	.otherwise = AB_ERRNO(ENOSYS),
-	.rules = rules,
-	.len = sizeof(rules) / sizeof(rules[0]),
+/* New namespaces, and the root of a process: what differs between the tables below. */
+static const struct ab_call_rule refused[] = {
+	{ .check = &ab_check_namespaces, .calls = "clone unshare" },
+	{ DENY, "chroot" },
 };
 
+/* A browser's sandbox takes the file system from its processes with chroot, for which they have the
+ * capability in their own namespace only. */
+static const struct ab_call_rule inner[] = {
+	{ .check = &ab_check_namespaces_inner, .calls = "clone unshare" },
+	{ AB_ALLOWED, "chroot" },
+};
+
+/* The filter of the listener asks about these, and is loaded on top. */
+static const struct ab_call_rule asked[] = {
+	{ AB_ALLOWED, "clone unshare chroot" },
+};
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define RULES(m)                                                                       \
+	.otherwise = AB_ERRNO(ENOSYS), .rules = rules, .len = LEN(rules), .more = (m), \
+	.more_len = LEN(m)
+
+const struct ab_call_table ab_table_target = { .name = "target", RULES(refused) };
+const struct ab_call_table ab_table_userns = { .name = "userns", RULES(inner) };
+const struct ab_call_table ab_table_asking = { .name = "asking", RULES(asked) };
+
 /*
- * The same, where refusals are to be seen: what is refused above is asked
+ * The first one, where refusals are to be seen: what is refused above is asked
  * about, and so are calls that find a file by its name, which the walls may
  * refuse. The answer is the verdict above, whatever the listener finds out
  * (ab_seccomp_judge), so nothing is open here that is closed there.
@@ -180,10 +199,4 @@ static const char seen[] = "execve execveat open openat openat2 creat truncate m
 			   "utime utimes futimesat utimensat setxattr lsetxattr removexattr "
 			   "lremovexattr connect bind";
 
-const struct ab_call_table ab_table_traced = {
-	.name = "traced",
-	.otherwise = AB_ERRNO(ENOSYS),
-	.rules = rules,
-	.len = sizeof(rules) / sizeof(rules[0]),
-	.seen = seen,
-};
+const struct ab_call_table ab_table_traced = { .name = "traced", RULES(refused), .seen = seen };

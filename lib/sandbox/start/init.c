@@ -7,7 +7,8 @@
  *
  *	network			first: it needs no plan, and the supervisor
  *				can bring it up meanwhile
- *	max_user_namespaces	before /proc/sys is read-only
+ *	max_user_namespaces	before /proc/sys is read-only; 0 at first, and more
+ *				if the specification permits it
  *	mounts			before Landlock, which forbids them
  *	capture			before the capabilities are dropped: it may
  *				need low ports
@@ -90,6 +91,16 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* The limit stays: each one takes memory of the kernel. */
+static int permit_user_namespaces(struct ab_error *err)
+{
+	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || ab_write_all(fd, "256", 3) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
+	return 0;
+}
+
 static int begin_network(struct init *in, struct ab_error *err)
 {
 	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
@@ -127,6 +138,8 @@ static int read_spec(struct init *in, struct ab_error *err)
 	close(fd);
 	if (r == 0 && in->spec.timing)
 		ab_mark_open(&in->holds);
+	if (r == 0 && in->spec.userns)
+		r = permit_user_namespaces(err);
 	return r;
 }
 

@@ -49,8 +49,8 @@ int ab_keeper_enter(struct init *in, struct ab_error *err)
 	if (r < 0)
 		return ab_fail(err, AB_ESYSTEM, -r, "enable Landlock for a box that stays");
 	/* A traced command loads a filter that asks; under this one its denials would not be
-	 * seen. */
-	r = in->spec.traced ? 0 : ab_seccomp_load(AB_FILTER_TARGET);
+	 * seen. Each command loads the filter of its listener on top. */
+	r = in->spec.traced ? 0 : ab_seccomp_load(AB_FILTER_ASKING);
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "load the filter of a box that stays") : 0;
 }
 

@@ -41,14 +41,21 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 	return 0;
 }
 
+/* The filter that refuses without asking. */
+static enum ab_filter plain_filter(const struct ab_spec *spec)
+{
+	return spec->userns ? AB_FILTER_USERNS : AB_FILTER_TARGET;
+}
+
 /*
  * After the proof, which writes too: from now on this process waits with each call
  * that the filter asks about until the supervisor listens. Without a listener
- * nothing is open that would be closed, but programs are not judged.
+ * the plain filter refuses what would have been asked about, but programs are not judged.
  */
 static int open_listener(struct ab_target *t, struct ab_error *err)
 {
 	int fd = ab_seccomp_listen(t->spec->children ? AB_FILTER_CHILDREN : AB_FILTER_WRITES);
+	int r;
 
 	if (fd >= 0) {
 		t->listener = fd;
@@ -56,6 +63,11 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 	}
 	t->holds->unasked = -fd;
 	ab_probe_unasked(t->spec, t->holds);
+	r = ab_seccomp_load(plain_filter(t->spec));
+	if (r < 0) {
+		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
+		return ab_step(err, "syscall filter");
+	}
 	if (!t->spec->strict || !t->spec->children)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, -fd, "watch executed programs");
@@ -80,12 +92,13 @@ static int load_filter(struct ab_target *t)
 	/* The same filter a second time would only cost time. */
 	if (!t->spec->traced && t->inside)
 		return 0;
+	/* A nested run has no listener of its own. */
 	if (!t->spec->traced || t->proof_only)
-		return ab_seccomp_load(AB_FILTER_TARGET);
+		return ab_seccomp_load(t->spec->nested ? plain_filter(t->spec) : AB_FILTER_ASKING);
 	fd = ab_seccomp_listen(AB_FILTER_TRACED);
 	if (fd < 0) {
 		t->holds->unasked = -fd;
-		return ab_seccomp_load(AB_FILTER_TARGET);
+		return ab_seccomp_load(plain_filter(t->spec));
 	}
 	t->asked = true;
 	memcpy(msg.u.holds.layers, t->holds->layers, sizeof(msg.u.holds.layers));

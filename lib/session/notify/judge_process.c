@@ -264,13 +264,36 @@ static struct ab_reply reply_error(int errnum)
 				  .errnum = errnum };
 }
 
+static bool makes_namespaces(int nr)
+{
+	return nr == __NR_clone || nr == __NR_unshare;
+}
+
+/* The filter below ours leaves these to us (AB_FILTER_ASKING). */
+static bool is_left_to_us(int nr)
+{
+	return makes_namespaces(nr) || nr == __NR_chroot;
+}
+
+static bool note_call(struct ab_judge *j, const struct ab_held *call, struct ab_note *ret)
+{
+	const struct seccomp_data *data = call->data;
+	struct ab_denied_namespace denied;
+
+	if (makes_namespaces(data->nr) &&
+	    ab_namespace_denied(data->args[0], j->duty.trace.userns, &denied))
+		return ab_trace_namespaces(j->trace, call->arena, call->pid, data->nr, &denied,
+					   ret);
+	return j->duty.trace.all && ab_trace_call(j->trace, call->arena, call->pid, data->nr, ret);
+}
+
 /* The filter without a listener denies it: report that, and give its answer. */
 static int deny_call(struct ab_judge *j, const struct ab_held *call, uint32_t verdict)
 {
 	struct ab_note note;
 
-	if (!is_command(j, call->pid) &&
-	    ab_trace_call(j->trace, call->arena, call->pid, call->data->nr, &note) &&
+	/* Only in a traced run does the command's process test the box when we listen. */
+	if (!(j->duty.trace.all && is_command(j, call->pid)) && note_call(j, call, &note) &&
 	    ab_judge_waits(j, call->id))
 		send_denied(j, &note);
 	return (verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
@@ -302,8 +325,9 @@ static struct ab_reply decide_call(struct ab_judge *j, const struct ab_held *cal
 	int nr = call->data->nr;
 	uint32_t verdict = SECCOMP_RET_ALLOW;
 
-	if (j->duty.trace.all)
-		verdict = ab_seccomp_judge(AB_FILTER_TARGET, call->data);
+	if (j->duty.trace.all || is_left_to_us(nr))
+		verdict = ab_seccomp_judge(
+			j->duty.trace.userns ? AB_FILTER_USERNS : AB_FILTER_TARGET, call->data);
 	if (verdict != SECCOMP_RET_ALLOW)
 		return reply_error(deny_call(j, call, verdict));
 	if (nr == __NR_execve || nr == __NR_execveat)

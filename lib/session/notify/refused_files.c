@@ -13,6 +13,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "session/notify/program_judge.h"
+#include "session/notify/trace.h"
 
 enum {
 	REMEMBERED = 1024, /* the judge tells of no more */
@@ -73,6 +74,7 @@ struct ab_refused_files {
 	struct row *v;
 	uint32_t len;
 	uint64_t untold;
+	bool noticed;
 };
 
 struct ab_refused_files *ab_refused_files_new(const char *run_id, struct ab_log *log)
@@ -286,6 +288,19 @@ int ab_refused_files_take(struct ab_refused_files *d, const struct ab_note *note
 	if (d->len == REMEMBERED)
 		return result;
 	return write_row(d, add_row(d, note), 0, err) < 0 ? -1 : result;
+}
+
+char *ab_refused_files_notice(struct ab_refused_files *d, const struct ab_note *note)
+{
+	char *text;
+	char id[24];
+
+	if (d->noticed || note->kind != AB_NOTE_CALL || !note->told || !d->len)
+		return NULL;
+	write_id(d, &d->v[d->len - 1], id);
+	text = ab_namespace_notice(note->by, note->pid, id, note->rule, note->reason);
+	d->noticed = text != NULL;
+	return text;
 }
 
 uint64_t ab_refused_files_count(const struct ab_refused_files *d)

@@ -21,6 +21,8 @@ void ab_refused_files_free(struct ab_refused_files *denials);
 /* A note of kind FILE, CALL or AGAIN. -1: it cannot be recorded. */
 int ab_refused_files_take(struct ab_refused_files *denials, const struct ab_note *note,
 			  struct ab_error *err);
+/* A line for the user at once, about a note that was just taken; or NULL. One in a run. */
+char *ab_refused_files_notice(struct ab_refused_files *denials, const struct ab_note *note);
 uint64_t ab_refused_files_count(const struct ab_refused_files *denials);
 /* No lines without denials. Without `all`, writes that are only incidental get no line of their
  * own, and none at all if there are no others. Histories never get one. */

@@ -142,6 +142,11 @@ int ab_refused_programs_take(struct ab_refused_programs *r, const struct ab_note
 	return take_note(r, note, err) < 0 && r->strict ? -1 : 0;
 }
 
+char *ab_refused_programs_notice(struct ab_refused_programs *r, const struct ab_note *note)
+{
+	return ab_refused_files_notice(r->denials, note);
+}
+
 uint64_t ab_refused_programs_others(const struct ab_refused_programs *r)
 {
 	return ab_refused_files_count(r->denials);

@@ -24,6 +24,8 @@ void ab_refused_programs_free(struct ab_refused_programs *refusals);
 /* -1: it cannot be recorded, but must be. */
 int ab_refused_programs_take(struct ab_refused_programs *refusals, const struct ab_note *note,
 			     struct ab_error *err);
+/* A line for the user at once, about a note that was just taken; or NULL. One in a run. */
+char *ab_refused_programs_notice(struct ab_refused_programs *refusals, const struct ab_note *note);
 uint64_t ab_refused_programs_count(const struct ab_refused_programs *refusals);
 /* The number of files and calls. */
 uint64_t ab_refused_programs_others(const struct ab_refused_programs *refusals);

@@ -118,6 +118,18 @@ bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, in
 	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
 }
 
+bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+			 const struct ab_denied_namespace *denied, struct ab_note *ret)
+{
+	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
+	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
+	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
+	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
+	copy_text(ret->hint, sizeof(ret->hint), denied->hint);
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
+}
+
 bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
 		   const struct ab_denied *denied, struct ab_note *ret)
 {

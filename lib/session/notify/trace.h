@@ -5,9 +5,12 @@
  * --trace-denials all others.
  *
  * A call that may be denied waits for the judge (program_judge.h). The judge
- * runs AB_FILTER_TARGET itself, so it knows what the filter denies. It predicts
+ * runs the command's plain filter itself, so it knows what the filter denies. It predicts
  * what mounts and Landlock will deny: it resolves the names in the call as the
  * process sees them, and examines the mount they lead to.
+ *
+ * Namespaces that a program wants are seen in every run: a program whose own sandbox fails blames
+ * the kernel.
  *
  * The process may change the names meanwhile, so this only writes records and
  * never permits anything. In doubt nothing is reported: a missing file, or one
@@ -36,6 +39,7 @@ struct ab_trace_terms {
 	bool all;		       /* --trace-denials, not only calls that write */
 	bool judged;		       /* programs are judged as well */
 	bool learn;		       /* report programs that are executed */
+	bool userns;		       /* user namespaces are allowed */
 };
 
 /* A denial. Texts live as long as the arena and the terms. */
@@ -93,6 +97,17 @@ bool ab_trace_socket(struct ab_arena *arena, const char *path, struct ab_denied 
 bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, pid_t pid,
 		   const struct seccomp_data *call, struct ab_denied *ret);
 
+/* trace_namespaces.c, pure: what the box denies of the CLONE_NEW* in `flags`. False: nothing that a
+ * program could have outside of the box. */
+struct ab_denied_namespace {
+	const char *rule, *reason;
+	const char *hint; /* a command that allows it, or "" */
+};
+bool ab_namespace_denied(uint64_t flags, bool userns, struct ab_denied_namespace *ret);
+/* The line for the terminal; NULL: the denial is not about namespaces. The names are escaped. */
+char *ab_namespace_notice(const char *by, int pid, const char *id, const char *rule,
+			  const char *reason);
+
 /*
  * trace.c: remembers what was reported, so that each denial is reported once.
  *
@@ -107,6 +122,9 @@ bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, in
 /* The filter denies the call. */
 bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
 		   struct ab_note *ret);
+/* The filter denies namespaces that the call `nr` wants. */
+bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+			 const struct ab_denied_namespace *denied, struct ab_note *ret);
 /* The same for a program that is executed. */
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret);
 void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note);

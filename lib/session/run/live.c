@@ -32,6 +32,7 @@
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
 #include "session/terminal/columns.h"
+#include "session/terminal/terminal.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -181,8 +182,11 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	say_home(r, holds);
 	if (r->request->verbose > 0) {
 		ab_autofree char *box = ab_printf("box %s", r->dir.id);
+		ab_autofree char *given_up = ab_policy_given_up(r->prepared->policy);
 
 		ab_run_say_guarantees(r, box, &held);
+		if (given_up[0])
+			ab_run_say(r, AB_SAY_DETAIL, "guarantees given up: %s", given_up);
 		if (ab_run_has_upstream(r))
 			ab_run_say(
 				r, AB_SAY_DETAIL,
@@ -279,6 +283,24 @@ static void prefer_first(int *result, struct ab_error *err, const struct ab_erro
 	*result = -1;
 }
 
+/* A program whose own sandbox cannot start blames the kernel, so say who denied it. */
+static void say_denial(const struct run *r, const struct ab_note *note)
+{
+	ab_autofree char *text = ab_refused_programs_notice(r->refusals, note);
+
+	if (text)
+		ab_run_say(r, AB_SAY_NOTE, "%s", text);
+}
+
+/* Not on a screen that a program draws: the end of the run tells it, too. */
+static void say_denial_at_once(void *arg, const struct ab_note *note)
+{
+	const struct run *r = arg;
+
+	if (!r->terminal || ab_terminal_takes_lines(r->terminal))
+		say_denial(r, note);
+}
+
 /* The box and its listener are gone: read the judge's last messages. */
 static int drain_judge(struct run *r, struct ab_error *err)
 {
@@ -289,9 +311,11 @@ static int drain_judge(struct run *r, struct ab_error *err)
 	ab_program_judge_dismiss(r->children);
 	/* Take each message at once: the judge may be waiting for room. */
 	while (ab_program_judge_await(r->children) &&
-	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
+	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0) {
 		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
 			return -1;
+		say_denial(r, &note);
+	}
 	ab_refused_programs_summary(r->refusals,
 				    r->prepared->spec.traced || r->outcome.status != 0 ||
 					    r->outcome.timed_out,
@@ -657,6 +681,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.unread = warn_unread_secret,
 		.ending = ask_for_sweep,
 		.found = warn_of_finding,
+		.denied = say_denial_at_once,
 	};
 	int result;
 

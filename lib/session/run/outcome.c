@@ -118,6 +118,7 @@ static void describe_run(const struct run *r, struct ab_result *ret)
 	ret->timed_out = r->outcome.timed_out;
 	ret->holds = r->held;
 	ret->missing = r->held ? p->spec.require & ~r->held : 0;
+	ret->given_up = r->held ? p->policy->assurance.given_up : 0;
 	ret->review = r->review.json;
 	ret->network = r->had_network ? &r->report : NULL;
 	if (r->violations) {

@@ -251,6 +251,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->connects = !p->nested && spec->landlock_abi < 9;
 	spec->datagrams = policy->fs.unix_datagrams == AB_DATAGRAMS_ALLOW ||
 			  ab_unix_sockets_have_datagrams(&p->host.open_sockets);
+	spec->userns = policy->userns;
 	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);

@@ -122,6 +122,7 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 {
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv missing = { 0 };
+	ab_autofree char *given_up = ab_policy_given_up(r->prepared->policy);
 
 	ab_run_properties(r->prepared->spec.require & ~holds->properties, &missing);
 	ab_record_open(&line, r->dir.id, "assurance");
@@ -129,6 +130,8 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	ab_record_list(&line, "missing", &missing);
 	if (missing.len)
 		ab_record_text(&line, "missing_why", holds->missing);
+	if (given_up[0])
+		ab_record_text(&line, "given_up", given_up);
 	ab_record_text(&line, "home", r->home);
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "sampled");

@@ -116,6 +116,7 @@ void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 	ab_record_maybe(b, "approved", r->approved);
 	add_properties(b, ",\"assurance\":{\"holds\":", r->holds);
 	add_properties(b, ",\"missing\":", r->missing);
+	add_properties(b, ",\"given_up\":", r->given_up);
 	ab_buf_puts(b, "}");
 	add_network(b, r->network);
 	add_violations(b, r);

@@ -7,7 +7,7 @@
  *	{"version":1,"run_id","name","command":[],"cwd","profile",
  *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
  *	 "error":TEXT|null,"hint":TEXT|null,"started","duration_ms",
- *	 "decision","rule","approved","assurance":{"holds":[],"missing":[]},
+ *	 "decision","rule","approved","assurance":{"holds":[],"missing":[],"given_up":[]},
  *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
  *	 "violations":[],"violations_total":N,"findings":[],
  *	 "review":{..}|null}
@@ -43,7 +43,7 @@ struct ab_result {
 	const struct ab_error *error; /* agentbox's own, or NULL */
 	struct timespec started;
 	uint64_t duration_ms;
-	uint32_t holds, missing;	       /* AB_PROP_BIT()s */
+	uint32_t holds, missing, given_up;     /* AB_PROP_BIT()s */
 	const struct ab_proxy_report *network; /* or NULL: no network */
 	const struct ab_strv *violations;      /* records, or NULL */
 	uint64_t nviolations;		       /* total, also those not listed */

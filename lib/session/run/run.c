@@ -106,7 +106,8 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 			   .uid = geteuid(),
 			   .all = p->spec.traced,
 			   .judged = p->spec.children,
-			   .learn = r->request->learn },
+			   .learn = r->request->learn,
+			   .userns = p->spec.userns },
 	};
 	/* Landlock does it where it can. */
 	if (p->spec.connects)

@@ -366,10 +366,11 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 	(void)events;
 	if (r < 0 || (r > 0 && ab_refused_programs_take(s->what->refusals, &note, s->err) < 0))
 		give_up(s);
+	else if (r > 0)
+		s->what->denied(s->what->arg, &note);
 }
 
-/* The first call of the box that must be answered: the broker forks the judge, which gets the
- * listener. If that fails, the judge's socket ends. */
+/* At the first held call: the broker forks the judge. If that fails, the judge's socket ends. */
 static int call_judge(struct supervisor *s)
 {
 	struct ab_program_judge *judge = s->what->children;

@@ -17,6 +17,7 @@ struct ab_program_judge;
 struct ab_steering_setup;
 struct ab_box_network;
 struct ab_log;
+struct ab_note;
 struct ab_refused_programs;
 struct ab_secrets;
 struct ab_stay;
@@ -48,6 +49,8 @@ struct ab_supervision {
 	int (*ready)(void *arg, struct ab_error *err);
 	/* The command has ended, the box has not yet, and nobody waits for the broker any more. */
 	void (*ending)(void *arg);
+	/* The judge has denied something, which is on record. */
+	void (*denied)(void *arg, const struct ab_note *note);
 	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
 };

@@ -36,6 +36,7 @@ static const struct ab_reply proceed = { .kind = AB_REPLY_CONTINUE };
 
 struct writes {
 	const struct ab_survey *survey;
+	bool chroots; /* a process may have another root */
 	/* The current folder of the last caller, until it may change. It only tells which names need
 	 * no look: whatever is refused or reported was looked up anew. */
 	pid_t pid; /* 0: none */
@@ -49,6 +50,7 @@ static void *open_writes(struct ab_judge *judge, const void *setup)
 	struct writes *w = ab_alloc(sizeof(*w));
 
 	w->survey = setup;
+	w->chroots = ab_judge_terms(judge)->userns;
 	w->folders = ab_folder_renames_open(judge);
 	w->git = ab_git_renames_open(judge, w->survey, w->folders);
 	return w;
@@ -80,6 +82,13 @@ static const char *find_folder(struct writes *w, const struct ab_held *call, int
 	return path;
 }
 
+static bool has_other_root(const struct writes *w, const struct ab_held *call)
+{
+	const char *root = w->chroots ? ab_exec_link(call->arena, "/proc/%d/root", call->pid) : "/";
+
+	return !root || strcmp(root, "/") != 0;
+}
+
 /* False: the kernel will not be able to read it either, or the caller is gone. */
 static bool read_name(struct writes *w, const struct ab_held *call, int dir, int path,
 		      struct name *ret)
@@ -91,7 +100,8 @@ static bool read_name(struct writes *w, const struct ab_held *call, int dir, int
 		return false;
 	if (ret->text[0] != '/')
 		folder = find_folder(w, call, ret->dir);
-	ret->place = ab_place_clean(call->arena, folder, ret->text);
+	if (ret->text[0] != '/' || !has_other_root(w, call))
+		ret->place = ab_place_clean(call->arena, folder, ret->text);
 	return true;
 }
 

@@ -280,7 +280,7 @@ static void put_number(struct ab_buf *b, const char *key, uint64_t n)
 
 static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
 {
-	ab_autostrv struct ab_strv required = { 0 };
+	ab_autostrv struct ab_strv required = { 0 }, given_up = { 0 };
 
 	ab_buf_puts(b, ",\"limits\":{");
 	put_number(b, "timeout_ms", policy->limits.timeout_ms);
@@ -293,9 +293,12 @@ static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
 	for (int i = 0; i < AB_PROP_COUNT; i++)
 		if (policy->assurance.require & AB_PROP_BIT(i))
 			ab_strv_add(&required, ab_property_names[i]);
+		else if (policy->assurance.given_up & AB_PROP_BIT(i))
+			ab_strv_add(&given_up, ab_property_names[i]);
 	ab_buf_printf(b, ",\"guarantees\":{\"strict\":%s",
 		      policy->assurance.fallback == AB_FALLBACK_STRICT ? "true" : "false");
 	put_member(b, "required", &required);
+	put_member(b, "given_up", &given_up);
 	ab_buf_puts(b, ",\"proved\":false}");
 }
 
