@@ -35,6 +35,36 @@ except BlockingIOError:
 	[ "$output" = all ]
 }
 
+@test "limits: a command that failed at the limit of processes is told so, no other" {
+	only_user
+	local many='for i in 1 2 3 4 5 6 7 8 9; do sleep 300 & done; exit 3'
+	agentbox_split run --processes 5 -- sh -c "$many"
+	[ "$status" -eq 2 ]
+	[ "$(grep -c '^agentbox' <<<"$stderr")" -eq 1 ]
+	[[ "$stderr" == *"agentbox: the limit of 5 processes was reached; raise it with --processes or limits.processes"* ]]
+	# Threads count. They are gone at the end: the limit was seen before.
+	agentbox_split run --processes 12 -- python3 -c '
+import sys, threading, time
+try:
+    while True:
+        threading.Thread(target=time.sleep, args=(3,)).start()
+except RuntimeError as e:
+    sys.exit(4)
+'
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == "agentbox: the limit of 12 processes was reached"* ]]
+	# Below the limit, without a failure, and with -q there is nothing to say.
+	agentbox_split run --processes 40 -- sh -c "$many"
+	[ "$status" -eq 3 ]
+	[ -z "$stderr" ]
+	agentbox_split run --processes 5 -- sh -c 'sleep 300 & sleep 300 & sleep 300 & exit 0'
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	agentbox_split run -q --processes 5 -- sh -c "$many"
+	[ "$status" -eq 2 ]
+	[[ "$stderr" != *agentbox* ]]
+}
+
 @test "limits: processes of other boxes do not count" {
 	only_user
 	timeout 240 "$AGENTBOX" run --processes 30 -- sh -c '

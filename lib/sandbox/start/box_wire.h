@@ -26,6 +26,7 @@ enum ab_msg_type {
 				 * if its programs are judged */
 	AB_MSG_STOPPED,	   /* value: signal that stopped the command */
 	AB_MSG_UNROUTED,   /* before STATUS: the command tried to use a blocked network */
+	AB_MSG_CROWDED,	   /* before STATUS: it failed, and the box was at its limit of processes */
 	AB_MSG_STATUS,	   /* value: wait status of the command */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */

@@ -43,6 +43,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "netns/counters.h"
@@ -54,8 +55,14 @@
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/caps.h"
 #include "sandbox/start/launch.h"
+#include "sandbox/start/limits.h"
 #include "sandbox/start/listening_ports.h"
 #include "sandbox/start/target.h"
+
+enum {
+	COUNT_MS = 100,	 /* between two counts of the box's processes */
+	COUNT_COST = 20, /* and this many times what a count takes */
+};
 
 void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 {
@@ -365,6 +372,22 @@ _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 	ab_init_report(in, &msg);
 }
 
+/* Count the processes if it is time, and return how long poll() may wait. */
+static int count_processes(struct init *in)
+{
+	int64_t begun = ab_now_ms(), took;
+
+	if (!in->spec.count_processes || in->leads || in->crowded)
+		return -1;
+	if (begun >= in->next_count) {
+		in->crowded = ab_limits_reached(in->spec.limits.processes);
+		took = ab_now_ms() - begun;
+		in->next_count =
+			begun + (took * COUNT_COST > COUNT_MS ? took * COUNT_COST : COUNT_MS);
+	}
+	return (int)(in->next_count - begun);
+}
+
 _Noreturn void ab_init_watch(struct init *in, void (*reap)(struct init *in),
 			     void (*answer)(struct init *in))
 {
@@ -375,7 +398,7 @@ _Noreturn void ab_init_watch(struct init *in, void (*reap)(struct init *in),
 	struct signalfd_siginfo info;
 
 	for (;;) {
-		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+		if (poll(fds, AB_COUNT(fds), count_processes(in)) < 0) {
 			if (errno != EINTR)
 				ab_init_fail(in, errno, "wait in the box's init");
 			continue;
@@ -435,8 +458,24 @@ static void report_unrouted(struct init *in, int status)
 		ab_init_send_up(in, &msg, 0, -1);
 }
 
+/* The command still counts: nobody has waited for it. */
+static void report_crowd(struct init *in)
+{
+	struct ab_msg msg = { .type = AB_MSG_CROWDED };
+	uint64_t limit = in->spec.limits.processes;
+	siginfo_t end = { 0 };
+
+	if (in->leads || !limit || in->spec.pids_cgroup ||
+	    waitid(P_PID, (id_t)in->target, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	    end.si_pid == 0 || (end.si_code == CLD_EXITED && end.si_status == 0))
+		return;
+	if (in->crowded || ab_limits_reached(limit))
+		ab_init_send_up(in, &msg, 0, -1);
+}
+
 static void reap_children(struct init *in)
 {
+	report_crowd(in);
 	for (;;) {
 		struct ab_msg msg = { 0 };
 		int status;

@@ -33,6 +33,8 @@ struct init {
 	bool uncaptured; /* ssh is not captured: spec.env_uncaptured counts */
 	bool leads;	 /* a leader: the box outlives the command */
 	bool ending;	 /* a box that stays ends with its last process */
+	bool crowded;	 /* the box was at its limit of processes */
+	int64_t next_count;
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	enum ab_capture capture;

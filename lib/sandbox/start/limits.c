@@ -1,10 +1,15 @@
 #include "sandbox/start/limits.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "sandbox/plan/spec.h"
 
 static int set_limit(int what, uint64_t soft, uint64_t hard)
@@ -139,4 +145,107 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
 		return "core files";
 	return NULL;
+}
+
+struct seen {
+	uint32_t pid;
+	uint32_t threads;
+};
+
+struct count {
+	struct seen *v;
+	size_t len;
+	uint64_t sum;
+};
+
+uint64_t ab_limits_threads(const char *status)
+{
+	static const char key[] = "\nThreads:";
+	const char *at = strstr(status, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+uint64_t ab_limits_newest(const char *loadavg)
+{
+	const char *last = strrchr(loadavg, ' ');
+
+	return last ? strtoull(last + 1, NULL, 10) : 0;
+}
+
+static const char *read_at(int dir, const char *path, char *buf, size_t size)
+{
+	ab_autoclose int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+static uint32_t count_threads(int proc, uint32_t pid)
+{
+	char path[32], text[4096];
+
+	snprintf(path, sizeof(path), "%u/status", pid);
+	return (uint32_t)ab_limits_threads(read_at(proc, path, text, sizeof(text)));
+}
+
+static void add_entry(int proc, const char *name, struct count *count)
+{
+	struct seen *s;
+
+	if (!isdigit((unsigned char)name[0]))
+		return;
+	if (count->len % 256 == 0)
+		count->v = ab_realloc(count->v, (count->len + 256) * sizeof(count->v[0]));
+	s = &count->v[count->len++];
+	s->pid = (uint32_t)strtoul(name, NULL, 10);
+	s->threads = count_threads(proc, s->pid);
+	count->sum += s->threads;
+}
+
+static void count_all(int proc, uint64_t limit, struct count *count)
+{
+	_Alignas(struct dirent64) char raw[4096];
+	ssize_t n;
+
+	while (count->sum < limit && (n = getdents64(proc, raw, sizeof(raw))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *d = (const void *)(raw + at);
+
+			at += d->d_reclen;
+			add_entry(proc, d->d_name, count);
+		}
+}
+
+/* Those of the first look that are still there existed together in between. */
+static uint64_t count_again(int proc, const struct count *count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count->len; i++) {
+		uint32_t now = count_threads(proc, count->v[i].pid);
+
+		sum += now < count->v[i].threads ? now : count->v[i].threads;
+	}
+	return sum;
+}
+
+bool ab_limits_reached(uint64_t limit)
+{
+	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct count count = { 0 };
+	char text[128];
+	uint64_t newest;
+	bool reached;
+
+	if (proc < 0)
+		return false;
+	newest = ab_limits_newest(read_at(proc, "loadavg", text, sizeof(text)));
+	if (newest && newest < limit)
+		return false;
+	count_all(proc, limit, &count);
+	reached = count.sum >= limit && count_again(proc, &count) >= limit;
+	free(count.v);
+	return reached;
 }

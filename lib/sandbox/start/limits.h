@@ -5,6 +5,9 @@
  * namespace, so the process limit applies to the box alone; it does not apply to
  * the host's root.
  */
+#include <stdbool.h>
+#include <stdint.h>
+
 struct ab_spec;
 
 /* For this process and its children. Raw: 0 or -errno. */
@@ -13,5 +16,21 @@ int ab_limits_apply(const struct ab_spec *spec);
 /* Try whether the kernel enforces the limits. Returns the name of the first one
  * that it does not enforce, or NULL. */
 const char *ab_limits_unheld(const struct ab_spec *spec);
+
+/*
+ * Were there this many processes in the box at one moment? Each counts only if it was seen before
+ * and after it.
+ *
+ * The kernel refuses a fork above RLIMIT_NPROC and records it nowhere. So init counts what it sees
+ * in /proc of its pid namespace: itself, every process and thread, and those that nobody has waited
+ * for, as the kernel does. A short peak between two looks is missed.
+ */
+bool ab_limits_reached(uint64_t processes);
+
+/* Pure: the number behind "Threads:" in /proc/PID/status; 0 if there is none. */
+uint64_t ab_limits_threads(const char *status);
+/* Pure: the last number of /proc/loadavg: the newest pid of the namespace, so at least as many as
+ * there ever were at once, unless the numbers began again. 0 if there is none. */
+uint64_t ab_limits_newest(const char *loadavg);
 
 #endif

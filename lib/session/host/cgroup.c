@@ -107,6 +107,14 @@ static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_e
 	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) : 0;
 }
 
+/* Linux 4.8 and later. */
+static int open_events(const char *dir)
+{
+	ab_autofree char *path = ab_path_join(dir, "pids.events");
+
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
 		   struct ab_error *err)
 {
@@ -116,10 +124,11 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 				.processes = processes > 0 && geteuid() == 0,
 				.procs = -1,
 				.pids_max = -1,
+				.pids_events = -1,
 				.pids = processes };
 	ab_autofree char *parent = NULL;
 
-	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1 };
+	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
 	if (!cg.memory && !cg.processes)
 		return 0;
 	parent = find_parent(cg.memory, cg.processes);
@@ -141,6 +150,8 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 		ab_cgroup_fini(&cg);
 		return ab_step(err, "cgroup");
 	}
+	if (cg.processes)
+		cg.pids_events = open_events(cg.path);
 	*ret = cg;
 	return 0;
 }
@@ -164,11 +175,37 @@ int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
 	return write_number(cg->procs, (uint64_t)init, "move the box into its cgroup", err);
 }
 
+uint64_t ab_cgroup_refused(const char *events)
+{
+	static const char key[] = "max ";
+	const char *line = events;
+
+	while (line && strncmp(line, key, strlen(key)) != 0)
+		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+	return line ? strtoull(line + strlen(key), NULL, 10) : 0;
+}
+
+static uint64_t read_refused(const struct ab_cgroup *cg)
+{
+	char text[256];
+	ssize_t n = cg->pids_events < 0 ? 0 : pread(cg->pids_events, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return ab_cgroup_refused(text);
+}
+
 int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err)
 {
 	if (!cg->processes)
 		return 0;
+	cg->refused = read_refused(cg);
 	return write_number(cg->pids_max, cg->pids, "set the process limit", err);
+}
+
+void ab_cgroup_look(struct ab_cgroup *cg)
+{
+	if (read_refused(cg) > cg->refused)
+		cg->was_full = true;
 }
 
 void ab_cgroup_fini(struct ab_cgroup *cg)
@@ -176,7 +213,8 @@ void ab_cgroup_fini(struct ab_cgroup *cg)
 	free(cg->path);
 	ab_closep(&cg->procs);
 	ab_closep(&cg->pids_max);
-	*cg = (struct ab_cgroup){ .procs = -1, .pids_max = -1 };
+	ab_closep(&cg->pids_events);
+	*cg = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
 }
 
 void ab_cgroup_remove(const char *path, const char *id)

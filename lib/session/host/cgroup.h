@@ -16,7 +16,10 @@ struct ab_cgroup {
 	bool memory;	     /* it enforces the memory limit */
 	bool processes;	     /* it enforces the process limit */
 	int procs, pids_max; /* open files, or -1 */
+	int pids_events;     /* the same; some kernels do not have it */
 	uint64_t pids;
+	uint64_t refused; /* forks that the test of the limit had refused */
+	bool was_full;
 };
 
 /*
@@ -30,6 +33,10 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err);
 /* The test is over: set the real limit. */
 int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err);
+/* Look whether a process was refused since then: cg->was_full. Before the cgroup is removed. */
+void ab_cgroup_look(struct ab_cgroup *cg);
+/* Pure: how many were refused, by the text of pids.events; 0 if it does not say. */
+uint64_t ab_cgroup_refused(const char *events);
 void ab_cgroup_fini(struct ab_cgroup *cg);
 
 /* Remove the empty cgroup of a run that has ended. Refuses any path that

@@ -219,6 +219,14 @@ static uint64_t get_time_limit(const struct run *r)
 	return is_shortened(r) ? r->request->time_ms : r->prepared->policy->limits.timeout_ms;
 }
 
+/* The kernel does not limit root's processes without a cgroup (sandbox/start/limits.c). */
+static bool was_crowded(const struct run *r)
+{
+	if (r->cgroup.processes)
+		return r->outcome.status != 0 && r->cgroup.was_full;
+	return r->outcome.crowded && geteuid() != 0;
+}
+
 /* A command that a limit ended would otherwise end without a reason. */
 static void explain_end(struct run *r)
 {
@@ -244,6 +252,10 @@ static void explain_end(struct run *r)
 		ab_hint(&r->ended, "raise it with limits.cpu");
 	} else if (o->stopped) {
 		ab_fail(&r->ended, AB_ESYSTEM, 0, "the command was ended by agentbox stop");
+	} else if (was_crowded(r)) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0, "the limit of %llu processes was reached",
+			(unsigned long long)limits->processes);
+		ab_hint(&r->ended, "raise it with --processes or limits.processes");
 	} else {
 		return;
 	}
@@ -616,6 +628,7 @@ static void ask_for_sweep(void *arg)
 {
 	struct run *r = arg;
 
+	ab_cgroup_look(&r->cgroup);
 	if (!ab_program_judge_begun(r->children) && !r->request->on_violation && !r->terminal &&
 	    r->streams.nrelays == 0)
 		r->asked = ab_broker_sweep(r->broker, &(struct ab_error){ 0 }) == 0;
@@ -688,6 +701,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	result = ab_supervise(&what, &r->outcome, err);
 	if (result < 0)
 		ab_step(err, "supervision");
+	ab_cgroup_look(&r->cgroup);
 	ab_network_fini(&r->network);
 	if (r->request->interrupted && r->terminal && result == 0 && !r->outcome.timed_out)
 		*r->request->interrupted =

@@ -25,6 +25,8 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "policy/layers/environment.h"
+#include "policy/model/config.h"
+#include "policy/model/keys.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
@@ -258,6 +260,15 @@ static const char *find_pipe(void)
 	return NULL;
 }
 
+/* Looking all the time is not worth it for a limit that nobody set. */
+static bool must_count_processes(const struct run *r)
+{
+	const struct ab_origin *from = r->prepared->policy->store->config.v[AB_KEY_PROCESSES].from;
+
+	return r->prepared->spec.limits.processes && !r->cgroup.processes && geteuid() != 0 &&
+	       from && from->layer != AB_LAYER_PROFILE;
+}
+
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
@@ -290,6 +301,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
+	spec->count_processes = must_count_processes(r);
 	r->planned_ns = ab_run_now_ns();
 	return ab_box_specify(&r->box, spec, err);
 }

@@ -481,7 +481,8 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		s->asked_to_stop = false;
 		break;
 	case AB_MSG_UNROUTED:
-		s->out.unrouted = true;
+	case AB_MSG_CROWDED:
+		*(msg->type == AB_MSG_CROWDED ? &s->out.crowded : &s->out.unrouted) = true;
 		break;
 	case AB_MSG_STATUS:
 		if (!s->over)

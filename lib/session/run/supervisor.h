@@ -60,6 +60,7 @@ struct ab_outcome {
 	bool timed_out;
 	bool stopped;		/* by a client of the control socket */
 	bool unrouted;		/* it failed and had tried to use a blocked network */
+	bool crowded;		/* it failed, and the box was at its limit of processes */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
