@@ -116,6 +116,11 @@ static void print_problem(const char *text, const char *hint)
 	printf("%s%s%s\n", safe, hint[0] ? "; " : "", hint);
 }
 
+static void add_problem(struct ab_strv *problems, const char *text, const char *hint)
+{
+	ab_strv_addf(problems, "%s%s%s", text, hint[0] ? "; " : "", hint);
+}
+
 /* Relative to the current folder, or to "~". */
 static char *shorten_path(const struct ab_policy_input *in, const char *path)
 {
@@ -131,7 +136,8 @@ static char *shorten_path(const struct ab_policy_input *in, const char *path)
 
 /* A file may be valid line by line and still not make a policy: profiles may
  * extend each other in a circle, or "/" may be writable. */
-static size_t check_policy(const struct ab_policy_input *in, const char *file)
+static void check_policy(const struct ab_policy_input *in, const char *file,
+			 struct ab_strv *problems)
 {
 	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) : ab_printf("./%s", file);
 	struct ab_policy *policy;
@@ -139,35 +145,32 @@ static size_t check_policy(const struct ab_policy_input *in, const char *file)
 
 	if (ab_policy_load_one(in, path, &policy, &err) == 0) {
 		ab_policy_free(policy);
-		return 0;
+		return;
 	}
-	if (err.code != AB_ECONFIG)
-		return 0;
-	print_problem(err.text, err.hint);
-	return 1;
+	if (err.code == AB_ECONFIG)
+		add_problem(problems, err.text, err.hint);
 }
 
-/* Print the problems of a file and add their number to *bad. -1: cannot read it. */
-static int check_file(const struct ab_policy_input *in, const char *file, size_t *bad,
+/* Add the problems of a file. -1: cannot read it. */
+static int check_file(const struct ab_policy_input *in, const char *file, struct ab_strv *problems,
 		      struct ab_error *err)
 {
-	ab_autostrv struct ab_strv problems = { 0 };
+	size_t before = problems->len;
 
-	if (ab_policy_check_file(in, file, &problems, err) < 0) {
+	if (ab_policy_check_file(in, file, problems, err) < 0) {
 		if (err->code != AB_ECONFIG)
 			return -1;
-		print_problem(err->text, err->hint);
-		++*bad;
+		add_problem(problems, err->text, err->hint);
 		return 0;
 	}
-	for (size_t i = 0; i < problems.len; i++)
-		print_problem(problems.v[i], "");
-	*bad += problems.len ? problems.len : check_policy(in, file);
+	if (problems->len == before)
+		check_policy(in, file, problems);
 	return 0;
 }
 
 /* All files together, as a run would read them. */
-static int check_together(const struct ab_policy_input *in, size_t *bad, struct ab_error *err)
+static int check_together(const struct ab_policy_input *in, struct ab_strv *problems,
+			  struct ab_error *err)
 {
 	struct ab_policy_input here = *in;
 	struct ab_policy *policy;
@@ -183,8 +186,7 @@ static int check_together(const struct ab_policy_input *in, size_t *bad, struct 
 	}
 	if (err->code != AB_ECONFIG)
 		return -1;
-	print_problem(err->text, err->hint);
-	++*bad;
+	add_problem(problems, err->text, err->hint);
 	return 0;
 }
 
@@ -197,7 +199,7 @@ static bool is_named(const struct ab_policy_input *in, const char *layer)
 }
 
 /* The files that a run reads, and those of the user's profiles. */
-static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_files,
+static int list_files(const struct ab_policy_input *in, bool full, struct ab_strv *ret_files,
 		      struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 };
@@ -211,29 +213,29 @@ static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_file
 		bool folder = strcmp(p->layer, "profiles") == 0;
 
 		if (!folder && (p->exists || is_named(in, p->layer)))
-			ab_strv_give(ret_files, shorten_path(in, p->path));
+			ab_strv_give(ret_files,
+				     full ? ab_strdup(p->path) : shorten_path(in, p->path));
 		for (size_t k = 0; folder && k < names.len; k++) {
 			ab_autofree char *file = ab_printf("%s/%s.json", p->path, names.v[k]);
 
 			if (access(file, F_OK) == 0)
-				ab_strv_give(ret_files, shorten_path(in, file));
+				ab_strv_give(ret_files,
+					     full ? ab_strdup(file) : shorten_path(in, file));
 		}
 	}
 	ab_policy_paths_fini(&paths);
 	return 0;
 }
 
-/* " (not trusted)" for a project file that is not. */
-static const char *describe_trust(const struct ab_policy_input *in, const char *file)
+/* A project file that can only tighten. */
+static bool lacks_trust(const struct ab_policy_input *in, const char *file)
 {
 	const char *name = strrchr(file, '/');
 	enum ab_trust_state state;
 	struct ab_error none = { 0 };
 
-	if (strcmp(name ? name + 1 : file, ".agentbox.json") != 0 ||
-	    ab_trust_status(in, file, &state, &none) < 0 || state == AB_TRUST_HOLDS)
-		return "";
-	return ", but not trusted: it can only tighten (agentbox trust)";
+	return strcmp(name ? name + 1 : file, ".agentbox.json") == 0 &&
+	       ab_trust_status(in, file, &state, &none) == 0 && state != AB_TRUST_HOLDS;
 }
 
 static void print_valid(const struct ab_policy_input *in, const struct ab_strv *files)
@@ -243,16 +245,41 @@ static void print_valid(const struct ab_policy_input *in, const struct ab_strv *
 	for (size_t i = 0; i < files->len; i++) {
 		ab_autofree char *safe = ab_escape(files->v[i]);
 
-		printf("%s: ok%s\n", safe, describe_trust(in, files->v[i]));
+		printf("%s: ok%s\n", safe,
+		       lacks_trust(in, files->v[i])
+			       ? ", but not trusted: it can only tighten (agentbox trust)"
+			       : "");
 	}
+}
+
+static void print_problems(const struct ab_strv *problems)
+{
+	for (size_t i = 0; i < problems->len; i++)
+		print_problem(problems->v[i], "");
+}
+
+static void print_check_json(const struct ab_policy_input *in, const struct ab_strv *files,
+			     const struct ab_strv *problems)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"ok\":%s,\"files\":[", problems->len ? "false" : "true");
+	for (size_t i = 0; i < files->len; i++) {
+		ab_buf_printf(&b, "%s{\"path\":", i ? "," : "");
+		ab_buf_json(&b, files->v[i]);
+		ab_buf_printf(&b, ",\"trusted\":%s}",
+			      lacks_trust(in, files->v[i]) ? "false" : "true");
+	}
+	ab_buf_puts(&b, "],\"problems\":");
+	ab_buf_json_list(&b, problems);
+	printf("%s}\n", b.data);
 }
 
 static int check_main(struct args *args)
 {
 	const struct ab_policy_input *in = &args->input;
-	ab_autostrv struct ab_strv files = { 0 };
+	ab_autostrv struct ab_strv files = { 0 }, problems = { 0 };
 	struct ab_error err = { 0 };
-	size_t bad = 0;
 	int status = check_words(args, 0, 1);
 
 	if (status >= 0)
@@ -261,17 +288,20 @@ static int check_main(struct args *args)
 		return complain(args, &err);
 	if (args->nrest)
 		ab_strv_add(&files, args->rest[0]);
-	else if (list_files(in, &files, &err) < 0)
+	else if (list_files(in, given(args, ID_JSON), &files, &err) < 0)
 		return complain(args, &err);
 	for (size_t i = 0; i < files.len; i++)
-		if (check_file(in, files.v[i], &bad, &err) < 0)
+		if (check_file(in, files.v[i], &problems, &err) < 0)
 			return complain(args, &err);
-	if (!bad && !args->nrest && check_together(in, &bad, &err) < 0)
+	if (!problems.len && !args->nrest && check_together(in, &problems, &err) < 0)
 		return complain(args, &err);
-	if (bad)
-		return 1;
-	print_valid(in, &files);
-	return 0;
+	if (given(args, ID_JSON))
+		print_check_json(in, &files, &problems);
+	else if (problems.len)
+		print_problems(&problems);
+	else
+		print_valid(in, &files);
+	return problems.len ? 1 : 0;
 }
 
 static void print_paths(const struct ab_policy_paths *paths)
@@ -402,7 +432,7 @@ static const struct command config_check = {
 	.summary = "find mistakes in one settings file, or in all of them",
 	.more = "Prints one line per mistake: file, line, key, what is wrong, what is valid. The\n"
 		"exit status is 1 if there are any.",
-	.groups = OPTION_GROUPS({ NULL, options_files }),
+	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
 	.main = check_main,
 };
 

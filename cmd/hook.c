@@ -25,6 +25,7 @@ static const struct option options_install[] = {
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
 	  "use the project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON, and do not ask" },
 	{ 0 },
 };
 
@@ -32,6 +33,7 @@ static const struct option options_uninstall[] = {
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
 	  "use the project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON, and do not ask" },
 	{ 0 },
 };
 
@@ -186,12 +188,36 @@ static bool may_write(const struct args *args)
 	return false;
 }
 
+/* What a script needs to ask a person itself, and then --yes. */
+static int apply_plan_json(const struct args *args, const struct ab_hook_plan *plan)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	struct ab_error err = { 0 };
+	bool write = plan->after && given(args, ID_YES);
+
+	if (write && ab_hook_apply(&args->input, plan, &err) < 0)
+		return complain(args, &err);
+	ab_buf_puts(&b, "{\"file\":");
+	ab_buf_json(&b, plan->path);
+	ab_buf_puts(&b, ",\"diff\":");
+	ab_buf_json_list(&b, &plan->diff);
+	ab_buf_printf(&b, ",\"written\":%s,\"needs\":", write ? "true" : "false");
+	if (plan->needs)
+		ab_buf_json(&b, plan->needs);
+	else
+		ab_buf_puts(&b, "null");
+	printf("%s}\n", b.data);
+	return plan->after && !write ? 1 : 0;
+}
+
 int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
 	       const char *nothing)
 {
 	ab_autofree char *path = ab_escape(plan->path);
 	struct ab_error err = { 0 };
 
+	if (given(args, ID_JSON))
+		return apply_plan_json(args, plan);
 	if (!plan->after) {
 		printf("%s %s\n", path, nothing);
 	} else {

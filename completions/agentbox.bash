@@ -38,7 +38,7 @@ _agentbox_options()
 	'config show') echo "--all -a --json $policy" ;;
 	'config get') echo "--json $policy" ;;
 	'config set' | 'config unset' | 'config edit') echo '--user --project --config= --workspace=' ;;
-	'config check') echo '--config= --workspace=' ;;
+	'config check') echo '--config= --workspace= --json' ;;
 	'config path') echo '--config= --workspace= --json' ;;
 	'config reload') echo '--cut' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
@@ -54,9 +54,9 @@ _agentbox_options()
 	undo) echo '--theirs --ours --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
-	'hook uninstall') echo '--project --yes -y' ;;
+	'hook uninstall') echo '--project --yes -y --json' ;;
 	'hook list' | 'hook status') echo '--json' ;;
-	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
+	'hook install') echo "--no-box --approver= --project --yes -y --json $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
 	'mcp serve') echo "$policy" ;;
 	'mcp wrap') echo "--undo --yes -y $policy" ;;

@@ -373,7 +373,9 @@ end
 for in in '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in config set' '__agentbox_in config unset'
     complete -c agentbox -n $in -a '(__agentbox_keys)'
 end
-complete -c agentbox -n '__agentbox_in config path' -l json -d 'Print JSON'
+for in in '__agentbox_in config check' '__agentbox_in config path'
+    complete -c agentbox -n $in -l json -d 'Print JSON'
+end
 for in in '__agentbox_in config check' '__agentbox_in config path' '__agentbox_in config set' '__agentbox_in config unset' '__agentbox_in config edit'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -414,6 +416,7 @@ complete -c agentbox -n __agentbox_hook -l approver -x -a '(__fish_complete_comm
 for in in '__agentbox_in hook install' '__agentbox_in hook uninstall'
     complete -c agentbox -n $in -l project -d 'Use the project settings'
     complete -c agentbox -n $in -l yes -s y -d 'Write without asking'
+    complete -c agentbox -n $in -l json -d 'Print JSON, and do not ask'
 end
 for in in '__agentbox_in hook list' '__agentbox_in hook status'
     complete -c agentbox -n $in -l json -d 'Print JSON'

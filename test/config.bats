@@ -310,6 +310,22 @@ accepted()
 	[ "$output" = ".agentbox.json: ok" ]
 }
 
+@test "config check: --json has the files and their mistakes" {
+	user '{ "network": { "mode": "filtered" } }'
+	project '{ "network": { "modes": 1 } }'
+	agentbox_split config check --json
+	[ "$status" -eq 1 ]
+	jq -e --arg home "$HOME" --arg here "$WORKSPACE" '.ok == false and
+		.files == [{ path: ($home + "/.config/agentbox/config.json"), trusted: true },
+			{ path: ($here + "/.agentbox.json"), trusted: false }] and
+		(.problems | length) == 1 and
+		(.problems[0] | test(":1:16: network.modes: unknown key"))' <<<"$output"
+	project '{}'
+	agentbox_split config check --json
+	[ "$status" -eq 0 ]
+	jq -e '.ok and .problems == [] and (.files | length) == 2' <<<"$output"
+}
+
 @test "config check: without files there is nothing wrong" {
 	agentbox config check
 	[ "$status" -eq 0 ]

@@ -556,6 +556,24 @@ path()
 	[[ "$output" == *'"deny"'* ]]
 }
 
+@test "hook install: --json shows the change, and writes it with --yes" {
+	local file=$HOME/.claude/settings.json
+	agentbox_split hook install --json claude
+	[ "$status" -eq 1 ]
+	jq -e --arg file "$file" '.file == $file and .written == false and .needs == null and
+		(.diff | length > 0)' <<<"$output"
+	[ ! -e "$file" ]
+	agentbox_split hook install --json --yes claude
+	[ "$status" -eq 0 ]
+	jq -e .written <<<"$output"
+	[ -e "$file" ]
+	agentbox_split hook install --json claude
+	[ "$status" -eq 0 ]
+	jq -e '.written == false and .diff == []' <<<"$output"
+	agentbox_split hook uninstall --json -y claude
+	jq -e .written <<<"$output"
+}
+
 @test "hook install: makes the file where there is none, in the project where that is said" {
 	agentbox hook install claude-code --project --yes --profile claude
 	[ "$status" -eq 0 ]
