@@ -18,7 +18,7 @@ static void print_lines(const struct ab_strv *lines)
 	for (size_t i = 0; i < lines->len; i++) {
 		ab_autofree char *safe = ab_escape(lines->v[i]);
 
-		puts(safe);
+		print_messages(safe);
 	}
 }
 
@@ -37,8 +37,11 @@ static void print_rerun(const struct ab_permitted *p)
 {
 	ab_autofree char *command = p->command ? ab_escape(p->command) : NULL;
 
-	if (command)
-		printf("to run it again:  %s\n", command);
+	if (command) {
+		ab_autofree char *line = ab_printf("to run it again:  %s", command);
+
+		print_messages(line);
+	}
 }
 
 static void print_outcome(const struct ab_permitted *p)

@@ -246,6 +246,10 @@ void print_overview(void);
 const char *get_examples(const char *command);
 /* Our own text, fitted to the terminal on standard output, if it is one. */
 void fit_text(struct ab_buf *to, const char *text);
+/* A message of one line, behind `margin` columns, for the terminal `fd` if it is one. */
+void fit_message(struct ab_buf *to, int fd, const char *text, size_t margin);
+/* Each line on standard output; the last one gets an end. The text is safe to print. */
+void print_messages(const char *text);
 void print_text(const char *text);
 
 /* colour.c. --color; false: it is not one of its words. */

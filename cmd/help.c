@@ -65,15 +65,44 @@ static const char *find_common(const struct command *command)
 	return NULL;
 }
 
-/* The columns of the terminal; 0: there is none, or it is too narrow for any text. */
-static size_t get_columns(void)
+/* The columns of a terminal; 0: it is not one, or too narrow for any text. */
+static size_t columns_of(int fd)
 {
 	struct winsize size;
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
-	    size.ws_col < NARROWEST)
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < NARROWEST)
 		return 0;
 	return size.ws_col;
+}
+
+static size_t get_columns(void)
+{
+	return columns_of(STDOUT_FILENO);
+}
+
+void fit_message(struct ab_buf *to, int fd, const char *text, size_t margin)
+{
+	/* Several lines are laid out already. */
+	if (columns_of(fd) && !strchr(text, '\n'))
+		ab_wrap_message(to, text, margin, columns_of(fd));
+	else
+		ab_buf_puts(to, text);
+}
+
+void print_messages(const char *text)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	while (*text) {
+		size_t margin = strspn(text, " "), len = strcspn(text, "\n");
+		ab_autofree char *line = ab_strndup(text + margin, len - margin);
+
+		ab_buf_add(&b, text, margin);
+		fit_message(&b, STDOUT_FILENO, line, margin);
+		ab_buf_puts(&b, "\n");
+		text += len + (text[len] == '\n');
+	}
+	fputs(b.data ? b.data : "", stdout);
 }
 
 static bool is_narrow(void)

@@ -13,6 +13,13 @@ static const struct option options_init[] = {
 	{ 0 },
 };
 
+static void print_about(const char *path, const char *what)
+{
+	ab_autofree char *line = ab_printf("%s %s", path, what);
+
+	print_messages(line);
+}
+
 static void print_plan(const struct ab_init_plan *plan)
 {
 	ab_autofree char *text = ab_init_text(plan), *path = ab_escape(plan->path);
@@ -21,9 +28,9 @@ static void print_plan(const struct ab_init_plan *plan)
 	if (!plan->presets.len && !plan->before)
 		printf("nothing was detected that needs settings; the defaults apply\n");
 	else if (!plan->after)
-		printf("%s has all of this already\n", path);
+		print_about(path, "has all of this already");
 	if (plan->before && plan->trust != AB_TRUST_HOLDS)
-		printf("%s is not trusted; review it with: agentbox trust\n", path);
+		print_about(path, "is not trusted; review it with: agentbox trust");
 	if (!plan->after)
 		return;
 	printf("\n%s\n", path);
@@ -65,8 +72,11 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 	if (!plan.after) {
 		printf("%s: its hook is installed\n", agent);
 	} else if (given(args, ID_YES) || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		printf("%s: to run each of its commands in the box: agentbox hook install %s\n",
-		       agent, hook);
+		ab_autofree char *line = ab_printf(
+			"%s: to run each of its commands in the box: agentbox hook install %s",
+			agent, hook);
+
+		print_messages(line);
 	} else {
 		ab_autofree char *path = ab_escape(plan.path);
 
@@ -153,10 +163,9 @@ static int write_plan(struct args *args, const struct ab_init_plan *plan)
 			return status;
 		if (ab_init_write(&args->input, plan, &err) < 0)
 			return complain(args, &err);
-		printf(ab_init_trusts(plan)
-			       ? "%s is written, and trusted until it changes\n"
-			       : "%s is written; to review and trust it: agentbox trust\n",
-		       path);
+		print_about(path, ab_init_trusts(plan)
+					  ? "is written, and trusted until it changes"
+					  : "is written; to review and trust it: agentbox trust");
 	}
 	offer_agents(args, plan);
 	print_doctor(args);

@@ -52,11 +52,12 @@ static void tell_text(enum colour colour, const char *text)
 {
 	static const char name[] = "agentbox:";
 	ab_autofree char *safe = ab_escape(text);
-	ab_autobuf struct ab_buf before = { 0 };
+	ab_autobuf struct ab_buf before = { 0 }, fitted = { 0 };
 
 	add_coloured(&before, STDERR_FILENO, colour, name, strlen(name));
 	ab_buf_puts(&before, " ");
-	print_stderr(before.data, safe);
+	fit_message(&fitted, STDERR_FILENO, safe, strlen(name) + 1);
+	print_stderr(before.data, fitted.data ? fitted.data : "");
 }
 
 void tell(const char *fmt, ...)
@@ -81,11 +82,20 @@ void tell_in(enum colour colour, const char *fmt, ...)
 	tell_text(colour, text);
 }
 
+/* A hint is fitted to the terminal; rows of a list are, by those who make them. */
 void tell_more(const char *text)
 {
+	enum { HINT = 10 };
 	ab_autofree char *safe = ab_escape(text);
+	ab_autobuf struct ab_buf fitted = { 0 };
+	size_t margin = strspn(safe, " ");
 
-	print_stderr("", safe);
+	ab_buf_add(&fitted, safe, margin);
+	if (margin >= HINT)
+		fit_message(&fitted, STDERR_FILENO, safe + margin, margin);
+	else
+		ab_buf_puts(&fitted, safe + margin);
+	print_stderr("", fitted.data ? fitted.data : "");
 }
 
 size_t output_columns(void)

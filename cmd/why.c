@@ -42,7 +42,10 @@ static int why_main(struct args *args)
 		return misuse(args->command, "--read and --write need a path");
 	if (ab_caller_init(&args->input, &err) < 0 || explain(args, &text, &err) < 0)
 		return complain(args, &err);
-	fputs(text, stdout);
+	if (given(args, ID_JSON))
+		fputs(text, stdout);
+	else
+		print_messages(text);
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 

@@ -249,6 +249,8 @@ coloured()
 	tty_start env "$@" sh -c "$AGENTBOX rnu; $AGENTBOX check 'rm -rf /'; $AGENTBOX doctor"
 	tty_end
 	tty_tmux capture-pane -e -p -S - >screen
+	# `run` calls this in a subshell, of whose terminals the teardown knows nothing.
+	tty_tmux kill-server
 	grep -q $'\033\\[31m' screen
 }
 
@@ -281,7 +283,9 @@ overruns()
 	tty_resize 50 24
 	tty_key Enter
 	tty_end
-	tty_tmux capture-pane -J -p -S - | sed 's/ *$//' | awk 'length > most { most = length } END { print most }'
+	tty_tmux capture-pane -J -p -S - | sed 's/ *$//' >screen
+	tty_tmux kill-server
+	awk 'length > most { most = length } END { print most }' screen
 }
 
 @test "narrow terminals: help and tables fit" {
@@ -291,6 +295,20 @@ overruns()
 	for c in "--help" "ps --help" "doctor"; do
 		[ "$(overruns "$AGENTBOX $c" | tail -n 1)" -le 50 ]
 	done
+}
+
+@test "narrow terminals: messages fit, and a command to copy is not broken" {
+	need program:tmux
+	local c
+	for c in "run --timeout 100ms -- sleep 60" "run -- sh -c 'echo x >~/.left'"; do
+		[ "$(overruns "$AGENTBOX $c" | tail -n 1)" -le 50 ]
+	done
+	overruns "$AGENTBOX run --timeout 100ms -- sleep 60"
+	grep -qx 'agentbox: the command was ended after its time' screen
+	grep -qx '          limit (100ms); raise it with --timeout' screen
+	overruns "$AGENTBOX why -- git push --force"
+	grep -qx '    approve it in one run:' screen
+	grep -qx '    agentbox run --yes -- git push --force' screen
 }
 
 @test "without HOME the home comes from the system" {

@@ -26,6 +26,38 @@ static const struct {
 	{ 1, "a b c\n", "a\nb\nc\n" },
 };
 
+static const struct {
+	size_t margin, width;
+	const char *text, *want;
+} messages[] = {
+	{ 10, 30, "", "" },
+	{ 10, 30, "it fits", "it fits" },
+	{ 10, 30, "one two three four five six", "one two three four\n          five six" },
+	{ 4, 20, "a/very/long/path/of/a/file is gone", "a/very/long/path/of/a/file\n    is gone" },
+	/* A command is not broken. */
+	{ 0, 30, "3 changes; to see them: agentbox diff k2q43 --stat",
+	  "3 changes; to see them:\nagentbox diff k2q43 --stat" },
+	{ 0, 20, "to see:  agentbox diff k2q43; to keep: agentbox apply",
+	  "to see:\nagentbox diff k2q43;\nto keep:\nagentbox apply" },
+	{ 0, 20, "again: agentbox run -- sh -c 'a; b'; so",
+	  "again:\nagentbox run -- sh -c 'a; b';\nso" },
+	{ 0, 24, "it is not trusted (agentbox trust FILE), so",
+	  "it is not trusted\n(agentbox trust FILE),\nso" },
+	{ 2, 16, "rule:  { \"a\": { \"b\": 1 } }", "rule:\n  { \"a\": { \"b\": 1 } }" },
+	{ 0, 24, "agentbox says that nothing fits", "agentbox says that\nnothing fits" },
+	{ 0, 5, "(agentbox without an end", "(agentbox\nwithout\nan\nend" },
+};
+
+static void check_messages(void)
+{
+	for (size_t i = 0; i < AB_COUNT(messages); i++) {
+		ab_autobuf struct ab_buf b = { 0 };
+
+		ab_wrap_message(&b, messages[i].text, messages[i].margin, messages[i].width);
+		is_str(b.data ? b.data : "", messages[i].want, "a message fits");
+	}
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -34,5 +66,6 @@ int main(void)
 		ab_wrap_text(&b, cases[i].text, cases[i].width);
 		is_str(b.data ? b.data : "", cases[i].want, "fits");
 	}
+	check_messages();
 	return done();
 }

@@ -94,3 +94,57 @@ void ab_wrap_text(struct ab_buf *to, const char *text, size_t width)
 		wrap_line(to, paragraph.data ? paragraph.data : "", paragraph.len, width);
 	}
 }
+
+/* The last character of a command: before "; " that is not quoted, or the end. */
+static const char *find_command_end(const char *text)
+{
+	char quote = 0;
+	const char *p = text;
+
+	for (; p[1]; p++) {
+		if (!quote && *p == ';' && p[1] == ' ')
+			return p;
+		if (*p == quote)
+			quote = 0;
+		else if (!quote && (*p == '\'' || *p == '"'))
+			quote = *p;
+	}
+	return p;
+}
+
+/* The length of the next word, or of the command that begins here. */
+static size_t find_unit(const char *text, bool behind_colon)
+{
+	static const char name[] = "agentbox ";
+	const char *end = NULL;
+
+	if (text[0] == '(' && strncmp(text + 1, name, strlen(name)) == 0)
+		end = strchr(text, ')');
+	else if (behind_colon && strncmp(text, name, strlen(name)) == 0)
+		end = find_command_end(text);
+	else if (behind_colon && text[0] == '{')
+		end = text + strlen(text) - 1;
+	return end ? (size_t)(end + 1 - text) + strcspn(end + 1, " ") : strcspn(text, " ");
+}
+
+void ab_wrap_message(struct ab_buf *to, const char *text, size_t margin, size_t width)
+{
+	size_t column = margin;
+	bool colon = false;
+
+	while (*text) {
+		size_t gap = strspn(text, " "), n = find_unit(text + gap, colon);
+
+		if (column > margin && column + gap + n > width) {
+			ab_buf_printf(to, "\n%*s", (int)margin, "");
+			column = margin;
+		} else {
+			ab_buf_add(to, text, gap);
+			column += gap;
+		}
+		ab_buf_add(to, text + gap, n);
+		column += n;
+		colon = n && text[gap + n - 1] == ':';
+		text += gap + n;
+	}
+}

@@ -3,6 +3,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/text/wrap.h"
 #include "session/ask/command_prompt.h"
 #include "shell/judge/point_at.h"
 
@@ -15,6 +16,12 @@ enum {
 
 static const char margin[] = "          ";
 static const char menu[] = "          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
+static const char narrow_menu[] = "          [o]nce [s]ession [a]lways [n]o [?] more  ";
+
+static void put_menu(struct ab_buf *b, size_t cols)
+{
+	ab_buf_puts(b, strlen(menu) < cols ? menu : narrow_menu);
+}
 
 void ab_command_prompt_show(struct ab_buf *b, struct ab_text text)
 {
@@ -163,7 +170,32 @@ void ab_command_prompt_question(struct ab_buf *b, const struct ab_question *q, s
 		cols = COLS_MIN;
 	put_command(b, q, cols, false);
 	put_reason(b, q, cols);
-	ab_buf_puts(b, menu);
+	put_menu(b, cols);
+}
+
+static void put_answers(struct ab_buf *b, size_t cols)
+{
+	static const struct {
+		char name[12], text[112];
+	} answers[] = {
+		{ "once", "run it now; ask again next time" },
+		{ "session", "run it, and do not ask again for this command in this folder and "
+			     "policy until this terminal session ends" },
+		{ "always", "" },
+		{ "no", "do not run it, now or later in this session" },
+	};
+	ab_autofree char *always = ab_printf(
+		"the same for %d days; to see them: agentbox approvals list", AB_ALWAYS_DAYS);
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++) {
+		ab_buf_printf(b, "%s%-10s", margin, answers[i].name);
+		ab_wrap_message(b, answers[i].text[0] ? answers[i].text : always, MARGIN + 10,
+				cols - 1);
+		ab_buf_puts(b, "\n");
+	}
+	ab_buf_puts(b, margin);
+	ab_wrap_message(b, "Whatever you answer, it only ever runs in the box.", MARGIN, cols - 1);
+	ab_buf_puts(b, "\n");
 }
 
 void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
@@ -179,15 +211,8 @@ void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *q, size_
 		put_block(b, part, cols, 0);
 	}
 	put_reason(b, q, cols);
-	ab_buf_printf(b,
-		      "%sonce      run it now; ask again next time\n"
-		      "%ssession   run it, and do not ask again for this command in this\n"
-		      "%s          folder and policy until this terminal session ends\n"
-		      "%salways    the same for %d days; see agentbox approvals list\n"
-		      "%sno        do not run it, now or later in this session\n"
-		      "%sWhatever you answer, it only ever runs in the box.\n",
-		      margin, margin, margin, margin, AB_ALWAYS_DAYS, margin, margin);
-	ab_buf_puts(b, menu);
+	put_answers(b, cols);
+	put_menu(b, cols);
 }
 
 bool ab_command_prompt_key(const char *keys, size_t len, enum ab_answer *ret)
