@@ -532,11 +532,16 @@ servant_end()
 	[ "$status" -eq 0 ]
 	agentbox allow --undo "$HOME/data"
 	[ "$status" -eq 0 ]
-	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = '{}' ]
+	[ "$(jq -c .filesystem "$HOME/.config/agentbox/config.json")" = null ]
 	agentbox run -- touch "$WORKSPACE/still"
 	[ "$status" -eq 0 ]
-	agentbox allow --undo --always x.test
+	agentbox deny y.test --always
+	agentbox deny y.test --always --undo
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"y.test is no longer in network.deny of your settings"* ]]
+	agentbox deny y.test --for 1m --undo
 	[ "$status" -eq 2 ]
+	[[ "$output" == *"--undo cannot be combined with --for and --run: it takes back what was denied for always" ]]
 }
 
 @test "steer: a private address is not allowed for always, for it would have no effect" {

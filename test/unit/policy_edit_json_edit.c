@@ -35,7 +35,10 @@ static const char *const removals[][2] = {
 	{ "{}", NULL },
 	{ "{\"network\":{\"allow\":[\"a\"]}}", NULL },
 	/* an empty list would mean "nothing" */
-	{ "{\"network\":{\"allow\":[\"v\"]}}", "{\"network\":{}}" },
+	{ "{\"network\":{\"allow\":[\"v\"]}}", "{}" },
+	{ "{\n  \"with\": [\"node\"],\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n",
+	  "{\n  \"with\": [\"node\"]\n}\n" },
+	{ "{\"network\":{/* mine */\"allow\":[\"v\"]}}", "{\"network\":{/* mine */}}" },
 	{ "{\"network\":{\"allow\":[ \"v\" ], \"mode\":\"filtered\"}}",
 	  "{\"network\":{\"mode\":\"filtered\"}}" },
 	{ "{\"network\":{\"mode\":\"filtered\",\n\"allow\":[\"v\"]}}",
@@ -54,7 +57,7 @@ static const char *const removals[][2] = {
 	  "{\n  \"network\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n" },
 	/* comments stay */
 	{ "{\"network\":{\"allow\":[\"a\",\"v\",]}}", "{\"network\":{\"allow\":[\"a\",]}}" },
-	{ "{\"network\":{\"allow\":[\"v\",]}}", "{\"network\":{}}" },
+	{ "{\"network\":{\"allow\":[\"v\",]}}", "{}" },
 	{ "{\"network\":{\"allow\":{\"only\":[/*1*/\"v\"/*2*/]}}}",
 	  "{\"network\":{\"allow\":{\"only\":[/*1*//*2*/]}}}" },
 	{ "{\"network\":{\"allow\":[\"a\" /*,*/, \"v\" /*2*/]}}",
@@ -193,8 +196,8 @@ static const char *const mode_keys[] = { "network", "mode" };
 
 /* before, network.mode set to 1; NULL: the same; after that it is taken out */
 static const char *const sets[][3] = {
-	{ "", "{\n  \"network\": {\n    \"mode\": 1\n  }\n}\n", "{\n  \"network\": {}\n}\n" },
-	{ "{\"network\":{\"mode\":1}}", NULL, "{\"network\":{}}" },
+	{ "", "{\n  \"network\": {\n    \"mode\": 1\n  }\n}\n", "{}\n" },
+	{ "{\"network\":{\"mode\":1}}", NULL, "{}" },
 	{ "{\"network\":{\"mode\": [2, 3] /* x */}}", "{\"network\":{\"mode\": 1 /* x */}}",
 	  "{\"network\":{ /* x */}}" },
 	{ "{\n  \"network\": {\n    // how\n    \"mode\": \"//\",\n    \"deny\": [],\n  },\n}\n",

@@ -515,16 +515,34 @@ static char *remove_child(const struct page *p, const struct ab_json_scan_node *
 	return splice_text(p, parent->begin + 1, parent->end - 1, &nothing);
 }
 
+/* What is removed instead of this value: the objects around it that have nothing else in them, no
+ * comment either. The outermost one stays. */
+static const struct ab_json_scan_node *find_emptied(const struct page *p,
+						    const struct ab_json_scan_node *at)
+{
+	const struct ab_json_scan_node *parent = at - at->up;
+
+	while (parent->up && parent->count == 1 &&
+	       !has_comment_inside(p, begin_of(parent), parent->end)) {
+		at = parent;
+		parent = at - at->up;
+	}
+	return at;
+}
+
 /* An empty list would mean "nothing", so the last element takes its list with it. The list in
  * { "only": [...] } stays: it means the same when it is empty. */
 static int remove_element(const struct page *p, const struct ab_json_scan_node *list,
 			  const struct ab_json_scan_node *element, char **ret, struct ab_error *err)
 {
 	bool stays = list->count > 1 || strcmp(list->key, "only") == 0;
+	const struct ab_json_scan_node *emptied;
 
 	if (!stays && has_comment_inside(p, begin_of(list), list->end))
 		return refuse_comments(list, err);
-	*ret = stays ? remove_child(p, list, element) : remove_child(p, list - list->up, list);
+	emptied = find_emptied(p, list);
+	*ret = stays ? remove_child(p, list, element)
+		     : remove_child(p, emptied - emptied->up, emptied);
 	return 1;
 }
 
@@ -594,6 +612,7 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		return 0;
 	if (has_comment_inside(&p, begin_of(at), at->end))
 		return refuse_comments(at, err);
+	at = find_emptied(&p, at);
 	*ret = remove_child(&p, at - at->up, at);
 	return 1;
 }

@@ -23,7 +23,8 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 		     const char *value, char **ret, struct ab_error *err);
 
 /* 1: *ret is the new text, to be freed; 0: the list does not exist or does not
- * have the value; -1: failed. A list without "only" is removed with its last element. */
+ * have the value; -1: failed. A list without "only" is removed with its last element, and with it each
+ * object, but the outermost one, that has nothing else in it. */
 int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
 			const char *value, char **ret, struct ab_error *err);
 
@@ -31,7 +32,7 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *json, char **ret, struct ab_error *err);
 
-/* Remove the member. 1, 0 (there is none) or -1. */
+/* Remove the member, with each object, as above. 1, 0 (there is none) or -1. */
 int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		       char **ret, struct ab_error *err);
 
