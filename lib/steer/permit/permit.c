@@ -77,9 +77,11 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 			       ask->deny ? "denied" : "allowed");
 	if (ask->always && ask->for_ms)
 		return ab_fail(err, AB_EUSAGE, 0, "--for and --always cannot be combined");
-	if (ask->undo && (ask->always || ask->for_ms || ask->run))
+	if (ask->undo && (ask->for_ms || ask->run))
 		return ab_fail(err, AB_EUSAGE, 0,
-			       "--undo can only be combined with --project and --user");
+			       "--undo cannot be combined with --for and --run: it takes back what "
+			       "was %s for always",
+			       ask->deny ? "denied" : "allowed");
 	if (ask->user && ask->project)
 		return ab_fail(err, AB_EUSAGE, 0, "--user and --project cannot be combined");
 	if (strcmp(ask->what, "*") == 0)
