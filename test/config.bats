@@ -922,7 +922,11 @@ managed()
 	managed "$text" allow "$HOME/data" --always
 	[[ "$output$stderr" != *"in every run"* ]]
 	managed "$text" allow "$HOME/data"
+	[ "$status" -eq 1 ]
+	[[ "$output$stderr" == *"$HOME/data cannot be allowed: the managed settings do not permit it"* ]]
 	managed "$text" allow "$HOME/fine"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$HOME/fine is writable in the next run"* ]]
 	managed "$text" run -- sh -c ': >~/fine/x; : >~/data/x'
 	[ -e "$HOME/fine/x" ]
 	[ ! -e "$HOME/data/x" ]

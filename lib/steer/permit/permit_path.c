@@ -93,11 +93,34 @@ static int check_place(struct ab_permit_job *job, const struct ab_policy *policy
 	return ab_permit_place(&place, path, &job->ret->notes, err);
 }
 
+/* Would the next run leave it out because of the managed settings? */
+static bool is_unmanageable(const struct ab_permit_job *job, const char *path)
+{
+	const struct ab_setting with = { "filesystem.write", path, "agentbox allow" };
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_error none = { 0 };
+	struct ab_policy *policy;
+	bool held;
+
+	in.settings = &with;
+	in.nsettings = 1;
+	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
+		return false;
+	held = ab_policy_held_back(policy, with.key, path) || !is_writable(policy, path);
+	ab_policy_free(policy);
+	return held;
+}
+
 static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	struct ab_permitted *ret = job->ret;
 	bool had;
 
+	if (is_unmanageable(job, path)) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"%s cannot be allowed: the managed settings do not permit it", path);
+		return ab_hint(err, "ask the administrator of this machine");
+	}
 	if (ab_next_run_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
 		return -1;
 	ab_strv_addf(&ret->said,
