@@ -12,6 +12,7 @@ enum {
 	EXIT_USAGE = 2,	 /* all commands except run */
 	EXIT_OURS = 125, /* run: agentbox itself failed */
 	EXIT_REFUSED = 126,
+	EXIT_NOT_FOUND = 127,
 };
 
 enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_RED, COLOUR_YELLOW, COLOUR_GREEN };

@@ -198,6 +198,11 @@ int report_unknown_command(const char *name)
 
 	if (habit)
 		return report_habit(name, habit);
+	/* As `agentbox run` would say about it. */
+	if (ab_caller_knows_agent(name)) {
+		tell_in(COLOUR_RED, "%s is not installed (not in PATH)", name);
+		return EXIT_NOT_FOUND;
+	}
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
 	near = ab_guess(name, names, n);

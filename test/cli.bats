@@ -75,6 +75,25 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 2 "--net is an option of run: agentbox run --net ..." --net blocked true
 }
 
+@test "an agent that is not installed is said so" {
+	mkdir "$TEST_DIR/bin"
+	for c in claude codex; do
+		PATH=$TEST_DIR/bin run -127 "$AGENTBOX" $c --version
+		[ "$output" = "agentbox: $c is not installed (not in PATH)" ]
+	done
+	printf '#!/bin/sh\necho here\n' >"$TEST_DIR/bin/claude"
+	chmod +x "$TEST_DIR/bin/claude"
+	PATH=$TEST_DIR/bin:$PATH agentbox claude --version
+	[ "$status" -eq 0 ]
+	[[ "$output" == *here* ]]
+}
+
+@test "the overview lists what a newcomer needs first" {
+	agentbox --help
+	[ "$(sed -n '/^Set up:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$output" | xargs)" = \
+		"init doctor hook alias completion import mcp help version gc" ]
+}
+
 @test "words of other programs are known" {
 	usage 2 "did you mean agentbox ps?" status
 	usage 2 "did you mean agentbox stop RUN?" kill x

@@ -13,6 +13,7 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "policy/layers/layers.h"
+#include "policy/layers/profiles.h"
 #include "policy/model/keys.h"
 #include "policy/values/paths.h"
 
@@ -91,6 +92,11 @@ bool ab_caller_finds(const char *program)
 		return is_program(program);
 	file = find_on_path(program);
 	return file != NULL;
+}
+
+bool ab_caller_knows_agent(const char *name)
+{
+	return ab_profile_of_agent(name) != NULL;
 }
 
 const char *ab_caller_program(const char *name)

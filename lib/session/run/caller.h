@@ -28,5 +28,7 @@ const char *ab_caller_program(const char *name);
 
 /* Would the caller's shell find this program: a path, or a name in a folder of PATH? */
 bool ab_caller_finds(const char *program);
+/* Is there a profile for the agent that has this name? */
+bool ab_caller_knows_agent(const char *name);
 
 #endif
