@@ -330,7 +330,8 @@ policy()
 	policy '.answers[0].access' '"allow"' other.test
 	: >other.test
 	agentbox why other.test
-	[ "$status" -eq 2 ] && [[ "$output" == *"could be a host or a file"*"./other.test"* ]]
+	[ "$status" -eq 0 ] && [[ "$output" == *"$PWD/other.test"*"about the host of that name: agentbox why other.test." ]]
+	policy .about '"path"' other.test
 	policy .about '"host"' other.test.
 	policy .about '"path"' ./other.test
 	agentbox why '*.test'

@@ -385,6 +385,21 @@ static bool looks_like_host(const char *what)
 	return strpbrk(what, ".:") && ab_host_entry_parse(what, strlen(what), &entry, NULL) == 0;
 }
 
+/* A file of this folder, whose name may be that of a host. */
+static int explain_file(const struct ab_policy_input *input, const char *what, bool json,
+			char **ret, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	int r = ab_why_path(input, what, false, false, json, &text, err);
+
+	if (r < 0 || !text)
+		return r;
+	*ret = !json && looks_like_host(what)
+		       ? ab_printf("%sabout the host of that name: agentbox why %s.\n", text, what)
+		       : ab_take(text);
+	return r;
+}
+
 /* Something that no record is about: 1 if the policy answers. `err` has what the records say. */
 static int explain_policy(const struct ab_policy_input *input, const char *what, bool json,
 			  char **ret, struct ab_error *err)
@@ -397,14 +412,10 @@ static int explain_policy(const struct ab_policy_input *input, const char *what,
 		return ab_why_command(input, NULL, 0, what, json, ret, err);
 	if (looks_like_path(what))
 		return ab_why_path(input, what, false, false, json, ret, err);
-	if (looks_like_host(what) && exists) {
-		ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
-		return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
-	}
+	if (exists)
+		return explain_file(input, what, json, ret, err);
 	if (looks_like_host(what))
 		return ab_why_host(input, what, json, ret, err);
-	if (exists)
-		return ab_why_path(input, what, false, false, json, ret, err);
 	return ab_hint(err, "if it is a command: agentbox why -- %s", what);
 }
 
