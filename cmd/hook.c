@@ -115,10 +115,8 @@ static void exit_on_deadline(int sig)
 
 static void begin_deadline(void)
 {
-	enum { SECONDS = 15 }; /* less than any agent waits */
-
 	signal(SIGALRM, exit_on_deadline);
-	alarm(SECONDS);
+	alarm(AB_HOOK_DEADLINE_S);
 }
 
 static int block_command(const struct args *args, const struct ab_error *err)

@@ -842,6 +842,20 @@ path()
 		agentbox hook list
 		[[ "$output" == *"claude-code  incomplete"* ]]
 	done
+	# Written by hand, with a time, beside another hook: the agent calls it each time.
+	for change in '.hooks.PreToolUse[0].hooks[0].timeout = 30' '.hooks.PreToolUse[0].matcher = ""' \
+		'.hooks.PreToolUse[0].hooks |= [{type: "command", command: "mine"}] + .' \
+		'.hooks.PreToolUse[0].hooks[0].statusMessage = "judging"'; do
+		jq "$change" "$TEST_DIR/good" >"$settings"
+		agentbox hook status claude
+		[ "$status" -eq 0 ]
+		agentbox hook list
+		[[ "$output" == *"claude-code  installed"* ]]
+	done
+	# The agent would not wait for the reply.
+	jq '.hooks.PreToolUse[0].hooks[0].timeout = 1' "$TEST_DIR/good" >"$settings"
+	agentbox hook status claude
+	[ "$status" -eq 1 ]
 	# A second command of another kind is not hidden by the first, and other hooks do not matter.
 	jq '.hooks.Stop = [{hooks: [{type: "command", command: "/old/agentbox hook claude"}]}]' "$TEST_DIR/good" >"$settings"
 	agentbox hook status claude

@@ -33,6 +33,9 @@ struct ab_hook_reply {
 /* The name of a supported agent, by either of its names; NULL: unknown. */
 const char *ab_hook_agent(const char *name);
 
+/* It replies within this time, which is less than any agent waits unless its user says so. */
+enum { AB_HOOK_DEADLINE_S = 15 };
+
 int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, struct ab_error *err);
 void ab_hook_reply_fini(struct ab_hook_reply *reply);
 

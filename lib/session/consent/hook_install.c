@@ -297,18 +297,63 @@ static void add_commands(const struct ab_hook_dialect *d, json_t *entry, struct 
 	}
 }
 
-/* Is there an entry as make_entry() makes it, so that the agent calls our hook each time? */
+/* Members of a hook that do not change whether the agent calls it. A time shorter than the hook's
+ * own deadline does: the agent would go on without the reply. */
+static void drop_harmless(const struct ab_hook_dialect *d, json_t *hook)
+{
+	static const char *const names[] = { "description", "name", "statusMessage" };
+	static const char *const times[] = { "timeout", "timeoutSec" };
+	json_int_t least =
+		strcmp(d->agent, "gemini") == 0 ? AB_HOOK_DEADLINE_S * 1000 : AB_HOOK_DEADLINE_S;
+
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		json_object_del(hook, names[i]);
+	for (size_t i = 0; i < AB_COUNT(times); i++)
+		if (json_number_value(json_object_get(hook, times[i])) >= (double)least)
+			json_object_del(hook, times[i]);
+}
+
+/* An entry as make_entry() makes it, or as its user would write it by hand. */
+static bool calls_each_time(const struct ab_hook_dialect *d, json_t *entry, const json_t *wanted)
+{
+	json_t *plain = json_deep_copy(entry), *inner = get_inner(d, plain), *hook;
+	const char *matcher = json_string_value(json_object_get(plain, "matcher"));
+	bool equal = false;
+	size_t i;
+
+	drop_harmless(d, plain);
+	if (inner && (!json_object_get(plain, "matcher") || (matcher && !*matcher)))
+		json_object_set_new(plain, "matcher", json_string("*"));
+	json_incref(inner);
+	json_array_foreach(inner, i, hook)
+	{
+		drop_harmless(d, hook);
+		json_object_set_new(plain, "hooks", json_pack("[O]", hook));
+		equal |= json_equal(plain, wanted);
+	}
+	if (!inner)
+		equal = json_equal(plain, wanted);
+	json_decref(inner);
+	json_decref(plain);
+	return equal;
+}
+
 static bool is_called(const struct ab_hook_dialect *d, json_t *list, const struct ab_strv *commands)
 {
-	for (size_t i = 0; i < commands->len; i++) {
-		json_t *entry = make_entry(d, commands->v[i]);
-		bool found = has_entry(list, entry);
+	bool found = false;
+	json_t *entry;
+	size_t k;
 
-		json_decref(entry);
-		if (found)
-			return true;
+	for (size_t i = 0; i < commands->len; i++) {
+		json_t *wanted = make_entry(d, commands->v[i]);
+
+		json_array_foreach(list, k, entry)
+		{
+			found |= calls_each_time(d, entry, wanted);
+		}
+		json_decref(wanted);
 	}
-	return false;
+	return found;
 }
 
 int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path,

@@ -209,8 +209,9 @@ static void examine_hooks(const struct ab_hook_dialect *d, const struct ab_polic
 		ab_strv_add(&ret->proved, "It is in the settings that the agent reads.");
 	for (size_t i = 0; i < found->missing.len; i++)
 		ab_strv_addf(&ret->lacking,
-			     "The agent does not call it for every %s event: hook install adds it.",
-			     found->missing.v[i]);
+			     "The agent does not call it for every %s event, or does not wait %d "
+			     "seconds for the reply: hook install adds it.",
+			     found->missing.v[i], AB_HOOK_DEADLINE_S);
 	for (size_t i = 0; test && i < found->commands.len; i++)
 		ours &= compare_command(d, found->commands.v[i], ret);
 	if (test && ours)
