@@ -105,6 +105,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 
 	A human can:
 	  allow it always:                       agentbox allow aaaaa-1 --always
+	  allow it in this project:              agentbox allow aaaaa-1 --project
 	  run it again (add its other options):  agentbox run --allow q.test -- sh -c 'echo it'\''s'
 	END
 	agentbox why aaaaa-2
@@ -198,14 +199,14 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"It is waiting for an answer, and is denied in "*" s without one"* ]]
 	[[ "$output" == *"agentbox allow $id-1"*"agentbox deny $id-1" ]]
 	agentbox_split why --json "$id-1"
-	jq -e '.live and .question.domain == "other.test" and .question.left_ms > 0 and (.remedies | length) == 3' <<<"$output"
+	jq -e '.live and .question.domain == "other.test" and .question.left_ms > 0 and (.remedies | length) == 4' <<<"$output"
 	agentbox why "$id-7"
 	[ "$status" -eq 1 ]
 	agentbox deny "$id-1"
 	wait_for 90 grep -q 'rule grant' "$TEST_DIR/box.out"
 	agentbox why last
 	# The question and the denial that it became are one.
-	[[ "$output" == *"rule grant, id $id-1)"*"asked about it: denied"*"allow it in this run:  agentbox allow $id-1"* ]]
+	[[ "$output" == *"rule grant, id $id-1)"*"asked about it: denied"*"allow it in this run:      agentbox allow $id-1"* ]]
 	agentbox allow "$id-1"
 	[ "$status" -eq 0 ]
 	echo >go

@@ -91,10 +91,14 @@ static void add_always(const struct ab_summary *s, int indent, struct ab_strv *r
 	for (size_t i = 0; i < s->len; i++)
 		if (s->rows[i].always)
 			ab_strv_add_once(&all, s->rows[i].always);
-	for (size_t i = 0; i < all.len; i++)
-		if (strncmp(all.v[i], example, sizeof(example) - 1) != 0 || commands++ == 0)
-			ab_strv_addf(ret, "%*sallow %s always:     %s", indent, "",
-				     all.len == 1 ? "it" : "one", all.v[i]);
+	for (size_t i = 0; i < all.len; i++) {
+		bool is_command = strncmp(all.v[i], example, sizeof(example) - 1) == 0;
+
+		if (!is_command || commands++ == 0)
+			ab_strv_addf(ret, "%*sallow %s always:     %s%s", indent, "",
+				     all.len == 1 ? "it" : "one", all.v[i],
+				     is_command ? " (or --project)" : "");
+	}
 }
 
 static bool is_same_text(const char *a, const char *b)

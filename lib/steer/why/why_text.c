@@ -74,14 +74,21 @@ static bool is_liftable(const struct ab_why_case *c)
 		ab_json_is(c->denied, "rule", "network.allow"));
 }
 
+static void add_always(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	ab_strv_add(ret, "allow it always");
+	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	ab_strv_add(ret, "allow it in this project");
+	ab_strv_addf(ret, "agentbox allow %s --project", c->id);
+}
+
 static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 {
 	if (c->live) {
 		ab_strv_add(ret, "allow it in this run");
 		ab_strv_addf(ret, "agentbox allow %s", c->id);
 	}
-	ab_strv_add(ret, "allow it always");
-	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	add_always(c, ret);
 	if (!c->first) {
 		ab_strv_add(ret, "deny it");
 		ab_strv_addf(ret, "agentbox deny %s", c->id);
@@ -107,8 +114,7 @@ static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 	if (*ab_json_text(c->denied, "hint")) {
 		ab_strv_add(ret, "allow it in the next run");
 		ab_strv_addf(ret, "agentbox allow %s", c->id);
-		ab_strv_add(ret, "allow it always");
-		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+		add_always(c, ret);
 		return;
 	}
 	ab_quote(&word, path);
