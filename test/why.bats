@@ -324,6 +324,9 @@ policy()
 	policy '.answers[0].access' '"deny"' 10.1.2.3
 	agentbox why other.test
 	[[ "$output" == *"agentbox run --allow other.test -- ..."*"agentbox allow other.test --always"* ]]
+	[[ "$output" != *"with its group"* ]]
+	agentbox why repo.maven.apache.org
+	[[ "$output" == *"with its group:   agentbox allow @maven --always"* ]]
 	agentbox why ads.test
 	[[ "$output" == *"agentbox deny ads.test --undo"* ]]
 	# What it says is what a run does.

@@ -12,6 +12,7 @@
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
+#include "policy/toolchains/host_groups.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
 #include "session/consent/host_check.h"
@@ -191,6 +192,7 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 {
 	bool listed = got->entry[0], denied = strcmp(got->rule, "network.deny") == 0;
 	struct ab_why_answer *a = ab_why_answer_add(ret);
+	const char *group = ab_group_of(subject);
 
 	a->subject = ab_strdup(subject);
 	a->rule = got->rule;
@@ -219,6 +221,10 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 	if (got->liftable) {
 		add_how(a, "in this project", ab_printf("agentbox allow %s --project", subject));
 		add_how(a, "always", ab_printf("agentbox allow %s --always", subject));
+		/* Its tool needs the other hosts of the group, too. */
+		if (group)
+			add_how(a, "with its group",
+				ab_printf("agentbox allow @%s --always", group));
 	}
 }
 
