@@ -1,6 +1,7 @@
 #include "cmd.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option options_place[] = {
 	{ "user", 0, OPT_FLAG, ID_USER, NULL, NULL, "your settings file (the default)" },
@@ -33,6 +34,24 @@ static void print_changed(const struct ab_settings_changed *changed)
 		tell("%s", changed->notes.v[i]);
 }
 
+/* A run reloads its host lists when a settings file changes, and nothing else. */
+static void note_active_runs(const struct args *args, const char *key)
+{
+	static const char *const reloaded[] = { "network.allow", "network.allowPrivate",
+						"network.deny", "network.unknown" };
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_run_list list = { 0 };
+	struct ab_error ignored = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(reloaded); i++)
+		if (strcmp(key, reloaded[i]) == 0)
+			return;
+	if (ab_runs_list(&args->input, &list, &notes, &ignored) == 0 && list.len)
+		tell("%s applies from the next run on: active runs keep what they started with",
+		     key);
+	ab_run_list_fini(&list);
+}
+
 static int change_key(struct args *args, bool unset)
 {
 	struct ab_settings_change change = { .project = given(args, ID_PROJECT), .unset = unset };
@@ -49,6 +68,8 @@ static int change_key(struct args *args, bool unset)
 	    ab_settings_change(&args->input, &change, &changed, &err) < 0)
 		return complain(args, &err);
 	print_changed(&changed);
+	if (changed.diff.len)
+		note_active_runs(args, change.key);
 	ab_settings_changed_fini(&changed);
 	return 0;
 }

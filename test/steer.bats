@@ -251,7 +251,15 @@ servant_end()
 	[ "${lines[1]}" = "$id: the previous lists stay in force" ]
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
+	# Said of what a run does not take over, and of nothing else.
+	settings '{ "network": { "allow": ["v4.test"] } }'
+	beside config set network.deny z.test
+	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
+	beside config set limits.timeout 1h
+	[ "$status" -eq 0 ] && [[ "$output" == *"limits.timeout applies from the next run on: active runs keep what they started with" ]]
 	servant_end
+	beside config set limits.timeout 2h
+	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
 	beside config reload
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no active runs"* ]]
