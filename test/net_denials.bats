@@ -66,6 +66,22 @@ def doors(label, host, port=80):
 	[ "$(dns_asked)" = allowed.test ]
 }
 
+@test "denials: a name in another script is the one that is looked up, in every list" {
+	local name=$'b\u00fccher.test'
+
+	agentbox run --allow "$name" -- curl -sS -o /dev/null -w '%{http_code}' http://xn--bcher-kva.test/
+	[ "$output" = 200 ]
+	agentbox run --allow '*.test' --deny "$name" -- curl -sS http://xn--bcher-kva.test/
+	[[ "$output" == *"xn--bcher-kva.test:80: on the deny list (xn--bcher-kva.test)"* ]]
+	# Nothing else is, and no form is guessed.
+	agentbox run --unknown deny --allow "$name" -- curl -sS http://other.test/
+	[[ "$output" == *"other.test:80: not on the allow list"* ]]
+	agentbox run --allow $'stra\u00dfe.test' -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"use the name in its ASCII form (xn--...)"* ]]
+	[ "$(dns_asked)" = xn--bcher-kva.test ]
+}
+
 @test "denials: addresses of the host and of private networks, however they are written" {
 	box_python --allow '*.test' --allow 203.0.113.20 --allow 2001:db8::20 <<-END
 	$doors

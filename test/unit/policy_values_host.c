@@ -196,9 +196,21 @@ static const struct {
 	{ "github.com/x", NULL, "use \"github.com\"" },
 	{ "git@github.com", NULL, "use \"github.com\"" },
 	{ "*", NULL, "for an open network use \"mode\": \"allowed\"" },
-	{ "b\xc3\xbc"
-	  "cher.example",
-	  NULL, "use the name in its ASCII form (xn--...)" },
+
+	/* other scripts, as a person writes them */
+	{ "b\u00fccher.example", "xn--bcher-kva.example", NULL },
+	{ "*.B\u00dcCHER.Example.:8080", "*.xn--bcher-kva.example:8080", NULL },
+	{ "xn--bcher-kva.b\u00fccher", "xn--bcher-kva.xn--bcher-kva", NULL },
+	{ "\u043f\u0440\u0438\u043c\u0435\u0440.test", "xn--e1afmkfd.test", NULL },
+	{ "https://b\u00fccher.example/x", NULL, "use \"xn--bcher-kva.example\"" },
+	{ "stra\u00dfe.example", NULL,
+	  "one of its letters has no form that all programs agree on; "
+	  "use the name in its ASCII form (xn--...)" },
+	{ "p\u0430ypal.example", NULL,
+	  "it mixes letters of several scripts; use the name in its ASCII form (xn--...)" },
+	{ "b\xfc", NULL, "it is not UTF-8; use the name in its ASCII form (xn--...)" },
+	{ "b\u00fc..example", NULL,
+	  "it has other mistakes; use the name in its ASCII form (xn--...)" },
 	{ "github.com:0", NULL, "use host:PORT, 1 to 65535" },
 	{ "github.com:65536", NULL, "use host:PORT, 1 to 65535" },
 	{ "github.com:", NULL, "use host:PORT, 1 to 65535" },

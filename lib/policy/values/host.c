@@ -9,6 +9,7 @@
 #include "base/data/mem.h"
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
+#include "policy/values/idna.h"
 
 static bool is_ldh(char c)
 {
@@ -178,6 +179,18 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	return true;
 }
 
+/* The same for a host with letters outside ASCII. Returns -1. */
+static int explain_letters(const char *text, const char *host, size_t n, struct ab_complaint *why)
+{
+	const char *reason = NULL;
+	char name[AB_IDNA_TEXT];
+
+	if (ab_idna_fold(host, n, name, &reason) == 0)
+		reason = "it has other mistakes";
+	return ab_complaint_value(why, text, "is not a host",
+				  "%s; use the name in its ASCII form (xn--...)", reason);
+}
+
 /* Explain why this is not a host, and what was probably meant. Returns -1. */
 static int explain_host(const char *s, size_t len, struct ab_complaint *why)
 {
@@ -192,10 +205,6 @@ static int explain_host(const char *s, size_t len, struct ab_complaint *why)
 	if (strcmp(text, "*") == 0)
 		return ab_complaint_value(why, text, "is not a host",
 					  "for an open network use \"mode\": \"allowed\"");
-	for (const char *p = text; *p; p++)
-		if (*p & 0x80)
-			return ab_complaint_value(why, text, "is not a host",
-						  "use the name in its ASCII form (xn--...)");
 	host = strstr(text, "://");
 	host = host ? host + 3 : text;
 	n = strcspn(host, "/?#");
@@ -212,6 +221,8 @@ static int explain_host(const char *s, size_t len, struct ab_complaint *why)
 		ab_host_entry_format(&e, buf);
 		return ab_complaint_value(why, text, "is not a host", "use \"%s\"", buf);
 	}
+	if (ab_idna_needed(host, n))
+		return explain_letters(text, host, n, why);
 	return ab_complaint_value(why, text, "is not a host",
 				  "use a name (github.com), *.name, or an address");
 }
@@ -292,7 +303,8 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 			struct ab_complaint *why)
 {
 	struct ab_host_entry e = { .port = 0 };
-	const char *host = s, *colon = memrchr(s, ':', len);
+	const char *host = s, *colon = memrchr(s, ':', len), *reason;
+	char ascii[AB_IDNA_TEXT];
 	size_t n = len;
 
 	if (looks_like_range(s, len))
@@ -315,6 +327,10 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 		e.below = true;
 		host += 2;
 		n -= 2;
+	}
+	if (ab_idna_needed(host, n) && ab_idna_fold(host, n, ascii, &reason) == 0) {
+		host = ascii;
+		n = strlen(ascii);
 	}
 	if (ab_host_parse(host, n, &e.host, NULL) < 0 || (e.below && e.host.kind != AB_HOST_NAME))
 		return explain_host(s, len, why);

@@ -6,10 +6,10 @@
  *
  * A name has labels of letters, digits and hyphens, at most 63 bytes each and
  * 253 together, in lower case, without the trailing dot. Punycode is accepted,
- * other scripts are not. An address: every spelling that a resolver or
- * inet_aton accepts (0x7f000001, 0177.1, ::ffff:127.0.0.1, 64:ff9b::7f00:1)
- * becomes the canonical address. If the last label is a number, the text is an
- * address or an error.
+ * other scripts are not, except in an entry, which a person writes (idna.h). An
+ * address: every spelling that a resolver or inet_aton accepts (0x7f000001,
+ * 0177.1, ::ffff:127.0.0.1, 64:ff9b::7f00:1) becomes the canonical address. If
+ * the last label is a number, the text is an address or an error.
  *
  * Pure: no I/O; it allocates only for `why` (NULL: no reason wanted).
  */
