@@ -623,7 +623,7 @@ static void check_advice(void)
 	is_line(&more, 0, "4 requests were denied");
 	is_line(&more, 5,
 		"          allow them next time:  agentbox run --allow @pypi --allow x.example -- ...");
-	is_line(&more, 6, "          allow one always:     agentbox allow 7kq2-3 --always (or --project)");
+	is_line(&more, 6, "          allow one always:      agentbox allow 7kq2-3 --always (or --project)");
 	tear_down(&s);
 }
 
@@ -677,7 +677,7 @@ static void check_summary(void)
 	is_line(&more, 6,
 		"          allow them next time:  agentbox run --allow files.example.com "
 		"--allow-private '[::1]:80' --allow ::1 -- ...");
-	is_line(&more, 7, "          allow it always:     agentbox allow 7kq2-1 --always (or --project)");
+	is_line(&more, 7, "          allow it always:       agentbox allow 7kq2-1 --always (or --project)");
 	tear_down(&s);
 	check_advice();
 }

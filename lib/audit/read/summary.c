@@ -57,32 +57,47 @@ static size_t get_options(const char *next, const char **ret)
 	return len - before - after;
 }
 
-/* One command for all rows: their options, each once. */
-static void add_command(const struct ab_summary *s, int indent, struct ab_strv *ret)
+/* Add each of these options once, with its value. A quoted value may contain anything. */
+static void add_options(const char *text, size_t len, struct ab_strv *ret)
+{
+	bool quoted = false;
+	size_t start = 0;
+
+	for (size_t i = 0; i <= len; i++) {
+		ab_autofree char *one = NULL;
+
+		quoted ^= i < len && text[i] == '\'';
+		if (!quoted && i < len && text[i] == '\\')
+			i++; /* a quote that does not end the value */
+		if (i < len && (quoted || strncmp(text + i, " --", 3) != 0))
+			continue;
+		one = ab_strndup(text + start, i - start);
+		ab_strv_add_once(ret, one);
+		start = i + 1;
+	}
+}
+
+/* One command for all rows: their options, each once. Returns how many rows it is for. */
+static size_t make_command(const struct ab_summary *s, struct ab_buf *ret)
 {
 	ab_autostrv struct ab_strv options = { 0 };
-	ab_autobuf struct ab_buf b = { 0 };
 	size_t rows = 0;
 
 	for (size_t i = 0; i < s->len; i++) {
 		const char *text;
 		size_t len = get_options(s->rows[i].next, &text);
-		ab_autofree char *one = ab_strndup(len ? text : "", len);
 
 		rows += len > 0;
 		if (len)
-			ab_strv_add_once(&options, one);
+			add_options(text, len, &options);
 	}
-	if (!rows)
-		return;
 	for (size_t i = 0; i < options.len; i++)
-		ab_buf_printf(&b, " %s", options.v[i]);
-	ab_strv_addf(ret, "%*sallow %s next time:  agentbox run%s%s", indent, "",
-		     rows == 1 ? "it" : "them", b.data, rest);
+		ab_buf_printf(ret, " %s", options.v[i]);
+	return rows;
 }
 
 /* For the settings. Of commands for one row each, one is an example. */
-static void add_always(const struct ab_summary *s, int indent, struct ab_strv *ret)
+static void add_always(const struct ab_summary *s, int indent, int label, struct ab_strv *ret)
 {
 	static const char example[] = "agentbox allow ";
 	ab_autostrv struct ab_strv all = { 0 };
@@ -95,10 +110,21 @@ static void add_always(const struct ab_summary *s, int indent, struct ab_strv *r
 		bool is_command = strncmp(all.v[i], example, sizeof(example) - 1) == 0;
 
 		if (!is_command || commands++ == 0)
-			ab_strv_addf(ret, "%*sallow %s always:     %s%s", indent, "",
-				     all.len == 1 ? "it" : "one", all.v[i],
-				     is_command ? " (or --project)" : "");
+			ab_strv_addf(ret, "%*s%-*s  %s%s", indent, "", label,
+				     all.len == 1 ? "allow it always:" : "allow one always:",
+				     all.v[i], is_command ? " (or --project)" : "");
 	}
+}
+
+static void add_remedies(const struct ab_summary *s, int indent, struct ab_strv *ret)
+{
+	ab_autobuf struct ab_buf options = { 0 };
+	size_t rows = make_command(s, &options);
+	const char *label = rows > 1 ? "allow them next time:" : "allow it next time:";
+
+	if (rows)
+		ab_strv_addf(ret, "%*s%s  agentbox run%s%s", indent, "", label, options.data, rest);
+	add_always(s, indent, (int)strlen(label), ret);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -152,7 +178,6 @@ void ab_summary_end(struct ab_summary *s, const char *headline, struct ab_strv *
 	if (s->rest)
 		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied", s->rest,
 			     s->run_id);
-	add_command(s, width[0] + 4, ret);
-	add_always(s, width[0] + 4, ret);
+	add_remedies(s, width[0] + 4, ret);
 	free_rows(s);
 }
