@@ -231,6 +231,16 @@ listed()
 	[ "$status" -eq 0 ] && [ -e "$HOME/data/x" ] && [ ! -s .envrc ]
 }
 
+@test "run --dry-run: a folder that a run would create is not missing" {
+	mkdir "$HOME/.codex"
+	agentbox run --dry-run --profile codex -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"profile     codex"* && "$output" != *"cannot make"* ]]
+	[ ! -e "$HOME/.codex/sessions" ]
+	agentbox run --profile codex -- ls -d "$HOME/.codex/sessions"
+	[ "$output" = "$HOME/.codex/sessions" ]
+}
+
 @test "run --dry-run: a refused command gets its status only in a run" {
 	agentbox run --dry-run -- rm -rf /
 	[ "$status" -eq 0 ]
