@@ -335,6 +335,14 @@ field()
 	[ "$status" -eq 0 ]
 	[ "$output" = "$VALUE" ]
 	[[ "$stderr" == *"AWS_SECRET_ACCESS_KEY is passed to the box and cannot be replaced by a placeholder"* ]]
+	# The same for a variable that names the file of such a key.
+	export GOOGLE_APPLICATION_CREDENTIALS=$HOME/key.json
+	agentbox_split run --secret GOOGLE_APPLICATION_CREDENTIALS@x.example.com -- true
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"GOOGLE_APPLICATION_CREDENTIALS cannot be replaced"*"Google Cloud keys sign requests"* ]]
+	agentbox_split run --pass-env GOOGLE_APPLICATION_CREDENTIALS -- true
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"GOOGLE_APPLICATION_CREDENTIALS is passed to the box and cannot be replaced"* ]]
 	# It is not passed by itself, and then there is nothing to say.
 	agentbox_split run -- sh -c 'echo "[$AWS_SECRET_ACCESS_KEY]"'
 	[ "$output" = "[]" ]

@@ -228,14 +228,14 @@ const struct ab_uncovered ab_uncovered[] = {
 	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests", true },
 	{ NULL, "~/.aws/sso/cache", "AWS keys sign requests" },
 	{ "GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud/application_default_credentials.json",
-	  "Google Cloud keys sign requests" },
+	  "Google Cloud keys sign requests", true },
 	{ NULL, "~/.config/gcloud/credentials.db",
 	  "Google Cloud tokens are renewed from this file" },
 	{ "AZURE_CLIENT_SECRET", "~/.azure/msal_token_cache.json",
 	  "Azure tokens are renewed from it" },
 	{ "AZURE_CLIENT_CERTIFICATE_PATH", NULL, "Azure certificates sign requests" },
 	{ "KUBECONFIG", "~/.kube/config", "clusters use keys and certificates of their own" },
-	{ "OCI_CLI_KEY_FILE", "~/.oci/config", "Oracle Cloud keys sign requests" },
+	{ "OCI_CLI_KEY_FILE", "~/.oci/config", "Oracle Cloud keys sign requests", true },
 	{ "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json",
 	  "Alibaba Cloud keys sign requests", true },
 };
@@ -244,7 +244,7 @@ const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
 const char *ab_uncovered_why(const char *variable)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++)
-		if (ab_uncovered[i].value && strcmp(ab_uncovered[i].variable, variable) == 0)
+		if (ab_uncovered[i].signs && strcmp(ab_uncovered[i].variable, variable) == 0)
 			return ab_uncovered[i].what;
 	return NULL;
 }

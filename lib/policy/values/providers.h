@@ -91,7 +91,7 @@ struct ab_uncovered {
 	const char *variable; /* or NULL */
 	const char *file;     /* "~/.aws/credentials", or NULL */
 	const char *what;     /* "AWS keys sign requests" */
-	bool value;	      /* the variable holds the key itself, not a path */
+	bool signs;	      /* the variable holds or names a key that signs */
 };
 extern const struct ab_uncovered ab_uncovered[];
 extern const size_t ab_nuncovered;

@@ -97,7 +97,7 @@ void ab_uncovered_variables(const struct ab_policy *policy, const struct ab_strv
 			    struct ab_strv *ret)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++)
-		if (ab_uncovered[i].value)
+		if (ab_uncovered[i].signs)
 			note_variable(policy, env, &ab_uncovered[i], ret);
 }
 
