@@ -256,7 +256,7 @@ _agentbox_operand()
 		[[ $2 != */* && $2 != "~"* ]] || _agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_denials) $(_agentbox_denials hosts)" -- "$2")) ;;
 	'hook install')
-		COMPREPLY=($(compgen -W 'claude-code codex cursor gemini windsurf' -- "$2")) ;;
+		COMPREPLY=($(compgen -W 'claude-code codex copilot cursor gemini windsurf' -- "$2")) ;;
 	alias) COMPREPLY=($(compgen -c -- "$2")) ;;
 	'layers rm')
 		COMPREPLY=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;

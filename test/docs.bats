@@ -389,7 +389,7 @@ fish_for()
 
 @test "completions: bash offers agents, ids of denials, and what a program completes itself" {
 	on_path
-	same agents "$("$AGENTBOX" hook --help | grep -oE 'claude-code|codex|cursor|gemini|windsurf' | sort -u)" \
+	same agents "$("$AGENTBOX" hook list --json | jq -r '.hooks[].agent' | sort -u)" \
 		"$(bash_for hook install '')"
 	: >live.sh
 	need userns
