@@ -68,6 +68,7 @@ enum option_id {
 	ID_FOR,
 	ID_UNDO,
 	ID_FOLLOW,
+	ID_LINES,
 	ID_DENIED,
 	ID_ALLOWED,
 	ID_HOST,

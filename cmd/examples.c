@@ -35,6 +35,7 @@ static const struct {
 		   "agentbox watch dev" },
 	{ "log", "agentbox log\n"
 		 "agentbox log --denied\n"
+		 "agentbox log --list -n 10\n"
 		 "agentbox log --html page.html" },
 	{ "why", "agentbox why\n"
 		 "agentbox why --json" },

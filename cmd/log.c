@@ -7,7 +7,9 @@
 
 static const struct option options_log[] = {
 	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL, "keep printing until the run ends" },
+	{ "lines", 'n', OPT_VALUE, ID_LINES, "N", NULL, "only the last N lines, or runs" },
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
+	{ "list", 'l', OPT_FLAG, ID_LIST, NULL, NULL, "list the runs, newest first" },
 	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was denied" },
 	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was allowed" },
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
@@ -20,12 +22,16 @@ static const struct option options_log[] = {
 	{ 0 },
 };
 
+/* The last lines are kept in memory until the end is known. */
+enum { MOST_LINES = 100000 };
+
 struct view {
 	const struct args *args;
 	struct ab_records *records;
 	struct ab_query query;
 	struct ab_line_style style;
 	uint64_t lost; /* lines that are not valid records */
+	size_t most;   /* of -n; 0: all */
 };
 
 static int read_time(const struct args *args, enum option_id id, const char *name,
@@ -90,7 +96,31 @@ static int check_options(const struct args *args)
 	if (given(args, ID_ALL) && (html || args->nrest))
 		return misuse(command, html ? "--html cannot be combined with --all"
 					    : "--all cannot be combined with RUN");
+	if (given(args, ID_LIST) && (given(args, ID_FOLLOW) || stats || html || args->nrest))
+		return misuse(command, args->nrest ? "--list cannot be combined with RUN"
+						   : "--list cannot be combined with -f, --stats "
+						     "or --html");
+	if (given(args, ID_LIST) &&
+	    (given(args, ID_DENIED) || given(args, ID_ALLOWED) || given(args, ID_HOST)))
+		return misuse(command, "--list cannot be combined with --denied, --allowed or "
+				       "--host");
+	if (given(args, ID_LINES) && (stats || html))
+		return misuse(command, "-n cannot be combined with --stats or --html");
 	return check_words(args, 0, 1);
+}
+
+static int read_most(const struct args *args, size_t *ret)
+{
+	const char *text = args->values[ID_LINES];
+	uint64_t n;
+
+	if (!given(args, ID_LINES))
+		return -1;
+	if (!ab_parse_digits(text, strlen(text), &n) || n < 1 || n > MOST_LINES)
+		return misuse(args->command, "-n: invalid value \"%s\"; use 1 to %d", text,
+			      MOST_LINES);
+	*ret = (size_t)n;
+	return -1;
 }
 
 static size_t screen_width(void)
@@ -120,18 +150,50 @@ static uint64_t count_lost(const struct view *v)
 	return v->lost + ab_records_lost(v->records);
 }
 
+/* Some kinds of records are not shown. */
+static void show_line(struct view *v, const char *line, size_t len, struct ab_buf *ret)
+{
+	if (!given(v->args, ID_JSON)) {
+		ab_line_show(ret, &v->style, line, len);
+		return;
+	}
+	ab_buf_add(ret, line, len);
+	ab_buf_puts(ret, "\n");
+}
+
 static void print_line(struct view *v, const char *line, size_t len)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (given(v->args, ID_JSON)) {
-		fwrite(line, 1, len, stdout);
-		putchar('\n');
-		return;
-	}
-	ab_line_show(&b, &v->style, line, len);
-	if (b.len) /* some kinds of records are not shown */
+	show_line(v, line, len, &b);
+	if (b.len)
 		fwrite(b.data, 1, b.len, stdout);
+}
+
+/* The last lines of what there is so far. */
+static int print_last(struct view *v, struct ab_error *err)
+{
+	struct ab_buf *last = ab_alloc(v->most * sizeof(*last));
+	const char *line;
+	size_t len, n = 0;
+	int more;
+
+	while ((more = next_match(v, &line, &len, err)) > 0) {
+		ab_autobuf struct ab_buf shown = { 0 };
+
+		show_line(v, line, len, &shown);
+		if (!shown.len)
+			continue;
+		ab_buf_fini(&last[n % v->most]);
+		last[n++ % v->most] = shown;
+		shown = (struct ab_buf){ 0 };
+	}
+	for (size_t i = n > v->most ? n - v->most : 0; i < n && more == 0; i++)
+		fwrite(last[i % v->most].data, 1, last[i % v->most].len, stdout);
+	for (size_t i = 0; i < v->most && i < n; i++)
+		ab_buf_fini(&last[i]);
+	free(last);
+	return more;
 }
 
 static int print_lines(struct view *v, struct ab_error *err)
@@ -140,6 +202,8 @@ static int print_lines(struct view *v, struct ab_error *err)
 	size_t len;
 	int more;
 
+	if (v->most && print_last(v, err) < 0)
+		return -1;
 	do {
 		while ((more = next_match(v, &line, &len, err)) > 0)
 			print_line(v, line, len);
@@ -175,6 +239,28 @@ static int print_stats(struct view *v, struct ab_error *err)
 	return more;
 }
 
+static int print_runs(struct view *v, struct ab_error *err)
+{
+	struct ab_history *history = ab_history_new();
+	ab_autofree char *text = NULL;
+	const char *line;
+	size_t len;
+	int more;
+
+	while ((more = next_match(v, &line, &len, err)) > 0)
+		if (ab_history_add(history, line, len))
+			ab_history_active(history, ab_records_active(v->records));
+	if (more == 0) {
+		text = given(v->args, ID_JSON)
+			       ? ab_history_json(history, v->most)
+			       : ab_history_text(history, v->most,
+						 isatty(STDOUT_FILENO) ? screen_width() : 0);
+		fputs(text, stdout);
+	}
+	ab_history_free(history);
+	return more;
+}
+
 static int write_page(struct view *v, struct ab_error *err)
 {
 	const char *file = v->args->values[ID_HTML];
@@ -203,16 +289,19 @@ static int log_main(struct args *args)
 {
 	struct view v = { .args = args };
 	struct ab_error err = { 0 };
+	bool all = given(args, ID_ALL) || given(args, ID_LIST);
 	uint64_t lost;
 	int result, status = check_options(args);
 
 	if (status < 0)
 		status = read_query(args, &v.query);
+	if (status < 0)
+		status = read_most(args, &v.most);
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL, given(args, ID_ALL),
-			    &v.records, &err) < 0)
+	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL, all, &v.records,
+			    &err) < 0)
 		return complain(args, &err);
 	v.style.colour = wants_colour(STDOUT_FILENO);
 	v.style.run = given(args, ID_ALL);
@@ -220,6 +309,8 @@ static int log_main(struct args *args)
 		result = write_page(&v, &err);
 	else if (given(args, ID_STATS))
 		result = print_stats(&v, &err);
+	else if (given(args, ID_LIST))
+		result = print_runs(&v, &err);
 	else
 		result = print_lines(&v, &err);
 	lost = count_lost(&v);
@@ -237,7 +328,7 @@ const struct command command_log = {
 	.usage = "[OPTIONS] [RUN]",
 	.summary = "show what a run did, and what was denied",
 	.more = "Prints the record of a run, one line per event. RUN is an id or a name; without\n"
-		"it, log shows the latest run, active or ended.\n"
+		"it, log shows the latest run, active or ended. --list lists the runs.\n"
 		"\n"
 		"TIME is a duration counted back from now (10m), a local time\n"
 		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",

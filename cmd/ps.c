@@ -53,7 +53,7 @@ static int print_all(const struct args *args, const struct ab_run_list *list)
 	if (ab_layer_infos_get(&args->input, false, &waiting, &err) < 0)
 		return complain(args, &err);
 	if (!json && !list->len && !has_waiting(&waiting)) {
-		puts("no active runs, no changes waiting");
+		puts("no active runs, no changes waiting; runs that have ended: agentbox log --list");
 		ab_layer_infos_fini(&waiting);
 		return 0;
 	}
@@ -96,7 +96,8 @@ const struct command command_ps = {
 	.more = "Prints one line per run: its id, its age, its profile, how many requests were\n"
 		"allowed and how many denied, the ports its programs listen on, questions that\n"
 		"wait for an answer, and its command. With --all, also the runs that have ended\n"
-		"and whose changes wait to be applied or discarded.",
+		"and whose changes wait to be applied or discarded. All that have ended:\n"
+		"agentbox log --list.",
 	.groups = OPTION_GROUPS({ NULL, options_ps }, { NULL, options_json }),
 	.main = ps_main,
 };

@@ -25,7 +25,7 @@ _agentbox_options()
 	ports | publish) echo '--json' ;;
 	why) echo '--json --read --write --profile= --config= --workspace=' ;;
 	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
-	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
+	log) echo '--follow -f --lines= -n --list -l --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
 	stop) echo '--all --json --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
 	layers | 'layers list' | 'layers refresh') echo '--json' ;;

@@ -94,6 +94,7 @@
 #include "steer/preview/preview.h"
 #include "steer/quarantine/quarantined.h"
 #include "steer/runs/gc_command.h"
+#include "steer/runs/history.h"
 #include "steer/runs/records.h"
 #include "steer/runs/reload.h"
 #include "steer/runs/run_ports.h"

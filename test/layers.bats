@@ -456,7 +456,7 @@ at_home()
 	need userns
 	agentbox run --name dev -- true
 	agentbox ps --all
-	[ "$output" = "no active runs, no changes waiting" ]
+	[ "$output" = "no active runs, no changes waiting; runs that have ended: agentbox log --list" ]
 	set_meta dev '.waiting = 12'
 	BEGIN='' END='' begin live --name live
 	agentbox_split ps --all

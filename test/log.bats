@@ -176,13 +176,56 @@ everything()
 	[ "$status" -eq 1 ]
 }
 
+@test "log: --list has a line for each run, the newest first, and -n bounds it and the lines" {
+	run=aaaaa
+	{
+		line start 0 "$start,\"name\":\"old\""
+		line end 9 '"status":3,"ms":9100,"requests_denied":2,"files_denied":1'
+	} >"$(folder aaaaa)/audit.jsonl"
+	run=bbbbb
+	{
+		line start 10 '"command":["sh","-c","x\u001b[2J"],"cwd":"/work"'
+		line end 20 '"status":124,"ms":100000,"timed_out":true,"requests_denied":0'
+	} >"$(folder bbbbb)/audit.jsonl"
+	run=ccccc
+	line start 30 "$start" >"$(folder ccccc)/audit.jsonl"
+	run=ddddd
+	line refused 40 '"command":["rm","-rf","/"],"reason":"no","rule":"x"' >"$(folder ddddd)/audit.jsonl"
+	TZ=UTC agentbox log --list
+	[ "$status" -eq 0 ]
+	diff - <(echo "$output") <<-'END'
+	BOX    NAME  START                 TIME  RESULT   DENIED  COMMAND
+	ddddd  -     2026-01-31 12:00:40      -  refused       -  rm -rf /
+	ccccc  -     2026-01-31 12:00:30      -  killed        -  make test
+	bbbbb  -     2026-01-31 12:00:10  1m40s  timeout       0  sh -c 'x\x1b[2J'
+	aaaaa  old   2026-01-31 12:00:00   9.1s  exit 3        3  make test
+	END
+	agentbox log --list -n 2 --json
+	jq -e 'map(.id) == ["ddddd", "ccccc"] and .[1].command == ["make", "test"]' <<<"$output"
+	agentbox log --list --until 2026-01-31T12:00:05Z --json
+	jq -e 'length == 1 and .[0].name == "old"' <<<"$output"
+	agentbox log --all -n 2 --json
+	[ "$(jq -r .run_id <<<"$output" | tr '\n' ' ')" = "ccccc ddddd " ]
+	agentbox log aaaaa -n 1
+	[[ "${#lines[@]}" -eq 1 && "$output" == *"exit 3"* ]]
+	agentbox log aaaaa -n 100 && [ "${#lines[@]}" -eq 2 ]
+	need userns
+	box_start run --name now -- sleep 300
+	wait_for 60 eval '"$AGENTBOX" log --list -n 1 --json | grep -q \"active\"'
+	agentbox stop now
+	box_end
+	agentbox log --list -n 1 --json
+	jq -e '.[0].result == "exit" and .[0].status == 143' <<<"$output"
+}
+
 @test "log: mistakes are said" {
 	agentbox log
 	[ "$status" -eq 1 ]
 	[[ "$output" == "agentbox: no run has left a record yet" ]]
 	for args in '--since yesterday' '--denied --allowed' '-f --stats' 'a b' '--all x' \
 		'--until 2026-02-30' '--html x --stats' '--host https://x.test/' \
-		'--host x.test:80'; do
+		'--host x.test:80' '-n 0' '-n x' '-n 1 --stats' '--list --denied' '--list -f' \
+		'--list aaaaa'; do
 		# shellcheck disable=SC2086
 		agentbox log $args
 		[ "$status" -eq 2 ]

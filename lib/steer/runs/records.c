@@ -174,6 +174,11 @@ int ab_records_wait(struct ab_records *records)
 	return 1;
 }
 
+bool ab_records_active(const struct ab_records *records)
+{
+	return records->reading && ab_find_live(records->run.dir);
+}
+
 uint64_t ab_records_lost(const struct ab_records *records)
 {
 	return records->lost + (records->reading ? ab_reader_lost(&records->reader) : 0);

@@ -24,6 +24,8 @@ int ab_records_next(struct ab_records *records, const char **ret_line, size_t *r
 /* After a 0, and only for a single run: wait until there may be more. 0: the
  * run has ended, and all of it was read. */
 int ab_records_wait(struct ab_records *records);
+/* Is the run of the last line active? */
+bool ab_records_active(const struct ab_records *records);
 /* How many lines could not be read so far. */
 uint64_t ab_records_lost(const struct ab_records *records);
 
