@@ -81,7 +81,7 @@ unchanged()
 	[ ! -e .agentbox.json ]
 	tty_key y Enter
 	ended 0
-	[[ "$output" == *"$PWD/.agentbox.json is written, and trusted"* ]]
+	[[ "$(unwrap)" == *"$PWD/.agentbox.json is written, and trusted"* ]]
 	tty_matches '^doctor: '
 	tty_matches '^to run a command in the box: agentbox COMMAND'
 	[ "$(jq -c . .agentbox.json)" = '{"with":["node"]}' ]

@@ -462,6 +462,12 @@ tty_screen()
 	tty_tmux capture-pane -p -S -
 }
 
+# The output in one line, without the line breaks and indents of a narrow terminal.
+unwrap()
+{
+	tr -s ' \n' ' ' <<<"$output"
+}
+
 tty_matches()
 {
 	tty_screen | grep -qE -- "$1"

@@ -78,7 +78,7 @@ records()
 	tty_end
 	[[ "$output" == *"got=200"* ]]
 	# Each line begins where lines begin.
-	grep -q 'agentbox: other.test is allowed in ' <<<"$output"
+	grep -q '^agentbox: other.test is allowed in' <<<"$output"
 	grep -q '^          +  "network": {' <<<"$output"
 	grep -q '^          +    "allow": \["other.test"\]' <<<"$output"
 	jq -e '.network.allow | index("other.test") or index("other.test:80")' \
@@ -91,7 +91,7 @@ records()
 	tty_key p
 	tty_end
 	[[ "$output" == *"got=200"*"not-yet"* ]]
-	[[ "${output//$'\n'/}" == *"other.test is allowed in $PWD/.agentbox.json from now on:"* ]]
+	[[ "$(unwrap)" == *"other.test is allowed in $PWD/.agentbox.json from now on:"* ]]
 	[ "$(jq -c .network.allow .agentbox.json)" = '["other.test"]' ]
 	! grep -q other.test "$HOME/.config/agentbox/config.json" || false
 	# The next run does not ask; one that changed it since would.
@@ -108,7 +108,7 @@ records()
 	tty_key d
 	tty_end
 	[ "$(grep -o 'got=403' <<<"$output" | wc -l)" -eq 2 ]
-	[[ "$output" == *"other.test is denied in "* ]]
+	[[ "$(unwrap)" == *"other.test is denied in "* ]]
 	# Its own answer is not told as a change by somebody else.
 	[[ "$output" != *"settings have changed"* ]]
 	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["other.test"]' ]

@@ -144,12 +144,14 @@ b.sock"
 	# If the kernel says at the mask that the name is gone, it is looked up
 	# again: it is there, and is masked. Other mounts must not fail.
 	for n in $(seq "$(grep -c 'move_mount(' "$TEST_DIR/trace")"); do
-		run timeout --kill-after=5 60 strace -f -qqq -o /dev/null -e trace=move_mount \
+		run timeout --kill-after=5 60 strace -f -qqq -o "$TEST_DIR/trace" -e trace=move_mount \
 			-e "inject=move_mount:error=ENOENT:when=$n" \
 			"$AGENTBOX" run -- python3 -c "$connects" "$HOME/host.sock" 3>&-
 		no_hole
 		[ "$status" -eq 125 ] || [ "$status" -eq 0 ]
-		[ "$status" -ne 0 ] || masked=$n
+		# There are fewer mounts if a socket of the host went away meanwhile.
+		grep -q INJECTED "$TEST_DIR/trace" || continue
+		[ "$status" -ne 0 ] || masked=${masked:-$n}
 	done
 	[ -n "$masked" ]
 	# If that never ends, nothing runs.
