@@ -114,7 +114,7 @@ unchanged()
 	tty_key p
 	ended 0
 	tty_matches '^got=200'
-	[[ "$output" == *"other.test is allowed in $PWD/.agentbox.json"* ]]
+	[[ "$(unwrap)" == *"other.test is allowed in $PWD/.agentbox.json"* ]]
 	[ "$(jq -c .network.allow .agentbox.json)" = '["other.test"]' ]
 	does 'agentbox sh tests.sh'
 	[[ "$output" == *"got=200"* && "$output" != *"agentbox:"* ]]
