@@ -62,6 +62,8 @@ const struct option options_policy[] = {
 	  "refuse to start without this guarantee" },
 	{ "fallback", 0, OPT_SETTING, ID_NONE, "strict|warn", "assurance.fallback",
 	  "if a guarantee is missing: stop, or warn" },
+	{ "engine", 0, OPT_SETTING, ID_NONE, "auto|full|shared-proc", "assurance.engine",
+	  "what the box is built of" },
 	{ "terminal", 0, OPT_SETTING, ID_NONE, "filtered|raw", "terminal",
 	  "what output reaches your terminal" },
 	{ 0 },

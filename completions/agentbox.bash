@@ -8,7 +8,7 @@ _agentbox_options()
 		--read= --deny-read= --deny-write= --home= --review --allow-unix= --allow-userns --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
-		--processes= --files= --require= --fallback=
+		--processes= --files= --require= --fallback= --engine=
 		--terminal='
 	local running='--command= -c= --shell= --yes --approver= --require-covered
 		--fd= --audit= --name= --on-violation= --trace-denials
@@ -182,7 +182,7 @@ _agentbox_any_secrets()
 
 _agentbox_properties()
 {
-	echo 'user-ns pid-fence net-fence dns-fence write-fence read-deny
+	echo 'user-ns pid-fence pid-view net-fence dns-fence write-fence read-deny
 		protected-names ipc-fence ipc-fence-late syscalls no-new-privs
 		limits transparent'
 }
@@ -226,6 +226,7 @@ _agentbox_value()
 		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \
 			-- "${cur##*,}")) ;;
 	--fallback) COMPREPLY=($(compgen -W 'strict warn' -- "$cur")) ;;
+	--engine) COMPREPLY=($(compgen -W 'auto full shared-proc' -- "$cur")) ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
 	--terminal) COMPREPLY=($(compgen -W 'filtered raw' -- "$cur")) ;;
 	*) COMPREPLY=() ;;

@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --terminal
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -132,7 +132,7 @@ function __agentbox_presets
 end
 
 function __agentbox_properties
-    string split ' ' 'user-ns pid-fence net-fence dns-fence write-fence read-deny protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits transparent'
+    string split ' ' 'user-ns pid-fence pid-view net-fence dns-fence write-fence read-deny protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits transparent'
 end
 
 complete -c agentbox -f
@@ -259,6 +259,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l files -x -d 'Limit open files per process'
     complete -c agentbox -n $in -l require -x -a '(__fish_append , (__agentbox_properties))' -d 'Refuse to start without this guarantee'
     complete -c agentbox -n $in -l fallback -x -a 'strict warn' -d 'If a guarantee is missing: stop, or warn'
+    complete -c agentbox -n $in -l engine -x -a 'auto full shared-proc' -d 'What the box is built of'
     complete -c agentbox -n $in -l terminal -x -a 'filtered raw' -d 'What output reaches your terminal'
 end
 

@@ -6,8 +6,8 @@ load helpers
 	[ "$status" -eq 0 ]
 	line=$(grep 'in force:' <<<"$output")
 	[ "$(wc -l <<<"$line")" -eq 1 ]
-	for name in user-ns pid-fence net-fence dns-fence write-fence read-deny \
-		protected-names ipc-fence syscalls no-new-privs transparent; do
+	for name in user-ns pid-fence pid-view net-fence dns-fence write-fence \
+		read-deny protected-names ipc-fence syscalls no-new-privs transparent; do
 		[[ " $line " == *" $name "* ]]
 	done
 	# Without a door nothing is captured, so it is not claimed.

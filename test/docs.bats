@@ -119,7 +119,7 @@ groups()
 	options run | grep -qx -- -v
 	options 'config show' | grep -qx -- --json
 	enums run | grep -qx -- '--net blocked filtered allowed'
-	[ "$(properties | wc -l)" -eq 13 ]
+	[ "$(properties | wc -l)" -eq 14 ]
 	[ "$(groups | wc -l)" -ge 7 ]
 	[ "$(schema_keys | wc -l)" -ge 25 ]
 }
@@ -221,7 +221,7 @@ groups()
 @test "man: guarantees and profiles are all there" {
 	need program:mandoc
 	same properties "$(properties)" \
-		"$(page agentbox.1 | sed -n '/^GUARANTEES/,/^ENVIRONMENT/p' | grep -oE '^ {5}[a-z-]+( |$)' | tr -d ' ')"
+		"$(page agentbox.1 | sed -n '/^GUARANTEES/,/^ENGINES/p' | grep -oE '^ {5}[a-z-]+( |$)' | tr -d ' ')"
 	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" \
 		"$(page agentbox-profile.1 | sed -n '/Built-in profiles/,/^EXIT/p' | grep -oE '^ {5}[a-z]+[a-z, -]*( |$)' | tr ',' '\n' | grep -oE '[a-z-]+' )"
 }

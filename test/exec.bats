@@ -35,7 +35,7 @@ exec_json()
 	says '.command[0] == "sh" and .decision == "allow" and .error == null'
 	says '.profile == "default" and (.assurance.holds | index("net-fence"))'
 	says '.duration_ms >= 0 and (.started | test("^20.*Z$"))'
-	[[ "$stderr" == *"agentbox: box $(field .run_id), guarantees in force:"* ]]
+	[[ "$stderr" == *"agentbox: box $(field .run_id), engine full, guarantees in force:"* ]]
 }
 
 @test "exec: a text for the shell, as run has it" {

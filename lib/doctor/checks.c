@@ -109,15 +109,13 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 		int errnum = errno;
 
 		report_errno(v, "mount it");
-		if (errnum == EPERM)
-			ab_verdict_remedy(v, "parts of /proc are hidden here, "
-					     "as in many containers, so the kernel "
-					     "does not mount a new one; start "
-					     "the container with unmasked "
-					     "system paths (Docker: "
-					     "--security-opt "
-					     "systempaths=unconfined, Podman: "
-					     "--security-opt unmask=ALL)");
+		if (errnum == EPERM) {
+			v->need = AB_NEED_UNMASKED;
+			ab_verdict_set(v, AB_HEALTH_WARN,
+				       "the kernel mounts none, because parts of /proc are covered "
+				       "here: boxes have the engine shared-proc");
+			ab_verdict_remedy(v, AB_ENGINE_UNMASK);
+		}
 		return;
 	}
 	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || strcmp(self, "1") != 0) {

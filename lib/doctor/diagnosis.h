@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sandbox/plan/engine.h"
+
 struct ab_error;
 struct ab_policy_input;
 
@@ -22,9 +24,12 @@ struct ab_finding {
 struct ab_diagnosis {
 	struct ab_finding *v;
 	size_t len;
-	char *summary; /* which profiles this machine can run */
-	bool failed;   /* a row has AB_HEALTH_FAIL */
-	bool apparmor; /* because of AppArmor's restriction */
+	char *summary;	    /* which profiles this machine can run */
+	const char *engine; /* that a box was built with; NULL: none was */
+	char *better;	    /* what would give the next better engine; NULL: nothing */
+	bool failed;	    /* a row has AB_HEALTH_FAIL */
+	bool apparmor;	    /* because of AppArmor's restriction */
+	enum ab_container_need need;
 };
 
 int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, struct ab_error *err);

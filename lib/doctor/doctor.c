@@ -107,26 +107,11 @@ static void add_finding(struct ab_diagnosis *d, const char *name, const struct a
 					      .health = v->health,
 					      .seen = ab_strdup(v->seen),
 					      .remedy = ab_strdup(v->remedy) };
+	/* What failed is more urgent than what is only weaker. */
+	if (v->need && (!d->need || (!d->failed && v->health == AB_HEALTH_FAIL)))
+		d->need = v->need;
 	d->failed |= v->health == AB_HEALTH_FAIL;
 	d->apparmor |= v->apparmor;
-}
-
-/* Turn a line with names of properties into bits. */
-static uint32_t parse_properties(const char *text)
-{
-	uint32_t bits = 0;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		for (size_t i = 0; i < AB_PROP_COUNT; i++)
-			if (strlen(ab_property_names[i]) == n &&
-			    strncmp(ab_property_names[i], text, n) == 0)
-				bits |= AB_PROP_BIT(i);
-		text += n;
-		text += strspn(text, " ");
-	}
-	return bits;
 }
 
 static char *list_properties(uint32_t bits, const char *between)
@@ -140,7 +125,8 @@ static char *list_properties(uint32_t bits, const char *between)
 }
 
 /* A real run of the default profile; a missing guarantee only causes a warning. */
-static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t *ret_holds)
+static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t *ret_holds,
+		    const char **ret_engine)
 {
 	const struct ab_setting settings[] = {
 		{ "assurance.fallback", "warn", "doctor" },
@@ -150,6 +136,7 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 	struct ab_trial_outcome out;
 	struct ab_trial_run run;
 	struct ab_error err = { 0 };
+	enum ab_box_engine engine;
 
 	ab_trial_program(&words);
 	ab_strv_add(&words, AB_TRIAL_NOTHING);
@@ -165,13 +152,21 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 		ab_verdict_remedy(v, "%.600s", out.error.hint);
 		return false;
 	}
-	*ret_holds = parse_properties(out.holds);
+	engine = ab_box_engine_find(out.engine);
+	*ret_engine = ab_box_engine_word(engine);
+	*ret_holds = ab_properties_parse(out.holds);
 	if (out.missing[0]) {
 		ab_verdict_set(v, AB_HEALTH_WARN, "%.300s", out.missing);
 	} else {
 		ab_autofree char *held = list_properties(*ret_holds, " ");
 
-		ab_verdict_set(v, AB_HEALTH_OK, "started; guarantees in force: %s", held);
+		ab_verdict_set(v, AB_HEALTH_OK, "started, engine %s; guarantees in force: %s",
+			       *ret_engine, held);
+	}
+	if (engine < AB_ENGINE_COUNT && ab_box_engines[engine].lacks) {
+		if (v->health == AB_HEALTH_OK)
+			v->health = AB_HEALTH_WARN;
+		ab_verdict_remedy(v, "%s", ab_box_engines[engine].without);
 	}
 	return true;
 }
@@ -292,7 +287,7 @@ int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, str
 			ab_diagnosis_fini(&d);
 			return -1;
 		}
-		works = try_box(&trial, &v, &holds);
+		works = try_box(&trial, &v, &holds, &d.engine);
 		add_finding(&d, "a whole box", &v);
 		if (works)
 			summarize_profiles(&d, input, &trial, holds);
@@ -302,6 +297,7 @@ int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, str
 		d.summary = boxed ? ab_strdup("inside a box, a run can only "
 					      "tighten it")
 				  : name_first_failure(&d);
+	d.better = ab_container_advice(d.need);
 	*ret = d;
 	return 0;
 }

@@ -11,11 +11,13 @@
 #include <stddef.h>
 
 #include "doctor/diagnosis.h"
+#include "sandbox/plan/engine.h"
 
 struct ab_verdict {
 	enum ab_health health;
-	bool apparmor;	/* the cause is AppArmor's restriction */
-	char seen[320]; /* "": no row */
+	bool apparmor;		     /* the cause is AppArmor's restriction */
+	enum ab_container_need need; /* what a container around us would have to give */
+	char seen[320];		     /* "": no row */
 	char remedy[640];
 };
 
@@ -62,6 +64,8 @@ void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);
+/* What would have to be said when this container is started: the words of its runtime, or of all. */
+char *ab_container_advice(enum ab_container_need need);
 
 /*
  * userns.c: create a user namespace for the calling process, map its own uid and

@@ -18,12 +18,14 @@ static const char *const holds[] = {
 	[AB_HOLD_HELD] = "stopped",
 	[AB_HOLD_BROKEN] = "BROKEN",
 	[AB_HOLD_UNTRIED] = "not tried",
+	[AB_HOLD_UNCLAIMED] = "open",
 };
 
 static const char *const hold_words[] = {
 	[AB_HOLD_HELD] = "held",
 	[AB_HOLD_BROKEN] = "broken",
 	[AB_HOLD_UNTRIED] = "untried",
+	[AB_HOLD_UNCLAIMED] = "unclaimed",
 };
 
 /* Print each line of the remedy below the row. */
@@ -51,7 +53,21 @@ char *ab_diagnosis_text(const struct ab_diagnosis *d)
 		add_remedy(&b, f->remedy);
 	}
 	ab_buf_printf(&b, "%s\n", d->summary);
+	if (d->better)
+		ab_buf_printf(&b, "%s, %s\n",
+			      d->need == AB_NEED_UNMASKED ? "for a better engine"
+							  : "to run boxes here",
+			      d->better);
 	return ab_buf_take(&b);
+}
+
+static void put_text(struct ab_buf *b, const char *key, const char *text)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	if (text)
+		ab_buf_json(b, text);
+	else
+		ab_buf_puts(b, "null");
 }
 
 char *ab_diagnosis_json(const struct ab_diagnosis *d)
@@ -76,6 +92,8 @@ char *ab_diagnosis_json(const struct ab_diagnosis *d)
 	}
 	ab_buf_puts(&b, "],\"summary\":");
 	ab_buf_json(&b, d->summary);
+	put_text(&b, "engine", d->engine);
+	put_text(&b, "better", d->better);
 	ab_buf_printf(&b, ",\"ok\":%s}\n", d->failed ? "false" : "true");
 	return ab_buf_take(&b);
 }
@@ -88,6 +106,7 @@ void ab_diagnosis_fini(struct ab_diagnosis *d)
 	}
 	free(d->v);
 	free(d->summary);
+	free(d->better);
 	*d = (struct ab_diagnosis){ 0 };
 }
 

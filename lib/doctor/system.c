@@ -237,15 +237,15 @@ void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 }
 
-/* Files by which container engines can be recognized. */
+/* Files by which container engines can be recognized. Kubernetes uses one of the others below it. */
 static const char *find_container(char *buf, size_t size)
 {
 	static const struct {
 		const char *path, *name;
 	} signs[] = {
+		{ "/var/run/secrets/kubernetes.io", "Kubernetes" },
 		{ "/.dockerenv", "Docker" },
 		{ "/run/.containerenv", "Podman" },
-		{ "/var/run/secrets/kubernetes.io", "Kubernetes" },
 		{ "/dev/lxd/sock", "LXD" },
 	};
 
@@ -283,4 +283,31 @@ void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *
 		ab_verdict_set(v, AB_HEALTH_OK, "inside a user namespace of another program");
 	else
 		ab_verdict_set(v, AB_HEALTH_OK, "not inside a container");
+}
+
+char *ab_container_advice(enum ab_container_need need)
+{
+	const struct ab_container_remedy *r = &ab_container_remedies[need];
+	const struct {
+		const char *name, *words;
+	} runtimes[] = {
+		{ "Docker", r->docker },
+		{ "Podman", r->podman },
+		{ "Kubernetes", r->kubernetes },
+	};
+	char buf[64];
+	const char *name = find_container(buf, sizeof(buf));
+	struct ab_buf b = { 0 };
+
+	if (need == AB_NEED_NOTHING)
+		return NULL;
+	ab_buf_printf(&b, "start the container %s:  ", r->does);
+	for (size_t i = 0; name && i < AB_COUNT(runtimes); i++)
+		if (strcmp(runtimes[i].name, name) == 0) {
+			ab_buf_puts(&b, runtimes[i].words);
+			return ab_buf_take(&b);
+		}
+	for (size_t i = 0; i < AB_COUNT(runtimes); i++)
+		ab_buf_printf(&b, "%s%s: %s", i ? "; " : "", runtimes[i].name, runtimes[i].words);
+	return ab_buf_take(&b);
 }

@@ -27,17 +27,6 @@ static bool has_value(const char *path, const char *value)
 	return strcmp(ab_first_line(path, buf, sizeof(buf)), value) == 0;
 }
 
-/* True under a filter that was already in force: a container's. */
-static bool is_filtered(void)
-{
-	ab_autoclose int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	char text[8192];
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	return strstr(text, "\nSeccomp:\t2") != NULL;
-}
-
 static bool in_chroot(void)
 {
 	struct stat here, init;
@@ -83,14 +72,12 @@ static void explain_missing(int errnum, struct ab_verdict *v)
 			ab_verdict_set(v, AB_HEALTH_FAIL,
 				       "disabled (kernel.unprivileged_userns_clone=0)");
 			suggest_sysctl(v, "kernel.unprivileged_userns_clone", "1");
-		} else if (is_filtered()) {
+		} else if (ab_box_is_filtered()) {
+			v->need = AB_NEED_UNFILTERED;
 			ab_verdict_set(v, AB_HEALTH_FAIL,
 				       "blocked by a system call filter, probably of "
 				       "a container");
-			ab_verdict_remedy(v, "start the container with a "
-					     "profile that allows them "
-					     "(Docker, Podman: --security-opt "
-					     "seccomp=FILE, or unconfined)");
+			ab_verdict_remedy(v, AB_ENGINE_UNFILTER);
 		} else if (in_chroot()) {
 			ab_verdict_set(v, AB_HEALTH_FAIL,
 				       "the kernel does not create them in a chroot");
@@ -143,6 +130,15 @@ void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 			     "the rule");
 }
 
+/* Linux 5.12 and later let only a process with CAP_SETFCAP map user 0. */
+static void explain_root(struct ab_verdict *v)
+{
+	v->need = AB_NEED_SETFCAP;
+	ab_verdict_set(v, AB_HEALTH_FAIL,
+		       "root lacks the capability SETFCAP, without which it cannot use one");
+	ab_verdict_remedy(v, AB_ENGINE_SETFCAP);
+}
+
 static int write_text(const char *path, const char *text)
 {
 	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -168,7 +164,10 @@ int ab_userns_enter(int further, struct ab_verdict *v)
 	}
 	for (size_t i = 0; i < 3; i++)
 		if (write_text(files[i][0], files[i][1]) < 0) {
-			ab_userns_explain(errno, files[i][0], v);
+			if (uid == 0 && i == 1 && errno == EPERM)
+				explain_root(v);
+			else
+				ab_userns_explain(errno, files[i][0], v);
 			return -1;
 		}
 	if (further && unshare(further) < 0) {

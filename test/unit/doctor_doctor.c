@@ -102,7 +102,11 @@ static void test_diagnosis(void)
 		{ "two", AB_HEALTH_FAIL, (char *)"a \x1b[31m\"red\" word",
 		  (char *)"first\nsecond" },
 	};
-	struct ab_diagnosis d = { .v = rows, .len = 2, .summary = (char *)"sum", .failed = true };
+	struct ab_diagnosis d = { .v = rows,
+				  .len = 2,
+				  .summary = (char *)"sum",
+				  .better = (char *)"words",
+				  .failed = true };
 	ab_autofree char *text = ab_diagnosis_text(&d);
 	ab_autofree char *json = ab_diagnosis_json(&d);
 
@@ -111,7 +115,8 @@ static void test_diagnosis(void)
 	       "fail  two                 a \\x1b[31m\"red\" word\n"
 	       "                          first\n"
 	       "                          second\n"
-	       "sum\n",
+	       "sum\n"
+	       "to run boxes here, words\n",
 	       "a diagnosis as text, control characters harmless");
 	is_str(json,
 	       "{\"checks\":[{\"name\":\"one\",\"result\":\"ok\","
@@ -119,7 +124,7 @@ static void test_diagnosis(void)
 	       "{\"name\":\"two\",\"result\":\"fail\","
 	       "\"seen\":\"a \\u001b[31m\\\"red\\\" word\","
 	       "\"remedy\":\"first\\u000asecond\"}],"
-	       "\"summary\":\"sum\",\"ok\":false}\n",
+	       "\"summary\":\"sum\",\"engine\":null,\"better\":\"words\",\"ok\":false}\n",
 	       "and as JSON");
 }
 

@@ -118,11 +118,15 @@ static void check_texts(void)
 	   "an error's");
 	memset(&msg, 'x', sizeof(msg));
 	msg.type = AB_MSG_HOLDS;
+	msg.u.holds.engine = AB_ENGINE_SHARED_PROC;
 	say(&msg, AB_MSG_LEN(sizeof(msg.u.holds)), 0);
 	ok(ab_box_hear(&box, &got, &fds, 0) == 1 &&
 		   strlen(got.u.holds.missing) == sizeof(got.u.holds.missing) - 1 &&
 		   strlen(got.u.holds.blocked) == sizeof(got.u.holds.blocked) - 1,
 	   "and those of the proof");
+	msg.u.holds.engine = AB_ENGINE_COUNT;
+	say(&msg, AB_MSG_LEN(sizeof(msg.u.holds)), 0);
+	ok(ab_box_hear(&box, &got, &fds, 0) < 0 && errno == EPROTO, "an engine must exist");
 }
 
 /* The supervisor waits for the network, and for nothing else. */

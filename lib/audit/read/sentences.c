@@ -28,7 +28,7 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 /* clang-format off */
 static const char *const members[] = {
 	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
-	"command", "cwd", "domain", "door", "entry", "error", "event", "findings", "for_ms",
+	"command", "cwd", "domain", "door", "engine", "entry", "error", "event", "findings", "for_ms",
 	"given_up", "holds", "id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
 	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "tls", "value",
@@ -67,7 +67,8 @@ static const struct event events[] = {
 	{ "ended", NULL, "ended", "{number}: {command}",
 	  "[exit {status}][ after {ms:time}][, {error}]", "" },
 	{ "assurance", NULL, "proved",
-	  "{holds}[; missing {missing_why|missing}][; given up {given_up}]", "", "" },
+	  "{holds}[; missing {missing_why|missing}][; given up {given_up}]", "[engine {engine}]",
+	  "" },
 	{ "end", NULL, "end",
 	  "[exit {status}][ after {ms:time}][timed_out=true?, timed out][, {error}]"
 	  "[requests_allowed=1?; 1 request][requests_allowed!1?; {requests_allowed:count} requests]"

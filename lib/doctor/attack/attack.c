@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
@@ -74,23 +75,36 @@ static void report_early_end(struct ab_attack *attack, size_t next,
 			      "the box had already ended");
 }
 
+/* What worked although the box did not claim to stop it. The rows are in the order of the tables. */
+static void forgive_unclaimed(struct ab_attack *attack, const struct ab_trial_outcome *out)
+{
+	uint32_t holds = ab_properties_parse(out->holds);
+
+	for (size_t i = 0; i < attack->len && ab_try_at(i); i++)
+		if (attack->v[i].hold == AB_HOLD_BROKEN && (ab_try_at(i)->claim & ~holds))
+			attack->v[i].hold = AB_HOLD_UNCLAIMED;
+}
+
 static void summarize_attempts(struct ab_attack *attack)
 {
-	size_t broken = 0, untried = 0;
+	size_t count[AB_HOLD_COUNT] = { 0 };
+	struct ab_buf b = { 0 };
 
-	for (size_t i = 0; i < attack->len; i++) {
-		broken += attack->v[i].hold == AB_HOLD_BROKEN;
-		untried += attack->v[i].hold == AB_HOLD_UNTRIED;
-	}
-	attack->broken = broken > 0;
-	if (broken)
-		attack->summary = ab_printf("%zu attempts, %zu BROKEN", attack->len, broken);
-	else if (untried)
+	for (size_t i = 0; i < attack->len; i++)
+		count[attack->v[i].hold]++;
+	attack->broken = count[AB_HOLD_BROKEN] > 0;
+	if (attack->broken) {
 		attack->summary =
-			ab_printf("%zu attempts, all stopped; %zu could not be tried here",
-				  attack->len - untried, untried);
-	else
-		attack->summary = ab_printf("%zu attempts, all stopped", attack->len);
+			ab_printf("%zu attempts, %zu BROKEN", attack->len, count[AB_HOLD_BROKEN]);
+		return;
+	}
+	ab_buf_printf(&b, "%zu attempts, all stopped",
+		      attack->len - count[AB_HOLD_UNTRIED] - count[AB_HOLD_UNCLAIMED]);
+	if (count[AB_HOLD_UNCLAIMED])
+		ab_buf_printf(&b, "; %zu worked, as this engine says", count[AB_HOLD_UNCLAIMED]);
+	if (count[AB_HOLD_UNTRIED])
+		ab_buf_printf(&b, "; %zu could not be tried here", count[AB_HOLD_UNTRIED]);
+	attack->summary = ab_buf_take(&b);
 }
 
 static void fill_words(const struct ab_stage *stage, const struct ab_policy_input *input,
@@ -135,6 +149,7 @@ static int run_attack(struct ab_stage *stage, const struct ab_policy_input *inpu
 		return -1;
 	}
 	report_early_end(ret, next, &out);
+	forgive_unclaimed(ret, &out);
 	ab_stage_inspect(stage, ret);
 	return 0;
 }

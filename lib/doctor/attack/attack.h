@@ -58,6 +58,7 @@ struct ab_try {
 	const char *arg;
 	long number;
 	const char *(*twin)(struct ab_attacker *a);
+	uint32_t claim; /* AB_PROP_BIT(): an engine without it does not claim to stop this; 0: all do */
 };
 
 struct ab_tries {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "doctor/attack/attack.h"
+#include "sandbox/plan/engine.h"
 
 /* Landlock denies it; without its scope the kernel protects pid 1 from signals of
  * its own namespace. If the attempt can still report, it has failed. */
@@ -42,6 +44,12 @@ static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *
 	return ab_held(a, "sent, but ignored");
 }
 
+/* Where the processes of the host are, if the engine shares their /proc. */
+static const char *find_host_proc(void)
+{
+	return access(AB_SHARED_PROC, F_OK) == 0 ? AB_SHARED_PROC : "/proc";
+}
+
 static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 {
 	char path[32], name[32];
@@ -49,6 +57,9 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 	snprintf(path, sizeof(path), "/proc/%d/comm", a->victim);
 	if (kill(a->victim, (int)t->number) < 0)
 		return ab_held(a, "%s", strerror(errno));
+	/* A shared /proc has other numbers. Whether it was the host's process, the outside sees. */
+	if (access(AB_SHARED_PROC, F_OK) == 0)
+		return ab_untried(a, "a process in the box has that pid");
 	ab_first_line(path, name, sizeof(name));
 	if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0)
 		return ab_untried(a, "a process in the box has that pid");
@@ -57,19 +68,20 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 {
-	DIR *dir = opendir("/proc");
+	const char *proc = find_host_proc();
+	DIR *dir = opendir(proc);
 	struct dirent *entry;
 	int seen = 0, own = 0;
 
 	(void)t;
 	if (!dir)
-		return ab_untried(a, "/proc: %s", strerror(errno));
+		return ab_untried(a, "%s: %s", proc, strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
 		char path[300], name[32];
 
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
-		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s/comm", proc, entry->d_name);
 		ab_first_line(path, name, sizeof(name));
 		seen += strncmp(name, AB_VICTIM_NAME, strlen(AB_VICTIM_NAME)) == 0;
 		own++;
@@ -77,6 +89,26 @@ static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 	closedir(dir);
 	return seen ? ab_broken(a, "it is visible")
 		    : ab_held(a, "%d processes, all in the box", own);
+}
+
+/* The planted process is one of the host; a box that does not see it cannot even name it. */
+static enum ab_hold open_host(struct ab_attacker *a, const struct ab_try *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%d/%s", AB_SHARED_PROC, a->victim, t->arg);
+	return ab_refused_fd(a, open(path, (int)t->number | O_CLOEXEC));
+}
+
+static enum ab_hold limit_host(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct rlimit now;
+
+	(void)t;
+	/* Only reads it: setting a limit of processor time would end a process. */
+	if (kill(a->victim, 0) == 0)
+		return ab_untried(a, "a process in the box has that pid");
+	return ab_refused(a, prlimit(a->victim, RLIMIT_CPU, NULL, &now));
 }
 
 static enum ab_hold trace_init(struct ab_attacker *a, const struct ab_try *t)
@@ -165,8 +197,20 @@ static const struct ab_try processes[] = {
 	{ PROCESSES, "kill init", kill_init, NULL, SIGKILL, signal_child },
 	{ PROCESSES, "terminate init", kill_init, NULL, SIGTERM },
 	{ PROCESSES, "kill init through a pidfd", signal_by_pidfd, NULL, SIGKILL },
-	{ PROCESSES, "see a process of the host", see_host },
+	{ PROCESSES, "see a process of the host", see_host,
+	  .claim = AB_PROP_BIT(AB_PROP_PID_VIEW) },
 	{ PROCESSES, "signal a process of the host", signal_host, NULL, SIGUSR1 },
+	{ PROCESSES, "read the limits of a host process", limit_host },
+	{ PROCESSES, "read the environment of a host process", open_host, "environ", O_RDONLY },
+	{ PROCESSES, "read the memory of a host process", open_host, "mem", O_RDONLY },
+	{ PROCESSES, "enter the root of a host process", open_host, "root/.", O_RDONLY },
+	{ PROCESSES, "enter the folder of a host process", open_host, "cwd/.", O_RDONLY },
+	{ PROCESSES, "open a file of a host process", open_host, "fd/0", O_RDONLY },
+	{ PROCESSES, "open the network of a host process", open_host, "ns/net", O_RDONLY },
+	{ PROCESSES, "choose a host process for the OOM killer", open_host, "oom_score_adj",
+	  O_WRONLY },
+	{ PROCESSES, "change the priority group of a host process", open_host, "autogroup",
+	  O_WRONLY },
 	{ PROCESSES, "trace init", trace_init, NULL, 0, trace_child },
 	{ PROCESSES, "read init with process_vm_readv", read_init, NULL, 0 },
 	{ PROCESSES, "write init with process_vm_writev", read_init, NULL, 1 },

@@ -10,7 +10,13 @@ struct ab_policy_input;
  * The self-attack: this program attacks every wall from inside a box, and then checks
  * the host. Harmless even if a wall is missing.
  */
-enum ab_hold { AB_HOLD_HELD, AB_HOLD_BROKEN, AB_HOLD_UNTRIED };
+enum ab_hold {
+	AB_HOLD_HELD,
+	AB_HOLD_BROKEN,
+	AB_HOLD_UNTRIED,
+	AB_HOLD_UNCLAIMED, /* it worked, and the box did not claim to stop it */
+	AB_HOLD_COUNT,
+};
 
 struct ab_attempt {
 	const char *wall, *name;

@@ -19,6 +19,7 @@
 #include "base/system/folder.h"
 #include "base/system/path.h"
 #include "doctor/attack/attack.h"
+#include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
 #include "session/consent/request.h"
@@ -193,11 +194,15 @@ void ab_trial_program(struct ab_strv *words)
 static void record_message(void *arg, enum ab_level level, const char *text)
 {
 	struct ab_trial_outcome *outcome = arg;
-	const char *holds = strstr(text, AB_RUN_GUARANTEES);
+	const char *holds = strstr(text, AB_RUN_GUARANTEES), *engine = strstr(text, AB_RUN_ENGINE);
 
-	if (level == AB_SAY_DETAIL && strncmp(text, "box ", 4) == 0 && holds)
+	if (level == AB_SAY_DETAIL && strncmp(text, "box ", 4) == 0 && holds && engine) {
+		engine += strlen(AB_RUN_ENGINE);
+		snprintf(outcome->engine, sizeof(outcome->engine), "%.*s",
+			 (int)strcspn(engine, ","), engine);
 		snprintf(outcome->holds, sizeof(outcome->holds), "%s",
 			 holds + strlen(AB_RUN_GUARANTEES));
+	}
 	if (level == AB_SAY_WARNING)
 		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
 }
@@ -283,6 +288,23 @@ void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
 	*ret = (struct ab_trial_outcome){ .result = -1 };
 	ab_fail(&ret->error, AB_ESYSTEM, 0,
 		"the supervisor of the trial ended early (wait status %d)", status);
+}
+
+uint32_t ab_properties_parse(const char *text)
+{
+	uint32_t bits = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		for (size_t i = 0; i < AB_PROP_COUNT; i++)
+			if (strlen(ab_property_names[i]) == n &&
+			    strncmp(ab_property_names[i], text, n) == 0)
+				bits |= AB_PROP_BIT(i);
+		text += n;
+		text += strspn(text, " ");
+	}
+	return bits;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/data/error.h"
@@ -39,6 +40,7 @@ struct ab_trial_outcome {
 	int status;
 	struct ab_error error;
 	char holds[512];   /* names of properties */
+	char engine[32];   /* "": the box was not built */
 	char missing[512]; /* the message about missing ones */
 };
 
@@ -56,6 +58,8 @@ int ab_trial_start(const struct ab_trial *trial, const struct ab_setting *settin
 		   size_t nsettings, const struct ab_strv *words, int out, int stray,
 		   struct ab_trial_run *ret, struct ab_error *err);
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret);
+/* The AB_PROP_BIT()s of `holds`. */
+uint32_t ab_properties_parse(const char *holds);
 
 /* Add our own program as the first word. If one of these is the second word, it
  * becomes the inside of a trial; see the constructor in trial.c. */

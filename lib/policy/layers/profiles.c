@@ -273,6 +273,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_REQUIRE, "syscalls" },
 	{ AB_KEY_REQUIRE, "no-new-privs" },
 	{ AB_KEY_FALLBACK, "strict" },
+	{ AB_KEY_ENGINE, "auto" },
 	{ AB_KEY_SECRETS, NULL },
 	{ AB_KEY_USERNS, "deny" },
 	{ AB_KEY_TERMINAL, "filtered" },

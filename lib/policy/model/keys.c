@@ -62,6 +62,11 @@ static const struct ab_key_word fallback_words[] = {
 	{ "strict", AB_FALLBACK_STRICT },
 	{ "warn", AB_FALLBACK_WARN },
 };
+static const struct ab_key_word engine_words[] = {
+	{ "full", AB_ENGINE_FULL },
+	{ "auto", AB_ENGINE_AUTO },
+	{ "shared-proc", AB_ENGINE_SHARED_PROC },
+};
 
 static const struct ab_key_word userns_words[] = {
 	{ "deny", false },
@@ -260,6 +265,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_FALLBACK] = {
 		"assurance.fallback", WORDS(fallback_words),
 		.doc = "If a required guarantee is not in force: refuse to run, or warn and run." },
+	[AB_KEY_ENGINE] = {
+		"assurance.engine", WORDS(engine_words),
+		.doc = "What a box is built of: everything, the best that the machine allows, or a shared /proc." },
 
 	[AB_KEY_SECRETS] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,

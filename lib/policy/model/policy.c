@@ -13,19 +13,13 @@
 #include "policy/values/host.h"
 
 const char *const ab_property_names[AB_PROP_COUNT] = {
-	[AB_PROP_USER_NS] = "user-ns",
-	[AB_PROP_PID_FENCE] = "pid-fence",
-	[AB_PROP_NET_FENCE] = "net-fence",
-	[AB_PROP_DNS_FENCE] = "dns-fence",
-	[AB_PROP_WRITE_FENCE] = "write-fence",
-	[AB_PROP_READ_DENY] = "read-deny",
-	[AB_PROP_PROTECTED_NAMES] = "protected-names",
-	[AB_PROP_IPC_FENCE] = "ipc-fence",
-	[AB_PROP_IPC_FENCE_LATE] = "ipc-fence-late",
-	[AB_PROP_SYSCALLS] = "syscalls",
-	[AB_PROP_NO_NEW_PRIVS] = "no-new-privs",
-	[AB_PROP_LIMITS] = "limits",
-	[AB_PROP_TRANSPARENT] = "transparent",
+	[AB_PROP_USER_NS] = "user-ns",	   [AB_PROP_PID_FENCE] = "pid-fence",
+	[AB_PROP_PID_VIEW] = "pid-view",   [AB_PROP_NET_FENCE] = "net-fence",
+	[AB_PROP_DNS_FENCE] = "dns-fence", [AB_PROP_WRITE_FENCE] = "write-fence",
+	[AB_PROP_READ_DENY] = "read-deny", [AB_PROP_PROTECTED_NAMES] = "protected-names",
+	[AB_PROP_IPC_FENCE] = "ipc-fence", [AB_PROP_IPC_FENCE_LATE] = "ipc-fence-late",
+	[AB_PROP_SYSCALLS] = "syscalls",   [AB_PROP_NO_NEW_PRIVS] = "no-new-privs",
+	[AB_PROP_LIMITS] = "limits",	   [AB_PROP_TRANSPARENT] = "transparent",
 };
 
 void ab_policy_free(struct ab_policy *policy)
@@ -354,6 +348,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->assurance.given_up = find_given_up(c);
 	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~p->assurance.given_up;
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
+	p->assurance.engine = get_word(c, AB_KEY_ENGINE);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
 	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);

@@ -54,11 +54,18 @@ enum ab_alarm { /* what to do when a threshold is exceeded */
 enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
 enum ab_tool_verdict { AB_TOOL_NONE, AB_TOOL_ALLOW, AB_TOOL_ASK, AB_TOOL_DENY };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
+enum ab_box_engine { /* best first; sandbox/plan/engine.h says what each is */
+		     AB_ENGINE_FULL,
+		     AB_ENGINE_SHARED_PROC,
+		     AB_ENGINE_COUNT,
+		     AB_ENGINE_AUTO = AB_ENGINE_COUNT, /* the best that the machine allows */
+};
 
 /* The guarantees of a run; bit numbers, in the order of display. */
 enum ab_property {
 	AB_PROP_USER_NS,
 	AB_PROP_PID_FENCE,
+	AB_PROP_PID_VIEW,
 	AB_PROP_NET_FENCE,
 	AB_PROP_DNS_FENCE,
 	AB_PROP_WRITE_FENCE,
@@ -203,6 +210,7 @@ struct ab_policy {
 		uint32_t require;  /* AB_PROP_BIT()s */
 		uint32_t given_up; /* that a setting gives up, and no layer names as required */
 		enum ab_fallback fallback;
+		enum ab_box_engine engine;
 	} assurance;
 
 	struct {

@@ -1,5 +1,6 @@
 #include "sandbox/mount/furniture.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "sandbox/mount/tree.h"
+#include "sandbox/plan/engine.h"
 
 const char *const ab_furniture_devices[AB_DEVICES] = {
 	"null", "zero", "full", "random", "urandom", "tty",
@@ -50,8 +53,7 @@ static const struct {
 
 /* Useless in the box, and they reveal details of the host. */
 static const char *const proc_masked[] = {
-	"/proc/kcore",	       "/proc/keys", "/proc/timer_list", "/proc/sched_debug",
-	"/proc/latency_stats", "/proc/acpi", "/proc/scsi",
+	"kcore", "keys", "timer_list", "sched_debug", "latency_stats", "acpi", "scsi",
 };
 
 static int clone_devices(struct ab_furniture *f, int host, struct ab_error *err)
@@ -108,27 +110,6 @@ static int fill_stage(int stage, struct ab_error *err)
 	return 0;
 }
 
-static int make_proc(struct ab_furniture *f, struct ab_error *err)
-{
-	static const char *const plain[] = { NULL };
-	static const char *const closed[] = { "ro", NULL, NULL };
-	int errnum;
-
-	f->proc = ab_tree_new("proc", geteuid() == 0 ? closed : plain,
-			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (f->proc >= 0)
-		return 0;
-	errnum = errno;
-	ab_fail(err, AB_ESYSTEM, errnum, "mount a fresh /proc");
-	if (errnum == EPERM)
-		ab_hint(err, "parts of /proc are hidden here, as in many "
-			     "containers, so the kernel does not mount a new "
-			     "one; start the container with "
-			     "unmasked system paths (Docker: --security-opt "
-			     "systempaths=unconfined)");
-	return -1;
-}
-
 int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_error *err)
 {
 	static const char *const pts_options[] = {
@@ -136,12 +117,64 @@ int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_er
 	};
 
 	memset(f, -1, sizeof(*f)); /* every descriptor is -1 */
-	if (clone_devices(f, host, err) < 0 || fill_stage(stage, err) < 0 || make_proc(f, err) < 0)
+	f->shares_proc = false;
+	if (clone_devices(f, host, err) < 0 || fill_stage(stage, err) < 0)
 		return -1;
 	f->pts = ab_tree_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (f->pts < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "mount devpts");
 	return 0;
+}
+
+int ab_furniture_new_proc(struct ab_furniture *f, struct ab_error *err)
+{
+	static const char *const plain[] = { NULL };
+	static const char *const closed[] = { "ro", NULL, NULL };
+
+	f->proc = ab_tree_new("proc", geteuid() == 0 ? closed : plain,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (f->proc < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mount a new /proc");
+	return 0;
+}
+
+/* Everything in /proc that is not a process. */
+static int link_shared_proc(int proc, int folder)
+{
+	ab_autodir DIR *list = ab_folder_list(proc, ".");
+	const char *name;
+
+	if (!list)
+		return -1;
+	while ((name = ab_folder_next(list)) != NULL) {
+		ab_autofree char *target = NULL;
+
+		if (isdigit((unsigned char)name[0]))
+			continue;
+		target = ab_printf(AB_SHARED_PROC_NAME "/%s", name);
+		if (symlinkat(target, folder, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_furniture_share_proc(struct ab_furniture *f, int host, int stage, struct ab_error *err)
+{
+	ab_autoclose int proc = ab_tree_lookup(host, "/proc");
+	ab_autoclose int folder = -1;
+
+	if (proc < 0 || mkdirat(stage, "proc", 0755) < 0 ||
+	    (folder = openat(stage, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+	    mkdirat(folder, AB_SHARED_PROC_NAME, 0555) < 0 || link_shared_proc(proc, folder) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "share /proc");
+	f->shares_proc = true;
+	f->proc = ab_tree_clone(proc, "/proc", err);
+	if (f->proc < 0)
+		return -1;
+	return ab_tree_setattr(f->proc,
+			       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				       MOUNT_ATTR_NOEXEC,
+			       0, 1, "/proc", err);
 }
 
 int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id, struct ab_error *err)
@@ -212,22 +245,35 @@ static int protect_proc_sys(int root, struct ab_error *err)
 	return ab_tree_place(tree, sys, "/proc/sys", err);
 }
 
-static int place_proc(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+/* `at`: where the parts are. */
+static int mask_proc_parts(int root, int stage, const char *at, struct ab_error *err)
 {
-	if (mount_tree(root, f->proc, "/proc", err) < 0 ||
-	    (geteuid() != 0 && protect_proc_sys(root, err) < 0))
-		return -1;
 	for (size_t i = 0; i < AB_COUNT(proc_masked); i++) {
+		char path[40];
 		struct stat st;
 
+		snprintf(path, sizeof(path), "%s/%s", at, proc_masked[i]);
 		/* A file that only root can read needs no mask for others. */
-		if (access(proc_masked[i], R_OK) < 0 || lstat(proc_masked[i], &st) < 0)
+		if (access(path, R_OK) < 0 || lstat(path, &st) < 0)
 			continue;
-		if (mount_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f", proc_masked[i],
-				 err) < 0)
+		if (mount_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f", path, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int place_proc(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+{
+	if (f->shares_proc) {
+		if (mount_staged(root, stage, "proc", "/proc", err) < 0 ||
+		    mount_tree(root, f->proc, AB_SHARED_PROC, err) < 0)
+			return -1;
+		return mask_proc_parts(root, stage, AB_SHARED_PROC, err);
+	}
+	if (mount_tree(root, f->proc, "/proc", err) < 0 ||
+	    (geteuid() != 0 && protect_proc_sys(root, err) < 0))
+		return -1;
+	return mask_proc_parts(root, stage, "/proc", err);
 }
 
 static int place_sys(struct ab_furniture *f, int root, int stage, struct ab_error *err)

@@ -514,6 +514,19 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 	return r;
 }
 
+int ab_mounts_prepare_proc(struct ab_ground *ground, bool new_proc, struct ab_error *err)
+{
+	mode_t mask;
+	int r;
+
+	if (new_proc)
+		return ab_furniture_new_proc(&ground->furniture, err);
+	mask = umask(0);
+	r = ab_furniture_share_proc(&ground->furniture, ground->host, ground->stage, err);
+	umask(mask);
+	return r;
+}
+
 int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err)
 {

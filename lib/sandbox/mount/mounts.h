@@ -5,6 +5,7 @@
  * CAP_SYS_ADMIN. Nothing is ever created on a file system of the host, except folders in
  * a kept layer.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sandbox/mount/furniture.h"
@@ -22,6 +23,8 @@ struct ab_ground {
 
 /* Runs while the plan is still being made. `tmp_size` in bytes. */
 int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error *err);
+/* Then its /proc: a new one, or the one outside. */
+int ab_mounts_prepare_proc(struct ab_ground *ground, bool new_proc, struct ab_error *err);
 /*
  * Consumes `ground`. *ret_walls, with which a wall can be put up again later: first the staging tmpfs,
  * then each folder that ab_plan_stage() names, in the order of the plan and as many as there is room

@@ -51,13 +51,14 @@ enum ab_msg_type {
 
 struct ab_holds {
 	uint32_t properties; /* AB_PROP_BIT()s of the guarantees in force */
+	uint32_t engine;     /* enum ab_box_engine: what the box is built of */
 	int32_t unasked;     /* errno: why there is no listener */
 	uint32_t nmarks;     /* with `timing`: the end of each step */
 	struct {
 		char name[20];
 		uint64_t ns;
 	} marks[AB_MARKS_MAX];
-	char missing[512];	       /* the missing guarantees and why: "a (b), c (d)" */
+	char missing[512]; /* what is required or the engine lacks: "a (why), b (why)" */
 	int16_t layers[AB_LAYERS_MAX]; /* `errnum` of each layer of the specification */
 	char blocked[256]; /* paths that are not mounted, because of a link in a layer */
 };
@@ -86,7 +87,7 @@ struct ab_msg {
 
 /* argv[0] of our own binary as the box's init; argv[1] is the socket's number,
  * argv[2] the network to set up, argv[3] the size of the private folders, argv[4]
- * the ports of the host that are reachable ("3000,5432"). */
+ * the ports of the host that are reachable ("3000,5432"), argv[5] the engine. */
 #define AB_INIT_NET "net"
 #define AB_INIT_DOOR "door"
 #define AB_INIT_NAME "agentbox-init"

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/start/launch.h"
 
 enum { KERNEL_MAJOR = 5, KERNEL_MINOR = 13 };
@@ -23,28 +25,53 @@ bool ab_box_in_chroot(void)
 	       !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-static bool lacks_proc(void)
+bool ab_box_is_filtered(void)
 {
+	ab_autoclose int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char text[8192];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "\nSeccomp:\t2") != NULL;
+}
+
+static bool in_chroot(const struct ab_error *err)
+{
+	(void)err;
+	return ab_box_in_chroot();
+}
+
+static bool is_filtered(const struct ab_error *err)
+{
+	(void)err;
+	return ab_box_is_filtered();
+}
+
+/* Linux 5.12 and later let only a process with CAP_SETFCAP map user 0. */
+static bool maps_root(const struct ab_error *err)
+{
+	return strncmp(err->text, "map uid 0:", 10) == 0;
+}
+
+static bool lacks_proc(const struct ab_error *err)
+{
+	(void)err;
 	return access("/proc/self/status", F_OK) < 0 && errno == ENOENT;
 }
 
-static bool is_old_kernel(void)
+static bool is_old_kernel(const struct ab_error *err)
 {
 	struct utsname name;
 	char *end = NULL;
 	long major, minor;
 
+	(void)err;
 	if (uname(&name) < 0)
 		return false;
 	major = strtol(name.release, &end, 10);
 	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	return major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
 }
-
-#define UNMASK                                                                         \
-	"start the container with unmasked system paths (Docker: --security-opt "      \
-	"systempaths=unconfined, Podman: --security-opt unmask=ALL); agentbox doctor " \
-	"shows what else is missing"
 
 /*
  * The first row that applies is used; a row without a look comes after those for the same step and
@@ -53,7 +80,7 @@ static bool is_old_kernel(void)
 static const struct {
 	const char *step;
 	int errnum;
-	bool (*look)(void);
+	bool (*look)(const struct ab_error *err);
 	const char *hint;
 } causes[] = {
 	{ NULL, 0, lacks_proc,
@@ -68,12 +95,14 @@ static const struct {
 	{ NULL, EMFILE, NULL,
 	  "too few open files are allowed: agentbox itself needs about 32; ulimit -n 1024" },
 	{ NULL, EFBIG, NULL, "files may not become large enough here; ulimit -f unlimited" },
-	{ "namespaces", EPERM, ab_box_in_chroot,
+	{ "namespaces", EPERM, in_chroot,
 	  "this is a chroot, in which the kernel creates no user namespaces; enter the tree with "
 	  "pivot_root instead (unshare, systemd-nspawn, a container)" },
+	{ "namespaces", EPERM, is_filtered,
+	  "a system call filter forbids user namespaces, probably that of a container; " AB_ENGINE_UNFILTER },
 	{ "namespaces", EPERM, NULL,
 	  "user namespaces are forbidden here; as root: sysctl kernel.unprivileged_userns_clone=1, "
-	  "or in a container allow them in its seccomp profile; agentbox doctor finds out which" },
+	  "or a security module forbids them; agentbox doctor finds out which" },
 	{ "namespaces", ENOSPC, NULL,
 	  "user namespaces are disabled; as root: sysctl user.max_user_namespaces=15000" },
 	{ "namespaces", EUSERS, NULL,
@@ -85,6 +114,8 @@ static const struct {
 	{ "identity maps", EACCES, NULL,
 	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
 	  "permits it: agentbox doctor --fix" },
+	{ "identity maps", EPERM, maps_root,
+	  "root needs the capability SETFCAP here, which this container lacks; " AB_ENGINE_SETFCAP },
 	{ "identity maps", EPERM, NULL,
 	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
 	  "permits it: agentbox doctor --fix" },
@@ -95,15 +126,17 @@ static const struct {
 	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
 	  "permits it: agentbox doctor --fix" },
 	{ "user namespaces", EROFS, NULL,
-	  "/proc/sys is read-only here, as in most containers; " UNMASK },
+	  "/proc/sys is read-only here, as in most containers; " AB_ENGINE_UNMASK
+	  ", or use --engine auto" },
 	{ "user namespaces", EACCES, NULL,
-	  "/proc/sys is closed here, as in some containers; " UNMASK },
+	  "/proc/sys is closed here, as in some containers; " AB_ENGINE_UNMASK
+	  ", or use --engine auto" },
 	{ "user namespaces", ENOENT, NULL,
 	  "/proc/sys/user is missing: this kernel was built without it, or /proc is covered; "
 	  "agentbox doctor shows which" },
 	{ "ground", EPERM, NULL,
 	  "the kernel mounts a new /proc or /dev only if nothing covers parts of the old ones, as "
-	  "most containers do; " UNMASK },
+	  "most containers do; " AB_ENGINE_UNMASK ", or use --engine auto" },
 	{ "ground", ENODEV, NULL, "this kernel lacks a file system; agentbox doctor shows which" },
 };
 
@@ -120,7 +153,7 @@ void ab_box_explain(struct ab_error *err)
 	for (size_t i = 0; i < AB_COUNT(causes); i++) {
 		if ((causes[i].step && strcmp(causes[i].step, err->step) != 0) ||
 		    (causes[i].errnum && causes[i].errnum != err->errnum) ||
-		    (causes[i].look && !causes[i].look()))
+		    (causes[i].look && !causes[i].look(err)))
 			continue;
 		ab_hint(err, "%s", causes[i].hint);
 		return;

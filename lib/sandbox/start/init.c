@@ -15,6 +15,11 @@
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
  *
+ * Engine: the box begins with the best engine that the policy permits. Two steps
+ * need what a container may refuse, the limit of user namespaces and a new /proc:
+ * there init steps down to the next engine (sandbox/plan/engine.h). Nothing else
+ * that fails makes a box weaker.
+ *
  * Serve: one loop over a signalfd (SIGCHLD) and the supervisor's socket. When the
  * socket or the command ends, init exits, and the kernel kills all other
  * processes of the pid namespace.
@@ -49,6 +54,7 @@
 #include "netns/counters.h"
 #include "sandbox/mount/mounts.h"
 #include "sandbox/mount/stdio_view.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
@@ -88,24 +94,45 @@ static int close_stray_fds(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+static bool is_refusal(int errnum)
+{
+	return errnum == EPERM || errnum == EACCES || errnum == EROFS;
+}
+
+/* The machine refuses what this engine needs. May a weaker one take its place? */
+static bool step_down(struct init *in, int errnum)
+{
+	if (!in->may_step_down || !is_refusal(errnum) || in->engine + 1 == AB_ENGINE_COUNT)
+		return false;
+	in->engine++;
+	return true;
+}
+
 static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 {
 	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+	int errnum;
 
-	(void)in;
-	if (fd < 0 || ab_write_all(fd, "0", 1) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "forbid further user namespaces");
-	return 0;
+	if (fd >= 0 && ab_write_all(fd, "0", 1) == 0)
+		return 0;
+	errnum = errno;
+	/* The filter forbids them too, and the proof tries it. */
+	if (!ab_box_engines[in->engine].seals_user_ns ? is_refusal(errnum) : step_down(in, errnum))
+		return 0;
+	return ab_fail(err, AB_ESYSTEM, errnum, "forbid further user namespaces");
 }
 
 /* The limit stays: each one takes memory of the kernel. */
-static int permit_user_namespaces(struct ab_error *err)
+static int permit_user_namespaces(const struct init *in, struct ab_error *err)
 {
 	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0 || ab_write_all(fd, "256", 3) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
-	return 0;
+	if (fd >= 0 && ab_write_all(fd, "256", 3) == 0)
+		return 0;
+	/* Where the limit cannot be written, it is not 0 either. */
+	if (!ab_box_engines[in->engine].seals_user_ns && is_refusal(errno))
+		return 0;
+	return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
 }
 
 static int begin_network(struct init *in, struct ab_error *err)
@@ -146,13 +173,23 @@ static int read_spec(struct init *in, struct ab_error *err)
 	if (r == 0 && in->spec.timing)
 		ab_mark_open(&in->holds);
 	if (r == 0 && in->spec.userns)
-		r = permit_user_namespaces(err);
+		r = permit_user_namespaces(in, err);
 	return r;
 }
 
 static int prepare_mounts(struct init *in, struct ab_error *err)
 {
-	return ab_mounts_prepare(in->tmp_size, &in->ground, err);
+	struct ab_error refused = { 0 };
+
+	if (ab_mounts_prepare(in->tmp_size, &in->ground, err) < 0)
+		return -1;
+	while (ab_mounts_prepare_proc(&in->ground, ab_box_engines[in->engine].new_proc, &refused) <
+	       0)
+		if (!step_down(in, refused.errnum)) {
+			*err = refused;
+			return -1;
+		}
+	return 0;
 }
 
 static int view_stdio(struct init *in, struct ab_error *err)
@@ -325,6 +362,7 @@ int ab_init_start_command(struct init *in, struct ab_error *err)
 				    .proof_only = in->spec.stay };
 	sigset_t child;
 
+	in->holds.engine = in->engine;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
@@ -630,7 +668,8 @@ static _Noreturn void confine_and_serve(struct init *in)
 	ab_init_serve(in);
 }
 
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports)
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports,
+			    const char *engine)
 {
 	static struct init in;
 	static struct ab_msg msg;
@@ -640,6 +679,10 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 	in.net = net;
 	in.host_ports = host_ports;
 	in.tmp_size = tmp_size;
+	in.engine = ab_box_engine_find(engine);
+	in.may_step_down = in.engine == AB_ENGINE_AUTO;
+	if (in.may_step_down)
+		in.engine = 0; /* the best */
 	in.tty = in.input = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);

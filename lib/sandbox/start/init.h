@@ -10,12 +10,14 @@
 
 #include "base/system/fd.h"
 #include "netns/capture.h"
+#include "policy/model/policy.h"
 #include "sandbox/mount/mounts.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/box_wire.h"
 
 /* sandbox/start/box_wire.h describes the arguments. */
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports);
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports,
+			    const char *engine);
 
 /* For init.c and keeper.c. */
 
@@ -38,6 +40,8 @@ struct init {
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	enum ab_capture capture;
+	enum ab_box_engine engine;
+	bool may_step_down; /* to a weaker engine */
 	uint64_t tmp_size;
 	struct ab_ground ground;
 	struct ab_fds walls; /* for AB_MSG_WALLS */

@@ -28,6 +28,7 @@
 #include "base/data/mem.h"
 #include "landlock/landlock.h"
 #include "sandbox/seccomp/seccomp.h"
+#include "sandbox/start/target.h"
 
 enum { SPEC, STREAMS }; /* the descriptors of AB_MSG_COMMAND */
 
@@ -50,7 +51,7 @@ int ab_keeper_enter(struct init *in, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, -r, "enable Landlock for a box that stays");
 	/* A traced command loads a filter that asks; under this one its denials would not be
 	 * seen. Each command loads the filter of its listener on top. */
-	r = in->spec.traced ? 0 : ab_seccomp_load(AB_FILTER_ASKING);
+	r = in->spec.traced ? 0 : ab_seccomp_load(ab_target_filter(&in->spec, in->engine));
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "load the filter of a box that stays") : 0;
 }
 

@@ -16,6 +16,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/caps.h"
 #include "sandbox/start/init.h"
@@ -26,6 +27,7 @@ struct birth {
 	unsigned int uid, gid;
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
+	const char *engine;
 	uint64_t tmp_size;
 	const int *stdio; /* three descriptors; -1: as we have it */
 };
@@ -78,8 +80,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
 	char sock[12], size[24];
-	char *argv[] = { (char *)AB_INIT_NAME,	sock, (char *)b->net, size,
-			 (char *)b->host_ports, NULL };
+	char *argv[] = { (char *)AB_INIT_NAME, sock, (char *)b->net, size, (char *)b->host_ports,
+			 (char *)b->engine,    NULL };
 	char *env[] = { NULL };
 	int r;
 
@@ -120,8 +122,8 @@ static char *list_ports(const struct ab_box_net *net)
 	return ab_buf_take(&b);
 }
 
-int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int stdio[3],
-		  struct ab_box *ret, struct ab_error *err)
+int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint64_t tmp_size,
+		  const int stdio[3], struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
@@ -131,6 +133,7 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int std
 			       .net = !net->own	  ? ""
 				      : net->door ? AB_INIT_DOOR
 						  : AB_INIT_NET,
+			       .engine = ab_box_engine_word(engine),
 			       .tmp_size = tmp_size,
 			       .stdio = stdio };
 	struct ab_box box = { .pidfd = -1 };
@@ -231,7 +234,8 @@ static bool is_valid(const struct ab_msg *msg, ssize_t n, const struct ab_fds *f
 {
 	return n >= (ssize_t)AB_MSG_LEN(0) && get_body_len(msg->type) >= 0 &&
 	       n == (ssize_t)AB_MSG_LEN((size_t)get_body_len(msg->type)) &&
-	       (msg->type != AB_MSG_NETWORK || is_valid_handover(msg, fds));
+	       (msg->type != AB_MSG_NETWORK || is_valid_handover(msg, fds)) &&
+	       (msg->type != AB_MSG_HOLDS || msg->u.holds.engine < AB_ENGINE_COUNT);
 }
 
 static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
@@ -313,7 +317,7 @@ void ab_box_namespaces(uint64_t ret[])
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
-	if (argc == 5 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
+	if (argc == 6 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
 		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2], strtoull(argv[3], NULL, 10),
-			     argv[4]);
+			     argv[4], argv[5]);
 }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/system/fd.h"
+#include "policy/model/policy.h"
 #include "sandbox/start/box_wire.h"
 
 struct ab_spec;
@@ -34,8 +35,8 @@ struct ab_box_net {
  * In two halves, because starting a process takes as long as planning: init starts
  * meanwhile, and waits for its specification.
  */
-int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, const int stdio[3],
-		  struct ab_box *ret, struct ab_error *err);
+int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint64_t tmp_size,
+		  const int stdio[3], struct ab_box *ret, struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err);
 
 /* Send one message to init; -1 with errno. Does not block: EAGAIN if the queue is
@@ -60,6 +61,8 @@ void ab_box_explain(struct ab_error *err);
 /* Is the root of this process a folder inside a mount? In a chroot the kernel creates no user
  * namespaces. */
 bool ab_box_in_chroot(void);
+/* Is a system call filter in force that we did not load: that of a container? */
+bool ab_box_is_filtered(void);
 
 /* The inodes of our own namespaces, for the proof inside (spec->host_ns). */
 void ab_box_namespaces(uint64_t ret[]);

@@ -7,6 +7,7 @@
  */
 #include "sandbox/start/probe.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -16,6 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -34,13 +36,17 @@
 #include "netns/loopback.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
 #include "sandbox/start/target.h"
 
+enum { NEIGHBOURS_MAX = 256 };
+
 struct proof {
 	const struct ab_spec *spec;
+	const struct ab_box_engine_traits *engine;
 	enum ab_capture capture;
 	bool landlock;
 	uint32_t held; /* the properties proved by earlier probes */
@@ -98,23 +104,124 @@ static const char *probe_user_ns(struct proof *p)
 	return can_create_user_namespace() ? "another user namespace can be created" : NULL;
 }
 
+/* Is this one of the box's own, an earlier command of a box that stays? It may be inspected. */
+static bool is_of_box(int proc, const char *pid)
+{
+	struct stat self, other;
+	char path[40];
+
+	snprintf(path, sizeof(path), "%.16s/ns/pid", pid);
+	return fstatat(proc, path, &other, 0) == 0 && fstatat(proc, "self/ns/pid", &self, 0) == 0 &&
+	       self.st_dev == other.st_dev && self.st_ino == other.st_ino;
+}
+
+/*
+ * Does this process in a shared /proc let itself be inspected or changed? Opening changes nothing.
+ * `init`: until the exec this process shares the memory of the box's init.
+ */
+static const char *check_neighbour(struct proof *p, int proc, const char *pid, bool init)
+{
+	static const struct {
+		const char *name;
+		int flags;
+		bool memory;
+	} files[] = {
+		{ "environ", O_RDONLY, true },
+		{ "mem", O_RDONLY, true },
+		{ "oom_score_adj", O_WRONLY, false },
+		{ "autogroup", O_WRONLY, false },
+	};
+	char path[40], root[8];
+
+	if (is_of_box(proc, pid))
+		return NULL;
+	snprintf(path, sizeof(path), "%.16s/root", pid);
+	if (readlinkat(proc, path, root, sizeof(root)) >= 0)
+		return set_reason(p, "can be inspected: process", pid);
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
+		ab_autoclose int fd = -1;
+
+		if (init && files[i].memory)
+			continue;
+		snprintf(path, sizeof(path), "%.16s/%s", pid, files[i].name);
+		fd = openat(proc, path, files[i].flags | O_CLOEXEC);
+		if (fd >= 0)
+			return set_reason(p, "can be opened:", path);
+	}
+	return NULL;
+}
+
+/* The numbers that this process and its parent have in the shared /proc. */
+static bool find_self(int proc, long *ret_self, long *ret_parent)
+{
+	ab_autoclose int fd = openat(proc, "self/stat", O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *name;
+
+	text[n > 0 ? n : 0] = '\0';
+	name = strrchr(text, ')'); /* "12 (name) S 11 ..." */
+	if (!name || strlen(name) < 4)
+		return false;
+	*ret_self = strtol(text, NULL, 10);
+	*ret_parent = strtol(name + 4, NULL, 10);
+	return true;
+}
+
+/* The other processes that a shared /proc shows, as far as there are not too many. */
+static const char *check_neighbours(struct proof *p)
+{
+	ab_autoclose int proc = open(AB_SHARED_PROC, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char list[4096] __attribute__((aligned(8)));
+	const char *why = NULL;
+	ssize_t n = -1;
+	size_t left = NEIGHBOURS_MAX;
+	long self, init;
+
+	if (proc < 0 || !find_self(proc, &self, &init))
+		return "cannot examine " AB_SHARED_PROC;
+	while (!why && left && (n = getdents64(proc, list, sizeof(list))) > 0) {
+		for (ssize_t at = 0; !why && left && at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(list + at);
+			long pid = strtol(d->d_name, NULL, 10);
+
+			at += d->d_reclen;
+			if (pid <= 0 || pid == self)
+				continue;
+			why = check_neighbour(p, proc, d->d_name, pid == init);
+			left--;
+		}
+	}
+	return why ? why : n < 0 ? "cannot list " AB_SHARED_PROC : NULL;
+}
+
 static const char *probe_pid_fence(struct proof *p)
 {
-	char self[16], want[16], root[8];
-	ssize_t n;
+	char root[8];
 
 	/* A further command is started by its leader (keeper.h). */
 	if (!p->spec->nested && !p->spec->proved && getppid() != 1)
 		return "process 1 is not the init of the box";
-	/* /proc must show only this namespace. */
-	n = readlink("/proc/self", self, sizeof(self) - 1);
-	snprintf(want, sizeof(want), "%d", getpid());
-	if (n < 0 || strncmp(self, want, (size_t)n) != 0 || want[n])
-		return "/proc shows another namespace";
+	if (!p->engine->new_proc)
+		return check_neighbours(p);
 	/* Needs the right to trace init. Reading init's memory would prove nothing:
 	 * until the exec this process shares it. */
 	if (readlink("/proc/1/root", root, sizeof(root)) >= 0)
 		return "init can be inspected";
+	return NULL;
+}
+
+/* /proc must show the processes of this namespace, and only these. */
+static const char *probe_pid_view(struct proof *p)
+{
+	char self[16], want[16];
+	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (!p->engine->new_proc)
+		return "the engine shares /proc: " AB_SHARED_PROC " shows processes outside";
+	snprintf(want, sizeof(want), "%d", getpid());
+	if (n < 0 || strncmp(self, want, (size_t)n) != 0 || want[n])
+		return "/proc shows another namespace";
 	return NULL;
 }
 
@@ -423,28 +530,22 @@ static const char *probe_transparent(struct proof *p)
 
 /* In this order: a probe may rely on those before it. */
 static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
-	[AB_PROP_USER_NS] = probe_user_ns,
-	[AB_PROP_PID_FENCE] = probe_pid_fence,
-	[AB_PROP_NET_FENCE] = probe_net_fence,
-	[AB_PROP_DNS_FENCE] = probe_dns_fence,
-	[AB_PROP_WRITE_FENCE] = probe_write_fence,
-	[AB_PROP_READ_DENY] = probe_read_deny,
-	[AB_PROP_PROTECTED_NAMES] = probe_protected_names,
-	[AB_PROP_IPC_FENCE] = probe_ipc_fence,
-	[AB_PROP_IPC_FENCE_LATE] = probe_ipc_fence_late,
-	[AB_PROP_SYSCALLS] = probe_syscalls,
-	[AB_PROP_NO_NEW_PRIVS] = probe_no_new_privs,
-	[AB_PROP_LIMITS] = probe_limits,
-	[AB_PROP_TRANSPARENT] = probe_transparent,
+	[AB_PROP_USER_NS] = probe_user_ns,     [AB_PROP_PID_FENCE] = probe_pid_fence,
+	[AB_PROP_PID_VIEW] = probe_pid_view,   [AB_PROP_NET_FENCE] = probe_net_fence,
+	[AB_PROP_DNS_FENCE] = probe_dns_fence, [AB_PROP_WRITE_FENCE] = probe_write_fence,
+	[AB_PROP_READ_DENY] = probe_read_deny, [AB_PROP_PROTECTED_NAMES] = probe_protected_names,
+	[AB_PROP_IPC_FENCE] = probe_ipc_fence, [AB_PROP_IPC_FENCE_LATE] = probe_ipc_fence_late,
+	[AB_PROP_SYSCALLS] = probe_syscalls,   [AB_PROP_NO_NEW_PRIVS] = probe_no_new_privs,
+	[AB_PROP_LIMITS] = probe_limits,       [AB_PROP_TRANSPARENT] = probe_transparent,
 };
 
-/* Only required ones are reported. */
+/* Only required ones are reported, and those that the engine cannot give. */
 static void add_missing(struct ab_holds *holds, const struct ab_spec *spec, size_t property,
 			const char *why)
 {
 	size_t n = strlen(holds->missing);
 
-	if (spec->require & AB_PROP_BIT(property))
+	if ((spec->require | ab_box_engines[holds->engine].lacks) & AB_PROP_BIT(property))
 		snprintf(holds->missing + n, sizeof(holds->missing) - n, "%s%s (%s)", n ? ", " : "",
 			 ab_property_names[property], why);
 }
@@ -453,6 +554,7 @@ void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 {
 	const struct ab_spec *spec = target->spec;
 	struct proof proof = { .spec = spec,
+			       .engine = &ab_box_engines[holds->engine],
 			       .capture = target->capture,
 			       .landlock = target->ruleset >= 0 };
 

@@ -13,6 +13,7 @@
 
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
@@ -45,6 +46,13 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 static enum ab_filter plain_filter(const struct ab_spec *spec)
 {
 	return spec->userns ? AB_FILTER_USERNS : AB_FILTER_TARGET;
+}
+
+enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine engine)
+{
+	bool sealed = ab_box_engines[engine].seals_user_ns;
+
+	return sealed && !spec->nested ? AB_FILTER_ASKING : plain_filter(spec);
 }
 
 /*
@@ -92,9 +100,8 @@ static int load_filter(struct ab_target *t)
 	/* The same filter a second time would only cost time. */
 	if (!t->spec->traced && t->inside)
 		return 0;
-	/* A nested run has no listener of its own. */
 	if (!t->spec->traced || t->proof_only)
-		return ab_seccomp_load(t->spec->nested ? plain_filter(t->spec) : AB_FILTER_ASKING);
+		return ab_seccomp_load(ab_target_filter(t->spec, t->holds->engine));
 	fd = ab_seccomp_listen(AB_FILTER_TRACED);
 	if (fd < 0) {
 		t->holds->unasked = -fd;
@@ -221,8 +228,12 @@ static int check_required(const struct ab_spec *spec, const struct ab_holds *hol
 	if (!spec->strict || !lacking)
 		return 0;
 	ab_fail(err, AB_EPROPERTY, 0, "missing guarantees: %s", holds->missing);
-	ab_hint(err, "agentbox doctor shows what this machine lacks; "
-		     "to run without it, use --fallback warn");
+	if (lacking & ab_box_engines[holds->engine].lacks)
+		ab_hint(err, "%s; to run without it, use --fallback warn",
+			ab_box_engines[holds->engine].better);
+	else
+		ab_hint(err, "agentbox doctor shows what this machine lacks; "
+			     "to run without it, use --fallback warn");
 	return ab_step(err, "proof");
 }
 

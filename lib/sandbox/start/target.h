@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 #include "netns/capture.h"
+#include "policy/model/policy.h"
+#include "sandbox/seccomp/seccomp.h"
 
 struct ab_spec;
 struct ab_holds;
@@ -29,6 +31,13 @@ struct ab_target {
 /* Returns the pid once the command was executed, or has failed and reported that
  * itself; -1 with errno if the process could not be created. */
 pid_t ab_target_start(struct ab_target *target);
+
+/*
+ * The filter that is loaded first. It leaves namespaces to the listener, which tells who wants one,
+ * only where the kernel itself forbids user namespaces until there is a listener. A nested run has
+ * none of its own.
+ */
+enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine engine);
 
 /* The part after the fork, also for a nested run in the current process: lock and
  * prove, then execute. ab_target_exec() returns only on failure. */

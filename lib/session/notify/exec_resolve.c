@@ -23,6 +23,7 @@
 #include "base/data/arena.h"
 #include "base/system/fd.h"
 #include "base/system/linkwalk.h"
+#include "sandbox/plan/engine.h"
 
 struct walk {
 	pid_t pid;
@@ -126,19 +127,60 @@ pid_t ab_exec_process(pid_t tid)
 	return read_status(tid, text, sizeof(text)) ? 0 : parse_number(text, "\nTgid:", IN_OURS);
 }
 
-/* "self" would mean us, and we are not in the box's /proc. Our own /proc must not be used: it has
- * the host's processes and their roots. */
-static int follow_self(struct walk *w, bool thread)
+/* Is this the /proc that we have too? The engine of the box shares it then, and the numbers in it are
+ * ours. */
+static bool is_shared_proc(int fd)
+{
+	struct stat ours, theirs;
+
+	return fstat(fd, &theirs) == 0 && stat("/proc", &ours) == 0 && ours.st_dev == theirs.st_dev;
+}
+
+/* The process in whose folder of a shared /proc we are; 0: in none. */
+static pid_t find_owner(const struct walk *w)
+{
+	char link[64], path[PATH_MAX];
+	const char *at = path;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", w->at);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	if (strncmp(at, AB_SHARED_PROC "/", strlen(AB_SHARED_PROC "/")) == 0)
+		at += strlen(AB_SHARED_PROC "/");
+	else if (strncmp(at, "/proc/", 6) == 0)
+		at += 6;
+	return (pid_t)strtol(at, NULL, 10);
+}
+
+/* A shared /proc has processes outside the box, too. We may follow their links, the box may not. */
+static bool may_follow(const struct walk *w)
+{
+	char path[64];
+	struct stat own, other;
+	pid_t owner = find_owner(w);
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", w->pid);
+	if (owner <= 0 || stat(path, &own) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", owner);
+	return stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/* "self" would mean us. We are not in the box's /proc, unless it is shared. Otherwise ours must not be
+ * used: it has the host's processes and their roots. */
+static int follow_self(struct walk *w, bool shared, bool thread)
 {
 	char text[4096], target[64];
+	int which = shared ? IN_OURS : IN_BOX;
 	int n, errnum = read_status(w->pid, text, sizeof(text));
 
 	if (errnum)
 		return errnum;
-	n = snprintf(target, sizeof(target), "%d", parse_number(text, "\nNStgid:", IN_BOX));
+	n = snprintf(target, sizeof(target), "%d", parse_number(text, "\nNStgid:", which));
 	if (thread)
 		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
-			 parse_number(text, "\nNSpid:", IN_BOX));
+			 parse_number(text, "\nNSpid:", which));
 	return follow_text(w, target);
 }
 
@@ -150,8 +192,12 @@ static int follow_link(struct walk *w, int link)
 	ssize_t n;
 
 	if (is_in_proc(link)) {
+		bool shared = is_shared_proc(link);
+
 		if (thread || strcmp(name, "self") == 0)
-			return follow_self(w, thread);
+			return follow_self(w, shared, thread);
+		if (shared && !may_follow(w))
+			return EACCES;
 		/* To an object that may have no name any more. */
 		if (ab_linkwalk_follow(&w->names, NULL) < 0)
 			return errno;

@@ -1,6 +1,7 @@
 /* A run from `go` to its end: messages when the command starts, the supervision, and what remains
  * to be done when the box is gone. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/text/units.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
+#include "sandbox/plan/engine.h"
 #include "session/broker/broker.h"
 #include "session/cleanup/moved_files.h"
 #include "session/consent/request.h"
@@ -158,6 +160,29 @@ static void say_home(const struct run *r, const struct ab_holds *holds)
 	ab_run_say_all(r, AB_SAY_DETAIL, &details);
 }
 
+/* The first box of an engine that lacks something says so; then only -v does. */
+static bool is_first_of_engine(const struct run *r)
+{
+	ab_autofree char *name = ab_printf("told-%s", r->engine->name);
+	ab_autoclose int fd = openat(r->prepared->state.root, name,
+				     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd >= 0;
+}
+
+static void say_engine(const struct run *r)
+{
+	bool chosen = r->prepared->policy->assurance.engine == AB_ENGINE_AUTO;
+
+	if (!r->engine->lacks)
+		return;
+	if (chosen && is_first_of_engine(r))
+		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box, %s (this is said once)",
+			   r->engine->name, r->engine->without, r->engine->better);
+	else
+		ab_run_say(r, AB_SAY_DETAIL, "engine %s: %s", r->engine->name, r->engine->without);
+}
+
 static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
@@ -165,6 +190,8 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	ab_autostrv struct ab_strv held = { 0 };
 
 	r->held = holds->properties;
+	r->engine = &ab_box_engines[holds->engine];
+	r->missing = (r->prepared->spec.require | r->engine->lacks) & ~r->held;
 	r->home = ab_home_describe(r->prepared->policy, r->prepared->host.home, &r->prepared->spec,
 				   holds);
 	ab_run_properties(holds->properties, &held);
@@ -179,9 +206,11 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
 	if (holds->unasked)
 		say_unasked(r, holds->unasked);
+	say_engine(r);
 	say_home(r, holds);
 	if (r->request->verbose > 0) {
-		ab_autofree char *box = ab_printf("box %s", r->dir.id);
+		ab_autofree char *box =
+			ab_printf("box %s" AB_RUN_ENGINE "%s", r->dir.id, r->engine->name);
 		ab_autofree char *given_up = ab_policy_given_up(r->prepared->policy);
 
 		ab_run_say_guarantees(r, box, &held);

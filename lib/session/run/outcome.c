@@ -13,6 +13,7 @@
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/plan/engine.h"
 #include "session/control/violation_tap.h"
 #include "session/run/prepare.h"
 #include "session/run/result_json.h"
@@ -117,8 +118,9 @@ static void describe_run(const struct run *r, struct ab_result *ret)
 	ret->duration_ms = (ab_run_now_ns() - r->begun_ns) / 1000000;
 	ret->timed_out = r->outcome.timed_out;
 	ret->holds = r->held;
-	ret->missing = r->held ? p->spec.require & ~r->held : 0;
+	ret->missing = r->missing;
 	ret->given_up = r->held ? p->policy->assurance.given_up : 0;
+	ret->engine = r->engine ? r->engine->name : NULL;
 	ret->review = r->review.json;
 	ret->network = r->had_network ? &r->report : NULL;
 	if (r->violations) {

@@ -1,3 +1,4 @@
+#include "sandbox/plan/engine.h"
 #include "session/run/run_state.h"
 
 #include <string.h>
@@ -124,8 +125,9 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	ab_autostrv struct ab_strv missing = { 0 };
 	ab_autofree char *given_up = ab_policy_given_up(r->prepared->policy);
 
-	ab_run_properties(r->prepared->spec.require & ~holds->properties, &missing);
+	ab_run_properties(r->missing, &missing);
 	ab_record_open(&line, r->dir.id, "assurance");
+	ab_record_text(&line, "engine", r->engine->name);
 	ab_record_list(&line, "holds", held);
 	ab_record_list(&line, "missing", &missing);
 	if (missing.len)

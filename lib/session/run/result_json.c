@@ -114,7 +114,12 @@ void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 	ab_record_maybe(b, "decision", r->decision);
 	ab_record_maybe(b, "rule", r->rule);
 	ab_record_maybe(b, "approved", r->approved);
-	add_properties(b, ",\"assurance\":{\"holds\":", r->holds);
+	ab_buf_puts(b, ",\"assurance\":{\"engine\":");
+	if (r->engine)
+		ab_buf_json(b, r->engine);
+	else
+		ab_buf_puts(b, "null");
+	add_properties(b, ",\"holds\":", r->holds);
 	add_properties(b, ",\"missing\":", r->missing);
 	add_properties(b, ",\"given_up\":", r->given_up);
 	ab_buf_puts(b, "}");

@@ -7,7 +7,8 @@
  *	{"version":1,"run_id","name","command":[],"cwd","profile",
  *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
  *	 "error":TEXT|null,"hint":TEXT|null,"started","duration_ms",
- *	 "decision","rule","approved","assurance":{"holds":[],"missing":[],"given_up":[]},
+ *	 "decision","rule","approved",
+ *	 "assurance":{"engine","holds":[],"missing":[],"given_up":[]},
  *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
  *	 "violations":[],"violations_total":N,"findings":[],
  *	 "review":{..}|null}
@@ -44,6 +45,7 @@ struct ab_result {
 	struct timespec started;
 	uint64_t duration_ms;
 	uint32_t holds, missing, given_up;     /* AB_PROP_BIT()s */
+	const char *engine;		       /* or NULL: no box was built */
 	const struct ab_proxy_report *network; /* or NULL: no network */
 	const struct ab_strv *violations;      /* records, or NULL */
 	uint64_t nviolations;		       /* total, also those not listed */

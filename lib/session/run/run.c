@@ -344,7 +344,8 @@ static int start_box(struct run *r, struct ab_error *err)
 	if (ab_supervise_prepare(err) < 0)
 		return -1;
 	r->loaded_ns = ab_run_now_ns();
-	if (ab_box_launch(&net, p->policy->fs.tmp_size, r->streams.box, &r->box, err) < 0)
+	if (ab_box_launch(&net, p->policy->assurance.engine, p->policy->fs.tmp_size, r->streams.box,
+			  &r->box, err) < 0)
 		return -1;
 	r->launched_ns = ab_run_now_ns();
 	return 0;
@@ -537,6 +538,7 @@ static void describe_nested(void *arg, const struct ab_holds *holds)
 	ab_autostrv struct ab_strv held = { 0 };
 
 	r->held = holds->properties;
+	r->missing = r->prepared->spec.require & ~r->held;
 	ab_run_describe(r);
 	if (r->request->verbose == 0)
 		return;

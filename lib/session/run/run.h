@@ -15,6 +15,7 @@ int ab_exit_status(const struct ab_error *err);
 
 /* Precedes the names of the proved properties in a message of ab_run(); doctor looks for it. */
 #define AB_RUN_GUARANTEES "guarantees in force: "
+#define AB_RUN_ENGINE ", engine " /* before that, in the line of a box */
 
 /*
  * Start a box that stays (request->keep, request->detach): its supervisor is another process, and

@@ -17,6 +17,7 @@
 #include "session/state/state.h"
 #include "session/terminal/streams.h"
 
+struct ab_box_engine_traits;
 struct ab_stay;
 struct ab_stayed;
 
@@ -52,7 +53,9 @@ struct run {
 	struct ab_reviewer *reviewer;  /* of a reviewed run, else NULL */
 	struct ab_review_sum review;   /* its result; json NULL: none */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
-	const char *home;	       /* ab_home_describe(), once the command starts */
+	uint32_t missing;	       /* those that are not: required, or not in the engine */
+	const struct ab_box_engine_traits *engine; /* NULL: no box was built, or a nested run */
+	const char *home;			   /* ab_home_describe(), once the command starts */
 	bool result_written;
 	/* of a box that stays */
 	bool apart; /* we are its supervisor, in a process of our own */

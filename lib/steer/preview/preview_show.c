@@ -6,6 +6,7 @@
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
+#include "sandbox/plan/engine.h"
 #include "shell/judge/judge_report.h"
 #include "shell/syntax/quote.h"
 #include "steer/preview/preview.h"
@@ -150,6 +151,21 @@ static void add_closed(const struct ab_preview *p, struct ab_strv *rows, bool ve
 	}
 }
 
+static void add_engine(const struct ab_policy *policy, struct ab_strv *rows)
+{
+	enum ab_box_engine engine = policy->assurance.engine;
+	ab_autofree char *text = NULL;
+
+	if (engine == AB_ENGINE_AUTO)
+		text = ab_strdup("auto: the best that this machine allows");
+	else if (ab_box_engines[engine].lacks)
+		text = ab_printf("%s: %s", ab_box_engines[engine].name,
+				 ab_box_engines[engine].without);
+	else
+		text = ab_strdup(ab_box_engines[engine].name);
+	add_row(rows, "engine", text);
+}
+
 char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, bool verbose,
 		      size_t columns)
 {
@@ -166,7 +182,9 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 	ab_summary_secrets(p->policy, &rows);
 	ab_summary_limits(p->policy, &rows);
 	ab_summary_guarantees(p->policy, &rows);
-	if (p->nested)
+	if (!p->nested)
+		add_engine(p->policy, &rows);
+	else
 		add_row(&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
@@ -295,7 +313,8 @@ static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
 			ab_strv_add(&required, ab_property_names[i]);
 		else if (policy->assurance.given_up & AB_PROP_BIT(i))
 			ab_strv_add(&given_up, ab_property_names[i]);
-	ab_buf_printf(b, ",\"guarantees\":{\"strict\":%s",
+	ab_buf_printf(b, ",\"guarantees\":{\"engine\":\"%s\",\"strict\":%s",
+		      ab_box_engine_word(policy->assurance.engine),
 		      policy->assurance.fallback == AB_FALLBACK_STRICT ? "true" : "false");
 	put_member(b, "required", &required);
 	put_member(b, "given_up", &given_up);

@@ -1,0 +1,51 @@
+#include "sandbox/plan/engine.h"
+
+#include <string.h>
+
+const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
+	[AB_ENGINE_FULL] = {
+		.name = "full",
+		.new_proc = true,
+		.seals_user_ns = true,
+		.without = "",
+		.better = "",
+	},
+	/*
+	 * The container around us covers parts of /proc, so the kernel mounts no new one. The pid
+	 * namespace is the box's own nevertheless: only with it do signals, limits and priorities
+	 * stay inside on every kernel, and does every process of the box end with init. The numbers
+	 * in the shared /proc are those of the container. So its processes are not listed where ps
+	 * and pkill look: they would take one number for another.
+	 */
+	[AB_ENGINE_SHARED_PROC] = {
+		.name = "shared-proc",
+		.lacks = AB_PROP_BIT(AB_PROP_PID_VIEW),
+		.without = "the command can read names, arguments, mounts, limits and sockets of "
+			   "processes outside, below " AB_SHARED_PROC
+			   "; ps and pkill find no processes",
+		.better = AB_ENGINE_UNMASK,
+	},
+};
+
+const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT] = {
+	[AB_NEED_NOTHING] = { "", "", "", "" },
+	[AB_NEED_UNMASKED] = { "with unmasked system paths", AB_UNMASK_DOCKER, AB_UNMASK_PODMAN,
+			       AB_UNMASK_KUBERNETES },
+	[AB_NEED_UNFILTERED] = { "with a profile that allows user namespaces and mounts",
+				 AB_UNFILTER_OPTION, AB_UNFILTER_OPTION, AB_UNFILTER_KUBERNETES },
+	[AB_NEED_SETFCAP] = { "with the capability that root needs, or as another user",
+			      AB_SETFCAP_OPTION, AB_SETFCAP_OPTION, AB_SETFCAP_KUBERNETES },
+};
+
+const char *ab_box_engine_word(enum ab_box_engine engine)
+{
+	return engine < AB_ENGINE_COUNT ? ab_box_engines[engine].name : "auto";
+}
+
+enum ab_box_engine ab_box_engine_find(const char *word)
+{
+	for (int i = 0; i < AB_ENGINE_COUNT; i++)
+		if (strcmp(ab_box_engines[i].name, word) == 0)
+			return i;
+	return AB_ENGINE_AUTO;
+}
