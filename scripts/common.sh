@@ -46,7 +46,8 @@ test_packages="
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
-	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
+	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl podman/podman runc/runc
+	$cross_packages
 "
 
 say()
