@@ -46,8 +46,14 @@ test_packages="
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
-	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl podman/podman runc/runc
-	$cross_packages
+	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
+	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
+	podman/podman runc/runc
+"
+# For scripts/release.
+release_packages="
+	npm/npm nodejs/node debhelper/dh dpkg-dev/dpkg-buildpackage
+	git/git make/make binutils/strip
 "
 
 say()
@@ -151,7 +157,8 @@ time_left()
 
 # build_in NAME SETUP-OPTION...: set up once, then build what changed. The
 # options are stored in the build directory; if they change, it is set up again.
-# A caller that can wait sets `gentle`, a nice value.
+# A caller that can wait sets `gentle`, a nice value; one that does not need
+# everything sets `targets`.
 build_in()
 {
 	local dir=$AB_OUT/$1
@@ -165,10 +172,39 @@ build_in()
 		[ "$1" != --wipe ] || shift
 		printf '%s\n' "${CC:-} $*" >"$dir/.setup"
 	fi
-	timeout "$(time_left)" nice -n "${gentle:-0}" ninja -C "$dir"
+	timeout "$(time_left)" nice -n "${gentle:-0}" ninja -C "$dir" ${targets:-}
 }
 
 build_release()
 {
 	build_in build -Dwerror=true
+}
+
+build_cross()
+{
+	timeout "$(time_left)" "$ROOT/scripts/sysroot" "$cross_deb" "$AB_OUT/build-sysroot-$cross_deb" &&
+	build_in "build-$cross_arch" -Dwerror=true \
+		--cross-file "$ROOT/cross/$cross_arch.ini" \
+		--cross-file "$AB_OUT/build-sysroot-$cross_deb/meson.ini"
+}
+
+# What cmd/meson.build calls the build.
+build_id()
+{
+	git -C "$ROOT" describe --always --abbrev=8 --dirty --match no-tag-has-this-name \
+		2>/dev/null || echo release
+}
+
+project_version()
+{
+	sed -n "s/^ *version : '\(.*\)',$/\1/p" "$ROOT/meson.build" | head -n 1
+}
+
+# The time that packed files get, the same for every build of a commit: that of the
+# commit, or without the repository that of the version.
+source_time()
+{
+	[ -z "${SOURCE_DATE_EPOCH:-}" ] || { echo "$SOURCE_DATE_EPOCH" && return; }
+	git -C "$ROOT" log -1 --format=%ct 2>/dev/null ||
+		date -d "$(sed -n 's/^ -- .*>  //p' "$ROOT/debian/changelog" | head -n 1)" +%s
 }

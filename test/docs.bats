@@ -620,6 +620,10 @@ shown()
 	shown docs/agents.md
 }
 
+@test "docs/install.md: its examples do what they show" {
+	shown docs/install.md
+}
+
 @test "documents for developers: their examples do what they show" {
 	local file
 

@@ -43,7 +43,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scripts"))
 import mantext
 
-FOLDERS = r"(?:lib|cmd|scripts|test|share|man|completions|docs|examples|cross|\.ci)"
+FOLDERS = r"(?:lib|cmd|scripts|test|share|man|completions|docs|examples|cross|deploy|debian|\.ci)"
 LANGUAGES = ("console", "sh", "json", "c", "text", "session")
 ID = "7kq2x"
 
