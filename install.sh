@@ -168,26 +168,29 @@ make_dir()
 clean_up()
 {
 	status=$?
+	set +e
 	trap - EXIT
 	trap '' HUP INT TERM
 	if [ -n "$work" ]; then
 		if [ "$state" = replacing ]; then
 			while read -r file; do
-				if [ -f "$work/old/$file" ]; then
-					mv -f "$work/old/$file" "$prefix/$file"
-				else
+				if [ ! -f "$work/old/$file" ]; then
 					rm -f "$prefix/$file"
+				elif ! cmp -s "$work/old/$file" "$prefix/$file" 2>/dev/null &&
+					! mv -f "$work/old/$file" "$prefix/$file"; then
+					say "cannot restore $prefix/$file; its old content is $work/old/$file"
+					keep=1
 				fi
 			done <"$work/replaced"
 		fi
 		if [ "$state" != complete ]; then
 			sed '1!G;h;$!d' "$work/made" | while read -r dir; do
-				rmdir "$prefix/$dir" 2>/dev/null || true
+				rmdir "$prefix/$dir" 2>/dev/null
 			done
 		fi
-		rm -rf "$work"
+		[ -n "$keep" ] || rm -rf "$work"
 	fi
-	[ -z "$made_prefix" ] || [ "$state" = complete ] || rmdir "$prefix" 2>/dev/null || true
+	[ -z "$made_prefix" ] || [ "$state" = complete ] || rmdir "$prefix" 2>/dev/null
 	exit "$status"
 }
 
@@ -275,7 +278,7 @@ main()
 	LC_ALL=C
 	export LC_ALL
 	list=share/agentbox/installed-files
-	work='' state='' made_prefix='' as_root=''
+	work='' state='' keep='' made_prefix='' as_root=''
 	read_options "$@"
 	[ "$(id -u)" -eq 0 ] || as_root="; for a folder of the system, run this as root"
 	if [ -n "$uninstall" ]; then

@@ -48,7 +48,7 @@ test_packages="
 	redis-server/redis-server redis-tools/redis-cli wget/wget
 	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
-	podman/podman runc/runc
+	podman/podman runc/runc kubernetes-client/kubectl python3-yaml
 "
 # For scripts/release.
 release_packages="

@@ -624,6 +624,10 @@ shown()
 	shown docs/install.md
 }
 
+@test "docs/deploy.md: its examples do what they show" {
+	shown docs/deploy.md
+}
+
 @test "documents for developers: their examples do what they show" {
 	local file
 

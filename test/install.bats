@@ -1,28 +1,7 @@
 # once: install.sh does the same for every user
 # unsanitized: it tests a shell script
 load helpers
-
-# A release is made once, from the program that is tested.
-setup_file()
-{
-	export SOURCE_DATE_EPOCH=1700000000
-	export RELEASE=$BATS_FILE_TMPDIR/release
-
-	"$ROOT/scripts/pack" "$AGENTBOX" "$(uname -m)" "$RELEASE"
-	cp "$ROOT/install.sh" "$RELEASE"
-	list_sums "$RELEASE"
-}
-
-teardown()
-{
-	[ -z "${SERVER:-}" ] || kill "$SERVER" || true
-	box_teardown
-}
-
-list_sums()
-{
-	(cd "$1" && sha256sum -- *.tar.gz >SHA256SUMS)
-}
+load release
 
 # another_release DIR: a copy that may be changed.
 another_release()
@@ -35,22 +14,6 @@ install_sh()
 {
 	run timeout 120 sh "$RELEASE/install.sh" "$@"
 	echo "$output"
-}
-
-# serve DIR: over HTTP; sets URL.
-serve()
-{
-	# shellcheck disable=SC2016
-	python3 -u - "$1" >"$TEST_DIR/port" 2>/dev/null 3>&- <<-'PY' &
-		import functools, http.server, sys
-		handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
-		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-		print(server.server_address[1])
-		server.serve_forever()
-	PY
-	SERVER=$!
-	wait_for 60 test -s "$TEST_DIR/port"
-	URL=http://127.0.0.1:$(cat "$TEST_DIR/port")
 }
 
 # Nothing below the home folder has changed since `remember`.
