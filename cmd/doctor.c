@@ -13,21 +13,23 @@ static const struct option options_doctor[] = {
 static int print_profile(struct args *args)
 {
 	struct ab_error err = { 0 };
-	char *profile;
+	char *profile, *file;
 	bool needed;
 
-	if (ab_doctor_apparmor(&profile, &needed, &err) < 0)
+	if (ab_doctor_apparmor(&profile, &file, &needed, &err) < 0)
 		return complain(args, &err);
 	fputs(profile, stdout);
 	free(profile);
-	if (!needed) {
+	if (needed) {
+		tell("install this profile once, as root:");
+		fprintf(stderr,
+			"          agentbox doctor --fix | sudo tee %s\n"
+			"          sudo apparmor_parser -r %s\n",
+			file, file);
+	} else {
 		tell("not needed here: AppArmor does not stop agentbox from using user namespaces");
-		return 0;
 	}
-	tell("install this profile once, as root:");
-	fprintf(stderr, "          agentbox doctor --fix | sudo tee "
-			"/etc/apparmor.d/agentbox\n"
-			"          sudo apparmor_parser -r /etc/apparmor.d/agentbox\n");
+	free(file);
 	return 0;
 }
 

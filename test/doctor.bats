@@ -33,9 +33,13 @@ without_userns()
 
 # restricted CMD...: where a user namespace can be made and not used, and the
 # switch of AppArmor is on. The /proc there is only a picture of one.
+# PROFILES: a folder that is /etc/apparmor.d there.
 restricted()
 {
 	unshare --user --map-root-user --mount sh -c '
+		if [ -n "$PROFILES" ]; then
+			mount -t tmpfs none /etc && cp -r "$PROFILES" /etc/apparmor.d
+		fi &&
 		mount -t tmpfs none /proc &&
 		mkdir -p /proc/self /proc/sys/kernel &&
 		touch /proc/self/setgroups /proc/self/uid_map /proc/self/gid_map &&
@@ -140,6 +144,38 @@ nothing_planted()
 	[[ "$output" == *"profile agentbox "*"userns,"* ]]
 	grep -qF "\"$AGENTBOX\"" <<<"$output"
 	[[ "$stderr" == *"sudo apparmor_parser -r /etc/apparmor.d/agentbox"* ]]
+}
+
+@test "doctor: a profile that is there twice, not loaded, or for another path is told" {
+	need userns
+	export PROFILES=$TEST_DIR/profiles
+	mkdir "$PROFILES"
+	echo "profile agentbox /opt/agentbox flags=(unconfined) { userns, }" >"$PROFILES/agentbox"
+	run --separate-stderr restricted "$AGENTBOX" doctor --fix
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	name=${AGENTBOX#/} && name=${name//\//.}
+	[[ "$output" == *"profile $name \"$AGENTBOX\""* ]]
+	[[ "$stderr" == *"apparmor_parser -r /etc/apparmor.d/$name"* ]]
+
+	echo "$output" >"$PROFILES/$name"
+	run --separate-stderr restricted "$AGENTBOX" doctor
+	[[ "${lines[1]}" == *"load the profile that is there, as root:  apparmor_parser -r /etc/apparmor.d/$name" ]]
+	run --separate-stderr restricted "$AGENTBOX" doctor --fix
+	[ "$status" -ne 0 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"already: /etc/apparmor.d/$name"*"apparmor_parser -r"* ]]
+
+	echo "\"$AGENTBOX\" { }" >"$PROFILES/zz"
+	run --separate-stderr restricted "$AGENTBOX" doctor
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == *"two are for the same path: /etc/apparmor.d/$name and /etc/apparmor.d/zz"* ]]
+	[[ "${lines[1]}" == *"apparmor_parser -R /etc/apparmor.d/zz && rm /etc/apparmor.d/zz"* ]]
+	# One that is switched off does not count.
+	mkdir "$PROFILES/disable" && ln -s ../zz "$PROFILES/disable/zz"
+	run --separate-stderr restricted "$AGENTBOX" doctor
+	[[ "${lines[0]}" != *"two are"* ]]
 }
 
 @test "doctor --fix: the profile is for this very file" {

@@ -37,8 +37,9 @@ void ab_diagnosis_fini(struct ab_diagnosis *diagnosis);
 char *ab_diagnosis_text(const struct ab_diagnosis *diagnosis);
 char *ab_diagnosis_json(const struct ab_diagnosis *diagnosis);
 
-/* The AppArmor profile that lets this program use user namespaces, and whether this
- * machine needs it. */
-int ab_doctor_apparmor(char **ret_profile, bool *ret_needed, struct ab_error *err);
+/* The AppArmor profile that lets this program use user namespaces, the file that it
+ * belongs in, and whether this machine needs it. Fails if the machine needs one and has
+ * it already: a second one would not help. */
+int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, struct ab_error *err);
 
 #endif

@@ -13,6 +13,8 @@
 #include "doctor/diagnosis.h"
 #include "sandbox/plan/engine.h"
 
+struct ab_strv;
+
 struct ab_verdict {
 	enum ab_health health;
 	bool apparmor;		     /* the cause is AppArmor's restriction */
@@ -76,8 +78,28 @@ int ab_userns_enter(int further, struct ab_verdict *v);
 /* Explain a failed step in the namespace: AppArmor, or the errno of the step. */
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v);
 
-/* Pure: the AppArmor profile for a program at this path; NULL if no profile can
- * name it. `abi4`: the machine has the features file of that version. */
-char *ab_apparmor_profile(const char *path, bool abi4);
+#define AB_APPARMOR_DIR "/etc/apparmor.d"
+#define AB_APPARMOR_NAME "agentbox"
+
+/* Pure: the AppArmor profile of this name for a program at this path; NULL if no
+ * profile can name it. `abi4`: the machine has the features file of that version. */
+char *ab_apparmor_profile(const char *name, const char *path, bool abi4);
+
+/* apparmor.c: profiles that this machine has. */
+struct ab_apparmor_seen {
+	bool path; /* one is for this very path */
+	bool name; /* one has our usual name and is for another path */
+};
+/* Pure: what the text of a file of profiles has; adds to `seen`. */
+void ab_apparmor_read(const char *text, size_t len, const char *path,
+		      struct ab_apparmor_seen *seen);
+/* The files of a folder with a profile for this path, sorted, and whether our usual
+ * name is taken. */
+void ab_apparmor_find(const char *dir, const char *path, struct ab_strv *ret_files,
+		      bool *ret_taken);
+/* Pure: a name for the file and the profile, which no other path has. */
+char *ab_apparmor_name(const char *path, bool taken);
+/* Say which profile is missing, not loaded, or there twice. */
+void ab_apparmor_explain(const char *path, struct ab_verdict *v);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "doctor/doctor.h"
 
 /* Quote a path for apparmor_parser: special characters get a backslash. */
@@ -29,7 +30,7 @@ static int add_quoted(struct ab_buf *b, const char *path)
  * with the features of version 4; older ones have neither that file nor the
  * restriction.
  */
-char *ab_apparmor_profile(const char *path, bool abi4)
+char *ab_apparmor_profile(const char *name, const char *path, bool abi4)
 {
 	struct ab_buf b = { 0 };
 
@@ -37,7 +38,7 @@ char *ab_apparmor_profile(const char *path, bool abi4)
 		return NULL;
 	if (abi4)
 		ab_buf_puts(&b, "abi <abi/4.0>,\n");
-	ab_buf_puts(&b, "include <tunables/global>\n\nprofile agentbox ");
+	ab_buf_printf(&b, "include <tunables/global>\n\nprofile %s ", name);
 	if (add_quoted(&b, path) < 0) {
 		ab_buf_fini(&b);
 		return NULL;
@@ -46,34 +47,42 @@ char *ab_apparmor_profile(const char *path, bool abi4)
 	return ab_buf_take(&b);
 }
 
-int ab_doctor_apparmor(char **ret_profile, bool *ret_needed, struct ab_error *err)
+int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, struct ab_error *err)
 {
 	static const struct ab_check check = { .name = "user namespaces", .run = ab_check_userns };
+	ab_autostrv struct ab_strv files = { 0 };
+	ab_autofree char *name = NULL, *profile = NULL, *shown = NULL;
 	struct ab_verdict v;
-	char path[PATH_MAX], *profile;
+	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	bool taken;
 
 	if (n < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find the agentbox program file");
 	path[n] = '\0';
+	shown = ab_escape(path);
 	if (access(path, X_OK) < 0) {
-		ab_autofree char *shown = ab_escape(path);
-
 		ab_fail(err, AB_ESYSTEM, errno, "the agentbox program file is no longer at %s",
 			shown);
 		return ab_hint(err, "install agentbox, then run the installed "
 				    "agentbox doctor");
 	}
-	profile = ab_apparmor_profile(path, access("/etc/apparmor.d/abi/4.0", F_OK) == 0);
+	ab_apparmor_find(AB_APPARMOR_DIR, path, &files, &taken);
+	name = ab_apparmor_name(path, taken);
+	profile = ab_apparmor_profile(name, path, access(AB_APPARMOR_DIR "/abi/4.0", F_OK) == 0);
 	if (!profile) {
-		ab_autofree char *shown = ab_escape(path);
-
 		ab_fail(err, AB_EUSAGE, 0, "an AppArmor profile cannot name %s", shown);
 		return ab_hint(err, "install agentbox under a path without "
 				    "control characters");
 	}
 	ab_check_run(&check, NULL, &v);
-	*ret_profile = profile;
+	if (v.apparmor && files.len > 0) {
+		ab_fail(err, AB_EUSAGE, 0, "there is a profile for %s already: %s", shown,
+			files.v[0]);
+		return ab_hint(err, "%s", v.remedy);
+	}
+	*ret_profile = ab_take(profile);
+	*ret_file = ab_printf(AB_APPARMOR_DIR "/%s", name);
 	*ret_needed = v.apparmor;
 	return 0;
 }

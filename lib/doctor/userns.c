@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,15 +107,11 @@ static void explain_missing(int errnum, struct ab_verdict *v)
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 {
 	if ((errnum == EPERM || errnum == EACCES) && has_value(APPARMOR, "1")) {
-		v->apparmor = true;
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the kernel creates one, but does not let us use it "
-			       "(apparmor_restrict_unprivileged_userns=1)");
-		ab_verdict_remedy(v, "fix, once, as root:  agentbox doctor "
-				     "--fix | sudo tee "
-				     "/etc/apparmor.d/agentbox && sudo "
-				     "apparmor_parser -r "
-				     "/etc/apparmor.d/agentbox");
+		char path[PATH_MAX];
+		ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+		path[n > 0 ? n : 0] = '\0';
+		ab_apparmor_explain(path, v);
 		return;
 	}
 	if (access("/proc/self/status", F_OK) < 0) {

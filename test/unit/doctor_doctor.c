@@ -11,7 +11,7 @@
 
 static void profile_is(const char *name, const char *path, const char *quoted)
 {
-	ab_autofree char *got = ab_apparmor_profile(path, false);
+	ab_autofree char *got = ab_apparmor_profile("agentbox", path, false);
 	ab_autofree char *want = quoted ? ab_printf("include <tunables/global>\n\n"
 						    "profile agentbox %s flags=(unconfined) {\n"
 						    "  userns,\n}\n",
@@ -23,7 +23,7 @@ static void profile_is(const char *name, const char *path, const char *quoted)
 
 static void test_profile(void)
 {
-	ab_autofree char *abi4 = ab_apparmor_profile("/usr/bin/agentbox", true);
+	ab_autofree char *abi4 = ab_apparmor_profile("agentbox", "/usr/bin/agentbox", true);
 
 	profile_is("a plain path", "/usr/bin/agentbox", "\"/usr/bin/agentbox\"");
 	profile_is("a space", "/opt/my tools/agentbox", "\"/opt/my tools/agentbox\"");
@@ -36,6 +36,68 @@ static void test_profile(void)
 	profile_is("not absolute", "relative", NULL);
 	ok(strncmp(abi4, "abi <abi/4.0>,\ninclude ", 23) == 0,
 	   "the features of version 4 come first where they exist");
+}
+
+/* Which profiles are for /usr/bin/agentbox: "path", "name" (ours, for another), both. */
+static void test_profiles(void)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "", "" },
+		{ "profile agentbox /usr/bin/agentbox flags=(unconfined) {\n userns,\n}\n",
+		  "path" },
+		{ "profile agentbox \"/usr/bin/agentbox\" {\n}\n", "path" },
+		{ "profile box /usr/bin/agentbox {\n}\n", "path" },
+		{ "profile /usr/bin/agentbox {}\n", "path" },
+		{ "/usr/bin/agentbox {\n}\n", "path" },
+		{ "\"/usr/bin/agentbox\" flags=(complain, attach_disconnected) {\n}", "path" },
+		{ "abi <abi/4.0>,\ninclude <tunables/global>\n/usr/bin/agentbox {\n}\n", "path" },
+		{ "@{X}=/a /b\nprofile x\n /usr/bin/agentbox\n{\n}\n", "path" },
+		{ "profile x /usr/bin/agent\\box {}", "path" },
+		{ "profile agentbox /opt/agentbox {\n}\n", "name" },
+		{ "profile agentbox {\n}\n", "name" },
+		{ "profile agentbox /opt/agentbox { }\n/usr/bin/agentbox { }\n", "path name" },
+		{ "profile x /usr/bin/agentbox2 {\n}\n", "" },
+		{ "profile x /usr/bin/{agentbox,other} {\n}\n", "" },
+		{ "profile x @{bin}/agentbox {\n}\n", "" },
+		{ "# profile x /usr/bin/agentbox {\n", "" },
+		{ "profile x /bin/x {\n  /usr/bin/agentbox ix,\n}\n", "" },
+		{ "profile x /bin/x {\n  profile y /usr/bin/agentbox {\n  }\n}\n", "" },
+		{ "profile x /bin/x {\n  @{HOME}/** r,\n}\n/usr/bin/agentbox {\n}\n", "path" },
+		{ "include <x> /usr/bin/agentbox\n{", "" },
+		{ "}}}\n/usr/bin/agentbox {", "path" },
+		{ "profile \"unclosed /usr/bin/agentbox {", "" },
+		{ "a b c d e f /usr/bin/agentbox {", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t len = strlen(cases[i].text);
+		ab_autofree char *name = ab_printf("profiles, case %zu", i);
+		struct ab_apparmor_seen seen = { 0 };
+		const char *got;
+
+		ab_apparmor_read(cases[i].text, len, "/usr/bin/agentbox", &seen);
+		got = seen.path && seen.name ? "path name"
+		      : seen.path	     ? "path"
+		      : seen.name	     ? "name"
+					     : "";
+		is_str(got, cases[i].want, name);
+		for (size_t cut = 0; cut < len; cut++) { /* on the heap: ASan sees the end */
+			ab_autofree char *part = memcpy(ab_alloc(cut + 1), cases[i].text, cut);
+
+			ab_apparmor_read(part, cut, "/usr/bin/agentbox", &seen);
+		}
+	}
+}
+
+static void test_profile_name(void)
+{
+	ab_autofree char *usual = ab_apparmor_name("/usr/bin/agentbox", false);
+	ab_autofree char *other = ab_apparmor_name("/opt/my {tools}/agentbox", true);
+
+	is_str(usual, "agentbox", "the usual name of a profile");
+	is_str(other, "opt.my__tools_.agentbox", "that of the path where the usual one is taken");
 }
 
 static void dies(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -163,6 +225,8 @@ static void test_place(void)
 int main(void)
 {
 	test_profile();
+	test_profiles();
+	test_profile_name();
 	test_run();
 	test_tables();
 	test_diagnosis();
