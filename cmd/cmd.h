@@ -76,6 +76,9 @@ enum option_id {
 	ID_UNTIL,
 	ID_STATS,
 	ID_HTML,
+	ID_FOLDER,
+	ID_VERIFY,
+	ID_KEYS,
 	ID_CUT,
 	ID_GRACE,
 	ID_OLDER,
@@ -257,6 +260,11 @@ void print_text(const char *text);
 /* colour.c. --color; false: it is not one of its words. */
 bool set_colour(const char *value);
 bool wants_colour(int fd);
+
+/* log_verify.c: `log --verify`; and what a folder of records has that was not
+ * read. True: an answer from it is not complete. NULL: it was not a folder. */
+int log_verify(struct args *args, const struct ab_query *query);
+bool tell_left_out(const struct ab_left_out *left_out);
 void add_coloured(struct ab_buf *b, int fd, enum colour colour, const char *text, size_t len);
 /* The same for a table whose rows begin with "ok", "warn" or "fail". */
 void print_rows(const char *text);

@@ -36,7 +36,8 @@ static const struct {
 	{ "log", "agentbox log\n"
 		 "agentbox log --denied\n"
 		 "agentbox log --list -n 10\n"
-		 "agentbox log --html page.html" },
+		 "agentbox log --html page.html\n"
+		 "agentbox log --verify" },
 	{ "why", "agentbox why\n"
 		 "agentbox why --json" },
 	{ "allow", "agentbox allow example.com --run dev\n"

@@ -10,6 +10,7 @@ static const struct option options_log[] = {
 	{ "lines", 'n', OPT_VALUE, ID_LINES, "N", NULL, "only the last N lines, or runs" },
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
 	{ "list", 'l', OPT_FLAG, ID_LIST, NULL, NULL, "list the runs, newest first" },
+	{ "dir", 0, OPT_VALUE, ID_FOLDER, "FOLDER", NULL, "every record below this folder" },
 	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was denied" },
 	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was allowed" },
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
@@ -19,6 +20,10 @@ static const struct option options_log[] = {
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print the records, one per line" },
 	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL, "summarize hosts, bytes and denials" },
 	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write an HTML page about the run" },
+	{ "verify", 0, OPT_FLAG, ID_VERIFY, NULL, NULL,
+	  "check that nobody changed the record" },
+	{ "key", 0, OPT_VALUE, ID_KEYS, "FILE", NULL,
+	  "with --verify: also know these public keys" },
 	{ 0 },
 };
 
@@ -26,12 +31,13 @@ static const struct option options_log[] = {
 enum { MOST_LINES = 100000 };
 
 struct view {
-	const struct args *args;
+	struct args *args;
 	struct ab_records *records;
 	struct ab_query query;
 	struct ab_line_style style;
-	uint64_t lost; /* lines that are not valid records */
-	size_t most;   /* of -n; 0: all */
+	uint64_t lost;	 /* lines that are not valid records */
+	size_t most;	 /* of -n; 0: all */
+	uint64_t headed; /* in a folder: the record that had the last heading */
 };
 
 static int read_time(const struct args *args, enum option_id id, const char *name,
@@ -91,6 +97,13 @@ static int check_options(const struct args *args)
 
 	if (given(args, ID_FOLLOW) && (stats || html || given(args, ID_ALL)))
 		return misuse(command, "-f cannot be combined with --stats, --html or --all");
+	if (given(args, ID_FOLDER) &&
+	    (given(args, ID_FOLLOW) || html || given(args, ID_ALL) || given(args, ID_LIST) ||
+	     given(args, ID_LINES) || args->nrest))
+		return misuse(command, "--dir cannot be combined with -f, -n, --html, --all, "
+				       "--list or RUN");
+	if (given(args, ID_KEYS) && !given(args, ID_VERIFY))
+		return misuse(command, "--key is for --verify");
 	if (html && (stats || given(args, ID_JSON)))
 		return misuse(command, "--html cannot be combined with --stats or --json");
 	if (given(args, ID_ALL) && (html || args->nrest))
@@ -161,13 +174,31 @@ static void show_line(struct view *v, const char *line, size_t len, struct ab_bu
 	ab_buf_puts(ret, "\n");
 }
 
+/* In a folder, ids of runs are not unique: say which record the next lines are from. */
+static void print_heading(struct view *v)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	uint64_t number;
+	const char *path = ab_records_path(v->records, &number);
+
+	if (!path || number == v->headed || given(v->args, ID_JSON))
+		return;
+	ab_buf_puts(&b, v->headed ? "\n== " : "== ");
+	ab_buf_escape(&b, path);
+	ab_buf_puts(&b, "\n");
+	fwrite(b.data, 1, b.len, stdout);
+	v->headed = number;
+}
+
 static void print_line(struct view *v, const char *line, size_t len)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
 	show_line(v, line, len, &b);
-	if (b.len)
-		fwrite(b.data, 1, b.len, stdout);
+	if (!b.len)
+		return;
+	print_heading(v);
+	fwrite(b.data, 1, b.len, stdout);
 }
 
 /* The last lines of what there is so far. */
@@ -232,7 +263,13 @@ static int print_stats(struct view *v, struct ab_error *err)
 		ab_stats_json(stats, count_lost(v), &b);
 		ab_buf_puts(&b, "\n");
 	} else if (more == 0) {
+		uint64_t records;
+
 		ab_stats_text(stats, screen_width(), &b);
+		ab_records_path(v->records, &records);
+		if (given(v->args, ID_FOLDER))
+			ab_buf_printf(&b, "%llu record%s read\n", (unsigned long long)records,
+				      records == 1 ? "" : "s");
 	}
 	fwrite(b.data, 1, b.len, stdout);
 	ab_stats_free(stats);
@@ -285,11 +322,23 @@ static int write_page(struct view *v, struct ab_error *err)
 	return more;
 }
 
+static int open_records(struct view *v, struct ab_error *err)
+{
+	struct args *args = v->args;
+
+	if (given(args, ID_FOLDER))
+		return ab_records_open_folder(args->values[ID_FOLDER], &v->records, err);
+	if (ab_caller_init(&args->input, err) < 0)
+		return -1;
+	return ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL,
+			       given(args, ID_ALL) || given(args, ID_LIST), &v->records, err);
+}
+
 static int log_main(struct args *args)
 {
 	struct view v = { .args = args };
 	struct ab_error err = { 0 };
-	bool all = given(args, ID_ALL) || given(args, ID_LIST);
+	bool partial;
 	uint64_t lost;
 	int result, status = check_options(args);
 
@@ -299,12 +348,12 @@ static int log_main(struct args *args)
 		status = read_most(args, &v.most);
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL, all, &v.records,
-			    &err) < 0)
+	if (given(args, ID_VERIFY))
+		return log_verify(args, &v.query);
+	if (open_records(&v, &err) < 0)
 		return complain(args, &err);
 	v.style.colour = wants_colour(STDOUT_FILENO);
-	v.style.run = given(args, ID_ALL);
+	v.style.run = given(args, ID_ALL) || given(args, ID_FOLDER);
 	if (given(args, ID_HTML))
 		result = write_page(&v, &err);
 	else if (given(args, ID_STATS))
@@ -314,13 +363,14 @@ static int log_main(struct args *args)
 	else
 		result = print_lines(&v, &err);
 	lost = count_lost(&v);
+	partial = tell_left_out(ab_records_left_out(v.records));
 	ab_records_close(v.records);
 	if (result < 0)
 		return complain(args, &err);
 	if (lost)
 		tell("skipped %llu damaged or overlong line%s of the record",
 		     (unsigned long long)lost, lost == 1 ? "" : "s");
-	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+	return fflush(stdout) == 0 && !ferror(stdout) && !partial ? 0 : 1;
 }
 
 const struct command command_log = {
@@ -328,7 +378,8 @@ const struct command command_log = {
 	.usage = "[OPTIONS] [RUN]",
 	.summary = "show what a run did, and what was denied",
 	.more = "Prints the record of a run, one line per event. RUN is an id or a name; without\n"
-		"it, log shows the latest run, active or ended. --list lists the runs.\n"
+		"it, log shows the latest run, active or ended. --list lists the runs. With\n"
+		"--verify RUN can also be a file or the folder of a run: PATH/NAME, NAME.jsonl.\n"
 		"\n"
 		"TIME is a duration counted back from now (10m), a local time\n"
 		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",

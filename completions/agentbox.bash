@@ -25,7 +25,7 @@ _agentbox_options()
 	ports | publish) echo '--json' ;;
 	why) echo '--json --read --write --profile= --config= --workspace=' ;;
 	diff) echo '--stat --json --hunks --html= --home --labelled --safe' ;;
-	log) echo '--follow -f --lines= -n --list -l --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
+	log) echo '--follow -f --lines= -n --list -l --all --denied --allowed --host= --since= --until= --json --stats --html= --dir= --verify --key=' ;;
 	stop) echo '--all --json --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
 	layers | 'layers list' | 'layers refresh') echo '--json' ;;
@@ -204,9 +204,9 @@ _agentbox_value()
 	case $1 in
 	--run | --in) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --read | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to)
+	--config | --write | --read | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to | --key)
 		_agentbox_paths -f "$cur" ;;
-	--workspace) _agentbox_paths -d "$cur" ;;
+	--workspace | --dir) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;
 	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
 	--allow | --deny)

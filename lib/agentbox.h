@@ -45,6 +45,7 @@
  * a terminal. A caller that wants to do more than exit with the status uses
  * ab_run_in_child(), which runs it in a child.
  */
+#include "audit/read/collect.h"
 #include "audit/read/query.h"
 #include "audit/read/stats.h"
 #include "audit/show/lines.h"
@@ -99,6 +100,7 @@
 #include "steer/runs/reload.h"
 #include "steer/runs/run_ports.h"
 #include "steer/runs/runs.h"
+#include "steer/runs/verify_records.h"
 #include "steer/settings/settings.h"
 #include "steer/stay/enter.h"
 #include "steer/watch/watch.h"

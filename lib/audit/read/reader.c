@@ -70,6 +70,7 @@ static void change_file(struct ab_reader *r, int fd, bool last)
 	/* An unfinished line does not continue in another file. */
 	r->lost += r->end > r->begin || r->skip;
 	r->begin = r->seen = r->end = 0;
+	r->lines = 0;
 	r->skip = r->over = false;
 	r->last = last;
 	ab_closep(&r->fd);
@@ -123,6 +124,12 @@ int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err)
 	return 0;
 }
 
+void ab_reader_open_file(int fd, struct ab_reader *ret)
+{
+	*ret = (struct ab_reader){ .dir = -1, .fd = fd, .last = true, .room = ROOM };
+	ret->buf = ab_alloc(ret->room);
+}
+
 void ab_reader_fini(struct ab_reader *reader)
 {
 	ab_closep(&reader->fd);
@@ -158,6 +165,8 @@ static int open_more(struct ab_reader *r)
 {
 	struct stat st;
 
+	if (r->dir < 0)
+		return 0;
 	if (r->last && !r->over) {
 		if (fstat(r->fd, &st) < 0)
 			return -1;
@@ -238,6 +247,7 @@ static bool take_line(struct ab_reader *r, const char **ret_line, size_t *ret_le
 		}
 		r->begin = r->seen = (size_t)(end - r->buf) + 1;
 		r->skip = false;
+		r->lines++;
 		if (skipped) {
 			r->lost++;
 			continue;
@@ -262,6 +272,17 @@ int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_
 	if (more < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
 	return 0;
+}
+
+uint64_t ab_reader_place(const struct ab_reader *reader, char ret_file[AB_READER_NAME])
+{
+	if (reader->dir < 0)
+		ret_file[0] = '\0';
+	else if (reader->last)
+		snprintf(ret_file, AB_READER_NAME, AB_LOG_NAME);
+	else
+		snprintf(ret_file, AB_READER_NAME, "audit.%u.jsonl", reader->number);
+	return reader->lines;
 }
 
 uint64_t ab_reader_lost(const struct ab_reader *reader)

@@ -20,7 +20,7 @@ struct ab_error;
 enum { AB_LINE_MAX = 4 << 20 };
 
 struct ab_reader {
-	int dir; /* the run's folder; the caller's */
+	int dir; /* the run's folder; the caller's. -1: there is one file only */
 	int fd;
 	unsigned int number; /* of the last full file that was read */
 	bool last;	     /* fd is audit.jsonl */
@@ -28,17 +28,25 @@ struct ab_reader {
 	bool skip;	     /* until the end of this line */
 	char *buf;
 	size_t room, begin, seen, end; /* seen: no newline before it */
+	uint64_t lines;		       /* of this file, so far */
 	uint64_t lost;		       /* lines that were skipped */
 };
 
 /* `dir` stays open as long as the reader. */
 int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err);
+/* Read one open file, which is closed with the reader. */
+void ab_reader_open_file(int fd, struct ab_reader *ret);
 void ab_reader_fini(struct ab_reader *reader);
 
 /* 1: the next line, without its newline and not followed by a NUL, valid until
  * the next call; 0: there is none (yet); -1. */
 int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_len,
 		   struct ab_error *err);
+
+/* The file of the line that was returned last, "audit.jsonl"; and the number of
+ * the line in it, from 1. */
+#define AB_READER_NAME 32
+uint64_t ab_reader_place(const struct ab_reader *reader, char ret_file[AB_READER_NAME]);
 
 /* How many lines were skipped. An unfinished last line counts, so ask when
  * done with reading. */

@@ -9,12 +9,18 @@
 
 #include "audit/write/audit.h"
 #include "audit/write/copy.h"
+#include "audit/write/seal.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/text/sha256.h"
 
 /* A first line that is longer was not written by us. */
 enum { FIRST_MAX = 4 << 20 };
+
+/* What the chain adds to a line. */
+enum { CHAIN_ROOM = 80 };
 
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
 
@@ -50,19 +56,71 @@ int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_
 	return open_file(setup, O_EXCL, ret, err);
 }
 
-/* If the writer was killed in the middle of a line, end that line. */
-static int end_torn(struct ab_log *log, struct ab_error *err)
+/* The end of a file, at most FIRST_MAX bytes. -1 with errno. */
+static int read_tail(int dir, const char *name, char **ret, size_t *ret_len)
 {
-	ab_autoclose int fd =
-		openat(log->setup.dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	char last = '\n';
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	off_t from;
 
-	if (fd < 0 || (log->len && pread(fd, &last, 1, (off_t)log->len - 1) != 1))
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	from = st.st_size > FIRST_MAX ? st.st_size - FIRST_MAX : 0;
+	return lseek(fd, from, SEEK_SET) < 0 ? -1 : ab_read_all(fd, FIRST_MAX, ret, ret_len);
+}
+
+/* The last line that has its end, without it. False if there is none. */
+static bool find_last(const char *text, size_t len, const char **ret, size_t *ret_len)
+{
+	const char *end = memrchr(text, '\n', len), *before;
+
+	if (!end)
+		return false;
+	before = end > text ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
+	*ret = before ? before + 1 : text;
+	*ret_len = (size_t)(end - *ret);
+	return true;
+}
+
+/* The newest full file, or "" if there is none. */
+static void find_newest_full(int dir, char ret[32])
+{
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	unsigned int newest = 0, number;
+	const char *name;
+	char again[32];
+
+	while ((name = ab_folder_next(list)) != NULL)
+		if (sscanf(name, "audit.%9u.jsonl", &number) == 1 && number > newest &&
+		    strcmp(name_full_file(number, again), name) == 0)
+			newest = number;
+	ret[0] = '\0';
+	if (newest)
+		name_full_file(newest, ret);
+}
+
+/* Continue the chain. If the writer was killed in the middle of a line, end that line. */
+static int find_chain(struct ab_log *log, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	char name[32] = AB_LOG_NAME;
+	const char *line;
+	size_t len, n;
+
+	/* It may have been killed before the first line of a file. */
+	if (log->len == 0)
+		find_newest_full(log->setup.dir, name);
+	if (name[0] == '\0')
+		return 0;
+	if (read_tail(log->setup.dir, name, &text, &len) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
-	if (last == '\n')
+	if (find_last(text, len, &line, &n))
+		ab_sha256(line, n, log->prev);
+	if (log->len == 0 || len == 0 || text[len - 1] == '\n')
 		return 0;
 	if (write(log->fd, "\n", 1) != 1)
 		return ab_fail(err, AB_ESYSTEM, errno, "write the run's record");
+	log->torn = true;
 	log->len++;
 	return 0;
 }
@@ -73,7 +131,7 @@ int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct a
 		return -1;
 	/* Only one or two records follow, and the number of full files is unknown. */
 	ret->limit = UINT64_MAX;
-	if (end_torn(ret, err) < 0) {
+	if (find_chain(ret, err) < 0) {
 		ab_log_fini(ret);
 		return ab_step(err, "record");
 	}
@@ -86,7 +144,20 @@ void ab_log_fini(struct ab_log *log)
 	log->fd = -1;
 }
 
-static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
+/* Add the members that every line ends with, and close it. */
+static void close_line(const struct ab_log *log, struct ab_buf *line, bool last)
+{
+	const struct ab_seal *seal = log->setup.seal;
+
+	if (log->torn)
+		ab_record_json(line, "torn", "true");
+	ab_record_maybe(line, "prev", log->prev);
+	if (last && seal && seal->loaded)
+		ab_seal_add(seal, line);
+	ab_buf_puts(line, "}\n");
+}
+
+static int append_bytes(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
 {
 	ssize_t n, more;
 	int errnum;
@@ -114,6 +185,15 @@ static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_
 		ab_hint(err, "the state folder is full; remove old records with agentbox gc "
 			     "--older 1d, or choose another folder with AGENTBOX_STATE");
 	return -1;
+}
+
+static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
+{
+	if (append_bytes(log, line, err) < 0)
+		return -1;
+	ab_sha256(line->data, line->len - 1, log->prev);
+	log->torn = false;
+	return 0;
 }
 
 /* Remove the oldest full file if there are too many. Returns its name, or "". */
@@ -159,20 +239,23 @@ static void rotate_file(struct ab_log *log)
 	ab_record_open(&line, log->setup.run_id, "continued");
 	ab_record_text(&line, "before", full);
 	ab_record_maybe(&line, "removed", removed);
-	ab_buf_puts(&line, "}\n");
+	close_line(log, &line, false);
 	/* If this fails, writing the record itself fails and reports it. */
 	(void)append_line(log, &line, &ignored);
+	/* The copy has the whole chain. */
+	if (log->setup.copy)
+		(void)ab_copy_write(log->setup.copy, line.data, line.len, &ignored);
 }
 
-int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
+static int write_record(struct ab_log *log, struct ab_buf *line, bool last, struct ab_error *err)
 {
 	struct ab_error second;
 	int result;
 
-	ab_buf_puts(line, "}\n");
 	pthread_mutex_lock(&log->mutex);
-	if (log->len > 0 && log->len + line->len > log->limit)
+	if (log->len > 0 && log->len + line->len + CHAIN_ROOM > log->limit)
 		rotate_file(log);
+	close_line(log, line, last);
 	result = append_line(log, line, err);
 	if (log->setup.copy &&
 	    ab_copy_write(log->setup.copy, line->data, line->len, result < 0 ? &second : err) < 0)
@@ -182,6 +265,16 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 	pthread_mutex_unlock(&log->mutex);
 	line->len = 0;
 	return result < 0 ? ab_step(err, "record") : 0;
+}
+
+int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
+{
+	return write_record(log, line, false, err);
+}
+
+int ab_log_end(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
+{
+	return write_record(log, line, true, err);
 }
 
 /* The file with the start record. */
@@ -203,30 +296,22 @@ bool ab_log_begun(int dir)
 
 int ab_log_last(int dir, char **ret_line)
 {
-	ab_autoclose int fd = openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	ab_autofree char *text = NULL;
-	struct stat st;
-	const char *before;
-	off_t from;
-	size_t len;
+	const char *line;
+	size_t len, n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -1;
-	from = st.st_size > FIRST_MAX ? st.st_size - FIRST_MAX : 0;
-	if (lseek(fd, from, SEEK_SET) < 0 || ab_read_all(fd, FIRST_MAX, &text, &len) < 0)
+	if (read_tail(dir, AB_LOG_NAME, &text, &len) < 0)
 		return -1;
 	/* A line without its end was not finished. */
-	if (len < 2 || text[len - 1] != '\n') {
+	if (len < 2 || text[len - 1] != '\n' || !find_last(text, len, &line, &n)) {
 		errno = EBADMSG;
 		return -1;
 	}
-	before = memrchr(text, '\n', len - 1);
-	if (!before && from > 0) {
+	if (line == text && len >= FIRST_MAX) {
 		errno = EFBIG;
 		return -1;
 	}
-	*ret_line = before ? ab_strndup(before + 1, len - 2 - (size_t)(before - text))
-			   : ab_strndup(text, len - 1);
+	*ret_line = ab_strndup(line, n);
 	return 0;
 }
 

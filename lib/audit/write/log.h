@@ -14,6 +14,8 @@
  * other full files the last AB_LOG_FULL - 1 are kept. Each later file begins
  * with a record "continued", which names the file before it and the file that
  * was removed.
+ *
+ * The lines form a chain, and the last one is signed (seal.h).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,6 +27,7 @@
 
 struct ab_copy;
 struct ab_error;
+struct ab_seal;
 
 #define AB_LOG_NAME "audit.jsonl"
 #define AB_LOG_SIZE (64ull << 20)
@@ -35,6 +38,9 @@ struct ab_log_setup {
 	const char *run_id;
 	struct ab_copy *copy; /* or NULL; outlives the log */
 	uint64_t size;	      /* of a full file; 0: AB_LOG_SIZE */
+	/* To sign the last record, if it is loaded by then; or NULL. It outlives
+	 * the log. */
+	const struct ab_seal *seal;
 	/* Called with each record that was written, on the thread that wrote it
 	 * and with the lock held; or NULL. */
 	void (*tap)(void *arg, const char *line, size_t len);
@@ -48,6 +54,8 @@ struct ab_log {
 	uint64_t len;	   /* of the file */
 	uint64_t limit;	   /* when it is full */
 	unsigned int full; /* number of full files */
+	char prev[65];	   /* hash of the last line; "": there is none */
+	bool torn;	   /* after the last whole line, there is a part of one */
 };
 
 #define AB_LOG_NONE      \
@@ -64,6 +72,8 @@ void ab_log_fini(struct ab_log *log);
 /* Close the line and write it. The buffer is empty afterwards and can be used
  * again. -1: the file or the copy does not have it. */
 int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
+/* The same for the last record of the run, which is signed. */
+int ab_log_end(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 
 /* Does the run in this folder have a record? */
 bool ab_log_begun(int dir);

@@ -31,6 +31,7 @@
 #include "audit/write/audit.h"
 #include "audit/write/copy.h"
 #include "audit/write/log.h"
+#include "audit/write/seal.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -251,7 +252,9 @@ static _Noreturn void leave(struct broker *b)
 /* The supervisor died: finish the run in its place. */
 static _Noreturn void finish_alone(struct broker *b)
 {
+	struct ab_log_setup setup = *b->duty.log;
 	struct ab_log log = AB_LOG_NONE;
+	struct ab_seal seal = { 0 };
 	struct ab_buf line = { 0 };
 	struct ab_error err;
 	ab_autostrv struct ab_strv lines = { 0 };
@@ -272,9 +275,11 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_record_list(&line, "findings", &lines);
 	/* The record is best effort: nobody is left to report an error to. Opened by name: the file
 	 * that the supervisor opened first may be full by now. */
-	if (ab_log_resume(b->duty.log, &log, &err) == 0) {
+	(void)ab_seal_load(b->duty.run->state->root, &seal, &err);
+	setup.seal = &seal;
+	if (ab_log_resume(&setup, &log, &err) == 0) {
 		(void)ab_moved_record(b->duty.run, &log, &err);
-		(void)ab_log_write(&log, &line, &err);
+		(void)ab_log_end(&log, &line, &err);
 	}
 	clean_up(b, AB_HOURLY_MOST);
 	ab_run_retire(b->duty.run);

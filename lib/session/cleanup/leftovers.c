@@ -6,6 +6,7 @@
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
+#include "audit/write/seal.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -178,7 +179,8 @@ static void sweep_run(struct ab_run *run, void *arg)
 	struct ab_strv *notes = arg;
 	struct ab_survey survey = { 0 };
 	struct ab_quarantine *quarantine;
-	struct ab_log_setup setup = { .dir = run->dir, .run_id = run->id };
+	struct ab_seal seal = { 0 };
+	struct ab_log_setup setup = { .dir = run->dir, .run_id = run->id, .seal = &seal };
 	struct ab_log log = AB_LOG_NONE;
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };
@@ -209,11 +211,13 @@ static void sweep_run(struct ab_run *run, void *arg)
 	ab_record_text(&line, "error", "all processes of the run were killed");
 	ab_record_list(&line, "findings", &lines);
 	/* Best effort: the caller gets the findings as well. */
+	(void)ab_seal_load(run->state->root, &seal, &err);
 	if (ab_log_resume(&setup, &log, &err) == 0) {
 		(void)ab_moved_record(run, &log, &err);
-		(void)ab_log_write(&log, &line, &err);
+		(void)ab_log_end(&log, &line, &err);
 	}
 	ab_log_fini(&log);
+	ab_seal_wipe(&seal);
 	ab_survey_fini(&survey);
 }
 

@@ -2,6 +2,7 @@
 #include "session/run/run_state.h"
 
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +86,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_autofree char *origins = ab_policy_origins(p->policy);
 	const char *name = r->request->name;
 	ab_autoclose int naming = -1;
+	struct utsname machine;
 
 	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
 		return -1;
@@ -99,6 +101,9 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_record_text(&line, "rule", r->consent.rule);
 	if (r->consent.approved)
 		ab_record_text(&line, "approved", r->consent.approved);
+	/* A folder of records may come from many machines. */
+	if (uname(&machine) == 0)
+		ab_record_text(&line, "machine", machine.nodename);
 	ab_record_number(&line, "pid", getpid());
 	ab_run_process_note(&line, r->box.pid);
 	if (p->policy->secrets.len)
@@ -180,7 +185,7 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 		record_network(&line, &r->report);
 	if (r->review.json)
 		ab_record_json(&line, "review", r->review.json);
-	return ab_log_write(&r->log, &line, err);
+	return ab_log_end(&r->log, &line, err);
 }
 
 int ab_run_write_refused(struct run *r, struct ab_error *err)
@@ -203,7 +208,7 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
 	ab_record_text(&line, "rule", r->consent.rule);
 	ab_record_text(&line, "reason", r->consent.reason);
-	return ab_log_write(&r->log, &line, err);
+	return ab_log_end(&r->log, &line, err);
 }
 
 int ab_pick_run_id(struct ab_prepared *p, struct ab_error *err)

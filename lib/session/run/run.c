@@ -80,6 +80,7 @@ static int open_record(struct run *r, struct ab_error *err)
 		return -1;
 	setup.dir = r->dir.dir;
 	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
+	setup.seal = &r->seal;
 	setup.tap = ab_violations_tap;
 	setup.tap_arg = r->violations;
 	return ab_log_open(&setup, &r->log, err);
@@ -227,6 +228,9 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (r->terminal && r->box_network)
 		ab_box_network_watch_ports(r->box_network, r->box.pid);
 	if (start_reviewer(r, err) < 0)
+		return -1;
+	/* The key of the record: the broker and the judge, which it forks, do without it. */
+	if (ab_seal_load(p->state.root, &r->seal, err) < 0)
 		return -1;
 	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
@@ -393,7 +397,7 @@ static void record_refusal(struct run *r)
 	struct ab_error late = { 0 };
 
 	if (ab_prepare_record(r->request, p, &late) == 0 && ab_pick_run_id(p, &late) == 0 &&
-	    open_record(r, &late) == 0)
+	    open_record(r, &late) == 0 && ab_seal_load(p->state.root, &r->seal, &late) == 0)
 		ab_run_write_refused(r, &late);
 	/* For the result. */
 	if (r->violations)
@@ -633,6 +637,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	ab_strv_fini(&r.told);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
+	ab_seal_wipe(&r.seal);
 	ab_violations_free(r.violations);
 	ab_control_close(r.control);
 	ab_copy_fini(&r.result);

@@ -5,6 +5,7 @@
 
 #include "audit/write/copy.h"
 #include "audit/write/log.h"
+#include "audit/write/seal.h"
 #include "proxy/thread/proxy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
@@ -27,6 +28,7 @@ struct run {
 	struct ab_consent consent;
 	struct ab_run dir;
 	struct ab_log log;
+	struct ab_seal seal;   /* loaded once the broker has been forked */
 	struct ab_copy result; /* the caller's --result file, if any */
 	struct ab_box box;
 	struct ab_network network; /* until box_network takes it over */

@@ -20,6 +20,8 @@
  *			of an agent, or the id of a run that has no name. Locked
  *			by the supervisor and the broker of the run that uses it
  *	told-ENGINE	the user was told what boxes of this engine lack
+ *	record.key	signs records (audit/write/seal.h); record.pub is its
+ *			public half
  *	claim		while a command changes files of the host (claim.h)
  *
  * All of it is 0700/0600 and private to the user; the box sees none of it.

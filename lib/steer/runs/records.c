@@ -20,6 +20,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "audit/read/collect.h"
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/reader.h"
@@ -36,6 +37,9 @@ struct ab_records {
 	struct ab_state state;
 	struct ab_strv ids; /* of all runs; else empty */
 	size_t next;	    /* of ids */
+	struct ab_collect *collect; /* of a folder, or NULL */
+	struct ab_collected item;   /* its record that is read */
+	uint64_t items;
 	struct ab_found_run run;
 	struct ab_reader reader;
 	bool reading;
@@ -62,12 +66,32 @@ static void close_reader(struct ab_records *r)
 	r->reading = false;
 }
 
+/* Skip records that are removed meanwhile. */
+static void open_next_item(struct ab_records *r)
+{
+	struct ab_error ignored;
+
+	while (!r->reading && ab_collect_next(r->collect, &r->item)) {
+		if (!r->item.run) {
+			ab_reader_open_file(r->item.fd, &r->reader);
+			r->reading = true;
+		} else {
+			r->run.dir = r->item.fd;
+			if (open_reader(r, &ignored) < 0)
+				ab_found_run_fini(&r->run);
+		}
+		r->items += r->reading;
+	}
+}
+
 /* Skip runs that are removed meanwhile. */
 static void open_next_run(struct ab_records *r)
 {
 	struct ab_error ignored;
 
 	close_reader(r);
+	if (r->collect)
+		open_next_item(r);
 	while (!r->reading && r->next < r->ids.len) {
 		const char *id = r->ids.v[r->next++];
 
@@ -91,13 +115,44 @@ static int open_runs(struct ab_records *r, const char *run, bool all, struct ab_
 	return 0;
 }
 
-int ab_records_open(const struct ab_policy_input *input, const char *run, bool all,
-		    struct ab_records **ret, struct ab_error *err)
+static struct ab_records *new_records(void)
 {
 	struct ab_records *r = ab_alloc(sizeof(*r));
 
 	r->watch = r->run.dir = -1;
 	r->state = (struct ab_state){ .root = -1, .live = -1, .runs = -1 };
+	return r;
+}
+
+int ab_records_open_folder(const char *folder, struct ab_records **ret, struct ab_error *err)
+{
+	struct ab_records *r = new_records();
+
+	if (ab_collect_open(folder, &r->collect, err) < 0) {
+		ab_records_close(r);
+		return -1;
+	}
+	open_next_run(r);
+	*ret = r;
+	return 0;
+}
+
+const char *ab_records_path(const struct ab_records *records, uint64_t *ret_number)
+{
+	*ret_number = records->items;
+	return records->collect && records->reading ? records->item.path : NULL;
+}
+
+const struct ab_left_out *ab_records_left_out(const struct ab_records *records)
+{
+	return records->collect ? ab_collect_left_out(records->collect) : NULL;
+}
+
+int ab_records_open(const struct ab_policy_input *input, const char *run, bool all,
+		    struct ab_records **ret, struct ab_error *err)
+{
+	struct ab_records *r = new_records();
+
 	if (ab_steer_state(input, &r->state, err) < 0 || open_runs(r, run, all, err) < 0) {
 		ab_records_close(r);
 		return -1;
@@ -113,6 +168,7 @@ void ab_records_close(struct ab_records *records)
 	close_reader(records);
 	ab_found_run_fini(&records->run);
 	ab_strv_fini(&records->ids);
+	ab_collect_close(records->collect);
 	ab_closep(&records->watch);
 	ab_state_fini(&records->state);
 	free(records);
@@ -137,7 +193,12 @@ int ab_records_next(struct ab_records *records, const char **ret_line, size_t *r
 		 * the run ended before that, the lock says so. */
 		if (more > 0 && records->watch >= 0)
 			records->ended |= is_end(*ret_line, *ret_len);
-		if (more != 0 || !records->ids.len)
+		if (more == 0 && !records->ids.len && !records->collect)
+			return 0;
+		/* One file that cannot be read is no reason to leave out the others. */
+		if (more < 0 && records->collect)
+			records->lost++;
+		else if (more != 0)
 			return more;
 		open_next_run(records);
 	}
