@@ -88,7 +88,7 @@ changed()
 collect()
 {
 	agentbox run --audit ../node.jsonl -- true
-	agentbox run -- sh -c 'touch /usr/x || :'
+	agentbox run --unknown deny -- sh -c 'curl -s http://denied.test || :'
 	mkdir -p ../all/node1 ../all/node2
 	cp -r "$AGENTBOX_STATE" ../all/node1/state
 	mv ../node.jsonl ../all/node2/
@@ -98,7 +98,7 @@ collect()
 	collect
 	agentbox log --dir ../all --denied
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"== node1/state/runs/"*"/usr/x"* ]]
+	[[ "$output" == *"== node1/state/runs/"*"denied.test:80"* ]]
 	[[ "$output" != *node2* ]]
 	agentbox log --verify --dir ../all
 	[ "$status" -eq 0 ]
@@ -109,7 +109,8 @@ collect()
 
 	# What a box wrote is no record, wherever it was kept.
 	mkdir -p ../all/node1/state/layers/x/run
-	for place in ../all/node1/state/layers/x/run/audit.jsonl ../all/node1/state/runs/*/0001-forged.jsonl; do
+	for place in ../all/node1/state/layers/x/run/audit.jsonl ../all/node1/state/runs/*; do
+		[ ! -d "$place" ] || place=$place/0001-forged.jsonl
 		echo '{"timestamp":"2026-01-01T00:00:00.000Z","run_id":"aaaaa","kind":"forged"}' >"$place"
 	done
 	agentbox log --dir ../all --json
