@@ -15,7 +15,7 @@ const struct option options_run[] = {
 	  "refuse to start if credentials are exposed" },
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this file descriptor open in the box" },
 	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "name the run and keep its home layer" },
-	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
+	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD|-|otlp:URL", NULL,
 	  "also write the record of the run here" },
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
 	  "run this program for every denial" },
@@ -93,6 +93,9 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 		request.argv = script;
 		request.argc = 3;
 	}
+	if (request.audit && strcmp(request.audit, "-") == 0 && args->command != &command_run)
+		return misuse(args->command, "--audit - is for run: %s prints its own result there",
+			      args->command->name);
 	if (request.argc == 0)
 		return misuse(args->command, "no command given; usage: agentbox %s -- COMMAND",
 			      args->command->name);

@@ -120,6 +120,21 @@ int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
 	return finish_open(&copy, open_fd(&copy, err), ret, err);
 }
 
+int ab_copy_open_own(const char *option, const char *name, int fd, bool lossy, struct ab_copy *ret,
+		     struct ab_error *err)
+{
+	struct ab_copy copy = { .fd = fd, .option = option, .name = ab_strdup(name), .lossy = lossy };
+	int rc = 0;
+
+	if (fstat(fd, &copy.st) < 0)
+		rc = ab_fail(err, AB_EUSAGE, errno, "%s %s", option, name);
+	else if (S_ISDIR(copy.st.st_mode) || S_ISBLK(copy.st.st_mode))
+		rc = fail_copy(err, &copy, "it cannot take lines");
+	else
+		rc = check_names(&copy, err);
+	return finish_open(&copy, rc, ret, err);
+}
+
 int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
 		      struct ab_copy *ret, struct ab_error *err)
 {
@@ -141,6 +156,7 @@ int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)
 void ab_copy_fini(struct ab_copy *copy)
 {
 	ab_closep(&copy->fd);
+	ab_buf_fini(&copy->rest);
 	free(copy->name);
 	free(copy->path);
 	*copy = (struct ab_copy)AB_COPY_NONE;
@@ -201,11 +217,44 @@ static size_t write_copy(const struct ab_copy *c, const char *data, size_t len, 
 	return done;
 }
 
+static size_t send_now(const struct ab_copy *c, const char *data, size_t len)
+{
+	ssize_t n;
+
+	do {
+		n = send(c->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? (size_t)n : 0;
+}
+
+void ab_copy_flush(struct ab_copy *copy)
+{
+	if (copy->rest.len)
+		ab_buf_skip(&copy->rest, send_now(copy, copy->rest.data, copy->rest.len));
+}
+
+/* A record that has begun is finished later, so that the reader gets whole lines. */
+static void write_lossy(struct ab_copy *copy, const char *line, size_t len)
+{
+	size_t done;
+
+	ab_copy_flush(copy);
+	done = copy->rest.len ? 0 : send_now(copy, line, len);
+	if (done == 0)
+		copy->dropped++;
+	else
+		ab_buf_add(&copy->rest, line + done, len - done);
+}
+
 int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_error *err)
 {
 	int64_t until = ab_now_ms() + (copy->late ? 0 : AB_COPY_MS);
 	size_t done;
 
+	if (copy->lossy) {
+		write_lossy(copy, line, len);
+		return 0;
+	}
 	/* End a torn line, so that the next one is whole. */
 	if (copy->torn && write_copy(copy, "\n", 1, until) == 1)
 		copy->torn = false;

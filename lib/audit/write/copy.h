@@ -2,16 +2,22 @@
 #define AB_AUDIT_WRITE_COPY_H
 /*
  * The copy of a run's record that the user asked for: a file by its name, or
- * a descriptor that was open already, by its number.
+ * a descriptor that was open already, by its number, or one of our own.
  *
  * A file must be a regular file or a FIFO, owned by the user and not writable
  * by others; a descriptor can be anything but a terminal. If the reader of a
  * pipe stalls, a write waits AB_COPY_MS once, and then not again until the
  * reader continues: a record that it does not take counts as not written.
+ *
+ * A lossy copy is a socket whose reader is never waited for: a record for which
+ * it has no room is dropped and counted, and that is not an error.
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
+
+#include "base/data/buf.h"
 
 struct ab_error;
 
@@ -26,6 +32,9 @@ struct ab_copy {
 	char *path;	    /* its real path; NULL when it has none */
 	bool late;	    /* the reader stalled */
 	bool torn;	    /* the last record was written in part */
+	bool lossy;
+	struct ab_buf rest; /* of a lossy copy: the end of a record that has begun */
+	uint64_t dropped;   /* records */
 };
 
 #define AB_COPY_NONE     \
@@ -40,6 +49,11 @@ int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
 /* The file `file` in the open folder `dir`. */
 int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
 		      struct ab_copy *ret, struct ab_error *err);
+/* A descriptor of ours, which the copy takes over, also if it fails. `name` is for messages. */
+int ab_copy_open_own(const char *option, const char *name, int fd, bool lossy, struct ab_copy *ret,
+		     struct ab_error *err);
+/* Write what a lossy copy still has to write, as far as there is room. */
+void ab_copy_flush(struct ab_copy *copy);
 /* Empty a file that was opened by name. A descriptor is left as it is. */
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err);
 /* Write one whole record; SIGPIPE must be blocked. */

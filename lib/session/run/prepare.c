@@ -28,6 +28,8 @@
 #include "sandbox/start/launch.h"
 #include "session/cleanup/leftovers.h"
 #include "session/consent/request.h"
+#include "session/export/exporter.h"
+#include "session/export/otlp_target.h"
 #include "session/home/home.h"
 #include "session/home/home_registries.h"
 #include "session/host/etc_files.h"
@@ -408,8 +410,17 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 			"--audit %s: inside a box, only the outer run keeps a record", rq->audit);
 		return ab_hint(err, "pass it to the outer run");
 	}
-	if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0 ||
-	    check_stdio(&p->audit, err) < 0)
+	if (ab_otlp_is_target(rq->audit))
+		return ab_exporter_start(rq->audit, p->policy, rq->policy.environ, &p->audit,
+					 &p->exporter, err);
+	if (p->output >= 0) {
+		if (ab_copy_open_own("--audit", rq->audit, ab_take_fd(&p->output), false, &p->audit,
+				     err) < 0)
+			return -1;
+	} else if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0) {
+		return -1;
+	}
+	if (check_stdio(&p->audit, err) < 0)
 		return -1;
 	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
 	    p->audit.st.st_dev == p->result->st.st_dev &&
@@ -758,6 +769,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 	*ret = (struct ab_prepared){ .state = { .root = -1, .live = -1, .runs = -1 },
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
+				     .output = -1,
 				     .kept = AB_KEPT_LAYERS_NONE,
 				     .claim = AB_CLAIM_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
@@ -785,6 +797,8 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_kept_layers_fini(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
+	ab_closep(&p->output);
+	ab_exporter_free(p->exporter);
 	ab_host_facts_fini(&p->host);
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);

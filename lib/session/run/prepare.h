@@ -14,6 +14,7 @@
 #include "session/state/state.h"
 
 struct ab_error;
+struct ab_exporter;
 struct ab_policy;
 struct ab_request;
 
@@ -23,6 +24,8 @@ struct ab_prepared {
 	struct ab_state state;	 /* root -1 when nested */
 	struct ab_next_run next; /* rules for this run only */
 	struct ab_copy audit;	 /* copy of the record, for --audit */
+	int output;		 /* --audit -: the caller's standard output; else -1 */
+	struct ab_exporter *exporter; /* --audit otlp:URL; else NULL */
 	struct ab_copy *result;	 /* for --result; owned by the run */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;

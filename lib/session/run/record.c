@@ -12,6 +12,7 @@
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
 #include "session/consent/request.h"
+#include "session/export/exporter.h"
 #include "session/notify/refused_programs.h"
 #include "session/run/prepare.h"
 #include "session/secrets/secrets.h"
@@ -160,6 +161,18 @@ static void record_network(struct ab_buf *line, const struct ab_proxy_report *re
 	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
 }
 
+/* So far: what is lost after this record is only said. */
+static void record_export(struct ab_buf *line, const struct ab_prepared *p)
+{
+	struct ab_export_counts n;
+
+	ab_exporter_counts(p->exporter, &p->audit, &n);
+	ab_record_number(line, "audit_sent", (int64_t)n.sent);
+	ab_record_number(line, "audit_dropped", (int64_t)(n.dropped + n.refused));
+	if (n.why[0])
+		ab_record_text(line, "audit_error", n.why);
+}
+
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
@@ -185,6 +198,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 		record_network(&line, &r->report);
 	if (r->review.json)
 		ab_record_json(&line, "review", r->review.json);
+	if (r->prepared->exporter)
+		record_export(&line, r->prepared);
 	return ab_log_end(&r->log, &line, err);
 }
 

@@ -39,6 +39,7 @@
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
+#include "session/export/exporter.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
 #include "session/host/host_command.h"
@@ -418,6 +419,32 @@ static int occupy_stdio(struct ab_error *err)
 	return 0;
 }
 
+/*
+ * --audit -: the record has standard output for itself, and the command's own output goes to
+ * standard error. So no line of a command can pass for a record, nor can a record get into the
+ * middle of what the command writes.
+ */
+static int divert_output(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	if (!r->request->audit || strcmp(r->request->audit, "-") != 0 || p->nested)
+		return 0;
+	if (r->stayed)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "--audit - needs standard output until the box ends, so it cannot "
+			       "be combined with --keep or --detach");
+	if (isatty(STDOUT_FILENO)) {
+		ab_fail(err, AB_EUSAGE, 0, "--audit -: standard output is a terminal");
+		return ab_hint(err, "redirect it; the command's output goes to standard error: "
+				    "--audit - >FILE");
+	}
+	p->output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (p->output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "--audit -: standard output");
+	return 0;
+}
+
 /* Before anything starts: a box can make these commands run. */
 static int check_host_commands(const struct run *r, struct ab_error *err)
 {
@@ -599,6 +626,29 @@ static int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
 	return r->prepared->nested ? run_nested(r, err) : run_boxed(r, ret_status, err);
 }
 
+/* The collector gets a moment for the rest; the record itself is complete. */
+static void end_export(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_export_counts n;
+	uint64_t lost;
+
+	if (!p->exporter || p->audit.fd < 0)
+		return;
+	ab_exporter_end(p->exporter, &p->audit, &n);
+	lost = n.dropped + n.refused + n.unsent;
+	if (lost) {
+		ab_autofree char *why = ab_escape(n.why);
+
+		ab_run_say(r, AB_SAY_WARNING,
+			   "--audit otlp: %llu of %llu records did not get there (%llu dropped, %llu "
+			   "rejected, %llu not sent in time)%s%s; agentbox log has all of them",
+			   (unsigned long long)lost, (unsigned long long)(lost + n.sent),
+			   (unsigned long long)n.dropped, (unsigned long long)n.refused,
+			   (unsigned long long)n.unsent, why[0] ? ": " : "", why);
+	}
+}
+
 static int run_request(const struct ab_request *request, struct ab_stayed *stayed, int *ret_status,
 		       struct ab_error *err)
 {
@@ -621,6 +671,9 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	result = ab_prepare(request, &prepared, err);
 	if (result == 0) {
 		prepared.result = &r.result;
+		result = divert_output(&r, err);
+	}
+	if (result == 0) {
 		result = run_prepared(&r, ret_status, err);
 	}
 	if (result < 0)
@@ -630,6 +683,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 		write_failure(&r, err);
 	if (r.apart && result < 0 && r.starter >= 0)
 		ab_detach_failed(r.starter, err);
+	end_export(&r);
 	ab_program_judge_free(r.children);
 	ab_review_sum_fini(&r.review);
 	ab_refused_programs_free(r.refusals);

@@ -1,0 +1,611 @@
+/*
+ * Theory of operation.
+ *
+ * The process reads lines from its socket into a queue. At most one batch is under way: taken from
+ * the queue, made into a request, and kept until the collector has answered.
+ *
+ *	idle -> (enough records, or AB_EXPORT_DELAY_MS, or the end) -> sending
+ *	sending -> taken or refused: idle
+ *	sending -> no answer, or "later": waiting -> sending
+ *
+ * Should: read the socket in every state, so that the supervisor finds room. Mustn't: hold more
+ * than the queue and one batch.
+ *
+ * The end of the socket starts the deadline. The counts are in memory that the supervisor shares.
+ */
+#include "session/export/exporter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/read/reader.h"
+#include "audit/write/copy.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/loop.h"
+#include "policy/values/paths.h"
+#include "proxy/dial/dial.h"
+#include "proxy/io/socket_side.h"
+#include "proxy/io/tls.h"
+#include "session/export/otlp_json.h"
+#include "session/export/otlp_reply.h"
+#include "session/export/otlp_target.h"
+#include "session/host/ca_store.h"
+
+enum {
+	RETRY_FIRST_MS = 500,
+	RETRY_MOST_MS = 30000,
+	RETRY_ENDING_MS = 1000, /* the most, once the run has ended */
+	READ_ROOM = 64 << 10,
+	GRACE_MS = 500, /* for the process to leave */
+};
+
+struct shared {
+	_Atomic uint64_t sent, dropped, refused, unsent;
+	_Atomic bool failed; /* `why` is there */
+	char why[160];	     /* written before `failed`, and then not again */
+};
+
+struct ab_exporter {
+	struct shared *shared;
+};
+
+struct waiting {
+	struct waiting *next;
+	size_t len;
+	char line[];
+};
+
+struct process {
+	struct ab_otlp_target target;
+	struct shared *shared;
+	struct ab_loop loop;
+	struct ab_source in;
+	struct ab_buf input; /* an unfinished line */
+	bool skip;	     /* until the end of this line */
+	bool ended;
+	int64_t deadline;
+	struct waiting *first, **last;
+	size_t records, bytes;
+	/* The batch that is under way: */
+	struct ab_buf request;
+	size_t batch; /* its records; 0: there is none */
+	unsigned int tries;
+	struct ab_dialer *dialer;
+	struct ab_dial *dial;
+	struct ab_side side;
+	struct ab_tls_site *site;
+	bool greeted, asked; /* TLS is set up; the request is in side.out */
+	struct ab_timer batch_timer, retry_timer, request_timer, deadline_timer;
+	char machine[65];
+};
+
+static void start_attempt(struct process *p);
+static void consider_batch(struct process *p);
+
+/* The first reason is the one to tell: later ones are its consequences. */
+static void note_failure(struct process *p, const char *why)
+{
+	if (atomic_load(&p->shared->failed))
+		return;
+	snprintf(p->shared->why, sizeof(p->shared->why), "%.150s", why);
+	atomic_store(&p->shared->failed, true);
+}
+
+static void leave(struct process *p)
+{
+	atomic_fetch_add(&p->shared->unsent, p->batch + p->records);
+	p->batch = p->records = 0;
+	p->loop.stop = true;
+}
+
+static void queue_line(struct process *p, const char *line, size_t len)
+{
+	struct waiting *w;
+
+	if (p->records == AB_EXPORT_QUEUE || p->bytes + len > AB_EXPORT_QUEUE_BYTES) {
+		atomic_fetch_add(&p->shared->dropped, 1);
+		return;
+	}
+	w = ab_alloc(sizeof(*w) + len);
+	w->len = len;
+	memcpy(w->line, line, len);
+	*p->last = w;
+	p->last = &w->next;
+	p->records++;
+	p->bytes += len;
+}
+
+static void take_lines(struct process *p, const char *data, size_t len)
+{
+	while (len > 0) {
+		const char *end = memchr(data, '\n', len);
+		size_t n = end ? (size_t)(end - data) : len;
+
+		if (p->skip || p->input.len + n > AB_LINE_MAX) {
+			atomic_fetch_add(&p->shared->dropped, !p->skip);
+			p->skip = true;
+			ab_buf_fini(&p->input);
+		} else {
+			ab_buf_add(&p->input, data, n);
+		}
+		if (!end)
+			return;
+		if (!p->skip && p->input.len)
+			queue_line(p, p->input.data, p->input.len);
+		p->skip = false;
+		ab_buf_fini(&p->input);
+		data = end + 1;
+		len -= n + 1;
+	}
+}
+
+static void end_input(struct process *p)
+{
+	/* It stays open: to the supervisor, its end is ours. */
+	ab_loop_remove(&p->loop, &p->in);
+	p->ended = true;
+	p->deadline = ab_now_ms() + AB_EXPORT_FLUSH_MS;
+	ab_loop_timer(&p->loop, &p->deadline_timer, AB_EXPORT_FLUSH_MS);
+	ab_loop_timer_stop(&p->loop, &p->batch_timer);
+	/* Do not wait any longer for the next try. */
+	if (p->retry_timer.slot)
+		ab_loop_timer(&p->loop, &p->retry_timer, 0);
+}
+
+static void read_input(struct ab_source *source, uint32_t events)
+{
+	struct process *p = source->owner;
+	char data[READ_ROOM];
+	ssize_t n = recv(source->fd, data, sizeof(data), 0);
+
+	(void)events;
+	if (n > 0)
+		take_lines(p, data, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		end_input(p);
+	consider_batch(p);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Take records from the queue and make a request of them. */
+static void take_batch(struct process *p)
+{
+	ab_autobuf struct ab_buf body = { 0 };
+	uint64_t now = now_ns();
+	size_t bytes = 0;
+
+	ab_otlp_open(&body, p->machine);
+	while (p->first && p->batch < AB_EXPORT_BATCH &&
+	       (!p->batch || bytes + p->first->len <= AB_EXPORT_BATCH_BYTES)) {
+		struct waiting *w = p->first;
+
+		ab_otlp_add(&body, w->line, w->len, now);
+		bytes += w->len;
+		p->bytes -= w->len;
+		p->records--;
+		p->batch++;
+		p->first = w->next;
+		free(w);
+	}
+	if (!p->first)
+		p->last = &p->first;
+	ab_otlp_close(&body);
+	ab_buf_fini(&p->request);
+	ab_buf_printf(&p->request,
+		      "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"
+		      "User-Agent: agentbox/" AB_VERSION "\r\n%sConnection: close\r\n"
+		      "Content-Length: %zu\r\n\r\n",
+		      p->target.path, p->target.authority, p->target.headers, body.len);
+	ab_buf_add(&p->request, body.data, body.len);
+}
+
+static void consider_batch(struct process *p)
+{
+	if (p->batch)
+		return;
+	if (!p->records) {
+		if (p->ended)
+			leave(p);
+		return;
+	}
+	if (p->ended || p->records >= AB_EXPORT_BATCH || p->bytes >= AB_EXPORT_BATCH_BYTES) {
+		ab_loop_timer_stop(&p->loop, &p->batch_timer);
+		take_batch(p);
+		p->tries = 0;
+		start_attempt(p);
+	} else if (!p->batch_timer.slot) {
+		ab_loop_timer(&p->loop, &p->batch_timer, AB_EXPORT_DELAY_MS);
+	}
+}
+
+static void send_waiting(struct ab_timer *timer)
+{
+	struct process *p = timer->owner;
+
+	if (p->batch || !p->records)
+		return;
+	take_batch(p);
+	p->tries = 0;
+	start_attempt(p);
+}
+
+static void close_connection(struct process *p)
+{
+	if (p->dial)
+		ab_dial_cancel(ab_take(p->dial));
+	ab_side_close(&p->side, false);
+	p->side = (struct ab_side){ .source = { .fd = -1 } };
+	p->greeted = p->asked = false;
+	ab_loop_timer_stop(&p->loop, &p->request_timer);
+}
+
+/* Between half and all of 0.5 s, 1 s, 2 s ... 30 s, so that many runs do not come back at once. */
+static uint64_t choose_delay(struct process *p)
+{
+	uint64_t ms = (uint64_t)RETRY_FIRST_MS << (p->tries < 6 ? p->tries : 6), most;
+	uint32_t random = 0;
+
+	most = p->ended ? RETRY_ENDING_MS : RETRY_MOST_MS;
+	ms = ms < most ? ms : most;
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	return ms / 2 + random % (ms / 2 + 1);
+}
+
+static void try_later(struct process *p, uint64_t wait_ms, const char *why)
+{
+	uint64_t delay = choose_delay(p);
+
+	close_connection(p);
+	note_failure(p, why);
+	p->tries++;
+	delay = wait_ms > delay ? wait_ms : delay;
+	if (p->ended && ab_now_ms() + (int64_t)delay >= p->deadline)
+		leave(p);
+	else
+		ab_loop_timer(&p->loop, &p->retry_timer, delay);
+}
+
+static void finish_batch(struct process *p, uint64_t refused, const char *why)
+{
+	refused = refused < p->batch ? refused : p->batch;
+	close_connection(p);
+	atomic_fetch_add(&p->shared->sent, p->batch - refused);
+	atomic_fetch_add(&p->shared->refused, refused);
+	if (refused)
+		note_failure(p, why);
+	p->batch = 0;
+	ab_buf_fini(&p->request);
+	consider_batch(p);
+}
+
+static void handle_reply(struct process *p, const struct ab_otlp_reply *reply)
+{
+	char why[96];
+
+	snprintf(why, sizeof(why), "the collector answered %d", reply->status);
+	switch (reply->outcome) {
+	case AB_OTLP_MORE:
+		return;
+	case AB_OTLP_TAKEN:
+		finish_batch(p, reply->rejected, "the collector rejected some of them");
+		return;
+	case AB_OTLP_AGAIN:
+		try_later(p, reply->wait_ms, why);
+		return;
+	case AB_OTLP_REFUSED:
+		finish_batch(p, p->batch, why);
+		return;
+	case AB_OTLP_NO_REPLY:
+		try_later(p, 0, "the collector closed the connection without an answer");
+		return;
+	}
+}
+
+static void read_reply(struct process *p)
+{
+	struct ab_otlp_reply reply = { .outcome = AB_OTLP_MORE };
+	enum ab_io io;
+
+	do {
+		io = ab_side_read(&p->side, AB_OTLP_REPLY_MOST);
+	} while (io == AB_IO_DONE);
+	if (io == AB_IO_FAILED && !p->side.in.len) {
+		try_later(p, 0, "the connection to the collector failed");
+		return;
+	}
+	ab_otlp_reply_read(p->side.in.len ? p->side.in.data : "", p->side.in.len,
+			   io == AB_IO_EOF || io == AB_IO_FAILED || p->side.eof, &reply);
+	handle_reply(p, &reply);
+}
+
+static void work_connection(struct process *p)
+{
+	if (p->side.tls && !p->greeted) {
+		switch (ab_tls_handshake(p->side.tls)) {
+		case AB_TLS_OK:
+			break;
+		case AB_TLS_WAIT:
+			return;
+		case AB_TLS_FAILED:
+			try_later(p, 0, ab_tls_why(p->side.tls));
+			return;
+		}
+	}
+	p->greeted = true;
+	if (!p->asked)
+		ab_buf_add(&p->side.out, p->request.data, p->request.len);
+	p->asked = true;
+	if (ab_side_flush(&p->side) == AB_IO_FAILED) {
+		try_later(p, 0, "the connection to the collector failed");
+		return;
+	}
+	read_reply(p);
+}
+
+static void connection_ready(struct ab_source *source, uint32_t events)
+{
+	struct process *p = source->owner;
+
+	p->side.readable |= events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+	p->side.writable |= events & (EPOLLOUT | EPOLLHUP | EPOLLERR);
+	p->side.hung |= events & (EPOLLHUP | EPOLLERR);
+	work_connection(p);
+}
+
+static const char *explain_dial(const struct ab_dialled *d, char why[96])
+{
+	static const char *const words[] = {
+		[AB_DIAL_NO_NAME] = "the collector's name does not exist",
+		[AB_DIAL_NO_ANSWER] = "no name server answered",
+		[AB_DIAL_TIMEOUT] = "the collector did not accept the connection in time",
+	};
+
+	if (d->result == AB_DIAL_FAILED) {
+		snprintf(why, 96, "cannot connect to the collector: %s", strerror(d->errnum));
+		return why;
+	}
+	if ((size_t)d->result < AB_COUNT(words) && words[d->result])
+		return words[d->result];
+	return "cannot connect to the collector";
+}
+
+static void take_connection(void *arg, struct ab_dialled *dialled)
+{
+	struct process *p = arg;
+	struct ab_error err;
+	char why[96];
+
+	p->dial = NULL;
+	if (dialled->result != AB_DIAL_OK) {
+		try_later(p, 0, explain_dial(dialled, why));
+		return;
+	}
+	p->side = (struct ab_side){
+		.source = { .fd = dialled->fd, .ready = connection_ready, .owner = p }
+	};
+	if (p->target.tls)
+		p->side.tls = ab_tls_connect(p->site, &p->side, &p->target.host);
+	if (ab_loop_add(&p->loop, &p->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+			&err) < 0)
+		try_later(p, 0, err.text);
+}
+
+static void start_attempt(struct process *p)
+{
+	ab_loop_timer(&p->loop, &p->request_timer, AB_EXPORT_REQUEST_MS);
+	p->dial = ab_dial_start(p->dialer, &p->target.host, p->target.port, false, take_connection,
+				p);
+}
+
+static void try_again(struct ab_timer *timer)
+{
+	start_attempt(timer->owner);
+}
+
+static void end_request(struct ab_timer *timer)
+{
+	try_later(timer->owner, 0, "the collector did not answer in time");
+}
+
+static void end_all(struct ab_timer *timer)
+{
+	struct process *p = timer->owner;
+
+	note_failure(p, "the collector did not answer in time");
+	leave(p);
+}
+
+/* The user chose the collector, wherever it is. */
+static bool allow_address(void *arg, const struct ab_host *address, uint16_t port,
+			  struct ab_verdict *ret)
+{
+	(void)arg;
+	(void)address;
+	(void)port;
+	(void)ret;
+	return true;
+}
+
+static int set_up(struct process *p, int sock, const struct ab_policy *policy,
+		  char *const *variables, struct ab_error *err)
+{
+	struct ab_tls_setup tls = { .hosts = &(struct ab_strv){ 0 } };
+	struct ab_dialer_setup dialer = { .loop = &p->loop, .check = allow_address };
+	ab_autofree char *roots = NULL;
+	struct utsname machine;
+
+	p->in = (struct ab_source){ .fd = sock, .ready = read_input, .owner = p };
+	p->side.source.fd = -1;
+	p->last = &p->first;
+	p->batch_timer = (struct ab_timer){ .fire = send_waiting, .owner = p };
+	p->retry_timer = (struct ab_timer){ .fire = try_again, .owner = p };
+	p->request_timer = (struct ab_timer){ .fire = end_request, .owner = p };
+	p->deadline_timer = (struct ab_timer){ .fire = end_all, .owner = p };
+	if (uname(&machine) == 0)
+		snprintf(p->machine, sizeof(p->machine), "%.64s", machine.nodename);
+	if (ab_loop_init(&p->loop, err) < 0 || ab_dialer_new(&dialer, &p->dialer, err) < 0)
+		return -1;
+	if (p->target.tls) {
+		if (ab_ca_store_roots(policy, variables, &roots, &tls.roots_len, err) < 0)
+			return -1;
+		tls.roots = roots;
+		if (ab_tls_site_new(&tls, &p->site, err) < 0)
+			return -1;
+	}
+	return ab_loop_add(&p->loop, &p->in, EPOLLIN, err);
+}
+
+/* Nothing of the caller stays open here: its pipes must see their end. */
+static void leave_caller(int sock)
+{
+	const int keep[] = { sock };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t all;
+
+	setsid();
+	prctl(PR_SET_NAME, "agentbox-export");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (ab_close_others(keep, 1) < 0 || chdir("/") < 0)
+		_exit(1);
+}
+
+static _Noreturn void be_exporter(struct process *p, int sock, const struct ab_policy *policy,
+				  char *const *variables)
+{
+	struct ab_error err = { 0 };
+
+	leave_caller(sock);
+	if (set_up(p, sock, policy, variables, &err) < 0 || ab_loop_run(&p->loop, &err) < 0)
+		note_failure(p, err.text);
+	_exit(0);
+}
+
+/* Its parent is gone at once, so nobody has to wait for it. */
+static int fork_exporter(struct process *p, int ends[2], const struct ab_policy *policy,
+			 char *const *variables)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -1;
+	if (pid == 0) {
+		pid = fork();
+		if (pid != 0)
+			_exit(pid < 0);
+		close(ends[0]);
+		be_exporter(p, ends[1], policy, variables);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status == 0 ? 0 : -1;
+}
+
+int ab_exporter_start(const char *audit, const struct ab_policy *policy, char *const *variables,
+		      struct ab_copy *ret_copy, struct ab_exporter **ret, struct ab_error *err)
+{
+	const char *headers = ab_environ_get(variables, "OTEL_EXPORTER_OTLP_LOGS_HEADERS");
+	struct process p = { 0 };
+	struct shared *shared;
+	int ends[2];
+
+	if (!headers)
+		headers = ab_environ_get(variables, "OTEL_EXPORTER_OTLP_HEADERS");
+	if (ab_otlp_target_parse(audit, headers, &p.target, err) < 0)
+		return -1;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "start the exporter of the record");
+		ab_otlp_target_fini(&p.target);
+		return ab_step(err, "record");
+	}
+	p.shared = shared;
+	if (fork_exporter(&p, ends, policy, variables) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "start the exporter of the record");
+		close(ends[0]);
+		close(ends[1]);
+		munmap(shared, sizeof(*shared));
+		ab_otlp_target_fini(&p.target);
+		return ab_step(err, "record");
+	}
+	close(ends[1]);
+	ab_otlp_target_fini(&p.target);
+	if (ab_copy_open_own("--audit", "otlp", ends[0], true, ret_copy, err) < 0) {
+		munmap(shared, sizeof(*shared));
+		return -1;
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	(*ret)->shared = shared;
+	return 0;
+}
+
+void ab_exporter_counts(const struct ab_exporter *exporter, const struct ab_copy *copy,
+			struct ab_export_counts *ret)
+{
+	struct shared *s = exporter->shared;
+
+	*ret = (struct ab_export_counts){ .sent = atomic_load(&s->sent),
+					  .dropped = atomic_load(&s->dropped) + copy->dropped,
+					  .refused = atomic_load(&s->refused),
+					  .unsent = atomic_load(&s->unsent) };
+	if (atomic_load(&s->failed))
+		snprintf(ret->why, sizeof(ret->why), "%.*s", (int)sizeof(s->why) - 1, s->why);
+}
+
+void ab_exporter_end(struct ab_exporter *exporter, struct ab_copy *copy,
+		     struct ab_export_counts *ret)
+{
+	int64_t until = ab_now_ms() + AB_EXPORT_FLUSH_MS + GRACE_MS;
+	struct pollfd p = { .fd = copy->fd, .events = POLLIN };
+	int64_t left;
+
+	ab_copy_flush(copy);
+	shutdown(copy->fd, SHUT_WR);
+	/* It closes its end when it leaves. */
+	while ((left = until - ab_now_ms()) > 0)
+		if (poll(&p, 1, (int)left) > 0)
+			break;
+	ab_exporter_counts(exporter, copy, ret);
+}
+
+void ab_exporter_free(struct ab_exporter *exporter)
+{
+	if (!exporter)
+		return;
+	munmap(exporter->shared, sizeof(*exporter->shared));
+	free(exporter);
+}
