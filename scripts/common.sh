@@ -47,6 +47,7 @@ test_packages="
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
 	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
+	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
 	podman/podman runc/runc kubernetes-client/kubectl python3-yaml
 "

@@ -1,0 +1,261 @@
+# once: Slurm's daemons run as the user of the test
+# unsanitized: 200 starts
+# deploy/slurm: a job array on two nodes (two slurmd on this machine), with a
+# real slurmctld. Each task has its own policy, secret and workspace.
+UNJUDGED=1
+load helpers
+
+TASKS=200
+
+# A name for this user, where only the daemons and their children see it.
+enter()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		exec "$@"
+	fi
+	exec unshare --user --map-current-user --keep-caps --mount \
+		sh -c 'mount --bind "$0/passwd" /etc/passwd &&
+			exec setpriv --ambient-caps=-all --inh-caps=-all "$@"' "$TEST_DIR/slurm" "$@"
+}
+
+# inside CMD...: a client of Slurm, in the namespaces of the daemons.
+inside()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		nsenter --target "$controller" --user --preserve-credentials --mount \
+			env -C "$PWD" "$@"
+	fi
+}
+
+# A port that is free now; ports below the ephemeral range, one range per process.
+free_ports()
+{
+	python3 -c '
+import socket
+found = []
+while len(found) < 3:
+    s = socket.socket()
+    s.bind(("127.0.0.1", 0))
+    found.append(s)
+print(*(s.getsockname()[1] for s in found))'
+}
+
+configure()
+{
+	local dir=$TEST_DIR/slurm ports
+
+	mkdir -p "$dir"/{ctl,n1,n2}
+	printf 'root:x:0:0:root:/root:/bin/sh\ntester:x:%d:%d::%s:/bin/sh\n' "$(id -u)" "$(id -g)" "$HOME" >"$dir/passwd"
+	read -ra ports < <(free_ports)
+	cat >"$dir/slurm.conf" <<-END
+	ClusterName=test
+	SlurmctldHost=$(uname -n)(127.0.0.1)
+	SlurmctldPort=${ports[0]}
+	AuthType=auth/none
+	CredType=cred/none
+	AuthInfo=cred_expire=5
+	SlurmUser=$([ "$(id -u)" -eq 0 ] && echo root || echo tester)
+	SlurmdUser=$([ "$(id -u)" -eq 0 ] && echo root || echo tester)
+	StateSaveLocation=$dir/ctl
+	SlurmdSpoolDir=$dir/%n
+	SlurmctldPidFile=$dir/ctl.pid
+	SlurmdPidFile=$dir/%n.pid
+	SlurmdParameters=config_overrides
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_CPU
+	SchedulerType=sched/builtin
+	SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_max_job_start=0
+	MpiDefault=none
+	JobAcctGatherType=jobacct_gather/none
+	AccountingStorageType=accounting_storage/none
+	JobCompType=jobcomp/none
+	SwitchType=switch/none
+	JobRequeue=1
+	ReturnToService=2
+	SlurmdTimeout=300
+	KillWait=5
+	MinJobAge=3600
+	NodeName=n1 NodeAddr=127.0.0.1 NodeHostname=$(uname -n) Port=${ports[1]} CPUs=4 RealMemory=1000
+	NodeName=n2 NodeAddr=127.0.0.1 NodeHostname=$(uname -n) Port=${ports[2]} CPUs=4 RealMemory=1000
+	PartitionName=all Nodes=n1,n2 Default=YES MaxTime=10:00 State=UP
+	END
+	export SLURM_CONF=$dir/slurm.conf
+}
+
+start_node()
+{
+	inside slurmd -D -N "$1" >"$TEST_DIR/slurm/$1.out" 2>&1 3>&- &
+}
+
+nodes_ready()
+{
+	[ "$(inside sinfo -h -t idle -o %D 2>/dev/null)" = "${1:-2}" ]
+}
+
+start_cluster()
+{
+	configure
+	(enter slurmctld -D) >"$TEST_DIR/slurm/ctl.out" 2>&1 3>&- &
+	controller=$!
+	wait_for 60 inside scontrol ping
+	start_node n1
+	start_node n2
+	wait_for 60 nodes_ready
+}
+
+# kill_all node NODE: every process of a node, with the steps and boxes on it.
+# kill_all cluster: every process of both nodes and the controller. Prints how
+# many there were.
+kill_all()
+{
+	python3 - "$TEST_DIR/slurm/slurm.conf" "$@" <<-'END'
+	import os, signal, sys, time
+
+	conf, what = sys.argv[1:3]
+
+	def read(pid, name):
+	    try:
+	        with open(f"/proc/{pid}/{name}", "rb") as f:
+	            return f.read().decode(errors="replace").split("\0")
+	    except OSError:
+	        return []
+
+	def find():
+	    pids = [int(p) for p in os.listdir("/proc") if p.isdigit()]
+	    parent = {}
+	    for pid in pids:
+	        try:
+	            with open(f"/proc/{pid}/stat") as f:
+	                parent[pid] = int(f.read().rpartition(")")[2].split()[1])
+	        except OSError:
+	            pass
+	    found = set()
+	    for pid in parent:
+	        env, words = read(pid, "environ"), read(pid, "cmdline")
+	        if f"SLURM_CONF={conf}" not in env or pid == os.getpid() or pid == os.getppid():
+	            continue
+	        if what == "cluster":
+	            if words[0].startswith("slurm") or "SLURM_JOB_ID" in "".join(env):
+	                found.add(pid)
+	        elif f"SLURMD_NODENAME={sys.argv[3]}" in env or words[:4] == ["slurmd", "-D", "-N", sys.argv[3]]:
+	            found.add(pid)
+	            if read(parent[pid], "cmdline")[0:1] and "slurmstepd" in read(parent[pid], "cmdline")[0]:
+	                found.add(parent[pid])
+	    # A supervisor hides its environment, but not its parents.
+	    grew = True
+	    while grew:
+	        more = {p for p, q in parent.items() if q in found} - found
+	        grew = bool(more)
+	        found |= more
+	    return found
+
+	def runs(pid):
+	    try:
+	        with open(f"/proc/{pid}/stat") as f:
+	            return f.read().rpartition(")")[2].split()[0] != "Z"
+	    except OSError:
+	        return False
+
+	killed = set()
+	for _ in range(200):
+	    found = {pid for pid in find() if runs(pid)}
+	    if not found:
+	        break
+	    for pid in found:
+	        try:
+	            os.kill(pid, signal.SIGKILL)
+	        except OSError:
+	            pass
+	    killed |= found
+	    time.sleep(0.05)
+	print(len(killed))
+	END
+}
+
+teardown()
+{
+	[ -z "${controller:-}" ] || kill_all cluster
+	box_teardown
+}
+
+# task N COMMAND: its folder, with a policy and a secret of its own.
+task()
+{
+	local dir=$TEST_DIR/tasks/$1
+
+	mkdir -p "$dir/work"
+	printf 'value-of-task-%03d-0123456789' "$1" >"$dir/token"
+	chmod 600 "$dir/token"
+	printf '{"filesystem":{"home":"private"},"limits":{"processes":%d},"secrets":{"TASK_TOKEN":{"from":"file","file":"%s","hosts":["task%d.test"]}}}\n' \
+		"$((100 + $1))" "$dir/token" "$1" >"$dir/policy.json"
+	echo "$2" >"$dir/command"
+}
+
+job_over()
+{
+	[ -z "$(inside squeue -h -j "$1" 2>/dev/null)" ]
+}
+
+submit()
+{
+	job=$(inside sbatch --parsable --array="$1" "$ROOT/deploy/slurm/agents.sbatch" "$TEST_DIR/tasks" "$TEST_DIR/records")
+}
+
+@test "slurm: 200 tasks in boxes on two nodes, of which one fails" {
+	need userns
+	need program:slurmctld
+	need program:slurmd
+	mkdir -p "$TEST_DIR/records"
+	export AGENTBOX_STATE_ROOT=$TEST_DIR/nodes
+	mkdir "$AGENTBOX_STATE_ROOT"
+	for i in $(seq 0 $((TASKS - 1))); do
+		task "$i" 'echo "$AGENTBOX" >mine; echo "$TASK_TOKEN" >seen; touch ../x 2>/dev/null || echo confined >fence'
+	done
+	# One that is still there when its node fails.
+	task 7 'if [ ! -e tried ]; then touch tried; exec sleep 300; fi; echo again >seen; echo >mine; echo confined >fence'
+	start_cluster
+	submit "0-$((TASKS - 1))"
+	wait_for 240 [ -e "$TEST_DIR/tasks/7/work/tried" ]
+	node=$(inside squeue -h -r -j "${job}_7" -o %N)
+	[ -n "$node" ]
+
+	# The machine stops: its daemon, its steps and all boxes in one moment.
+	[ "$(kill_all node "$node")" -ge 5 ]
+	inside scontrol update nodename="$node" state=down reason=failed
+	wait_for 240 job_over "$job"
+
+	# All of them ran, each with what was its own.
+	for i in $(seq 0 $((TASKS - 1))); do
+		[ "$(cat "$TEST_DIR/tasks/$i/work/fence")" = confined ]
+		! grep -q "value-of-task" -r "$TEST_DIR/tasks/$i/work"
+	done
+	[ "$(cat "$TEST_DIR/tasks/7/work/seen")" = again ]
+	[ "$(cat "$TEST_DIR"/tasks/*/work/seen | sort -u | wc -l)" -eq "$TASKS" ]
+	[ ! -e "$TEST_DIR/tasks/3/x" ]
+
+	# The failed node comes back, and its next task cleans up there.
+	task 200 'echo hello'
+	inside scontrol update nodename="$node" state=resume
+	start_node "$node"
+	wait_for 60 nodes_ready 2
+	job=$(inside sbatch --parsable --array=200 -w "$node" "$ROOT/deploy/slurm/agents.sbatch" "$TEST_DIR/tasks" "$TEST_DIR/records")
+	wait_for 60 job_over "$job"
+	[ "$(cat "$TEST_DIR/tasks/200/out")" = hello ]
+
+	# One folder of records, which answers for both nodes.
+	cat "$TEST_DIR"/records/n?.pub >"$TEST_DIR/keys.pem"
+	run "$AGENTBOX" log --verify --dir "$TEST_DIR/records" --key "$TEST_DIR/keys.pem" --json
+	[ "$(jq -r 'select(.state == "whole") | .path' <<<"$output" | cut -d. -f1 | sort -u | wc -l)" -eq $((TASKS + 1)) ]
+	[ "$(jq -r 'select(.path == "7.0.jsonl") | .state' <<<"$output")" = unended ]
+	[ "$(jq -r 'select(.path == "7.1.jsonl") | .state' <<<"$output")" = whole ]
+	# The node wrote the missing end into its own record.
+	run "$AGENTBOX" log --verify --dir "$AGENTBOX_STATE_ROOT" --key "$TEST_DIR/keys.pem"
+	[ "$status" -eq 0 ]
+
+	# Nothing is left behind: no live run, no process of a box.
+	[ -z "$(find "$AGENTBOX_STATE_ROOT"/*/live -mindepth 1)" ]
+}
