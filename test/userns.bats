@@ -132,6 +132,7 @@ t = threading.Thread(target=subprocess.run, args=(["true"],)); t.start(); t.join
 	leave-network: ENETUNREACH
 	raise-limit: EPERM
 	fork-on: EAGAIN
+	many-networks: ENOSPC
 	END
 	absent .envrc "$HOME/outside/made"
 	[ -e plain ] && [ -e other ] && [ -e third ]

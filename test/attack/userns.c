@@ -213,6 +213,17 @@ static int fork_on(char **a)
 	return r;
 }
 
+/* Network namespaces that a descriptor keeps: each takes a lot of the kernel's memory. */
+static int many_networks(char **a)
+{
+	int r = enter_with(0);
+
+	(void)a;
+	for (int i = 0; i < 300 && r == 0; i++)
+		r = unshare(CLONE_NEWNET) < 0 || open("/proc/self/ns/net", O_RDONLY) < 0 ? -1 : 0;
+	return r;
+}
+
 static const struct attempt attempts[] = {
 	{ "enter", enter },
 	{ "umount-mask", umount_mask },
@@ -254,5 +265,6 @@ static const struct attempt attempts[] = {
 	{ "leave-network", leave_network },
 	{ "raise-limit", raise_limit },
 	{ "fork-on", fork_on },
+	{ "many-networks", many_networks },
 };
 ATTACK_MAIN(attempts)

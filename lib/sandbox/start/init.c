@@ -122,17 +122,25 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, errnum, "forbid further user namespaces");
 }
 
-/* The limit stays: each one takes memory of the kernel. */
+/* Each one takes memory of the kernel, which no limit of the box counts. */
 static int permit_user_namespaces(const struct init *in, struct ab_error *err)
 {
-	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+	static const char *const kinds[] = {
+		"/proc/sys/user/max_user_namespaces",
+		"/proc/sys/user/max_pid_namespaces",
+		"/proc/sys/user/max_net_namespaces",
+	};
 
-	if (fd >= 0 && ab_write_all(fd, "256", 3) == 0)
-		return 0;
-	/* Where the limit cannot be written, it is not 0 either. */
-	if (!ab_box_engines[in->engine].seals_user_ns && is_refusal(errno))
-		return 0;
-	return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
+	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
+		ab_autoclose int fd = open(kinds[i], O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0 && ab_write_all(fd, "256", 3) == 0)
+			continue;
+		/* Where a limit cannot be written, it is not 0 either. */
+		if (ab_box_engines[in->engine].seals_user_ns || !is_refusal(errno))
+			return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
+	}
+	return 0;
 }
 
 static int begin_network(struct init *in, struct ab_error *err)
