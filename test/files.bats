@@ -191,6 +191,19 @@ system" ]
 	[ "$(cat hidden/sub/x one)" = $'secret\nsecret' ]
 }
 
+@test "a login in the settings of a package manager stays outside, unless the file is opened" {
+	mkdir -p ~/.config/pip
+	printf '[global]\nindex-url = https://me:hunter2@pip.test/simple\ntimeout = 7\n' >~/.config/pip/pip.conf
+	printf ':sources:\n- https://hunter2@gems.test/\n' >~/.gemrc
+	echo 'cat ~/.config/pip/pip.conf ~/.gemrc' >show.sh
+	agentbox run -- sh show.sh
+	[ "$status" -eq 0 ]
+	[ "$output" = $'[global]\nindex-url = https://pip.test/simple\ntimeout = 7\n:sources:\n- https://gems.test/' ]
+	grep hunter2 ~/.config/pip/pip.conf ~/.gemrc
+	agentbox run --yes --read ~/.config/pip -- sh show.sh
+	[[ "$output" == *"me:hunter2@pip.test"*"https://gems.test"* ]]
+}
+
 @test "read shows one hidden file for one run, and nothing of agentbox's own" {
 	mkdir -p ~/.aws
 	echo token >~/.npmrc

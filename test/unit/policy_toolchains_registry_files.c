@@ -162,8 +162,34 @@ static bool has_secret(const char *text)
 	return false;
 }
 
+static void check_logins(void)
+{
+	static const struct {
+		const char *text, *clean; /* NULL: no login */
+	} texts[] = {
+		{ "index-url = https://me:hunter2@a.test/simple\nx = 1\n",
+		  "index-url = https://a.test/simple\nx = 1\n" },
+		{ "- HTTP://hunter2@a.test\n- https://b.test/\n",
+		  "- HTTP://a.test\n- https://b.test/\n" },
+		{ "<add value='https://u:p@hunter2@a.test'/>", "<add value='https://a.test'/>" },
+		{ "ssh://git@a.test/x https://b.test/x@y", NULL },
+		{ "https://${USER}:${PASSWORD}@a.test/", NULL },
+		{ "https://", NULL },
+		{ "://me:x@a.test", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(texts); i++) {
+		ab_autofree char *clean = ab_registry_without_logins(texts[i].text);
+
+		is_str(clean ? clean : "-", texts[i].clean ? texts[i].clean : "-",
+		       "without logins");
+	}
+}
+
 int main(void)
 {
+	check_logins();
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		ab_autoregistry struct ab_registry r = { 0 };
 		size_t leaks = 0, len = strlen(cases[i].text);

@@ -12,6 +12,7 @@
 #include "policy/toolchains/registry_files.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
+#include "policy/values/secret_text.h"
 
 enum { FILE_MAX = 256 * 1024, HOSTS_MAX = 64 };
 
@@ -199,6 +200,13 @@ void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret
 		}
 }
 
+/* Takes both. */
+static void add_view(struct ab_registry_views *views, char *path, char *text)
+{
+	views->v = ab_realloc(views->v, (views->len + 1) * sizeof(views->v[0]));
+	views->v[views->len++] = (struct ab_registry_view){ .path = path, .text = text };
+}
+
 void ab_registries_views(const char *group, const char *home, char *const *env,
 			 struct ab_registry_views *ret)
 {
@@ -212,12 +220,48 @@ void ab_registries_views(const char *group, const char *home, char *const *env,
 		if (t->files[i].place == IN_SYSTEM || !path ||
 		    !read_registry(path, t->files[i].read, &r) || !r.shown.len)
 			continue;
-		ret->v = ab_realloc(ret->v, (ret->len + 1) * sizeof(ret->v[0]));
-		ret->v[ret->len++] = (struct ab_registry_view){
-			.path = ab_take(path),
-			.text = ab_buf_take(&r.shown),
-		};
+		add_view(ret, ab_take(path), ab_buf_take(&r.shown));
 	}
+}
+
+/* Free it. NULL: the file is not there, or has no login. */
+static char *read_without_logins(const char *path, ab_registry_fn *read)
+{
+	const char *fault;
+	ab_autoclose int fd = open_registry(path, &fault);
+	char *data, *clean;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, FILE_MAX, &data, &len) < 0)
+		return NULL;
+	clean = ab_registry_without_logins(data);
+	if (ab_secret_text(clean ? clean : data)) {
+		ab_autoregistry struct ab_registry r = { 0 };
+
+		read(data, &r);
+		if (clean)
+			explicit_bzero(clean, strlen(clean));
+		free(clean);
+		clean = r.shown.len ? ab_buf_take(&r.shown) : ab_strdup("");
+	}
+	explicit_bzero(data, len);
+	free(data);
+	return clean;
+}
+
+void ab_registries_logins(const char *home, char *const *env, struct ab_registry_views *ret)
+{
+	const struct source s = { home, env };
+
+	for (size_t i = 0; i < AB_COUNT(tools); i++)
+		for (size_t k = 0; tools[i].files[k].name; k++) {
+			const struct registry_file *f = &tools[i].files[k];
+			ab_autofree char *path = f->place == IN_SYSTEM ? NULL : make_path(&s, f);
+			char *clean = path ? read_without_logins(path, f->read) : NULL;
+
+			if (clean)
+				add_view(ret, ab_take(path), clean);
+		}
 }
 
 void ab_registry_views_fini(struct ab_registry_views *views)

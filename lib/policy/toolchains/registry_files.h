@@ -42,5 +42,8 @@ ab_registry_fn ab_registry_variable; /* URLs in the value of a variable */
  * ("${TOKEN}"), or a part of it looks like a credential. Free it.
  */
 char *ab_registry_url(const char *s, size_t len);
+/* The text without the user and the password, or the token, in each web address; NULL: there is none.
+ * Free it. */
+char *ab_registry_without_logins(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 #include "policy/toolchains/registry_text.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/data/mem.h"
 #include "base/text/ascii.h"
@@ -98,6 +99,44 @@ char *ab_registry_url(const char *s, size_t len)
 		return NULL;
 	url = ab_printf("%.*s://%.*s%.*s", (int)scheme, s, (int)(path - host), host, (int)n, path);
 	return ab_secret_text(url) ? NULL : ab_take(url);
+}
+
+/* The length of "user:password@" or "token@" here; 0: there is none. A variable is not a login. */
+static size_t measure_login(const char *s)
+{
+	size_t n = strcspn(s, "/?#\"'<> \t\r\n");
+	const char *at = memrchr(s, '@', n);
+
+	return at && !memchr(s, '$', (size_t)(at - s)) ? (size_t)(at + 1 - s) : 0;
+}
+
+static bool is_web(const char *text, const char *mark)
+{
+	size_t n = (size_t)(mark - text);
+
+	return (n >= 4 && strncasecmp(mark - 4, "http", 4) == 0) ||
+	       (n >= 5 && strncasecmp(mark - 5, "https", 5) == 0);
+}
+
+char *ab_registry_without_logins(const char *text)
+{
+	struct ab_buf out = { .wipe = true };
+	const char *p = text, *mark;
+	bool any = false;
+	char *ret;
+
+	while ((mark = strstr(p, "://"))) {
+		/* ssh://git@host has no login. */
+		size_t login = is_web(text, mark) ? measure_login(mark + 3) : 0;
+
+		any |= login > 0;
+		ab_buf_add(&out, p, (size_t)(mark + 3 - p));
+		p = mark + 3 + login;
+	}
+	ab_buf_puts(&out, p);
+	ret = any ? ab_strdup(out.data) : NULL;
+	ab_buf_fini(&out);
+	return ret;
 }
 
 const char *ab_registry_trim(const char *s, size_t *len)

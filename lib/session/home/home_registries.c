@@ -6,6 +6,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
 #include "sandbox/plan/plan.h"
@@ -46,6 +47,46 @@ static void show_file(struct ab_spec *spec, struct ab_registry_view *view,
 	f->over_mask = true;
 }
 
+static bool is_visible(const struct ab_spec *spec, const char *path)
+{
+	const struct ab_mount *m = ab_plan_find(&spec->plan, path);
+
+	return m ? m->op != AB_MOUNT_MASK && m->op != AB_MOUNT_PRIVATE : !spec->hidden_root;
+}
+
+/* Does an exception in filesystem.denyRead (--read) name it, or a folder above it? */
+static bool is_opened(const struct ab_policy *policy, const char *path)
+{
+	for (size_t i = 0; i < policy->fs.deny_read.len; i++) {
+		const char *entry = policy->fs.deny_read.v[i];
+		ab_autofree char *named =
+			entry[0] == '!' ? ab_path_resolve(entry + 1, "/", policy->home) : NULL;
+
+		if (named && ab_path_within(path, named))
+			return true;
+	}
+	return false;
+}
+
+/* Files that the box sees, and that have a login: show them without it. */
+static void hide_logins(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
+{
+	struct ab_registry_views views = { 0 };
+
+	ab_registries_logins(policy->home, env, &views);
+	for (size_t i = 0; i < views.len; i++) {
+		struct ab_registry_view *view = &views.v[i];
+		ab_autofree char *real = realpath(view->path, NULL);
+		size_t len = strlen(view->text);
+
+		if (!real || !is_visible(spec, real) || has_file(spec, real) ||
+		    is_opened(policy, view->path) || is_opened(policy, real))
+			continue;
+		ab_spec_add_file(spec, ab_take(real), ab_take(view->text), len)->over_mask = true;
+	}
+	ab_registry_views_fini(&views);
+}
+
 void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
 {
 	struct ab_registry_views views = { 0 };
@@ -61,4 +102,5 @@ void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, s
 			show_file(spec, &views.v[i], closed, n);
 	ab_guards_free(closed, n);
 	ab_registry_views_fini(&views);
+	hide_logins(policy, env, spec);
 }

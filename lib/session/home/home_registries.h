@@ -4,7 +4,8 @@
  * The user's registry settings in the box. Where the policy allows a host group such as
  * @npm and the box cannot see the file in which its tool finds the registry (~/.npmrc is
  * denied, because it may have tokens; a private home has nothing), the box gets that file with
- * the registry settings only.
+ * the registry settings only. A file that it can see (pip.conf) has no logins in it, whatever the
+ * policy allows: package services tell their users to write them there.
  */
 struct ab_policy;
 struct ab_spec;
