@@ -105,7 +105,7 @@ static void check_status(void)
 	};
 	pid_t inner = 0, parent = 0;
 
-	ok(ab_socket_owner_parse_status(good, strlen(good), &inner, &parent) && inner == 3 &&
+	ok(ab_socket_owner_parse_status(good, strlen(good), &inner, &parent) && inner == 12 &&
 		   parent == 41,
 	   "the box's own number, and the parent");
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)

@@ -46,7 +46,7 @@ bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket
 bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket,
 			    const struct ab_peer *peer);
 
-/* /proc/PID/status: the pid in the innermost namespace, and the parent as the
+/* /proc/PID/status: the pid in the namespace of the box, and the parent as the
  * reader of the file sees it. */
 bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner,
 				  pid_t *ret_parent);

@@ -127,8 +127,8 @@ bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket, const s
 	       socket->v6 == want.v6 && memcmp(socket->addr, want.addr, sizeof(want.addr)) == 0;
 }
 
-/* The last number after "key:" at the start of a line. */
-static bool read_last_number(const char *text, size_t len, const char *key, pid_t *ret)
+/* The number `which` after "key:" at the start of a line, or the last one if it has fewer. */
+static bool read_number_of(const char *text, size_t len, const char *key, size_t which, pid_t *ret)
 {
 	size_t n = strlen(key);
 	const char *end = text + len;
@@ -143,11 +143,13 @@ static bool read_last_number(const char *text, size_t len, const char *key, pid_
 		if ((size_t)(c.end - c.at) < n || memcmp(c.at, key, n) != 0)
 			continue;
 		c.at += n;
-		for (skip_blanks(&c); c.at < c.end; skip_blanks(&c)) {
+		skip_blanks(&c);
+		for (size_t i = 0; i <= which && c.at < c.end; i++) {
 			if (!parse_number(&c, 10, 9, &value, NULL))
 				return false;
 			*ret = (pid_t)value;
 			found = true;
+			skip_blanks(&c);
 		}
 		return found;
 	}
@@ -156,10 +158,12 @@ static bool read_last_number(const char *text, size_t len, const char *key, pid_
 
 bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent)
 {
+	/* NSpid has a number for each namespace: ours, the box's, and those that were made in it. */
+	enum { IN_OURS, IN_BOX };
 	pid_t inner, parent;
 
-	if (!read_last_number(text, len, "NSpid:", &inner) ||
-	    !read_last_number(text, len, "PPid:", &parent))
+	if (!read_number_of(text, len, "NSpid:", IN_BOX, &inner) ||
+	    !read_number_of(text, len, "PPid:", IN_OURS, &parent))
 		return false;
 	*ret_inner = inner;
 	*ret_parent = parent;
