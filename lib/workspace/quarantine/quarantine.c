@@ -274,7 +274,8 @@ unsigned ab_quarantine_last_number(int dir)
 	return last;
 }
 
-static int move_numbered(struct ab_quarantine *q, int fd, const char *name,
+/* `name`: the one that the quarantine shows; `from`: the one that it has. */
+static int move_numbered(struct ab_quarantine *q, int fd, const char *name, const char *from,
 			 char as[AB_QUARANTINE_NAME], bool quick)
 {
 	mode_t mode;
@@ -285,10 +286,10 @@ static int move_numbered(struct ab_quarantine *q, int fd, const char *name,
 	q->numbered = true;
 	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
 		ab_quarantine_make_name(++q->next, name, as);
-		rc = ab_move(fd, name, q->dir, as, q->inside, quick);
+		rc = ab_move(fd, from, q->dir, as, q->inside, quick);
 	}
 	if ((rc == EACCES || rc == EPERM) && unlock_parent(fd, &mode)) {
-		rc = ab_move(fd, name, q->dir, as, q->inside, quick);
+		rc = ab_move(fd, from, q->dir, as, q->inside, quick);
 		lock_parent(fd, mode);
 	}
 	return rc;
@@ -325,8 +326,9 @@ static char *park_object(struct ab_quarantine *q, int fd, const char *name, size
 	return ab_strdup(as);
 }
 
+/* `from`: the name that it has now. */
 static bool take_object(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			const char *keys, enum reason reason)
+			const char *from, const char *keys, enum reason reason)
 {
 	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
 	char as[AB_QUARANTINE_NAME], *entry;
@@ -336,17 +338,17 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 	bool moved;
 	int rc;
 
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (fstatat(fd, from, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT || (errno == EACCES && is_foreign(fd)))
 			return errno == ENOENT;
 		st.st_mode = 0;
 	}
-	rc = move_numbered(q, fd, name, as, q->live);
+	rc = move_numbered(q, fd, name, from, as, q->live);
 	if (rc == ENOENT)
 		return true;
 	/* Not moved, or copied and not removed completely. */
 	if (rc != 0) {
-		parked = park_object(q, fd, name, q->report.nmoved);
+		parked = park_object(q, fd, from, q->report.nmoved);
 		if (parked && rc == ENOTEMPTY)
 			q->parked[q->nparked - 1].moved = SIZE_MAX;
 	}
@@ -381,18 +383,24 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 
 void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
 {
-	take_object(q, fd, path, name, NULL, NAME);
+	take_object(q, fd, path, name, name, NULL, NAME);
 }
 
 bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			     const char *keys)
 {
-	return take_object(q, fd, path, name, keys, PART);
+	return take_object(q, fd, path, name, name, keys, PART);
+}
+
+void ab_quarantine_take_aside(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			      const char *aside, const char *keys)
+{
+	take_object(q, fd, path, name, aside, keys, PART);
 }
 
 void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name)
 {
-	take_object(q, fd, path, name, NULL, SHARED);
+	take_object(q, fd, path, name, name, NULL, SHARED);
 }
 
 /* The box is gone: there is time to copy now. What is still too large stays where it
@@ -404,7 +412,7 @@ static void move_parked(struct ab_quarantine *q)
 		struct ab_moved *m =
 			p->moved < q->report.nmoved ? &q->report.moved[p->moved] : NULL;
 		char as[AB_QUARANTINE_NAME];
-		int rc = move_numbered(q, p->fd, p->name, as, false);
+		int rc = move_numbered(q, p->fd, p->name, p->name, as, false);
 
 		if (rc == 0 && m) {
 			describe_moved(q, as, m);

@@ -91,6 +91,9 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const
  * was wrong with it, or NULL. True: it is not there any more. */
 bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
 			     const char *keys);
+/* The same for a part that was replaced; it has the name `aside` in that folder now. */
+void ab_quarantine_take_aside(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			      const char *aside, const char *keys);
 /* The same for what is neither a file nor a folder, in a shared folder (shared.h). */
 void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name);
 /* Report this at once. */
@@ -114,6 +117,10 @@ void ab_quarantine_watch_held(struct ab_quarantine *q, struct ab_held_folder *he
 void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo);
 /* Files that are written and closed in this folder, too. */
 void ab_quarantine_watch_writes(struct ab_quarantine *q, const struct ab_held_folder *held);
+
+/* repo_config.c: replace a configuration file of a git directory that the run created by one
+ * without the settings that run programs. */
+void ab_repo_config_clean(struct ab_quarantine *q, int gitdir, const char *path, const char *file);
 
 /* repos.c: git directories that the run creates. */
 

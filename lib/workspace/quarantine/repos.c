@@ -33,7 +33,6 @@
 #include "base/system/folder.h"
 #include "base/system/path.h"
 #include "workspace/git/gitconfig.h"
-#include "workspace/git/gitconfig_clean.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/quarantine/shared.h"
@@ -50,37 +49,6 @@
 #define UNREAD_MS 3000
 
 /* ------------------------------------------------------- one git directory */
-
-static void write_anew(int gitdir, const char *file, const struct ab_buf *text)
-{
-	/* If it exists again, it is examined again. */
-	ab_autoclose int fd =
-		openat(gitdir, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-	if (fd >= 0)
-		(void)ab_write_all(fd, text->data, text->len);
-}
-
-static void clean_config(struct ab_quarantine *q, int gitdir, const char *path, const char *file)
-{
-	ab_autobuf struct ab_buf text = { 0 }, keys = { 0 };
-	ab_autofree char *data = NULL;
-	struct stat st;
-	size_t len;
-
-	if (fstatat(gitdir, file, &st, AT_SYMLINK_NOFOLLOW) < 0 || !ab_quarantine_is_new(q, &st))
-		return;
-	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0) {
-		if (errno == ENOENT)
-			return;
-		ab_buf_puts(&text, "");
-		ab_buf_puts(&keys, "it cannot be read");
-	} else if (!ab_gitconfig_clean(data, len, &text, &keys)) {
-		return;
-	}
-	if (ab_quarantine_take_part(q, gitdir, path, file, keys.data))
-		write_anew(gitdir, file, &text);
-}
 
 /* A git directory that is older than the run may have hooks that are. */
 static bool is_older(const struct ab_quarantine *q, int gitdir)
@@ -147,8 +115,8 @@ static void take_commondir(struct ab_quarantine *q, int gitdir, const char *path
 
 void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path)
 {
-	clean_config(q, gitdir, path, "config");
-	clean_config(q, gitdir, path, "config.worktree");
+	ab_repo_config_clean(q, gitdir, path, "config");
+	ab_repo_config_clean(q, gitdir, path, "config.worktree");
 	take_commondir(q, gitdir, path);
 	take_hooks(q, gitdir, path);
 }
