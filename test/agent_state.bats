@@ -470,6 +470,7 @@ spoof()
 		"$AGENTBOX" '{"https://evil.example":{"type":"wellknown","key":"PATH","token":"x"}}' 3>&-
 	echo "$output"
 	[[ "$output" == *"has no credential that may leave it"* ]]
+	[[ "$output" == *"the home folder cannot be one layer, because something is mounted below it"* ]]
 	[ ! -e "$HOME/.local/share/opencode/auth.json" ]
 }
 

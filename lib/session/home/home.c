@@ -381,8 +381,9 @@ static void list_instead(const struct ab_spec *spec, const struct ab_holds *hold
 	}
 }
 
-void ab_home_report(const char *home, const struct ab_spec *spec, const struct ab_holds *holds,
-		    struct ab_strv *ret_details, struct ab_strv *ret_warnings)
+void ab_home_report(const struct ab_policy *policy, const char *home, const struct ab_spec *spec,
+		    const struct ab_holds *holds, struct ab_strv *ret_details,
+		    struct ab_strv *ret_warnings)
 {
 	ab_autobuf struct ab_buf folders = { 0 }, variables = { 0 };
 	int i = home ? find_layer(spec, home) : -1;
@@ -404,6 +405,14 @@ void ab_home_report(const char *home, const struct ab_spec *spec, const struct a
 		return;
 	list_instead(spec, holds, true, &folders);
 	list_instead(spec, holds, false, &variables);
+	/* An agent expects that its files are there the next time. */
+	if (policy->fs.home == AB_HOME_KEPT)
+		ab_strv_add(
+			ret_warnings,
+			"the home folder cannot be one layer, because something is mounted below "
+			"it or its file system cannot be below an overlay: the agent can write only "
+			"to folders of its own that exist already, and forgets what it wrote when "
+			"the run ends (-v lists them)");
 	ab_strv_addf(
 		ret_details,
 		"the home folder cannot be layered as a whole (%s): something is mounted below "

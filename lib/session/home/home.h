@@ -40,7 +40,8 @@ void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 const char *ab_home_describe(const struct ab_policy *policy, const char *home,
 			     const struct ab_spec *spec, const struct ab_holds *holds);
 /* Sentences about what init could not do. */
-void ab_home_report(const char *home, const struct ab_spec *spec, const struct ab_holds *holds,
-		    struct ab_strv *ret_details, struct ab_strv *ret_warnings);
+void ab_home_report(const struct ab_policy *policy, const char *home, const struct ab_spec *spec,
+		    const struct ab_holds *holds, struct ab_strv *ret_details,
+		    struct ab_strv *ret_warnings);
 
 #endif

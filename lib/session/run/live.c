@@ -155,7 +155,7 @@ static void say_home(const struct run *r, const struct ab_holds *holds)
 	const struct ab_prepared *p = r->prepared;
 	ab_autostrv struct ab_strv details = { 0 }, warnings = { 0 };
 
-	ab_home_report(p->host.home, &p->spec, holds, &details, &warnings);
+	ab_home_report(p->policy, p->host.home, &p->spec, holds, &details, &warnings);
 	ab_run_say_all(r, AB_SAY_WARNING, &warnings);
 	ab_run_say_all(r, AB_SAY_DETAIL, &details);
 }
