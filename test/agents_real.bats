@@ -9,6 +9,13 @@ load internet
 
 KEY=sk-ant-api03-0123456789abcdefghijklmnop
 
+# The services that agents use without being told otherwise answer as models, too.
+setup_file()
+{
+	export AB_MODEL_HOSTS="api.openai.com api.anthropic.com generativelanguage.googleapis.com"
+	internet_start
+}
+
 # have NAME...: these agents can be started by their names. Skips the test, whatever
 # AB_NO_SKIP says, if the registry cannot be reached; nothing else is an excuse.
 have()
@@ -204,18 +211,19 @@ live()
 	[ -e ran ]
 }
 
-# interactive: start Claude Code in the box on the terminal.
+# interactive: start Claude Code in the box on the terminal, where agentbox could ask.
 interactive()
 {
 	local -a WAY
 
 	find_way
-	tty_start "${WAY[@]}" "$AGENTBOX" run --profile claude --allow models.test --unknown deny -- claude
+	tty_start "${WAY[@]}" "$AGENTBOX" run --profile claude --allow models.test -- claude
 	tty_resize 100 40
 }
 
 @test "claude: the terminal remembers the first dialogue, the key and the trusted folder" {
 	have claude
+	unset DISABLE_AUTOUPDATER CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC
 	export ANTHROPIC_API_KEY=$KEY
 	interactive
 	tty_wait 'Dark mode'
@@ -254,6 +262,8 @@ interactive()
 	tty_end
 	[ "$status" -eq 0 ]
 	[ ! -e "$HOME/.claude.json" ]
+	# Updates, telemetry and marketplaces asked for no approval.
+	cat "$AGENTBOX_STATE"/runs/*/audit*.jsonl | jq -es 'length > 0 and all(.kind != "question")' >/dev/null
 }
 
 @test "claude, codex: a login that is renewed in the box comes back to the host" {
@@ -398,9 +408,88 @@ outside()
 	boxed claude 'RUN(echo it-ran)'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *it-ran* ]]
-	# Without the profile's words it is what this is about.
+	# Without the profile's words it is what this is about. Claude Code runs commands without its sandbox
+	# if that does not start, unless it is told not to.
 	export ANTHROPIC_API_KEY=$KEY
 	agentbox run --profile claude --allow models.test --unknown deny -- \
-		claude --settings '{"sandbox":{"enabled":true}}' -p 'RUN(echo it-ran)' --dangerously-skip-permissions
+		claude --settings '{"sandbox":{"enabled":true,"failIfUnavailable":true}}' -p 'RUN(echo it-ran)' --dangerously-skip-permissions
 	[[ "$output" != *"tool: it-ran"* ]]
+}
+
+# settings JSON: the user's settings; the supervisor trusts the certificates of this internet.
+settings()
+{
+	mkdir -p "$HOME/.config/agentbox"
+	jq --arg ca "$NET/ca.pem" '.network.roots = [$ca]' <<<"$1" >"$HOME/.config/agentbox/config.json"
+}
+
+# origin_saw TEXT: a request to the services had this.
+origin_saw()
+{
+	since_mark origin | jq -r '.head? // empty' | grep -qF -e "$1"
+}
+
+@test "codex, copilot: their own variables are secrets, and the key is sent" {
+	local real=sk-proj-0123456789abcdefghijklmnopqrstuvwxyz first
+	local -a WORDS
+
+	have codex copilot
+	settings '{}'
+	unset OPENAI_API_KEY OPENAI_BASE_URL COPILOT_PROVIDER_API_KEY
+	export CODEX_API_KEY=$real COPILOT_GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
+	agentbox run --profile codex --secret CODEX_API_KEY -- sh -c 'echo "$CODEX_API_KEY"'
+	[[ "$output" == sk-* && "$output" != *"$real"* ]]
+	first=$output
+	# The same in every run, so that an agent may store it.
+	agentbox run --profile codex --secret CODEX_API_KEY -- sh -c 'echo "$CODEX_API_KEY"'
+	[ "$output" = "$first" ]
+	agentbox run --profile copilot --secret COPILOT_GITHUB_TOKEN -- sh -c 'echo "$COPILOT_GITHUB_TOKEN"'
+	[[ "$output" == gh* && "$output" != *"$COPILOT_GITHUB_TOKEN"* ]]
+	unset COPILOT_GITHUB_TOKEN
+
+	agentbox run --profile codex --secret CODEX_API_KEY --unknown deny -- \
+		codex exec -m m --skip-git-repo-check hello
+	[ "$status" -eq 0 ]
+	[[ "$output" == *pong* ]]
+	origin_saw "Bearer $real"
+	! origin_saw "$first" || false
+
+	internet_mark
+	export COPILOT_PROVIDER_API_KEY=$real COPILOT_PROVIDER_BASE_URL=https://models.test/v1
+	agentbox run --profile copilot --secret COPILOT_PROVIDER_API_KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"name the host of COPILOT_PROVIDER_BASE_URL"* ]]
+	words copilot hello
+	agentbox run --profile copilot --secret COPILOT_PROVIDER_API_KEY@models.test --unknown deny -- "${WORDS[@]}"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *pong* ]]
+	origin_saw "Bearer $real"
+
+	# The variable that `codex exec` does not read, and the dialogue does.
+	export OPENAI_API_KEY=$real
+	agentbox run --profile codex --secret OPENAI_API_KEY -- codex exec --version
+	[[ "$output" == *"does not read OPENAI_API_KEY; use --secret CODEX_API_KEY"* ]]
+	agentbox run --profile codex --secret OPENAI_API_KEY -- codex --version
+	[[ "$output" != *"does not read"* ]]
+}
+
+@test "claude, opencode, gemini: the gateway, with and without /v1 in the URL" {
+	local name key
+	local -a WORDS
+
+	have claude opencode gemini
+	settings '{ "secrets": { "ANTHROPIC_API_KEY": { "via": "gateway" }, "GEMINI_API_KEY": { "via": "gateway" } } }'
+	export GEMINI_API_KEY=AIzaSy0123456789abcdefghijklmnopqrstuvw
+	for name in claude opencode gemini; do
+		words $name hello
+		unset ANTHROPIC_BASE_URL GOOGLE_GEMINI_BASE_URL
+		export ANTHROPIC_API_KEY=$KEY
+		key=$KEY
+		[ $name != gemini ] || key=$GEMINI_API_KEY
+		internet_mark
+		agentbox run --profile $name --unknown deny -- "${WORDS[@]}"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *pong* ]]
+		origin_saw "$key"
+	done
 }

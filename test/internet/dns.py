@@ -2,6 +2,7 @@
 one line each: name, type, transport."""
 import asyncio
 import ipaddress
+import os
 import struct
 
 WEB4, WEB6 = "203.0.113.10", "2001:db8::10"
@@ -69,6 +70,9 @@ ZONE.update((name, [KEYS]) for name in """
     other-keys.test""".split())
 # Stand-ins for what agents talk to.
 ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
+# In the tests of agents also services that otherwise only want a key.
+ZONE.update((name, [MODELS]) for name in
+            os.environ.get("AB_MODEL_HOSTS", "").split())
 ZONE.update((name, [REGISTRIES]) for name in """
     registry.npmjs.org pypi.org files.pythonhosted.org index.crates.io
     static.crates.io proxy.golang.org repo.maven.apache.org mirror.test""".split())

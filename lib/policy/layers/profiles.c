@@ -501,7 +501,8 @@ const struct ab_profile ab_profiles[] = {
 	  PRESETS(codex_presets), .agent = true,
 	  .words = { "-c", "sandbox_mode=danger-full-access" },
 	  .unless = { "-s", "--sandbox", "sandbox_mode",
-		      "--dangerously-bypass-approvals-and-sandbox", "--yolo" } },
+		      "--dangerously-bypass-approvals-and-sandbox", "--yolo" },
+	  .key = { { "exec", "e" }, "OPENAI_API_KEY", "CODEX_API_KEY" } },
 	{ "gemini", "default", "Gemini CLI: a home layer of its own, its logins and its service.",
 	  PRESETS(gemini_presets), .agent = true },
 	{ "opencode", "default",
@@ -554,4 +555,21 @@ size_t ab_profile_words(const struct ab_profile *profile, const char *const *arg
 	while (n < AB_COUNT(profile->words) && profile->words[n])
 		n++;
 	return n;
+}
+
+const char *ab_profile_key(const struct ab_profile *profile, const char *const *argv, size_t argc,
+			   const char *name)
+{
+	bool found = false;
+
+	if (!profile->key.ignored || strcmp(profile->key.ignored, name) != 0)
+		return NULL;
+	for (size_t i = 1; i < argc; i++) {
+		/* A model provider of the user's own may name it. */
+		if (strstr(argv[i], name))
+			return NULL;
+		for (size_t k = 0; k < AB_COUNT(profile->key.commands); k++)
+			found |= strcmp(argv[i], profile->key.commands[k]) == 0;
+	}
+	return found ? profile->key.read : NULL;
 }

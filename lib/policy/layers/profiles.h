@@ -24,6 +24,10 @@ struct ab_profile {
 	/* Words for its command line that switch off the agent's own sandbox, unless one of
 	 * its arguments begins with one of these. */
 	const char *words[3], *unless[6];
+	/* With one of these subcommands the agent reads another variable for its key. */
+	struct {
+		const char *commands[2], *ignored, *read;
+	} key;
 };
 
 extern const struct ab_profile ab_profiles[];
@@ -36,6 +40,10 @@ const struct ab_profile *ab_profile_of_agent(const char *program);
 /* The words that belong behind the program's name: their number, perhaps 0. Pure. */
 size_t ab_profile_words(const struct ab_profile *profile, const char *const *argv, size_t argc,
 			const char *const **ret);
+
+/* The variable that this command reads instead of `name`, or NULL: it may read that one. Pure. */
+const char *ab_profile_key(const struct ab_profile *profile, const char *const *argv, size_t argc,
+			   const char *name);
 
 /* The lists of the profile `default`. */
 extern const char *const ab_default_deny_read[];

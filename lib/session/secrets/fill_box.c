@@ -9,6 +9,7 @@
 #include "netns/capture.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/layers.h"
+#include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "sandbox/plan/spec.h"
 #include "session/host/ca_store.h"
@@ -87,6 +88,32 @@ static void cover_argv(const struct ab_safe *safe, struct ab_spec *spec, struct 
 	ab_strv_add(ret_notes, "the command line contained the value of a secret and now has its "
 			       "placeholder; quote the variable so that the shell in the box "
 			       "expands it: '$NAME'");
+}
+
+static bool has_secret(const struct ab_vault *vault, const char *name)
+{
+	for (size_t i = 0; i < ab_vault_len(vault); i++)
+		if (strcmp(ab_vault_at(vault, i)->secret->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A key that the agent does not read is never sent, and the service only says that there is none. */
+static void note_unread(const struct ab_safe *safe, const struct ab_spec *spec,
+			struct ab_strv *ret_notes)
+{
+	const struct ab_profile *agent = ab_profile_of_agent(spec->argv.v[0]);
+
+	for (size_t i = 0; agent && i < ab_vault_len(safe->vault); i++) {
+		const char *name = ab_vault_at(safe->vault, i)->secret->name;
+		const char *read = ab_profile_key(agent, (const char *const *)spec->argv.v,
+						  spec->argv.len, name);
+
+		if (read && !has_secret(safe->vault, read))
+			ab_strv_addf(ret_notes,
+				     "this command of %s does not read %s; use --secret %s",
+				     agent->name, name, read);
+	}
 }
 
 static void add_files(const struct ab_safe *safe, struct ab_spec *spec)
@@ -198,6 +225,7 @@ int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy, str
 	if (check_proxies(safe, policy, err) < 0)
 		return -1;
 	if (safe->vault) {
+		note_unread(safe, spec, ret_notes);
 		cover_argv(safe, spec, ret_notes);
 		ab_safe_cover(safe->vault, &spec->env);
 		ab_safe_cover(safe->vault, &spec->env_uncaptured);
