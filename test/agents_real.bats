@@ -346,7 +346,13 @@ outside()
 		unboxed $name 'RUN(rm -rf ~/)'
 		[[ "$output" == *recursive-delete-root* ]]
 		[ "$(cat file)" = work ]
+		# Nobody can be asked.
+		unboxed $name 'RUN(git push)'
+		[[ "$output" == *git-publish* ]]
 	done
+	# In a box the hook names the rule, too.
+	boxed claude 'RUN(git push)'
+	[[ "$output" == *"tool: "*git-publish* && "$output" != *"state folder"* ]]
 }
 
 @test "codex: its hook is called once it is trusted, denies, and boxes the rest" {
