@@ -230,7 +230,7 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 		printf("%s\n", done);
 	}
 	if (plan->needs)
-		printf("%s\n", plan->needs);
+		print_messages(plan->needs);
 	return 0;
 }
 
@@ -281,10 +281,30 @@ static int uninstall_main(struct args *args)
 	return status;
 }
 
+/* The mark of an item is in front of the margin of its text. */
+static void print_item(const char *mark, const char *text)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	fit_message(&b, STDOUT_FILENO, text, strlen("  + "));
+	printf("  %s %s\n", mark, b.data ? b.data : "");
+}
+
 static void print_lines(const struct ab_strv *lines, const char *mark)
 {
 	for (size_t i = 0; i < lines->len; i++)
-		printf("  %s %s\n", mark, lines->v[i]);
+		print_item(mark, lines->v[i]);
+}
+
+/* The command must do no harm if nothing stops it. */
+static void print_unproved(const char *title)
+{
+	ab_autofree char *text = ab_printf("Not proved: that %s calls it. Ask the agent to run \"rm "
+					   "--help -rf /\", which deletes nothing: the hook must deny "
+					   "it.",
+					   title);
+
+	print_item("?", text);
 }
 
 static void print_list(const struct ab_hook_states *states)
@@ -322,12 +342,10 @@ static int print_status(const struct ab_hook_states *states)
 		print_lines(&s->proved, "+");
 		print_lines(&s->lacking, "-");
 		if (s->installed && !s->lacking.len)
-			printf("  ? Not proved: that %s calls it. Ask the agent to run \"rm -rf /\" "
-			       "in a folder without anything in it: the hook must deny it.\n",
-			       s->title);
+			print_unproved(s->title);
 	}
 	if (!found)
-		printf("no hook is installed; to install one: agentbox hook install AGENT\n");
+		print_messages("no hook is installed; to install one: agentbox hook install AGENT");
 	return bad || !found;
 }
 

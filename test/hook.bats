@@ -436,6 +436,8 @@ path()
 @test "hook codex: denies, or rewrites to run in the box" {
 	hook codex 'rm -rf /'
 	[ "$(claude permissionDecision)" = deny ]
+	hook codex 'rm --help -rf /'
+	[ "$(claude permissionDecision)" = deny ]
 	hook codex 'git push'
 	[ "$(claude permissionDecision)" = deny ]
 	[[ "$(claude permissionDecisionReason)" == *"This needs approval"* ]]
@@ -754,7 +756,8 @@ path()
 	for a in claude copilot cursor gemini windsurf; do
 		agentbox hook status $a
 		[ "$status" -eq 0 ]
-		[[ "$output" == *"denies a test event"*"Not proved"* ]]
+		# The command to try does no harm where the hook does not stop it.
+		[[ "$output" == *"denies a test event"*"Not proved"*'"rm --help -rf /"'* ]]
 	done
 	agentbox hook status codex
 	[ "$status" -eq 1 ]
