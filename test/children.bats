@@ -72,7 +72,7 @@ denied()
 	[[ "$stderr" == *"Operation not permitted"* ]]
 	[[ "$stderr" == *"agentbox: 1 program was denied"* ]]
 	[[ "$stderr" == *"-e1  rm -rf /  "*"rule recursive-delete-root"* ]]
-	[[ "$stderr" == *'"override": { "recursive-delete-root": "sandboxed" }'* ]]
+	[[ "$stderr" == *'agentbox config set commands.override.recursive-delete-root sandboxed'* ]]
 	[[ "$stderr" != *"--yes"* ]]
 	[ ! -e ran-rm ]
 	recorded exec '.command == "rm -rf /" and .decision == "forbidden" and
@@ -268,7 +268,7 @@ True
 	judged run -- sh job
 	[ "$status" -eq 126 ]
 	[ ! -e ran-sudo ]
-	[[ "$stderr" == *"rule sudo"*"agentbox run --yes"*'"override": { "sudo": "sandboxed" }'* ]]
+	[[ "$stderr" == *"rule sudo"*"agentbox run --yes"*'agentbox config set commands.override.sudo sandboxed'* ]]
 	judged run --yes -- sh job
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]

@@ -125,7 +125,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "agentbox denied git push --force: rewrites history that others may have (rule history-rewrite, id aaaaa-e1)." ]
 	[[ "$output" == *"agentbox run --yes -- sh -c "* ]]
-	[[ "$output" == *'{ "commands": { "override": { "history-rewrite": "sandboxed" } } }'* ]]
+	[[ "$output" == *'agentbox config set commands.override.history-rewrite sandboxed'* ]]
 	agentbox why aaaaa-f1
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "agentbox denied write /etc/x: not in a writable folder (rule filesystem.write, id aaaaa-f1)." ]
@@ -280,7 +280,14 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"In this run network.deny contains "*"origin.test"*"(from "*"/.config/agentbox/config.json:4 and --deny)."* || \
 		"$output" == *"(from --deny and "*"/.config/agentbox/config.json:4)."* ]]
 	[[ "$output" == *"The entry that denied it is from ~/.config/agentbox/config.json:4."* ]]
-	[[ "$output" == *"remove it from network.deny"* ]]
+	[[ "$output" == *"agentbox deny origin.test --undo"* ]]
+	agentbox_split run -- curl -s -o /dev/null http://origin.test/
+	[[ "$stderr" == *"~/.config/agentbox/config.json:4 denies it; to take that back: agentbox deny origin.test --undo"* ]]
+	# Nothing that the entry overrides is promised.
+	agentbox_split allow origin.test --project
+	[[ "$output" == *"origin.test was added to network.allow of"* && "$output" != *"from now on"* ]]
+	[[ "$stderr" == *"it has no effect: origin.test is in network.deny"*"agentbox deny origin.test --undo"* ]]
+	agentbox_split allow origin.test --project --undo
 	# One entry has one origin, in the report and the record, too; an option is in no file.
 	agentbox_split run --deny allowed.test -- curl -s -o /dev/null http://allowed.test/
 	[[ "$stderr" == *"remove allowed.test from network.deny (--deny)"* ]]
@@ -289,7 +296,13 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox_split why --json
 	jq -e '.from == "--deny"' <<<"$output"
 	[ "$(cat "$AGENTBOX_STATE"/runs/*/audit.jsonl | jq -r 'select(.kind == "violation") | .from' | sort | tr '\n' ' ')" = \
-		"--deny ~/.config/agentbox/config.json:4 " ]
+		"--deny ~/.config/agentbox/config.json:4 ~/.config/agentbox/config.json:4 " ]
+	# The advice, followed literally.
+	agentbox_split deny origin.test --undo
+	[ "$status" -eq 0 ]
+	agentbox_split run --allow origin.test -- curl -s http://origin.test/
+	[ "$status" -eq 0 ]
+	[[ "$output" == *origin.test* && -z "$stderr" ]]
 	rm "$HOME/.config/agentbox/config.json"
 	# What nobody set is from the profile.
 	agentbox_split run --unknown deny -- curl -s -o /dev/null http://other.test/

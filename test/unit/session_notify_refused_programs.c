@@ -69,8 +69,8 @@ static void test_lines(void)
 	is_str(lines.v[6], "           allow it next time:  agentbox run --yes -- ...",
 	       "how to allow it once");
 	is_str(lines.v[7],
-	       "           allow one always:    { \"commands\": { \"override\": "
-	       "{ \"sudo\": \"sandboxed\" } } } in ~/.config/agentbox/config.json",
+	       "           allow one always:    agentbox config set commands.override.sudo "
+	       "sandboxed",
 	       "and always");
 	is_str(lines.v[2], "  abcd-e2  halt\\x1b[2J      asks for more  rule shutdown-reboot",
 	       "nothing reaches a terminal unescaped");

@@ -220,9 +220,7 @@ static void check_programs(void)
 		     false),
 	       "! 7kq2x-1 cannot be allowed: the rules for programs cannot change during a run; in a new run:  agentbox run --yes -- "
 	       "make 'a b'\n"
-	       "in every run:   { \"commands\": { \"override\": { "
-	       "\"git-publish\": \"sandboxed\" } } } in "
-	       "~/.config/agentbox/config.json",
+	       "in every run:   agentbox config set commands.override.git-publish sandboxed",
 	       "a program that would be asked about");
 	ok(!strstr(judge("{\"kind\":\"exec\",\"decision\":\"forbidden\","
 			 "\"rule\":\"mine\"}",

@@ -147,5 +147,8 @@ void ab_policy_fill(struct ab_policy *p);
 char *ab_origin_text(const struct ab_origin *from);
 /* The same with the column, for mistakes. */
 char *ab_origin_place(const struct ab_origin *from);
+/* Is this text of an origin a line of the user's settings or of the project's file? `allow` and
+ * `deny` with --undo remove entries there. */
+bool ab_origin_is_undoable(const char *text);
 
 #endif

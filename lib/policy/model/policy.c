@@ -56,6 +56,14 @@ char *ab_origin_text(const struct ab_origin *from)
 	return ab_buf_take(&b);
 }
 
+bool ab_origin_is_undoable(const char *text)
+{
+	static const char project[] = ".agentbox.json:";
+
+	return strncmp(text, project, strlen(project)) == 0 ||
+	       (text[0] == '~' && strstr(text, "/config.json:") && !strstr(text, " (managed)"));
+}
+
 char *ab_origin_place(const struct ab_origin *from)
 {
 	ab_autofree char *text = ab_origin_text(from);

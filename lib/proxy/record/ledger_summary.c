@@ -6,6 +6,7 @@
 #include "audit/read/summary.h"
 #include "audit/read/words.h"
 #include "base/data/mem.h"
+#include "policy/model/config.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/record/ledger_state.h"
 
@@ -70,6 +71,9 @@ static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_
 		row->next = group && is_on_no_list(d)
 				    ? ab_printf("agentbox run --allow @%s -- ...", group)
 				    : ab_strdup(d->hint);
+	else if (d->entry && d->from && ab_origin_is_undoable(d->from))
+		row->advice = ab_printf("%s denies it; to take that back: agentbox deny %s --undo",
+					d->from, d->entry);
 	else if (d->entry)
 		row->advice =
 			ab_printf("to allow it, remove %s from network.deny%s%s%s", d->entry,

@@ -172,9 +172,8 @@ static void fill_row(const struct ab_refused_programs *r, uint32_t i, struct ab_
 	ret->more = row->rule[0] ? ab_printf("rule %s", row->rule) : NULL;
 	ret->next = row->escalated ? ab_strdup("agentbox run --yes -- ...") : NULL;
 	if (ab_rule_find(row->rule, strlen(row->rule), &known))
-		ret->always = ab_printf("{ \"commands\": { \"override\": { \"%s\": "
-					"\"sandboxed\" } } } in ~/.config/agentbox/config.json",
-					row->rule);
+		ret->always =
+			ab_printf("agentbox config set commands.override.%s sandboxed", row->rule);
 }
 
 static void sum_up_programs(const struct ab_refused_programs *r, struct ab_strv *ret)

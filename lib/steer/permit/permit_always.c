@@ -12,6 +12,7 @@
 #include "policy/edit/json_edit.h"
 #include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
+#include "policy/model/config.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
 
@@ -96,6 +97,9 @@ static void note_denied(struct ab_permit_job *job, const struct ab_policy *polic
 			     "it has no effect: %s is in network.deny (%s), which overrides "
 			     "network.allow",
 			     one, from ? from : "another layer");
+		if (from && ab_origin_is_undoable(from))
+			ab_strv_addf(&job->ret->notes, "to take that back: agentbox deny %s --undo",
+				     one);
 		return;
 	}
 }
@@ -136,6 +140,13 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 	ab_policy_free(policy);
 }
 
+static bool is_denied(const struct ab_policy *policy, const char *key, const char *element)
+{
+	return strcmp(key, "network.allow") == 0 && element[0] != '@' &&
+	       ab_hosts_cover(policy->net.deny.v, policy->net.deny.len, element, true);
+}
+
+/* By the managed settings or a deny rule. */
 static bool is_held_back(struct ab_permit_job *job, const char *key, const char *element)
 {
 	struct ab_policy_input in = ab_permit_input(job);
@@ -145,7 +156,7 @@ static bool is_held_back(struct ab_permit_job *job, const char *key, const char 
 
 	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
 		return false;
-	held = ab_policy_held_back(policy, key, element);
+	held = ab_policy_held_back(policy, key, element) || is_denied(policy, key, element);
 	ab_policy_free(policy);
 	return held;
 }

@@ -376,9 +376,8 @@ static int refuse_program(const char *id, const json_t *record, const struct ab_
 		"%s cannot be allowed: the rules for programs cannot change during a run", id);
 	if (ab_rule_find(rule, strlen(rule), &known))
 		return ab_hint(err,
-			       "%s%s%sin every run:   { \"commands\": { \"override\": "
-			       "{ \"%s\": \"sandboxed\" } } } in "
-			       "~/.config/agentbox/config.json",
+			       "%s%s%sin every run:   agentbox config set commands.override.%s "
+			       "sandboxed",
 			       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "", rule);
 	return ab_hint(err,
 		       "%s%s%sthe rule is one of your own (commands.rules): "

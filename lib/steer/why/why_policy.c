@@ -178,8 +178,7 @@ static void answer_mode(const struct ab_policy *policy, const char *subject,
 
 static void advise_denied(const struct ab_why_answer *a, struct ab_strv *ret_how, char **ret)
 {
-	/* A file of the user is one that a command can change. */
-	if (a->from && strstr(a->from, "config.json:") && a->from[0] == '~') {
+	if (a->from && ab_origin_is_undoable(a->from)) {
 		ab_strv_add(ret_how, "take it off the deny list");
 		ab_strv_addf(ret_how, "agentbox deny %s --undo", a->entry);
 		return;
@@ -375,8 +374,7 @@ static void answer_command(const struct ab_request *rq, const struct ab_preview 
 		add_how(a, "approve it in one run", ab_printf("agentbox run --yes -- %s", shown));
 	if (!j->user_rule && j->rule[0])
 		add_how(a, "change the rule in your settings",
-			ab_printf("{ \"commands\": { \"override\": { \"%s\": \"sandboxed\" } } }",
-				  j->rule));
+			ab_printf("agentbox config set commands.override.%s sandboxed", j->rule));
 }
 
 int ab_why_command(const struct ab_policy_input *input, const char *const *argv, size_t argc,

@@ -9,6 +9,7 @@
 #include "audit/read/words.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "policy/model/config.h"
 #include "session/ask/process_chain.h"
 #include "shell/syntax/quote.h"
 #include "steer/client/json.h"
@@ -56,11 +57,8 @@ static void remedy_command(const struct ab_why_case *c, const json_t *record, st
 		add_again(c, "agentbox run --yes -- ...", ret);
 	if (!*rule)
 		return;
-	ab_strv_add(ret, "change the rule in ~/.config/agentbox/config.json");
-	ab_strv_addf(ret,
-		     "{ \"commands\": { \"override\": { \"%s\": "
-		     "\"sandboxed\" } } }",
-		     rule);
+	ab_strv_add(ret, "change the rule in your settings");
+	ab_strv_addf(ret, "agentbox config set commands.override.%s sandboxed", rule);
 }
 
 /* A grant for the run lifts a host that is on no list, and an answer "no". */
@@ -93,6 +91,19 @@ static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 		ab_strv_add(ret, "deny it");
 		ab_strv_addf(ret, "agentbox deny %s", c->id);
 	}
+}
+
+/* Only an entry that is the host itself is known from the record. */
+static void remedy_denied(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	const char *host = ab_json_text(c->denied, "domain");
+	ab_autofree char *itself = ab_printf("on the deny list (%s)", host);
+
+	if (!ab_origin_is_undoable(ab_json_text(c->denied, "from")) ||
+	    !ab_json_is(c->denied, "reason", itself))
+		return;
+	ab_strv_add(ret, "take it off the deny list");
+	ab_strv_addf(ret, "agentbox deny %s --undo", host);
 }
 
 /* git and others write "x.lock" and rename it to "x", which is what a person means. */
@@ -153,6 +164,8 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 	}
 	if (is_liftable(c))
 		remedy_host(c, ret);
+	if (ab_json_is(c->denied, "rule", "network.deny"))
+		remedy_denied(c, ret);
 	/* Only writes can be allowed by id. */
 	if (is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
