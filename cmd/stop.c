@@ -40,9 +40,11 @@ static int stop_main(struct args *args)
 	ab_autostrv struct ab_strv notes = { 0 }, ended = { 0 };
 	struct ab_error err = { 0 };
 
-	if (all == (args->nrest > 0))
-		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
-			      args->command->usage);
+	if (all && args->nrest)
+		return misuse(args->command, "--all ends every run; leave out \"%s\"",
+			      args->rest[0]);
+	if (!all && !args->nrest)
+		return misuse(args->command, "name the run to end (agentbox ps), or use --all");
 	if (grace && ab_parse_duration(grace, &how.grace_ms) < 0)
 		return misuse(args->command, "--grace: invalid duration \"%s\"; for example 5s",
 			      grace);
