@@ -22,10 +22,10 @@ static char *make_overview(const struct ab_policy *policy, size_t columns)
 	ab_summary_put(&b, &rows, columns);
 	ab_buf_puts(&b,
 		    changed[0] ? "\nbesides the profile:\n" : "\nno setting besides the profile\n");
-	ab_buf_printf(
-		&b,
-		"%s\nmore: agentbox config show --all, or a section: agentbox config show network\n",
-		changed);
+	ab_buf_printf(&b, "%s\n", changed);
+	fit_message(&b, STDOUT_FILENO,
+		    "more: agentbox config show --all; a section: agentbox config show network", 0);
+	ab_buf_puts(&b, "\n");
 	return ab_buf_take(&b);
 }
 

@@ -90,7 +90,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 		else
 			printf("installed; takes effect when the agent restarts\n");
 		if (plan.needs)
-			printf("%s\n", plan.needs);
+			print_messages(plan.needs);
 	}
 	ab_hook_plan_fini(&plan);
 }
@@ -100,9 +100,11 @@ static void offer_agents(struct args *args, const struct ab_init_plan *plan)
 	for (size_t i = 0; i < plan->agents.len; i++) {
 		const char *agent = plan->agents.v[i];
 
-		printf("%s: to run it in the box, add to your shell's start-up file: "
-		       "eval \"$(agentbox alias %s)\"\n",
-		       agent, agent);
+		ab_autofree char *line = ab_printf("%s: to run it in the box: agentbox %s; to always "
+						   "do that: agentbox alias --install %s",
+						   agent, agent, agent);
+
+		print_messages(line);
 		if (plan->hooks.v[i][0])
 			offer_hook(args, agent, plan->hooks.v[i]);
 	}
@@ -134,7 +136,7 @@ static void print_doctor(struct args *args)
 	if (d.failed)
 		printf("for the remedies: agentbox doctor\n");
 	else
-		printf("to run a command in the box: agentbox COMMAND, as in agentbox npm test\n");
+		print_messages("to run a command in the box: agentbox COMMAND, as in agentbox npm test");
 	ab_diagnosis_fini(&d);
 }
 

@@ -787,7 +787,7 @@ accepted()
 	agentbox init --yes
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'+  "with": ["node", "python", "github"]'*"trusted until it changes"* ]]
-	[[ "$output" == *'eval "$(agentbox alias claude)"'*"agentbox hook install claude-code"*"doctor: "* ]]
+	[[ "$output" == *'agentbox alias --install claude'*"agentbox hook install claude-code"*"doctor: "* ]]
 	[ ! -e "$HOME/.claude/settings.json" ]
 	is '.with|map(.value)' '["node","python","github"]'
 	cp .agentbox.json before

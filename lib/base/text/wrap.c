@@ -95,14 +95,21 @@ void ab_wrap_text(struct ab_buf *to, const char *text, size_t width)
 	}
 }
 
-/* The last character of a command: before "; " that is not quoted, or the end. */
+/* What follows a command in a message. */
+static bool ends_command(const char *p)
+{
+	return strncmp(p, "; ", 2) == 0 || strncmp(p, ", agentbox ", 11) == 0;
+}
+
+/* The last character of a command: before "; ", another command or a reference to its help, if
+ * that is not quoted, or the end. */
 static const char *find_command_end(const char *text)
 {
 	char quote = 0;
 	const char *p = text;
 
 	for (; p[1]; p++) {
-		if (!quote && *p == ';' && p[1] == ' ')
+		if (!quote && (ends_command(p) || strncmp(p + 1, " (see ", 6) == 0))
 			return p;
 		if (*p == quote)
 			quote = 0;
@@ -144,7 +151,8 @@ void ab_wrap_message(struct ab_buf *to, const char *text, size_t margin, size_t 
 		}
 		ab_buf_add(to, text + gap, n);
 		column += n;
-		colon = n && text[gap + n - 1] == ':';
+		/* Behind a comma another command may follow. */
+		colon = n && (text[gap + n - 1] == ':' || (colon && text[gap + n - 1] == ','));
 		text += gap + n;
 	}
 }

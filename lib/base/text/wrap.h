@@ -17,8 +17,8 @@ void ab_wrap_text(struct ab_buf *to, const char *text, size_t width);
 /*
  * One line of a message, behind `margin` columns that the caller has written: broken at spaces; each
  * further line begins at the margin. A command to copy is not broken, but begins on a line of its
- * own where it does not fit: "agentbox ..." behind a colon, up to "; " or the end, or in
- * parentheses. So are settings, "{ ... }" behind a colon. Adds no newline at the end.
+ * own where it does not fit: "agentbox ..." behind a colon, up to "; ", the
+ * next command (", agentbox ..."), " (see ..." or the end, or in parentheses. So are settings, "{ ... }" behind a colon. Adds no newline at the end.
  */
 void ab_wrap_message(struct ab_buf *to, const char *text, size_t margin, size_t width);
 

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,6 +33,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/signals.h"
+#include "base/text/wrap.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
 #include "session/state/claim.h"
@@ -40,6 +42,7 @@
 
 enum {
 	TEXT_ROOM = 48 * 1024,
+	NARROWEST = 30, /* columns; nothing is fitted to less */
 	LIST_MAX = 20,	  /* labelled changes that are listed */
 	SIGNALS_MS = 200, /* how often the supervisor looks for a signal while it waits */
 };
@@ -242,6 +245,20 @@ static void discard_for_person(struct work *w, int tty)
 	write_text(tty, &text);
 }
 
+/* One of our lines, broken at spaces if the terminal is narrow. */
+static void add_fitted(struct ab_buf *to, int tty, const char *line)
+{
+	static const char name[] = "agentbox: ";
+	struct winsize size = { 0 };
+
+	ab_buf_puts(to, name);
+	if (ioctl(tty, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
+		ab_wrap_message(to, line, strlen(name), size.ws_col);
+	else
+		ab_buf_puts(to, line);
+	ab_buf_puts(to, "\n");
+}
+
 /* The line that a run without a terminal prints. */
 static void say_later(const struct work *w, int tty)
 {
@@ -251,7 +268,7 @@ static void say_later(const struct work *w, int tty)
 	ab_review_text_lines(&w->sum, w->setup.set->key, w->setup.automatic && w->sum.applied,
 			     &lines);
 	for (size_t i = 0; i < lines.len; i++)
-		ab_buf_printf(&text, "agentbox: %s\n", lines.v[i]);
+		add_fitted(&text, tty, lines.v[i]);
 	write_text(tty, &text);
 }
 

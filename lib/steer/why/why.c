@@ -301,7 +301,7 @@ static char *explain_quiet(const struct ab_found_run *run, bool json)
 		ab_words_short(&b, command.data, COMMAND_MAX);
 	}
 	ab_buf_puts(&b, "\n");
-	ab_buf_puts(&b, "Denied hosts and writes are always recorded; hidden files, sockets and\n"
+	ab_buf_puts(&b, "Denied hosts and writes are always recorded; hidden files, sockets and "
 			"system calls only with agentbox run --trace-denials.\n");
 	json_decref(start);
 	return ab_buf_take(&b);
