@@ -588,6 +588,10 @@ shown()
 	[ "$(wc -l <"$ROOT/README.md")" -le 260 ]
 }
 
+@test "docs/first-day.md: its examples do what they show" {
+	shown docs/first-day.md
+}
+
 @test "docs/network.md: its examples do what they show" {
 	shown docs/network.md
 }
