@@ -25,6 +25,12 @@ ended()
 	tty_matches "^\[$1\]\$"
 }
 
+# says TEXT: it is in $output, where agentbox breaks lines at spaces.
+says()
+{
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"$1"* ]]
+}
+
 # does TEXT: both, with status 0.
 does()
 {
@@ -81,7 +87,7 @@ unchanged()
 	[ ! -e .agentbox.json ]
 	tty_key y Enter
 	ended 0
-	[[ "$(unwrap)" == *"$PWD/.agentbox.json is written, and trusted"* ]]
+	says "$PWD/.agentbox.json is written, and trusted"
 	tty_matches '^doctor: '
 	tty_matches '^to run a command in the box: agentbox COMMAND'
 	[ "$(jq -c . .agentbox.json)" = '{"with":["node"]}' ]
@@ -114,7 +120,7 @@ unchanged()
 	tty_key p
 	ended 0
 	tty_matches '^got=200'
-	[[ "$(unwrap)" == *"other.test is allowed in $PWD/.agentbox.json"* ]]
+	says "other.test is allowed in $PWD/.agentbox.json"
 	[ "$(jq -c .network.allow .agentbox.json)" = '["other.test"]' ]
 	does 'agentbox sh tests.sh'
 	[[ "$output" == *"got=200"* && "$output" != *"agentbox:"* ]]
