@@ -788,6 +788,9 @@ accepted()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'+  "with": ["node", "python", "github"]'*"trusted until it changes"* ]]
 	[[ "$output" == *'agentbox alias --install claude'*"agentbox hook install claude-code"*"doctor: "* ]]
+	mkdir "$HOME/.copilot"
+	agentbox init --yes
+	[[ "$output" == *"agentbox hook install copilot"* ]]
 	[ ! -e "$HOME/.claude/settings.json" ]
 	is '.with|map(.value)' '["node","python","github"]'
 	cp .agentbox.json before

@@ -34,7 +34,7 @@ static const struct agent {
 } agents[] = {
 	{ "claude", ".claude", "claude-code" },
 	{ "codex", ".codex", "codex" },
-	{ "copilot", ".copilot", NULL },
+	{ "copilot", ".copilot", "copilot" },
 	{ "cursor-agent", ".cursor", "cursor" },
 	{ "gemini", ".gemini", "gemini" },
 	{ "opencode", ".local/share/opencode", NULL },
