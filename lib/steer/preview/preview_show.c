@@ -3,6 +3,7 @@
 #include "audit/read/words.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/text/wrap.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
@@ -166,6 +167,15 @@ static void add_engine(const struct ab_policy *policy, struct ab_strv *rows)
 	add_row(rows, "engine", text);
 }
 
+static void put_fitted(struct ab_buf *b, const char *line, size_t columns)
+{
+	if (columns)
+		ab_wrap_message(b, line, 0, columns);
+	else
+		ab_buf_puts(b, line);
+	ab_buf_puts(b, "\n");
+}
+
 char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, bool verbose,
 		      size_t columns)
 {
@@ -188,7 +198,7 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 		add_row(&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
-	ab_buf_puts(&b, "Nothing was started. To prove the guarantees now: agentbox doctor\n");
+	put_fitted(&b, "Nothing was started. To prove the guarantees now: agentbox doctor", columns);
 	return ab_buf_take(&b);
 }
 
