@@ -341,6 +341,9 @@ fish_for()
 	bash -n "$ROOT/completions/agentbox.bash"
 	need program:zsh
 	zsh -n "$ROOT/completions/_agentbox"
+	# Also with source, as for other programs.
+	[ "$(zsh -fc 'autoload -U compinit; compinit -uD; source $1; echo $_comps[agentbox]' zsh \
+		"$ROOT/completions/_agentbox" 2>&1)" = _agentbox ]
 	need program:fish
 	fish -n "$ROOT/completions/agentbox.fish"
 }
