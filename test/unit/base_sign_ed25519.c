@@ -109,6 +109,25 @@ static void test_library(void)
 }
 
 /* What is not a point, or a scalar that is not reduced. */
+/* A signature whose number was made before holds like any other, and only once. */
+static void test_prepared(void)
+{
+	static const uint8_t seed[AB_ED25519_SEED] = { 7 }, once[32] = { 1 }, wiped[32] = { 0 };
+	uint8_t key[AB_ED25519_KEY], a[AB_ED25519_SIGNATURE], b[AB_ED25519_SIGNATURE];
+	struct ab_ed25519_nonce nonce;
+
+	ab_ed25519_public(seed, key);
+	ab_ed25519_prepare(seed, once, sizeof(once), &nonce);
+	ab_ed25519_finish(seed, key, &nonce, "text", 4, a);
+	ok(ab_ed25519_verify(key, "text", 4, a), "a prepared signature holds");
+	ok(!ab_ed25519_verify(key, "next", 4, a), "but for no other text");
+	ok(memcmp(nonce.scalar, wiped, sizeof(wiped)) == 0, "the number is gone");
+	ab_ed25519_prepare(seed, "text", 4, &nonce);
+	ab_ed25519_finish(seed, key, &nonce, "text", 4, a);
+	ab_ed25519_sign(seed, key, "text", 4, b);
+	ok(memcmp(a, b, sizeof(a)) == 0, "made from the text, it is the signature of the standard");
+}
+
 static void test_refused(void)
 {
 	uint8_t seed[32] = { 7 }, key[32], bad[32], signature[64];
@@ -138,6 +157,7 @@ int main(void)
 {
 	test_examples();
 	test_library();
+	test_prepared();
 	test_refused();
 	return done();
 }

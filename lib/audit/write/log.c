@@ -140,15 +140,32 @@ int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct a
 
 void ab_log_fini(struct ab_log *log)
 {
+	ab_buf_fini(&log->unhashed);
 	ab_closep(&log->fd);
 	log->fd = -1;
 }
 
-/* Add the members that every line ends with, and close it. */
-static void close_line(const struct ab_log *log, struct ab_buf *line, bool last)
+static void hash_last(struct ab_log *log)
 {
-	const struct ab_seal *seal = log->setup.seal;
+	if (!log->unhashed.len)
+		return;
+	ab_sha256(log->unhashed.data, log->unhashed.len, log->prev);
+	log->unhashed.len = 0;
+}
 
+void ab_log_settle(struct ab_log *log)
+{
+	pthread_mutex_lock(&log->mutex);
+	hash_last(log);
+	pthread_mutex_unlock(&log->mutex);
+}
+
+/* Add the members that every line ends with, and close it. */
+static void close_line(struct ab_log *log, struct ab_buf *line, bool last)
+{
+	struct ab_seal *seal = log->setup.seal;
+
+	hash_last(log);
 	if (log->torn)
 		ab_record_json(line, "torn", "true");
 	ab_record_maybe(line, "prev", log->prev);
@@ -191,7 +208,7 @@ static int append_line(struct ab_log *log, const struct ab_buf *line, struct ab_
 {
 	if (append_bytes(log, line, err) < 0)
 		return -1;
-	ab_sha256(line->data, line->len - 1, log->prev);
+	ab_buf_add(&log->unhashed, line->data, line->len - 1);
 	log->torn = false;
 	return 0;
 }

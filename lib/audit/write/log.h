@@ -40,7 +40,7 @@ struct ab_log_setup {
 	uint64_t size;	      /* of a full file; 0: AB_LOG_SIZE */
 	/* To sign the last record, if it is loaded by then; or NULL. It outlives
 	 * the log. */
-	const struct ab_seal *seal;
+	struct ab_seal *seal;
 	/* Called with each record that was written, on the thread that wrote it
 	 * and with the lock held; or NULL. */
 	void (*tap)(void *arg, const char *line, size_t len);
@@ -51,11 +51,12 @@ struct ab_log {
 	struct ab_log_setup setup;
 	pthread_mutex_t mutex;
 	int fd;
-	uint64_t len;	   /* of the file */
-	uint64_t limit;	   /* when it is full */
-	unsigned int full; /* number of full files */
-	char prev[65];	   /* hash of the last line; "": there is none */
-	bool torn;	   /* after the last whole line, there is a part of one */
+	uint64_t len;		/* of the file */
+	uint64_t limit;		/* when it is full */
+	unsigned int full;	/* number of full files */
+	struct ab_buf unhashed; /* the last line, until its hash is needed */
+	char prev[65];		/* hash of the last line before that; "": there is none */
+	bool torn;		/* after the last whole line, there is a part of one */
 };
 
 #define AB_LOG_NONE      \
@@ -74,6 +75,9 @@ void ab_log_fini(struct ab_log *log);
 int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 /* The same for the last record of the run, which is signed. */
 int ab_log_end(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
+
+/* Hash the last line now: the next one needs it, and then somebody waits. */
+void ab_log_settle(struct ab_log *log);
 
 /* Does the run in this folder have a record? */
 bool ab_log_begun(int dir);

@@ -313,31 +313,52 @@ void ab_ed25519_public(const uint8_t seed[AB_ED25519_SEED], uint8_t ret[AB_ED255
 	explicit_bzero(&p, sizeof(p));
 }
 
-void ab_ed25519_sign(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_ED25519_KEY],
-		     const void *data, size_t len, uint8_t ret[AB_ED25519_SIGNATURE])
+void ab_ed25519_prepare(const uint8_t seed[AB_ED25519_SEED], const void *once, size_t len,
+			struct ab_ed25519_nonce *ret)
 {
 	unsigned char secret[64];
-	uint8_t nonce[32], hash[32];
-	int64_t x[64] = { 0 };
 	struct point p;
 
 	expand_seed(seed, secret);
-	hash_scalar((const struct iovec[]){ { secret + 32, 32 }, { (void *)data, len } }, 2, nonce);
-	p = multiply_point(&base_point, nonce);
-	store_point(&p, ret);
+	hash_scalar((const struct iovec[]){ { secret + 32, 32 }, { (void *)once, len } }, 2,
+		    ret->scalar);
+	p = multiply_point(&base_point, ret->scalar);
+	store_point(&p, ret->point);
+	explicit_bzero(secret, sizeof(secret));
+	explicit_bzero(&p, sizeof(p));
+}
+
+void ab_ed25519_finish(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_ED25519_KEY],
+		       struct ab_ed25519_nonce *nonce, const void *data, size_t len,
+		       uint8_t ret[AB_ED25519_SIGNATURE])
+{
+	unsigned char secret[64];
+	int64_t x[64] = { 0 };
+	uint8_t hash[32];
+
+	expand_seed(seed, secret);
+	memcpy(ret, nonce->point, 32);
 	hash_scalar((const struct iovec[]){ { ret, 32 }, { (void *)key, 32 }, { (void *)data, len } },
 		    3, hash);
 	/* nonce + hash * secret */
 	for (int i = 0; i < 32; i++)
-		x[i] = nonce[i];
+		x[i] = nonce->scalar[i];
 	for (int i = 0; i < 32; i++)
 		for (int k = 0; k < 32; k++)
 			x[i + k] += (int64_t)hash[i] * secret[k];
 	reduce_scalar(x, ret + 32);
 	explicit_bzero(secret, sizeof(secret));
-	explicit_bzero(nonce, sizeof(nonce));
+	explicit_bzero(nonce, sizeof(*nonce));
 	explicit_bzero(x, sizeof(x));
-	explicit_bzero(&p, sizeof(p));
+}
+
+void ab_ed25519_sign(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_ED25519_KEY],
+		     const void *data, size_t len, uint8_t ret[AB_ED25519_SIGNATURE])
+{
+	struct ab_ed25519_nonce nonce;
+
+	ab_ed25519_prepare(seed, data, len, &nonce);
+	ab_ed25519_finish(seed, key, &nonce, data, len, ret);
 }
 
 static bool is_below_order(const uint8_t scalar[32])

@@ -79,15 +79,22 @@ static void protect_writable(struct ab_load *l, const struct ab_strv *roots, con
 static void protect_registries(struct ab_load *l)
 {
 	ab_autostrv struct ab_strv paths = { 0 }, roots = { 0 };
+	const char *home = l->in->home;
+	char real[PATH_MAX];
 
 	find_writable(&l->policy->store->config, &roots);
-	ab_registries_paths(l->in->home, l->in->environ, &paths);
+	ab_registries_paths(home, l->in->environ, &paths);
+	/* Most are in the home folder, so look for links on the way to it once. */
+	if (home && (!realpath(home, real) || strcmp(home, real) != 0 || !home[1]))
+		home = NULL;
 	for (size_t i = 0; i < paths.len; i++) {
+		bool below = home && ab_path_within(paths.v[i], home) && paths.v[i][strlen(home)];
 		ab_autolinkwalk struct ab_linkwalk w;
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
 
-		ab_linkwalk_init(&w, "/", paths.v[i]);
+		ab_linkwalk_init(&w, below ? home : "/",
+				 below ? paths.v[i] + strlen(home) + 1 : paths.v[i]);
 		while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
 			if (step == AB_LINKWALK_LINK)
 				protect_writable(l, &roots, w.path);

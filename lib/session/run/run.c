@@ -235,7 +235,12 @@ static int set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
-	return r->cgroup.processes ? 0 : ab_run_go(r, err);
+	if (!r->cgroup.processes && ab_run_go(r, err) < 0)
+		return -1;
+	/* While the box starts the command. */
+	ab_log_settle(&r->log);
+	ab_seal_prepare(&r->seal);
+	return 0;
 }
 
 /* An error that the box has already sent says more than ours. */
