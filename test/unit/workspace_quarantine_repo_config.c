@@ -13,7 +13,7 @@
 
 enum { CHANGES = 1000, EVERY = 50, FOUND = CHANGES / EVERY, MISSING = 99 };
 
-/* The settings of the file, and which change of ours was the last one in it; -1: none. */
+/* The settings of the file, and which change of the test was the last one in it; -1: none. */
 static int read_count(int gitdir, char **ret, size_t *ret_len)
 {
 	char *at;

@@ -49,7 +49,7 @@ int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
 /* The file `file` in the open folder `dir`. */
 int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
 		      struct ab_copy *ret, struct ab_error *err);
-/* A descriptor of ours, which the copy takes over, also if it fails. `name` is for messages. */
+/* A descriptor of the caller, which the copy takes over, also if it fails. `name` is for messages. */
 int ab_copy_open_own(const char *option, const char *name, int fd, bool lossy, struct ab_copy *ret,
 		     struct ab_error *err);
 /* Write what a lossy copy still has to write, as far as there is room. */
