@@ -228,6 +228,8 @@ interactive()
 	interactive
 	tty_wait 'Dark mode'
 	tty_key Enter
+	# A key that was pressed before the dialogue reads is lost.
+	wait_for 20 tty_matches 'use this API key' || tty_key Enter
 	tty_wait 'use this API key'
 	tty_key Up
 	tty_wait '❯ 1. Yes'

@@ -356,7 +356,7 @@ static void check_records(void)
 {
 	static const char keys[] = "timestamp run_id id kind domain port path method status "
 				   "allowed rule whitelist_matched door sni address bytes_up "
-				   "bytes_down ms ";
+				   "bytes_down ms prev ";
 	struct ab_request_record r = {
 		.door = AB_DOOR_HTTP,
 		.host = "x.org",
@@ -421,7 +421,7 @@ static void check_records(void)
 		only &= strstr(keys, word) != NULL;
 		known++;
 	}
-	ok(only && known == 18, "every key of a network record, no other");
+	ok(only && known == 19, "every key of a network record, no other");
 	ok(record_is(all, 1,
 		     "{\"allowed\":true,\"error\":\"no answer\","
 		     "\"upstream\":true,\"path\":null,\"status\":null}"),

@@ -129,7 +129,7 @@ static void check_record(void)
 	for (const char *p = record; (p = strchr(p, '\n')); p++)
 		n++;
 	ok(n == AB_MOVED_RECORDED + 1, "as many lines as there is room for, and one: %zu", n);
-	ok(strstr(record, "\"repeated\":5}\n"), "with the number of the others");
+	ok(strstr(record, "\"repeated\":5,\"prev\":"), "with the number of the others");
 }
 
 int main(void)

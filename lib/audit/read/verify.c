@@ -143,10 +143,15 @@ static unsigned int parse_number(const struct ab_detail *name)
 static bool decode_member(const struct ab_detail *member, uint8_t *ret, size_t len)
 {
 	uint8_t bytes[AB_BASE64_ROOM(AB_ED25519_SIGNATURE) / 4 * 3 + 3];
+	char again[AB_BASE64_ROOM(AB_ED25519_SIGNATURE)];
 	size_t n;
 
 	if (member->kind != AB_DETAIL_TEXT || member->len > AB_BASE64_ROOM(AB_ED25519_SIGNATURE) ||
 	    !ab_base64_decode(member->at, member->len, bytes, &n) || n != len)
+		return false;
+	/* The last letter has bits that do not count, but no byte of a record may change. */
+	if (ab_base64_encode(bytes, n, AB_BASE64_STANDARD, again) != member->len ||
+	    memcmp(again, member->at, member->len) != 0)
 		return false;
 	memcpy(ret, bytes, len);
 	return true;

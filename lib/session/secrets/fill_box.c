@@ -102,7 +102,8 @@ static bool has_secret(const struct ab_vault *vault, const char *name)
 static void note_unread(const struct ab_safe *safe, const struct ab_spec *spec,
 			struct ab_strv *ret_notes)
 {
-	const struct ab_profile *agent = ab_profile_of_agent(spec->argv.v[0]);
+	const struct ab_profile *agent =
+		spec->argv.len ? ab_profile_of_agent(spec->argv.v[0]) : NULL;
 
 	for (size_t i = 0; agent && i < ab_vault_len(safe->vault); i++) {
 		const char *name = ab_vault_at(safe->vault, i)->secret->name;
