@@ -70,6 +70,10 @@ prepare()
 		;;
 	agentbox-log)
 		start_denied 1
+		mkdir nodes
+		AGENTBOX_STATE=$TEST_DIR/node launch run -- true
+		AGENTBOX_STATE=$TEST_DIR/node launch run -- true
+		cp -r "$TEST_DIR/node" nodes/one
 		;;
 	agentbox-stop)
 		launch run -d -- sleep 300
