@@ -229,7 +229,7 @@ interactive()
 	tty_wait 'Dark mode'
 	tty_key Enter
 	# A key that was pressed before the dialogue reads is lost.
-	wait_for 20 tty_matches 'use this API key' || tty_key Enter
+	wait_for 45 tty_matches 'use this API key' || tty_key Enter
 	tty_wait 'use this API key'
 	tty_key Up
 	tty_wait '❯ 1. Yes'
