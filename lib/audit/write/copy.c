@@ -240,10 +240,12 @@ static void write_lossy(struct ab_copy *copy, const char *line, size_t len)
 
 	ab_copy_flush(copy);
 	done = copy->rest.len ? 0 : send_now(copy, line, len);
-	if (done == 0)
+	if (done == 0) {
 		copy->dropped++;
-	else
-		ab_buf_add(&copy->rest, line + done, len - done);
+		return;
+	}
+	copy->given++;
+	ab_buf_add(&copy->rest, line + done, len - done);
 }
 
 int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_error *err)

@@ -34,7 +34,8 @@ struct ab_copy {
 	bool torn;	    /* the last record was written in part */
 	bool lossy;
 	struct ab_buf rest; /* of a lossy copy: the end of a record that has begun */
-	uint64_t dropped;   /* records */
+	uint64_t given;	    /* records that it got, in whole or in part */
+	uint64_t dropped;   /* records that it did not */
 };
 
 #define AB_COPY_NONE     \

@@ -281,8 +281,8 @@ static void try_later(struct process *p, uint64_t wait_ms, const char *why)
 {
 	uint64_t delay = choose_delay(p);
 
+	note_failure(p, why); /* the connection may own the text */
 	close_connection(p);
-	note_failure(p, why);
 	p->tries++;
 	delay = wait_ms > delay ? wait_ms : delay;
 	if (p->ended && ab_now_ms() + (int64_t)delay >= p->deadline)
@@ -294,11 +294,11 @@ static void try_later(struct process *p, uint64_t wait_ms, const char *why)
 static void finish_batch(struct process *p, uint64_t refused, const char *why)
 {
 	refused = refused < p->batch ? refused : p->batch;
+	if (refused)
+		note_failure(p, why);
 	close_connection(p);
 	atomic_fetch_add(&p->shared->sent, p->batch - refused);
 	atomic_fetch_add(&p->shared->refused, refused);
-	if (refused)
-		note_failure(p, why);
 	p->batch = 0;
 	ab_buf_fini(&p->request);
 	consider_batch(p);
@@ -591,6 +591,7 @@ void ab_exporter_end(struct ab_exporter *exporter, struct ab_copy *copy,
 {
 	int64_t until = ab_now_ms() + AB_EXPORT_FLUSH_MS + GRACE_MS;
 	struct pollfd p = { .fd = copy->fd, .events = POLLIN };
+	uint64_t known;
 	int64_t left;
 
 	ab_copy_flush(copy);
@@ -600,6 +601,14 @@ void ab_exporter_end(struct ab_exporter *exporter, struct ab_copy *copy,
 		if (poll(&p, 1, (int)left) > 0)
 			break;
 	ab_exporter_counts(exporter, copy, ret);
+	/* It may have crashed, or it did not leave in time. */
+	known = ret->sent + ret->refused + ret->unsent + ret->dropped - copy->dropped;
+	if (copy->given > known) {
+		ret->unsent += copy->given - known;
+		if (!ret->why[0])
+			snprintf(ret->why, sizeof(ret->why),
+				 "the process that sends them did not finish");
+	}
 }
 
 void ab_exporter_free(struct ab_exporter *exporter)
