@@ -183,8 +183,9 @@ pod()
 				has("subPath") and .readOnly] | length == 2 and all) and
 			([.volumes[].name] - [(.containers + (.initContainers // []))[].volumeMounts[].name] == [])'
 	done
-	pod job | jq -e '.securityContext.seccompProfile.type == "RuntimeDefault"'
-	pod cronjob | jq -e '.securityContext.seccompProfile.type == "Unconfined" and (has("hostUsers") | not)'
+	for file in job cronjob; do
+		pod $file | jq -e '.securityContext.seccompProfile.type == "Unconfined" and (has("hostUsers") | not)'
+	done
 	pod agent | jq -e '.hostUsers == false and .containers[0].securityContext.procMount == "Unmasked"'
 }
 
