@@ -114,7 +114,10 @@ on_disk()
 	rm -r "$AGENTBOX_STATE"
 	mkfifo fifo
 	cat fifo >../piped 3>&- &
-	agentbox run --audit fifo -- sh -c 'ls -l fifo; echo forged >fifo || echo closed'
+	# Waits until it is read.
+	exec 8>fifo
+	agentbox run --audit fifo -- sh -c 'ls -l fifo; echo forged >fifo || echo closed' 8>&-
+	exec 8>&-
 	wait $!
 	[ "$status" -eq 0 ]
 	[[ "$output" == *closed* ]]
