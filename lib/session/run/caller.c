@@ -125,3 +125,14 @@ int ab_caller_check_paths(const struct ab_policy_input *in, struct ab_error *err
 	}
 	return 0;
 }
+
+const char *ab_name_fd(int fd, char buf[32])
+{
+	static const char *const names[] = { "standard input", "standard output",
+					     "standard error" };
+
+	if (fd < 3)
+		return names[fd];
+	snprintf(buf, 32, "descriptor %d", fd);
+	return buf;
+}

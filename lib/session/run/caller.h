@@ -31,4 +31,7 @@ bool ab_caller_finds(const char *program);
 /* Is there a profile for the agent that has this name? */
 bool ab_caller_knows_agent(const char *name);
 
+/* "standard input", ... or "descriptor N", for messages. */
+const char *ab_name_fd(int fd, char buf[32]);
+
 #endif

@@ -52,6 +52,11 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 /* Open the places for the record. ab_prepare_spec() does it too. */
 int ab_prepare_record(const struct ab_request *request, struct ab_prepared *prepared,
 		      struct ab_error *err);
+/* The box must not change its own record: add it to what the plan closes or masks. */
+void ab_record_guard(struct ab_prepared *prepared);
+/* Nor redirect its name by a link. */
+int ab_record_check_links(const struct ab_prepared *prepared, const struct ab_request *request,
+			  struct ab_error *err);
 /* Read the values of secrets. Before anything else starts, so that a process that is forked later
  * has none. Does nothing without secrets, or in a box, where they are the outer run's. */
 int ab_prepare_secrets(const struct ab_request *request, struct ab_prepared *prepared,

@@ -1,7 +1,10 @@
-#include "sandbox/plan/engine.h"
 #include "session/run/run_state.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,15 +12,23 @@
 #include "audit/write/audit.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
+#include "policy/values/paths.h"
+#include "sandbox/plan/engine.h"
+#include "session/cleanup/leftovers.h"
 #include "session/consent/request.h"
 #include "session/export/exporter.h"
+#include "session/export/otlp_target.h"
 #include "session/notify/refused_programs.h"
+#include "session/run/caller.h"
 #include "session/run/prepare.h"
 #include "session/secrets/secrets.h"
 #include "session/state/run_process.h"
 #include "workspace/quarantine/journal.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/host_path.h"
 
 uint64_t ab_run_now_ns(void)
 {
@@ -236,4 +247,206 @@ int ab_pick_run_id(struct ab_prepared *p, struct ab_error *err)
 		return -1;
 	p->spec.run_id = ab_strdup(id);
 	return 0;
+}
+
+static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	ab_autofree char *path = NULL;
+
+	/* In a box the outer run keeps the record, hidden from us. */
+	if (p->nested || p->state.root >= 0)
+		return 0;
+	path = ab_state_dir(rq->policy.environ, rq->policy.home, rq->policy.cwd);
+	if (!path) {
+		ab_fail(err, AB_EUSAGE, 0, "no home folder to keep records in");
+		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
+	}
+	/* Before the plan: the folder must exist to be masked. Before leftovers are swept: a run
+	 * that stays in live/ would be swept again by every start. */
+	if (ab_state_open(path, &p->state, err) < 0 || ab_state_check_writable(&p->state, err) < 0)
+		return -1;
+	ab_claim_init(&p->claim, &p->state, NULL);
+	/* Remove what a killed run left in a workspace before we look at what exists there. */
+	ab_leftovers_stale(&p->state, &p->notes);
+	/* record.c checks again when it claims the name; a failure here leaves nothing behind. */
+	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
+}
+
+/* Is this file (pipe, socket) one of the command's 0-2? */
+static int check_stdio(const struct ab_copy *to, struct ab_error *err)
+{
+	char buf[32];
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat st;
+
+		if (to->fd < 0 || S_ISCHR(to->st.st_mode) || fstat(fd, &st) < 0 ||
+		    st.st_dev != to->st.st_dev || st.st_ino != to->st.st_ino)
+			continue;
+		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s", to->option, to->name,
+			ab_name_fd(fd, buf));
+		ab_hint(err, "the command could write its own record; use another file for one of "
+			     "them");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+static int refuse_link(const char *option, const char *name, const char *real, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "%s %s leads through a link that the command could replace",
+		option, name);
+	ab_hint(err, "name the file without the link: %s", real ? real : "its real path");
+	return ab_step(err, "record");
+}
+
+static char *make_absolute(const struct ab_request *rq, const char *name)
+{
+	return name[0] == '/' ? ab_strdup(name) : ab_path_join(rq->policy.cwd, name);
+}
+
+/* The folder of the file, if the links on the way to it are followed; NULL: nowhere. */
+static char *find_folder(const struct ab_strv *roots, const char *path, bool *ret_led)
+{
+	ab_autofree char *folder = ab_path_parent(path);
+
+	return ab_host_path_follow(roots, folder, ret_led);
+}
+
+/* Open a file for the record, unless a link in `roots` leads there. Another box may put one there
+ * at any time, so its folder is opened by its real path, in which no link is followed. */
+static int open_copy(const struct ab_request *rq, const char *option, const char *name,
+		     const struct ab_strv *roots, struct ab_copy *ret, struct ab_error *err)
+{
+	ab_autofree char *path = NULL, *folder = NULL, *real = NULL;
+	ab_autoclose int dir = -1;
+	bool led;
+
+	if (ab_copy_is_fd(name))
+		return ab_copy_open_fd(option, name, ret, err);
+	path = make_absolute(rq, name);
+	folder = find_folder(roots, path, &led);
+	real = folder ? ab_path_join(folder, ab_path_name(path)) : NULL;
+	if (led)
+		return refuse_link(option, name, real, err);
+	if (folder)
+		dir = ab_open_beneath(AT_FDCWD, folder, O_PATH | O_DIRECTORY);
+	if (dir < 0 && folder && errno == ELOOP)
+		return refuse_link(option, name, real, err);
+	if (dir < 0) {
+		ab_fail(err, AB_EUSAGE, errno, "%s %s", option, name);
+		return ab_step(err, "record");
+	}
+	return ab_copy_open_file(option, name, dir, ab_path_name(path), ret, err);
+}
+
+int ab_prepare_result(const struct ab_request *rq, const struct ab_policy *policy,
+		      struct ab_copy *ret, struct ab_error *err)
+{
+	char top[] = "/", *list[] = { top, NULL };
+	const struct ab_strv everywhere = { list, 1 };
+	bool led = false;
+
+	if (!policy && !ab_copy_is_fd(rq->result)) {
+		ab_autofree char *path = make_absolute(rq, rq->result);
+
+		free(find_folder(&everywhere, path, &led));
+	}
+	if (led)
+		return 1;
+	if (open_copy(rq, "--result", rq->result, policy ? &policy->fs.touched : &everywhere, ret,
+		      err) < 0)
+		return -1;
+	return ab_copy_clear(ret, err);
+}
+
+static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	if (!rq->audit || p->audit.fd >= 0)
+		return 0;
+	if (p->nested) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"--audit %s: inside a box, only the outer run keeps a record", rq->audit);
+		return ab_hint(err, "pass it to the outer run");
+	}
+	if (ab_otlp_is_target(rq->audit))
+		return ab_exporter_start(rq->audit, p->policy, rq->policy.environ, &p->audit,
+					 &p->exporter, err);
+	if (p->output >= 0) {
+		if (ab_copy_open_own("--audit", rq->audit, ab_take_fd(&p->output), false, &p->audit,
+				     err) < 0)
+			return -1;
+	} else if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0) {
+		return -1;
+	}
+	if (check_stdio(&p->audit, err) < 0)
+		return -1;
+	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
+	    p->audit.st.st_dev == p->result->st.st_dev &&
+	    p->audit.st.st_ino == p->result->st.st_ino) {
+		ab_fail(err, AB_EUSAGE, 0, "--audit and --result are the same file");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+/* A read-only mount does not stop writes to a FIFO. */
+void ab_record_guard(struct ab_prepared *p)
+{
+	const struct ab_copy *const to[] = { &p->audit, p->result };
+	struct ab_facts *facts = &p->host.facts;
+
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		if (to[i]->path && S_ISREG(to[i]->st.st_mode))
+			ab_objects_add(&facts->closed, to[i]->path, AB_AS_FILE);
+		if (to[i]->path && S_ISFIFO(to[i]->st.st_mode))
+			ab_objects_add(&facts->masked, to[i]->path, AB_AS_FILE);
+	}
+}
+
+/* Does the path lead through a link that the box could replace? Then its name may mean another file
+ * after the run. */
+static bool is_redirectable(const struct ab_prepared *p, const char *path)
+{
+	ab_autostrv struct ab_strv roots = { 0 };
+	ab_autofree char *real = NULL;
+	bool led;
+
+	ab_strv_extend(&roots, &p->policy->fs.touched);
+	ab_strv_extend(&roots, &p->host.survey.write);
+	real = ab_host_path_follow(&roots, path, &led);
+	/* The file is already open, so a name can only be missing behind a link of /proc, whose
+	 * text is not a path. */
+	return led || (!real && errno != ENOENT && errno != ENOTDIR && errno != EACCES);
+}
+
+int ab_record_check_links(const struct ab_prepared *p, const struct ab_request *rq,
+			  struct ab_error *err)
+{
+	const struct ab_copy *const to[] = { &p->audit, p->result };
+
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		ab_autofree char *path = NULL;
+
+		if (!to[i] || to[i]->fd < 0 || !to[i]->named)
+			continue;
+		path = make_absolute(rq, to[i]->name);
+		if (!is_redirectable(p, path))
+			continue;
+		refuse_link(to[i]->option, to[i]->name, to[i]->path, err);
+		/* Nor is the failure written there. */
+		if (to[i] == p->result)
+			ab_copy_fini(p->result);
+		return -1;
+	}
+	return 0;
+}
+
+int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	if (open_state(p, rq, err) < 0)
+		return -1;
+	if (rq->result && p->result->fd < 0 && ab_prepare_result(rq, p->policy, p->result, err) < 0)
+		return -1;
+	return check_stdio(p->result, err) < 0 ? -1 : open_audit(p, rq, err);
 }

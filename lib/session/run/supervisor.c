@@ -5,7 +5,6 @@
  * we), ending (SIGTERM was sent, the grace period runs), over.
  *
  * Should: forward the caller's signals in every state; kill the box on every error of our own.
- *
  * Mustn't: block outside epoll_wait; accept a message that the state does not allow.
  */
 #include "session/run/supervisor.h"
