@@ -7,6 +7,7 @@ load helpers
 receiver()
 {
 	: >../got
+	rm -f ../port
 	python3 "$ROOT/test/otlp_receiver.py" ../got "$@" >../port 2>../receiver.err 3>&- &
 	RECEIVER=$!
 	wait_for 60 grep -q . ../port
