@@ -5,13 +5,11 @@
  * exits. Nothing of a half-built box remains, because all of it is in this
  * process's namespaces. The order matters:
  *
- *	network			first: it needs no plan, and the supervisor
- *				can bring it up meanwhile
+ *	network			first: it needs no plan, which the supervisor
+ *				makes meanwhile
  *	max_user_namespaces	before /proc/sys is read-only; 0 at first, and more
  *				if the specification permits it
  *	mounts			before Landlock, which forbids them
- *	capture			before the capabilities are dropped: it may
- *				need low ports
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
  *
@@ -143,23 +141,15 @@ static int permit_user_namespaces(const struct init *in, struct ab_error *err)
 	return 0;
 }
 
-static int begin_network(struct init *in, struct ab_error *err)
-{
-	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
-}
-
-/* The supervisor has brought the network up meanwhile. */
-static int end_network(struct init *in, struct ab_error *err)
+static int build_network(struct init *in, struct ab_error *err)
 {
 	bool ssh;
 
-	if (strcmp(in->net, AB_INIT_DOOR) != 0)
+	if (!*in->net)
 		return 0;
-	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
+	if (ab_bridge_build(in->sock, in->net, in->host_ports, &in->capture, &ssh, err) < 0)
 		return -1;
 	in->uncaptured = !ssh;
-	if (!ssh)
-		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	return 0;
 }
 
@@ -180,6 +170,8 @@ static int read_spec(struct init *in, struct ab_error *err)
 	close(fd);
 	if (r == 0 && in->spec.timing)
 		ab_mark_open(&in->holds);
+	if (r == 0 && in->uncaptured)
+		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	if (r == 0 && in->spec.userns)
 		r = permit_user_namespaces(in, err);
 	return r;
@@ -388,13 +380,12 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", begin_network },
+	{ "network", build_network },
 	{ "user namespaces", forbid_user_namespaces },
 	{ "ground", prepare_mounts },
 	{ "streams", view_stdio },
 	{ "specification", read_spec },
 	{ "mounts", build_mounts },
-	{ "capture", end_network },
 	{ "descriptors", close_stray_fds },
 	{ "terminal", begin_session_with_terminal },
 	{ "ruleset", make_ruleset },
