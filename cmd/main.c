@@ -1,5 +1,6 @@
 #include "cmd.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -277,6 +278,9 @@ int main(int argc, char **argv)
 	struct args args = { 0 };
 	int first, status = take_colour(&argc, &argv);
 
+	/* The heap grows once, and what a short run frees is not given back in between. */
+	mallopt(M_TOP_PAD, 512 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
 	if (status >= 0)
 		return status;
 	if (argc < 2) {

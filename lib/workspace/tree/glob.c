@@ -63,10 +63,12 @@ static int fail_budget(struct expansion *x, const char *text)
 	return ab_hint(x->err, "Deny the folder itself.");
 }
 
-/* An open folder. Its real path is determined once, when something in it matches. */
+/* An open folder. If a link led to it, its real path is determined once, when something in it
+ * matches. */
 struct folder {
 	int fd;
 	const char *path; /* as written in the rules */
+	bool plain;	  /* no link led to it, so that is its real path */
 	char *real;
 	uid_t owner;
 };
@@ -93,6 +95,8 @@ static bool is_closed_to_us(const struct expansion *x, const struct folder *f, c
 
 static char *get_real_path(struct folder *f, const char *name)
 {
+	if (f->plain)
+		return ab_path_join(f->path, name);
 	if (!f->real)
 		f->real = ab_real_path(f->fd);
 	return f->real ? ab_path_join(f->real, name) : NULL;
@@ -177,6 +181,17 @@ static int deny_whole(struct expansion *x, struct folder *f, const char *name,
 	return 0;
 }
 
+/* Through a link if there is one. */
+static int open_inner(const struct folder *f, const char *name, bool *ret_plain)
+{
+	int fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	*ret_plain = f->plain && fd >= 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	if (fd < 0 && errno == ENOTDIR)
+		fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd;
+}
+
 /* All rules here have the same first component, and it matches `name`. */
 static int enter(struct expansion *x, struct folder *f, const char *name, const struct rule *rules,
 		 size_t n)
@@ -187,6 +202,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	struct folder inner;
 	size_t nbelow = 0;
 	struct stat st;
+	bool plain;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) {
@@ -201,7 +217,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	}
 	if (nbelow == 0)
 		return 0;
-	fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open_inner(f, name, &plain);
 	if (fd < 0 && errno == ENOENT)
 		add_missing(x, f, name, below, nbelow);
 	if (fd < 0)
@@ -211,7 +227,9 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	if (fstat(fd, &st) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
-	inner = (struct folder){ .fd = fd, .path = deeper, .owner = st.st_uid };
+	inner = (struct folder){
+		.fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid
+	};
 	if (is_locked(x, f, &inner))
 		return deny_whole(x, f, name, below, nbelow);
 	rc = expand(x, &inner, below, nbelow);
@@ -410,7 +428,7 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 			       .missing = ret_missing,
 			       .err = err };
 	ab_autoclose int root = -1;
-	struct folder top = { .path = "/" };
+	struct folder top = { .path = "/", .plain = true };
 	size_t n = 0, ndeny = 0;
 	int rc = 0;
 
