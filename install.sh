@@ -88,14 +88,16 @@ choose_source()
 	[ -n "$from" ] || from=$default_url
 	[ -n "$from" ] || die "nothing to install from; pass --from with the folder or the address of a release"
 	from=${from%/}
+	# A URL may carry a password, which must not get into a log.
+	shown=$(printf '%s\n' "$from" | sed 's|://[^/]*@|://...@|')
 	case $from in
 	https://*) ;;
 	http://localhost/* | http://localhost:* | http://127.0.0.1/* | http://127.0.0.1:*) ;;
 	http://*)
 		[ -n "$sha256" ] ||
-			die "$from: anybody on the way could change what http:// sends; use https://, or pass --sha256"
+			die "$shown: anybody on the way could change what http:// sends; use https://, or pass --sha256"
 		;;
-	*://*) die "$from: use a folder, or an address that begins with https://" ;;
+	*://*) die "$shown: use a folder, or an address that begins with https://" ;;
 	*) [ -d "$from" ] || die "$from is not a folder" ;;
 	esac
 }
@@ -113,10 +115,13 @@ fetch()
 			curl -fsSL --proto "$only" --retry 3 --connect-timeout 30 \
 				-o "$work/$1" "$from/$1"
 		elif command -v wget >/dev/null; then
+			# It follows a redirection to http://, and not each verifies certificates.
+			[ -n "$sha256" ] || [ "${from#http://}" != "$from" ] ||
+				die "curl is not installed, and wget may accept any server; install curl, or pass --sha256"
 			wget -q -T 30 -O "$work/$1" "$from/$1"
 		else
 			die "neither curl nor wget is installed; download the release, then pass --from DIR"
-		fi || die "cannot download $from/$1"
+		fi || die "cannot download $shown/$1"
 		;;
 	*) cp "$from/$1" "$work/$1" 2>/dev/null || die "cannot read $from/$1" ;;
 	esac
@@ -140,8 +145,8 @@ fetch_verified()
 		(want == "" || $2 == want)' "$work/SHA256SUMS" >"$work/chosen"
 	case $(awk 'END { print NR }' "$work/chosen") in
 	1) ;;
-	0) die "$from has no tarball of agentbox${version:+ $version} for $arch" ;;
-	*) die "$from has several versions for $arch; choose one with --version" ;;
+	0) die "$shown has no tarball of agentbox${version:+ $version} for $arch" ;;
+	*) die "$shown has several versions for $arch; choose one with --version" ;;
 	esac
 	read -r sum tarball <"$work/chosen"
 	if [ -n "$sha256" ] && [ "$sha256" != "$sum" ]; then
@@ -153,10 +158,37 @@ fetch_verified()
 		die "$tarball is not what SHA256SUMS says (it has ${got%% *}); nothing was installed"
 }
 
+# owned_by_root DIR: root must not write where another user could exchange a
+# folder for a link meanwhile. Always true for others, who risk only their own.
+owned_by_root()
+{
+	[ -n "$is_root" ] || return 0
+	# shellcheck disable=SC2012
+	ls -ldn "$1" | awk '{ exit !($3 == 0 && ($1 ~ /^........-/ || $1 ~ /^.........[tT]/)) }'
+}
+
+# Make the prefix a path without links, all of which is root's.
+trust_prefix()
+{
+	[ -n "$is_root" ] || return 0
+	prefix=$(CDPATH='' cd -P -- "$prefix" && pwd)
+	dir=$prefix
+	while :; do
+		owned_by_root "${dir:-/}" ||
+			die "${dir:-/} belongs to another user, who could redirect what root writes; run this as that user, or choose another --prefix"
+		[ -n "$dir" ] || break
+		dir=${dir%/*}
+	done
+}
+
 # make_dir DIR: below $prefix, with its parents; those that are new are noted.
 make_dir()
 {
-	[ ! -d "$prefix/$1" ] || return 0
+	if [ -d "$prefix/$1" ]; then
+		owned_by_root "$prefix/$1/." ||
+			die "$prefix/$1 belongs to another user, who could redirect what root writes"
+		return 0
+	fi
 	case $1 in
 	*/*) make_dir "${1%/*}" ;;
 	esac
@@ -237,6 +269,9 @@ remove_files()
 		case $file in
 		'' | /* | .. | ../* | */.. | */../*) continue ;;
 		esac
+		[ -d "$prefix/${file%/*}" ] || continue
+		owned_by_root "$prefix/${file%/*}/." ||
+			die "$prefix/${file%/*} belongs to another user, who could redirect what root removes"
 		rm -f "$prefix/$file" || die "cannot remove $prefix/$file${as_root}"
 	done
 }
@@ -245,6 +280,7 @@ remove_all()
 {
 	[ -f "$prefix/$list" ] ||
 		die "$prefix has no agentbox that this script installed (no $list there)"
+	trust_prefix
 	[ -w "$prefix/bin" ] || die "cannot write to $prefix/bin${as_root}"
 	dirs=$(grep '/$' "$prefix/$list" | sort -r || true)
 	files=$(grep -v '/$' "$prefix/$list")
@@ -278,9 +314,13 @@ main()
 	LC_ALL=C
 	export LC_ALL
 	list=share/agentbox/installed-files
-	work='' state='' keep='' made_prefix='' as_root=''
+	work='' shown='' state='' keep='' made_prefix='' is_root='' as_root=''
 	read_options "$@"
-	[ "$(id -u)" -eq 0 ] || as_root="; for a folder of the system, run this as root"
+	if [ "$(id -u)" -eq 0 ]; then
+		is_root=1
+	else
+		as_root="; for a folder of the system, run this as root"
+	fi
 	if [ -n "$uninstall" ]; then
 		remove_all
 		return
@@ -299,6 +339,7 @@ main()
 		mkdir -p "$prefix" 2>/dev/null || die "cannot create $prefix${as_root}"
 		made_prefix=1
 	fi
+	trust_prefix
 	# Beside its destination, so that each file arrives by one rename.
 	work=$(mktemp -d "$prefix/.agentbox-install.XXXXXX" 2>/dev/null) ||
 		die "cannot write to $prefix${as_root}"

@@ -112,6 +112,51 @@ unchanged()
 	[[ "$output" == *"begins with https://"* ]]
 }
 
+@test "install.sh: a password in the address gets into no message" {
+	install_sh --from https://user:secret@127.0.0.1:1/releases
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot download https://...@127.0.0.1:1/releases/SHA256SUMS"* ]]
+	[[ "$output" != *secret* ]]
+	install_sh --from ftp://user:secret@127.0.0.1:1/releases
+	[[ "$output" == *"begins with https://"* ]]
+	[[ "$output" != *secret* ]]
+}
+
+@test "install.sh: without curl an address needs a checksum, because wget may accept any server" {
+	local name sum
+	read -r sum _ <"$RELEASE/SHA256SUMS"
+	mkdir "$TEST_DIR/bin"
+	for name in sh sed awk id ls uname sha256sum mktemp mkdir rmdir rm cat dirname; do
+		ln -s "$(command -v $name)" "$TEST_DIR/bin"
+	done
+	printf '#!/bin/sh\necho "wget $*"; exit 4\n' >"$TEST_DIR/bin/wget"
+	chmod +x "$TEST_DIR/bin/wget"
+	PATH=$TEST_DIR/bin run sh "$RELEASE/install.sh" --from https://files.example.com
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"install curl, or pass --sha256"* ]]
+	[[ "$output" != *"wget -q"* ]]
+	PATH=$TEST_DIR/bin run sh "$RELEASE/install.sh" --from https://files.example.com --sha256 "$sum"
+	[[ "$output" == *"wget -q"*"https://files.example.com/SHA256SUMS"* ]]
+}
+
+@test "install.sh: root writes and removes nothing in a folder of another user" {
+	[ "$(id -u)" -ne 0 ] || skip "needs a folder of another user"
+	install_sh --prefix "$HOME/usr"
+	[ "$status" -eq 0 ]
+	remember
+	mkdir "$TEST_DIR/bin"
+	printf '#!/bin/sh\necho 0\n' >"$TEST_DIR/bin/id"
+	chmod +x "$TEST_DIR/bin/id"
+	for args in "" --uninstall; do
+		PATH=$TEST_DIR/bin:$PATH install_sh --prefix "$HOME/usr" $args
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"$HOME/usr belongs to another user, who could redirect what root writes"* ]]
+		unchanged
+	done
+	install_sh --prefix "$HOME/usr" --uninstall
+	[ "$status" -eq 0 ]
+}
+
 @test "install.sh: an update removes what the new version does not have" {
 	local name
 	name=$(cd "$RELEASE" && echo agentbox-*.tar.gz)

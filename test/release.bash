@@ -19,7 +19,7 @@ teardown()
 
 list_sums()
 {
-	(cd "$1" && sha256sum -- *.tar.gz >SHA256SUMS)
+	(cd "$1" && sha256sum -- *.tar.gz install.sh >SHA256SUMS)
 }
 
 # serve DIR: over HTTP; sets URL.
