@@ -63,15 +63,15 @@ action()
 	[ "$status" -ne 0 ]	# read-only
 	[[ "$output" == *"[b c]"* ]]
 	[ ! -e file ]
-	action inputs.url="$URL" inputs.run='echo x >file; echo A=b >>"$GITHUB_ENV"; echo path=evil >>"$GITHUB_OUTPUT"; echo ::error::x; exit 3'
+	action inputs.url="$URL" inputs.run='echo x >file; echo A=b >>"$GITHUB_ENV"; echo path=evil >>"$GITHUB_OUTPUT"; echo ::error::x; printf end; exit 3'
 	[ "$status" -eq 3 ]
 	[ "$(cat file)" = x ]
 	# The files of the runner are outside, and lines for it are between these two.
 	[ ! -s "$TEST_DIR/runner/env" ]
 	[ "$(grep -c evil "$TEST_DIR/runner/output")" -eq 0 ]
-	stop=$(sed -n 's/^::stop-commands:://p' <<<"$output")
+	stop=$(sed -n 's/^::stop-commands:://p' <<<"$output" | tail -n 1)
 	[ ${#stop} -eq 32 ]
-	[[ "$output" == *"::stop-commands::$stop"*"::error::x"*"::$stop::"* ]]
+	[[ "$output" == *"::stop-commands::$stop"*"::error::x"*$'\n'"::$stop::"* ]]
 	grep -qxF "path=$TEST_DIR/runner/agentbox/bin/agentbox" "$TEST_DIR/runner/output"
 	record=$(sed -n 's/^record=//p' "$TEST_DIR/runner/output" | tail -n 1)
 	jq -es 'any(.kind == "start") and any(.kind == "end" and .status == 3)' "$record"
@@ -92,6 +92,52 @@ action()
 	[ ! -e pwned ]
 }
 
+@test "GitHub Action: the runner does not obey what doctor quotes from the project" {
+	serve "$RELEASE"
+	echo '{ "::set-output name=path::/evil": 1 }' >.agentbox.json
+	action inputs.url="$URL"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"/evil"* ]]
+	stop=$(sed -n 's/^::stop-commands:://p' <<<"$output")
+	[ ${#stop} -eq 32 ]
+	# Nothing of it is before or behind the two lines.
+	[[ "${output%%"::stop-commands::$stop"*}${output##*"::$stop::"}" != *"/evil"* ]]
+	[[ "$output" == *$'\n'"::$stop::"* ]]
+}
+
+# A release whose program is this script, and a machine that restricts namespaces.
+restricted_runner()
+{
+	printf '#!/bin/sh\n%s\n' "$1" >"$TEST_DIR/program"
+	chmod +x "$TEST_DIR/program"
+	"$ROOT/scripts/pack" "$TEST_DIR/program" "$(uname -m)" "$TEST_DIR/fake"
+	cp "$ROOT/install.sh" "$TEST_DIR/fake"
+	list_sums "$TEST_DIR/fake"
+	mkdir -p "$TEST_DIR/bin"
+	echo 'echo 1' >"$TEST_DIR/bin/sysctl"
+	cat >"$TEST_DIR/bin/sudo" <<-SH
+		echo "\$*" >>"$TEST_DIR/sudo"
+		[ "\$2" != tee ] || cat >"$TEST_DIR/profile"
+	SH
+	sed -i '1i #!/bin/sh' "$TEST_DIR"/bin/*
+	chmod +x "$TEST_DIR"/bin/*
+	PATH=$TEST_DIR/bin:$PATH action inputs.url="$TEST_DIR/fake"
+}
+
+@test "GitHub Action: it adds an AppArmor profile where one is needed, and empties none" {
+	restricted_runner '[ "$2" != --fix ] || echo "profile for $0"'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$TEST_DIR/profile")" = "profile for $TEST_DIR/runner/agentbox/bin/agentbox" ]
+	[ "$(cat "$TEST_DIR/sudo")" = "-n true
+-n tee /etc/apparmor.d/agentbox-action
+-n apparmor_parser -r /etc/apparmor.d/agentbox-action" ]
+	# There is one already: doctor prints none, and fails.
+	rm "$TEST_DIR/sudo"
+	restricted_runner '[ "$2" != --fix ]'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$TEST_DIR/sudo")" = "-n true" ]
+}
+
 @test "GitHub Action: without a version it says what to set; with a tag it knows the address" {
 	action
 	[ "$status" -eq 1 ]
@@ -104,7 +150,7 @@ action()
 	[[ "$stderr" == *"https://code.example.org/owner/agentbox/releases/download/v0.1.0/SHA256SUMS"* ]]
 }
 
-# gitlab SCRIPT: a job that extends the template, as a runner runs it.
+# gitlab SCRIPT [SHA256]: a job that extends the template, as a runner runs it.
 gitlab()
 {
 	local template
@@ -112,17 +158,18 @@ gitlab()
 	export CI_PROJECT_DIR=$WORKSPACE
 	AGENTBOX_STATE=$(jq -r .variables.AGENTBOX_STATE <<<"$template" |
 		sed "s|\$CI_PROJECT_DIR|$CI_PROJECT_DIR|")
-	export AGENTBOX_STATE AGENTBOX_PREFIX='' AGENTBOX_SHA256=''
+	export AGENTBOX_STATE AGENTBOX_PREFIX='' AGENTBOX_SHA256=${2:-}
 	{ jq -r '.before_script[]' <<<"$template" && echo "$1"; } >"$TEST_DIR/script"
 	jq -r '.after_script[]' <<<"$template" >"$TEST_DIR/after"
 	run timeout 240 sh -eu "$TEST_DIR/script"
 	echo "$output"
-	timeout 60 sh -eu "$TEST_DIR/after"
+	if [ -x "$HOME/.local/bin/agentbox" ]; then
+		timeout 60 sh -eu "$TEST_DIR/after"
+	fi
 }
 
 @test "GitLab template: installs before the script, and keeps the records" {
 	need userns
-	cp "$ROOT/install.sh" "$RELEASE"
 	serve "$RELEASE"
 	AGENTBOX_URL=$URL gitlab 'agentbox run -- sh -c "echo x >file; echo y >agentbox-records.jsonl; exit 4"'
 	[ "$status" -eq 4 ]
@@ -131,6 +178,58 @@ gitlab()
 	jq -es 'any(.kind == "end" and .status == 4)' agentbox-records.jsonl
 	[ "$(yaml "$ROOT/deploy/gitlab/agentbox.gitlab-ci.yml" |
 		jq -r '.[".agentbox"].artifacts.paths[]')" = agentbox-records.jsonl ]
+}
+
+@test "GitLab template: a link in place of the records leads nowhere" {
+	need userns
+	serve "$RELEASE"
+	echo mine >"$HOME/file"
+	AGENTBOX_URL=$URL gitlab 'agentbox run -- ln -s "$HOME/file" agentbox-records.jsonl
+		test -L agentbox-records.jsonl
+		echo other >"$AGENTBOX_STATE/other"'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/file")" = mine ]
+	[ ! -L agentbox-records.jsonl ]
+	jq -es 'any(.kind == "end" and .status == 0)' agentbox-records.jsonl
+	# The records of the job before are gone, and nothing else.
+	AGENTBOX_URL=$URL gitlab true
+	jq -es 'length == 0' agentbox-records.jsonl
+	[ "$(cat "$AGENTBOX_STATE/other")" = other ]
+}
+
+@test "GitLab template: with a checksum, neither script nor tarball can be exchanged" {
+	local sum file
+	sum=$(sha256sum <"$RELEASE/SHA256SUMS")
+	cp -r "$RELEASE" "$TEST_DIR/release"
+	serve "$TEST_DIR/release"
+	echo 'echo HOLE' >"$TEST_DIR/release/install.sh"
+	AGENTBOX_URL=$URL gitlab 'echo HOLE' "${sum%% *}"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"is not what AGENTBOX_SHA256 says"* ]]
+	# With sums that fit.
+	list_sums "$TEST_DIR/release"
+	AGENTBOX_URL=$URL gitlab 'echo HOLE' "${sum%% *}"
+	[ "$status" -ne 0 ]
+	[[ "$output" != *HOLE* ]]
+	rm -r "$TEST_DIR/release"
+	cp -r "$RELEASE" "$TEST_DIR/release"
+	for file in "$TEST_DIR"/release/*.tar.gz; do
+		echo x >>"$file"
+	done
+	AGENTBOX_URL=$URL gitlab 'echo HOLE' "${sum%% *}"
+	[ "$status" -ne 0 ]
+	[[ "$output" != *HOLE* ]]
+	[ ! -e "$HOME/.local/bin/agentbox" ]
+	rm -r "$TEST_DIR/release"
+	cp -r "$RELEASE" "$TEST_DIR/release"
+	AGENTBOX_URL=$URL gitlab 'agentbox version' "${sum%% *}"
+	[ "$status" -eq 0 ]
+}
+
+@test "GitLab template: an address that anybody could change needs a checksum" {
+	AGENTBOX_URL=http://files.example.com gitlab 'echo reached'
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"AGENTBOX_URL must begin with https://"* ]]
 }
 
 @test "GitLab template: a job without the address of a release fails and says so" {

@@ -22,15 +22,24 @@ options=(--from "$url" --prefix "$prefix")
 sh "$GITHUB_ACTION_PATH/../../install.sh" "${options[@]}"
 program=$prefix/bin/agentbox
 
-# Ubuntu 24.04 and newer: a profile for this very file.
-restricted=/proc/sys/kernel/apparmor_restrict_unprivileged_userns
-if [ "$(cat "$restricted" 2>/dev/null)" = 1 ] && sudo -n true 2>/dev/null; then
-	"$program" doctor --fix 2>/dev/null | sudo -n tee /etc/apparmor.d/agentbox >/dev/null
-	sudo -n apparmor_parser -r /etc/apparmor.d/agentbox
+# Ubuntu 24.04 and newer: a profile for this very file. Nothing is printed if the
+# machine has one already.
+profile=/etc/apparmor.d/agentbox-action
+if [ "$(sysctl -n kernel.apparmor_restrict_unprivileged_userns 2>/dev/null)" = 1 ] &&
+	sudo -n true 2>/dev/null; then
+	text=$("$program" doctor --fix 2>/dev/null || true)
+	if [ -n "$text" ]; then
+		sudo -n tee "$profile" <<<"$text" >/dev/null
+		sudo -n apparmor_parser -r "$profile"
+	fi
 fi
 
 echo "$prefix/bin" >>"$GITHUB_PATH"
 echo "path=$program" >>"$GITHUB_OUTPUT"
 echo "::group::agentbox doctor"
+# The runner obeys lines of the output, and doctor quotes the project's settings.
+stop=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+echo "::stop-commands::$stop"
 "$program" doctor || true	# a run itself says what it lacks
+printf '\n::%s::\n' "$stop"
 echo "::endgroup::"

@@ -22,5 +22,5 @@ stop=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 echo "::stop-commands::$stop"
 status=0
 agentbox run --audit "$record" "${options[@]}" -c "$AB_RUN" || status=$?
-echo "::$stop::"
+printf '\n::%s::\n' "$stop"	# the last line of the command may have no end
 exit "$status"
