@@ -126,3 +126,16 @@ counts()
 	[ "${#once[@]}" -ge 5 ]
 	run ! grep -HE '^[[:space:]]+(only_root|as_root)\b' "${once[@]}"
 }
+
+@test "release: it replaces a release and an empty folder, and nothing else" {
+	mkdir mine
+	echo mine >mine/file
+	run timeout 60 "$ROOT/scripts/release" --out mine
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"mine is not empty and not a release"* ]]
+	[ "$(cat mine/file)" = mine ]
+	# With another mistake it does not come so far as to build.
+	mkdir empty
+	run timeout 60 "$ROOT/scripts/release" --out empty --url http://files.example.com
+	[[ "$output" == *'does not begin with https://'* ]]
+}
