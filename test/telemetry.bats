@@ -34,6 +34,19 @@ end()
 	tail -n 1 "$AGENTBOX_STATE"/runs/*/audit.jsonl
 }
 
+# Is a process that sends records locked: a filter, no new privileges, no capability?
+locked()
+{
+	local pid
+	for pid in $(pgrep -x -u "$(id -u)" agentbox-export); do
+		if grep -qx 'Seccomp:.2' "/proc/$pid/status" && grep -qx 'NoNewPrivs:.1' "/proc/$pid/status" &&
+			grep -qx 'CapEff:.0*' "/proc/$pid/status"; then
+			return 0
+		fi
+	done
+	return 1
+}
+
 @test "audit: standard output is for the record alone" {
 	"$AGENTBOX" run --audit - -- sh -c 'echo out; echo err >&2; echo "{\"kind\":\"forged\"}"' >../record.jsonl 2>../rest
 	[ "$(jq -r .kind ../record.jsonl | xargs)" = "start assurance end" ]
@@ -71,8 +84,14 @@ end()
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -keyout ../key.pem \
 		-out ../cert.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost 2>/dev/null
 	receiver --tls ../cert.pem ../key.pem
-	SSL_CERT_FILE=$PWD/../cert.pem agentbox run --audit "otlp:https://localhost:$port/v1/logs" -- true
-	[ "$status" -eq 0 ]
+	SSL_CERT_FILE=$PWD/../cert.pem timeout 300 "$AGENTBOX" run --audit "otlp:https://localhost:$port/v1/logs" -- \
+		sh -c 'until [ -e go ]; do sleep 0.1; done' 3>&- &
+	started=$!
+	# It has sent something, so it is locked.
+	wait_for 60 grep -q 'answered 200' ../got
+	locked
+	touch go
+	wait "$started"
 	[ "$(kinds)" = "start assurance end" ]
 	: >../got
 	agentbox run --audit "otlp:https://localhost:$port" -- true

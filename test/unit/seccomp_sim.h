@@ -33,9 +33,22 @@ static const struct {
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
 	"target",   "init",  "supervisor", "nonet",  "init_sanitized", "writes",
-	"children", "judge", "traced",	   "userns", "asking",
+	"children", "judge", "traced",	   "userns", "asking",	       "exporter",
 };
-enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, WRITES, CHILDREN, JUDGE, TRACED, USERNS, ASKING };
+enum {
+	TARGET,
+	INIT,
+	SUPERVISOR,
+	NONET,
+	INIT_SAN,
+	WRITES,
+	CHILDREN,
+	JUDGE,
+	TRACED,
+	USERNS,
+	ASKING,
+	EXPORTER
+};
 #define PROG(t)                                       \
 	{                                             \
 		{ t##_x86_64, LEN(t##_x86_64) },      \
@@ -52,7 +65,7 @@ static const struct prog {
 	[INIT_SAN] = PROG(init_sanitized), [WRITES] = PROG(writes),
 	[CHILDREN] = PROG(children),	   [JUDGE] = PROG(judge),
 	[TRACED] = PROG(traced),	   [USERNS] = PROG(userns),
-	[ASKING] = PROG(asking),
+	[ASKING] = PROG(asking),	   [EXPORTER] = PROG(exporter),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

@@ -21,7 +21,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 #include "tap.h"
 
 static char top[PATH_MAX];

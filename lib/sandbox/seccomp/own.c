@@ -175,6 +175,30 @@ static const struct ab_call_rule judge_rules[] = {
 };
 /* clang-format on */
 
+/*
+ * The process that sends records to a collector: name servers, one connection at
+ * a time, TLS, and the answers of a host that the user chose. What it needs was
+ * opened before, but for sockets and the resolver's files.
+ */
+/* clang-format off */
+static const struct ab_call_rule exporter_rules[] = {
+	{ AB_ALLOWED, "epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll" },
+	{ .check = &ab_check_socket_inet, .calls = "socket" },
+	{ AB_ALLOWED, "connect bind getsockname getpeername getsockopt setsockopt "
+		"shutdown sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg" },
+	{ .check = &ab_check_openat_read, .calls = "openat" },
+	{ AB_ALLOWED, "read write readv writev close lseek stat fstat newfstatat "
+		"statx fcntl" },
+	{ AB_ALLOWED, "clock_gettime gettimeofday time getrandom uname getuid "
+		"geteuid getgid getegid exit exit_group restart_syscall" },
+	/* abort(), and what the sanitizers add */
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
+		"rt_sigreturn sigaltstack sched_yield" },
+	{ AB_ALLOWED, "brk munmap mremap madvise futex" },
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+};
+/* clang-format on */
+
 #define TABLE(n, rest, ...)                                                  \
 	static const struct ab_call_table n##_table = { .name = #n,          \
 							.otherwise = (rest), \
@@ -190,9 +214,10 @@ TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
 TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
+TABLE(exporter, UNKNOWN, RULES(exporter_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target,      &init_table,	 &supervisor_table, &nonet_table,
 	&init_sanitized_table, &writes_table,	 &children_table,   &judge_table,
-	&ab_table_traced,      &ab_table_userns, &ab_table_asking,
+	&ab_table_traced,      &ab_table_userns, &ab_table_asking,  &exporter_table,
 };

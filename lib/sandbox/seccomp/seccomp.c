@@ -46,6 +46,7 @@ static const struct {
 	[AB_FILTER_WRITES] = FILTER(writes),	     [AB_FILTER_CHILDREN] = FILTER(children),
 	[AB_FILTER_JUDGE] = FILTER(judge),	     [AB_FILTER_TRACED] = FILTER(traced),
 	[AB_FILTER_USERNS] = FILTER(userns),	     [AB_FILTER_ASKING] = FILTER(asking),
+	[AB_FILTER_EXPORTER] = FILTER(exporter),
 };
 
 int ab_seccomp_load(enum ab_filter which)

@@ -31,8 +31,9 @@ enum ab_filter {
 	AB_FILTER_ASKING,     /* instead of both, below WRITES or CHILDREN, which
 				 * ask about namespaces and chroot: a refusal
 				 * here would keep them from it */
+	AB_FILTER_EXPORTER,   /* the process that sends records to a collector */
 };
-#define AB_FILTER_COUNT 10
+#define AB_FILTER_COUNT 11
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

@@ -73,8 +73,9 @@ struct ab_call_table {
 	const char *seen;
 };
 
-/* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking */
-#define AB_TABLE_COUNT 11
+/* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
+ * exporter */
+#define AB_TABLE_COUNT 12
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */

@@ -49,6 +49,7 @@
 #include "session/export/otlp_reply.h"
 #include "session/export/otlp_target.h"
 #include "session/host/ca_store.h"
+#include "session/lock/lockdown.h"
 
 enum {
 	RETRY_FIRST_MS = 500,
@@ -490,7 +491,6 @@ static void leave_caller(int sock)
 
 	setsid();
 	prctl(PR_SET_NAME, "agentbox-export");
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
@@ -500,13 +500,25 @@ static void leave_caller(int sock)
 		_exit(1);
 }
 
+/* They are ours alone since the fork. What is needed of them was read, and others may hold secrets. */
+static void forget_variables(char *const *variables)
+{
+	for (char *const *v = variables; *v; v++)
+		explicit_bzero(*v, strlen(*v));
+}
+
 static _Noreturn void be_exporter(struct process *p, int sock, const struct ab_policy *policy,
 				  char *const *variables)
 {
 	struct ab_error err = { 0 };
 
 	leave_caller(sock);
-	if (set_up(p, sock, policy, variables, &err) < 0 || ab_loop_run(&p->loop, &err) < 0)
+	if (set_up(p, sock, policy, variables, &err) < 0) {
+		note_failure(p, err.text);
+		_exit(1);
+	}
+	forget_variables(variables);
+	if (ab_lock_exporter(&err) < 0 || ab_loop_run(&p->loop, &err) < 0)
 		note_failure(p, err.text);
 	_exit(0);
 }

@@ -46,7 +46,7 @@
 #include "session/notify/program_judge.h"
 #include "session/notify/refused_programs.h"
 #include "session/review/reviewer.h"
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"

@@ -7,7 +7,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "session/consent/request.h"
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 #include "session/run/supervisor.h"
 #include "session/terminal/terminal.h"
 #include "steer/stay/ended.h"

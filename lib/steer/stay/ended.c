@@ -16,7 +16,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "session/consent/request.h"
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 #include "session/state/state.h"
 #include "session/stay/output.h"
 #include "session/terminal/screen_filter.h"

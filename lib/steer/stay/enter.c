@@ -14,7 +14,7 @@
 #include "base/system/fd.h"
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 #include "session/run/supervisor.h"
 #include "session/stay/start_strings.h"
 #include "session/terminal/terminal.h"

@@ -1,13 +1,15 @@
 /*
  * The lock of the supervisor, as a thread finds it that is made afterwards:
- * that is what the proxy is. Each refusal has its twin that works.
+ * that is what the proxy is. Then that of the process that sends records. Each
+ * refusal has its twin that works.
  */
-#include "session/run/lockdown.h"
+#include "session/lock/lockdown.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -92,6 +94,34 @@ static void *be_proxy(void *arg)
 	return NULL;
 }
 
+/* In a process of its own: what failed is a bit of its exit status. */
+static int be_exporter(void)
+{
+	struct ab_error err;
+	char path[96];
+	int wrong = ab_lock_exporter(&err) < 0;
+
+	snprintf(path, sizeof(path), "%s/log", state);
+	wrong |= 2 * (open_errno("/etc/passwd", O_RDONLY) != 0 || connect_tcp() != 0);
+	wrong |= 4 * (open_errno(outside, O_RDONLY) != EACCES ||
+		      open_errno("/proc/self/mem", O_RDONLY) != EACCES);
+	wrong |= 8 * (open_errno(path, O_WRONLY | O_CREAT) != EPERM);
+	wrong |= 16 * (connect_unix() != EAFNOSUPPORT);
+	wrong |= 32 * (kill(other, 0) == 0 || peek() == 0 || fork() >= 0);
+	return wrong;
+}
+
+static void test_exporter(void)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid == 0)
+		_exit(be_exporter());
+	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
+	   "the exporter reads /etc and reaches hosts, and nothing else (%#x)", status);
+}
+
 static void prepare(void)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -138,6 +168,7 @@ int main(void)
 	ok(connect_unix() == 0, "before, a socket file can be reached");
 	ok(open_errno(outside, O_RDWR) == 0, "and a file elsewhere opened");
 	ok(peek() == 0, "and another process looked into");
+	test_exporter();
 	dir = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ok(ab_lock_supervisor(dir, &err) == 0, "the lock closes");
 	if (pthread_create(&thread, NULL, be_proxy, NULL) == 0)

@@ -1,0 +1,99 @@
+#include "session/lock/lockdown.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "landlock/landlock.h"
+#include "sandbox/seccomp/seccomp.h"
+
+/* The host's resolver settings are often not in /etc itself. Open the folder, because the file in
+ * it is replaced while we run. */
+static int open_resolver_folder(void)
+{
+	ab_autofree char *real = realpath("/etc/resolv.conf", NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+
+	if (!slash || slash == real)
+		return -1;
+	*slash = '\0';
+	if (strcmp(real, "/etc") == 0)
+		return -1; /* already allowed */
+	return open(real, O_PATH | O_CLOEXEC);
+}
+
+/* `state_dir` -1: no folder is for writing. */
+static int restrict_files(int state_dir, unsigned int scopes, struct ab_error *err)
+{
+	int abi = ab_landlock_abi();
+	ab_autoclose int ruleset = -1, etc = -1, resolver = -1;
+	int r;
+
+	if (abi == 0)
+		return 0; /* the filter below still applies */
+	if (abi > AB_LL_NEWEST)
+		abi = AB_LL_NEWEST;
+	ruleset = ab_landlock_open(abi, scopes, err);
+	if (ruleset < 0)
+		return -1;
+	if (state_dir >= 0 &&
+	    ab_landlock_allow_fd(ruleset, abi, state_dir, AB_LL_ALL & ~AB_LL_EXEC, err) < 0)
+		return -1;
+	etc = open("/etc", O_PATH | O_CLOEXEC);
+	if (etc >= 0 && ab_landlock_allow_fd(ruleset, abi, etc, AB_LL_READ, err) < 0)
+		return -1;
+	resolver = open_resolver_folder();
+	if (resolver >= 0 && ab_landlock_allow_fd(ruleset, abi, resolver, AB_LL_READ, err) < 0)
+		return -1;
+	r = ab_landlock_enter(ruleset);
+	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
+}
+
+static int give_up_privileges(struct ab_error *err)
+{
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "give up privileges");
+	return 0;
+}
+
+static int load_filter(enum ab_filter which, struct ab_error *err)
+{
+	int r = ab_seccomp_load(which);
+
+	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "load the filter of system calls") : 0;
+}
+
+int ab_lock_supervisor(int state_dir, struct ab_error *err)
+{
+	if (give_up_privileges(err) < 0 || restrict_files(state_dir, 0, err) < 0 ||
+	    load_filter(AB_FILTER_SUPERVISOR, err) < 0)
+		return ab_step(err, "supervisor's lock");
+	return 0;
+}
+
+static int drop_capabilities(struct ab_error *err)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { 0 };
+
+	if (syscall(SYS_capset, &head, none) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "give up capabilities");
+	return 0;
+}
+
+int ab_lock_exporter(struct ab_error *err)
+{
+	if (give_up_privileges(err) < 0 ||
+	    restrict_files(-1, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err) < 0 ||
+	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_EXPORTER, err) < 0)
+		return ab_step(err, "exporter's lock");
+	return 0;
+}

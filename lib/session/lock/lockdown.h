@@ -1,0 +1,23 @@
+#ifndef AB_SESSION_LOCK_LOCKDOWN_H
+#define AB_SESSION_LOCK_LOCKDOWN_H
+/*
+ * Processes on the host that handle hostile bytes restrict themselves before: not dumpable, no new
+ * privileges, Landlock as far as the kernel has it, and a system call filter.
+ */
+struct ab_error;
+
+/*
+ * The supervisor, before the command starts, because it will handle bytes from the box. Afterwards
+ * it can open files in the state directory and read /etc, but not execute anything or inspect
+ * another process. There is no Landlock scope for signals: the supervisor must still be able to kill
+ * the box, and its death must still end it.
+ */
+int ab_lock_supervisor(int state_dir, struct ab_error *err);
+
+/*
+ * The process that sends records to a collector, before it reads an answer. Afterwards it can read
+ * /etc and connect to hosts. It has no capability, and signals nobody.
+ */
+int ab_lock_exporter(struct ab_error *err);
+
+#endif
