@@ -76,6 +76,13 @@ changed()
 	agentbox log --verify ../theirs.jsonl --key ../theirs.jsonl
 	[ "$status" -eq 2 ] || [ "$status" -eq 1 ]
 	[[ "$output" == *"no public key"* ]]
+	# Another key: the records of the first one are still known, here and to who has record.pub.
+	rm "$AGENTBOX_STATE/record.key"
+	agentbox run -- true
+	agentbox log --verify --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2 of 2 records are whole"* ]]
+	[ "$(grep -c BEGIN "$AGENTBOX_STATE/record.pub")" -eq 2 ]
 	# A key that others can read is not used.
 	chmod 644 "$AGENTBOX_STATE/record.key"
 	agentbox run -- touch ran
@@ -137,6 +144,67 @@ collect()
 	run timeout 60 "$AGENTBOX" log --dir ../all
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"skipped 1 folder that is too deep"* ]]
+}
+
+@test "log: a folder that somebody made as a trap is neither endless nor whole" {
+	collect
+	whole=$(echo ../all/node1/state/runs/*/ | cut -d' ' -f1)
+	for trap in fifo folder hole giant; do
+		cp -r "$whole" "../all/$trap"
+	done
+	mkfifo ../all/fifo/audit.1.jsonl
+	mkdir ../all/folder/audit.1.jsonl
+	truncate -s 4T ../all/hole/audit.jsonl
+	# A line that is too long, between two of a whole record.
+	python3 - ../all/giant/audit.jsonl <<-'PYTHON'
+	import sys
+	lines = open(sys.argv[1]).readlines()
+	lines.insert(1, "{" + " " * (5 << 20) + "}\n")
+	open(sys.argv[1], "w").writelines(lines)
+	PYTHON
+	: >../all/empty.jsonl
+	python3 -c 'print("[" * 1000000)' >../all/deep.jsonl
+	timeout 100 "$AGENTBOX" log --dir ../all --json >out 2>err
+	# The whole ones, and what can be read of the hole and the giant.
+	[ "$(grep -c '"kind":"end"' out)" -eq 5 ]
+	run timeout 100 "$AGENTBOX" log --verify --dir ../all
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"deep.jsonl  broken"*"giant  run "*"  broken at line 2"*"hole  run "*"  broken at line 4"* ]]
+	[[ "$output" == *"skipped 2 files or folders that cannot be opened"* ]]
+	[[ "$output" == *"3 of 6 records are whole"* ]]
+}
+
+@test "verify: an end that was cut off is not an active run, and a record only counts in its place" {
+	agentbox run --name one -- true
+	agentbox run --name two -- true
+	agentbox log --verify --all
+	[ "$status" -eq 0 ]
+	one=$(basename "$(grep -l '"name":"one"' "$AGENTBOX_STATE"/runs/*/audit.jsonl | xargs dirname)")
+	two=$(basename "$(grep -l '"name":"two"' "$AGENTBOX_STATE"/runs/*/audit.jsonl | xargs dirname)")
+	# A copy without its end, whose lock somebody holds.
+	cp -r "$AGENTBOX_STATE/runs/$one" ../copy
+	sed -i '$d' ../copy/audit.jsonl
+	exec 8<../copy
+	flock -x 8
+	agentbox log --verify ../copy
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"its end is missing"* ]]
+	agentbox log --verify --dir ../copy
+	[ "$status" -eq 1 ]
+	exec 8<&-
+	# What follows the end is no part of it, whole or not.
+	cp "$(of "$one")" ../copy/audit.jsonl
+	agentbox log --verify ../copy
+	[ "$status" -eq 0 ]
+	printf '{"kind":' >>../copy/audit.jsonl
+	agentbox log --verify ../copy
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"broken at line 4 of audit.jsonl: it is not a record"* ]]
+	# One run's record in the place of another's.
+	cp "$(of "$one")" "$(of "$two")"
+	agentbox log --verify --all
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"it belongs to another run"*"1 of 2 records are whole"* ]]
 }
 
 @test "log: options that do not go together" {

@@ -180,6 +180,53 @@ static void test_added(void)
 	ok(verify_lines(&lines, true) == AB_CHAIN_BROKEN, "a member behind the signature");
 	ab_strv_add(&lines, lines.v[1]);
 	ok(verify_lines(&lines, false) == AB_CHAIN_BROKEN, "a line behind the last one");
+	ab_strv_fini(&lines);
+	lines = (struct ab_strv){ 0 };
+	read_lines(dir, &lines);
+	ab_strv_add(&lines, "what is not a record");
+	ok(verify_lines(&lines, true) == AB_CHAIN_BROKEN && last.line == 4, "nor what is none");
+}
+
+/* A whole record in the place of another. */
+static void test_replaced(void)
+{
+	ab_autoclose int dir = make_dir("replaced");
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_keys keys = known();
+	static const struct {
+		const char *id;
+		enum ab_chain_state state;
+	} rows[] = { { "hhhhh", AB_CHAIN_WHOLE }, { "iiiii", AB_CHAIN_BROKEN } };
+
+	write_run(dir, "hhhhh", 1, 0, true);
+	read_lines(dir, &lines);
+	for (size_t i = 0; i < AB_COUNT(rows); i++) {
+		struct ab_verifier *v = ab_verifier_new(&keys, true, keep, NULL);
+
+		ab_verifier_expect(v, rows[i].id);
+		for (size_t k = 0; k < lines.len; k++)
+			ab_verifier_add(v, "", k + 1, lines.v[k], strlen(lines.v[k]));
+		ab_verifier_end(v, false);
+		ok(last.state == rows[i].state, "the record of hhhhh as that of %s", rows[i].id);
+	}
+	ab_keys_fini(&keys);
+}
+
+/* Write the first file anew, with hashes that fit each other: nobody needs a key for that. */
+static void forge_first(int dir)
+{
+	struct ab_log_setup setup = { .dir = dir, .run_id = "ddddd" };
+	ab_autobuf struct ab_buf line = { 0 };
+	struct ab_log log;
+
+	renameat(dir, AB_LOG_NAME, dir, "kept");
+	ok(ab_log_open(&setup, &log, &err) == 0, "a forged record is begun");
+	ab_record_open(&line, "ddddd", "start");
+	ab_record_text(&line, "command", "forged");
+	ab_log_write(&log, &line, &err);
+	ab_log_fini(&log);
+	renameat(dir, AB_LOG_NAME, dir, "audit.1.jsonl");
+	renameat(dir, "kept", dir, AB_LOG_NAME);
 }
 
 static void test_files(void)
@@ -189,6 +236,8 @@ static void test_files(void)
 	write_run(dir, "ddddd", 200, 2000, true);
 	ok(faccessat(dir, "audit.2.jsonl", F_OK, 0) < 0, "files were removed");
 	ok(verify_dir(dir) == AB_CHAIN_WHOLE && last.removed > 1, "which the record says itself");
+	forge_first(dir);
+	ok(verify_dir(dir) == AB_CHAIN_BROKEN, "a first file with a chain of its own is noticed");
 	unlinkat(dir, "audit.1.jsonl", 0);
 	ok(verify_dir(dir) == AB_CHAIN_BROKEN, "the first file is missing");
 }
@@ -281,6 +330,7 @@ int main(void)
 	test_key(state);
 	test_changes();
 	test_added();
+	test_replaced();
 	test_files();
 	test_missing_file();
 	test_resumed();

@@ -220,8 +220,8 @@ static char *numbers(const char *folder_name, unsigned int highest)
 static void check_full(void)
 {
 	ab_autoclose int dir = folder("full");
-	/* Three of these records, or a "continued" and two. */
-	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 540 };
+	/* Four of these records, or a "continued" and two. */
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 600 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
 	ab_autofree char *got = NULL;
@@ -231,21 +231,21 @@ static void check_full(void)
 
 	if (ab_log_open(&setup, &log, &err) < 0)
 		abort();
-	for (int i = 10; i < 13; i++)
+	for (int i = 10; i < 14; i++)
 		written &= put(&log, i, &err) == 0;
-	ok(written && !exists("full/audit.1.jsonl"), "room for three records");
-	for (int i = 13; i < 23; i++)
+	ok(written && !exists("full/audit.1.jsonl"), "room for four records");
+	for (int i = 14; i < 24; i++)
 		written &= put(&log, i, &err) == 0;
 	ok(written, "and the rest elsewhere");
-	ok(stat(at("full/audit.1.jsonl"), &st) == 0 && st.st_size <= 540 &&
+	ok(stat(at("full/audit.1.jsonl"), &st) == 0 && st.st_size <= 600 &&
 		   (st.st_mode & 07777) == 0600,
 	   "a full file is not more than full");
 	ok(!exists("full/audit.2.jsonl") && exists("full/audit.3.jsonl") && log.full == 5,
 	   "the first stays, and the last %d full ones", AB_LOG_FULL - 1);
 	got = numbers("full", 5);
 	is_str(got,
-	       "10 11 12 (audit.2.jsonl -) 15 16 (audit.3.jsonl -) 17 18 "
-	       "(audit.4.jsonl -) 19 20 (audit.5.jsonl audit.2.jsonl) 21 22 ",
+	       "10 11 12 13 (audit.2.jsonl -) 16 17 (audit.3.jsonl -) 18 19 "
+	       "(audit.4.jsonl -) 20 21 (audit.5.jsonl audit.2.jsonl) 22 23 ",
 	       "in order, and each says what it follows and what is gone");
 	ok(ab_log_first(dir, &first) == 0 && strstr(first, "\"n\":10"),
 	   "the first line is still the first");

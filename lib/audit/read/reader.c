@@ -27,14 +27,29 @@
 #include "base/system/fd.h"
 #include "base/system/folder.h"
 
+#define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
 enum {
 	ROOM = 256 * 1024,
 	TRIES = 20, /* to find the next file while they are renamed */
 };
 
+/* Only a regular file: somebody else may have made the folder, and a FIFO or a device has no end.
+ * Look before opening, because opening a device can have effects. */
 static int open_name(const struct ab_reader *r, const char *name)
 {
-	return openat(r->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int fd;
+
+	if (fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	fd = S_ISREG(st.st_mode) ? openat(r->dir, name, OPEN_FLAGS) : -1;
+	if (!S_ISREG(st.st_mode) || (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))) {
+		ab_closep(&fd);
+		errno = EBADMSG;
+		return -1;
+	}
+	return fd;
 }
 
 /* "audit.12.jsonl": 12; anything else: 0. */
@@ -191,6 +206,15 @@ static int open_more(struct ab_reader *r)
 	return errno == ENOENT || errno == EAGAIN ? 0 : -1;
 }
 
+/* A hole can be as long as the file system allows, and costs its maker nothing. */
+static void skip_hole(const struct ab_reader *r)
+{
+	off_t here = lseek(r->fd, 0, SEEK_CUR);
+
+	if (here >= 0 && lseek(r->fd, here, SEEK_DATA) < 0 && errno == ENXIO)
+		(void)lseek(r->fd, 0, SEEK_END);
+}
+
 static void make_room(struct ab_reader *r)
 {
 	size_t len = r->end - r->begin;
@@ -209,6 +233,7 @@ static void make_room(struct ab_reader *r)
 	}
 	r->skip = true;
 	r->seen = r->end = 0;
+	skip_hole(r);
 }
 
 /* 1: there are more bytes; 0: not now; -1 with errno. */

@@ -9,7 +9,8 @@
  * A run removes full files when there are too many (audit/write/log.h): always
  * audit.2.jsonl first, then 3 and so on, and the record "continued" says which.
  * So a gap after audit.1.jsonl is in order if it ends with the file that the
- * last such record names.
+ * last such record names, and the record behind it has the hash of the line
+ * before it ("first").
  *
  * A process that is killed while it writes leaves a part of a line. Whoever
  * continues the record says so ("torn"), and continues the chain from the last
@@ -31,9 +32,9 @@
 enum { CHAINS_MOST = 4096 };
 
 const char *const ab_chain_state_names[AB_CHAIN_STATES] = {
-	[AB_CHAIN_WHOLE] = "whole",	    [AB_CHAIN_ACTIVE] = "active",
-	[AB_CHAIN_UNENDED] = "unended",	    [AB_CHAIN_UNKNOWN] = "unknown-key",
-	[AB_CHAIN_UNSIGNED] = "unsigned",   [AB_CHAIN_UNCHAINED] = "unchained",
+	[AB_CHAIN_WHOLE] = "whole",	  [AB_CHAIN_ACTIVE] = "active",
+	[AB_CHAIN_UNENDED] = "unended",	  [AB_CHAIN_UNKNOWN] = "unknown-key",
+	[AB_CHAIN_UNSIGNED] = "unsigned", [AB_CHAIN_UNCHAINED] = "unchained",
 	[AB_CHAIN_BROKEN] = "broken",
 };
 
@@ -51,6 +52,7 @@ struct chain {
 struct ab_verifier {
 	const struct ab_keys *keys;
 	bool single;
+	char expected[8]; /* the id of its run; "": any */
 	ab_chain_fn fn;
 	void *arg;
 	struct chain *chains;
@@ -67,13 +69,16 @@ enum {
 	M_TORN,
 	M_BEFORE,
 	M_REMOVED,
+	M_FIRST,
 	M_COUNT,
 };
 
 static const char *const members[M_COUNT] = {
-	[M_RUN] = "run_id",	      [M_KIND] = "kind",   [M_PREV] = "prev",
-	[M_KEY] = "key",	      [M_TORN] = "torn",   [M_BEFORE] = "before",
-	[M_SIGNATURE] = "signature",  [M_REMOVED] = "removed",
+	[M_RUN] = "run_id",	     [M_KIND] = "kind",
+	[M_PREV] = "prev",	     [M_KEY] = "key",
+	[M_TORN] = "torn",	     [M_BEFORE] = "before",
+	[M_SIGNATURE] = "signature", [M_REMOVED] = "removed",
+	[M_FIRST] = "first",
 };
 
 struct place {
@@ -118,6 +123,11 @@ struct ab_verifier *ab_verifier_new(const struct ab_keys *keys, bool single, ab_
 	*v = (struct ab_verifier){ .keys = keys, .single = single, .fn = fn, .arg = arg };
 	v->chains = ab_alloc((single ? 1 : CHAINS_MOST) * sizeof(*v->chains));
 	return v;
+}
+
+void ab_verifier_expect(struct ab_verifier *v, const char *run)
+{
+	snprintf(v->expected, sizeof(v->expected), "%s", run);
 }
 
 static void set_broken(struct chain *c, const struct place *at, const char *why)
@@ -184,8 +194,8 @@ static void check_end(struct ab_verifier *v, struct chain *c, const struct place
 	if (!ab_seal_holds(verdict->key, line, (size_t)(signature - line) - strlen(before), bytes))
 		set_broken(c, at, "its signature does not fit");
 	else
-		verdict->state = ab_keys_have(v->keys, verdict->key) ? AB_CHAIN_WHOLE
-								     : AB_CHAIN_UNKNOWN;
+		verdict->state =
+			ab_keys_have(v->keys, verdict->key) ? AB_CHAIN_WHOLE : AB_CHAIN_UNKNOWN;
 }
 
 static bool is_last(const struct ab_detail m[])
@@ -198,7 +208,7 @@ static bool opens_gap(const struct ab_verifier *v, const struct chain *c, const 
 		      const struct ab_detail m[])
 {
 	return v->single && at->number == 1 && !c->gap && ab_detail_is(&m[M_KIND], "continued") &&
-	       parse_number(&m[M_BEFORE]) > 1;
+	       parse_number(&m[M_BEFORE]) > 1 && ab_detail_is(&m[M_FIRST], c->prev);
 }
 
 static void follow_line(struct ab_verifier *v, struct chain *c, const struct place *at,
@@ -240,7 +250,7 @@ static void report_chain(struct ab_verifier *v, struct chain *c, bool active)
 {
 	struct ab_chain_verdict *verdict = &c->verdict;
 
-	if (!c->over && c->fragments && verdict->state == AB_CHAIN_UNENDED)
+	if (c->fragments && verdict->state != AB_CHAIN_BROKEN)
 		set_broken(c, &(struct place){ c->fragment_file, c->fragment_line },
 			   "it is not a record");
 	if (c->gap && verdict->state != AB_CHAIN_BROKEN) {
@@ -330,6 +340,13 @@ static void note_fragment(struct ab_verifier *v, const struct place *at)
 	}
 }
 
+void ab_verifier_add_part(struct ab_verifier *v, const char *file, uint64_t number)
+{
+	/* A process that was killed leaves one, or is about to finish it: but not behind the end. */
+	if (v->single && v->len && v->chains[0].over)
+		note_fragment(v, &(struct place){ file, number });
+}
+
 void ab_verifier_add(struct ab_verifier *v, const char *file, uint64_t number, const char *line,
 		     size_t len)
 {
@@ -352,7 +369,9 @@ void ab_verifier_add(struct ab_verifier *v, const char *file, uint64_t number, c
 	}
 	if (!c) {
 		c = begin_chain(v, &at, run);
-		if (c)
+		if (c && v->expected[0] && strcmp(v->expected, run) != 0)
+			set_broken(c, &at, "it belongs to another run");
+		else if (c)
 			follow_first(v, c, &at, line, len, m);
 	} else if (c->verdict.state == AB_CHAIN_BROKEN) {
 		c->verdict.lines++;

@@ -61,9 +61,13 @@ struct ab_verifier;
  * may have the lines of many runs, also of several at once. */
 struct ab_verifier *ab_verifier_new(const struct ab_keys *keys, bool single, ab_chain_fn fn,
 				    void *arg);
+/* The id that its run must have: a whole record in the place of another is not right. */
+void ab_verifier_expect(struct ab_verifier *v, const char *run);
 /* The next line. `number` is its number in the file, from 1. */
 void ab_verifier_add(struct ab_verifier *v, const char *file, uint64_t number, const char *line,
 		     size_t len);
+/* Behind the last line there is a part of one. */
+void ab_verifier_add_part(struct ab_verifier *v, const char *file, uint64_t number);
 /* There are no more lines; `active`: the run is. Frees it. */
 void ab_verifier_end(struct ab_verifier *v, bool active);
 

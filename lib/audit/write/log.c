@@ -251,11 +251,15 @@ static void rotate_file(struct ab_log *log)
 	log->fd = fd;
 	log->len = 0;
 	log->limit = size;
-	log->full++;
+	hash_last(log);
+	if (log->full++ == 0)
+		memcpy(log->first, log->prev, sizeof(log->first));
 	remove_oldest(log, removed);
 	ab_record_open(&line, log->setup.run_id, "continued");
 	ab_record_text(&line, "before", full);
 	ab_record_maybe(&line, "removed", removed);
+	if (log->full > 1)
+		ab_record_text(&line, "first", log->first);
 	close_line(log, &line, false);
 	/* If this fails, writing the record itself fails and reports it. */
 	(void)append_line(log, &line, &ignored);

@@ -13,7 +13,8 @@
  * The first file begins with the start record and is never removed; of the
  * other full files the last AB_LOG_FULL - 1 are kept. Each later file begins
  * with a record "continued", which names the file before it and the file that
- * was removed.
+ * was removed, and has the hash of the last line of the first file, so that the
+ * first file stays a part of the chain.
  *
  * The lines form a chain, and the last one is signed (seal.h).
  */
@@ -56,6 +57,7 @@ struct ab_log {
 	unsigned int full;	/* number of full files */
 	struct ab_buf unhashed; /* the last line, until its hash is needed */
 	char prev[65];		/* hash of the last line before that; "": there is none */
+	char first[65];		/* hash of the last line of the first file, once it is full */
 	bool torn;		/* after the last whole line, there is a part of one */
 };
 

@@ -115,15 +115,18 @@ int ab_seal_read(int state, struct ab_seal *ret, struct ab_error *err)
 	return ab_hint(err, "remove it, and the next run creates another");
 }
 
-/* A whole file, or none: two runs may start at once, and the machine may stop at any time. */
-static int write_once(int state, const char *name, mode_t mode, const struct ab_buf *text)
+/* A whole file, or none: two runs may start at once, and the machine may stop at any time. Containers
+ * that share the folder have the same process ids, so the name is random. */
+static int write_once(int state, const char *name, const struct ab_buf *text)
 {
 	char temporary[64];
 	int fd, result = -1, errnum;
+	uint64_t random;
 
-	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)getpid());
-	(void)unlinkat(state, temporary, 0);
-	fd = openat(state, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -1;
+	snprintf(temporary, sizeof(temporary), "%s.%016llx", name, (unsigned long long)random);
+	fd = openat(state, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
 	if (ab_write_all(fd, text->data, text->len) == 0 && fsync(fd) == 0)
@@ -135,6 +138,7 @@ static int write_once(int state, const char *name, mode_t mode, const struct ab_
 	return result;
 }
 
+/* 1: another run has created it meanwhile. */
 static int create_key(int state, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf text = { 0 };
@@ -146,38 +150,52 @@ static int create_key(int state, struct ab_error *err)
 	ab_ed25519_public(seal.seed, seal.key);
 	write_pem(&text, &private_pem, seal.seed);
 	write_pem(&text, &public_pem, seal.key);
-	result = write_once(state, AB_SEAL_PRIVATE, 0600, &text);
-	if (result < 0 && errno != EEXIST)
+	result = write_once(state, AB_SEAL_PRIVATE, &text);
+	if (result < 0 && errno == EEXIST)
+		result = 1;
+	else if (result < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "create the key of the records");
-	else
-		result = 0;
 	explicit_bzero(text.data, text.len);
 	ab_seal_wipe(&seal);
 	return result;
 }
 
-/* Whoever gets the records needs it; nothing here reads it. */
-static void publish_key(int state, const struct ab_seal *seal)
+/* Records that were signed with an earlier key still need that one. */
+static void append_key(int state, const struct ab_buf *text)
+{
+	ab_autoclose int fd = openat(state, AB_SEAL_PUBLIC,
+				     O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+		(void)ab_write_all(fd, text->data, text->len);
+}
+
+/* Whoever gets the records needs it. `fresh`: the key is a new one. */
+static void publish_key(int state, const struct ab_seal *seal, bool fresh)
 {
 	ab_autobuf struct ab_buf text = { 0 };
 
-	if (faccessat(state, AB_SEAL_PUBLIC, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (!fresh && faccessat(state, AB_SEAL_PUBLIC, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return;
 	write_pem(&text, &public_pem, seal->key);
-	(void)write_once(state, AB_SEAL_PUBLIC, 0600, &text);
+	if (write_once(state, AB_SEAL_PUBLIC, &text) < 0 && errno == EEXIST && fresh)
+		append_key(state, &text);
 }
 
 int ab_seal_load(int state, struct ab_seal *ret, struct ab_error *err)
 {
-	int found = ab_seal_read(state, ret, err);
+	int found = ab_seal_read(state, ret, err), created = -1;
 
-	if (found > 0)
-		found = create_key(state, err) < 0 ? -1 : ab_seal_read(state, ret, err);
+	if (found > 0) {
+		created = create_key(state, err);
+		found = created < 0 ? -1 : ab_seal_read(state, ret, err);
+	}
 	if (found > 0)
 		found = ab_fail(err, AB_ESYSTEM, 0, "the key of the records was removed meanwhile");
 	if (found < 0)
 		return ab_step(err, "record");
-	publish_key(state, ret);
+	publish_key(state, ret, created == 0);
 	return 0;
 }
 

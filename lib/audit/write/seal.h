@@ -15,8 +15,8 @@
  *			line's bytes before ,"signature"; base64
  *
  * The key belongs to the state folder: record.key (0600) has the private and
- * the public key, record.pub the public one alone, all as PEM, so that other
- * programs can use them.
+ * the public key, record.pub the public one alone, behind those of keys that
+ * were removed, all as PEM, so that other programs can use them.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,34 +32,50 @@ static void pass_on(void *arg, const struct ab_chain_verdict *verdict)
 	v->request->fn(v->request->arg, v->path, verdict);
 }
 
-static int feed_lines(struct verifying *v, struct ab_reader *reader, bool single, bool active,
+/* Takes the verifier and the reader over. */
+static int feed_lines(struct ab_verifier *verifier, struct ab_reader *reader, bool active,
 		      struct ab_error *err)
 {
-	struct ab_verifier *verifier = ab_verifier_new(&v->keys, single, pass_on, v);
 	char file[AB_READER_NAME];
+	uint64_t number, lost = 0;
 	const char *line;
 	size_t len;
 	int more;
 
 	while ((more = ab_reader_next(reader, &line, &len, err)) > 0) {
-		uint64_t number = ab_reader_place(reader, file);
-
+		number = ab_reader_place(reader, file);
+		/* Lines that are too long belong to no record. */
+		if (reader->lost != lost)
+			ab_verifier_add(verifier, file, number - 1, "", 0);
+		lost = reader->lost;
 		ab_verifier_add(verifier, file, number, line, len);
 	}
+	number = ab_reader_place(reader, file);
+	if (reader->lost != lost)
+		ab_verifier_add(verifier, file, number, "", 0);
+	else if (ab_reader_lost(reader) != lost)
+		ab_verifier_add_part(verifier, file, number + 1);
 	ab_verifier_end(verifier, active);
 	ab_reader_fini(reader);
 	return more;
 }
 
-static int verify_run(struct verifying *v, int dir, struct ab_error *err)
+/* A run of this state folder, or NULL: somebody's folder, in which anybody may hold the lock of an
+ * active run. */
+static int verify_run(struct verifying *v, int dir, const struct ab_found_run *own,
+		      struct ab_error *err)
 {
 	/* Look first: a run that ends meanwhile has its end then. */
-	bool active = ab_find_live(dir);
+	bool active = own && ab_find_live(dir);
+	struct ab_verifier *verifier;
 	struct ab_reader reader;
 
 	if (ab_reader_open(dir, &reader, err) < 0)
 		return -1;
-	return feed_lines(v, &reader, true, active, err);
+	verifier = ab_verifier_new(&v->keys, true, pass_on, v);
+	if (own)
+		ab_verifier_expect(verifier, own->id);
+	return feed_lines(verifier, &reader, active, err);
 }
 
 /* Takes the descriptor over. */
@@ -68,7 +84,7 @@ static int verify_file(struct verifying *v, int fd, struct ab_error *err)
 	struct ab_reader reader;
 
 	ab_reader_open_file(fd, &reader);
-	return feed_lines(v, &reader, false, false, err);
+	return feed_lines(ab_verifier_new(&v->keys, false, pass_on, v), &reader, false, err);
 }
 
 static int verify_path(struct verifying *v, const char *path, struct ab_error *err)
@@ -80,7 +96,7 @@ static int verify_path(struct verifying *v, const char *path, struct ab_error *e
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", path);
 	if (S_ISDIR(st.st_mode))
-		return verify_run(v, fd, err);
+		return verify_run(v, fd, NULL, err);
 	if (!S_ISREG(st.st_mode))
 		return ab_fail(err, AB_ESYSTEM, 0, "%s is not a file", path);
 	return verify_file(v, ab_take_fd(&fd), err);
@@ -100,7 +116,7 @@ static int verify_folder(struct verifying *v, const char *folder, struct ab_left
 
 		v->path = item.path;
 		if (item.run) {
-			unreadable += verify_run(v, item.fd, &ignored) < 0;
+			unreadable += verify_run(v, item.fd, NULL, &ignored) < 0;
 			close(item.fd);
 		} else {
 			unreadable += verify_file(v, item.fd, &ignored) < 0;
@@ -119,7 +135,7 @@ static int verify_found(struct verifying *v, const char *run, struct ab_error *e
 
 	if (ab_find_run(v->state.live, v->state.runs, run, &found, err) < 0)
 		return -1;
-	result = verify_run(v, found.dir, err);
+	result = verify_run(v, found.dir, &found, err);
 	ab_found_run_fini(&found);
 	return result;
 }
@@ -136,19 +152,35 @@ static int verify_all(struct verifying *v, struct ab_error *err)
 	return result;
 }
 
-static int read_keys(const char *file, struct ab_keys *keys, struct ab_error *err)
+/* -1 with errno. */
+static int add_keys(int fd, struct ab_keys *keys)
 {
-	ab_autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
 	const char *at;
 	uint8_t key[AB_ED25519_KEY];
-	size_t len, before = keys->len;
+	size_t len;
 
 	if (fd < 0 || ab_read_all(fd, KEYS_FILE_MOST, &text, &len) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "read %s", file);
+		return -1;
 	for (at = text; (at = ab_seal_next_public(at, text + len, key)) != NULL;)
-		ab_keys_add(keys, key);
-	if (keys->len > before)
+		if (!ab_keys_have(keys, key))
+			ab_keys_add(keys, key);
+	return 0;
+}
+
+static int read_keys(const char *file, struct ab_keys *keys, struct ab_error *err)
+{
+	ab_autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct ab_keys found = { 0 };
+	bool none;
+
+	if (add_keys(fd, &found) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "read %s", file);
+	none = !found.len;
+	for (size_t i = 0; i < found.len; i++)
+		ab_keys_add(keys, found.v[i]);
+	ab_keys_fini(&found);
+	if (!none)
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "--key %s: no public key (PEM, Ed25519) in this file", file);
 	return ab_hint(err, "%s in the state folder of the machine that wrote the records has it",
@@ -157,6 +189,7 @@ static int read_keys(const char *file, struct ab_keys *keys, struct ab_error *er
 
 static int load_keys(struct verifying *v, struct ab_error *err)
 {
+	ab_autoclose int earlier = -1;
 	struct ab_seal seal = { 0 };
 	int found = ab_seal_read(v->state.root, &seal, err);
 
@@ -165,6 +198,10 @@ static int load_keys(struct verifying *v, struct ab_error *err)
 	if (found == 0)
 		ab_keys_add(&v->keys, seal.key);
 	ab_seal_wipe(&seal);
+	/* Earlier keys: the file is as private as the key itself. */
+	earlier = openat(v->state.root, AB_SEAL_PUBLIC,
+			 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	(void)add_keys(earlier, &v->keys);
 	return v->request->keys ? read_keys(v->request->keys, &v->keys, err) : 0;
 }
 
