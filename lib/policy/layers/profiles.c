@@ -105,6 +105,10 @@ const char *const ab_default_deny_read[] = {
 	"/var/lib/kubelet", "/var/lib/docker", "/var/lib/containerd",
 	"/var/lib/NetworkManager", "/var/lib/iwd", "/var/lib/bluetooth",
 	"/var/lib/sss/secrets", "/var/lib/systemd/random-seed",
+
+	/* what an orchestrator mounts into a container whose /var/run is not /run, which the box
+	 * has its own of: tokens for the cluster and for clouds */
+	"/var/run/secrets", "/vault/secrets",
 	NULL,
 };
 /* clang-format on */
