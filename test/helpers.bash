@@ -5,11 +5,14 @@
 # process, no mount. A file with its own setup or teardown calls box_setup and
 # box_teardown in them.
 #
-#   AGENTBOX       the program
+#   AGENTBOX       the program, with an engine in a suite for one (test/in_engine.c)
+#   PROGRAM        the program's own file
 #   ROOT           the source tree
 #   TEST_DIR       this test's folder: home/, home/project/, state/
 #   WORKSPACE      home/project
 #   AB_TIMEOUT     bound for one call in seconds (240)
+#   AB_ENGINE      every box of the suite is built by this engine (scripts/suite
+#                  --engine); "": the program chooses
 #
 # A file that tests the walls of the box sets UNJUDGED=1: then no command is
 # refused or asked about because of its text, and the attacks reach the walls.
@@ -18,6 +21,8 @@ bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 AGENTBOX=${AGENTBOX:-$ROOT/build/cmd/agentbox}
+PROGRAM=$AGENTBOX
+[ -z "${AB_ENGINE:-}" ] || PROGRAM=$ROOT/build/cmd/agentbox
 
 # jq 1.6 -e succeeds on empty input: require some output.
 jq()
@@ -140,9 +145,38 @@ box_teardown()
 		echo "mounts changed on the host"
 		return 1
 	fi
+	in_engine || return 1
 	rm -rf --one-file-system "$TEST_DIR" 2>/dev/null && return 0
 	chmod -R u+rwX "$TEST_DIR" 2>/dev/null
 	rm -rf --one-file-system "$TEST_DIR"
+}
+
+# In a suite for one engine every run of the test must have used it.
+in_engine()
+{
+	local others
+
+	[ -n "${AB_ENGINE:-}" ] || return 0
+	others=$(find "$AGENTBOX_STATE/runs" -name audit.jsonl -exec grep -h '"kind":"assurance"' {} + 2>/dev/null |
+		grep -vF "\"engine\":\"$AB_ENGINE\"" || true)
+	[ -z "$others" ] || {
+		echo "not in the engine $AB_ENGINE: $others"
+		return 1
+	}
+}
+
+# claims GUARANTEE: did the latest run claim it? The engine of a suite may lack it,
+# but then the run must have said so. Without --engine nothing may be missing.
+claims()
+{
+	local record
+
+	record=$(find "$AGENTBOX_STATE/runs" -name audit.jsonl -printf '%T@ %p\n' | sort -n | tail -n 1)
+	record=$(grep '"kind":"assurance"' "${record#* }")
+	! jq -e ".holds | index(\"$1\")" >/dev/null <<<"$record" || return 0
+	[ -n "${AB_ENGINE:-}" ] && jq -e ".missing | index(\"$1\")" >/dev/null <<<"$record" && return 1
+	echo "neither claimed nor reported as missing: $1: $record"
+	exit 1
 }
 
 # Mark the processes of this test, so that other suites and other people's runs

@@ -1,3 +1,4 @@
+# engines: the network is built differently
 # The network of a box as its programs see it: what they own, what is captured,
 # how names are resolved, and what happens if the kernel lacks a feature. How the
 # proxy handles a connection is tested elsewhere.
@@ -345,7 +346,7 @@ print("GIT_SSH_COMMAND" in os.environ)'
 @test "network: without routes the door is all there is, and git is told of it" {
 	need userns
 	need program:python3
-	local lacking=("$ATTACK/refuse" routes "$AGENTBOX") program=$AGENTBOX
+	local lacking=("$ATTACK/refuse" routes "$AGENTBOX")
 	AGENTBOX=$TEST_DIR/lacking
 	printf '#!/bin/sh\nexec %s "$@"\n' "${lacking[*]}" >"$AGENTBOX"
 	chmod +x "$AGENTBOX"
@@ -360,7 +361,7 @@ print(os.environ["GIT_SSH_COMMAND"])'
 	expect <<-END
 	ENETUNREACH 127.0.0.1
 	True
-	ssh -o 'ProxyCommand=$program connect %h %p'
+	ssh -o 'ProxyCommand=$PROGRAM connect %h %p'
 	END
 	GIT_SSH_COMMAND='ssh -v' inside 'print(os.environ["GIT_SSH_COMMAND"])'
 	[ "$output" = "ssh -v" ]

@@ -119,6 +119,14 @@ counts()
 	done
 }
 
+@test "scripts: every engine but the best has a suite, and its files are in it" {
+	local known
+
+	known=$("$AGENTBOX" run --help=all | sed -n 's/^ *--engine *auto|full|\([^ ]*\).*/\1/p' | tr '|' ' ')
+	grep -qxF "weaker_engines=($known)" "$ROOT/scripts/test"
+	[ "$(grep -lE '^# engines: .' "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
+}
+
 @test "scripts: a file that is not run as root has no test for root only" {
 	local -a once
 

@@ -1,4 +1,5 @@
 # once: the proxy has no privileges as root either
+# engines: the value must not come in
 # Attacks of a hostile client or server on the value of a secret. Each has its
 # allowed twin.
 UNJUDGED=1
