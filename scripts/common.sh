@@ -49,7 +49,7 @@ test_packages="
 	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
-	podman/podman runc/runc kubernetes-client/kubectl python3-yaml
+	podman/podman runc/runc uidmap/newuidmap kubernetes-client/kubectl python3-yaml
 "
 # For scripts/release.
 release_packages="

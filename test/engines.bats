@@ -1,13 +1,14 @@
 # What a box is built of: engines, in real containers and by choice.
 #
-# Containers are made by Podman with runc, in folders of this file alone, as root.
-# Their root folder has links into /usr of this machine, mounted read-only, and
-# the program; nothing is downloaded.
+# Containers are made by Podman with runc, in folders of this file alone, by root,
+# and by a user as rootless ones. Their root folder has links into /usr of this
+# machine, mounted read-only, and the program; nothing is downloaded.
 #
 # unsanitized: containers take long to make, and run the same program
 load helpers
 
 UNMASK='--security-opt unmask=ALL'
+POD_USER=12444	# of rootless containers
 
 setup_file()
 {
@@ -17,6 +18,7 @@ setup_file()
 	mkdir -p "$base"
 	PODS=$(mktemp -d "$base/c.XXXXXX")
 	export PODS
+	chmod 711 "$PODS"
 	mkdir -p "$PODS"/root/{usr,proc,sys,dev,tmp,etc,run,var,root,work}
 	for dir in bin sbin lib lib64; do
 		[ ! -L "/$dir" ] || ln -s "usr/$dir" "$PODS/root/$dir"
@@ -26,6 +28,10 @@ setup_file()
 	cp "$AGENTBOX" "$PODS/root/agentbox"
 	printf '[engine]\nlock_type = "file"\n[containers]\ndefault_ulimits = []\n' >"$PODS/containers.conf"
 	export CONTAINERS_CONF=$PODS/containers.conf
+	# A user who is not root has folders of its own.
+	mkdir "$PODS"/user{,/home}
+	cp -a "$PODS/root" "$PODS/user/root"
+	chown -R "$POD_USER:$POD_USER" "$PODS/user"
 	# The first one makes the storage.
 	podman_run true >"$PODS/first" 2>&1 || echo failed >>"$PODS/first"
 }
@@ -40,27 +46,69 @@ teardown_file()
 # podman_run [OPTION...] COMMAND: a shell command in a new container, in an empty project.
 podman_run()
 {
-	local script=${*: -1} most
+	podman_in "$PODS" "$@"
+}
+
+podman_in()
+{
+	local dir=$1 script=${*: -1} most
+	shift
 
 	most=$(ulimit -Hu)
 	[ "$most" != unlimited ] && [ "$most" -lt 4096 ] || most=4096
-	timeout 200 podman --root "$PODS/storage" --runroot "$PODS/run" --tmpdir "$PODS/tmp" \
+	timeout 200 podman --root "$dir/storage" --runroot "$dir/run" --tmpdir "$dir/tmp" \
 		--storage-driver vfs --runtime runc --cgroup-manager=cgroupfs --events-backend=none \
 		run --rm --network none --ulimit nofile=1024:4096 --ulimit "nproc=$most:$most" \
-		--volume /usr:/usr:ro "${@:1:$#-1}" --rootfs "$PODS/root" sh -c \
+		--volume /usr:/usr:ro "${@:1:$#-1}" --rootfs "$dir/root" sh -c \
 		"HOME=\$(mktemp -d /work/XXXXXX); export HOME; mkdir \$HOME/project; cd \$HOME/project
 		$script" 3>&- 4>&-
 }
 
-# The same, or skip: for tests that need a container.
+# The same by a user who is not root. The user has an account and, if IDENTITIES is
+# set, more uids and gids, in files that only this call sees. Podman leaves a
+# process behind, which ends with the pid namespace.
+rootless_run()
+{
+	export -f podman_in
+	export IDENTITIES POD_USER
+	timeout 220 unshare --mount --pid --fork --kill-child --mount-proc bash -euc '
+		home=$PODS/user
+		(cat /etc/passwd; echo "pod:x:$POD_USER:$POD_USER::$home/home:/bin/sh") >"$PODS/passwd"
+		(cat /etc/group; echo "pod:x:$POD_USER:") >"$PODS/group"
+		echo "${IDENTITIES:+pod:300000:65536}" >"$PODS/subuid"
+		cp "$PODS/subuid" "$PODS/subgid"
+		for name in passwd group subuid subgid; do
+			mount --bind "$PODS/$name" "/etc/$name"
+		done
+		cd "$home"
+		exec setpriv --reuid "$POD_USER" --regid "$POD_USER" --clear-groups --inh-caps=-all \
+			env HOME="$home/home" XDG_RUNTIME_DIR="$home/run" \
+			bash -c "podman_in \"\$@\"" bash "$home" "$@"' bash "$@" 3>&- 4>&-
+}
+
+# container [OPTION...] COMMAND, rootless [OPTION...] COMMAND: the same, or skip: for
+# tests that need a container.
 container()
+{
+	need_containers
+	run podman_run "$@"
+	echo "$output"
+}
+
+rootless()
+{
+	need_containers
+	need program:newuidmap
+	run rootless_run "$@"
+	echo "$output"
+}
+
+need_containers()
 {
 	only_root
 	need program:podman
 	need program:runc
 	! grep -qx failed "$PODS/first" || skip "Podman makes no container here: $(head -n 1 "$PODS/first")"
-	run podman_run "$@"
-	echo "$output"
 }
 
 # What a run tells about its assurance.
@@ -304,4 +352,69 @@ status 0"* ]]
 	[ "$(grep -c '^  open ' <<<"$output")" -eq 1 ]
 	[[ "$output" == *"  open       see a process of the host "* ]]
 	[[ "$output" == *"attempts, all stopped; 1 worked, as this engine says"* ]]
+}
+
+@test "engines: rootless Podman gets shared-proc, with more identities and without" {
+	local IDENTITIES
+	for IDENTITIES in '' yes; do
+		rootless 'id -u; wc -l </proc/self/uid_map
+			echo "touch made; touch /work/bad" >write
+			/agentbox run --result ../r -- sh write 2>&1
+			ls made; ls -d /work/bad
+			jq -c "[.assurance.engine, .assurance.missing]" ../r
+			/agentbox run -- /agentbox run --read-only -- sh -c "touch inner; echo nested" 2>&1; ls inner
+			/agentbox doctor | tail -n 1'
+		[[ "$output" == *"
+0
+$((1 + ${#IDENTITIES} / 3))
+"* ]]
+		grep -qx made <<<"$output"
+		grep -qx nested <<<"$output"
+		! grep -qxE '/work/bad|inner' <<<"$output"
+		[[ "$output" == *'["shared-proc",["pid-view"]]'* ]]
+		[[ "${lines[-1]}" == *" with unmasked system paths:  $UNMASK" ]]
+		rootless $UNMASK '/agentbox run -v -- true 2>&1'
+		[[ "$output" == *", engine full,"* ]]
+	done
+	rootless --user 1000 'id -u; /agentbox run -v -- true 2>&1'
+	[[ "$output" == *1000*", engine shared-proc,"* ]]
+	rootless --cap-drop all '/agentbox run -- true 2>&1; echo "status $?"'
+	[[ "$output" == *"--cap-add SETFCAP"*"status 125"* ]]
+	[[ "$output" != *AppArmor* ]]
+}
+
+@test "engines: a container whose root folder is read-only needs a place for the state only" {
+	local user
+	for user in 0 1000; do
+		container --user "$user" --read-only --tmpfs /work:mode=1777 '
+			/agentbox run -v -- sh -c "touch made /work/bad" 2>&1; ls made; ls -d /work/bad
+			touch /etc/x; /agentbox doctor | tail -n 1'
+		[[ "$output" == *", engine shared-proc,"* ]]
+		grep -qx made <<<"$output"
+		! grep -qx /work/bad <<<"$output"
+		[[ "$output" == *"/etc/x"*"Read-only file system"* ]]
+		[[ "${lines[-1]}" == *" with unmasked system paths:  $UNMASK" ]]
+	done
+	# Without any place for it the run says which one it needs.
+	container --read-only 'cd /tmp; HOME=/root AGENTBOX_STATE=/root/state /agentbox run --workspace /tmp -- true 2>&1
+		echo "status $?"'
+	[[ "$output" == *"/root/state"*"AGENTBOX_STATE"*"status 125"* ]]
+}
+
+@test "engines: without user namespaces the run names the setting, whatever engine is demanded" {
+	need userns
+	local engine
+	for engine in auto full shared-proc; do
+		run unshare --user --map-current-user --keep-caps sh -c '
+			echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh \
+			"$AGENTBOX" run --engine "$engine" -- touch made
+		echo "$output"
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"sysctl user.max_user_namespaces="* ]]
+		[ ! -e made ]
+	done
+	run unshare --user --map-current-user --keep-caps sh -c '
+		echo 100 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$AGENTBOX" run -- touch made
+	[ "$status" -eq 0 ]
+	[ -e made ]
 }
