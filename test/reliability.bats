@@ -500,6 +500,13 @@ around()
 		"$AGENTBOX" run --engine full -- touch made'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"/proc/sys is read-only here"*"systempaths=unconfined"*"--engine auto"* ]]
+	around 'mount -t tmpfs none /proc/sys/user; "$AGENTBOX" run --engine full -- touch made'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"/proc/sys/user is missing"*"systempaths=unconfined"*"--engine auto"* ]]
+	around 'mount -t tmpfs none /proc/sys/user; "$AGENTBOX" run -v -- touch covered; "$AGENTBOX" doctor'
+	[[ "$output" == *", engine shared-proc, guarantees in force: user-ns "* ]]
+	[[ "$output" == *"a whole box         started, engine shared-proc"* ]]
+	[ -e covered ]
 	around 'mount -t tmpfs none /proc && "$AGENTBOX" run -- touch made'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"/proc is not mounted here"* ]]

@@ -132,8 +132,8 @@ static const struct {
 	  "/proc/sys is closed here, as in some containers; " AB_ENGINE_UNMASK
 	  ", or use --engine auto" },
 	{ "user namespaces", ENOENT, NULL,
-	  "/proc/sys/user is missing: this kernel was built without it, or /proc is covered; "
-	  "agentbox doctor shows which" },
+	  "/proc/sys/user is missing: this kernel was built without it, or /proc is covered, as in "
+	  "some containers; " AB_ENGINE_UNMASK ", or use --engine auto" },
 	{ "ground", EPERM, NULL,
 	  "the kernel mounts a new /proc or /dev only if nothing covers parts of the old ones, as "
 	  "most containers do; " AB_ENGINE_UNMASK ", or use --engine auto" },

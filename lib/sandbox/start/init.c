@@ -94,7 +94,8 @@ static int close_stray_fds(struct init *in, struct ab_error *err)
 
 static bool is_refusal(int errnum)
 {
-	return errnum == EPERM || errnum == EACCES || errnum == EROFS;
+	/* ENOENT: something covers a part of /proc. */
+	return errnum == EPERM || errnum == EACCES || errnum == EROFS || errnum == ENOENT;
 }
 
 /* The machine refuses what this engine needs. May a weaker one take its place? */
