@@ -61,15 +61,6 @@ char *ab_diagnosis_text(const struct ab_diagnosis *d)
 	return ab_buf_take(&b);
 }
 
-static void put_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
-}
-
 char *ab_diagnosis_json(const struct ab_diagnosis *d)
 {
 	struct ab_buf b = { 0 };
@@ -92,8 +83,8 @@ char *ab_diagnosis_json(const struct ab_diagnosis *d)
 	}
 	ab_buf_puts(&b, "],\"summary\":");
 	ab_buf_json(&b, d->summary);
-	put_text(&b, "engine", d->engine);
-	put_text(&b, "better", d->better);
+	ab_buf_json_member(&b, "engine", d->engine);
+	ab_buf_json_member(&b, "better", d->better);
 	ab_buf_printf(&b, ",\"ok\":%s}\n", d->failed ? "false" : "true");
 	return ab_buf_take(&b);
 }

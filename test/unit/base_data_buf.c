@@ -87,6 +87,10 @@ static void test_lengths(void)
 	is_str(json.data, "\"a\\u0000b\\ufffd\"", "a view as JSON");
 	ab_buf_escape_n(&screen, "a\0b\xc3\xa9", 4);
 	is_str(screen.data, "a\\x00b\\xc3", "a view for a terminal");
+	json.len = 0;
+	ab_buf_json_member(&json, "a", "\"");
+	ab_buf_json_member(&json, "b", NULL);
+	is_str(json.data, ",\"a\":\"\\\"\",\"b\":null", "members of an object");
 	ok(ab_printable("\xc3\xa9", 2) == 2 && ab_printable("\xc3\xa9", 1) == 0 &&
 		   ab_printable("", 0) == 0,
 	   "nothing is read behind the end");

@@ -266,6 +266,15 @@ void ab_buf_json(struct ab_buf *b, const char *s)
 	ab_buf_json_n(b, s, strlen(s));
 }
 
+void ab_buf_json_member(struct ab_buf *b, const char *key, const char *s)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	if (s)
+		ab_buf_json(b, s);
+	else
+		ab_buf_puts(b, "null");
+}
+
 void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list)
 {
 	ab_buf_puts(b, "[");

@@ -32,6 +32,8 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format
  * characters become escapes, so any text is safe in a log. */
 void ab_buf_json(struct ab_buf *b, const char *s);
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len);
+/* Add a further member of a JSON object, with a comma: a string, or null for NULL. */
+void ab_buf_json_member(struct ab_buf *b, const char *key, const char *s);
 /* Add a JSON list of strings. */
 void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list);
 /* Add the text with hidden characters and invalid UTF-8 as \xNN: safe on a

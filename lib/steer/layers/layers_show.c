@@ -126,11 +126,7 @@ char *ab_layers_waiting_text(const struct ab_layer_infos *list, int64_t now_ms, 
 
 static void add_text(struct ab_buf *b, const char *key, const char *text)
 {
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text && *text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
+	ab_buf_json_member(b, key, text && *text ? text : NULL);
 }
 
 static void add_flag(struct ab_buf *b, const char *key, bool is)

@@ -100,11 +100,7 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 
 static void add_text(struct ab_buf *b, const char *key, const char *text)
 {
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text && *text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
+	ab_buf_json_member(b, key, text && *text ? text : NULL);
 }
 
 static void add_list(struct ab_buf *b, const char *key, const struct ab_strv *list)

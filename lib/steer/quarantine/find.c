@@ -338,11 +338,7 @@ char *ab_quarantined_text(const struct ab_quarantined_list *list)
 
 static void add_text(struct ab_buf *b, const char *key, const char *text)
 {
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text && *text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
+	ab_buf_json_member(b, key, text && *text ? text : NULL);
 }
 
 char *ab_quarantined_json(const struct ab_quarantined_list *list)

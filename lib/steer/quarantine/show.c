@@ -213,15 +213,6 @@ static char *make_text(const struct view *v)
 	return ab_buf_take(&b);
 }
 
-static void add_member(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
-}
-
 static void add_json_content(const struct content *c, struct ab_buf *b)
 {
 	ab_autofree char *coded = NULL;
@@ -255,7 +246,7 @@ static char *make_json(const struct view *v)
 
 	/* The object of the list, with more members. */
 	ab_buf_add(&b, object, strlen(object) - strlen("}],\"more\":0}\n"));
-	add_member(&b, "target", v->is->kind == AB_NODE_LINK ? v->target : NULL);
+	ab_buf_json_member(&b, "target", v->is->kind == AB_NODE_LINK ? v->target : NULL);
 	add_json_content(&v->then, &b);
 	ab_buf_puts(&b, ",\"entries\":");
 	ab_buf_json_list(&b, &v->tree.lines);

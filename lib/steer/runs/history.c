@@ -224,15 +224,6 @@ char *ab_history_text(const struct ab_history *history, size_t most, size_t colu
 	return ab_table_text(&table, columns);
 }
 
-static void json_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
-}
-
 static void json_number(struct ab_buf *b, const char *key, bool known, int64_t n)
 {
 	if (known)
@@ -245,13 +236,13 @@ static void json_row(struct ab_buf *b, const struct row *row)
 {
 	ab_buf_puts(b, "{\"id\":");
 	ab_buf_json(b, row->id);
-	json_text(b, "name", row->name);
-	json_text(b, "started", row->started);
-	json_text(b, "result", name_result(row));
+	ab_buf_json_member(b, "name", row->name);
+	ab_buf_json_member(b, "started", row->started);
+	ab_buf_json_member(b, "result", name_result(row));
 	json_number(b, "status", row->ended, row->status);
 	json_number(b, "ms", row->ended && row->ms >= 0, row->ms);
 	json_number(b, "denied", row->ended, row->denied);
-	json_text(b, "cwd", row->cwd);
+	ab_buf_json_member(b, "cwd", row->cwd);
 	ab_buf_puts(b, ",\"command\":");
 	ab_buf_json_list(b, &row->command);
 	ab_buf_puts(b, "}");

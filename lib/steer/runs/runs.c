@@ -372,15 +372,6 @@ char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 	return text;
 }
 
-static void json_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
-}
-
 static void json_count(struct ab_buf *b, const char *key, bool known, uint64_t n)
 {
 	if (known)
@@ -409,13 +400,13 @@ static void json_run(struct ab_buf *b, const struct ab_run_info *info)
 {
 	ab_buf_puts(b, "{\"id\":");
 	ab_buf_json(b, info->id);
-	json_text(b, "name", info->name);
+	ab_buf_json_member(b, "name", info->name);
 	ab_buf_puts(b, ",\"command\":");
 	ab_buf_json_list(b, &info->command);
-	json_text(b, "cwd", info->cwd);
-	json_text(b, "profile", info->profile);
-	json_text(b, "home", info->home);
-	json_text(b, "review", info->review);
+	ab_buf_json_member(b, "cwd", info->cwd);
+	ab_buf_json_member(b, "profile", info->profile);
+	ab_buf_json_member(b, "home", info->home);
+	ab_buf_json_member(b, "review", info->review);
 	ab_buf_printf(b, ",\"pid\":%lld,\"age_ms\":%lld", (long long)info->pid,
 		      (long long)info->age_ms);
 	json_count(b, "allowed", info->answered, info->allowed);

@@ -86,29 +86,20 @@ static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
 	}
 }
 
-static void put_member(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (text)
-		ab_buf_json(b, text);
-	else
-		ab_buf_puts(b, "null");
-}
-
 static void put_answer_json(struct ab_buf *b, const struct ab_why_answer *a)
 {
 	ab_buf_printf(b, "{\"access\":\"%s\"", a->access);
-	put_member(b, "subject", a->subject);
-	put_member(b, "text", a->text);
-	put_member(b, "rule", a->rule);
-	put_member(b, "entry", a->entry);
-	put_member(b, "from", a->from);
-	put_member(b, "advice", a->advice);
+	ab_buf_json_member(b, "subject", a->subject);
+	ab_buf_json_member(b, "text", a->text);
+	ab_buf_json_member(b, "rule", a->rule);
+	ab_buf_json_member(b, "entry", a->entry);
+	ab_buf_json_member(b, "from", a->from);
+	ab_buf_json_member(b, "advice", a->advice);
 	ab_buf_puts(b, ",\"remedies\":[");
 	for (size_t i = 0; i + 1 < a->how.len; i += 2) {
 		ab_buf_puts(b, i ? ",{\"what\":" : "{\"what\":");
 		ab_buf_json(b, a->how.v[i]);
-		put_member(b, "how", a->how.v[i + 1]);
+		ab_buf_json_member(b, "how", a->how.v[i + 1]);
 		ab_buf_puts(b, "}");
 	}
 	ab_buf_puts(b, "]}");
@@ -120,9 +111,9 @@ static char *show_answers(const struct ab_preview *p, struct ab_why_answers *ans
 
 	if (json) {
 		ab_buf_printf(&b, "{\"about\":\"%s\"", answers->kind);
-		put_member(&b, "what", answers->what);
-		put_member(&b, "workspace", p->policy->workspace);
-		put_member(&b, "profile", p->policy->profile);
+		ab_buf_json_member(&b, "what", answers->what);
+		ab_buf_json_member(&b, "workspace", p->policy->workspace);
+		ab_buf_json_member(&b, "profile", p->policy->profile);
 		ab_buf_puts(&b, ",\"answers\":[");
 		for (size_t i = 0; i < answers->len; i++) {
 			ab_buf_puts(&b, i ? "," : "");
