@@ -769,7 +769,8 @@ accepted()
 }
 
 @test "init: detects, writes, trusts, and the second time adds nothing" {
-	mkdir -p .git "$HOME/.claude" "$HOME/bin"
+	mkdir -p .git "$HOME"/{.claude/projects,.gemini/tmp,bin}
+	touch "$HOME/.claude/projects/x"
 	printf '[remote "origin"]\n\turl = git@github.com:o/r.git\n' >.git/config
 	touch package-lock.json uv.lock
 	printf 'registry=https://u:hunter2@npm.corp.example/\n' >"$HOME/.npmrc"
@@ -788,7 +789,13 @@ accepted()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'+  "with": ["node", "python", "github"]'*"trusted until it changes"* ]]
 	[[ "$output" == *'agentbox alias --install claude'*"agentbox hook install claude-code"*"doctor: "* ]]
-	mkdir "$HOME/.copilot"
+	[[ "$output" != *gemini* ]]
+	# Folders that a hook leaves behind are no agent.
+	agentbox hook install copilot --yes
+	agentbox hook uninstall copilot --yes
+	agentbox init --yes
+	[[ "$output" != *copilot* ]]
+	touch "$HOME/.copilot/config.json"
 	agentbox init --yes
 	[[ "$output" == *"agentbox hook install copilot"* ]]
 	[ ! -e "$HOME/.claude/settings.json" ]

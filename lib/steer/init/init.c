@@ -13,6 +13,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "base/system/path.h"
 #include "base/text/json_scan.h"
 #include "base/text/textdiff.h"
@@ -26,7 +27,7 @@
 
 enum { CONFIG_MAX = 256 * 1024 };
 
-/* An agent is in use if its program is on PATH, or its folder in the home. */
+/* An agent is in use if its program is on PATH, or its folder in the home has a file. */
 static const struct agent {
 	const char *program;
 	const char *folder;
@@ -61,12 +62,26 @@ static bool is_on_path(const struct ab_policy_input *in, const char *workspace, 
 	return false;
 }
 
+/* Is there a file, or something `depth` levels deep? `hook uninstall` leaves empty folders. */
+static bool has_files(int dir, const char *name, int depth)
+{
+	ab_autodir DIR *list = ab_folder_list(dir, name);
+
+	for (const char *entry; (entry = ab_folder_next(list));)
+		if (depth == 0 || !ab_folder_is(dirfd(list), entry) ||
+		    has_files(dirfd(list), entry, depth - 1))
+			return true;
+	return false;
+}
+
 static bool has_folder(const struct ab_policy_input *in, const char *name)
 {
 	ab_autofree char *path = in->home ? ab_path_join(in->home, name) : NULL;
-	struct stat st;
 
-	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	/* It may be a link into a folder of dotfiles. */
+	ab_autoclose int dir = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return dir >= 0 && has_files(dir, ".", 1);
 }
 
 static void find_agents(const struct ab_policy_input *in, const char *workspace,
