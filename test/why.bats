@@ -348,7 +348,7 @@ policy()
 	: >other.test
 	agentbox why other.test
 	[ "$status" -eq 0 ] && [[ "$output" == *"$PWD/other.test"*"about the host of that name: agentbox why other.test." ]]
-	policy .about '"path"' other.test
+	policy '[.about, .notes]' '["path",["about the host of that name: agentbox why other.test."]]' other.test
 	policy .about '"host"' other.test.
 	policy .about '"path"' ./other.test
 	agentbox why '*.test'

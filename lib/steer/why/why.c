@@ -389,15 +389,12 @@ static bool looks_like_host(const char *what)
 static int explain_file(const struct ab_policy_input *input, const char *what, bool json,
 			char **ret, struct ab_error *err)
 {
-	ab_autofree char *text = NULL;
-	int r = ab_why_path(input, what, false, false, json, &text, err);
+	ab_autofree char *note =
+		looks_like_host(what)
+			? ab_printf("about the host of that name: agentbox why %s.", what)
+			: NULL;
 
-	if (r < 0 || !text)
-		return r;
-	*ret = !json && looks_like_host(what)
-		       ? ab_printf("%sabout the host of that name: agentbox why %s.\n", text, what)
-		       : ab_take(text);
-	return r;
+	return ab_why_file(input, what, note, json, ret, err);
 }
 
 /* Something that no record is about: 1 if the policy answers. `err` has what the records say. */

@@ -26,6 +26,9 @@ int ab_why_host(const struct ab_policy_input *input, const char *host, bool json
 		struct ab_error *err);
 int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
 		bool json, char **ret, struct ab_error *err);
+/* The same for a file whose name may also mean something else, which `note` says. */
+int ab_why_file(const struct ab_policy_input *input, const char *name, const char *note, bool json,
+		char **ret, struct ab_error *err);
 int ab_why_command(const struct ab_policy_input *input, const char *const *argv, size_t argc,
 		   const char *script, bool json, char **ret, struct ab_error *err);
 

@@ -298,8 +298,9 @@ int ab_why_host(const struct ab_policy_input *input, const char *text, bool json
 	return result;
 }
 
-int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
-		bool json, char **ret, struct ab_error *err)
+/* `note` belongs to the answer; NULL: none. */
+static int explain_path(const struct ab_policy_input *input, const char *path, bool read,
+			bool write, const char *note, bool json, char **ret, struct ab_error *err)
 {
 	struct ab_request request = { .policy = *input };
 	struct ab_why_answers answers = { .kind = "path" };
@@ -311,10 +312,24 @@ int ab_why_path(const struct ab_policy_input *input, const char *path, bool read
 	if (ab_preview_open(&request, true, &p, err) < 0)
 		return -1;
 	answers.what = ab_strdup(clean);
+	if (note)
+		ab_strv_add(&p.notes, note);
 	ab_why_answer_path(&p, clean, read || !write, write || !read, &answers);
 	*ret = show_answers(&p, &answers, json);
 	ab_preview_fini(&p);
 	return 0;
+}
+
+int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
+		bool json, char **ret, struct ab_error *err)
+{
+	return explain_path(input, path, read, write, NULL, json, ret, err);
+}
+
+int ab_why_file(const struct ab_policy_input *input, const char *name, const char *note, bool json,
+		char **ret, struct ab_error *err)
+{
+	return explain_path(input, name, false, false, note, json, ret, err);
 }
 
 /* Where the rule that decided was written. */
