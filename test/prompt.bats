@@ -113,6 +113,13 @@ records()
 	[[ "$output" != *"settings have changed"* ]]
 	[ "$(jq -c .network.deny "$HOME/.config/agentbox/config.json")" = '["other.test"]' ]
 	[ "$(records 'select(.kind == "question") | .answer' | wc -l)" -eq 1 ]
+	# Nothing is advised that this entry would override.
+	agentbox why last
+	[[ "$output" == *" --always"*"agentbox deny other.test --undo"* ]]
+	[[ "$output" != *"--project"* && "$output" != *"run --allow"* ]]
+	agentbox deny other.test --undo
+	agentbox why last
+	[[ "$output" == *"--project"* ]]
 }
 
 @test "prompt: a group is allowed with its other hosts" {

@@ -12,7 +12,9 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "base/text/ascii.h"
+#include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
+#include "policy/model/config.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
 #include "session/ask/process_chain.h"
@@ -115,13 +117,37 @@ static char *explain_case(const struct ab_why_case *c, bool json)
 	return ab_buf_take(&b);
 }
 
-static char *explain_denial(const struct ab_found_run *run, const struct ab_found_denial *d,
-			    bool json)
+/* An answer "deny always", or a later change of the settings: then no rule of a project or of a
+ * run allows the host. Settings that cannot be read change nothing here. */
+static char *find_barrier(const struct ab_policy_input *input, const char *host)
 {
+	struct ab_error none = { 0 };
+	struct ab_policy *policy;
+	char *found = NULL;
+
+	if (!*host || ab_policy_load(input, &policy, NULL, &none) < 0)
+		return NULL;
+	for (size_t i = 0; !found && i < policy->net.deny.len; i++) {
+		char *one = policy->net.deny.v[i];
+		ab_autofree char *from = ab_policy_origin(policy, "network.deny", one);
+
+		if (from && ab_origin_is_undoable(from) && ab_hosts_cover(&one, 1, host, true))
+			found = ab_strdup(one);
+	}
+	ab_policy_free(policy);
+	return found;
+}
+
+static char *explain_denial(const struct ab_policy_input *input, const struct ab_found_run *run,
+			    const struct ab_found_denial *d, bool json)
+{
+	ab_autofree char *barred = NULL;
 	struct ab_why_case c;
 	char *text;
 
 	open_case(&c, run, d);
+	barred = find_barrier(input, ab_json_text(c.denied, "domain"));
+	c.barred = barred;
 	text = explain_case(&c, json);
 	close_case(&c);
 	return text;
@@ -243,7 +269,8 @@ static int fail_unknown_id(const struct ab_found_run *run, const char *id, struc
 	return ab_hint(err, "its denials: %s", b.data);
 }
 
-static int explain_id(const struct ab_state *state, const struct ab_found_run *run, const char *id,
+static int explain_id(const struct ab_policy_input *input, const struct ab_state *state,
+		      const struct ab_found_run *run, const char *id,
 		      const struct ab_denial_name *name, bool json, char **ret,
 		      struct ab_error *err)
 {
@@ -256,7 +283,7 @@ static int explain_id(const struct ab_state *state, const struct ab_found_run *r
 		*ret = explain_open(state, run, id, name, json);
 		return *ret ? 0 : fail_unknown_id(run, id, err);
 	}
-	*ret = explain_denial(run, &d, json);
+	*ret = explain_denial(input, run, &d, json);
 	ab_found_denial_fini(&d);
 	return 0;
 }
@@ -308,8 +335,8 @@ static char *explain_quiet(const struct ab_found_run *run, bool json)
 }
 
 /* `whole`: also what else was denied. */
-static int explain_last(const struct ab_found_run *run, bool whole, bool json, char **ret,
-			struct ab_error *err)
+static int explain_last(const struct ab_policy_input *input, const struct ab_found_run *run,
+			bool whole, bool json, char **ret, struct ab_error *err)
 {
 	struct ab_found_denial d;
 	int found = ab_find_denial(run->dir, NULL, &d, err);
@@ -327,13 +354,13 @@ static int explain_last(const struct ab_found_run *run, bool whole, bool json, c
 	if (found == 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "nothing was denied in the last run, %s",
 			       run->id);
-	*ret = explain_denial(run, &d, json);
+	*ret = explain_denial(input, run, &d, json);
 	ab_found_denial_fini(&d);
 	return whole && !json ? add_others(run, ret, err) : 0;
 }
 
-static int explain_what(const struct ab_state *state, const char *what, bool json, char **ret,
-			struct ab_error *err)
+static int explain_what(const struct ab_policy_input *input, const struct ab_state *state,
+			const char *what, bool json, char **ret, struct ab_error *err)
 {
 	bool last = !what || strcmp(what, "last") == 0;
 	struct ab_denial_name name;
@@ -345,9 +372,9 @@ static int explain_what(const struct ab_state *state, const char *what, bool jso
 	if (ab_find_run(state->live, state->runs, wanted, &run, err) < 0)
 		return -1;
 	if (denial) {
-		result = explain_id(state, &run, what, &name, json, ret, err);
+		result = explain_id(input, state, &run, what, &name, json, ret, err);
 	} else if (last) {
-		result = explain_last(&run, !what, json, ret, err);
+		result = explain_last(input, &run, !what, json, ret, err);
 	} else if (is_refused(&run)) {
 		*ret = explain_refused(&run, json);
 		result = 0;
@@ -429,7 +456,7 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 			     : ab_fail(err, AB_EUSAGE, 0, "\"\" is not a host, path or command");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = explain_what(&state, what, json, ret, err);
+	result = explain_what(input, &state, what, json, ret, err);
 	ab_state_fini(&state);
 	if (result == 0 || !what || strcmp(what, "last") == 0 ||
 	    ab_denial_parse(what, &denial) == 0)

@@ -86,6 +86,13 @@ static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 		ab_strv_add(ret, "allow it in this run");
 		ab_strv_addf(ret, "agentbox allow %s", c->id);
 	}
+	if (c->barred) {
+		ab_strv_add(ret, "allow it always");
+		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+		ab_strv_add(ret, "take it off the deny list");
+		ab_strv_addf(ret, "agentbox deny %s --undo", c->barred);
+		return;
+	}
 	add_always(c, ret);
 	if (!c->first) {
 		ab_strv_add(ret, "deny it");
@@ -171,7 +178,9 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 		remedy_file(c, ret);
 	if (ab_json_is(c->denied, "rule", "filesystem.denyWrite"))
 		remedy_protected(c, ret);
-	add_again(c, ab_json_text(c->denied, "hint"), ret);
+	/* Its option would not override the deny list. */
+	if (!c->barred)
+		add_again(c, ab_json_text(c->denied, "hint"), ret);
 }
 
 const char *ab_why_advice(const struct ab_why_case *c)

@@ -16,6 +16,8 @@ struct ab_why_case { /* members are NULL if there is no such record */
 	bool live;
 	uint64_t count;
 	const char *first, *last; /* stamps; NULL: an open question */
+	/* The entry of network.deny that covers the host today, if the user can remove it. */
+	const char *barred;
 };
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
