@@ -263,6 +263,17 @@ listed []" ]
 	[ "$status" -eq 0 ]
 }
 
+@test "engines: with a shared /proc the limit of processes is told, and only the box's own count" {
+	only_user
+	local many='for i in 1 2 3 4 5 6 7 8 9; do sleep 300 & done; exit 3'
+	agentbox_split run --engine shared-proc --processes 5 -- sh -c "$many"
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"agentbox: the limit of 5 processes was reached"* ]]
+	agentbox_split run --engine shared-proc --processes 14 -- sh -c "$many"
+	[ "$status" -eq 3 ]
+	[ -z "$stderr" ]
+}
+
 @test "engines: a container with Podman's default options gets shared-proc, root and user" {
 	local user
 	for user in 0 1000; do

@@ -18,6 +18,7 @@
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 
 static int set_limit(int what, uint64_t soft, uint64_t hard)
@@ -148,8 +149,9 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 }
 
 struct seen {
-	uint32_t pid;
+	uint32_t pid, parent;
 	uint32_t threads;
+	bool own; /* of this box */
 };
 
 struct count {
@@ -158,12 +160,16 @@ struct count {
 	uint64_t sum;
 };
 
-uint64_t ab_limits_threads(const char *status)
+static uint64_t find_number(const char *status, const char *key)
 {
-	static const char key[] = "\nThreads:";
 	const char *at = strstr(status, key);
 
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+uint64_t ab_limits_threads(const char *status)
+{
+	return find_number(status, "\nThreads:");
 }
 
 uint64_t ab_limits_newest(const char *loadavg)
@@ -182,12 +188,15 @@ static const char *read_at(int dir, const char *path, char *buf, size_t size)
 	return buf;
 }
 
-static uint32_t count_threads(int proc, uint32_t pid)
+static struct seen look_at(int proc, uint32_t pid)
 {
 	char path[32], text[4096];
 
 	snprintf(path, sizeof(path), "%u/status", pid);
-	return (uint32_t)ab_limits_threads(read_at(proc, path, text, sizeof(text)));
+	read_at(proc, path, text, sizeof(text));
+	return (struct seen){ .pid = pid,
+			      .parent = (uint32_t)find_number(text, "\nPPid:"),
+			      .threads = (uint32_t)ab_limits_threads(text) };
 }
 
 static void add_entry(int proc, const char *name, struct count *count)
@@ -199,8 +208,7 @@ static void add_entry(int proc, const char *name, struct count *count)
 	if (count->len % 256 == 0)
 		count->v = ab_realloc(count->v, (count->len + 256) * sizeof(count->v[0]));
 	s = &count->v[count->len++];
-	s->pid = (uint32_t)strtoul(name, NULL, 10);
-	s->threads = count_threads(proc, s->pid);
+	*s = look_at(proc, (uint32_t)strtoul(name, NULL, 10));
 	count->sum += s->threads;
 }
 
@@ -218,13 +226,49 @@ static void count_all(int proc, uint64_t limit, struct count *count)
 		}
 }
 
+static int compare_pid(const void *key, const void *entry)
+{
+	uint32_t a = *(const uint32_t *)key, b = ((const struct seen *)entry)->pid;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Keep what descends from `init`, as everything in a box does. The kernel lists pids in order. */
+static void keep_descendants(struct count *count, uint32_t init)
+{
+	bool found = true;
+	size_t n = 0;
+
+	while (found) {
+		found = false;
+		for (size_t i = 0; i < count->len; i++) {
+			struct seen *s = &count->v[i];
+			const struct seen *parent =
+				s->own ? NULL
+				       : bsearch(&s->parent, count->v, count->len,
+						 sizeof(count->v[0]), compare_pid);
+
+			if (s->own || (s->pid != init && !(parent && parent->own)))
+				continue;
+			s->own = found = true;
+		}
+	}
+	count->sum = 0;
+	for (size_t i = 0; i < count->len; i++)
+		if (count->v[i].own) {
+			count->sum += count->v[i].threads;
+			count->v[n++] = count->v[i];
+		}
+	count->len = n;
+}
+
 /* Those of the first look that are still there existed together in between. */
 static uint64_t count_again(int proc, const struct count *count)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count->len; i++) {
-		uint32_t now = count_threads(proc, count->v[i].pid);
+		uint32_t now = look_at(proc, count->v[i].pid).threads;
 
 		sum += now < count->v[i].threads ? now : count->v[i].threads;
 	}
@@ -233,18 +277,28 @@ static uint64_t count_again(int proc, const struct count *count)
 
 bool ab_limits_reached(uint64_t limit)
 {
-	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int own = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int shared =
+		openat(own, AB_SHARED_PROC_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int proc = shared >= 0 ? shared : own;
 	struct count count = { 0 };
-	char text[128];
+	char text[4096];
 	uint64_t newest;
 	bool reached;
 
-	if (proc < 0)
+	if (own < 0)
 		return false;
-	newest = ab_limits_newest(read_at(proc, "loadavg", text, sizeof(text)));
-	if (newest && newest < limit)
-		return false;
-	count_all(proc, limit, &count);
+	if (shared >= 0) {
+		/* Its numbers, and the newest one, are those outside. */
+		count_all(proc, UINT64_MAX, &count);
+		read_at(own, "self/status", text, sizeof(text));
+		keep_descendants(&count, (uint32_t)find_number(text, "\nPid:"));
+	} else {
+		newest = ab_limits_newest(read_at(own, "loadavg", text, sizeof(text)));
+		if (newest && newest < limit)
+			return false;
+		count_all(proc, limit, &count);
+	}
 	reached = count.sum >= limit && count_again(proc, &count) >= limit;
 	free(count.v);
 	return reached;

@@ -23,7 +23,8 @@ const char *ab_limits_unheld(const struct ab_spec *spec);
  *
  * The kernel refuses a fork above RLIMIT_NPROC and records it nowhere. So init counts what it sees
  * in /proc of its pid namespace: itself, every process and thread, and those that nobody has waited
- * for, as the kernel does. A short peak between two looks is missed.
+ * for, as the kernel does. In a shared /proc these are its descendants. A short peak between two
+ * looks is missed.
  */
 bool ab_limits_reached(uint64_t processes);
 
