@@ -8,6 +8,21 @@ load internet
 load secrets
 load attack/attack
 
+@test "attack: the value is in no file and no process that the box can read" {
+	local planted=planted-0123456789abcdefghijklmnop
+	agentbox_split run --secret OPENAI_API_KEY --env PLANTED="$planted" -- sh -c '
+		sleep 100 &
+		curl -sS -o answer -w "%{http_code}\n" https://api.openai.com/x -H "Authorization: Bearer $OPENAI_API_KEY"
+		'"$(scan)"'; '"$(scan "$planted")"'; kill $!'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = 200 ]
+	[ "${lines[1]}" = clean ]
+	# What the box has is found.
+	[[ "$output" == *"/environ"*"memory of "* ]]
+	hidden
+	origin_saw "$KEY"
+}
+
 @test "attack: the request must name the host that the tunnel, the hello and the certificate name" {
 	box_python --secret OPENAI_API_KEY --allow keys.test <<-END
 	$tls

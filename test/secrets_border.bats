@@ -1,5 +1,4 @@
 # once: the proxy has no privileges as root either
-# engines: the value must not get out another way
 # Ways around the search for a secret's value, and around its tripwire.
 UNJUDGED=1
 load helpers

@@ -11,6 +11,11 @@ found = []
 looked = {"files": 0, "processes": 0, "regions": 0}
 
 
+# An engine that shares /proc has processes in a folder of it, under other numbers.
+PROC = "/proc/.shared" if os.path.isdir("/proc/.shared") else "/proc"
+OWN = os.path.basename(os.readlink("/proc/self"))
+
+
 def look(data, where):
     if needle in data.translate(FLIP):
         found.append(where)
@@ -28,8 +33,8 @@ def look_at_file(path):
 
 def look_at_memory(pid):
     try:
-        with open("/proc/%s/maps" % pid) as maps, \
-                open("/proc/%s/mem" % pid, "rb", 0) as memory:
+        with open("%s/%s/maps" % (PROC, pid)) as maps, \
+                open("%s/%s/mem" % (PROC, pid), "rb", 0) as memory:
             for line in maps:
                 begin, end = (int(x, 16)
                               for x in line.split()[0].split("-"))
@@ -43,19 +48,19 @@ def look_at_memory(pid):
         pass
 
 
-for pid in filter(str.isdigit, os.listdir("/proc")):
+for pid in filter(str.isdigit, os.listdir(PROC)):
     for name in ("environ", "cmdline", "auxv", "status"):
-        look_at_file("/proc/%s/%s" % (pid, name))
+        look_at_file("%s/%s/%s" % (PROC, pid, name))
     try:
-        for fd in os.listdir("/proc/%s/fd" % pid):
-            path = "/proc/%s/fd/%s" % (pid, fd)
+        for fd in os.listdir("%s/%s/fd" % (PROC, pid)):
+            path = "%s/%s/fd/%s" % (PROC, pid, fd)
             if os.path.isfile(path):
                 look_at_file(path)
     except OSError:
         pass
     looked["processes"] += 1
     # Ours holds what is being looked at.
-    if pid != str(os.getpid()):
+    if pid != OWN:
         look_at_memory(pid)
 for root in roots:
     for folder, _, files in os.walk(root):
