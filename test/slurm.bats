@@ -195,9 +195,12 @@ task()
 	echo "$2" >"$dir/command"
 }
 
+# A controller that does not answer does not count.
 job_over()
 {
-	[ -z "$(inside squeue -h -j "$1" 2>/dev/null)" ]
+	local left
+
+	left=$(inside squeue -h -j "$1" 2>/dev/null) && [ -z "$left" ]
 }
 
 submit()
