@@ -183,10 +183,14 @@ build_release()
 
 build_cross()
 {
-	timeout "$(time_left)" "$ROOT/scripts/sysroot" "$cross_deb" "$AB_OUT/build-sysroot-$cross_deb" &&
+	local sysroot=$AB_OUT/build-sysroot-$cross_deb setup=$AB_OUT/build-$cross_arch/.setup
+
+	timeout "$(time_left)" "$ROOT/scripts/sysroot" "$cross_deb" "$sysroot" || return
+	# Other libraries, other options.
+	[ ! "$sysroot/meson.ini" -nt "$setup" ] || rm -f "$setup"
 	build_in "build-$cross_arch" -Dwerror=true \
 		--cross-file "$ROOT/cross/$cross_arch.ini" \
-		--cross-file "$AB_OUT/build-sysroot-$cross_deb/meson.ini"
+		--cross-file "$sysroot/meson.ini"
 }
 
 # What cmd/meson.build calls the build.
