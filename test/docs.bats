@@ -631,6 +631,10 @@ shown()
 	shown docs/install.md
 }
 
+@test "docs/kernels.md: its examples do what they show" {
+	shown docs/kernels.md
+}
+
 @test "docs/deploy.md: its examples do what they show" {
 	shown docs/deploy.md
 }
