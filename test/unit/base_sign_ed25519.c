@@ -108,32 +108,44 @@ static void test_library(void)
 	ok(agreed == 300, "the library signs and verifies the same for all lengths");
 }
 
-/* What is not a point, or a scalar that is not reduced. */
-/* A signature whose number was made before holds like any other, and only once. */
-static void test_prepared(void)
+/* The points of small order, each in its only form: with such a key and R = S * base, a signature
+ * would fit every text whose hash is a multiple of 8, or even all of them. */
+static void test_small_order(void)
 {
-	static const uint8_t seed[AB_ED25519_SEED] = { 7 }, once[32] = { 1 }, wiped[32] = { 0 };
-	uint8_t key[AB_ED25519_KEY], a[AB_ED25519_SIGNATURE], b[AB_ED25519_SIGNATURE];
-	struct ab_ed25519_nonce nonce;
+	static const char *const keys[] = {
+		"0100000000000000000000000000000000000000000000000000000000000000",
+		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+		"0000000000000000000000000000000000000000000000000000000000000000",
+		"0000000000000000000000000000000000000000000000000000000000000080",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+	};
+	size_t refused = 0;
 
-	ab_ed25519_public(seed, key);
-	ab_ed25519_prepare(seed, once, sizeof(once), &nonce);
-	ab_ed25519_finish(seed, key, &nonce, "text", 4, a);
-	ok(ab_ed25519_verify(key, "text", 4, a), "a prepared signature holds");
-	ok(!ab_ed25519_verify(key, "next", 4, a), "but for no other text");
-	ok(memcmp(nonce.scalar, wiped, sizeof(wiped)) == 0, "the number is gone");
-	ab_ed25519_prepare(seed, "text", 4, &nonce);
-	ab_ed25519_finish(seed, key, &nonce, "text", 4, a);
-	ab_ed25519_sign(seed, key, "text", 4, b);
-	ok(memcmp(a, b, sizeof(a)) == 0, "made from the text, it is the signature of the standard");
+	for (size_t i = 0; i < AB_COUNT(keys); i++) {
+		/* S = 0, R = the neutral point: fits the neutral point as a key for every text. */
+		uint8_t key[32], signature[64] = { 1 };
+		char text[2] = "a";
+		bool any = false;
+
+		from_hex(keys[i], key);
+		for (; text[0] <= 'z'; text[0]++)
+			any |= ab_ed25519_verify(key, text, 1, signature);
+		refused += !any;
+	}
+	ok(refused == AB_COUNT(keys), "%zu of %zu keys of small order are refused", refused,
+	   AB_COUNT(keys));
 }
 
+/* What is not a point, or a scalar that is not reduced. */
 static void test_refused(void)
 {
 	uint8_t seed[32] = { 7 }, key[32], bad[32], signature[64];
-	static const uint8_t order[32] = { 0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58,
-					   0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
-					   [31] = 0x10 };
+	static const uint8_t order[32] = { 0xed, 0xd3, 0xf5, 0x5c, 0x1a,       0x63,
+					   0x12, 0x58, 0xd6, 0x9c, 0xf7,       0xa2,
+					   0xde, 0xf9, 0xde, 0x14, [31] = 0x10 };
 	unsigned int carry = 0;
 
 	ab_ed25519_public(seed, key);
@@ -151,13 +163,22 @@ static void test_refused(void)
 	memset(bad, 0, sizeof(bad));
 	bad[0] = 2;
 	ok(!ab_ed25519_verify(bad, "x", 1, signature), "a key that is no point is refused");
+	/* The same y as 1 and 1 with a sign that x = 0 does not have. */
+	memset(bad, 0xff, sizeof(bad));
+	bad[0] = 0xee;
+	bad[31] = 0x7f;
+	ok(!ab_ed25519_verify(bad, "x", 1, signature), "nor p + 1 for 1");
+	memset(bad, 0, sizeof(bad));
+	bad[0] = 1;
+	bad[31] = 0x80;
+	ok(!ab_ed25519_verify(bad, "x", 1, signature), "nor -0 for 0");
 }
 
 int main(void)
 {
 	test_examples();
 	test_library();
-	test_prepared();
+	test_small_order();
 	test_refused();
 	return done();
 }

@@ -222,19 +222,7 @@ static void add_base64(struct ab_buf *line, const char *name, const void *data, 
 	ab_buf_puts(line, "\"");
 }
 
-void ab_seal_prepare(struct ab_seal *seal)
-{
-	uint8_t random[32];
-
-	if (!seal->loaded || seal->prepared ||
-	    getrandom(random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random))
-		return;
-	ab_ed25519_prepare(seal->seed, random, sizeof(random), &seal->nonce);
-	explicit_bzero(random, sizeof(random));
-	seal->prepared = true;
-}
-
-void ab_seal_add(struct ab_seal *seal, struct ab_buf *line)
+void ab_seal_add(const struct ab_seal *seal, struct ab_buf *line)
 {
 	uint8_t signature[AB_ED25519_SIGNATURE];
 	char message[128];
@@ -242,11 +230,7 @@ void ab_seal_add(struct ab_seal *seal, struct ab_buf *line)
 
 	add_base64(line, ",\"key\":\"", seal->key, sizeof(seal->key));
 	len = make_message(line->data, line->len, message);
-	if (seal->prepared)
-		ab_ed25519_finish(seal->seed, seal->key, &seal->nonce, message, len, signature);
-	else
-		ab_ed25519_sign(seal->seed, seal->key, message, len, signature);
-	seal->prepared = false;
+	ab_ed25519_sign(seal->seed, seal->key, message, len, signature);
 	add_base64(line, ",\"signature\":\"", signature, sizeof(signature));
 }
 

@@ -35,8 +35,6 @@ struct ab_seal {
 	bool loaded;
 	uint8_t seed[AB_ED25519_SEED];
 	uint8_t key[AB_ED25519_KEY];
-	bool prepared; /* the nonce is there */
-	struct ab_ed25519_nonce nonce;
 };
 
 /* Read the key of the open state folder; create it if there is none. */
@@ -45,10 +43,8 @@ int ab_seal_load(int state, struct ab_seal *ret, struct ab_error *err);
 int ab_seal_read(int state, struct ab_seal *ret, struct ab_error *err);
 void ab_seal_wipe(struct ab_seal *seal);
 
-/* Do most of the work for one signature now: later somebody waits for it. */
-void ab_seal_prepare(struct ab_seal *seal);
 /* Append "key" and "signature" to a line that is not closed yet. */
-void ab_seal_add(struct ab_seal *seal, struct ab_buf *line);
+void ab_seal_add(const struct ab_seal *seal, struct ab_buf *line);
 /* Is this the signature of a line? `len` is the length of its bytes before
  * ,"signature". */
 bool ab_seal_holds(const uint8_t key[AB_ED25519_KEY], const char *line, size_t len,

@@ -23,19 +23,8 @@ void ab_ed25519_public(const uint8_t seed[AB_ED25519_SEED], uint8_t ret[AB_ED255
 void ab_ed25519_sign(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_ED25519_KEY],
 		     const void *data, size_t len, uint8_t ret[AB_ED25519_SIGNATURE]);
 
-/* Nearly all of the time goes into a secret number, which can be made before the data is known. Each
- * signs once: two signatures with the same number reveal the key. */
-struct ab_ed25519_nonce {
-	uint8_t scalar[32], point[32];
-};
-/* `once` is unique and secret: random bytes, or the data itself. */
-void ab_ed25519_prepare(const uint8_t seed[AB_ED25519_SEED], const void *once, size_t len,
-			struct ab_ed25519_nonce *ret);
-/* Wipes the nonce. */
-void ab_ed25519_finish(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_ED25519_KEY],
-		       struct ab_ed25519_nonce *nonce, const void *data, size_t len,
-		       uint8_t ret[AB_ED25519_SIGNATURE]);
-
+/* False also for what others might accept: a key or a signature that is not in its only form, and a
+ * key of small order. */
 bool ab_ed25519_verify(const uint8_t key[AB_ED25519_KEY], const void *data, size_t len,
 		       const uint8_t signature[AB_ED25519_SIGNATURE]);
 
