@@ -1,8 +1,10 @@
 #include "base/text/sha256.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/data/mem.h"
+#include "base/text/sha256_hardware.h"
 #include "tap.h"
 
 /* From FIPS 180-4's examples. */
@@ -17,6 +19,28 @@ static const struct {
 	  "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1" },
 };
 
+/* The processor and the portable code, with every length up to some blocks and any alignment. */
+static void compare_lengths(unsigned char *data)
+{
+	uint32_t random = 1;
+	size_t same = 0;
+
+	for (size_t i = 0; i < 1000; i++) {
+		random = random * 1664525 + 1013904223;
+		data[i] = (unsigned char)(random >> 24);
+	}
+	for (size_t len = 0; len < 500; len++) {
+		char a[65], b[65];
+
+		ab_sha256(data + len % 16, len, a);
+		ab_sha256_portable(data + len % 16, len, b);
+		same += strcmp(a, b) == 0;
+	}
+	ok(same == 500, "%s",
+	   ab_sha256_has_hardware() ? "the processor's instructions agree"
+				    : "# SKIP the processor has no such instructions");
+}
+
 int main(void)
 {
 	char hex[65], *million = malloc(1000000);
@@ -24,11 +48,17 @@ int main(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		ab_sha256(cases[i].in, strlen(cases[i].in), hex);
 		is_str(hex, cases[i].out, "an example of the standard");
+		ab_sha256_portable(cases[i].in, strlen(cases[i].in), hex);
+		is_str(hex, cases[i].out, "and without the processor's help");
 	}
 	memset(million, 'a', 1000000);
 	ab_sha256(million, 1000000, hex);
 	is_str(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
 	       "a million times a");
+	ab_sha256_portable(million, 1000000, hex);
+	is_str(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
+	       "and without the processor's help");
+	compare_lengths((unsigned char *)million);
 	free(million);
 	return done();
 }

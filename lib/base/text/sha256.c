@@ -1,22 +1,10 @@
 #include "base/text/sha256.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-/* Fractional parts of the cube roots of the first 64 primes. */
-static const uint32_t round_constant[64] = {
-	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
-	0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
-	0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
-	0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
-	0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
-	0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
-	0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
-	0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
-	0xc67178f2,
-};
+#include "base/text/sha256_hardware.h"
 
 static uint32_t rotate(uint32_t x, int n)
 {
@@ -58,13 +46,21 @@ static void hash_block(uint32_t h[8], const unsigned char *p)
 		/* With constant places they are in registers. */
 #pragma GCC unroll 8
 		for (unsigned int k = 0; k < 8; k++)
-			do_round(s, k, round_constant[i + k] + w[i + k]);
+			do_round(s, k, ab_sha256_constants[i + k] + w[i + k]);
 	}
 	for (int i = 0; i < 8; i++)
 		h[i] += s[i];
 }
 
-void ab_sha256(const void *data, size_t len, char ret_hex[65])
+static void hash_portable(uint32_t h[8], const unsigned char *p, size_t blocks)
+{
+	for (size_t i = 0; i < blocks; i++)
+		hash_block(h, p + 64 * i);
+}
+
+typedef void (*hash_fn)(uint32_t h[8], const unsigned char *p, size_t blocks);
+
+static void hash_text(const void *data, size_t len, hash_fn hash, char ret_hex[65])
 {
 	uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 			  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
@@ -72,16 +68,28 @@ void ab_sha256(const void *data, size_t len, char ret_hex[65])
 	unsigned char tail[128] = { 0 };
 	size_t rest = len % 64, whole = len - rest, size;
 
-	for (size_t i = 0; i < whole; i += 64)
-		hash_block(h, p + i);
+	hash(h, p, whole / 64);
 	if (rest)
 		memcpy(tail, p + whole, rest);
 	tail[rest] = 0x80;
 	size = rest < 56 ? 64 : 128;
 	for (int i = 0; i < 8; i++)
 		tail[size - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> 8 * i);
-	for (size_t i = 0; i < size; i += 64)
-		hash_block(h, tail + i);
-	for (int i = 0; i < 8; i++)
-		snprintf(ret_hex + 8 * i, 9, "%08x", h[i]);
+	hash(h, tail, size / 64);
+	for (int i = 0; i < 32; i++) {
+		ret_hex[2 * i] = "0123456789abcdef"[h[i / 4] >> (28 - i % 4 * 8) & 15];
+		ret_hex[2 * i + 1] = "0123456789abcdef"[h[i / 4] >> (24 - i % 4 * 8) & 15];
+	}
+	ret_hex[64] = '\0';
+}
+
+void ab_sha256(const void *data, size_t len, char ret_hex[65])
+{
+	hash_text(data, len, ab_sha256_has_hardware() ? ab_sha256_hardware : hash_portable,
+		  ret_hex);
+}
+
+void ab_sha256_portable(const void *data, size_t len, char ret_hex[65])
+{
+	hash_text(data, len, hash_portable, ret_hex);
 }
