@@ -170,7 +170,11 @@ static void show_line(struct view *v, const char *line, size_t len, struct ab_bu
 		ab_line_show(ret, &v->style, line, len);
 		return;
 	}
-	ab_buf_add(ret, line, len);
+	/* Our records have no such characters, but those of a folder may be anybody's. */
+	if (isatty(STDOUT_FILENO))
+		ab_buf_escape_n(ret, line, len);
+	else
+		ab_buf_add(ret, line, len);
 	ab_buf_puts(ret, "\n");
 }
 

@@ -152,6 +152,11 @@ on_disk()
 	agentbox run --audit file -- true
 	[ "$status" -eq 0 ]
 	[ -s file ]
+	# The key that signs records, and the records of other runs.
+	sum=$(sha256sum "$AGENTBOX_STATE/record.key")
+	refused --audit "$AGENTBOX_STATE/record.key"
+	[[ "$output" == *"is in the state folder"* ]]
+	[ "$(sha256sum "$AGENTBOX_STATE/record.key")" = "$sum" ]
 }
 
 @test "audit: a file of another user" {

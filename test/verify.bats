@@ -155,6 +155,13 @@ collect()
 	mkfifo ../all/fifo/audit.1.jsonl
 	mkdir ../all/folder/audit.1.jsonl
 	truncate -s 4T ../all/hole/audit.jsonl
+	# What a terminal would obey, where a terminal shows it, and unchanged elsewhere.
+	mkdir ../evil
+	printf '{"timestamp":"2026-01-01T00:00:00.000Z","run_id":"aaaaa","kind":"start","command":["\xc2\x9b2J"]}\n' >../evil/c1.jsonl
+	"$AGENTBOX" log --dir ../evil --json | grep -q $'\xc2\x9b2J'
+	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$AGENTBOX" log --dir ../evil --json </dev/null >shown
+	grep -qF '\xc2\x9b2J' shown
+	! grep -q $'\xc2\x9b' shown
 	# A line that is too long, between two of a whole record.
 	python3 - ../all/giant/audit.jsonl <<-'PYTHON'
 	import sys

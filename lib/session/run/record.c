@@ -292,6 +292,16 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 	return 0;
 }
 
+/* The key and the records of all runs are there. */
+static int check_state(const struct ab_prepared *p, const struct ab_copy *to, struct ab_error *err)
+{
+	if (!to->path || !p->state.path || !ab_path_within(to->path, p->state.path))
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "%s %s is in the state folder", to->option, to->name);
+	ab_hint(err, "the run's own record is there already; use a file elsewhere");
+	return ab_step(err, "record");
+}
+
 static int refuse_link(const char *option, const char *name, const char *real, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0, "%s %s leads through a link that the command could replace",
@@ -379,7 +389,7 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 	} else if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0) {
 		return -1;
 	}
-	if (check_stdio(&p->audit, err) < 0)
+	if (check_stdio(&p->audit, err) < 0 || check_state(p, &p->audit, err) < 0)
 		return -1;
 	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
 	    p->audit.st.st_dev == p->result->st.st_dev &&
