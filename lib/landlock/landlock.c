@@ -42,7 +42,7 @@ static const struct {
 	{ 0, 1, AB_LL_EXEC, 1 },    /* EXECUTE */
 	{ 1, 1, AB_LL_WRITE, 1 },   /* WRITE_FILE */
 	{ 2, 1, AB_LL_READ, 1 },    /* READ_FILE */
-	{ 3, 1, AB_LL_READ, 0 },    /* READ_DIR */
+	{ 3, 1, AB_LL_READ | AB_LL_LIST, 0 }, /* READ_DIR */
 	{ 4, 1, AB_LL_MAKE, 0 },    /* REMOVE_DIR */
 	{ 5, 1, AB_LL_MAKE, 0 },    /* REMOVE_FILE */
 	{ 6, 1, AB_LL_MAKE, 0 },    /* MAKE_CHAR */

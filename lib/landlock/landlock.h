@@ -19,6 +19,7 @@ enum ab_landlock_right {
 	AB_LL_DEVICE = 16, /* ioctl on a device */
 	AB_LL_SOCKET = 32, /* connect to a socket by its path */
 	AB_LL_ALL = 63,
+	AB_LL_LIST = 64, /* only list; part of AB_LL_READ */
 };
 
 enum ab_landlock_scope {

@@ -1,11 +1,13 @@
 #include "base/system/fd.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "base/data/mem.h"
 
@@ -26,6 +28,16 @@ int ab_close_others(const int *keep, size_t nkeep)
 			return 0;
 		next = least + 1;
 	}
+}
+
+int ab_open_real(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
 char *ab_fd_path(int fd)

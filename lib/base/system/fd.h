@@ -34,6 +34,10 @@ static inline int ab_take_fd(int *fd)
  * errno. */
 int ab_close_others(const int *keep, size_t nkeep);
 
+/* Open a path, only to name it (O_PATH), unless a link is on the way: one that was real when it was
+ * looked up must not lead elsewhere since. -1 with errno. */
+int ab_open_real(const char *path);
+
 /* The current path of the file behind fd; NULL with errno. */
 char *ab_fd_path(int fd);
 

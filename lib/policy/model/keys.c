@@ -66,6 +66,7 @@ static const struct ab_key_word engine_words[] = {
 	{ "full", AB_ENGINE_FULL },
 	{ "auto", AB_ENGINE_AUTO },
 	{ "shared-proc", AB_ENGINE_SHARED_PROC },
+	{ "no-namespaces", AB_ENGINE_NO_NAMESPACES },
 };
 
 static const struct ab_key_word userns_words[] = {
@@ -267,7 +268,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "If a required guarantee is not in force: refuse to run, or warn and run." },
 	[AB_KEY_ENGINE] = {
 		"assurance.engine", WORDS(engine_words),
-		.doc = "What a box is built of: everything, the best that the machine allows, or a shared /proc." },
+		.doc = "What a box is built of: everything, the best that the machine allows, a shared /proc, or no namespaces." },
 
 	[AB_KEY_SECRETS] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,

@@ -235,6 +235,21 @@ static uint32_t find_given_up(const struct ab_config *c)
 	return bits;
 }
 
+/* A profile or a setting that says "strict" means every guarantee; the default profile means those
+ * that the engine can give. */
+static uint32_t find_firm(const struct ab_config *c)
+{
+	const struct ab_origin *strict = c->v[AB_KEY_FALLBACK].from;
+	uint32_t bits = 0;
+
+	if (!strict || !is_builtin(strict) || strcmp(strict->name, "default") != 0)
+		return ~0u;
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (is_named(&c->v[AB_KEY_REQUIRE], i))
+			bits |= AB_PROP_BIT(i);
+	return bits;
+}
+
 char *ab_policy_given_up(const struct ab_policy *p)
 {
 	struct ab_buf b = { 0 };
@@ -355,6 +370,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->layers.max_size = get_limit(c, AB_KEY_LAYERS_SIZE);
 	p->assurance.given_up = find_given_up(c);
 	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~p->assurance.given_up;
+	p->assurance.firm = p->assurance.require & find_firm(c);
 	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->assurance.engine = get_word(c, AB_KEY_ENGINE);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);

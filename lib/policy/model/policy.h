@@ -57,6 +57,7 @@ enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
 enum ab_box_engine { /* best first; sandbox/plan/engine.h says what each is */
 		     AB_ENGINE_FULL,
 		     AB_ENGINE_SHARED_PROC,
+		     AB_ENGINE_NO_NAMESPACES,
 		     AB_ENGINE_COUNT,
 		     AB_ENGINE_AUTO = AB_ENGINE_COUNT, /* the best that the machine allows */
 };
@@ -209,6 +210,8 @@ struct ab_policy {
 	struct {
 		uint32_t require;  /* AB_PROP_BIT()s */
 		uint32_t given_up; /* that a setting gives up, and no layer names as required */
+		uint32_t firm;	   /* those of `require` that somebody asked for, and not only the
+				    * default profile: no engine may do without them */
 		enum ab_fallback fallback;
 		enum ab_box_engine engine;
 	} assurance;

@@ -5,6 +5,7 @@
 const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	[AB_ENGINE_FULL] = {
 		.name = "full",
+		.namespaces = true,
 		.new_proc = true,
 		.seals_user_ns = true,
 		.without = "",
@@ -19,11 +20,28 @@ const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	 */
 	[AB_ENGINE_SHARED_PROC] = {
 		.name = "shared-proc",
+		.namespaces = true,
 		.lacks = AB_PROP_BIT(AB_PROP_PID_VIEW),
 		.without = "the command can read names, arguments, mounts, limits and sockets of "
 			   "processes outside, below " AB_SHARED_PROC
 			   "; ps and pkill find no processes",
 		.better = AB_ENGINE_UNMASK,
+	},
+	/*
+	 * The machine creates no namespaces at all, as in a container with Docker's default filter.
+	 * Landlock says which files can be read and written, the filter which calls can be made, and
+	 * the judge makes what neither can judge. What needs a mount is not there.
+	 */
+	[AB_ENGINE_NO_NAMESPACES] = {
+		.name = "no-namespaces",
+		.lacks = AB_PROP_BIT(AB_PROP_USER_NS) | AB_PROP_BIT(AB_PROP_PID_VIEW) |
+			 AB_PROP_BIT(AB_PROP_PROTECTED_NAMES),
+		.spares = AB_PROP_BIT(AB_PROP_PID_FENCE) | AB_PROP_BIT(AB_PROP_READ_DENY) |
+			  AB_PROP_BIT(AB_PROP_IPC_FENCE),
+		.without = "no private /tmp (TMPDIR is a folder of its own), no home layer; processes "
+			   "outside and names in hidden folders can be seen; protected files in "
+			   "writable folders can be changed",
+		.better = AB_ENGINE_NAMESPACES,
 	},
 };
 
@@ -36,6 +54,11 @@ const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT] = {
 	[AB_NEED_SETFCAP] = { "with the capability that root needs, or as another user",
 			      AB_SETFCAP_OPTION, AB_SETFCAP_OPTION, AB_SETFCAP_KUBERNETES },
 };
+
+uint32_t ab_box_engine_reports(enum ab_box_engine engine)
+{
+	return ab_box_engines[engine].lacks | ab_box_engines[engine].spares;
+}
 
 const char *ab_box_engine_word(enum ab_box_engine engine)
 {

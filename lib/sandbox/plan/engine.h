@@ -16,9 +16,12 @@
 
 struct ab_box_engine_traits {
 	const char *name;
+	bool namespaces;    /* and mounts; else Landlock, the filter and the judge alone */
 	bool new_proc;	    /* /proc is new; else the one outside is shared, read-only */
 	bool seals_user_ns; /* the kernel forbids more user namespaces; else only the filter does */
 	uint32_t lacks;	    /* guarantees that it cannot give: AB_PROP_BIT()s */
+	uint32_t spares;    /* and those that depend on the machine and the files there: the default
+			     * profile does without them, and it is said if they do not hold */
 	const char *without; /* what that means; "" if it lacks nothing */
 	const char *better;  /* what gives the next better engine; "" if this is the best */
 };
@@ -26,6 +29,12 @@ struct ab_box_engine_traits {
 /* Best first. */
 extern const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT];
 
+/* What the engine no-namespaces needs: an ABI that fences truncation too, on a kernel whose other
+ * parts are of the same age. */
+enum { AB_ENGINE_LANDLOCK = 4 };
+
+/* The guarantees whose absence is reported even if nobody requires them. */
+uint32_t ab_box_engine_reports(enum ab_box_engine engine);
 /* "auto", or the name of an engine. */
 const char *ab_box_engine_word(enum ab_box_engine engine);
 /* The engine of this word; AB_ENGINE_AUTO if it is none. */
@@ -66,6 +75,9 @@ extern const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT];
 #define AB_ENGINE_UNFILTER                                                                         \
 	"start the container with a profile that allows them (Docker, Podman: " AB_UNFILTER_OPTION \
 	"; Kubernetes: " AB_UNFILTER_KUBERNETES ")"
+#define AB_ENGINE_NAMESPACES                                                           \
+	"start the container with a profile that allows user namespaces and mounts "    \
+	"(Docker, Podman: " AB_UNFILTER_OPTION "; Kubernetes: " AB_UNFILTER_KUBERNETES ")"
 #define AB_ENGINE_SETFCAP                                                 \
 	"start the container with it (Docker, Podman: " AB_SETFCAP_OPTION \
 	"; Kubernetes: " AB_SETFCAP_KUBERNETES "), or as another user than root"

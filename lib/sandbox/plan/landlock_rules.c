@@ -24,7 +24,24 @@ static const struct {
 	{ "/proc", AB_LL_READ | AB_LL_WRITE },
 };
 
-void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
+/*
+ * Without mounts the devices are those of the machine: only these. Reading is allowed by
+ * sandbox/fence/carve.h, because there is no rule that takes a right away.
+ */
+static const char *const devices[] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+};
+
+static void add_rules_without_mounts(struct ab_spec *spec)
+{
+	for (size_t i = 0; i < AB_COUNT(devices); i++)
+		add_rule(spec, devices[i], AB_LL_READ | AB_LL_WRITE | AB_LL_DEVICE);
+	for (size_t i = 0; i < spec->plan.len; i++)
+		if (spec->plan.v[i].op == AB_MOUNT_WRITE)
+			add_rule(spec, spec->plan.v[i].path, AB_LL_ALL & ~AB_LL_DEVICE);
+}
+
+static void add_rules_of_mounts(struct ab_spec *spec)
 {
 	for (size_t i = 0; i < AB_COUNT(always); i++)
 		add_rule(spec, always[i].path, always[i].rights);
@@ -53,6 +70,14 @@ void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 			break; /* the rules above them apply */
 		}
 	}
+}
+
+void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
+{
+	if (spec->no_namespaces)
+		add_rules_without_mounts(spec);
+	else
+		add_rules_of_mounts(spec);
 	for (size_t i = 0; i < sockets->len; i++)
 		add_rule(spec, sockets->v[i], AB_LL_READ | AB_LL_WRITE | AB_LL_SOCKET);
 }

@@ -194,6 +194,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->own_net);
 	code(c, s->door);
 	code(c, s->tty);
+	code(c, s->no_namespaces);
 	code(c, s->nested);
 	code(c, s->no_sockets);
 	code(c, s->tty_fds);

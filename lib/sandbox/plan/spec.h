@@ -55,6 +55,7 @@ struct ab_spec {
 	bool own_net;		     /* has its own network namespace */
 	bool door;		     /* with a proxy */
 	bool tty;		     /* fds 0-2 that are terminals get a pty */
+	bool no_namespaces;	     /* nor mounts: the plan is kept as far as Landlock can */
 	bool nested;		     /* already in a box: Landlock and filter only */
 	bool no_sockets;	     /* nested: no internet sockets */
 	uint32_t tty_fds;	     /* which of 0-2: bits */
@@ -78,6 +79,8 @@ struct ab_spec {
 	bool traced;		 /* report calls that are or may be denied */
 	bool timing;		 /* report the time of each step */
 	bool stay;		 /* no command of its own: init starts those that it is asked for */
+	uint64_t others;	 /* not encoded: processes of this user that are not the box's,
+				   and count nevertheless */
 	bool proved;		 /* not encoded: a further command of a box that stays */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;

@@ -6,6 +6,7 @@
 
 #include <asm/termbits.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/prctl.h>
 #include <netinet/in.h>
@@ -13,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -333,4 +335,66 @@ const struct ab_switch ab_check_openat_read = {
 
 const struct ab_switch ab_check_open_writes = WRITES(1);
 const struct ab_switch ab_check_openat_writes = WRITES(2);
+
+/*
+ * Without namespaces. Attributes of a file can be changed through a descriptor that only reads, and
+ * Landlock does not know them.
+ */
+const struct ab_switch ab_check_ioctl_shared = {
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(FS_IOC_SETFLAGS, EOPNOTSUPP), NO(FS_IOC_FSSETXATTR, EOPNOTSUPP),
+	     NO(FS_IOC_SETVERSION, EOPNOTSUPP)),
+};
+
+/* How a program finds out that it is in such a box: there is no file that says so. */
+const struct ab_switch ab_check_prctl_marked = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(AB_PRCTL_MARK, 0)),
+};
+
+const struct ab_switch ab_check_peer = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(OK(0)),
+};
+const struct ab_switch ab_check_peer_asked = {
+	.arg = 0, .mask = WHOLE, .other = AB_ASKED, WHEN(OK(0)),
+};
+
+/* Groups and users can contain processes outside, so these calls are for one process. */
+static const struct ab_switch whose = {
+	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(OK(0)),
+};
+static const struct ab_switch whose_asked = {
+	.arg = 1, .mask = WHOLE, .other = AB_ASKED, WHEN(OK(0)),
+};
+const struct ab_switch ab_check_priority = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(PRIO_PROCESS, whose)),
+};
+const struct ab_switch ab_check_priority_asked = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(PRIO_PROCESS, whose_asked)),
+};
+#define IOPRIO_PROCESS 1
+const struct ab_switch ab_check_ioprio = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(IOPRIO_PROCESS, whose)),
+};
+const struct ab_switch ab_check_ioprio_asked = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(IOPRIO_PROCESS, whose_asked)),
+};
+
+/* A datagram can be sent to any socket file by its address. */
+static const struct ab_switch stream_type = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(EACCES),
+	WHEN(OK(SOCK_STREAM), OK(SOCK_SEQPACKET)),
+};
+const struct ab_switch ab_check_socket_alone = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EACCES),
+	WHEN(LOOK(AF_UNIX, stream_type)),
+};
 /* clang-format on */

@@ -126,28 +126,89 @@ static const struct ab_call_rule nonet_rules[] = {
  * utime*, *xattr.
  */
 /* clang-format off */
+#define FILE_RULES \
+	{ .check = &ab_check_open_writes, .calls = "open" }, \
+	{ .check = &ab_check_openat_writes, .calls = "openat" }, \
+	{ AB_ASKED, "openat2 creat truncate mkdir mkdirat mknod mknodat link " \
+		"linkat symlink symlinkat rename renameat renameat2 chmod " \
+		"fchmodat chown lchown fchownat" }, \
+	/* So that the listener may remember where a caller is. */ \
+	{ AB_ASKED, "chdir fchdir" }, \
+	{ AB_ASKED, "fchmodat2", .number = 452 }
+#define SOCKET_RULES \
+	/* Connections are made by the listener (session/connect). */ \
+	{ AB_ASKED, "connect" }, \
+	{ .check = &ab_check_datagrams, .calls = "socket socketpair" }
+/* With commands.enforce "children": and about each program before it is executed. */
+#define EXEC_RULES { AB_ASKED, "execve execveat" }
+
 static const struct ab_call_rule write_rules[] = {
-	{ .check = &ab_check_open_writes, .calls = "open" },
-	{ .check = &ab_check_openat_writes, .calls = "openat" },
-	{ AB_ASKED, "openat2 creat truncate mkdir mkdirat mknod mknodat link "
-		"linkat symlink symlinkat rename renameat renameat2 chmod "
-		"fchmodat chown lchown fchownat" },
-	/* So that the listener may remember where a caller is. */
-	{ AB_ASKED, "chdir fchdir" },
-	{ AB_ASKED, "fchmodat2", .number = 452 },
-	/* Connections are made by the listener (session/connect). */
-	{ AB_ASKED, "connect" },
-	{ .check = &ab_check_datagrams, .calls = "socket socketpair" },
+	FILE_RULES,
+	SOCKET_RULES,
 	/* The listener answers as AB_FILTER_TARGET or AB_FILTER_USERNS does, and tells. */
 	{ .check = &ab_check_namespaces_asked, .calls = "clone unshare" },
 	{ AB_ASKED, "chroot" },
 };
-/* clang-format on */
 
-/* With commands.enforce "children": and about each program before it is executed. */
 static const struct ab_call_rule exec_rules[] = {
-	{ AB_ASKED, "execve execveat" },
+	EXEC_RULES,
 };
+
+/*
+ * Without namespaces, on top of the target's filter: what is shared with processes outside then.
+ * Landlock fences who can be signalled and traced; it knows neither attributes of files nor limits
+ * and priorities of processes.
+ */
+#define SHARED_RULES \
+	/* No IPC namespace of its own. */ \
+	{ AB_ERRNO(EPERM), "shmget shmat shmctl semget semop semtimedop semctl " \
+		"msgget msgsnd msgrcv msgctl mq_open mq_unlink" }, \
+	/* As on a file system that has none. */ \
+	{ AB_ERRNO(EOPNOTSUPP), "setxattr lsetxattr fsetxattr removexattr " \
+		"lremovexattr fremovexattr" }, \
+	{ .check = &ab_check_ioctl_shared, .calls = "ioctl" }, \
+	{ .check = &ab_check_prctl_marked, .calls = "prctl" }
+
+/* The number of another process or of a thread: 0 is the caller itself. */
+#define PEER_CALLS "prlimit64 sched_setaffinity sched_setparam sched_setscheduler " \
+	"sched_setattr"
+
+/* With a listener, which makes these changes itself, or looks whom they are for. */
+#define LOOK_RULES \
+	{ AB_ASKED, "fchmod fchown utime utimes futimesat utimensat" }, \
+	{ .check = &ab_check_peer_asked, .calls = PEER_CALLS }, \
+	{ .check = &ab_check_priority_asked, .calls = "setpriority" }, \
+	{ .check = &ab_check_ioprio_asked, .calls = "ioprio_set" }
+
+static const struct ab_call_rule shared_rules[] = {
+	SHARED_RULES,
+};
+
+static const struct ab_call_rule shared_writes[] = {
+	FILE_RULES,
+	SOCKET_RULES,
+	LOOK_RULES,
+};
+
+/* Without one they fail: nobody could look. */
+static const struct ab_call_rule unasked_rules[] = {
+	{ AB_ERRNO(EPERM), "chmod fchmod fchmodat chown fchown lchown fchownat utime utimes "
+		"futimesat utimensat" },
+	{ AB_ERRNO(EPERM), "fchmodat2", .number = 452 },
+	{ .check = &ab_check_peer, .calls = PEER_CALLS },
+	{ .check = &ab_check_priority, .calls = "setpriority" },
+	{ .check = &ab_check_ioprio, .calls = "ioprio_set" },
+	{ AB_ERRNO(EACCES), "connect" },
+	{ .check = &ab_check_socket_alone, .calls = "socket socketpair" },
+};
+
+/* No network at all: streams within the box, and nothing that has an address. */
+static const struct ab_call_rule alone_rules[] = {
+	{ .check = &ab_check_socket_alone, .calls = "socket socketpair" },
+	{ AB_ERRNO(EACCES), "connect" },
+	{ AB_ERRNO(EPERM), "io_uring_setup io_uring_enter io_uring_register" },
+};
+/* clang-format on */
 
 /*
  * The process that is asked. It reads what the box's processes want to
@@ -215,9 +276,16 @@ TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 TABLE(exporter, UNKNOWN, RULES(exporter_rules));
+TABLE(shared, AB_ALLOWED, RULES(shared_rules));
+TABLE(shared_writes, AB_ALLOWED, RULES(shared_writes));
+TABLE(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules));
+TABLE(unasked, AB_ALLOWED, RULES(unasked_rules));
+TABLE(alone, AB_ALLOWED, RULES(alone_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target,      &init_table,	 &supervisor_table, &nonet_table,
 	&init_sanitized_table, &writes_table,	 &children_table,   &judge_table,
 	&ab_table_traced,      &ab_table_userns, &ab_table_asking,  &exporter_table,
+	&shared_table,	       &shared_writes_table, &shared_children_table, &unasked_table,
+	&alone_table,
 };

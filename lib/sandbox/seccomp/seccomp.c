@@ -4,10 +4,12 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sandbox/seccomp/filters.h"
+#include "sandbox/seccomp/table.h"
 
 #if defined(__x86_64__)
 #define ARCH x86_64
@@ -47,6 +49,9 @@ static const struct {
 	[AB_FILTER_JUDGE] = FILTER(judge),	     [AB_FILTER_TRACED] = FILTER(traced),
 	[AB_FILTER_USERNS] = FILTER(userns),	     [AB_FILTER_ASKING] = FILTER(asking),
 	[AB_FILTER_EXPORTER] = FILTER(exporter),
+	[AB_FILTER_SHARED] = FILTER(shared),	     [AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
+	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),
+	[AB_FILTER_UNASKED] = FILTER(unasked),	     [AB_FILTER_ALONE] = FILTER(alone),
 };
 
 int ab_seccomp_load(enum ab_filter which)
@@ -116,6 +121,15 @@ uint32_t ab_seccomp_judge(enum ab_filter which, const struct seccomp_data *call)
 		}
 	}
 	return SECCOMP_RET_KILL_PROCESS;
+}
+
+bool ab_seccomp_marked(void)
+{
+	int saved = errno;
+	bool marked = prctl(AB_PRCTL_MARK, 0, 0, 0, 0) == 0;
+
+	errno = saved;
+	return marked;
 }
 
 const char *ab_seccomp_name(int nr)

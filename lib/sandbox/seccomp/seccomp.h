@@ -10,6 +10,7 @@
  * judged by register value only, never by memory that another thread could
  * change, and only by the 32 bits that the kernel itself looks at.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,16 @@ enum ab_filter {
 				 * ask about namespaces and chroot: a refusal
 				 * here would keep them from it */
 	AB_FILTER_EXPORTER,   /* the process that sends records to a collector */
+	/* Without namespaces, each on top of TARGET: */
+	AB_FILTER_SHARED,	   /* what would be shared with processes outside */
+	AB_FILTER_SHARED_WRITES,   /* instead of WRITES: and attributes of files,
+				    * limits and priorities of processes */
+	AB_FILTER_SHARED_CHILDREN, /* the same, and programs */
+	AB_FILTER_UNASKED,	   /* instead of these, if there is no listener */
+	AB_FILTER_ALONE,	   /* no network */
 };
-#define AB_FILTER_COUNT 11
+#define AB_FILTER_COUNT 16
+
 
 /*
  * Install a filter for the calling thread and what it starts. Needs
@@ -54,6 +63,8 @@ int ab_seccomp_listen(enum ab_filter which);
  * values alone.
  */
 uint32_t ab_seccomp_judge(enum ab_filter which, const struct seccomp_data *call);
+/* Is this process behind AB_FILTER_SHARED: in a box without namespaces? */
+bool ab_seccomp_marked(void);
 /* The name of a call on this architecture, or "". */
 const char *ab_seccomp_name(int nr);
 

@@ -53,18 +53,21 @@ int ab_caps_carry(void)
 	return r;
 }
 
-int ab_caps_drop(struct ab_error *err)
+int ab_caps_drop(bool owned, struct ab_error *err)
 {
 	int r;
 
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
 					     SECBIT_NO_CAP_AMBIENT_RAISE |
-					     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED) < 0)
+					     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED) < 0 &&
+	    (owned || errno != EPERM))
 		return ab_fail(err, AB_ESYSTEM, errno, "lock the securebits");
 	for (unsigned long cap = 0; cap < 64; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
 			if (errno == EINVAL)
 				break; /* the kernel has no more */
+			if (!owned && errno == EPERM)
+				break;
 			return ab_fail(err, AB_ESYSTEM, errno, "empty the bounding set");
 		}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)

@@ -16,11 +16,12 @@
  * Engine: the box begins with the best engine that the policy permits. Two steps
  * need what a container may refuse, the limit of user namespaces and a new /proc:
  * there init steps down to the next engine (sandbox/plan/engine.h). Nothing else
- * that fails makes a box weaker.
+ * that fails makes a box weaker. An engine without namespaces is chosen before init
+ * starts (sandbox/start/launch.c), and takes fewer steps.
  *
  * Serve: one loop over a signalfd (SIGCHLD) and the supervisor's socket. When the
  * socket or the command ends, init exits, and the kernel kills all other
- * processes of the pid namespace.
+ * processes of the pid namespace. Without one, init kills its descendants first.
  *
  * Should: reap everything, answer every request.
  * Mustn't: trust anything from inside; keep the caller's stdio open.
@@ -29,7 +30,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -50,6 +50,8 @@
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "netns/counters.h"
+#include "sandbox/fence/carve.h"
+#include "sandbox/fence/descendants.h"
 #include "sandbox/mount/mounts.h"
 #include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/engine.h"
@@ -72,7 +74,15 @@ void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 {
 	/* If the supervisor is gone, the box ends. */
 	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), &fd, fd >= 0) < 0)
-		_exit(125);
+		ab_init_exit(in, 125);
+}
+
+_Noreturn void ab_init_exit(struct init *in, int status)
+{
+	/* The command may still wait for the supervisor, which is gone. */
+	if (!ab_box_engines[in->engine].namespaces)
+		ab_descendants_end();
+	_exit(status);
 }
 
 /* Close everything that the caller had open and did not name with --fd. */
@@ -101,7 +111,8 @@ static bool is_refusal(int errnum)
 /* The machine refuses what this engine needs. May a weaker one take its place? */
 static bool step_down(struct init *in, int errnum)
 {
-	if (!in->may_step_down || !is_refusal(errnum) || in->engine + 1 == AB_ENGINE_COUNT)
+	if (!in->may_step_down || !is_refusal(errnum) ||
+	    !ab_box_engines[in->engine + 1].namespaces)
 		return false;
 	in->engine++;
 	return true;
@@ -142,6 +153,15 @@ static int permit_user_namespaces(const struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* Without a pid namespace nothing ends with init: init must find them all. */
+static int adopt_descendants(struct init *in, struct ab_error *err)
+{
+	int r = ab_descendants_adopt();
+
+	(void)in;
+	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "become the parent of orphans") : 0;
+}
+
 static int build_network(struct init *in, struct ab_error *err)
 {
 	bool ssh;
@@ -173,7 +193,7 @@ static int read_spec(struct init *in, struct ab_error *err)
 		ab_mark_open(&in->holds);
 	if (r == 0 && in->uncaptured)
 		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
-	if (r == 0 && in->spec.userns)
+	if (r == 0 && in->spec.userns && !in->spec.no_namespaces)
 		r = permit_user_namespaces(in, err);
 	return r;
 }
@@ -222,7 +242,12 @@ static int build_mounts(struct init *in, struct ab_error *err)
 	if (ab_mounts_apply(&in->spec, &in->ground, &in->walls, err) < 0)
 		return -1;
 	note_layers(in);
-	/* Until now the working directory was covered by the new mounts. */
+	return 0;
+}
+
+/* Until now the working directory was covered by the new mounts. */
+static int enter_folder(struct init *in, struct ab_error *err)
+{
 	if (chdir(in->spec.cwd) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
 		return ab_hint(err, "the folder is not visible in the box; "
@@ -250,7 +275,8 @@ int ab_init_open_terminal(struct init *in, struct ab_error *err)
 
 	if (!in->spec.tty)
 		return 0;
-	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	master = open(in->spec.no_namespaces ? "/dev/ptmx" : "/dev/pts/ptmx",
+		      O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open a terminal");
 	in->tty = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -299,17 +325,6 @@ static int allow_stdio(struct init *in, struct ab_error *err)
 	return 0;
 }
 
-/* The paths of the plan are real. One that has become a link since must not get rights elsewhere. */
-static int open_real(const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-}
-
 /* A layer that was not made: the rules around it apply. */
 static bool lacks_layer(const struct ab_spec *spec, const char *path)
 {
@@ -333,7 +348,7 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 
 		if (lacks_layer(spec, spec->rules[i].path))
 			continue;
-		fd = open_real(spec->rules[i].path);
+		fd = ab_open_real(spec->rules[i].path);
 		if (fd < 0 && errno == ENOENT)
 			continue; /* a device that the host does not have */
 		if (fd < 0)
@@ -342,13 +357,19 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 					 err) < 0)
 			return ab_wrap(err, "%s", spec->rules[i].path);
 	}
+	if (spec->no_namespaces && ab_carve(spec, in->ruleset, err) < 0)
+		return -1;
+	/* Of the machine's terminals, only its own. */
+	if (spec->no_namespaces && in->tty >= 0 &&
+	    ab_landlock_allow_fd(in->ruleset, spec->landlock_abi, in->tty,
+				 AB_LL_READ | AB_LL_WRITE | AB_LL_DEVICE, err) < 0)
+		return -1;
 	return allow_stdio(in, err);
 }
 
 static int drop_privileges(struct init *in, struct ab_error *err)
 {
-	(void)in;
-	return ab_caps_drop(err);
+	return ab_caps_drop(ab_box_engines[in->engine].namespaces, err);
 }
 
 int ab_init_start_command(struct init *in, struct ab_error *err)
@@ -364,6 +385,8 @@ int ab_init_start_command(struct init *in, struct ab_error *err)
 	sigset_t child;
 
 	in->holds.engine = in->engine;
+	if (in->spec.no_namespaces && in->spec.limits.processes)
+		in->spec.others = ab_limits_others();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
@@ -377,28 +400,40 @@ int ab_init_start_command(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* Which engines take a step. */
+enum { ANY, NAMESPACES, NO_NAMESPACES };
+
 static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
+	int engines;
 } steps[] = {
-	{ "network", build_network },
-	{ "user namespaces", forbid_user_namespaces },
-	{ "ground", prepare_mounts },
-	{ "streams", view_stdio },
-	{ "specification", read_spec },
-	{ "mounts", build_mounts },
-	{ "descriptors", close_stray_fds },
-	{ "terminal", begin_session_with_terminal },
-	{ "ruleset", make_ruleset },
-	{ "capabilities", drop_privileges },
-	{ "start", ab_init_start_command },
+	{ "descendants", adopt_descendants, NO_NAMESPACES },
+	{ "network", build_network, NAMESPACES },
+	{ "user namespaces", forbid_user_namespaces, NAMESPACES },
+	{ "ground", prepare_mounts, NAMESPACES },
+	{ "streams", view_stdio, NAMESPACES },
+	{ "specification", read_spec, ANY },
+	{ "mounts", build_mounts, NAMESPACES },
+	{ "folder", enter_folder, ANY },
+	{ "descriptors", close_stray_fds, ANY },
+	{ "terminal", begin_session_with_terminal, ANY },
+	{ "ruleset", make_ruleset, ANY },
+	{ "capabilities", drop_privileges, ANY },
+	{ "start", ab_init_start_command, ANY },
 };
+
+static bool is_step_of(const struct init *in, int engines)
+{
+	return engines == ANY ||
+	       (engines == NAMESPACES) == ab_box_engines[in->engine].namespaces;
+}
 
 _Noreturn void ab_init_report(struct init *in, struct ab_msg *msg)
 {
 	msg->type = AB_MSG_FAILED;
 	ab_init_send_up(in, msg, sizeof(msg->u.error), -1);
-	_exit(125);
+	ab_init_exit(in, 125);
 }
 
 _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
@@ -410,6 +445,14 @@ _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 	ab_init_report(in, &msg);
 }
 
+static bool is_crowded(const struct init *in)
+{
+	uint64_t limit = in->spec.limits.processes;
+
+	return in->spec.no_namespaces ? ab_descendants_count(limit) >= limit :
+					ab_limits_reached(limit);
+}
+
 /* Count the processes if it is time, and return how long poll() may wait. */
 static int count_processes(struct init *in)
 {
@@ -418,7 +461,7 @@ static int count_processes(struct init *in)
 	if (!in->spec.count_processes || in->leads || in->crowded)
 		return -1;
 	if (begun >= in->next_count) {
-		in->crowded = ab_limits_reached(in->spec.limits.processes);
+		in->crowded = is_crowded(in);
 		took = ab_now_ms() - begun;
 		in->next_count =
 			begun + (took * COUNT_COST > COUNT_MS ? took * COUNT_COST : COUNT_MS);
@@ -461,7 +504,7 @@ static _Noreturn void end_after_status(struct init *in)
 
 	while (in->leads && ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0) > 0)
 		;
-	_exit(0);
+	ab_init_exit(in, 0);
 }
 
 /* The beginning of a file; "" if there is none. */
@@ -507,7 +550,7 @@ static void report_crowd(struct init *in)
 	    waitid(P_PID, (id_t)in->target, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	    end.si_pid == 0 || (end.si_code == CLD_EXITED && end.si_status == 0))
 		return;
-	if (in->crowded || ab_limits_reached(limit))
+	if (in->crowded || is_crowded(in))
 		ab_init_send_up(in, &msg, 0, -1);
 }
 
@@ -597,7 +640,7 @@ static _Noreturn void leave_command(struct init *in)
 		signal_command(in, SIGHUP);
 		signal_command(in, SIGCONT);
 	}
-	_exit(125);
+	ab_init_exit(in, 125);
 }
 
 static void answer_request(struct init *in)
@@ -618,7 +661,7 @@ static void answer_request(struct init *in)
 		ab_init_dial(in, msg.value);
 		break;
 	default:
-		_exit(125); /* not a request of the supervisor */
+		ab_init_exit(in, 125); /* not a request of the supervisor */
 	}
 }
 
@@ -644,7 +687,7 @@ static void hand_out_walls(struct init *in)
 	struct ab_msg msg = { .type = AB_MSG_WALLS };
 
 	if (ab_send_fds(in->sock, &msg, AB_MSG_LEN(0), in->walls.v, in->walls.len) < 0)
-		_exit(125);
+		ab_init_exit(in, 125);
 	ab_fds_close(&in->walls);
 }
 
@@ -684,10 +727,14 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 	if (in.may_step_down)
 		in.engine = 0; /* the best */
 	in.tty = in.input = in.ruleset = -1;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Else the socket tells that the supervisor is gone: the others must end first. */
+	if (ab_box_engines[in.engine].namespaces)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);
 	for (size_t i = 0; i < AB_COUNT(steps); i++) {
+		if (!is_step_of(&in, steps[i].engines))
+			continue;
 		if (steps[i].run(&in, err) < 0) {
 			ab_step(err, steps[i].name);
 			ab_box_explain(err);

@@ -53,6 +53,8 @@ int ab_init_begin_session(struct ab_error *err);
 int ab_init_open_terminal(struct init *in, struct ab_error *err);
 int ab_init_start_command(struct init *in, struct ab_error *err);
 void ab_init_release_stdio(void);
+/* End this process, and with it the box. */
+_Noreturn void ab_init_exit(struct init *in, int status);
 /* This process cannot continue: the supervisor gets the error, msg->u.error. */
 _Noreturn void ab_init_report(struct init *in, struct ab_msg *msg);
 _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what);

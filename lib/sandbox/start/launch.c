@@ -16,6 +16,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "landlock/landlock.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/caps.h"
@@ -30,6 +31,8 @@ struct birth {
 	const char *engine;
 	uint64_t tmp_size;
 	const int *stdio; /* three descriptors; -1: as we have it */
+	bool namespaces;
+	struct ab_error *refused; /* for a failure that another engine may not have; or NULL */
 };
 
 static int write_file(int dir, const char *name, const char *text)
@@ -85,15 +88,15 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	char *env[] = { NULL };
 	int r;
 
-	if (write_maps(b, err) < 0) {
+	if (b->namespaces && write_maps(b, err) < 0) {
 		ab_step(err, "identity maps");
-		goto fail;
+		goto refused;
 	}
-	r = ab_caps_carry();
+	r = b->namespaces ? ab_caps_carry() : 0;
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "keep capabilities");
 		ab_step(err, "capabilities");
-		goto fail;
+		goto refused;
 	}
 	for (int fd = 0; fd < 3; fd++)
 		if (b->stdio[fd] >= 0 && dup2(b->stdio[fd], fd) < 0) {
@@ -107,6 +110,12 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 		execve("/proc/self/exe", argv, env);
 	ab_fail(err, AB_ESYSTEM, errno, "execute the agentbox binary again");
 	ab_step(err, "re-execution");
+	goto fail;
+refused:
+	if (b->refused && (err->errnum == EPERM || err->errnum == EACCES)) {
+		*b->refused = *err;
+		_exit(125);
+	}
 fail:
 	ab_box_explain(err);
 	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
@@ -122,12 +131,76 @@ static char *list_ports(const struct ab_box_net *net)
 	return ab_buf_take(&b);
 }
 
+/* The machine forbids namespaces, or has none left, or the kernel lacks one of them. */
+static bool lacks_namespaces(int errnum)
+{
+	return errnum == EPERM || errnum == ENOSPC || errnum == EUSERS || errnum == EINVAL;
+}
+
+/* Create the first process. On failure nothing is left of it. */
+static int launch_once(struct birth *birth, struct ab_box *ret, struct ab_error *err)
+{
+	static char stack[64 * 1024] __attribute__((aligned(16)));
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+	struct ab_box box = { .pidfd = -1, .namespaces = birth->namespaces };
+	struct ab_error refused = { 0 };
+	int pair[2];
+
+	if (birth->namespaces)
+		flags |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
+			 CLONE_NEWCGROUP;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
+		return ab_step(err, "namespaces");
+	}
+	birth->sock = pair[1];
+	if (birth->refused)
+		birth->refused = &refused;
+	/*
+	 * clone() instead of clone3(): the same flags, and it works even if a
+	 * container's filter rejects clone3 with ENOSYS.
+	 */
+	box.pid = clone(run_first_child, stack + sizeof(stack), flags, birth, &box.pidfd);
+	box.sock = pair[0];
+	if (box.pid < 0) {
+		ab_fail(&refused, AB_ESYSTEM, errno, "create new namespaces");
+		ab_step(&refused, "namespaces");
+		box.pidfd = -1;
+	}
+	close(pair[1]);
+	if (refused.code != AB_ENONE) {
+		ab_box_fini(&box);
+		ab_box_explain(&refused);
+		*err = refused;
+		return -1;
+	}
+	*ret = box;
+	return 0;
+}
+
+/* Landlock is the only fence of files then: it must know every way to change one. */
+static int check_landlock(const struct ab_error *refused, struct ab_error *err)
+{
+	int abi = ab_landlock_abi();
+
+	if (abi >= AB_ENGINE_LANDLOCK)
+		return 0;
+	if (refused->code != AB_ENONE) {
+		*err = *refused;
+		return ab_wrap(err, "without namespaces it needs Landlock ABI %d (Linux 6.7), and there "
+			       "is %d", AB_ENGINE_LANDLOCK, abi);
+	}
+	ab_fail(err, AB_ESYSTEM, 0,
+		"the engine no-namespaces needs Landlock ABI %d (Linux 6.7), and there is %d",
+		AB_ENGINE_LANDLOCK, abi);
+	ab_hint(err, "agentbox doctor shows what this machine has; use --engine auto");
+	return ab_step(err, "landlock");
+}
+
 int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint64_t tmp_size,
 		  const int stdio[3], struct ab_box *ret, struct ab_error *err)
 {
-	static char stack[64 * 1024] __attribute__((aligned(16)));
-	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
-		    CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
+	struct ab_error refused = { 0 };
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
 			       .net = !net->own	  ? ""
@@ -136,34 +209,29 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 			       .engine = ab_box_engine_word(engine),
 			       .tmp_size = tmp_size,
 			       .stdio = stdio };
-	struct ab_box box = { .pidfd = -1 };
 	ab_autofree char *host_ports = list_ports(net);
-	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
-		return ab_step(err, "namespaces");
-	}
-	birth.sock = pair[1];
 	birth.host_ports = host_ports;
-	/*
-	 * clone() instead of clone3(): the same flags, and it works even if a
-	 * container's filter rejects clone3 with ENOSYS.
-	 */
-	box.pid = clone(run_first_child, stack + sizeof(stack), flags, &birth, &box.pidfd);
-	if (box.pid < 0) {
-		int errnum = errno;
-
-		close(pair[0]);
-		close(pair[1]);
-		ab_fail(err, AB_ESYSTEM, errnum, "create new namespaces");
-		ab_step(err, "namespaces");
-		ab_box_explain(err);
-		return -1;
+	if (engine != AB_ENGINE_NO_NAMESPACES) {
+		birth.namespaces = true;
+		birth.refused = engine == AB_ENGINE_AUTO ? &refused : NULL;
+		if (launch_once(&birth, ret, &refused) == 0)
+			return 0;
+		if (engine != AB_ENGINE_AUTO ||
+		    !(lacks_namespaces(refused.errnum) || refused.errnum == EACCES)) {
+			*err = refused;
+			return -1;
+		}
 	}
-	close(pair[1]);
-	box.sock = pair[0];
-	*ret = box;
+	if (check_landlock(&refused, err) < 0)
+		return -1;
+	birth.namespaces = false;
+	birth.refused = NULL;
+	birth.net = "";
+	birth.engine = ab_box_engine_word(AB_ENGINE_NO_NAMESPACES);
+	if (launch_once(&birth, ret, err) < 0)
+		return -1;
+	ret->refused = refused;
 	return 0;
 }
 
@@ -281,6 +349,11 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 
 void ab_box_kill(const struct ab_box *box)
 {
+	/* Killed, init would leave the others behind. */
+	if (!box->namespaces) {
+		shutdown(box->sock, SHUT_WR);
+		return;
+	}
 	syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
 }
 
@@ -288,6 +361,9 @@ void ab_box_fini(struct ab_box *box)
 {
 	siginfo_t info;
 
+	/* If it still waits for us: it ends with the socket. */
+	if (!box->namespaces && box->sock >= 0)
+		shutdown(box->sock, SHUT_WR);
 	if (box->pidfd >= 0) {
 		while (waitid(P_PIDFD, (id_t)box->pidfd, &info, WEXITED) < 0 && errno == EINTR)
 			;
@@ -318,7 +394,8 @@ void ab_box_namespaces(uint64_t ret[])
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
-	if (argc == 6 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
+	if (argc == 6 && strcmp(argv[0], AB_INIT_NAME) == 0 &&
+	    (getpid() == 1 || ab_box_engine_find(argv[5]) == AB_ENGINE_NO_NAMESPACES))
 		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2], strtoull(argv[3], NULL, 10),
 			     argv[4], argv[5]);
 }

@@ -2,7 +2,8 @@
 #define AB_SANDBOX_START_LAUNCH_H
 /*
  * Start a box: create namespaces and execute our own binary again as their first
- * process (sandbox/start/init.h), connected by a socket pair.
+ * process (sandbox/start/init.h), connected by a socket pair. Where the machine
+ * creates none, and the policy permits it, the box does without.
  *
  * The caller must have one thread, be dumpable (otherwise the child cannot
  * write its own uid_map), and have all signals blocked.
@@ -21,6 +22,8 @@ struct ab_box {
 	pid_t pid; /* of init, in our namespace */
 	int pidfd;
 	int sock;
+	bool namespaces;	 /* it has its own; else its engine is AB_ENGINE_NO_NAMESPACES */
+	struct ab_error refused; /* why not, if that was not asked for */
 };
 
 /* What init must know about the network before it gets the specification. */
@@ -47,7 +50,7 @@ int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);
  * box, -1 with errno (EPROTO: not a valid message). */
 int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret_fds, int flags);
 
-/* Kill every process of the box. */
+/* Kill every process of the box. Without namespaces init does it, and ends then. */
 void ab_box_kill(const struct ab_box *box);
 
 /* Wait until init has ended, and close what belongs to it. */

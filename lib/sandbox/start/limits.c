@@ -44,7 +44,7 @@ int ab_limits_apply(const struct ab_spec *spec)
 		uint64_t value;
 		uint64_t grace; /* the hard limit is higher by this */
 	} table[] = {
-		{ RLIMIT_NPROC, limits->processes, 0 },
+		{ RLIMIT_NPROC, limits->processes ? limits->processes + spec->others : 0, 0 },
 		{ RLIMIT_NOFILE, limits->files, 0 },
 		/* SIGXCPU says why a process ended; SIGKILL, a second later, does not. */
 		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000, 1 },
@@ -272,6 +272,37 @@ static uint64_t count_again(int proc, const struct count *count)
 
 		sum += now < count->v[i].threads ? now : count->v[i].threads;
 	}
+	return sum;
+}
+
+/* Is this the status of a process with our real user? */
+static bool is_of_user(const char *status)
+{
+	static const char key[] = "\nUid:";
+	const char *at = strstr(status, key);
+
+	return at && strtoul(at + strlen(key), NULL, 10) == getuid();
+}
+
+uint64_t ab_limits_others(void)
+{
+	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(struct dirent64) char raw[4096];
+	char path[32], text[4096];
+	uint64_t sum = 0;
+	ssize_t n;
+
+	while (proc >= 0 && (n = getdents64(proc, raw, sizeof(raw))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *d = (const void *)(raw + at);
+
+			at += d->d_reclen;
+			if (!isdigit((unsigned char)d->d_name[0]))
+				continue;
+			snprintf(path, sizeof(path), "%.16s/status", d->d_name);
+			read_at(proc, path, text, sizeof(text));
+			sum += is_of_user(text) ? ab_limits_threads(text) : 0;
+		}
 	return sum;
 }
 

@@ -13,6 +13,9 @@ struct ab_spec;
 /* For this process and its children. Raw: 0 or -errno. */
 int ab_limits_apply(const struct ab_spec *spec);
 
+/* Without a user namespace the kernel counts all processes of the user: how many, now? */
+uint64_t ab_limits_others(void);
+
 /* Try whether the kernel enforces the limits. Returns the name of the first one
  * that it does not enforce, or NULL. */
 const char *ab_limits_unheld(const struct ab_spec *spec);

@@ -87,6 +87,8 @@ static const char *probe_user_ns(struct proof *p)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];
 
+	if (!p->engine->namespaces)
+		return "the engine has no user namespace";
 	if (syscall(SYS_capget, &head, caps) < 0 ||
 	    (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective |
 	     caps[0].inheritable | caps[1].inheritable))
@@ -105,11 +107,13 @@ static const char *probe_user_ns(struct proof *p)
 }
 
 /* Is this one of the box's own, an earlier command of a box that stays? It may be inspected. */
-static bool is_of_box(int proc, const char *pid)
+static bool is_of_box(const struct proof *p, int proc, const char *pid)
 {
 	struct stat self, other;
 	char path[40];
 
+	if (!p->engine->namespaces)
+		return false;
 	snprintf(path, sizeof(path), "%.16s/ns/pid", pid);
 	return fstatat(proc, path, &other, 0) == 0 && fstatat(proc, "self/ns/pid", &self, 0) == 0 &&
 	       self.st_dev == other.st_dev && self.st_ino == other.st_ino;
@@ -133,7 +137,7 @@ static const char *check_neighbour(struct proof *p, int proc, const char *pid, b
 	};
 	char path[40], root[8];
 
-	if (is_of_box(proc, pid))
+	if (is_of_box(p, proc, pid))
 		return NULL;
 	snprintf(path, sizeof(path), "%.16s/root", pid);
 	if (readlinkat(proc, path, root, sizeof(root)) >= 0)
@@ -171,7 +175,8 @@ static bool find_self(int proc, long *ret_self, long *ret_parent)
 /* The other processes that a shared /proc shows, as far as there are not too many. */
 static const char *check_neighbours(struct proof *p)
 {
-	ab_autoclose int proc = open(AB_SHARED_PROC, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int proc = open(p->engine->namespaces ? AB_SHARED_PROC : "/proc",
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char list[4096] __attribute__((aligned(8)));
 	const char *why = NULL;
 	ssize_t n = -1;
@@ -179,7 +184,7 @@ static const char *check_neighbours(struct proof *p)
 	long self, init;
 
 	if (proc < 0 || !find_self(proc, &self, &init))
-		return "cannot examine " AB_SHARED_PROC;
+		return "cannot examine the shared /proc";
 	while (!why && left && (n = getdents64(proc, list, sizeof(list))) > 0) {
 		for (ssize_t at = 0; !why && left && at < n;) {
 			const struct dirent64 *d = (const struct dirent64 *)(list + at);
@@ -192,13 +197,26 @@ static const char *check_neighbours(struct proof *p)
 			left--;
 		}
 	}
-	return why ? why : n < 0 ? "cannot list " AB_SHARED_PROC : NULL;
+	return why ? why : n < 0 ? "cannot list the shared /proc" : NULL;
+}
+
+/* Without a pid namespace: signals must not leave the box. Limits and priorities are the judge's
+ * matter (ab_probe_unasked()). */
+static const char *check_signals(struct proof *p)
+{
+	if (p->spec->landlock_abi < 6)
+		return "fencing signals without a pid namespace needs Landlock ABI 6 (Linux 6.12)";
+	if (kill(getppid(), 0) == 0 || errno != EPERM)
+		return "init can be signalled";
+	return check_neighbours(p);
 }
 
 static const char *probe_pid_fence(struct proof *p)
 {
 	char root[8];
 
+	if (!p->engine->namespaces)
+		return check_signals(p);
 	/* A further command is started by its leader (keeper.h). */
 	if (!p->spec->nested && !p->spec->proved && getppid() != 1)
 		return "process 1 is not the init of the box";
@@ -217,6 +235,8 @@ static const char *probe_pid_view(struct proof *p)
 	char self[16], want[16];
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 
+	if (!p->engine->namespaces)
+		return "the engine shares /proc: it shows processes outside";
 	if (!p->engine->new_proc)
 		return "the engine shares /proc: " AB_SHARED_PROC " shows processes outside";
 	snprintf(want, sizeof(want), "%d", getpid());
@@ -301,7 +321,7 @@ static const char *check_unwritable(struct proof *p, const char *dir)
 
 	if (statvfs(dir, &fs) < 0)
 		return NULL; /* not visible, so not writable */
-	if (!p->spec->nested && !(fs.f_flag & ST_RDONLY))
+	if (!p->spec->nested && p->engine->namespaces && !(fs.f_flag & ST_RDONLY))
 		return set_reason(p, "writable mount at", dir);
 	/* A file without a name disappears with its descriptor. */
 	fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -371,6 +391,26 @@ static bool is_shown(const struct ab_spec *spec, const char *path, int fd)
 	return false;
 }
 
+/* Can a file in this folder be opened? It can be listed, without mounts. */
+static bool has_readable_file(int dir)
+{
+	char list[2048] __attribute__((aligned(8)));
+	ssize_t n = getdents64(dir, list, sizeof(list));
+
+	for (ssize_t at = 0; at < n;) {
+		const struct dirent64 *d = (const struct dirent64 *)(list + at);
+		ab_autoclose int fd = -1;
+
+		at += d->d_reclen;
+		if (d->d_type != DT_REG)
+			continue;
+		fd = openat(dir, d->d_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0)
+			return true;
+	}
+	return false;
+}
+
 static const char *probe_read_deny(struct proof *p)
 {
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
@@ -380,6 +420,11 @@ static const char *probe_read_deny(struct proof *p)
 		if (m->op != AB_MOUNT_MASK)
 			continue;
 		fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && !p->engine->namespaces && m->as == AB_AS_DIR) {
+			if (has_readable_file(fd))
+				return set_reason(p, "readable: files in", m->path);
+			continue;
+		}
 		if (fd >= 0 && !is_shown(p->spec, m->path, fd))
 			return set_reason(p, "readable:", m->path);
 	}
@@ -388,6 +433,8 @@ static const char *probe_read_deny(struct proof *p)
 
 static const char *probe_protected_names(struct proof *p)
 {
+	if (!p->engine->namespaces)
+		return "the engine has no mounts that close them";
 	if (!p->spec->protected_complete)
 		return "the writable folders could not be searched completely";
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
@@ -410,9 +457,21 @@ static const char *probe_protected_names(struct proof *p)
 	return NULL;
 }
 
+/* System V's calls and message queues are refused where they would be shared. */
+static const char *check_shared_ipc(void)
+{
+	if (syscall(SYS_shmget, 0, 1, 0) >= 0 || errno != EPERM)
+		return "System V memory is shared";
+	return syscall(SYS_mq_open, "a", 0, 0, NULL) >= 0 || errno != EPERM ?
+		       "message queues are shared" :
+		       NULL;
+}
+
 static const char *probe_ipc_fence(struct proof *p)
 {
-	const char *why = check_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc");
+	const char *why = p->engine->namespaces
+				  ? check_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc")
+				  : check_shared_ipc();
 
 	for (size_t i = 0; !why && i < p->spec->sockets.len; i++)
 		if (can_connect(p->spec->sockets.v[i]))
@@ -421,7 +480,7 @@ static const char *probe_ipc_fence(struct proof *p)
 		return why;
 	/* Abstract names belong to the network namespace, or Landlock's scope
 	 * isolates them. */
-	if (!p->spec->own_net && p->spec->landlock_abi < 6)
+	if (!(p->spec->own_net && p->engine->namespaces) && p->spec->landlock_abi < 6)
 		return "isolating abstract sockets on the host's network needs "
 		       "Landlock ABI 6";
 	return NULL;
@@ -511,7 +570,7 @@ static bool can_bind_any_address(void)
  */
 static const char *probe_transparent(struct proof *p)
 {
-	if (!p->spec->door || p->spec->nested)
+	if (!p->spec->door || p->spec->nested || !p->engine->namespaces)
 		return "connections are not captured in this mode";
 	switch (p->capture) {
 	case AB_CAPTURE_TPROXY:
@@ -545,7 +604,7 @@ static void add_missing(struct ab_holds *holds, const struct ab_spec *spec, size
 {
 	size_t n = strlen(holds->missing);
 
-	if ((spec->require | ab_box_engines[holds->engine].lacks) & AB_PROP_BIT(property))
+	if ((spec->require | ab_box_engine_reports(holds->engine)) & AB_PROP_BIT(property))
 		snprintf(holds->missing + n, sizeof(holds->missing) - n, "%s%s (%s)", n ? ", " : "",
 			 ab_property_names[property], why);
 }

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/engine.h"
@@ -19,6 +21,8 @@
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
 #include "sandbox/start/probe.h"
+
+enum { NICE = 5 }; /* of a box whose init has no privilege over it */
 
 /*
  * The command gets its own foreground group in init's session, so that Ctrl-Z stops
@@ -62,7 +66,11 @@ enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine e
  */
 static int open_listener(struct ab_target *t, struct ab_error *err)
 {
-	int fd = ab_seccomp_listen(t->spec->children ? AB_FILTER_CHILDREN : AB_FILTER_WRITES);
+	static const enum ab_filter filters[2][2] = {
+		{ AB_FILTER_WRITES, AB_FILTER_CHILDREN },
+		{ AB_FILTER_SHARED_WRITES, AB_FILTER_SHARED_CHILDREN },
+	};
+	int fd = ab_seccomp_listen(filters[t->spec->no_namespaces][t->spec->children]);
 	int r;
 
 	if (fd >= 0) {
@@ -71,7 +79,7 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 	}
 	t->holds->unasked = -fd;
 	ab_probe_unasked(t->spec, t->holds);
-	r = ab_seccomp_load(plain_filter(t->spec));
+	r = ab_seccomp_load(t->spec->no_namespaces ? AB_FILTER_UNASKED : plain_filter(t->spec));
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
 		return ab_step(err, "syscall filter");
@@ -115,6 +123,29 @@ static int load_filter(struct ab_target *t)
 	return 0;
 }
 
+/* Filters below that of the listener, each if the box needs it. */
+static int load_lower_filters(const struct ab_spec *spec, struct ab_error *err)
+{
+	const struct {
+		bool needed;
+		enum ab_filter filter;
+	} filters[] = {
+		{ spec->no_sockets && !spec->no_namespaces, AB_FILTER_NONET },
+		{ spec->no_namespaces, AB_FILTER_SHARED },
+		{ spec->no_namespaces && spec->no_sockets, AB_FILTER_ALONE },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(filters); i++) {
+		int r = filters[i].needed ? ab_seccomp_load(filters[i].filter) : 0;
+
+		if (r < 0) {
+			ab_fail(err, AB_ESYSTEM, -r, "load the socket filter");
+			return ab_step(err, "syscall filter");
+		}
+	}
+	return 0;
+}
+
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
 {
 	int r;
@@ -132,13 +163,8 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 		return ab_step(err, "landlock");
 	}
 	ab_mark("landlock");
-	if (t->spec->no_sockets) {
-		r = ab_seccomp_load(AB_FILTER_NONET);
-		if (r < 0) {
-			ab_fail(err, AB_ESYSTEM, -r, "load the socket filter");
-			return ab_step(err, "syscall filter");
-		}
-	}
+	if (load_lower_filters(t->spec, err) < 0)
+		return -1;
 	r = load_filter(t);
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
@@ -260,6 +286,16 @@ static void send_holds(struct ab_target *t)
 	ab_closep(&t->listener);
 }
 
+/*
+ * Without namespaces. Init ends the box's processes one by one: it must get the processor among
+ * them. If it is killed itself, the command at least ends.
+ */
+static void step_back(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)!nice(NICE);
+}
+
 __attribute__((no_sanitize("address", "undefined"))) static int become_target(void *arg)
 {
 	struct ab_target *t = arg;
@@ -271,6 +307,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int become_target(vo
 		ab_step(err, "terminal");
 		goto fail;
 	}
+	if (t->spec->no_namespaces)
+		step_back();
 	if (ab_target_lock(t, err) < 0 || check_required(t->spec, t->holds, err) < 0)
 		goto fail;
 	/* The supervisor widens the cgroup when it has received the proof. */

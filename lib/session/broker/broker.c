@@ -50,6 +50,7 @@
 #include "session/home/home_return.h"
 #include "session/cleanup/moved_files.h"
 #include "session/cleanup/shared_folders.h"
+#include "session/engine/tmp_folder.h"
 #include "session/host/cgroup.h"
 #include "session/moves/move_wire.h"
 #include "session/moves/moves.h"
@@ -209,6 +210,7 @@ static void return_files(struct broker *b, struct ab_strv *lines)
 	/* It may have put a file into one. */
 	if (b->duty.shares)
 		ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
+	ab_tmp_folder_remove(b->duty.tmp);
 }
 
 /* The box is gone with init: every process of its pid namespace died first. */

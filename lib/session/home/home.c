@@ -174,7 +174,8 @@ static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 {
 	for (size_t i = 0; i < ab_home_folders_len; i++)
 		add_variables(&host->variables, &ab_home_folders[i]);
-	ab_strv_add(details,
+	if (details)
+		ab_strv_add(details,
 		    "inside a box the home folder is read-only; tools that write to it are "
 		    "pointed to " REPLACEMENT);
 }
@@ -316,6 +317,8 @@ void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 	const struct ab_policy *policy = setup->policy;
 	ab_autofree char *home = policy->home ? find_folder(policy->home) : NULL;
 
+	if (setup->no_mounts)
+		replace_folders(host, NULL);
 	if (home && policy->fs.home != AB_HOME_PRIVATE) {
 		host->home = ab_strdup(home);
 		if (is_layered(policy))

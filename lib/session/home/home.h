@@ -25,6 +25,7 @@ struct ab_home_setup {
 	const char *upper, *work; /* of a kept layer; NULL: temporary */
 	const char *below; /* upper of a kept layer, to show below a temporary one; or NULL */
 	bool nested;	   /* in a box: nothing is mounted */
+	bool no_mounts;	   /* the engine has none: as in a box */
 	bool verbose;	   /* look for files of other owners */
 };
 

@@ -170,6 +170,13 @@ static bool is_first_of_engine(const struct run *r)
 	return fd >= 0;
 }
 
+const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits *engine)
+{
+	const char *hint = r->box.refused.hint;
+
+	return !engine->namespaces && hint[0] ? hint : engine->better;
+}
+
 static void say_engine(const struct run *r)
 {
 	bool chosen = r->prepared->policy->assurance.engine == AB_ENGINE_AUTO;
@@ -178,7 +185,7 @@ static void say_engine(const struct run *r)
 		return;
 	if (chosen && is_first_of_engine(r))
 		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box, %s (this is said once)",
-			   r->engine->name, r->engine->without, r->engine->better);
+			   r->engine->name, r->engine->without, ab_run_remedy(r, r->engine));
 	else
 		ab_run_say(r, AB_SAY_DETAIL, "engine %s: %s", r->engine->name, r->engine->without);
 }
@@ -191,7 +198,7 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 
 	r->held = holds->properties;
 	r->engine = &ab_box_engines[holds->engine];
-	r->missing = (r->prepared->spec.require | r->engine->lacks) & ~r->held;
+	r->missing = (r->prepared->spec.require | ab_box_engine_reports(holds->engine)) & ~r->held;
 	r->home = ab_home_describe(r->prepared->policy, r->prepared->host.home, &r->prepared->spec,
 				   holds);
 	ab_run_properties(holds->properties, &held);

@@ -24,9 +24,11 @@
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/mount/stdio_view.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/landlock_rules.h"
 #include "sandbox/start/launch.h"
 #include "session/consent/request.h"
+#include "session/engine/tmp_folder.h"
 #include "session/export/exporter.h"
 #include "session/home/home.h"
 #include "session/home/home_registries.h"
@@ -220,6 +222,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	struct ab_environment_report report = { 0 };
 
 	spec->hidden_root = p->host.hidden_root;
+	spec->no_namespaces = p->no_namespaces;
 	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
 	spec->door = policy->net.mode == AB_NET_FILTERED;
 	spec->landlock_abi = ab_landlock_abi();
@@ -232,7 +235,11 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 		.cpu_ms = policy->limits.cpu_ms,
 		.file_size = policy->limits.file_size,
 	};
+	spec->no_sockets = p->no_namespaces && policy->net.mode != AB_NET_ALLOWED;
 	spec->require = policy->assurance.require;
+	if (p->no_namespaces)
+		spec->require &= ~ab_box_engine_reports(AB_ENGINE_NO_NAMESPACES) |
+				 policy->assurance.firm;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->host.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
@@ -240,7 +247,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->datagrams = policy->fs.unix_datagrams == AB_DATAGRAMS_ALLOW ||
 			  ab_unix_sockets_have_datagrams(&p->host.open_sockets);
 	spec->userns = policy->userns;
-	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
+	spec->traced = !p->nested && !p->no_namespaces && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	fill_argv(p, rq);
@@ -252,6 +259,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_safe_find_covered(&p->safe, &report.covered);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);
 	ab_env_add_missing(&spec->env, &p->host.variables);
+	if (p->tmp)
+		ab_tmp_folder_name(p->tmp, &spec->env);
 	note_environment(p, &report);
 	ab_environment_report_fini(&report);
 	if (p->nested)
@@ -337,6 +346,7 @@ static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
 				       .nested = p->nested,
 				       .verbose = rq->verbose > 0 };
 
+	setup.no_mounts = p->no_namespaces && p->policy->fs.home == AB_HOME_READONLY;
 	setup.upper = p->kept.upper;
 	setup.work = p->kept.work;
 	setup.below = p->kept.below;
@@ -444,6 +454,15 @@ static int await_apply(const struct ab_request *rq, struct ab_prepared *p, struc
 			     err);
 }
 
+static int make_tmp(struct ab_prepared *p, struct ab_error *err)
+{
+	p->tmp = ab_tmp_folder_make(err);
+	if (!p->tmp)
+		return -1;
+	ab_objects_add(&p->host.facts.write, p->tmp, AB_AS_DIR);
+	return 0;
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
@@ -456,6 +475,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		ab_share_create(p->policy, &p->shares, &p->notes);
 	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], false,
 			       &p->host, err) < 0)
+		return -1;
+	if (p->no_namespaces && make_tmp(p, err) < 0)
 		return -1;
 	look_at_home(p, rq);
 	if (add_review(rq, p, err) < 0)
@@ -576,6 +597,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
 	ab_next_run_fini(&p->next);
+	free(p->tmp);
 	ab_home_return_fini(&p->returns);
 	ab_kept_layers_fini(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_state_fini(&p->state);

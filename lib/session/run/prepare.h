@@ -21,6 +21,8 @@ struct ab_request;
 struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		 /* we are already in a box */
+	bool no_namespaces;	 /* the box that was launched has none */
+	char *tmp;		 /* its folder for temporary files, or NULL */
 	struct ab_state state;	 /* root -1 when nested */
 	struct ab_next_run next; /* rules for this run only */
 	struct ab_copy audit;	 /* copy of the record, for --audit */

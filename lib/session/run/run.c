@@ -28,6 +28,7 @@
 #include "policy/model/config.h"
 #include "policy/model/keys.h"
 #include "policy/model/policy.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
 #include "session/ask/host_prompt.h"
@@ -39,6 +40,8 @@
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
+#include "session/engine/engine_fit.h"
+#include "session/engine/tmp_folder.h"
 #include "session/export/exporter.h"
 #include "session/host/cgroup.h"
 #include "session/notify/judge_process.h"
@@ -193,6 +196,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .home = p->host.home,
 				       .returns = &p->returns,
 				       .shares = &p->shares,
+				       .tmp = p->tmp,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
@@ -276,11 +280,29 @@ static bool must_count_processes(const struct run *r)
 	       from && from->layer != AB_LAYER_PROFILE;
 }
 
+/* The launch has found out whether there are namespaces. */
+static int fit_engine(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	const struct ab_box_engine_traits *engine = &ab_box_engines[AB_ENGINE_NO_NAMESPACES];
+	struct ab_engine_wish wish = { .policy = p->policy,
+				       .stays = r->apart,
+				       .learns = r->request->learn,
+				       .traces = r->request->trace_denials,
+				       .covered = p->safe.nfiles,
+				       .remedy = ab_run_remedy(r, engine) };
+
+	p->no_namespaces = !r->box.namespaces;
+	return p->no_namespaces ? ab_engine_fit(&wish, &p->notes, &p->details, err) : 0;
+}
+
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
 
+	if (fit_engine(r, err) < 0)
+		return -1;
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0 ||
 	    ab_pick_run_id(r->prepared, err) < 0)
 		return -1;
@@ -334,6 +356,8 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 	else
 		ab_shared_folders_remove(&r->prepared->state, r->prepared->spec.run_id,
 					 &r->prepared->shares);
+	if (!r->broker)
+		ab_tmp_folder_remove(r->prepared->tmp);
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 }

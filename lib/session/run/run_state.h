@@ -78,6 +78,9 @@ bool ab_run_has_upstream(const struct run *r);
 /* The names of these AB_PROP_BIT()s. */
 void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 
+/* What gives a better engine than this one: for the machine that refused one, else in general. */
+const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits *engine);
+
 /* live.c */
 __attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
 						      const char *fmt, ...);

@@ -1,0 +1,187 @@
+#include "sandbox/fence/descendants.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+
+enum { UNKNOWN, OURS, OTHERS, ASKING };
+enum { WAIT_MS = 10 };
+
+struct list {
+	struct ab_process *v;
+	size_t len, room;
+};
+
+int ab_descendants_parse(const char *stat, struct ab_process *ret)
+{
+	const char *name = strrchr(stat, ')'); /* a name can contain anything */
+	const char *at = name;
+	char *end;
+
+	if (!name || strlen(name) < 5)
+		return 0;
+	ret->pid = (pid_t)strtol(stat, NULL, 10);
+	ret->parent = (pid_t)strtol(name + 4, &end, 10);
+	/* The 20th field is the number of threads; the parent is the 4th. */
+	at = end;
+	for (int field = 4; at && field < 20; field++)
+		at = strchr(at + 1, ' ');
+	ret->threads = at ? (uint32_t)strtoul(at, NULL, 10) : 1;
+	ret->ours = UNKNOWN;
+	return ret->pid > 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct ab_process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static struct ab_process *find_process(struct ab_process *v, size_t len, pid_t pid)
+{
+	const struct ab_process key = { .pid = pid };
+
+	return bsearch(&key, v, len, sizeof(v[0]), compare_pids);
+}
+
+/* Walk up until the answer is known, then note it for everyone on the way. A list that was read
+ * while processes ended can have a circle. */
+static void resolve_process(struct ab_process *v, size_t len, struct ab_process *p, pid_t root)
+{
+	int answer = UNKNOWN;
+
+	for (struct ab_process *at = p; answer == UNKNOWN;) {
+		at->ours = ASKING;
+		if (at->parent == root) {
+			answer = OURS;
+			break;
+		}
+		at = find_process(v, len, at->parent);
+		if (!at || at->pid == root || at->ours == ASKING)
+			answer = OTHERS;
+		else
+			answer = at->ours;
+	}
+	for (struct ab_process *at = p; at && at->ours == ASKING;) {
+		at->ours = answer;
+		at = find_process(v, len, at->parent);
+	}
+}
+
+size_t ab_descendants_mark(struct ab_process *v, size_t len, pid_t root)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (v[i].pid != root && v[i].ours == UNKNOWN)
+			resolve_process(v, len, &v[i], root);
+	for (size_t i = 0; i < len; i++) {
+		v[i].ours = v[i].ours == OURS;
+		n += (size_t)v[i].ours;
+	}
+	return n;
+}
+
+static void add_process(int proc, const char *name, struct list *list)
+{
+	ab_autoclose int fd = -1;
+	char path[32], text[1024];
+	ssize_t n;
+
+	if (!isdigit((unsigned char)name[0]))
+		return;
+	snprintf(path, sizeof(path), "%.16s/stat", name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	if (list->len == list->room) {
+		list->room += 512;
+		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
+	}
+	if (ab_descendants_parse(text, &list->v[list->len]))
+		list->len++;
+}
+
+static size_t list_descendants(struct list *list)
+{
+	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(struct dirent64) char raw[8192];
+	ssize_t n;
+
+	list->len = 0;
+	while (proc >= 0 && (n = getdents64(proc, raw, sizeof(raw))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *d = (const void *)(raw + at);
+
+			at += d->d_reclen;
+			add_process(proc, d->d_name, list);
+		}
+	qsort(list->v, list->len, sizeof(list->v[0]), compare_pids);
+	return ab_descendants_mark(list->v, list->len, getpid());
+}
+
+int ab_descendants_adopt(void)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+uint64_t ab_descendants_count(uint64_t enough)
+{
+	struct list list = { 0 };
+	uint64_t sum = 0;
+
+	list_descendants(&list);
+	for (size_t i = 0; i < list.len && sum <= enough; i++)
+		sum += list.v[i].ours ? list.v[i].threads : 0;
+	free(list.v);
+	return sum;
+}
+
+/* False: there are no children, and so no descendants. */
+static bool reap_all(void)
+{
+	pid_t pid;
+
+	do
+		pid = waitpid(-1, NULL, WNOHANG);
+	while (pid > 0 || (pid < 0 && errno == EINTR));
+	return pid == 0;
+}
+
+void ab_descendants_end(void)
+{
+	const struct rlimit none = { 0, 0 };
+	struct list list = { 0 };
+
+	while (reap_all()) {
+		size_t n = list_descendants(&list);
+
+		for (size_t i = 0; i < list.len; i++) {
+			if (!list.v[i].ours)
+				continue;
+			/* It forks no more even before the signal arrives; root's does. */
+			prlimit(list.v[i].pid, RLIMIT_NPROC, &none, NULL);
+			kill(list.v[i].pid, SIGKILL);
+		}
+		/* They need the processor to end. */
+		poll(NULL, 0, n ? 1 : WAIT_MS);
+	}
+	free(list.v);
+}
