@@ -260,6 +260,11 @@ static const struct ab_call_rule exporter_rules[] = {
 };
 /* clang-format on */
 
+/* And changes attributes of files that a box without namespaces may change. */
+static const struct ab_call_rule judge_shared[] = {
+	{ AB_ALLOWED, "fchmodat fchownat utimensat" },
+};
+
 #define TABLE(n, rest, ...)                                                  \
 	static const struct ab_call_table n##_table = { .name = #n,          \
 							.otherwise = (rest), \
@@ -276,6 +281,7 @@ TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 TABLE(exporter, UNKNOWN, RULES(exporter_rules));
+TABLE(judge_shared, UNKNOWN, RULES(judge_rules), MORE(judge_shared));
 TABLE(shared, AB_ALLOWED, RULES(shared_rules));
 TABLE(shared_writes, AB_ALLOWED, RULES(shared_writes));
 TABLE(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules));
@@ -287,5 +293,5 @@ const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&init_sanitized_table, &writes_table,	 &children_table,   &judge_table,
 	&ab_table_traced,      &ab_table_userns, &ab_table_asking,  &exporter_table,
 	&shared_table,	       &shared_writes_table, &shared_children_table, &unasked_table,
-	&alone_table,
+	&alone_table,	       &judge_shared_table,
 };

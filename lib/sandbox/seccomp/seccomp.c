@@ -52,6 +52,7 @@ static const struct {
 	[AB_FILTER_SHARED] = FILTER(shared),	     [AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
 	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),
 	[AB_FILTER_UNASKED] = FILTER(unasked),	     [AB_FILTER_ALONE] = FILTER(alone),
+	[AB_FILTER_JUDGE_SHARED] = FILTER(judge_shared),
 };
 
 int ab_seccomp_load(enum ab_filter which)

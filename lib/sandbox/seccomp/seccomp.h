@@ -40,6 +40,7 @@ enum ab_filter {
 	AB_FILTER_SHARED_CHILDREN, /* the same, and programs */
 	AB_FILTER_UNASKED,	   /* instead of these, if there is no listener */
 	AB_FILTER_ALONE,	   /* no network */
+	AB_FILTER_JUDGE_SHARED,	   /* instead of JUDGE, who makes some of these changes */
 };
 #define AB_FILTER_COUNT 16
 

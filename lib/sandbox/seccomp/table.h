@@ -77,7 +77,8 @@ struct ab_call_table {
 };
 
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
- * exporter, shared, shared_writes, shared_children, unasked, alone */
+ * exporter, shared, shared_writes, shared_children, unasked, alone,
+ * judge_shared */
 #define AB_TABLE_COUNT 17
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 

@@ -344,7 +344,8 @@ static void send_news(void *arg, size_t i, const struct ab_sourced *value,
 	explicit_bzero(a.lines, value->len);
 }
 
-/* The plan as the box has it: a layer that could not be made is a read-only folder. */
+/* The plan as the box has it: a layer that could not be made is a read-only folder, and without
+ * mounts so is a private one. */
 static struct ab_plan find_real_plan(const struct ab_spec *spec, const int16_t *layers)
 {
 	struct ab_plan plan = { .len = spec->plan.len };
@@ -356,7 +357,8 @@ static struct ab_plan find_real_plan(const struct ab_spec *spec, const int16_t *
 		plan.v[i] = spec->plan.v[i];
 		if (plan.v[i].op == AB_MOUNT_LAYER)
 			l = ab_layer_mounts_find(&spec->layers, plan.v[i].path);
-		if (l && layers[l - spec->layers.v] > 0)
+		if ((l && layers[l - spec->layers.v] > 0) ||
+		    (spec->no_namespaces && plan.v[i].op == AB_MOUNT_PRIVATE))
 			plan.v[i].op = AB_MOUNT_SHOW;
 	}
 	return plan;

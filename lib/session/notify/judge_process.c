@@ -592,7 +592,7 @@ void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int b
 	open_handlers(&j);
 	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    ab_seccomp_load(AB_FILTER_JUDGE) < 0)
+	    ab_seccomp_load(duty->trace.no_mounts ? AB_FILTER_JUDGE_SHARED : AB_FILTER_JUDGE) < 0)
 		_exit(1);
 	serve_listener(&j);
 }

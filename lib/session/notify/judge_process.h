@@ -54,7 +54,7 @@ struct ab_call_handler {
 	struct ab_reply (*handle)(struct ab_judge *judge, void *state, const struct ab_held *call);
 };
 
-enum { AB_HANDLERS_MAX = 4 };
+enum { AB_HANDLERS_MAX = 6 };
 
 struct ab_judge_duty {
 	struct ab_terms terms;

@@ -40,6 +40,7 @@ struct ab_trace_terms {
 	bool judged;		       /* programs are judged as well */
 	bool learn;		       /* report programs that are executed */
 	bool userns;		       /* user namespaces are allowed */
+	bool no_mounts;		       /* the engine has none: Landlock alone denies writes */
 };
 
 /* A denial. Texts live as long as the arena and the terms. */

@@ -60,10 +60,23 @@ static bool can_be_created(const struct ab_found *f)
 	return f->errnum == ENOENT && S_ISDIR(f->st.st_mode) && !strchr(f->rest, '/');
 }
 
+/* Is it in a writable folder? Without mounts nothing else tells: we are not behind the box's
+ * Landlock. */
+static bool is_outside(const struct prediction *l, int fd)
+{
+	const char *path = ab_exec_link(l->arena, "/proc/self/fd/%d", fd);
+	const struct ab_mount *m = path ? ab_plan_find(l->terms->plan, path) : NULL;
+
+	return path && !(m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN));
+}
+
 /* Would it be writable without the mount? The kernel checks the permissions first and returns EROFS
  * only if they allow it. */
-static bool is_blocked_by_mount(int fd, int mode)
+static bool is_blocked(const struct prediction *l, int fd, int mode)
 {
+	if (l->terms->no_mounts)
+		return syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0 &&
+		       is_outside(l, fd);
 	return syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) < 0 &&
 	       errno == EROFS;
 }
@@ -94,7 +107,7 @@ static bool is_masked(const struct prediction *l, const struct ab_found *f)
 	const char *path;
 	const struct ab_mount *m;
 
-	if (f->st.st_mode & 0444)
+	if ((f->st.st_mode & 0444) && !l->terms->no_mounts)
 		return false;
 	path = ab_exec_link(l->arena, "/proc/self/fd/%d", f->fd);
 	m = path ? ab_plan_find(l->terms->plan, path) : NULL;
@@ -132,7 +145,7 @@ static bool predict_create(const struct prediction *l, const struct ab_found *f)
 {
 	if (is_behind_mask(l, f))
 		return report_mask(l, f, "write");
-	return can_be_created(f) && is_blocked_by_mount(f->fd, W_OK | X_OK) &&
+	return can_be_created(f) && is_blocked(l, f->fd, W_OK | X_OK) &&
 	       report_write(l, f, f->fd, true);
 }
 
@@ -153,9 +166,9 @@ static bool predict_remove(const struct prediction *l, const struct ab_found *f)
 		return is_behind_mask(l, f) && report_mask(l, f, "write");
 	if (f->parent < 0)
 		return false;
-	if (is_blocked_by_mount(f->parent, W_OK | X_OK))
+	if (is_blocked(l, f->parent, W_OK | X_OK))
 		return report_write(l, f, f->parent, true);
-	if (!is_mount_point(f->fd))
+	if (!is_mount_point(f->fd) && !l->terms->no_mounts)
 		return false;
 	path = ab_found_path(l->arena, f);
 	return path && ab_trace_unmount(l->arena, l->terms, path, l->ret);
@@ -169,8 +182,8 @@ static bool predict_change(const struct prediction *l, const struct ab_found *f)
 		return is_behind_mask(l, f) && report_mask(l, f, "write");
 	if (is_masked(l, f))
 		return report_mask(l, f, "write");
-	if (!is_blocked_by_mount(f->fd, W_OK) &&
-	    !((self == 0 || f->st.st_uid == self) && is_read_only(f->fd)))
+	if (!is_blocked(l, f->fd, W_OK) &&
+	    !((self == 0 || f->st.st_uid == self) && !l->terms->no_mounts && is_read_only(f->fd)))
 		return false;
 	return report_write(l, f, f->fd, false);
 }
@@ -190,8 +203,8 @@ static bool predict_open(const struct prediction *l, const struct ab_found *f, i
 		return report_mask(l, f, writes ? "write" : "read");
 	if (S_ISDIR(f->st.st_mode))
 		return (flags & O_TMPFILE) == O_TMPFILE &&
-		       is_blocked_by_mount(f->fd, W_OK | X_OK) && report_write(l, f, f->fd, false);
-	return writes && S_ISREG(f->st.st_mode) && is_blocked_by_mount(f->fd, W_OK) &&
+		       is_blocked(l, f->fd, W_OK | X_OK) && report_write(l, f, f->fd, false);
+	return writes && S_ISREG(f->st.st_mode) && is_blocked(l, f->fd, W_OK) &&
 	       report_write(l, f, f->fd, false);
 }
 

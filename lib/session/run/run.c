@@ -40,7 +40,9 @@
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
+#include "session/engine/attributes.h"
 #include "session/engine/engine_fit.h"
+#include "session/engine/peers.h"
 #include "session/engine/tmp_folder.h"
 #include "session/export/exporter.h"
 #include "session/host/cgroup.h"
@@ -114,11 +116,16 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 			   .all = p->spec.traced,
 			   .judged = p->spec.children,
 			   .learn = r->request->learn,
-			   .userns = p->spec.userns },
+			   .userns = p->spec.userns,
+			   .no_mounts = p->no_namespaces },
 	};
 	/* Landlock does it where it can. */
 	if (p->spec.connects)
 		ret->handlers[ret->nhandlers++] = ab_connect_handler(&r->connects);
+	if (p->no_namespaces) {
+		ret->handlers[ret->nhandlers++] = ab_attributes_handler();
+		ret->handlers[ret->nhandlers++] = ab_peers_handler(&r->box.pid);
+	}
 	ret->handlers[ret->nhandlers++] = ab_writes_handler(&p->host.survey);
 	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, p->spec.strict);
 	return ab_program_judge_open(&r->children, err);

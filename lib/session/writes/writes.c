@@ -33,6 +33,7 @@ struct name {
 };
 
 static const struct ab_reply proceed = { .kind = AB_REPLY_CONTINUE };
+static const struct ab_reply refused = { .kind = AB_REPLY_ERROR, .errnum = EACCES };
 
 struct writes {
 	const struct ab_survey *survey;
@@ -186,7 +187,7 @@ static struct ab_reply refuse_name(struct ab_judge *judge, const struct ab_held 
 
 	ab_trace_protected(call->arena, ab_judge_terms(judge), path, &denied);
 	ab_judge_report(judge, call, &denied);
-	return (struct ab_reply){ .kind = AB_REPLY_ERROR, .errnum = EACCES };
+	return refused;
 }
 
 /* A rename that the kernel cannot do, of names[1] to names[0]. */
@@ -222,10 +223,13 @@ static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 		if (path)
 			return refuse_name(judge, call, path);
 	}
-	if (!open && (n > 0 || terms->all) &&
-	    ab_trace_look(call->arena, terms, call->pid, call->data, &denied))
-		ab_judge_report(judge, call, &denied);
-	return proceed;
+	if (open || !(n > 0 || terms->all) ||
+	    !ab_trace_look(call->arena, terms, call->pid, call->data, &denied))
+		return proceed;
+	ab_judge_report(judge, call, &denied);
+	/* Where no mount closes a protected file, the refusal is ours. A thread that exchanges the name
+	 * after this look gets round it: the guarantee is not claimed. */
+	return terms->no_mounts ? refused : proceed;
 }
 
 /* Behind the judge's filter, and called through a pointer: scripts/check-calls looks for it. */

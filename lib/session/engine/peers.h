@@ -1,0 +1,15 @@
+#ifndef AB_SESSION_ENGINE_PEERS_H
+#define AB_SESSION_ENGINE_PEERS_H
+/*
+ * Looks whom a call is for that changes limits or priorities of a process by its number. Without a
+ * pid namespace the numbers are those of the machine: only processes of the box may be changed, and
+ * Landlock does not know these calls. The number is in a register, so nobody can exchange it.
+ */
+#include <sys/types.h>
+
+struct ab_call_handler;
+
+/* `init` is the first process of the box, and lives longer. */
+struct ab_call_handler ab_peers_handler(const pid_t *init);
+
+#endif
