@@ -135,3 +135,16 @@ int ab_landlock_enter(int ruleset)
 {
 	return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
 }
+
+int ab_landlock_enter_scope(void)
+{
+	const struct ruleset_attr attr = { .scoped = BIT(1) };
+	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = ab_landlock_enter((int)fd);
+	close((int)fd);
+	return r;
+}

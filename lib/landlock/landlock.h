@@ -43,6 +43,10 @@ int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err);
 /* Allow `rights` on the object of fd (O_PATH is enough) and below it. */
 int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int rights, struct ab_error *err);
 
+/* Restrict only whom this process and its children may signal: each other. Needs ABI 6. Raw: 0 or
+ * -errno. */
+int ab_landlock_enter_scope(void);
+
 /* Enforce it on this thread and its children. Raw: 0 or -errno. */
 int ab_landlock_enter(int ruleset);
 

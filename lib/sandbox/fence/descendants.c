@@ -6,17 +6,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "landlock/landlock.h"
 
 enum { UNKNOWN, OURS, OTHERS, ASKING };
 enum { WAIT_MS = 10 };
@@ -165,21 +164,33 @@ static bool reap_all(void)
 	return pid == 0;
 }
 
-void ab_descendants_end(void)
+bool ab_descendants_fence(pid_t outside)
 {
-	const struct rlimit none = { 0, 0 };
+	return ab_landlock_enter_scope() == 0 && kill(outside, 0) < 0 && errno == EPERM;
+}
+
+/* Returns how many there were. */
+static size_t kill_round(struct list *list)
+{
+	size_t n = list_descendants(list);
+
+	for (size_t i = 0; i < list->len; i++)
+		if (list->v[i].ours)
+			kill(list->v[i].pid, SIGKILL);
+	return n;
+}
+
+void ab_descendants_end(bool fenced)
+{
 	struct list list = { 0 };
 
 	while (reap_all()) {
-		size_t n = list_descendants(&list);
+		size_t n = 0;
 
-		for (size_t i = 0; i < list.len; i++) {
-			if (!list.v[i].ours)
-				continue;
-			/* It forks no more even before the signal arrives; root's does. */
-			prlimit(list.v[i].pid, RLIMIT_NPROC, &none, NULL);
-			kill(list.v[i].pid, SIGKILL);
-		}
+		if (fenced)
+			kill(-1, SIGKILL);
+		else
+			n = kill_round(&list);
 		/* They need the processor to end. */
 		poll(NULL, 0, n ? 1 : WAIT_MS);
 	}

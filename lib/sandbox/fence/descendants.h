@@ -4,9 +4,14 @@
  * The processes of a box without a pid namespace: those that descend from its init.
  *
  * Init is a subreaper, so a process whose parent ends becomes its child and stays a descendant.
- * Nothing but the number of processes limits how long the end takes: each round kills all that it
- * sees, a killed process forks no more, and what was forked meanwhile is seen by the next round.
+ *
+ * Init ends them with one signal to everyone, which a Landlock domain of its own confines to them:
+ * the kernel lets no fork slip by. The box is in a domain below that one, so it cannot signal init.
+ * Where Landlock has no scopes, init kills in rounds: each kills all that it sees, a killed process
+ * forks no more, and what was forked meanwhile is seen by the next round. A large fork bomb can
+ * make that take long.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,7 +31,10 @@ size_t ab_descendants_mark(struct ab_process *v, size_t len, pid_t root);
 int ab_descendants_adopt(void);
 /* How many threads the descendants have; stops counting above `enough`. */
 uint64_t ab_descendants_count(uint64_t enough);
-/* Kill them all, and return when none is left. */
-void ab_descendants_end(void);
+/* Confine signals of this process to itself and what it starts from now on. True: that is so, and
+ * it was tried with `outside`, a process of the same user. */
+bool ab_descendants_fence(pid_t outside);
+/* Kill them all, and return when none is left. `fenced`: ab_descendants_fence() was true. */
+void ab_descendants_end(bool fenced);
 
 #endif

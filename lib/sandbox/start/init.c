@@ -81,7 +81,7 @@ _Noreturn void ab_init_exit(struct init *in, int status)
 {
 	/* The command may still wait for the supervisor, which is gone. */
 	if (!ab_box_engines[in->engine].namespaces)
-		ab_descendants_end();
+		ab_descendants_end(in->fenced);
 	_exit(status);
 }
 
@@ -372,6 +372,14 @@ static int drop_privileges(struct init *in, struct ab_error *err)
 	return ab_caps_drop(ab_box_engines[in->engine].namespaces, err);
 }
 
+/* Best effort: the proof says whether the box is fenced in, and there is another way to end it. */
+static int fence_signals(struct init *in, struct ab_error *err)
+{
+	(void)err;
+	in->fenced = ab_descendants_fence(getppid());
+	return 0;
+}
+
 int ab_init_start_command(struct init *in, struct ab_error *err)
 {
 	struct ab_target target = { .spec = &in->spec,
@@ -420,6 +428,7 @@ static const struct {
 	{ "terminal", begin_session_with_terminal, ANY },
 	{ "ruleset", make_ruleset, ANY },
 	{ "capabilities", drop_privileges, ANY },
+	{ "signals", fence_signals, NO_NAMESPACES },
 	{ "start", ab_init_start_command, ANY },
 };
 

@@ -35,6 +35,7 @@ struct init {
 	bool uncaptured; /* ssh is not captured: spec.env_uncaptured counts */
 	bool leads;	 /* a leader: the box outlives the command */
 	bool ending;	 /* a box that stays ends with its last process */
+	bool fenced;	 /* its signals reach only the box's processes */
 	bool crowded;	 /* the box was at its limit of processes */
 	int64_t next_count;
 	const char *net; /* AB_INIT_* or "" */
