@@ -172,7 +172,8 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 }
 
 /* The guarantees that a profile requires and this machine lacks; "" if none. */
-static char *list_missing(const struct ab_policy_input *input, const char *profile, uint32_t holds)
+static char *list_missing(const struct ab_policy_input *input, const char *profile, uint32_t holds,
+			  enum ab_box_engine engine)
 {
 	struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
@@ -193,6 +194,8 @@ static char *list_missing(const struct ab_policy_input *input, const char *profi
 	lacks = policy->assurance.fallback == AB_FALLBACK_STRICT
 			? policy->assurance.require & ~holds
 			: 0;
+	if (engine < AB_ENGINE_COUNT && !ab_box_engines[engine].namespaces)
+		lacks &= policy->assurance.firm | ~ab_box_engine_reports(engine);
 	ab_policy_free(policy);
 	return list_properties(lacks, ", ");
 }
@@ -200,6 +203,8 @@ static char *list_missing(const struct ab_policy_input *input, const char *profi
 static void summarize_profiles(struct ab_diagnosis *d, const struct ab_policy_input *input,
 			       const struct ab_trial *trial, uint32_t holds)
 {
+	enum ab_box_engine engine = ab_box_engine_find(d->engine);
+
 	ab_autostrv struct ab_strv names = { 0 }, docs = { 0 }, env = { 0 };
 	struct ab_policy_input at = *input;
 	struct ab_buf b = { 0 };
@@ -212,7 +217,7 @@ static void summarize_profiles(struct ab_diagnosis *d, const struct ab_policy_in
 	at.workspace = trial->project;
 	ab_policy_profiles(&at, &names, &docs);
 	for (size_t i = 0; i < names.len; i++) {
-		ab_autofree char *lacks = list_missing(&at, names.v[i], holds);
+		ab_autofree char *lacks = list_missing(&at, names.v[i], holds, engine);
 		ab_autofree char *shown = ab_escape(lacks);
 
 		if (lacks[0])
@@ -239,11 +244,24 @@ static char *name_first_failure(const struct ab_diagnosis *d)
 	return ab_strdup("this machine cannot run any profile");
 }
 
+/* Without user namespaces there is a weaker engine, if Landlock is new enough. */
+static bool weaken_failure(struct ab_verdict *v)
+{
+	char seen[sizeof(v->seen)];
+
+	if (v->health != AB_HEALTH_FAIL || ab_landlock_abi() < AB_ENGINE_LANDLOCK)
+		return false;
+	memcpy(seen, v->seen, sizeof(seen));
+	ab_verdict_set(v, AB_HEALTH_WARN, "%.260s: boxes have the engine %s", seen,
+		       ab_box_engine_word(AB_ENGINE_NO_NAMESPACES));
+	return true;
+}
+
 /* Fill the rows of the table. NULL: a box may work, so try one; else why not. */
 static const char *run_checks(struct ab_diagnosis *d, const struct ab_policy_input *input,
 			      bool boxed)
 {
-	bool userns = true, state = true;
+	bool userns = true, weaker = false, state = true;
 
 	for (size_t i = 0; i < ab_check_count; i++) {
 		const struct ab_check *check = &ab_checks[i];
@@ -255,22 +273,24 @@ static const char *run_checks(struct ab_diagnosis *d, const struct ab_policy_inp
 			ab_verdict_set(&v, AB_HEALTH_SKIP, "needs user namespaces");
 		else
 			ab_check_run(check, input, &v);
-		add_finding(d, check->name, &v);
-		if (v.health == AB_HEALTH_FAIL) {
-			userns &= check->run != ab_check_userns;
-			state &= check->run != ab_check_state;
+		if (check->run == ab_check_userns && !boxed) {
+			userns = v.health != AB_HEALTH_FAIL;
+			weaker = weaken_failure(&v);
 		}
+		add_finding(d, check->name, &v);
+		if (v.health == AB_HEALTH_FAIL)
+			state &= check->run != ab_check_state;
 	}
 	if (boxed)
 		return "inside a box";
-	if (!userns)
+	if (!userns && !weaker)
 		return "needs user namespaces";
 	return state ? NULL : "needs the state folder";
 }
 
 int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, struct ab_error *err)
 {
-	bool boxed = access(AB_MARKER, F_OK) == 0;
+	bool boxed = ab_furniture_boxed();
 	struct ab_diagnosis d = { 0 };
 	struct ab_verdict v = { 0 };
 	const char *why_not = run_checks(&d, input, boxed);

@@ -55,9 +55,7 @@ char *ab_diagnosis_text(const struct ab_diagnosis *d)
 	ab_buf_printf(&b, "%s\n", d->summary);
 	if (d->better)
 		ab_buf_printf(&b, "%s, %s\n",
-			      d->need == AB_NEED_UNMASKED ? "for a better engine"
-							  : "to run boxes here",
-			      d->better);
+			      d->engine ? "for a better engine" : "to run boxes here", d->better);
 	return ab_buf_take(&b);
 }
 

@@ -272,7 +272,7 @@ void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *
 	const char *name = find_container(buf, sizeof(buf));
 
 	(void)in;
-	if (access(AB_MARKER, F_OK) == 0)
+	if (ab_furniture_boxed())
 		ab_verdict_set(v, AB_HEALTH_OK, "inside a box: a run here can only tighten it");
 	else if (name)
 		ab_verdict_set(v, AB_HEALTH_OK,

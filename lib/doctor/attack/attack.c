@@ -13,6 +13,7 @@
 #include "base/system/path.h"
 #include "doctor/attack/trial.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/plan/engine.h"
 
 /*
  * The default profile, with limits that are small enough to reach. The addresses
@@ -79,7 +80,10 @@ static void report_early_end(struct ab_attack *attack, size_t next,
 static void forgive_unclaimed(struct ab_attack *attack, const struct ab_trial_outcome *out)
 {
 	uint32_t holds = ab_properties_parse(out->holds);
+	enum ab_box_engine engine = ab_box_engine_find(out->engine);
 
+	if (engine < AB_ENGINE_COUNT && ab_box_engines[engine].namespaces)
+		holds |= AB_CLAIM_MOUNTS;
 	for (size_t i = 0; i < attack->len && ab_try_at(i); i++)
 		if (attack->v[i].hold == AB_HOLD_BROKEN && (ab_try_at(i)->claim & ~holds))
 			attack->v[i].hold = AB_HOLD_UNCLAIMED;
@@ -178,7 +182,7 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 	struct ab_trial trial;
 	int result = -1;
 
-	if (access(AB_MARKER, F_OK) == 0) {
+	if (ab_furniture_boxed()) {
 		ab_fail(err, AB_EUSAGE, 0, "--attack does not work inside a box");
 		return ab_hint(err, "start it on the host, where it can also see "
 				    "what escaped");

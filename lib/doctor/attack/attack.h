@@ -60,6 +60,8 @@ struct ab_try {
 	const char *(*twin)(struct ab_attacker *a);
 	uint32_t claim; /* AB_PROP_BIT(): an engine without it does not claim to stop this; 0: all do */
 };
+/* In `claim`: so does an engine without mounts, or it cannot do what is allowed elsewhere. */
+#define AB_CLAIM_MOUNTS (1u << 31)
 
 struct ab_tries {
 	const struct ab_try *v;
@@ -86,6 +88,9 @@ enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd);
 /* A path for an attempt: "~/x" in the planted home, "@x" in the trial's folder,
  * "./x" in the workspace, "!" the real home; anything else is unchanged. */
 const char *ab_attacker_path(struct ab_attacker *a, const char *arg);
+
+/* The box's own folder for temporary files. */
+const char *ab_attacker_tmp(void);
 
 /* The report of one attempt. */
 struct ab_report {

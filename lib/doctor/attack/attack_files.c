@@ -13,6 +13,8 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "doctor/attack/attack.h"
+#include "policy/model/policy.h"
+#include "sandbox/seccomp/seccomp.h"
 
 #define W (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define R (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -110,7 +112,7 @@ static enum ab_hold write_program(struct ab_attacker *a, const struct ab_try *t)
 		return ab_untried(a, "%s: %s", t->arg, strerror(errno));
 	if (access(a->path, F_OK) < 0)
 		return ab_untried(a, "it is in a folder that is private in the box");
-	if (!(fs.f_flag & ST_RDONLY))
+	if (!(fs.f_flag & ST_RDONLY) && !ab_seccomp_marked())
 		return ab_broken(a, "it is on a writable mount");
 	return open_write(a, t);
 }
@@ -322,6 +324,7 @@ static const char *make_fifo(struct ab_attacker *a)
 }
 
 #define FILES "files"
+#define NAMES AB_PROP_BIT(AB_PROP_PROTECTED_NAMES)
 static const struct ab_try files[] = {
 	{ FILES, "create a file in /", create_unnamed, "/", 0, write_in_workspace },
 	{ FILES, "create a file in /etc", create_unnamed, "/etc" },
@@ -339,7 +342,7 @@ static const struct ab_try files[] = {
 	{ FILES, "change the mode of a file outside", change_mode, "@outside/target" },
 	{ FILES, "hard-link a file into the workspace", link_into_workspace, "@outside/target" },
 	{ FILES, "write through /proc/self/root", create_unnamed, "/proc/self/root/etc" },
-	{ FILES, "list the state folder", list_folder, "@state" },
+	{ FILES, "list the state folder", list_folder, "@state", .claim = AB_CLAIM_MOUNTS },
 	{ FILES, "create a file in the state folder", create_unnamed, "@state" },
 	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0, read_known_hosts },
 	{ FILES, "read .netrc", open_read, "~/.netrc" },
@@ -351,25 +354,41 @@ static const struct ab_try files[] = {
 	{ FILES, "change the mode of a key's mask", change_mode, "~/.ssh/id_ed25519" },
 	{ FILES, "move a key's mask away", rename_it, "~/.ssh/id_ed25519" },
 	{ FILES, "move the key's folder away", rename_it, "~/.ssh" },
-	{ FILES, "plant a git hook", create_named, "./.git/hooks/pre-commit", 0, write_in_git },
+	{ FILES, "plant a git hook", create_named, "./.git/hooks/pre-commit", 0, write_in_git,
+	  .claim = NAMES },
 	{ FILES, "plant a hook through a linked parent", create_through_parent_link,
-	  "./g/hooks/pre-commit" },
-	{ FILES, "leave a file that a shell hook obeys", leave_named, "./.envrc", 0, write_in_git },
-	{ FILES, "change the git configuration", open_write, "./.git/config" },
-	{ FILES, "change it through its other name", open_write, "./alias" },
-	{ FILES, "change a file that an included file includes", open_write, "./second.inc" },
+	  "./g/hooks/pre-commit",
+	  .claim = NAMES },
+	{ FILES, "leave a file that a shell hook obeys", leave_named, "./.envrc", 0, write_in_git,
+	  .claim = NAMES },
+	{ FILES, "change the git configuration", open_write, "./.git/config",
+	  .claim = NAMES },
+	{ FILES, "change it through its other name", open_write, "./alias",
+	  .claim = NAMES },
+	{ FILES, "change a file that an included file includes", open_write, "./second.inc",
+	  .claim = NAMES },
 	{ FILES, "add a command to an interrupted rebase", open_write,
-	  "./.git/rebase-merge/git-rebase-todo" },
-	{ FILES, "change a repository six folders down", open_write, "./1/2/3/4/5/6/.git/config" },
-	{ FILES, "plant a hook in it", create_named, "./1/2/3/4/5/6/.git/hooks/pre-commit" },
+	  "./.git/rebase-merge/git-rebase-todo",
+	  .claim = NAMES },
+	{ FILES, "change a repository six folders down", open_write, "./1/2/3/4/5/6/.git/config",
+	  .claim = NAMES },
+	{ FILES, "plant a hook in it", create_named, "./1/2/3/4/5/6/.git/hooks/pre-commit",
+	  .claim = NAMES },
 	{ FILES, "put a hooks folder into the git configuration", commit_config, "./.git/config", 0,
-	  write_in_git },
-	{ FILES, "truncate the git configuration", truncate_it, "./.git/config" },
-	{ FILES, "remove the git configuration", unlink_it, "./.git/config" },
-	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace },
-	{ FILES, "move the hooks away", rename_it, "./.git/hooks" },
-	{ FILES, "swap the hooks with another folder", exchange_it, "./.git/hooks" },
-	{ FILES, "change the mode of the hooks", change_mode, "./.git/hooks" },
+	  write_in_git,
+	  .claim = NAMES },
+	{ FILES, "truncate the git configuration", truncate_it, "./.git/config",
+	  .claim = NAMES },
+	{ FILES, "remove the git configuration", unlink_it, "./.git/config",
+	  .claim = NAMES },
+	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace,
+	  .claim = NAMES },
+	{ FILES, "move the hooks away", rename_it, "./.git/hooks",
+	  .claim = NAMES },
+	{ FILES, "swap the hooks with another folder", exchange_it, "./.git/hooks",
+	  .claim = NAMES },
+	{ FILES, "change the mode of the hooks", change_mode, "./.git/hooks",
+	  .claim = NAMES },
 	{ FILES, "write the agentbox program file", write_program, "/proc/self/exe" },
 	{ FILES, "write init's program file", open_write, "/proc/1/exe" },
 	{ FILES, "list init's root", list_folder, "/proc/1/root", 0, read_own_status },

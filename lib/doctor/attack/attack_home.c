@@ -193,12 +193,14 @@ static const char *read_host_file(struct ab_attacker *a)
 
 #define HOME "home layer"
 static const struct ab_try home[] = {
-	{ HOME, "find the layer behind its mount", find_layer, NULL, 0, write_in_home },
+	{ HOME, "find the layer behind its mount", find_layer, NULL, 0, write_in_home,
+	  .claim = AB_CLAIM_MOUNTS },
 	{ HOME, "find a descriptor of the real folder", find_folder_descriptor, NULL, 256 },
 	{ HOME, "read a key under every name", read_key_everywhere, KEY, 0, read_host_file },
 	{ HOME, "read a key through a hard link", link_key, KEY },
 	{ HOME, "move the key's folder", replace_folder, "~/.ssh" },
-	{ HOME, "move the home folder", rename_home, "~", 0, change_bashrc },
+	{ HOME, "move the home folder", rename_home, "~", 0, change_bashrc,
+	  .claim = AB_CLAIM_MOUNTS },
 	{ HOME, "plant a whiteout", make_whiteout, "~/planted" },
 	{ HOME, "mark a folder as opaque", mark_opaque, "~/.ssh", 0, read_host_file },
 	{ HOME, "create and remove a hidden name", uncover_name, "~/.pgpass" },

@@ -176,6 +176,13 @@ static void fork_attempt(struct ab_attacker *a, const struct ab_try *t, struct a
 		;
 }
 
+const char *ab_attacker_tmp(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp ? tmp : "/tmp";
+}
+
 _Noreturn void ab_attack_inside(int argc, char **argv)
 {
 	static struct ab_attacker a;
@@ -183,7 +190,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	const struct ab_try *t;
 
 	/* Do nothing outside a box. */
-	if (argc != AB_ATTACKER_WORDS || access(AB_MARKER, F_OK) < 0)
+	if (argc != AB_ATTACKER_WORDS || !ab_furniture_boxed())
 		_exit(2);
 	a.base = argv[0];
 	a.home = argv[1];

@@ -67,7 +67,7 @@ static enum ab_hold open_many_files(struct ab_attacker *a, const struct ab_try *
 
 static enum ab_hold write_big_file(struct ab_attacker *a, const struct ab_try *t)
 {
-	ab_autoclose int fd = open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	ab_autoclose int fd = open(ab_attacker_tmp(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
 	signal(SIGXFSZ, SIG_IGN);
 	if (fd < 0)

@@ -298,8 +298,10 @@ static const char *serve_v6(struct ab_attacker *a)
 
 #define NET "network"
 static const struct ab_try net[] = {
-	{ NET, "connect out with TCP", connect_tcp, AB_OUT4, 443, serve_v4 },
-	{ NET, "connect out with TCP over IPv6", connect_tcp, AB_OUT6, 443, serve_v6 },
+	{ NET, "connect out with TCP", connect_tcp, AB_OUT4, 443, serve_v4,
+	  .claim = AB_CLAIM_MOUNTS },
+	{ NET, "connect out with TCP over IPv6", connect_tcp, AB_OUT6, 443, serve_v6,
+	  .claim = AB_CLAIM_MOUNTS },
 	{ NET, "reach a cloud's metadata service", connect_tcp, AB_METADATA, 80 },
 	{ NET, "reach a private network", connect_tcp, AB_PRIVATE, 22 },
 	{ NET, "connect out with MPTCP", connect_mptcp, AB_OUT4, 443 },

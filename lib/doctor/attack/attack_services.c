@@ -13,6 +13,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "doctor/attack/attack.h"
+#include "sandbox/seccomp/seccomp.h"
 
 static int dial_unix(const char *path, bool abstract, int type)
 {
@@ -52,10 +53,11 @@ static enum ab_hold connect_path_socket(struct ab_attacker *a, const struct ab_t
 static const char *use_own_sockets(struct ab_attacker *a)
 {
 	ab_autofree char *name = ab_printf(AB_INSIDE_NAME "%s", a->tag);
-	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/tmp/own.sock" };
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "" };
 	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ab_autoclose int hidden = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	snprintf(un.sun_path, sizeof(un.sun_path), "%.80s/own.sock", ab_attacker_tmp());
 	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 1) < 0 ||
 	    dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
 		return "using its own socket";
@@ -93,7 +95,8 @@ static enum ab_hold find_host_file(struct ab_attacker *a, const struct ab_try *t
 {
 	ab_autofree char *path = ab_printf("%s/" AB_PLANTED_NAME "%s", t->arg, a->tag);
 
-	return ab_refused(a, access(path, F_OK));
+	return ab_seccomp_marked() ? ab_refused_fd(a, open(path, O_RDONLY | O_CLOEXEC))
+				   : ab_refused(a, access(path, F_OK));
 }
 
 static const char *use_own_shm(struct ab_attacker *a)
@@ -118,7 +121,7 @@ static const char *leave_file(const char *top, const char *tag)
 
 static const char *leave_in_tmp(struct ab_attacker *a)
 {
-	return leave_file("/tmp", a->tag);
+	return leave_file(ab_attacker_tmp(), a->tag);
 }
 
 static const char *leave_in_shm(struct ab_attacker *a)
@@ -128,11 +131,14 @@ static const char *leave_in_shm(struct ab_attacker *a)
 
 #define IPC "services of the host"
 static const struct ab_try ipc[] = {
-	{ IPC, "shared memory by its key", open_host_shm, NULL, 0, use_own_shm },
+	{ IPC, "shared memory by its key", open_host_shm, NULL, 0, use_own_shm,
+	  .claim = AB_CLAIM_MOUNTS },
 	{ IPC, "a message queue by its name", open_host_queue },
 	{ IPC, "a file in the host's /tmp", find_host_file, "/tmp", 0, leave_in_tmp },
-	{ IPC, "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm },
-	{ IPC, "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets },
+	{ IPC, "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm,
+	  .claim = AB_CLAIM_MOUNTS },
+	{ IPC, "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets,
+	  .claim = AB_CLAIM_MOUNTS },
 	{ IPC, "an agent's socket in the home folder", connect_path_socket, "~/agent.sock" },
 	{ IPC, "a socket that no list has", connect_path_socket, "~/renamed.sock" },
 	{ IPC, "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },

@@ -313,7 +313,7 @@ uint32_t ab_properties_parse(const char *text)
  */
 __attribute__((constructor)) static void become_trial(int argc, char **argv)
 {
-	if (argc < 2 || strncmp(argv[1], "agentbox-trial-", 15) != 0 || access(AB_MARKER, F_OK) < 0)
+	if (argc < 2 || strncmp(argv[1], "agentbox-trial-", 15) != 0 || !ab_furniture_boxed())
 		return;
 	if (strcmp(argv[1], AB_TRIAL_NOTHING) == 0)
 		_exit(0);

@@ -116,6 +116,8 @@ int ab_carve(const struct ab_spec *spec, int ruleset, struct ab_error *err)
 	struct carving c = { .ruleset = ruleset, .abi = spec->landlock_abi };
 	int r = 0;
 
+	/* Its devices have rules of their own. */
+	ab_strv_add(&c.holes, "/dev");
 	for (size_t i = 0; i < plan->len; i++)
 		if (is_hole(plan, &plan->v[i]))
 			ab_strv_add(&c.holes, plan->v[i].path);

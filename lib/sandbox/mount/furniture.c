@@ -15,6 +15,7 @@
 #include "base/system/folder.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/engine.h"
+#include "sandbox/seccomp/seccomp.h"
 
 const char *const ab_furniture_devices[AB_DEVICES] = {
 	"null", "zero", "full", "random", "urandom", "tty",
@@ -307,4 +308,9 @@ void ab_furniture_fini(struct ab_furniture *f)
 	ab_closep(&f->shm);
 	ab_closep(&f->proc);
 	ab_closep(&f->pts);
+}
+
+bool ab_furniture_boxed(void)
+{
+	return access(AB_MARKER, F_OK) == 0 || ab_seccomp_marked();
 }

@@ -36,6 +36,8 @@ struct ab_furniture {
 /* Exists only in a box and contains the run's id. It is read-only there, and only
  * root could create it on the host, so it distinguishes a box from a host. */
 #define AB_MARKER "/dev/agentbox"
+/* Is this process in a box? In one without mounts, the filter tells. */
+bool ab_furniture_boxed(void);
 
 int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_error *err);
 /* One of these. EPERM: the kernel does not mount a new one here. */

@@ -336,6 +336,14 @@ const struct ab_switch ab_check_openat_read = {
 const struct ab_switch ab_check_open_writes = WRITES(1);
 const struct ab_switch ab_check_openat_writes = WRITES(2);
 
+#define ANY_WRITE(n)                                                             \
+	{                                                                        \
+		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_TRUNC, .other = AB_ASKED, \
+		WHEN(OK(O_RDONLY)),                                              \
+	}
+const struct ab_switch ab_check_open_any_write = ANY_WRITE(1);
+const struct ab_switch ab_check_openat_any_write = ANY_WRITE(2);
+
 /*
  * Without namespaces. Attributes of a file can be changed through a descriptor that only reads, and
  * Landlock does not know them.
@@ -395,6 +403,6 @@ const struct ab_switch ab_check_socket_alone = {
 	.arg = 0,
 	.mask = WHOLE,
 	.other = AB_ERRNO(EACCES),
-	WHEN(LOOK(AF_UNIX, stream_type)),
+	WHEN(LOOK(AF_UNIX, stream_type), LOOK(AF_NETLINK, netlink_protocol)),
 };
 /* clang-format on */

@@ -126,9 +126,10 @@ static const struct ab_call_rule nonet_rules[] = {
  * utime*, *xattr.
  */
 /* clang-format off */
-#define FILE_RULES \
+#define OPEN_RULES \
 	{ .check = &ab_check_open_writes, .calls = "open" }, \
-	{ .check = &ab_check_openat_writes, .calls = "openat" }, \
+	{ .check = &ab_check_openat_writes, .calls = "openat" }
+#define FILE_RULES \
 	{ AB_ASKED, "openat2 creat truncate mkdir mkdirat mknod mknodat link " \
 		"linkat symlink symlinkat rename renameat renameat2 chmod " \
 		"fchmodat chown lchown fchownat" }, \
@@ -143,6 +144,7 @@ static const struct ab_call_rule nonet_rules[] = {
 #define EXEC_RULES { AB_ASKED, "execve execveat" }
 
 static const struct ab_call_rule write_rules[] = {
+	OPEN_RULES,
 	FILE_RULES,
 	SOCKET_RULES,
 	/* The listener answers as AB_FILTER_TARGET or AB_FILTER_USERNS does, and tells. */
@@ -176,6 +178,10 @@ static const struct ab_call_rule exec_rules[] = {
 /* With a listener, which makes these changes itself, or looks whom they are for. */
 #define LOOK_RULES \
 	{ AB_ASKED, "fchmod fchown utime utimes futimesat utimensat" }, \
+	/* New files and removed ones too: no mount closes a protected folder. */ \
+	{ .check = &ab_check_open_any_write, .calls = "open" }, \
+	{ .check = &ab_check_openat_any_write, .calls = "openat" }, \
+	{ AB_ASKED, "unlink unlinkat rmdir" }, \
 	{ .check = &ab_check_peer_asked, .calls = PEER_CALLS }, \
 	{ .check = &ab_check_priority_asked, .calls = "setpriority" }, \
 	{ .check = &ab_check_ioprio_asked, .calls = "ioprio_set" }

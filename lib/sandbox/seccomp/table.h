@@ -95,6 +95,7 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_soc
 	ab_check_openat_writes, ab_check_datagrams, ab_check_namespaces_asked,
 	ab_check_namespaces_inner, ab_check_ioctl_shared, ab_check_prctl_marked,
 	ab_check_peer, ab_check_peer_asked, ab_check_priority, ab_check_priority_asked,
-	ab_check_ioprio, ab_check_ioprio_asked, ab_check_socket_alone;
+	ab_check_ioprio, ab_check_ioprio_asked, ab_check_socket_alone,
+	ab_check_open_any_write, ab_check_openat_any_write;
 
 #endif

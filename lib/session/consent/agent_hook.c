@@ -456,7 +456,7 @@ int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, st
 {
 	struct hook h = { .request = request,
 			  .dialect = ab_hook_find(request->agent),
-			  .boxed = access(AB_MARKER, F_OK) == 0 };
+			  .boxed = ab_furniture_boxed() };
 	int result = 0;
 
 	if (!h.dialect)

@@ -12,6 +12,7 @@
 
 #include "base/data/arena.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "sandbox/plan/plan.h"
 #include "session/notify/exec_read.h"
 #include "session/notify/exec_resolve.h"
@@ -67,6 +68,9 @@ static bool is_outside(const struct prediction *l, int fd)
 	const char *path = ab_exec_link(l->arena, "/proc/self/fd/%d", fd);
 	const struct ab_mount *m = path ? ab_plan_find(l->terms->plan, path) : NULL;
 
+	/* Landlock closes /proc: programs look for what they may do there. */
+	if (path && ab_path_within(path, "/proc"))
+		return false;
 	return path && !(m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN));
 }
 

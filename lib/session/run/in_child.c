@@ -455,7 +455,7 @@ int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct a
 	*c = (struct child){ .request = request,
 			     .ret = ret,
 			     .capture = capture,
-			     .nested = access(AB_MARKER, F_OK) == 0,
+			     .nested = ab_furniture_boxed(),
 			     .result = -1,
 			     .channel = { -1, -1 },
 			     .pipes = { { -1, -1 }, { -1, -1 } },

@@ -174,6 +174,8 @@ const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits
 {
 	const char *hint = r->box.refused.hint;
 
+	if (r->prepared->policy->assurance.engine != AB_ENGINE_AUTO)
+		return "use --engine auto";
 	return !engine->namespaces && hint[0] ? hint : engine->better;
 }
 

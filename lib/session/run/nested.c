@@ -16,6 +16,8 @@
 #include "netns/capture.h"
 #include "netns/loopback.h"
 #include "policy/model/policy.h"
+#include "sandbox/plan/engine.h"
+#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/target.h"
 #include "session/consent/request.h"
@@ -76,6 +78,12 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 	ab_autofree int *keep = ab_alloc((request->nfds + 2) * sizeof(keep[0]));
 
 	spec->nested = true;
+	/* The outer box has no namespaces: what it lacks is lacking here too. */
+	if (ab_seccomp_marked()) {
+		holds.engine = AB_ENGINE_NO_NAMESPACES;
+		spec->require &= ~ab_box_engine_reports(AB_ENGINE_NO_NAMESPACES) |
+				 prepared->policy->assurance.firm;
+	}
 	spec->no_sockets = must_be_cut_off(prepared->policy);
 	/* The sockets visible here are the box's own. */
 	ab_strv_fini(&spec->sockets);

@@ -46,7 +46,7 @@ int ab_run_open_result(struct run *r, struct ab_error *err)
 
 	if (!where)
 		return 0;
-	if (access(AB_MARKER, F_OK) == 0) {
+	if (ab_furniture_boxed()) {
 		ab_fail(err, AB_EUSAGE, 0,
 			"--result %s: inside a box, only the outer run has a result", where);
 		return ab_hint(err, "pass it to the outer run");

@@ -576,7 +576,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 				     .output = -1,
 				     .kept = AB_KEPT_LAYERS_NONE,
 				     .claim = AB_CLAIM_NONE,
-				     .nested = access(AB_MARKER, F_OK) == 0 };
+				     .nested = ab_furniture_boxed() };
 	if (ab_caller_check_paths(&request->policy, err) < 0 ||
 	    load_policy(&request->policy, ret, err) < 0 ||
 	    (request->learn && set_learning(ret, err) < 0)) {

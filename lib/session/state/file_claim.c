@@ -18,7 +18,7 @@ int ab_file_claim_take(const struct ab_policy_input *in, const char *path,
 	ab_autostrv struct ab_strv name = { 0 };
 
 	ret->taken = false;
-	if (access(AB_MARKER, F_OK) == 0)
+	if (ab_furniture_boxed())
 		return 0;
 	if (!dir)
 		return ab_fail(err, AB_ESYSTEM, 0,

@@ -53,7 +53,10 @@ static void *open_writes(struct ab_judge *judge, const void *setup)
 	w->survey = setup;
 	w->chroots = ab_judge_terms(judge)->userns;
 	w->folders = ab_folder_renames_open(judge);
-	w->git = ab_git_renames_open(judge, w->survey, w->folders);
+	/* Without mounts nothing is in the way of a rename. */
+	w->git = ab_judge_terms(judge)->no_mounts ?
+			 NULL :
+			 ab_git_renames_open(judge, w->survey, w->folders);
 	return w;
 }
 
@@ -207,7 +210,8 @@ static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 	const struct ab_trace_terms *terms = ab_judge_terms(judge);
 	struct name names[2] = { 0 };
 	size_t n = read_names(w, call, t, names);
-	bool open = n > 0 && !terms->all;
+	/* Where no mount closes anything, a link on the way must not be overlooked. */
+	bool open = n > 0 && !terms->all && !terms->no_mounts;
 	struct ab_denied denied;
 
 	if (t->kind == AB_TOUCH_RENAME && n == 2 && ask_broker(judge, w, call, names))

@@ -39,7 +39,7 @@ static int find_door(const struct ab_policy_input *input, struct ab_host_entry *
 	const char *url = ab_environ_get(input->environ, "HTTP_PROXY");
 	size_t len;
 
-	if (access(AB_MARKER, F_OK) < 0) {
+	if (!ab_furniture_boxed()) {
 		ab_fail(err, AB_ESYSTEM, 0, "this is not inside a box");
 		return ab_hint(err, "connect uses the proxy of a box; "
 				    "here, use the network itself");

@@ -28,7 +28,7 @@ int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, st
 {
 	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
 
-	if (access(AB_MARKER, F_OK) == 0)
+	if (ab_furniture_boxed())
 		return ab_fail(err, AB_ESYSTEM, 0, "runs cannot be seen from inside a box");
 	if (!path)
 		return ab_fail(err, AB_ESYSTEM, 0,

@@ -72,7 +72,7 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 	int result;
 
 	*ret = (struct ab_permitted){ 0 };
-	if (access(AB_MARKER, F_OK) == 0)
+	if (ab_furniture_boxed())
 		return ab_fail(err, AB_EREFUSED, 0, "nothing can be %s from inside a box",
 			       ask->deny ? "denied" : "allowed");
 	if (ask->always && ask->for_ms)

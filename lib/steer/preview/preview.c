@@ -125,7 +125,7 @@ int ab_preview_open(const struct ab_request *request, bool judging, struct ab_pr
 	struct ab_policy_input in = request->policy;
 
 	in.judging = judging;
-	*ret = (struct ab_preview){ .nested = access(AB_MARKER, F_OK) == 0 };
+	*ret = (struct ab_preview){ .nested = ab_furniture_boxed() };
 	if (load_policy(&in, ret, err) < 0 || look_at_host(request, ret, err) < 0) {
 		ab_preview_fini(ret);
 		return -1;
