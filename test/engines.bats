@@ -329,25 +329,179 @@ status 0
 status 0"* ]]
 }
 
-@test "engines: a filter like Docker's stops the run with the option that opens it" {
-	local user
+# What a box without namespaces does, in files of the project: write.sh, look.py and others.
+without_namespaces()
+{
+	cat >write.sh <<-'END'
+		touch made "$TMPDIR/made" && echo "wrote in $TMPDIR"
+		touch ../outside /tmp/outside.$$ /opt/outside 2>/dev/null && echo HOLE write
+		chmod 640 made && stat -c %a made
+		chmod 640 ../file 2>/dev/null && echo HOLE mode
+		touch ../file 2>/dev/null && echo HOLE times
+		cat "$HOME/.ssh/id_rsa" 2>/dev/null && echo HOLE read
+		cat "$HOME/.ssh/known_hosts"
+		cat <../file
+	END
+	cat >peers.py <<-'END'
+		import os, resource, signal, sys
+		def attempt(act):
+		    try:
+		        act()
+		    except OSError:
+		        return 'no'
+		    return 'yes'
+		child = os.fork()
+		if child == 0:
+		    signal.pause()
+		# A process outside, init and a process of the box.
+		for pid in int(sys.argv[1]), os.getppid(), child:
+		    proc = '/proc/%d/' % pid
+		    print(attempt(lambda: resource.prlimit(pid, resource.RLIMIT_CPU, (9999, 9999))),
+		          attempt(lambda: os.setpriority(os.PRIO_PROCESS, pid, 15)),
+		          attempt(lambda: os.sched_setaffinity(pid, os.sched_getaffinity(0))),
+		          attempt(lambda: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))),
+		          attempt(lambda: open(proc + 'environ').read()),
+		          attempt(lambda: os.kill(pid, signal.SIGKILL)))
+		print(attempt(lambda: os.setpriority(os.PRIO_USER, os.getuid(), 15)),
+		      attempt(lambda: open('/proc/%s/oom_score_adj' % sys.argv[1], 'w')))
+	END
+}
+
+@test "engines: without namespaces only the project and TMPDIR can be changed" {
+	without_namespaces
+	mkdir -p "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id_rsa"
+	echo hosts >"$HOME/.ssh/known_hosts"
+	echo content >../file
+	chmod 604 ../file
+	agentbox_split run --engine no-namespaces --net blocked -- sh write.sh
+	[ "$status" -eq 0 ]
+	[ "$(sed 1d <<<"$output")" = "640
+hosts
+content" ]
+	[[ "${lines[0]}" == "wrote in /tmp/agentbox."* ]]
+	[ ! -e "${lines[0]#wrote in }" ]
+	[ -e made ] && [ ! -e ../outside ]
+	[ "$(stat -c %a ../file)" = 604 ]
+	# Denied writes are told as elsewhere.
+	[[ "$stderr" == *"write $(realpath ..)/outside"* ]]
+}
+
+@test "engines: without namespaces processes outside cannot be changed, and all of the box ends" {
+	without_namespaces
+	timeout 200 sh -c 'echo $$ >../pid; exec sleep 180' 3>&- &
+	wait_for 60 test -s ../pid
+	agentbox_split run --engine no-namespaces -- python3 peers.py "$(cat ../pid)"
+	[ "$output" = "no no no no no no
+no no no no no no
+yes yes yes yes yes yes
+no no" ]
+	kill "$(cat ../pid)"
+	# A fork bomb of sessions of their own ends with the box, at its limit of processes. The
+	# teardown of each test looks for processes that are left.
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{ "limits": { "processes": 60 } }' >"$HOME/.config/agentbox/config.json"
+	cat >bomb.py <<-'END'
+		import os, sys, time
+		end = time.time() + 120
+		most = 0
+		if os.fork() == 0:
+		    while time.time() < end:
+		        try:
+		            if os.fork() == 0:
+		                os.setsid()
+		        except OSError:
+		            open('full', 'w')
+		while not os.path.exists('full') and time.time() < end:
+		    time.sleep(0.05)
+		print('limited', os.path.exists('full'))
+	END
+	# The kernel does not limit root's processes.
+	[ "$(id -u)" -eq 0 ] || {
+		agentbox run --engine no-namespaces -- timeout 100 python3 bomb.py
+		[ "${lines[-1]}" = "limited True" ]
+	}
+	agentbox run --engine no-namespaces -- sh -c '
+		setsid sleep 100 >/dev/null 2>&1 &
+		setsid sh -c "sleep 100 & sleep 100" >/dev/null 2>&1 &'
+	[ "$status" -eq 0 ]
+}
+
+@test "engines: without namespaces the missing guarantees are told, and required ones stop the run" {
+	agentbox run -v --engine no-namespaces --result "$TEST_DIR/result.json" -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *", engine no-namespaces, guarantees in force: "*write-fence* ]]
+	assurance '.engine == "no-namespaces"'
+	assurance '.missing == ["user-ns", "pid-view", "protected-names"]'
+	assurance '.holds | index("pid-fence") != null and index("user-ns") == null'
+	agentbox log
+	[[ "$output" == *"engine no-namespaces"* && "$output" == *"missing user-ns"* ]]
+	local option
+	for option in "--require protected-names" "--profile ci" "--fallback strict" --review --keep; do
+		agentbox run --engine no-namespaces $option -- touch made
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"for another engine: use --engine auto"* ]]
+		[ ! -e made ]
+	done
+	agentbox run --engine no-namespaces --require protected-names --fallback warn -- touch made
+	[ "$status" -eq 0 ] && [ -e made ]
+	# A box in it can only tighten.
+	agentbox run --engine no-namespaces -- "$AGENTBOX" run --read-only -- sh -c 'touch bad; echo inner'
+	[[ "$output" == *inner* ]]
+	[ ! -e bad ]
+}
+
+@test "engines: without user namespaces a run starts, and the sysctl is named" {
+	need userns
+	cat >start.sh <<-'END'
+		echo 0 >/proc/sys/user/max_user_namespaces || exit 77
+		"$AGENTBOX" run -- sh -c 'touch made; touch ../outside'
+		"$AGENTBOX" run --engine full -- true
+		echo "status $?"
+	END
+	AGENTBOX=$AGENTBOX run timeout 100 unshare -Ur sh start.sh
+	[ "$status" -ne 77 ] || skip "/proc/sys/user is read-only here"
+	[[ "$output" == *"engine no-namespaces: "*"sysctl user.max_user_namespaces=15000"*"status 125" ]]
+	[ -e made ] && [ ! -e ../outside ]
+}
+
+@test "engines: a filter like Docker's gets no-namespaces, and the option that opens it" {
+	local user docker="--security-opt seccomp=$ROOT/test/data/docker-like-seccomp.json"
 	for user in 0 1000; do
-		container --user "$user" --security-opt "seccomp=$ROOT/test/data/docker-like-seccomp.json" '
-			/agentbox run -- touch made 2>&1; echo "status $?"; ls
-			/agentbox doctor | tail -n 1'
-		[[ "$output" == *"--security-opt seccomp=unconfined"*"status 125"* ]]
-		[[ "$output" != *made* ]]
-		[[ "${lines[-1]}" == "to run boxes here, start the container with "*"seccomp=unconfined" ]]
+		container --user "$user" $docker '
+			echo "touch made; touch /work/bad /opt/bad; echo \$TMPDIR" >write
+			/agentbox run -- sh write 2>&1
+			ls made; ls -d /work/bad /opt/bad /tmp/agentbox.*
+			/agentbox run -- true
+			/agentbox run -v --result ../r -- true 2>&1
+			cat ../r
+			/agentbox run --require user-ns -- touch stopped 2>&1; echo "status $?"
+			ls
+			/agentbox doctor | tail -n 2'
+		[ "$(grep -c 'for a full box: a system call filter forbids' <<<"$output")" -eq 1 ]
+		grep -qx made <<<"$output"
+		! grep -qxE '/(work|opt)/bad|stopped' <<<"$output"
+		[ "$(grep -c '^/tmp/agentbox\.' <<<"$output")" -eq 1 ]
+		[[ "$output" == *", engine no-namespaces, guarantees in force: pid-fence net-fence"* ]]
+		[[ "$output" == *'"engine":"no-namespaces"'*'"missing":["user-ns","pid-view","protected-names"]'* ]]
+		[[ "$output" == *"missing guarantees: user-ns"*"--security-opt seccomp=unconfined"*"status 125"* ]]
+		[[ "${lines[-2]}" == "this machine cannot run these profiles: ci "* ]]
+		[[ "${lines[-1]}" == "for a better engine, start the container with "*"seccomp=unconfined" ]]
 	done
 	container --user 1000 --security-opt seccomp=unconfined '/agentbox run -v -- true 2>&1'
 	[[ "$output" == *", engine shared-proc,"* ]]
+	container --user 1000 $docker '/agentbox doctor --attack; echo "status $?"'
+	[[ "${lines[-1]}" == "status 0" ]]
+	[[ "$output" == *"  open       see a process of the host "* ]]
+	[[ "$output" == *"attempts, all stopped; "*" worked, as this engine says"* ]]
 }
 
 @test "engines: root without capabilities gets its own remedy" {
-	container --cap-drop all '/agentbox run -- true 2>&1; echo "status $?"; /agentbox doctor | tail -n 1'
-	[[ "$output" == *"--cap-add SETFCAP"*"status 125"* ]]
+	container --cap-drop all '/agentbox run -v -- true 2>&1; echo "status $?"; /agentbox doctor | tail -n 1'
+	[[ "$output" == *", engine no-namespaces,"*"status 0"* ]]
+	[[ "$output" == *"--cap-add SETFCAP"* ]]
 	[[ "$output" != *AppArmor* ]]
-	[[ "${lines[-1]}" == "to run boxes here, "*"--cap-add SETFCAP" ]]
+	[[ "${lines[-1]}" == "for a better engine, "*"--cap-add SETFCAP" ]]
 	container --cap-drop all --cap-add SETFCAP '/agentbox run -v -- true 2>&1'
 	[[ "$output" == *", engine shared-proc,"* ]]
 	container --cap-drop all --user 1000 '/agentbox run -v -- true 2>&1'

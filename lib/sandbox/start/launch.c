@@ -371,7 +371,9 @@ void ab_box_fini(struct ab_box *box)
 	}
 	if (box->sock >= 0)
 		close(box->sock);
-	*box = (struct ab_box){ .pidfd = -1, .sock = -1 };
+	/* What it was stays known. */
+	box->pid = 0;
+	box->pidfd = box->sock = -1;
 }
 
 void ab_box_namespaces(uint64_t ret[])

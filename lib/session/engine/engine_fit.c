@@ -100,7 +100,7 @@ int ab_engine_fit(const struct ab_engine_wish *wish, struct ab_strv *notes, stru
 			continue;
 		if (rows[i].outcome == REFUSED) {
 			ab_fail(err, AB_EUSAGE, 0, "engine no-namespaces: %s", rows[i].text);
-			ab_hint(err, "run without it, or for another engine %s", wish->remedy);
+			ab_hint(err, "run without it; for another engine: %s", wish->remedy);
 			return ab_step(err, "engine");
 		}
 		ab_strv_addf(rows[i].outcome == NOTED ? notes : details,

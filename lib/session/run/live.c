@@ -186,8 +186,9 @@ static void say_engine(const struct run *r)
 	if (!r->engine->lacks)
 		return;
 	if (chosen && is_first_of_engine(r))
-		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box, %s (this is said once)",
-			   r->engine->name, r->engine->without, ab_run_remedy(r, r->engine));
+		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box%s %s (this is said once)",
+			   r->engine->name, r->engine->without, r->engine->namespaces ? "," : ":",
+			   ab_run_remedy(r, r->engine));
 	else
 		ab_run_say(r, AB_SAY_DETAIL, "engine %s: %s", r->engine->name, r->engine->without);
 }
@@ -550,6 +551,10 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* It says more than what fails because of it. */
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
 		*err = r->outcome.failed;
+		/* The box does not know why it has no namespaces. */
+		if (r->prepared->no_namespaces && strcmp(err->step, "proof") == 0)
+			ab_hint(err, "for another engine: %s; to run without it, use --fallback warn",
+				ab_run_remedy(r, &ab_box_engines[AB_ENGINE_NO_NAMESPACES]));
 		ab_share_explain(&r->prepared->shares, err);
 		result = -1;
 	}
