@@ -226,7 +226,7 @@ _agentbox_value()
 		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \
 			-- "${cur##*,}")) ;;
 	--fallback) COMPREPLY=($(compgen -W 'strict warn' -- "$cur")) ;;
-	--engine) COMPREPLY=($(compgen -W 'auto full shared-proc' -- "$cur")) ;;
+	--engine) COMPREPLY=($(compgen -W 'auto full shared-proc no-namespaces' -- "$cur")) ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
 	--terminal) COMPREPLY=($(compgen -W 'filtered raw' -- "$cur")) ;;
 	*) COMPREPLY=() ;;

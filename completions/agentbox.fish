@@ -259,7 +259,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l files -x -d 'Limit open files per process'
     complete -c agentbox -n $in -l require -x -a '(__fish_append , (__agentbox_properties))' -d 'Refuse to start without this guarantee'
     complete -c agentbox -n $in -l fallback -x -a 'strict warn' -d 'If a guarantee is missing: stop, or warn'
-    complete -c agentbox -n $in -l engine -x -a 'auto full shared-proc' -d 'What the box is built of'
+    complete -c agentbox -n $in -l engine -x -a 'auto full shared-proc no-namespaces' -d 'What the box is built of'
     complete -c agentbox -n $in -l terminal -x -a 'filtered raw' -d 'What output reaches your terminal'
 end
 

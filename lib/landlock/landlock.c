@@ -39,23 +39,23 @@ static const struct {
 	unsigned int word;
 	int on_file;
 } rights[] = {
-	{ 0, 1, AB_LL_EXEC, 1 },    /* EXECUTE */
-	{ 1, 1, AB_LL_WRITE, 1 },   /* WRITE_FILE */
-	{ 2, 1, AB_LL_READ, 1 },    /* READ_FILE */
+	{ 0, 1, AB_LL_EXEC, 1 },	      /* EXECUTE */
+	{ 1, 1, AB_LL_WRITE, 1 },	      /* WRITE_FILE */
+	{ 2, 1, AB_LL_READ, 1 },	      /* READ_FILE */
 	{ 3, 1, AB_LL_READ | AB_LL_LIST, 0 }, /* READ_DIR */
-	{ 4, 1, AB_LL_MAKE, 0 },    /* REMOVE_DIR */
-	{ 5, 1, AB_LL_MAKE, 0 },    /* REMOVE_FILE */
-	{ 6, 1, AB_LL_MAKE, 0 },    /* MAKE_CHAR */
-	{ 7, 1, AB_LL_MAKE, 0 },    /* MAKE_DIR */
-	{ 8, 1, AB_LL_MAKE, 0 },    /* MAKE_REG */
-	{ 9, 1, AB_LL_MAKE, 0 },    /* MAKE_SOCK */
-	{ 10, 1, AB_LL_MAKE, 0 },   /* MAKE_FIFO */
-	{ 11, 1, AB_LL_MAKE, 0 },   /* MAKE_BLOCK */
-	{ 12, 1, AB_LL_MAKE, 0 },   /* MAKE_SYM */
-	{ 13, 2, AB_LL_MAKE, 0 },   /* REFER */
-	{ 14, 3, AB_LL_WRITE, 1 },  /* TRUNCATE */
-	{ 15, 5, AB_LL_DEVICE, 1 }, /* IOCTL_DEV */
-	{ 16, 9, AB_LL_SOCKET, 1 }, /* RESOLVE_UNIX */
+	{ 4, 1, AB_LL_MAKE, 0 },	      /* REMOVE_DIR */
+	{ 5, 1, AB_LL_MAKE, 0 },	      /* REMOVE_FILE */
+	{ 6, 1, AB_LL_MAKE, 0 },	      /* MAKE_CHAR */
+	{ 7, 1, AB_LL_MAKE, 0 },	      /* MAKE_DIR */
+	{ 8, 1, AB_LL_MAKE, 0 },	      /* MAKE_REG */
+	{ 9, 1, AB_LL_MAKE, 0 },	      /* MAKE_SOCK */
+	{ 10, 1, AB_LL_MAKE, 0 },	      /* MAKE_FIFO */
+	{ 11, 1, AB_LL_MAKE, 0 },	      /* MAKE_BLOCK */
+	{ 12, 1, AB_LL_MAKE, 0 },	      /* MAKE_SYM */
+	{ 13, 2, AB_LL_MAKE, 0 },	      /* REFER */
+	{ 14, 3, AB_LL_WRITE, 1 },	      /* TRUNCATE */
+	{ 15, 5, AB_LL_DEVICE, 1 },	      /* IOCTL_DEV */
+	{ 16, 9, AB_LL_SOCKET, 1 },	      /* RESOLVE_UNIX */
 };
 
 static const struct {

@@ -32,8 +32,10 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target",   "init",  "supervisor", "nonet",  "init_sanitized", "writes",
-	"children", "judge", "traced",	   "userns", "asking",	       "exporter",
+	"target",     "init",	     "supervisor", "nonet",	"init_sanitized",
+	"writes",     "children",    "judge",	   "traced",	"userns",
+	"asking",     "exporter",    "shared",	   "shared_writes", "shared_children",
+	"unasked",    "alone",	     "judge_shared",
 };
 enum {
 	TARGET,
@@ -47,7 +49,13 @@ enum {
 	TRACED,
 	USERNS,
 	ASKING,
-	EXPORTER
+	EXPORTER,
+	SHARED,
+	SHARED_WRITES,
+	SHARED_CHILDREN,
+	UNASKED,
+	ALONE,
+	JUDGE_SHARED
 };
 #define PROG(t)                                       \
 	{                                             \
@@ -60,12 +68,24 @@ static const struct prog {
 	const struct sock_filter *insn;
 	size_t len;
 } progs[AB_TABLE_COUNT][AB_ARCH_COUNT] = {
-	[TARGET] = PROG(target),	   [INIT] = PROG(init),
-	[SUPERVISOR] = PROG(supervisor),   [NONET] = PROG(nonet),
-	[INIT_SAN] = PROG(init_sanitized), [WRITES] = PROG(writes),
-	[CHILDREN] = PROG(children),	   [JUDGE] = PROG(judge),
-	[TRACED] = PROG(traced),	   [USERNS] = PROG(userns),
-	[ASKING] = PROG(asking),	   [EXPORTER] = PROG(exporter),
+	[TARGET] = PROG(target),
+	[INIT] = PROG(init),
+	[SUPERVISOR] = PROG(supervisor),
+	[NONET] = PROG(nonet),
+	[INIT_SAN] = PROG(init_sanitized),
+	[WRITES] = PROG(writes),
+	[CHILDREN] = PROG(children),
+	[JUDGE] = PROG(judge),
+	[TRACED] = PROG(traced),
+	[USERNS] = PROG(userns),
+	[ASKING] = PROG(asking),
+	[EXPORTER] = PROG(exporter),
+	[SHARED] = PROG(shared),
+	[SHARED_WRITES] = PROG(shared_writes),
+	[SHARED_CHILDREN] = PROG(shared_children),
+	[UNASKED] = PROG(unasked),
+	[ALONE] = PROG(alone),
+	[JUDGE_SHARED] = PROG(judge_shared),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

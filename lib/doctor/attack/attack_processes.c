@@ -325,7 +325,8 @@ static const struct ab_try users[] = {
 	{ USERS, "create a network namespace", unshare_it, NULL, CLONE_NEWNET },
 	{ USERS, "create a process namespace", unshare_it, NULL, CLONE_NEWPID },
 	{ USERS, "raise a capability", raise_capability },
-	{ USERS, "find a capability to inherit", find_capability },
+	{ USERS, "find a capability to inherit", find_capability,
+	  .claim = AB_PROP_BIT(AB_PROP_USER_NS) },
 	{ USERS, "gain privileges by executing a program", clear_no_new_privs },
 	{ USERS, "map more users", write_maps, "/proc/self/uid_map" },
 };

@@ -35,9 +35,9 @@ int ab_descendants_parse(const char *stat, struct ab_process *ret)
 		return 0;
 	ret->pid = (pid_t)strtol(stat, NULL, 10);
 	ret->parent = (pid_t)strtol(name + 4, &end, 10);
-	/* The 20th field is the number of threads; the parent is the 4th. */
+	/* The parent is the 4th field, the number of threads the 20th: after the 16th blank. */
 	at = end;
-	for (int field = 4; at && field < 20; field++)
+	for (int blanks = 1; at && blanks < 16; blanks++)
 		at = strchr(at + 1, ' ');
 	ret->threads = at ? (uint32_t)strtoul(at, NULL, 10) : 1;
 	ret->ours = UNKNOWN;
@@ -118,6 +118,20 @@ static void add_process(int proc, const char *name, struct list *list)
 		list->len++;
 }
 
+/* The kernel lists them in order, so this rarely moves anything. (qsort() needs calls that init may
+ * not make.) */
+static void sort_list(struct list *list)
+{
+	for (size_t i = 1; i < list->len; i++) {
+		struct ab_process p = list->v[i];
+		size_t at = i;
+
+		for (; at > 0 && list->v[at - 1].pid > p.pid; at--)
+			list->v[at] = list->v[at - 1];
+		list->v[at] = p;
+	}
+}
+
 static size_t list_descendants(struct list *list)
 {
 	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,7 +146,7 @@ static size_t list_descendants(struct list *list)
 			at += d->d_reclen;
 			add_process(proc, d->d_name, list);
 		}
-	qsort(list->v, list->len, sizeof(list->v[0]), compare_pids);
+	sort_list(list);
 	return ab_descendants_mark(list->v, list->len, getpid());
 }
 

@@ -75,8 +75,8 @@ extern const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT];
 #define AB_ENGINE_UNFILTER                                                                         \
 	"start the container with a profile that allows them (Docker, Podman: " AB_UNFILTER_OPTION \
 	"; Kubernetes: " AB_UNFILTER_KUBERNETES ")"
-#define AB_ENGINE_NAMESPACES                                                           \
-	"start the container with a profile that allows user namespaces and mounts "    \
+#define AB_ENGINE_NAMESPACES                                                         \
+	"start the container with a profile that allows user namespaces and mounts " \
 	"(Docker, Podman: " AB_UNFILTER_OPTION "; Kubernetes: " AB_UNFILTER_KUBERNETES ")"
 #define AB_ENGINE_SETFCAP                                                 \
 	"start the container with it (Docker, Podman: " AB_SETFCAP_OPTION \

@@ -336,10 +336,10 @@ const struct ab_switch ab_check_openat_read = {
 const struct ab_switch ab_check_open_writes = WRITES(1);
 const struct ab_switch ab_check_openat_writes = WRITES(2);
 
-#define ANY_WRITE(n)                                                             \
-	{                                                                        \
+#define ANY_WRITE(n)                                                                  \
+	{                                                                             \
 		.arg = (n), .mask = O_ACCMODE | O_CREAT | O_TRUNC, .other = AB_ASKED, \
-		WHEN(OK(O_RDONLY)),                                              \
+		WHEN(OK(O_RDONLY)),                                                   \
 	}
 const struct ab_switch ab_check_open_any_write = ANY_WRITE(1);
 const struct ab_switch ab_check_openat_any_write = ANY_WRITE(2);
@@ -365,31 +365,55 @@ const struct ab_switch ab_check_prctl_marked = {
 };
 
 const struct ab_switch ab_check_peer = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(OK(0)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(0)),
 };
 const struct ab_switch ab_check_peer_asked = {
-	.arg = 0, .mask = WHOLE, .other = AB_ASKED, WHEN(OK(0)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ASKED,
+	WHEN(OK(0)),
 };
 
 /* Groups and users can contain processes outside, so these calls are for one process. */
 static const struct ab_switch whose = {
-	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(OK(0)),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(0)),
 };
 static const struct ab_switch whose_asked = {
-	.arg = 1, .mask = WHOLE, .other = AB_ASKED, WHEN(OK(0)),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ASKED,
+	WHEN(OK(0)),
 };
 const struct ab_switch ab_check_priority = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(PRIO_PROCESS, whose)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(LOOK(PRIO_PROCESS, whose)),
 };
 const struct ab_switch ab_check_priority_asked = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(PRIO_PROCESS, whose_asked)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(LOOK(PRIO_PROCESS, whose_asked)),
 };
 #define IOPRIO_PROCESS 1
 const struct ab_switch ab_check_ioprio = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(IOPRIO_PROCESS, whose)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(LOOK(IOPRIO_PROCESS, whose)),
 };
 const struct ab_switch ab_check_ioprio_asked = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM), WHEN(LOOK(IOPRIO_PROCESS, whose_asked)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(LOOK(IOPRIO_PROCESS, whose_asked)),
 };
 
 /* A datagram can be sent to any socket file by its address. */

@@ -295,9 +295,13 @@ TABLE(unasked, AB_ALLOWED, RULES(unasked_rules));
 TABLE(alone, AB_ALLOWED, RULES(alone_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
-	&ab_table_target,      &init_table,	 &supervisor_table, &nonet_table,
-	&init_sanitized_table, &writes_table,	 &children_table,   &judge_table,
-	&ab_table_traced,      &ab_table_userns, &ab_table_asking,  &exporter_table,
-	&shared_table,	       &shared_writes_table, &shared_children_table, &unasked_table,
-	&alone_table,	       &judge_shared_table,
+	&ab_table_target,	&init_table,
+	&supervisor_table,	&nonet_table,
+	&init_sanitized_table,	&writes_table,
+	&children_table,	&judge_table,
+	&ab_table_traced,	&ab_table_userns,
+	&ab_table_asking,	&exporter_table,
+	&shared_table,		&shared_writes_table,
+	&shared_children_table, &unasked_table,
+	&alone_table,		&judge_shared_table,
 };

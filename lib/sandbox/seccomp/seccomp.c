@@ -43,15 +43,22 @@ static const struct {
 	struct sock_fprog prog;
 	size_t allowed;
 } filters[AB_FILTER_COUNT] = {
-	[AB_FILTER_TARGET] = FILTER(target),	     [AB_FILTER_INIT] = FILTER(INIT),
-	[AB_FILTER_SUPERVISOR] = FILTER(supervisor), [AB_FILTER_NONET] = FILTER(nonet),
-	[AB_FILTER_WRITES] = FILTER(writes),	     [AB_FILTER_CHILDREN] = FILTER(children),
-	[AB_FILTER_JUDGE] = FILTER(judge),	     [AB_FILTER_TRACED] = FILTER(traced),
-	[AB_FILTER_USERNS] = FILTER(userns),	     [AB_FILTER_ASKING] = FILTER(asking),
+	[AB_FILTER_TARGET] = FILTER(target),
+	[AB_FILTER_INIT] = FILTER(INIT),
+	[AB_FILTER_SUPERVISOR] = FILTER(supervisor),
+	[AB_FILTER_NONET] = FILTER(nonet),
+	[AB_FILTER_WRITES] = FILTER(writes),
+	[AB_FILTER_CHILDREN] = FILTER(children),
+	[AB_FILTER_JUDGE] = FILTER(judge),
+	[AB_FILTER_TRACED] = FILTER(traced),
+	[AB_FILTER_USERNS] = FILTER(userns),
+	[AB_FILTER_ASKING] = FILTER(asking),
 	[AB_FILTER_EXPORTER] = FILTER(exporter),
-	[AB_FILTER_SHARED] = FILTER(shared),	     [AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
+	[AB_FILTER_SHARED] = FILTER(shared),
+	[AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
 	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),
-	[AB_FILTER_UNASKED] = FILTER(unasked),	     [AB_FILTER_ALONE] = FILTER(alone),
+	[AB_FILTER_UNASKED] = FILTER(unasked),
+	[AB_FILTER_ALONE] = FILTER(alone),
 	[AB_FILTER_JUDGE_SHARED] = FILTER(judge_shared),
 };
 

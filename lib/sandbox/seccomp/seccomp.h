@@ -44,7 +44,6 @@ enum ab_filter {
 };
 #define AB_FILTER_COUNT 16
 
-
 /*
  * Install a filter for the calling thread and what it starts. Needs
  * no_new_privs. Safe in a vfork child: one system call, errno untouched.

@@ -79,7 +79,7 @@ struct ab_call_table {
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
  * exporter, shared, shared_writes, shared_children, unasked, alone,
  * judge_shared */
-#define AB_TABLE_COUNT 17
+#define AB_TABLE_COUNT 18
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
@@ -93,9 +93,9 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_soc
 	ab_check_ioctl_init, ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl,
 	ab_check_prctl_own, ab_check_no_exec, ab_check_openat_read, ab_check_open_writes,
 	ab_check_openat_writes, ab_check_datagrams, ab_check_namespaces_asked,
-	ab_check_namespaces_inner, ab_check_ioctl_shared, ab_check_prctl_marked,
-	ab_check_peer, ab_check_peer_asked, ab_check_priority, ab_check_priority_asked,
-	ab_check_ioprio, ab_check_ioprio_asked, ab_check_socket_alone,
-	ab_check_open_any_write, ab_check_openat_any_write;
+	ab_check_namespaces_inner, ab_check_ioctl_shared, ab_check_prctl_marked, ab_check_peer,
+	ab_check_peer_asked, ab_check_priority, ab_check_priority_asked, ab_check_ioprio,
+	ab_check_ioprio_asked, ab_check_socket_alone, ab_check_open_any_write,
+	ab_check_openat_any_write;
 
 #endif

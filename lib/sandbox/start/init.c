@@ -111,8 +111,7 @@ static bool is_refusal(int errnum)
 /* The machine refuses what this engine needs. May a weaker one take its place? */
 static bool step_down(struct init *in, int errnum)
 {
-	if (!in->may_step_down || !is_refusal(errnum) ||
-	    !ab_box_engines[in->engine + 1].namespaces)
+	if (!in->may_step_down || !is_refusal(errnum) || !ab_box_engines[in->engine + 1].namespaces)
 		return false;
 	in->engine++;
 	return true;
@@ -434,8 +433,7 @@ static const struct {
 
 static bool is_step_of(const struct init *in, int engines)
 {
-	return engines == ANY ||
-	       (engines == NAMESPACES) == ab_box_engines[in->engine].namespaces;
+	return engines == ANY || (engines == NAMESPACES) == ab_box_engines[in->engine].namespaces;
 }
 
 _Noreturn void ab_init_report(struct init *in, struct ab_msg *msg)
@@ -458,8 +456,8 @@ static bool is_crowded(const struct init *in)
 {
 	uint64_t limit = in->spec.limits.processes;
 
-	return in->spec.no_namespaces ? ab_descendants_count(limit) >= limit :
-					ab_limits_reached(limit);
+	return in->spec.no_namespaces ? ab_descendants_count(limit) >= limit
+				      : ab_limits_reached(limit);
 }
 
 /* Count the processes if it is time, and return how long poll() may wait. */

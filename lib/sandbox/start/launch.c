@@ -178,6 +178,19 @@ static int launch_once(struct birth *birth, struct ab_box *ret, struct ab_error 
 	return 0;
 }
 
+/* The judge is not an ancestor of the box: Yama would not let it read what the box asks for. */
+static int check_yama(struct ab_error *err)
+{
+	ab_autoclose int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char scope = '0';
+
+	if (fd < 0 || read(fd, &scope, 1) != 1 || scope == '0')
+		return 0;
+	ab_fail(err, AB_ESYSTEM, 0,
+		"the engine no-namespaces needs kernel.yama.ptrace_scope=0, and it is %c", scope);
+	return ab_step(err, "yama");
+}
+
 /* Landlock is the only fence of files then: it must know every way to change one. */
 static int check_landlock(const struct ab_error *refused, struct ab_error *err)
 {
@@ -187,8 +200,10 @@ static int check_landlock(const struct ab_error *refused, struct ab_error *err)
 		return 0;
 	if (refused->code != AB_ENONE) {
 		*err = *refused;
-		return ab_wrap(err, "without namespaces it needs Landlock ABI %d (Linux 6.7), and there "
-			       "is %d", AB_ENGINE_LANDLOCK, abi);
+		return ab_wrap(err,
+			       "without namespaces it needs Landlock ABI %d (Linux 6.7), and there "
+			       "is %d",
+			       AB_ENGINE_LANDLOCK, abi);
 	}
 	ab_fail(err, AB_ESYSTEM, 0,
 		"the engine no-namespaces needs Landlock ABI %d (Linux 6.7), and there is %d",
@@ -225,6 +240,14 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 	}
 	if (check_landlock(&refused, err) < 0)
 		return -1;
+	if (check_yama(err) < 0)
+		return refused.hint[0]
+			       ? ab_hint(err,
+					 "as root: sysctl kernel.yama.ptrace_scope=0; for "
+					 "another engine: %s",
+					 refused.hint)
+			       : ab_hint(err, "as root: sysctl kernel.yama.ptrace_scope=0, or "
+					      "use --engine auto");
 	birth.namespaces = false;
 	birth.refused = NULL;
 	birth.net = "";

@@ -462,16 +462,15 @@ static const char *check_shared_ipc(void)
 {
 	if (syscall(SYS_shmget, 0, 1, 0) >= 0 || errno != EPERM)
 		return "System V memory is shared";
-	return syscall(SYS_mq_open, "a", 0, 0, NULL) >= 0 || errno != EPERM ?
-		       "message queues are shared" :
-		       NULL;
+	return syscall(SYS_mq_open, "a", 0, 0, NULL) >= 0 || errno != EPERM
+		       ? "message queues are shared"
+		       : NULL;
 }
 
 static const char *probe_ipc_fence(struct proof *p)
 {
-	const char *why = p->engine->namespaces
-				  ? check_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc")
-				  : check_shared_ipc();
+	const char *why = p->engine->namespaces ? check_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc")
+						: check_shared_ipc();
 
 	for (size_t i = 0; !why && i < p->spec->sockets.len; i++)
 		if (can_connect(p->spec->sockets.v[i]))

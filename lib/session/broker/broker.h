@@ -38,7 +38,7 @@ struct ab_broker_duty {
 	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
 	const char *home;		 /* the real home folder, or NULL */
 	const struct ab_shares *shares; /* shared folders, of which empty ones are removed; or NULL */
-	const char *tmp; /* the box's folder for temporary files, or NULL */
+	const char *tmp;		/* the box's folder for temporary files, or NULL */
 	struct ab_home_return *returns; /* files that the home layer gives back, or NULL */
 	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;

@@ -242,7 +242,7 @@ static struct ab_reply handle_change(struct ab_judge *judge, void *state,
 
 struct ab_call_handler ab_attributes_handler(void)
 {
-	return (struct ab_call_handler){
-		.open = open_nothing, .takes = takes_change, .handle = handle_change
-	};
+	return (struct ab_call_handler){ .open = open_nothing,
+					 .takes = takes_change,
+					 .handle = handle_change };
 }

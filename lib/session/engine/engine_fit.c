@@ -103,8 +103,8 @@ int ab_engine_fit(const struct ab_engine_wish *wish, struct ab_strv *notes, stru
 			ab_hint(err, "run without it; for another engine: %s", wish->remedy);
 			return ab_step(err, "engine");
 		}
-		ab_strv_addf(rows[i].outcome == NOTED ? notes : details,
-			     "engine no-namespaces: %s", rows[i].text);
+		ab_strv_addf(rows[i].outcome == NOTED ? notes : details, "engine no-namespaces: %s",
+			     rows[i].text);
 		if (rows[i].change)
 			rows[i].change(wish->policy);
 	}

@@ -21,7 +21,7 @@ enum { GENERATIONS = 4096 };
 static const struct {
 	int nr, arg;
 } calls[] = {
-	{ __NR_prlimit64, 0 },	       { __NR_sched_setaffinity, 0 }, { __NR_sched_setparam, 0 },
+	{ __NR_prlimit64, 0 },		{ __NR_sched_setaffinity, 0 }, { __NR_sched_setparam, 0 },
 	{ __NR_sched_setscheduler, 0 }, { __NR_sched_setattr, 0 },     { __NR_setpriority, 1 },
 	{ __NR_ioprio_set, 1 },
 };

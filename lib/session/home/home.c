@@ -176,8 +176,8 @@ static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 		add_variables(&host->variables, &ab_home_folders[i]);
 	if (details)
 		ab_strv_add(details,
-		    "inside a box the home folder is read-only; tools that write to it are "
-		    "pointed to " REPLACEMENT);
+			    "inside a box the home folder is read-only; tools that write to it are "
+			    "pointed to " REPLACEMENT);
 }
 
 static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,

@@ -206,8 +206,8 @@ static bool predict_open(const struct prediction *l, const struct ab_found *f, i
 	if (is_masked(l, f))
 		return report_mask(l, f, writes ? "write" : "read");
 	if (S_ISDIR(f->st.st_mode))
-		return (flags & O_TMPFILE) == O_TMPFILE &&
-		       is_blocked(l, f->fd, W_OK | X_OK) && report_write(l, f, f->fd, false);
+		return (flags & O_TMPFILE) == O_TMPFILE && is_blocked(l, f->fd, W_OK | X_OK) &&
+		       report_write(l, f, f->fd, false);
 	return writes && S_ISREG(f->st.st_mode) && is_blocked(l, f->fd, W_OK) &&
 	       report_write(l, f, f->fd, false);
 }

@@ -553,7 +553,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		*err = r->outcome.failed;
 		/* The box does not know why it has no namespaces. */
 		if (r->prepared->no_namespaces && strcmp(err->step, "proof") == 0)
-			ab_hint(err, "for another engine: %s; to run without it, use --fallback warn",
+			ab_hint(err,
+				"for another engine: %s; to run without it, use --fallback warn",
 				ab_run_remedy(r, &ab_box_engines[AB_ENGINE_NO_NAMESPACES]));
 		ab_share_explain(&r->prepared->shares, err);
 		result = -1;

@@ -238,8 +238,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->no_sockets = p->no_namespaces && policy->net.mode != AB_NET_ALLOWED;
 	spec->require = policy->assurance.require;
 	if (p->no_namespaces)
-		spec->require &= ~ab_box_engine_reports(AB_ENGINE_NO_NAMESPACES) |
-				 policy->assurance.firm;
+		spec->require &=
+			~ab_box_engine_reports(AB_ENGINE_NO_NAMESPACES) | policy->assurance.firm;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->host.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;

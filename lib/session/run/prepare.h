@@ -20,15 +20,15 @@ struct ab_request;
 
 struct ab_prepared {
 	struct ab_policy *policy;
-	bool nested;		 /* we are already in a box */
-	bool no_namespaces;	 /* the box that was launched has none */
-	char *tmp;		 /* its folder for temporary files, or NULL */
-	struct ab_state state;	 /* root -1 when nested */
-	struct ab_next_run next; /* rules for this run only */
-	struct ab_copy audit;	 /* copy of the record, for --audit */
-	int output;		 /* --audit -: the caller's standard output; else -1 */
+	bool nested;		      /* we are already in a box */
+	bool no_namespaces;	      /* the box that was launched has none */
+	char *tmp;		      /* its folder for temporary files, or NULL */
+	struct ab_state state;	      /* root -1 when nested */
+	struct ab_next_run next;      /* rules for this run only */
+	struct ab_copy audit;	      /* copy of the record, for --audit */
+	int output;		      /* --audit -: the caller's standard output; else -1 */
 	struct ab_exporter *exporter; /* --audit otlp:URL; else NULL */
-	struct ab_copy *result;	 /* for --result; owned by the run */
+	struct ab_copy *result;	      /* for --result; owned by the run */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */

@@ -673,12 +673,13 @@ static void end_export(struct run *r)
 	if (lost) {
 		ab_autofree char *why = ab_escape(n.why);
 
-		ab_run_say(r, AB_SAY_WARNING,
-			   "--audit otlp: %llu of %llu records did not get there (%llu dropped, %llu "
-			   "rejected, %llu not sent in time)%s%s; agentbox log has all of them",
-			   (unsigned long long)lost, (unsigned long long)(lost + n.sent),
-			   (unsigned long long)n.dropped, (unsigned long long)n.refused,
-			   (unsigned long long)n.unsent, why[0] ? ": " : "", why);
+		ab_run_say(
+			r, AB_SAY_WARNING,
+			"--audit otlp: %llu of %llu records did not get there (%llu dropped, %llu "
+			"rejected, %llu not sent in time)%s%s; agentbox log has all of them",
+			(unsigned long long)lost, (unsigned long long)(lost + n.sent),
+			(unsigned long long)n.dropped, (unsigned long long)n.refused,
+			(unsigned long long)n.unsent, why[0] ? ": " : "", why);
 	}
 }
 

@@ -54,9 +54,9 @@ static void *open_writes(struct ab_judge *judge, const void *setup)
 	w->chroots = ab_judge_terms(judge)->userns;
 	w->folders = ab_folder_renames_open(judge);
 	/* Without mounts nothing is in the way of a rename. */
-	w->git = ab_judge_terms(judge)->no_mounts ?
-			 NULL :
-			 ab_git_renames_open(judge, w->survey, w->folders);
+	w->git = ab_judge_terms(judge)->no_mounts
+			 ? NULL
+			 : ab_git_renames_open(judge, w->survey, w->folders);
 	return w;
 }
 
