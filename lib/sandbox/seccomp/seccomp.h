@@ -42,7 +42,7 @@ enum ab_filter {
 	AB_FILTER_ALONE,	   /* no network */
 	AB_FILTER_JUDGE_SHARED,	   /* instead of JUDGE, who makes some of these changes */
 };
-#define AB_FILTER_COUNT 16
+#define AB_FILTER_COUNT 17
 
 /*
  * Install a filter for the calling thread and what it starts. Needs
