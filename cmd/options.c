@@ -49,6 +49,8 @@ const struct option options_policy[] = {
 	  "send outgoing traffic through this proxy" },
 	{ "secret", 0, OPT_SETTING, ID_NONE, "NAME[@HOST]", "secrets",
 	  "inject this secret; hide it from the box" },
+	{ "ssh", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]", "ssh.hosts",
+	  "let it log in there with your agent's keys" },
 	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set", "set a variable in the box" },
 	{ "pass-env", 0, OPT_SETTING, ID_NONE, "NAME", "env.pass",
 	  "keep a variable that would be removed" },

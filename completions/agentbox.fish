@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --ssh --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -251,6 +251,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l publish -x -d 'Expose this port on the host localhost'
     complete -c agentbox -n $in -l upstream -x -a 'none env http://' -d 'Send outgoing traffic through this proxy'
     complete -c agentbox -n $in -l secret -x -a '(__agentbox_secrets)' -d 'Inject this secret; hide it from the box'
+    complete -c agentbox -n $in -l ssh -x -a '(__fish_print_hostnames)' -d 'Let it log in there with keys of your agent'
     complete -c agentbox -n $in -l env -x -d 'Set a variable in the box'
     complete -c agentbox -n $in -l pass-env -x -a '(set --export --names)' -d 'Keep a variable that would be removed'
     complete -c agentbox -n $in -l timeout -x -d 'Time limit for the command'

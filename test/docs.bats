@@ -603,6 +603,10 @@ shown()
 	shown docs/secrets.md
 }
 
+@test "docs/ssh.md: its examples do what they show" {
+	shown docs/ssh.md
+}
+
 @test "docs/boxes.md: its examples do what they show" {
 	shown docs/boxes.md
 }

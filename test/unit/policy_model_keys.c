@@ -84,7 +84,9 @@ static const char *const definition[] = {
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
-	[AB_TYPE_NOTICES] = "notices",
+	[AB_TYPE_NOTICES] = "notices",	   [AB_TYPE_SSH_SIGN] = "sshSign",
+	[AB_TYPE_SSH_HOSTS] = "sshHosts",  [AB_TYPE_SSH_KEYS] = "sshKeys",
+	[AB_TYPE_SSH_USERS] = "sshUsers",
 	[AB_TYPE_PRESETS] = "presets",	   [AB_TYPE_TOOLS] = "tools",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
@@ -132,10 +134,13 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 		return (uint64_t)json_integer_value(json_object_get(s, "minimum")) == key->min &&
 		       (uint64_t)json_integer_value(json_object_get(s, "maximum")) == key->max;
 	case AB_TYPE_READ:
+	case AB_TYPE_SSH_KEYS:
+	case AB_TYPE_SSH_USERS:
 		return !strcmp(json_string_value(json_object_get(first, "const")), "all") &&
 		       is_ref(second, key->type);
 	case AB_TYPE_NOTICES:
-		one = json_object_get(json_object_get(schema, "$defs"), "notices");
+	case AB_TYPE_SSH_SIGN:
+		one = json_object_get(json_object_get(schema, "$defs"), definition[key->type]);
 		return is_ref(s, key->type) &&
 		       same_words(json_object_get(json_object_get(one, "items"), "enum"), key);
 	case AB_TYPE_PRESETS:
@@ -159,6 +164,7 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
+	case AB_TYPE_SSH_HOSTS:
 		return is_ref(s, key->type);
 	}
 	return false;
@@ -214,7 +220,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 34, "and no other definitions");
+	ok(json_object_size(defs) == 42, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)
@@ -246,7 +252,8 @@ static void test_invariants(void)
 
 		doc += k->doc && k->doc[0] && k->doc[strlen(k->doc) - 1] == '.';
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
-		bad += (k->type == AB_TYPE_WORD || k->type == AB_TYPE_NOTICES) != (k->nwords > 0);
+		bad += (k->type == AB_TYPE_WORD || k->type == AB_TYPE_NOTICES ||
+			k->type == AB_TYPE_SSH_SIGN) != (k->nwords > 0);
 		/* Every list that permits is kept to what was permitted, every
 		 * one that forbids can only grow. Presets add to the first kind. */
 		bad += k->merge == AB_MERGE_GROW && i != AB_KEY_NET_QUIET &&

@@ -118,6 +118,14 @@ static const char *const https[] = {
 	"{\"host\":\"api.github.com\",\"paths\":[\"/a/b\",\"/c\"]}",
 	"{\"host\":\"api.github.com:443\",\"paths\":[\"/*\"]}",
 };
+static const char *const ssh_hosts[] = { "\"github.com\"", "\"evil.example:2222\"",
+					 "\"10.0.0.1\"" };
+static const char *const ssh_keys[] = {
+	"\"SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"",
+	"\"SHA256:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB\"",
+};
+static const char *const ssh_users[] = { "\"git\"", "\"root\"" };
+static const char *const ssh_sign[] = { "\"git\"" };
 static const char *const notices[] = { "\"bell\"", "\"tmux\"" };
 static const char *const presets[] = { "\"node\"", "\"auto\"", "\"go\"" };
 static const char *const roots[] = { "\"/etc/a.pem\"", "\"b.pem\"" };
@@ -156,7 +164,10 @@ static const struct pool {
 	[AB_KEY_NEW_HOSTS] = POOL(alarms),    [AB_KEY_KEEP_FOR] = POOL(ages),
 	[AB_KEY_KEEP_RUNS] = POOL(counts),    [AB_KEY_LAYERS_AGE] = POOL(ages),
 	[AB_KEY_LAYERS_SIZE] = POOL(limits),  [AB_KEY_REQUIRE] = POOL(properties),
-	[AB_KEY_TOOLS] = POOL(tools),
+	[AB_KEY_TOOLS] = POOL(tools),	      [AB_KEY_SSH_HOSTS] = POOL(ssh_hosts),
+	[AB_KEY_SSH_KEYS] = POOL(ssh_keys),   [AB_KEY_SSH_USERS] = POOL(ssh_users),
+	[AB_KEY_SSH_SIGN] = POOL(ssh_sign),   [AB_KEY_SSH_COUNT] = POOL(counts),
+	[AB_KEY_SSH_TIME] = POOL(times),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)
@@ -178,7 +189,8 @@ static void random_value(FILE *f, enum ab_key_id id)
 		fprintf(f, plain ? "%s" : "\"%s\"", word);
 	} else if (!ab_key_is_list(key)) {
 		fputs(pools[id].v[rnd((uint32_t)pools[id].n)], f);
-	} else if (id == AB_KEY_READ && rnd(2)) {
+	} else if ((id == AB_KEY_READ || id == AB_KEY_SSH_KEYS || id == AB_KEY_SSH_USERS) &&
+		   rnd(2)) {
 		fputs("\"all\"", f);
 	} else {
 		bool only = key->merge == AB_MERGE_ADD && rnd(2);

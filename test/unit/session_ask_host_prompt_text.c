@@ -231,6 +231,7 @@ static void test_hostile(void)
 		ab_buf_puts(&who, "]");
 		q.who = who.data;
 		q.host = q.door = q.run_id = hostile[i];
+		q.about = i % 2 ? hostile[i] : NULL;
 		for (size_t rows = 1; rows < 40; rows += 1 + rows / 8)
 			for (size_t cols = 1; cols < 130; cols += 1 + cols / 8)
 				for (int more = 0; more < 2; more++) {
@@ -242,9 +243,33 @@ static void test_hostile(void)
 	}
 }
 
+static void test_key(void)
+{
+	struct ab_host_prompt_question q = plain();
+	ab_autofree char *text = NULL, *more = NULL;
+
+	q.host = "git.test";
+	q.about = "log in to git.test as git with the key SHA256:abc";
+	text = text_of(&q, false, 24, 76);
+	is_str(text,
+	       "agentbox: curl (pid 3, started by npm -> node) wants\n"
+	       "          to log in to git.test as git with the key SHA256:abc\n"
+	       "\n"
+	       "          [o]nce  [r]un  [n]o  [?] more\n"
+	       "          no answer in 47 s means no",
+	       "a question about a key");
+	more = text_of(&q, true, 40, 76);
+	ok(strstr(more, "allow this signature; ask again next time"),
+	   "its answers have their own meaning");
+	is_str(answer_of(&q, 'r'), "run", "for the run");
+	is_str(answer_of(&q, 'a'), "-", "but not always");
+	is_str(answer_of(&q, 'p'), "-", "nor for the project");
+}
+
 int main(void)
 {
 	test_plain();
+	test_key();
 	test_choices();
 	test_variants();
 	test_more();

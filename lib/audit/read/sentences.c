@@ -29,9 +29,10 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 static const char *const members[] = {
 	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
 	"command", "cwd", "domain", "door", "engine", "entry", "error", "event", "findings", "for_ms",
-	"given_up", "holds", "id", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "number", "packets", "path",
+	"given_up", "holds", "id", "key", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "namespace", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
-	"requests_denied", "rule", "secret", "status", "threshold", "timed_out", "tls", "value",
+	"requests_denied", "route", "rule", "secret", "status", "threshold", "timed_out", "tls", "user",
+	"value",
 };
 /* clang-format on */
 
@@ -54,6 +55,10 @@ struct event {
 	"[{method} ]{domain:target|'(no host)'}[{path}]", "", \
 		"[{status}][tls=true?  TLS][  {bytes_up:size} up][  {bytes_down:size} down][  {ms:time}]"
 
+#define KEY                                                           \
+	"[namespace?a signature for {namespace}][!namespace?a login]" \
+	"[ as {user}][ at {domain:target}][ with {key}]"
+
 /* Who answered. */
 #define BY                                                                  \
 	"[by=terminal? on the terminal][by=control? from another terminal]" \
@@ -75,14 +80,25 @@ static const struct event events[] = {
 	  "[, {requests_denied:count} denied][; {findings:each}]",
 	  "", "" },
 	{ "refused", NULL, "refused", "{command}", "{reason:clause}", "[rule {rule}]" },
+	{ "request", "door=ssh-agent", "ssh", KEY,
+	  "[error?failed: {error}][route=unproven?, not on a connection of the proxy]"
+	  "[allowed=false?denied]",
+	  "[by {process:who}]" },
 	{ "request", "error", "failed", REQUEST "[  {error}][  with {secret}]" },
 	{ "request", NULL, "ok", REQUEST "[  with {secret}]" },
 	{ "exec", NULL, "denied", "{command|path|'programs'}", DENIAL },
 	{ "violation", "door=file", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=call", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=quarantine", "moved", "{path|'protected files'}", DENIAL },
+	{ "violation", "door=ssh-agent", "denied",
+	  "[key?an ssh signature][!key?the ssh agent][ at {domain:target}][ with {key}]", DENIAL },
 	{ "violation", "protocol", "denied", "[{packets:count} ]{protocol} packets", DENIAL },
 	{ "violation", NULL, "denied", "{domain:target|'other hosts'}", DENIAL },
+	{ "question", "door=ssh-agent", "asked", "an ssh key[ for {domain:target}]",
+	  "[answer=once?allowed once][answer=run?allowed for this run][answer=no?denied]"
+	  "[answer=timeout?denied, nobody answered]"
+	  "[answer=gone?the program gave up before the answer]" BY "[, after {ms:time}]",
+	  "[for {process:chain}]" },
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=always?allowed always]"
 	  "[answer=no?denied][answer=timeout?denied, nobody answered]"
@@ -366,6 +382,31 @@ static const struct ab_remedy remedies[] = {
 	  "the box only has what filesystem.read lists: add it in the settings" },
 	{ "filesystem.unix", "--allow-unix", "",
 	  "sockets of this machine can only be opened when a run starts" },
+	{ "ssh.hosts", NULL, NULL,
+	  "hosts are allowed when a run starts: --ssh; known_hosts must have their keys" },
+	{ "ssh.keys", NULL, NULL, "ssh.keys in the settings lists the keys that a box may use" },
+	{ "ssh.users", NULL, NULL, "ssh.users in the settings lists the user names" },
+	{ "ssh.sign", NULL, NULL,
+	  "signatures of commits and tags are allowed in the settings: { \"ssh\": { \"sign\": "
+	  "[\"git\"] } }" },
+	{ "ssh.ask", NULL, NULL,
+	  "answer the next question, or set ssh.ask to \"never\" in the settings" },
+	{ "ssh.route", NULL, NULL,
+	  "a jump host hides the connection from the proxy; { \"ssh\": { \"route\": \"any\" } } in "
+	  "the settings allows it" },
+	{ "ssh.maxSignatures", NULL, NULL, "ssh.maxSignatures in the settings is the limit" },
+	{ "ssh.maxTime", NULL, NULL, "ssh.maxTime in the settings is the limit" },
+	{ "ssh-known-hosts", NULL, NULL,
+	  "known_hosts outside the box must have the server's key: connect to it once there" },
+	{ "ssh-bind", NULL, NULL,
+	  NOTHING ": use ssh of OpenSSH 8.9 or later, which says to which server it logs in" },
+	{ "ssh-forward", NULL, NULL, NOTHING ": an agent is not lent to other machines" },
+	{ "ssh-certificate", NULL, NULL,
+	  "add the server's plain key to known_hosts, and HostKeyAlgorithms without -cert to "
+	  "ssh_config" },
+	{ "ssh-revoked", NULL, NULL, NOTHING ": your known_hosts revokes this key" },
+	{ "ssh-data", NULL, NULL, NOTHING ": only logins and signatures of git are signed" },
+	{ "ssh-agent", NULL, NULL, NOTHING ": the box's agent lists keys and signs" },
 	{ "userNamespaces", NULL, NULL,
 	  "a program's own sandbox is not needed in the box: switch it off; if it must work, user "
 	  "namespaces are allowed when a run starts" },

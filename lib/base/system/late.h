@@ -7,7 +7,7 @@
  * only if they are needed.
  *
  * Do not call anything in libssl or libcrypto before: its tables are not valid yet.
- * Only ab_tls_site_new() calls this, before anything else.
+ * Only ab_tls_site_new() and ab_ssh_key_prepare() call this, before anything else.
  */
 struct ab_error;
 

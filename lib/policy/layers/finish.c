@@ -12,6 +12,7 @@
 #include "policy/model/secrets_config.h"
 #include "policy/toolchains/registries.h"
 #include "policy/values/complaint.h"
+#include "policy/values/host.h"
 #include "policy/values/paths.h"
 
 /* "!name" in denyWrite removes earlier entries. Resolve that here, so that the
@@ -245,6 +246,25 @@ static int check_secrets(struct ab_load *l)
 	return check_injection(l);
 }
 
+/* A host of ssh.hosts must be reachable, too. */
+static void allow_ssh_hosts(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	const struct ab_value *v = &c->v[AB_KEY_SSH_HOSTS];
+	struct ab_value *allow = &c->v[AB_KEY_NET_ALLOW];
+
+	for (size_t i = 0; i < v->len; i++) {
+		char text[AB_HOST_ENTRY_TEXT];
+
+		ab_ssh_host_format(v->items[i].text, text);
+		if (!ab_value_find(allow, text))
+			ab_value_add(l->arena, allow,
+				     (struct ab_item){ .text = ab_arena_dup(l->arena, text),
+						       .from = v->items[i].from,
+						       .via = "ssh.hosts" });
+	}
+}
+
 int ab_load_finish(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
@@ -253,6 +273,7 @@ int ab_load_finish(struct ab_load *l)
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
 	    check_secrets(l) < 0)
 		return -1;
+	allow_ssh_hosts(l);
 	l->policy->home = l->in->home ? ab_arena_dup(l->arena, l->in->home) : NULL;
 	ab_policy_fill(l->policy);
 	for (size_t i = 0; l->notes && i < l->policy->net.groups.len; i++)

@@ -200,6 +200,9 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 		return covers_cidr(v, text);
 	case AB_TYPE_VARIABLES:
 		return covers_variable(v, text, id == AB_KEY_ENV_STRIP);
+	case AB_TYPE_SSH_KEYS:
+	case AB_TYPE_SSH_USERS:
+		return v->all || ab_value_find(v, text);
 	case AB_TYPE_PATTERNS:
 	case AB_TYPE_NAMES:
 		return covers_denial(v, text);
@@ -208,6 +211,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_NOTICES:
+	case AB_TYPE_SSH_HOSTS:
+	case AB_TYPE_SSH_SIGN:
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:

@@ -140,6 +140,9 @@ struct ab_policy_store {
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 };
 
+/* An element of ssh.hosts with its port, which is 22 if it has none. */
+void ab_ssh_host_format(const char *entry, char *ret);
+
 /* Fill the policy's members from the config in its store. */
 void ab_policy_fill(struct ab_policy *p);
 

@@ -69,6 +69,18 @@ static const struct ab_key_word engine_words[] = {
 	{ "no-namespaces", AB_ENGINE_NO_NAMESPACES },
 };
 
+static const struct ab_key_word ssh_sign_words[] = {
+	{ "git", true },
+};
+static const struct ab_key_word ssh_ask_words[] = {
+	{ "always", AB_SSH_ASK_ALWAYS },
+	{ "first", AB_SSH_ASK_FIRST },
+	{ "never", AB_SSH_ASK_NEVER },
+};
+static const struct ab_key_word ssh_route_words[] = {
+	{ "proxy", true },
+	{ "any", false },
+};
 static const struct ab_key_word userns_words[] = {
 	{ "deny", false },
 	{ "allow", true },
@@ -274,6 +286,31 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
 		.doc = "Secrets that stay outside the box, by name: the source of each value and the hosts that may receive it." },
 
+	[AB_KEY_SSH_HOSTS] = {
+		"ssh.hosts", AB_TYPE_SSH_HOSTS, ADD_LIST,
+		.doc = "Hosts to which the box may log in with keys of your ssh agent; :port optional." },
+	[AB_KEY_SSH_KEYS] = {
+		"ssh.keys", AB_TYPE_SSH_KEYS, ADD_LIST,
+		.doc = "\"all\", or a list of the only keys of your ssh agent that the box may use: SHA256:..." },
+	[AB_KEY_SSH_USERS] = {
+		"ssh.users", AB_TYPE_SSH_USERS, ADD_LIST,
+		.doc = "\"all\", or a list of the only user names with which the box may log in." },
+	[AB_KEY_SSH_SIGN] = {
+		"ssh.sign", AB_TYPE_SSH_SIGN, ADD_LIST,
+		.words = ssh_sign_words, .nwords = AB_COUNT(ssh_sign_words),
+		.doc = "What else the keys may sign: git, for commits and tags." },
+	[AB_KEY_SSH_ASK] = {
+		"ssh.ask", WORDS(ssh_ask_words),
+		.doc = "Whether you are asked before a key is used: always, first (until you allow it for the run), or never." },
+	[AB_KEY_SSH_ROUTE] = {
+		"ssh.route", WORDS(ssh_route_words),
+		.doc = "Whether a login must be on a connection that the box's proxy carries, or may be on any." },
+	[AB_KEY_SSH_COUNT] = {
+		"ssh.maxSignatures", AB_TYPE_INTEGER, .min = 1, .max = 1 << 30, .none = true,
+		.doc = "How many signatures a run gets." },
+	[AB_KEY_SSH_TIME] = {
+		"ssh.maxTime", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
+		.doc = "How long after its start a run gets signatures." },
 	[AB_KEY_USERNS] = {
 		"userNamespaces", WORDS(userns_words),
 		.doc = "Whether the command may create user namespaces, as the own sandbox of a browser does; this gives up user-ns." },
@@ -306,9 +343,9 @@ bool ab_key_is_group(const char *path, size_t len)
 
 const char *ab_key_guess(const char *path)
 {
-	static const char *const groups[] = { "filesystem", "network", "env",
-					      "commands",   "limits",  "monitor",
-					      "records",    "layers",  "assurance" };
+	static const char *const groups[] = { "filesystem", "network", "env",	  "commands",
+					      "limits",	    "monitor", "records", "layers",
+					      "assurance",  "ssh" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;
 	const char *last = dot ? dot + 1 : path;

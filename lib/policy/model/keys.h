@@ -66,6 +66,14 @@ enum ab_key_id {
 	AB_KEY_FALLBACK,
 	AB_KEY_ENGINE,
 	AB_KEY_SECRETS,
+	AB_KEY_SSH_HOSTS,
+	AB_KEY_SSH_KEYS,
+	AB_KEY_SSH_USERS,
+	AB_KEY_SSH_SIGN,
+	AB_KEY_SSH_ASK,
+	AB_KEY_SSH_ROUTE,
+	AB_KEY_SSH_COUNT,
+	AB_KEY_SSH_TIME,
 	AB_KEY_USERNS,
 	AB_KEY_TERMINAL,
 	AB_KEY_COUNT,
@@ -90,6 +98,10 @@ enum ab_key_type {
 	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
 	AB_TYPE_PROPERTIES,  /* list of assurance properties */
 	AB_TYPE_NOTICES,     /* list of `words` */
+	AB_TYPE_SSH_HOSTS,   /* list of hosts, with an optional port */
+	AB_TYPE_SSH_KEYS,    /* "all", or a list of fingerprints */
+	AB_TYPE_SSH_USERS,   /* "all", or a list of names */
+	AB_TYPE_SSH_SIGN,    /* list of `words` */
 	AB_TYPE_PRESETS,     /* "auto", or a list of presets, see policy/toolchains/toolchains.h */
 	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
 	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */

@@ -391,6 +391,78 @@ static int put_notice(const struct ab_context *ctx, const struct ab_key *key, st
 	return 0;
 }
 
+/* One host: a pattern or a range has no entry in known_hosts. */
+static int put_ssh_host(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			const struct ab_origin *from, struct ab_complaint *why)
+{
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+
+	if (text[0] == '@' || strchr(text, '@'))
+		return ab_complaint_value(why, text, "is not a host",
+					  "use one like github.com; ssh.users lists user names");
+	if (ab_host_entry_parse(text, strlen(text), &e, why) < 0)
+		return -1;
+	if (e.below ||
+	    (e.host.kind != AB_HOST_NAME && e.bits != (e.host.kind == AB_HOST_IPV4 ? 32 : 128)))
+		return ab_complaint_value(why, text, "is not one host",
+					  "name each host: known_hosts must have its key");
+	ab_host_entry_format(&e, buf);
+	add_text(ctx, v, buf, from, NULL);
+	return 0;
+}
+
+void ab_ssh_host_format(const char *entry, char *ret)
+{
+	enum { SSH_PORT = 22 };
+	struct ab_host_entry e;
+
+	*ret = '\0';
+	if (ab_host_entry_parse(entry, strlen(entry), &e, NULL) < 0)
+		return;
+	e.port = e.port ? e.port : SSH_PORT;
+	ab_host_entry_format(&e, ret);
+}
+
+/* "SHA256:" and 43 digits, as ssh-add -l shows it. */
+static bool is_fingerprint(const char *text)
+{
+	static const char mark[] = "SHA256:";
+	size_t n = strlen(mark);
+
+	if (strncmp(text, mark, n) != 0 || strlen(text + n) != 43)
+		return false;
+	for (text += n; *text; text++)
+		if (!ab_is_alnum(*text) && *text != '+' && *text != '/')
+			return false;
+	return true;
+}
+
+static bool is_user_name(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] > ' ' && text[n] < 0x7f)
+		n++;
+	return n > 0 && n <= 64 && !text[n];
+}
+
+static int put_ssh_word(const struct ab_context *ctx, bool key, struct ab_value *v,
+			const char *text, const struct ab_origin *from, struct ab_complaint *why)
+{
+	if (strcmp(text, "all") == 0) {
+		v->all = true;
+		return 0;
+	}
+	if (key && !is_fingerprint(text))
+		return ab_complaint_value(why, text, "is not the fingerprint of a key",
+					  "use one like SHA256:..., which ssh-add -l shows");
+	if (!key && !is_user_name(text))
+		return ab_complaint_value(why, text, "is not a user name", "use one like git");
+	add_text(ctx, v, text, from, NULL);
+	return 0;
+}
+
 static int put_element(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
 		       const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -418,7 +490,13 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 	case AB_TYPE_PROPERTIES:
 		return put_property(ctx, v, text, from, why);
 	case AB_TYPE_NOTICES:
+	case AB_TYPE_SSH_SIGN:
 		return put_notice(ctx, key, v, text, from, why);
+	case AB_TYPE_SSH_HOSTS:
+		return put_ssh_host(ctx, v, text, from, why);
+	case AB_TYPE_SSH_KEYS:
+	case AB_TYPE_SSH_USERS:
+		return put_ssh_word(ctx, key->type == AB_TYPE_SSH_KEYS, v, text, from, why);
 	case AB_TYPE_PRESETS:
 		return put_presets(ctx, v, text, from, why);
 	case AB_TYPE_OVERRIDES:
@@ -576,6 +654,10 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_NOTICES:
+	case AB_TYPE_SSH_HOSTS:
+	case AB_TYPE_SSH_KEYS:
+	case AB_TYPE_SSH_USERS:
+	case AB_TYPE_SSH_SIGN:
 	case AB_TYPE_PRESETS:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:

@@ -250,6 +250,11 @@ static uint32_t find_firm(const struct ab_config *c)
 	return bits;
 }
 
+bool ab_policy_lends_keys(const struct ab_policy *p)
+{
+	return (p->ssh.hosts.len || p->ssh.git) && (p->ssh.all_keys || p->ssh.keys.len);
+}
+
 char *ab_policy_given_up(const struct ab_policy *p)
 {
 	struct ab_buf b = { 0 };
@@ -302,6 +307,36 @@ void ab_policy_review_commands(struct ab_policy *p)
 {
 	if (writes_to_layers(p))
 		p->commands.ruling = ab_commands_layered(&p->store->arena, p->commands.ruling);
+}
+
+/* Each with the port of ssh, if it has none. */
+static struct ab_strv make_ssh_hosts(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = { .v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)) };
+
+	for (size_t i = 0; i < v->len; i++) {
+		char text[AB_HOST_ENTRY_TEXT];
+
+		ab_ssh_host_format(v->items[i].text, text);
+		list.v[list.len++] = (char *)(uintptr_t)ab_arena_dup(a, text);
+	}
+	return list;
+}
+
+static void fill_ssh(struct ab_policy *p, struct ab_arena *a)
+{
+	const struct ab_config *c = &p->store->config;
+
+	p->ssh.hosts = make_ssh_hosts(a, &c->v[AB_KEY_SSH_HOSTS]);
+	p->ssh.all_keys = c->v[AB_KEY_SSH_KEYS].all;
+	p->ssh.keys = make_text_list(a, &c->v[AB_KEY_SSH_KEYS]);
+	p->ssh.all_users = c->v[AB_KEY_SSH_USERS].all;
+	p->ssh.users = make_text_list(a, &c->v[AB_KEY_SSH_USERS]);
+	p->ssh.git = ab_value_find(&c->v[AB_KEY_SSH_SIGN], "git") != NULL;
+	p->ssh.ask = get_word(c, AB_KEY_SSH_ASK);
+	p->ssh.proxied = get_word(c, AB_KEY_SSH_ROUTE);
+	p->ssh.max_signatures = get_limit(c, AB_KEY_SSH_COUNT);
+	p->ssh.max_ms = get_limit(c, AB_KEY_SSH_TIME);
 }
 
 void ab_policy_fill(struct ab_policy *p)
@@ -376,6 +411,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
 	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
+	fill_ssh(p, a);
 	p->userns = get_word(c, AB_KEY_USERNS);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);

@@ -51,6 +51,7 @@ enum ab_alarm { /* what to do when a threshold is exceeded */
 		AB_ALARM_CUT,  /* end the network */
 		AB_ALARM_STOP, /* end the run */
 };
+enum ab_ssh_ask { AB_SSH_ASK_ALWAYS, AB_SSH_ASK_FIRST, AB_SSH_ASK_NEVER };
 enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
 enum ab_tool_verdict { AB_TOOL_NONE, AB_TOOL_ALLOW, AB_TOOL_ASK, AB_TOOL_DENY };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
@@ -225,6 +226,17 @@ struct ab_policy {
 		size_t ntools;
 	} commands;
 
+	struct {		      /* keys of the caller's ssh agent */
+		struct ab_strv hosts; /* canonical, each with its port */
+		bool all_keys, all_users;
+		struct ab_strv keys, users;
+		bool git; /* sign commits and tags */
+		enum ab_ssh_ask ask;
+		bool proxied;		 /* only on connections of the box's proxy */
+		uint64_t max_signatures; /* 0: no limit */
+		uint64_t max_ms;	 /* the same */
+	} ssh;
+
 	bool userns;	   /* the command may create user namespaces */
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */
 
@@ -237,6 +249,8 @@ struct ab_policy {
 };
 
 void ab_policy_free(struct ab_policy *policy);
+/* May the box use keys of the ssh agent at all? */
+bool ab_policy_lends_keys(const struct ab_policy *policy);
 /* "user-ns (--allow-userns), ...": the guarantees that a setting gives up, and which. */
 char *ab_policy_given_up(const struct ab_policy *policy);
 /* Did the managed settings leave this element of a list out, or override it? */

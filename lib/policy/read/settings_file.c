@@ -262,7 +262,16 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 /* The string that stands for a list. */
 static const char *get_list_word(enum ab_key_type type)
 {
-	return type == AB_TYPE_READ ? "all" : type == AB_TYPE_PRESETS ? AB_TOOLCHAIN_AUTO : NULL;
+	switch (type) {
+	case AB_TYPE_READ:
+	case AB_TYPE_SSH_KEYS:
+	case AB_TYPE_SSH_USERS:
+		return "all";
+	case AB_TYPE_PRESETS:
+		return AB_TOOLCHAIN_AUTO;
+	default:
+		return NULL;
+	}
 }
 
 /* A value that should be a list: it may have been meant as its one element. */

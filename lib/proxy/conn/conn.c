@@ -8,6 +8,7 @@
 #include "base/data/mem.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/filter/synthetic.h"
+#include "proxy/wire/ssh_kex.h"
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
 
@@ -93,6 +94,9 @@ static void free_conn(struct ab_conn *conn)
 		conn->next->link = conn->link;
 	engine->nconns--;
 	engine->freed(engine, conn);
+	if (conn->kex)
+		ab_ssh_kex_fini(conn->kex);
+	free(conn->kex);
 	free(conn->host);
 	free(conn->entry);
 	free(conn->address);

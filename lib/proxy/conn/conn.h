@@ -11,6 +11,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/system/loop.h"
 #include "policy/values/host.h"
@@ -23,6 +24,9 @@
 #include "proxy/io/socket_side.h"
 #include "proxy/record/ledger.h"
 
+struct ab_agent_client;
+struct ab_agent_terms;
+struct ab_ssh_kex;
 struct ab_synthetic;
 struct ab_exchange;
 
@@ -57,6 +61,7 @@ struct ab_engine { /* shared by all connections */
 	struct ab_ledger *ledger;
 	const struct ab_upstream *upstream; /* or NULL */
 	struct ab_inspection inspection;
+	struct ab_agent_terms *agent; /* or NULL: no keys of an ssh agent */
 	struct ab_conn *conns;
 	size_t nconns;
 	struct ab_conn *half_open, **half_open_end; /* the oldest first */
@@ -65,6 +70,9 @@ struct ab_engine { /* shared by all connections */
 	bool ending;	 /* the box has ended: only deliver what it sent */
 	/* Connect to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
+	/* Request a connection to the ssh agent. */
+	int (*dial_agent)(void *arg, uint32_t ticket);
+	void *arg; /* for it */
 	/* A connection is being freed: there may be room for another one. */
 	void (*freed)(struct ab_engine *engine, const struct ab_conn *conn);
 	/* A record could not be written. */
@@ -103,8 +111,11 @@ struct ab_conn {
 	/* The step after the record of a denied tunnel. */
 	void (*then)(struct ab_conn *conn);
 	struct ab_exchange *http; /* while it speaks HTTP */
+	struct ab_agent_client *client_of_agent; /* of AB_DOOR_AGENT */
+	struct ab_ssh_kex *kex;	  /* reads the beginning of the server's stream, or NULL */
 	struct ab_waiter *waiter; /* while it waits for an answer */
 	uint64_t begun;		  /* loop time */
+	pid_t sender;		  /* AB_DOOR_AGENT: the process on the host that sent last, or 0 */
 
 	/* The target of a tunnel; NULL: not known yet. */
 	struct ab_host *host;

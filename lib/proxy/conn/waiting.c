@@ -5,6 +5,8 @@
  *				timeout, new lists, or when no connection waits
  *	AB_QUESTION_HELD	one question for all new connections, which are
  *				judged again when it ends
+ *	AB_QUESTION_AGENT	a key of the ssh agent: ends by an answer, a timeout, or
+ *				when the connection is gone
  *	AB_QUESTION_IDENTIFY	already denied; asks only which process it was
  *
  * Everything runs on one thread: if an answer and a timeout meet, the second
@@ -23,6 +25,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "proxy/conn/agent_terms.h"
 #include "proxy/conn/conn.h"
 #include "proxy/filter/grants.h"
 
@@ -42,6 +45,7 @@ struct ab_question {
 	uint64_t begun;
 	char *who;    /* the processes as JSON, or NULL */
 	char *reason; /* of a hold */
+	char *about;  /* of a request to the ssh agent */
 };
 
 struct ab_question_end {
@@ -229,8 +233,8 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	struct ab_question *q;
 	uint32_t number;
 
-	if (!p->identify_denied || !p->asked || !r->port || engine->ending || r->process ||
-	    p->nconns >= p->max_conns)
+	if (!p->identify_denied || !p->asked || (!r->port && r->door != AB_DOOR_AGENT) ||
+	    engine->ending || r->process || p->nconns >= p->max_conns)
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	q = find_question(p, number, true);
@@ -247,6 +251,62 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	q->door = r->door;
 	join_question(q, conn, NULL, r, resume);
 	announce_question(q, r->host, IDENTIFY_MS);
+	return true;
+}
+
+/* Only for a moment, and one at a time: two would be told the same process. */
+static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record *r,
+				  ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_waiting *p = &engine->waiting;
+	struct ab_question *q;
+	uint32_t number;
+
+	if (!p->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
+	    !take_token(&p->identify_rate, engine->loop.now))
+		return false;
+	number = ab_ledger_number(engine->ledger, r);
+	if (find_question(p, number, true))
+		return false;
+	q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out, IDENTIFY_MS);
+	q->number = number;
+	q->door = r->door;
+	join_question(q, conn, NULL, r, resume);
+	announce_question(q, r->host, IDENTIFY_MS);
+	return true;
+}
+
+bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const char *about,
+		      ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_waiting *p = &engine->waiting;
+	struct ab_question *q;
+	uint32_t number;
+
+	if (!about)
+		return identify_agent_client(conn, r, resume);
+	number = ab_ledger_number(engine->ledger, r);
+	/* Its text is in the reason, so the same number is the same question. */
+	q = find_question(p, number, false);
+	r->reply = conn->client.hung || engine->ending || !p->asked ? AB_REPLY_GONE
+								    : check_limits(engine, !q);
+	if (r->reply)
+		return false;
+	if (q) {
+		join_question(q, conn, NULL, r, resume);
+		return true;
+	}
+	q = open_question(engine, AB_QUESTION_AGENT, question_timed_out, p->ask_ms);
+	q->number = number;
+	q->port = r->port;
+	q->door = r->door;
+	q->about = ab_strdup(about);
+	snprintf(q->host.text, sizeof(q->host.text), "%s", r->host);
+	(void)ab_ledger_seeks(engine->ledger, number);
+	join_question(q, conn, NULL, r, resume);
+	announce_question(q, r->host, p->ask_ms);
 	return true;
 }
 
@@ -315,6 +375,7 @@ static void free_question(struct ab_question *q)
 {
 	free(q->who);
 	free(q->reason);
+	free(q->about);
 	free(q);
 }
 
@@ -379,6 +440,12 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 		return;
 	}
 	r->reply = end->reply;
+	if (q->why == AB_QUESTION_AGENT) {
+		r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
+		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
+		w->resume(w->conn, r);
+		return;
+	}
 	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 	if (end->yes)
 		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
@@ -441,7 +508,9 @@ void ab_waiting_leave(struct ab_conn *conn)
 	q->nconns--;
 	if (q->why != AB_QUESTION_IDENTIFY)
 		w->r.reply = AB_REPLY_GONE;
-	if (ab_conn_deny(conn, &w->r) == 0)
+	/* Of a request that nobody has denied, only its process was to be found. */
+	if ((w->r.verdict.access != AB_ACCESS_ALLOW || w->r.fault != AB_FAULT_NONE) &&
+	    ab_conn_deny(conn, &w->r) == 0)
 		conn->denial = w->r.denial;
 	free_waiter(w);
 	if (!q->nconns)
@@ -508,7 +577,10 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	if (q->door < AB_DOOR_COUNT)
 		question.door = ab_door_names[q->door];
 	snprintf(question.host, sizeof(question.host), "%s", host);
-	if (q->first)
+	snprintf(question.about, sizeof(question.about), "%s", q->about ? q->about : "");
+	if (q->first && q->door == AB_DOOR_AGENT)
+		question.peer.pid = q->first->conn->sender;
+	else if (q->first)
 		name_peer(q->first->conn->client.source.fd, &question.peer);
 	p->asked(p->arg, &question);
 }
@@ -562,6 +634,14 @@ static void remember_answer(struct ab_question *q, bool allow)
 		remember_grant(q, web ? 80 : q->port, AB_GRANT_ALLOW);
 	if (allow && web)
 		remember_grant(q, 443, AB_GRANT_ALLOW);
+}
+
+static void remember_agent_answer(const struct ab_question *q)
+{
+	struct ab_agent_terms *terms = q->engine->agent;
+
+	if (terms->grants.len < AB_AGENT_GRANTS)
+		ab_strv_add_once(&terms->grants, q->about);
 }
 
 static const struct ab_question_end answer_ends[] = {
@@ -645,6 +725,12 @@ void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_a
 	if (!q)
 		return;
 	end.by = by;
+	if (q->why == AB_QUESTION_AGENT) {
+		if (answer == AB_HOST_ANSWER_RUN)
+			remember_agent_answer(q);
+		settle_question(q, &end);
+		return;
+	}
 	if (answer != AB_HOST_ANSWER_ONCE)
 		remember_answer(q, answer == AB_HOST_ANSWER_RUN);
 	settle_host(q, &end);

@@ -19,6 +19,7 @@
 #include "proxy/conn/conn.h"
 #include "proxy/doors/doors.h"
 #include "proxy/record/events.h"
+#include "proxy/traffic/agent.h"
 #include "proxy/traffic/tunnel.h"
 
 enum {
@@ -95,6 +96,11 @@ static void admit_dns(struct ab_acceptor_listener *listener, int fd)
 static void admit_host_port(struct ab_acceptor_listener *listener, int fd)
 {
 	ab_door_open_host_port(listener->acceptor->engine, fd, listener->port);
+}
+
+static void admit_agent(struct ab_acceptor_listener *listener, int fd)
+{
+	ab_agent_open(listener->acceptor->engine, fd);
 }
 
 static void admit_published(struct ab_acceptor_listener *listener, int fd)
@@ -255,7 +261,7 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 				   .arg = setup->arg };
 	a->dials_end = &a->dials;
 	/* They do not move: the loop has pointers to them. */
-	a->room = net->n + setup->npublished + AB_PUBLISHED_LATE;
+	a->room = net->n + setup->npublished + AB_PUBLISHED_LATE + (setup->agent != NULL);
 	a->listeners = ab_alloc(a->room * sizeof(a->listeners[0]));
 	for (size_t i = 0; i < net->n; i++) {
 		const struct ab_listener *l = &net->listeners[i];
@@ -276,7 +282,8 @@ bool ab_acceptor_publish(struct ab_acceptor *a, int fd, uint16_t port)
 	struct ab_error err;
 	int on = 1;
 
-	if (a->nlisteners == a->room || a->engine->ending) {
+	if (a->nlisteners == a->room - (a->engine->agent && !a->serves_agent) ||
+	    a->engine->ending) {
 		close(fd);
 		return false;
 	}
@@ -288,12 +295,27 @@ bool ab_acceptor_publish(struct ab_acceptor *a, int fd, uint16_t port)
 	return true;
 }
 
+void ab_acceptor_serve_agent(struct ab_acceptor *a, int fd)
+{
+	struct ab_error err;
+
+	if (a->serves_agent || !a->engine->agent || a->engine->ending) {
+		close(fd);
+		return;
+	}
+	a->serves_agent = true;
+	(void)add_listener(a, fd, 0, admit_agent, &err);
+	if (a->full)
+		ab_loop_set(&a->engine->loop, &a->listeners[a->nlisteners - 1].source, 0);
+}
+
 void ab_acceptor_last(struct ab_acceptor *a)
 {
 	for (size_t i = 0; i < a->nlisteners; i++) {
 		struct ab_source *source = &a->listeners[i].source;
 
-		if (source->active && a->listeners[i].admit != admit_published)
+		if (source->active && a->listeners[i].admit != admit_published &&
+		    a->listeners[i].admit != admit_agent)
 			source->ready(source, EPOLLIN);
 	}
 	ab_acceptor_close(a);

@@ -25,6 +25,7 @@ struct ab_acceptor {
 	struct ab_timer retry;
 	size_t max_conns;
 	bool full;
+	bool serves_agent; /* it has the listener of the box's ssh agent */
 	int counters; /* not a listener, but passed in with them; -1: none */
 	enum ab_capture capture;
 	int (*dial_inside)(void *arg, uint16_t port);
@@ -38,6 +39,8 @@ int ab_acceptor_open(struct ab_acceptor *acceptor, struct ab_engine *engine,
 /* One more listener whose connections go to a port of the box; takes the descriptor. False: there are
  * AB_PUBLISHED_LATE of them. */
 bool ab_acceptor_publish(struct ab_acceptor *acceptor, int fd, uint16_t port);
+/* The listener of the box's ssh agent; takes the descriptor. */
+void ab_acceptor_serve_agent(struct ab_acceptor *acceptor, int fd);
 /* Call it before the loop runs. */
 void ab_acceptor_prepare(struct ab_acceptor *acceptor);
 /* The result of the oldest dial_inside call. */

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "netns/listeners.h"
 
+struct ab_agent_terms;
 struct ab_log;
 struct ab_policy;
 struct ab_strv;
@@ -28,6 +30,7 @@ enum { AB_PUBLISHED_LATE = 16 }; /* listeners that can be added to a live run */
 
 /* The client's end of a connection, in the box's network namespace. */
 struct ab_peer {
+	pid_t pid; /* on the host, if it is a Unix socket; else 0 */
 	bool v6;
 	uint8_t addr[16];
 	uint16_t port;
@@ -41,6 +44,7 @@ struct ab_peer {
 enum ab_host_question_why {
 	AB_QUESTION_UNKNOWN,  /* on no list: a person decides */
 	AB_QUESTION_HELD,     /* the monitor holds all new connections */
+	AB_QUESTION_AGENT,    /* the ssh agent needs an approval */
 	AB_QUESTION_IDENTIFY, /* already denied: only identify the process */
 };
 struct ab_host_question {
@@ -51,6 +55,7 @@ struct ab_host_question {
 	const char *door;    /* its name */
 	struct ab_peer peer; /* of the first waiting connection */
 	uint32_t ms;	     /* until it times out */
+	char about[256];     /* AB_QUESTION_AGENT: "sign in to ..." */
 };
 
 /* How long questions stay open. */
@@ -84,6 +89,10 @@ struct ab_proxy_setup {
 	const struct ab_upstream *upstream; /* or NULL */
 	struct ab_vault *vault;		    /* or NULL; the proxy owns it */
 	struct ab_tls_site *site;	    /* or NULL; the proxy owns it */
+	struct ab_agent_terms *agent;	    /* the box may use keys, or NULL; the proxy owns it */
+	/* Request a connection to the caller's ssh agent; ab_proxy_agent_dialled delivers it.
+	 * Called on the thread. */
+	int (*dial_agent)(void *arg, uint32_t ticket);
 	/* Entries, each with a port, whose TLS is inspected; or NULL. */
 	const struct ab_strv *intercepted;
 	/* Called on the thread. stale: a host has rejected secret i, and a

@@ -127,6 +127,12 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 		ab_record_text(line, "from", r->verdict.from);
 	if (r->error && *r->error)
 		ab_record_text(line, "error", r->error);
+	if (r->agent) {
+		ab_record_maybe(line, "key", r->agent->key);
+		ab_record_maybe(line, "user", r->agent->user);
+		ab_record_maybe(line, "namespace", r->agent->name_space);
+		ab_record_maybe(line, "route", r->agent->route);
+	}
 	if (e->process)
 		ab_record_json(line, "process", e->process);
 	if (e->protocol) {
@@ -395,6 +401,10 @@ int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *
 	struct entry e = {
 		.kind = "request", .r = r, .number = r->denial, .rule = ab_ledger_rule(r)
 	};
+
+	/* The requests of other doors have no process. */
+	if (r->agent)
+		e.process = r->process;
 
 	ledger->totals.bytes_up += r->bytes_up;
 	ledger->totals.bytes_down += r->bytes_down;

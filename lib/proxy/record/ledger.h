@@ -27,6 +27,7 @@ enum ab_door {
 	AB_DOOR_PUBLISH,   /* from the host to a port of the box */
 	AB_DOOR_HOST_PORT, /* from the box to a port of the host */
 	AB_DOOR_GATEWAY,   /* a base URL of the proxy itself */
+	AB_DOOR_AGENT,	   /* the box's ssh agent */
 	AB_DOOR_COUNT,
 };
 extern const char *const ab_door_names[AB_DOOR_COUNT];
@@ -52,6 +53,7 @@ enum ab_fault {
 	AB_FAULT_ENCODED,   /* a compressed body cannot be searched */
 	AB_FAULT_NO_SNI,    /* TLS asks for no name, and network.sni wants one */
 	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */
+	AB_FAULT_AGENT,	    /* the ssh agent refuses it: see `refusal` */
 	AB_FAULT_COUNT,
 };
 
@@ -65,6 +67,19 @@ enum ab_reply {
 	AB_REPLY_FAST, /* too many questions in a minute */
 	AB_REPLY_FULL, /* too many waiting connections */
 	AB_REPLY_COUNT,
+};
+
+/* Why the ssh agent does not sign. Constant. */
+struct ab_refusal {
+	const char *rule, *words;
+};
+
+/* What the ssh agent was asked for; texts may be NULL or "". */
+struct ab_agent_record {
+	const char *key; /* fingerprint */
+	const char *user;
+	const char *name_space; /* of a signature that is not a login */
+	const char *route;	/* of a login: "proxy" or "unproven" */
 };
 
 struct ab_request_record { /* texts may be NULL or "" */
@@ -83,6 +98,8 @@ struct ab_request_record { /* texts may be NULL or "" */
 	enum ab_reply reply;
 	uint32_t waited;     /* with TIME: the timeout in milliseconds */
 	const char *why;     /* held, cut: the reason */
+	const struct ab_refusal *refusal;    /* with AB_FAULT_AGENT */
+	const struct ab_agent_record *agent; /* with AB_DOOR_AGENT, or NULL */
 	const char *process; /* the processes: JSON, or NULL */
 	uint32_t number;     /* from ab_ledger_number; 0: not called */
 	bool upstream;

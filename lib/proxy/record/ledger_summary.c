@@ -43,7 +43,10 @@ static char *name_target(const struct ab_denial *d)
 	if (d->door == AB_DOOR_COUNT)
 		return ab_printf("%" PRIu64 " %s packet%s", d->count, d->host,
 				 d->count == 1 ? "" : "s");
-	ab_words_target(&b, d->host, d->port);
+	if (d->door == AB_DOOR_AGENT)
+		ab_buf_puts(&b, d->host[0] ? "an ssh key for " : "the ssh agent");
+	if (d->host[0])
+		ab_words_target(&b, d->host, d->port);
 	return ab_buf_take(&b);
 }
 

@@ -14,6 +14,7 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_PUBLISH] = "publish",
 	[AB_DOOR_HOST_PORT] = "host-port",
 	[AB_DOOR_GATEWAY] = "gateway",
+	[AB_DOOR_AGENT] = "ssh-agent",
 };
 
 __attribute__((format(printf, 2, 3))) static void add_text(char ret[AB_REASON_ROOM],
@@ -147,19 +148,28 @@ const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REAS
 		add_text(ret, "the name resolves to %s, ", r->address ? r->address : "an address");
 	if (!reason->words)
 		reason = &by_basis[r->verdict.basis];
-	if (reason->detail == PORT)
+	if (reason->detail == PORT && !r->refusal)
 		add_text(ret, "%s is ", text_or_empty(r->host));
-	if (reason == &by_basis[AB_BASIS_GRANT] && r->verdict.access == AB_ACCESS_ALLOW)
+	if (r->refusal)
+		add_text(ret, "%s%s%.240s", r->refusal->words, r->why ? ": " : "",
+			 text_or_empty(r->why));
+	else if (reason == &by_basis[AB_BASIS_GRANT] && r->verdict.access == AB_ACCESS_ALLOW)
 		add_text(ret, "allowed for this run");
 	else
 		add_text(ret, "%s", reason->words);
-	add_detail(r, reason, ret);
+	if (!r->refusal)
+		add_detail(r, reason, ret);
 	add_reply(r, ret);
 	return ret;
 }
 
 const char *ab_ledger_rule(const struct ab_request_record *r)
 {
+	if (r->refusal)
+		return r->refusal->rule;
+	if (r->door == AB_DOOR_AGENT)
+		return r->agent && r->agent->name_space && *r->agent->name_space ? "ssh.sign"
+										 : "ssh.hosts";
 	if (by_fault[r->fault].rule)
 		return by_fault[r->fault].rule;
 	if (r->door == AB_DOOR_PUBLISH)
@@ -199,6 +209,11 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 	struct ab_host host, address;
 
 	ret[0] = '\0';
+	if (r->refusal) {
+		if (strcmp(r->refusal->rule, "ssh.hosts") == 0 && parse_host(r->host, &host))
+			add_flag(ret, "--ssh", &host, r->port == 22 ? 0 : r->port);
+		return;
+	}
 	if (r->fault == AB_FAULT_ANSWER) {
 		if (r->verdict.basis != AB_BASIS_DENY && parse_host(r->address, &address) &&
 		    address.kind != AB_HOST_NAME)

@@ -30,9 +30,11 @@
 #include "netns/counters.h"
 #include "netns/own.h"
 #include "policy/model/policy.h"
+#include "proxy/conn/agent_terms.h"
 #include "proxy/conn/conn.h"
 #include "proxy/doors/accept.h"
 #include "proxy/filter/synthetic.h"
+#include "proxy/traffic/agent.h"
 #include "proxy/traffic/tunnel.h"
 
 struct ab_proxy {
@@ -211,6 +213,7 @@ static void free_proxy(struct ab_proxy *p)
 	ab_waiting_fini(e);
 	ab_open_conns_fini(e);
 	ab_grants_fini(&e->grants);
+	ab_agent_terms_free(e->agent);
 	free(e->cut);
 	ab_filter_free(p->filter);
 	ab_loop_fini(&e->loop);
@@ -246,6 +249,9 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 					.arg = setup->arg };
 	ab_inspection_init(&p->engine.inspection, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
+	p->engine.agent = setup->agent;
+	p->engine.dial_agent = setup->dial_agent;
+	p->engine.arg = setup->arg;
 	ab_waiting_init(&p->engine.waiting, setup);
 	ab_open_conns_init(&p->engine, setup);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
@@ -387,6 +393,8 @@ enum message {
 	MESSAGE_CUT,
 	MESSAGE_SURVEY,
 	MESSAGE_PUBLISH,
+	MESSAGE_SERVE_AGENT,
+	MESSAGE_AGENT_DIALLED,
 	MESSAGE_COUNT,
 };
 
@@ -448,6 +456,18 @@ static void handle_dialled(struct ab_proxy *p, struct ab_letter *message)
 static void handle_publish(struct ab_proxy *p, struct ab_letter *message)
 {
 	ab_acceptor_publish(&p->acceptor, message->fd, (uint16_t)message->value);
+}
+
+static void handle_serve_agent(struct ab_proxy *p, struct ab_letter *message)
+{
+	ab_acceptor_serve_agent(&p->acceptor, message->fd);
+}
+
+static void handle_agent_dialled(struct ab_proxy *p, struct ab_letter *message)
+{
+	const uint32_t *ticket = message->data;
+
+	ab_agent_dialled(&p->engine, *ticket, message->value, message->fd);
 }
 
 static void handle_filter(struct ab_proxy *p, struct ab_letter *message)
@@ -554,6 +574,8 @@ static const struct {
 	[MESSAGE_CUT] = { handle_cut, free_note },
 	[MESSAGE_SURVEY] = { handle_survey, NULL },
 	[MESSAGE_PUBLISH] = { handle_publish, NULL },
+	[MESSAGE_SERVE_AGENT] = { handle_serve_agent, NULL },
+	[MESSAGE_AGENT_DIALLED] = { handle_agent_dialled, free },
 };
 
 static void free_message_data(struct ab_letter *message)
@@ -623,6 +645,25 @@ void ab_proxy_publish(struct ab_proxy *p, int fd, uint16_t port)
 		ab_mailbox_post(&p->in, MESSAGE_PUBLISH, port, fd, NULL);
 	else
 		handle_publish(p, &now);
+}
+
+void ab_proxy_serve_agent(struct ab_proxy *p, int fd)
+{
+	struct ab_letter now = { .kind = MESSAGE_SERVE_AGENT, .fd = fd };
+
+	if (p->started)
+		ab_mailbox_post(&p->in, MESSAGE_SERVE_AGENT, 0, fd, NULL);
+	else
+		handle_serve_agent(p, &now);
+}
+
+void ab_proxy_agent_dialled(struct ab_proxy *p, uint32_t ticket, int errnum, int fd)
+{
+	uint32_t *data = ab_alloc(sizeof(*data));
+
+	/* Only the thread dials. */
+	*data = ticket;
+	ab_mailbox_post(&p->in, MESSAGE_AGENT_DIALLED, errnum, fd, data);
 }
 
 void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)

@@ -31,6 +31,10 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 
 /* One more published port, at most AB_PUBLISHED_LATE; takes the descriptor. */
 void ab_proxy_publish(struct ab_proxy *proxy, int fd, uint16_t port);
+/* The listener of the box's ssh agent, once; takes the descriptor. */
+void ab_proxy_serve_agent(struct ab_proxy *proxy, int fd);
+/* The result of setup.dial_agent; takes the descriptor. */
+void ab_proxy_agent_dialled(struct ab_proxy *proxy, uint32_t ticket, int errnum, int fd);
 /* The result of setup.dial_inside. */
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
 /* New lists, in force for every request from now on; the proxy owns them. Open

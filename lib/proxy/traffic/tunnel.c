@@ -193,6 +193,7 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 	case AB_DOOR_PUBLISH:
 	case AB_DOOR_HOST_PORT:
 	case AB_DOOR_GATEWAY:
+	case AB_DOOR_AGENT:
 	case AB_DOOR_COUNT:
 		ab_conn_close(conn, true);
 		return;
@@ -241,7 +242,9 @@ static void relay_bytes(struct ab_conn *conn)
 
 		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == box_side(conn)))
 			continue;
-		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
+		io = ways[i].flow == &conn->down
+			     ? ab_tunnel_move_down(conn)
+			     : ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
 		if (io == AB_IO_FAILED) {
 			ab_conn_close(conn, true);
 			return;

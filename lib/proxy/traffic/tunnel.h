@@ -41,6 +41,12 @@ bool ab_tunnel_remains(const struct ab_conn *conn);
 /* Send client.out to the client, then close. */
 void ab_tunnel_finish(struct ab_conn *conn);
 
+/* tunnel_kex.c: look for a key exchange of SSH, if the box may use keys. */
+void ab_tunnel_watch_kex(struct ab_conn *conn);
+void ab_tunnel_forget_kex(struct ab_conn *conn);
+/* Move bytes from the server to the client. */
+enum ab_io ab_tunnel_move_down(struct ab_conn *conn);
+
 /* tunnel_first_bytes.c: the server is connected; judge the first bytes. */
 void ab_tunnel_read_first(struct ab_conn *conn);
 

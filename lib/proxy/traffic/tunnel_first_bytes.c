@@ -84,12 +84,9 @@ static bool check_hello(struct ab_conn *conn, const struct ab_hello *hello)
 /* false: the connection was closed. */
 static bool pass_down(struct ab_conn *conn)
 {
-	uint64_t all = AB_FLOW_ALL;
-
 	if (conn->client.shut)
 		return true;
-	switch (ab_flow_move(&conn->down, conn->engine->pipes, &conn->server, &conn->client,
-			     &all)) {
+	switch (ab_tunnel_move_down(conn)) {
 	case AB_IO_FAILED:
 		ab_conn_close(conn, true);
 		return false;
@@ -356,6 +353,7 @@ void ab_tunnel_read_first(struct ab_conn *conn)
 		ab_tunnel_tls_start(conn);
 		return;
 	}
+	ab_tunnel_watch_kex(conn);
 	ab_conn_deadline(conn, 0);
 	conn->step = read_first_bytes;
 	read_first_bytes(conn);

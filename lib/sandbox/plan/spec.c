@@ -196,6 +196,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->tty);
 	code(c, s->no_namespaces);
 	code(c, s->nested);
+	code(c, s->agent);
 	code(c, s->no_sockets);
 	code(c, s->tty_fds);
 	code(c, s->tty_behind);

@@ -44,6 +44,9 @@ struct ab_limits { /* 0: none */
 	uint64_t file_size;
 };
 
+/* The box's ssh agent, in its private /run. */
+#define AB_AGENT_SOCKET "/run/agentbox-ssh-agent.sock"
+
 struct ab_spec {
 	struct ab_plan plan;
 	struct ab_layer_mounts layers; /* of the plan's entries AB_MOUNT_LAYER, and no others */
@@ -57,6 +60,7 @@ struct ab_spec {
 	bool tty;		     /* fds 0-2 that are terminals get a pty */
 	bool no_namespaces;	     /* nor mounts: the plan is kept as far as Landlock can */
 	bool nested;		     /* already in a box: Landlock and filter only */
+	bool agent;		     /* the box has an ssh agent, at AB_AGENT_SOCKET */
 	bool no_sockets;	     /* nested: no internet sockets */
 	uint32_t tty_fds;	     /* which of 0-2: bits */
 	bool tty_behind;	     /* starts in the background */

@@ -23,6 +23,7 @@ enum ab_msg_type {
 				 * traced run, needed before the proof */
 	AB_MSG_HOLDS,	   /* holds: the command is about to start; one fd
 				 * if its programs are judged */
+	AB_MSG_AGENT,	   /* one fd: the listener of the box's ssh agent */
 	AB_MSG_STOPPED,	   /* value: signal that stopped the command */
 	AB_MSG_UNROUTED,   /* before STATUS: the command tried to use a blocked network */
 	AB_MSG_CROWDED,	   /* before STATUS: it failed, and the box was at its limit of processes */

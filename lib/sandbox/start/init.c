@@ -42,6 +42,7 @@
 #include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,22 @@ _Noreturn void ab_init_exit(struct init *in, int status)
 	if (!ab_box_engines[in->engine].namespaces)
 		ab_descendants_end(in->fenced);
 	_exit(status);
+}
+
+/* In a private folder of the box, where everything that connects is in the box. */
+static int open_agent(struct init *in, struct ab_error *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = AB_AGENT_SOCKET };
+	struct ab_msg msg = { .type = AB_MSG_AGENT };
+	ab_autoclose int fd = -1;
+
+	if (!in->spec.agent)
+		return 0;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", AB_AGENT_SOCKET);
+	ab_init_send_up(in, &msg, 0, fd);
+	return 0;
 }
 
 /* Close everything that the caller had open and did not name with --fd. */
@@ -423,6 +440,7 @@ static const struct {
 	{ "specification", read_spec, ANY },
 	{ "mounts", build_mounts, NAMESPACES },
 	{ "folder", enter_folder, ANY },
+	{ "ssh agent", open_agent, NAMESPACES },
 	{ "descriptors", close_stray_fds, ANY },
 	{ "terminal", begin_session_with_terminal, ANY },
 	{ "ruleset", make_ruleset, ANY },

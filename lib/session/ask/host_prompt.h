@@ -28,6 +28,7 @@ struct ab_host_prompt_question {
 	const char *host; /* canonical: punycode, never raw bytes */
 	uint16_t port;
 	const char *door;
+	const char *about; /* about the ssh agent: "log in to ..."; or NULL */
 	bool held;	 /* the monitor has paused the network */
 	const char *who; /* JSON array of processes, hostile text; NULL: unknown */
 	uint64_t left_ms;

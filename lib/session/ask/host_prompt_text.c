@@ -32,21 +32,28 @@ static const struct {
 	enum ab_host_choice choice;
 	bool more;
 	const char *label, *meaning; /* "%s": the name of the group */
+	const char *key_meaning;     /* about the ssh agent; NULL: not offered there */
 } choices[] = {
-	{ 'o', AB_CHOICE_ONCE, false, "[o]nce", "allow these connections; ask again next time" },
+	{ 'o', AB_CHOICE_ONCE, false, "[o]nce", "allow these connections; ask again next time",
+	  "allow this signature; ask again next time" },
 	{ 'r', AB_CHOICE_RUN, false, "[r]un",
-	  "allow this host until the run ends (80 and 443 are one)" },
-	{ 'g', AB_CHOICE_GROUP, true, "[g]roup @%s", "allow all hosts of @%s until the run ends" },
+	  "allow this host until the run ends (80 and 443 are one)",
+	  "allow it until the run ends (with ssh.ask \"always\": once)" },
+	{ 'g', AB_CHOICE_GROUP, true, "[g]roup @%s", "allow all hosts of @%s until the run ends",
+	  NULL },
 	{ 'p', AB_CHOICE_PROJECT, true, "[p]roject",
-	  "as run, and add it to .agentbox.json of this project" },
-	{ 'a', AB_CHOICE_ALWAYS, false, "[a]lways", "as run, and add it to your settings" },
-	{ 'n', AB_CHOICE_NO, false, "[n]o", "deny this host until the run ends, on every port" },
+	  "as run, and add it to .agentbox.json of this project", NULL },
+	{ 'a', AB_CHOICE_ALWAYS, false, "[a]lways", "as run, and add it to your settings", NULL },
+	{ 'n', AB_CHOICE_NO, false, "[n]o", "deny this host until the run ends, on every port",
+	  "deny this signature" },
 	{ 'd', AB_CHOICE_NEVER, true, "[d]eny always",
-	  "as no, and add it to network.deny in your settings" },
+	  "as no, and add it to network.deny in your settings", NULL },
 };
 
 static bool is_offered(const struct ab_host_prompt_question *q, size_t i)
 {
+	if (q->about)
+		return choices[i].key_meaning != NULL;
 	if (choices[i].choice == AB_CHOICE_GROUP && !q->group)
 		return false;
 	return !choices[i].more || !q->held;
@@ -77,6 +84,8 @@ static char *name_host(const struct ab_host_prompt_question *q)
 {
 	struct ab_buf b = { 0 };
 
+	if (q->about)
+		return ab_printf("to %s", q->about);
 	if (strchr(q->host, ':'))
 		ab_buf_printf(&b, "[%s]:%u", q->host, q->port);
 	else
@@ -187,7 +196,7 @@ static void put_meanings(struct ab_strv *lines, const struct ab_host_prompt_ques
 			continue;
 		name = name_choice(i);
 		first = ab_printf("%s%-11s  ", margin, name);
-		put_named(&text, choices[i].meaning, q->group);
+		put_named(&text, q->about ? choices[i].key_meaning : choices[i].meaning, q->group);
 		ab_columns_words(lines, first, hanging, text.data, " ", cols);
 	}
 }

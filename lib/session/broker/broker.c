@@ -535,6 +535,7 @@ static const struct {
 	[ASK_NOTICE] = { 1, NOTICE_ROOM, answer_notice },
 	[ASK_JUDGE] = { LAYERS_LEN, LAYERS_LEN, answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
+	[ASK_AGENT] = { 0, 0, ab_jobs_add },
 };
 
 static void take_request(struct broker *b)

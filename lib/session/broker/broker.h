@@ -48,6 +48,7 @@ struct ab_broker_duty {
 	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */
+	const char *agent;		   /* the socket of the caller's ssh agent, or NULL */
 	uint32_t notify;		   /* AB_NOTICE_BIT()s of ab_notice_send() */
 	const struct ab_strv *touched;	   /* with any of them: fs.touched of the policy */
 	const char *workspace;		   /* of the project's settings */
@@ -71,6 +72,7 @@ enum ab_news_kind {
 	AB_NEWS_HOOK,	    /* error: the --on-violation command failed */
 	AB_NEWS_MEMORY,	    /* number: MiB that the box uses, more than duty->memory */
 	AB_NEWS_FINDING,    /* text: a sentence about what the run did in the workspace */
+	AB_NEWS_AGENT,	    /* ticket; number: errno, or 0 and fd */
 	AB_NEWS_COUNT,
 };
 
@@ -83,6 +85,7 @@ struct ab_broker_news {
 	const char *text; /* NULL: it failed, see `error` */
 	size_t len;	  /* without the NUL that follows */
 	size_t mapped;	  /* bytes to unmap, or 0 */
+	int fd;		  /* AB_NEWS_AGENT: the connection, or -1 */
 	struct ab_error error;
 };
 
@@ -109,6 +112,8 @@ void ab_broker_secret(struct ab_broker *broker, size_t i);
  * The pids are the box's own.
  */
 int ab_broker_find_owner(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer);
+/* Connect to the caller's ssh agent (duty->agent). */
+int ab_broker_agent(struct ab_broker *broker, uint32_t ticket);
 /* Ask the approver program (duty->approver) with this JSON object. */
 int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len);
 /* Write this entry into a list of settings. The project's file is written when the box is gone, and

@@ -86,8 +86,11 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret, struct 
 			*ret = (struct ab_broker_news){ .kind = a.kind,
 							.ticket = a.ticket,
 							.number = a.number,
+							.fd = -1,
 							.error = a.error };
-			if (a.result == 0 && fd >= 0) {
+			if (a.kind == AB_NEWS_AGENT)
+				ret->fd = ab_take_fd(&fd);
+			else if (a.result == 0 && fd >= 0) {
 				(void)map_text(ret, fd);
 			} else if (a.result == 0) {
 				ret->text = a.lines;
@@ -111,6 +114,8 @@ void ab_broker_forget(struct ab_broker_news *news)
 		munmap(text, news->mapped);
 	else if (text)
 		explicit_bzero(text, news->len);
+	ab_closep(&news->fd);
+	news->fd = -1;
 	news->text = NULL;
 	news->mapped = 0;
 }
@@ -169,6 +174,11 @@ void ab_broker_secret(struct ab_broker *broker, size_t i)
 int ab_broker_find_owner(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer)
 {
 	return send_request(broker, ASK_OWNER, ticket, peer, sizeof(*peer));
+}
+
+int ab_broker_agent(struct ab_broker *broker, uint32_t ticket)
+{
+	return send_request(broker, ASK_AGENT, ticket, "", 0);
 }
 
 int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len)

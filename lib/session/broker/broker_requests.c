@@ -1,8 +1,11 @@
 /* The jobs of the broker's workers: each runs in a process of its own, which sends the result and
  * exits. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +31,23 @@ int ab_work_owner(const struct broker *b, const struct job *job, struct done *re
 	(void)err;
 	memcpy(&peer, job->body, sizeof(peer));
 	ab_socket_owner(ab_socket_owner_pid(b->duty.init), &peer, &ret->text);
+	return 0;
+}
+
+int ab_work_agent(const struct broker *b, const struct job *job, struct done *ret,
+		  struct ab_error *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)job;
+	if (!b->duty.agent || strlen(b->duty.agent) >= sizeof(at.sun_path))
+		return ab_fail(err, AB_EUSAGE, ENOENT, "connect to the ssh agent");
+	memcpy(at.sun_path, b->duty.agent, strlen(b->duty.agent));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "connect to the ssh agent");
+	ret->fd = ab_take_fd(&fd);
 	return 0;
 }
 

@@ -97,6 +97,8 @@ enum { HOOK_MS = 10000 }; /* per violation */
 /* broker_requests.c: the work of each kind of job. */
 int ab_work_owner(const struct broker *b, const struct job *job, struct done *ret,
 		  struct ab_error *err);
+int ab_work_agent(const struct broker *b, const struct job *job, struct done *ret,
+		  struct ab_error *err);
 int ab_work_approve(const struct broker *b, const struct job *job, struct done *ret,
 		    struct ab_error *err);
 int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,

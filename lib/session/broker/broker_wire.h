@@ -23,6 +23,7 @@ enum kind {
 	ASK_NOTICE,    /* text */
 	ASK_JUDGE,     /* layers; one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
+	ASK_AGENT,     /* connect to duty->agent */
 	ASK_COUNT,
 };
 

@@ -39,6 +39,8 @@ static const struct work {
 } works[ASK_COUNT] = {
 	/* Without room, the question has no process. */
 	[ASK_OWNER] = { AB_NEWS_OWNER, 2, 256, 1000, false, NULL, ab_work_owner },
+	[ASK_AGENT] = { AB_NEWS_AGENT, 8, 64, 5000, false, "connect to the ssh agent",
+			ab_work_agent },
 	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS, false,
 			  "ask the approver", ab_work_approve },
 	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true, "save the rule",

@@ -216,12 +216,25 @@ static pid_t find_owner(struct search *s)
 	return s->inode ? find_process(s) : 0;
 }
 
+/* Fills s->box up to it. */
+static pid_t find_in_box(struct search *s, pid_t wanted)
+{
+	pid_t pid;
+
+	while ((pid = ab_box_processes_next(&s->box)) > 0)
+		if (pid == wanted)
+			return pid;
+	return 0;
+}
+
 static void write_owner(struct search *s, pid_t init, int most, struct ab_buf *b)
 {
 	pid_t pid;
 
 	ab_box_processes_open(init, AB_OWNER_MS, &s->box);
-	pid = init > 0 ? find_owner(s) : 0;
+	pid = init <= 0			? 0
+	      : s->peer && s->peer->pid ? find_in_box(s, s->peer->pid)
+					: find_owner(s);
 	ab_buf_puts(b, "[");
 	for (int i = 0; i < most && is_in_box(s, pid); i++)
 		pid = write_process(s, pid, i == 0, b);

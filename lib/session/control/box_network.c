@@ -16,9 +16,11 @@
 #include "base/system/mailbox.h"
 #include "netns/own.h"
 #include "policy/model/policy.h"
+#include "proxy/conn/agent_terms.h"
 #include "proxy/dial/upstream.h"
 #include "sandbox/start/launch.h"
 #include "sandbox/start/listening_ports.h"
+#include "session/broker/broker.h"
 #include "session/control/steering.h"
 #include "session/control/thresholds.h"
 #include "session/host/box_ports.h"
@@ -32,6 +34,7 @@ enum notice {
 	TELL_SETTLED,
 	TELL_CROSSED,
 	TELL_SURVEYED,
+	TELL_AGENT, /* value: the ticket */
 };
 
 struct settled {
@@ -50,6 +53,7 @@ struct ab_box_network {
 	struct ab_box box;
 	struct ab_upstream *upstream; /* or NULL */
 	struct ab_safe *safe;
+	struct ab_agent_terms *agent; /* until the proxy owns it */
 	struct ab_mailbox mail; /* from the proxy's thread, once there is one */
 	struct ab_box_network_watch watch;
 	struct ab_source first_connection, failure, notices;
@@ -129,21 +133,24 @@ static void free_box_network(struct ab_box_network *bn)
 		}
 		ab_mailbox_fini(&bn->mail);
 	}
+	ab_agent_terms_free(bn->agent);
 	free(bn->published);
 	free(bn);
 }
 
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
-			struct ab_box_network **ret, struct ab_error *err)
+			struct ab_agent_terms *agent, struct ab_box_network **ret,
+			struct ab_error *err)
 {
 	struct ab_box_network *bn;
 
 	*ret = NULL;
-	if (policy->net.mode != AB_NET_FILTERED && !policy->net.publish.len)
+	if (policy->net.mode != AB_NET_FILTERED && !policy->net.publish.len && !agent)
 		return 0;
 	bn = ab_alloc(sizeof(*bn));
 	bn->policy = policy;
 	bn->safe = safe;
+	bn->agent = agent;
 	bn->notices.fd = -1;
 	bn->box.sock = -1;
 	bn->ports = (struct ab_box_ports)AB_BOX_PORTS_NONE;
@@ -197,6 +204,11 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 		break;
 	case TELL_SURVEYED:
 		w->surveyed(w->arg, letter->data);
+		break;
+	case TELL_AGENT:
+		/* Without room for the request, nobody else answers it. */
+		if (ab_broker_agent(w->broker, (uint32_t)letter->value) < 0)
+			ab_proxy_agent_dialled(bn->proxy, (uint32_t)letter->value, EAGAIN, -1);
 		break;
 	}
 }
@@ -253,6 +265,12 @@ static void tell_crossed(void *arg, const struct ab_threshold_alarm *alarm)
 static void tell_surveyed(void *arg, char *json)
 {
 	post_notice(arg, TELL_SURVEYED, 0, json);
+}
+
+static int dial_agent(void *arg, uint32_t ticket)
+{
+	post_notice(arg, TELL_AGENT, (int)ticket, NULL);
+	return 0;
 }
 
 static void notices_ready(struct ab_source *source, uint32_t events)
@@ -419,6 +437,8 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 		.own = bn->own,
 		.upstream = bn->upstream,
 		.dial_inside = dial_inside,
+		.agent = bn->agent,
+		.dial_agent = dial_agent,
 		.stale = tell_stale,
 		.tripped = tell_tripped,
 		.asked = tell_wanted,
@@ -446,6 +466,7 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 	/* The proxy owns them, even if it cannot be created. */
 	bn->own = -1;
 	bn->npublished = 0;
+	bn->agent = NULL;
 	if (ab_proxy_new(&setup, &bn->proxy, err) < 0)
 		return -1;
 	bn->first_connection = (struct ab_source){ .fd = ab_proxy_ready_fd(bn->proxy),
@@ -463,6 +484,23 @@ void ab_box_network_secret(struct ab_box_network *bn, size_t i, const char *valu
 {
 	if (bn->proxy)
 		ab_proxy_secret(bn->proxy, i, value, len);
+}
+
+void ab_box_network_serve_agent(struct ab_box_network *bn, struct ab_fds *fds)
+{
+	if (fds->len && bn && bn->proxy)
+		ab_proxy_serve_agent(bn->proxy, ab_take_fd(&fds->v[0]));
+}
+
+void ab_box_network_agent_dialled(struct ab_box_network *bn, const struct ab_broker_news *news)
+{
+	int fd = news->fd < 0 ? -1 : fcntl(news->fd, F_DUPFD_CLOEXEC, 3);
+	int errnum = news->fd >= 0 ? errno : news->error.errnum ? news->error.errnum : EIO;
+
+	if (bn && bn->proxy)
+		ab_proxy_agent_dialled(bn->proxy, news->ticket, fd < 0 ? errnum : 0, fd);
+	else
+		ab_closep(&fd);
 }
 
 void ab_box_network_dialled(struct ab_box_network *bn, int errnum, int fd)

@@ -8,8 +8,12 @@
 #include "base/system/loop.h"
 #include "proxy/thread/proxy.h"
 
+struct ab_agent_terms;
 struct ab_box;
+struct ab_broker;
+struct ab_broker_news;
 struct ab_error;
+struct ab_fds;
 struct ab_log;
 struct ab_network;
 struct ab_policy;
@@ -20,10 +24,11 @@ struct ab_box_network;
 /*
  * Before the lock: published ports, the host's addresses, the upstream proxy. `env` is the
  * caller's. The safe lives longer; its parts for the proxy are moved out of it. *ret is NULL when
- * the policy needs no proxy.
+ * the policy needs no proxy. `agent` is taken over: what the box may do with keys, or NULL.
  */
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
-			struct ab_box_network **ret, struct ab_error *err);
+			struct ab_agent_terms *agent, struct ab_box_network **ret,
+			struct ab_error *err);
 
 /* Before the lock: notice servers in the box (`listens` below). `init` is the box's pid on the host. */
 void ab_box_network_watch_ports(struct ab_box_network *box_network, pid_t init);
@@ -37,6 +42,7 @@ struct ab_box_network_watch {
 	struct ab_loop *loop;
 	const struct ab_box *box;
 	const char *run_id;
+	struct ab_broker *broker; /* connects to the ssh agent */
 	struct ab_log *log;
 	void (*failed)(void *arg, const struct ab_error *err);
 	void (*stale)(void *arg, size_t i);
@@ -67,6 +73,11 @@ struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *box_network);
 /* A secret's new value; copied. */
 void ab_box_network_secret(struct ab_box_network *box_network, size_t i, const char *value,
 			   size_t len);
+/* The listener of the box's ssh agent: the first one is taken over. */
+void ab_box_network_serve_agent(struct ab_box_network *box_network, struct ab_fds *fds);
+/* The broker's answer about the caller's agent. */
+void ab_box_network_agent_dialled(struct ab_box_network *box_network,
+				  const struct ab_broker_news *news);
 /* Init's answer to a dial. */
 void ab_box_network_dialled(struct ab_box_network *box_network, int errnum, int fd);
 

@@ -86,12 +86,16 @@ json_t *ab_steering_question(const struct ab_steering *s, const struct ab_open_q
 {
 	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
+	bool agent = q->wanted.why == AB_QUESTION_AGENT;
 	char id[32];
 
 	format_id(s, q->wanted.number, id);
-	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:I,s:I,s:o}", "id", id, "domain", q->wanted.host,
-			 "port", q->wanted.port, "door", q->wanted.door, "why",
-			 q->wanted.why == AB_QUESTION_HELD ? "held" : "unknown", "age_ms",
+	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s*,s:I,s:I,s:o}", "id", id, "domain",
+			 q->wanted.host, "port", q->wanted.port, "door", q->wanted.door, "why",
+			 agent				     ? "agent"
+			 : q->wanted.why == AB_QUESTION_HELD ? "held"
+							     : "unknown",
+			 "about", agent ? q->wanted.about : NULL, "age_ms",
 			 (json_int_t)(now - q->asked_ms), "left_ms",
 			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
@@ -128,6 +132,7 @@ static void show_oldest(struct ab_steering *s)
 		.port = q->wanted.port,
 		.door = q->wanted.door,
 		.held = q->wanted.why == AB_QUESTION_HELD,
+		.about = q->wanted.why == AB_QUESTION_AGENT ? q->wanted.about : NULL,
 		.who = q->who,
 		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = s->questions.len - 1,
@@ -157,6 +162,10 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 		ab_steering_say(s, true,
 				"the network is paused; answer within %u s: agentbox watch %s",
 				q->wanted.ms / 1000, id);
+	else if (q->wanted.why == AB_QUESTION_AGENT)
+		ab_steering_say(s, true,
+				"the box wants to %s; approve it within %u s: agentbox allow %s",
+				q->wanted.about, q->wanted.ms / 1000, id);
 	else
 		ab_steering_say(s, true, "%s:%u needs your approval within %u s: agentbox allow %s",
 				q->wanted.host, q->wanted.port, q->wanted.ms / 1000, id);
@@ -164,15 +173,20 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 
 static void ask_approver(struct ab_steering *s, const struct ab_open_question *q)
 {
+	bool agent = q->wanted.why == AB_QUESTION_AGENT;
 	ab_autobuf struct ab_buf b = { 0 };
 	char id[32];
 
 	format_id(s, q->wanted.number, id);
 	ab_buf_printf(&b,
-		      "{\"version\":1,\"kind\":\"host\",\"run\":\"%s\","
+		      "{\"version\":1,\"kind\":\"%s\",\"run\":\"%s\","
 		      "\"id\":\"%s\",\"host\":",
-		      s->setup.run_id, id);
+		      agent ? "ssh" : "host", s->setup.run_id, id);
 	ab_buf_json(&b, q->wanted.host);
+	if (agent) {
+		ab_buf_puts(&b, ",\"about\":");
+		ab_buf_json(&b, q->wanted.about);
+	}
 	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
 		      q->wanted.door, q->who ? q->who : "[]");
 	if (ab_broker_approve(s->setup.broker, q->wanted.number, b.data, b.len) < 0)
@@ -332,7 +346,8 @@ static void take_approval(struct ab_steering *s, const struct ab_broker_news *ne
 
 	if (!news->text && q)
 		ab_steering_say(s, false, "the approver gave no answer about %s: %s",
-				q->wanted.host, news->error.text);
+				q->wanted.about[0] ? q->wanted.about : q->wanted.host,
+				news->error.text);
 	ab_steering_answer(s, news->ticket,
 			   news->text ? ab_choice_of_answer((enum ab_answer)news->number)
 				      : AB_CHOICE_NO,
@@ -409,6 +424,9 @@ void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 		break;
 	case AB_NEWS_HOOK:
 		take_hook_failure(s, news);
+		break;
+	case AB_NEWS_AGENT:
+		ab_box_network_agent_dialled(s->hands.box_network, news);
 		break;
 	case AB_NEWS_SECRET:
 	case AB_NEWS_MEMORY:

@@ -491,6 +491,9 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (!p->nested)
 		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec);
+	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
+				 &p->notes, err) < 0)
+		return -1;
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);
@@ -608,6 +611,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
 	ab_shares_fini(&p->shares);
+	ab_ssh_agent_fini(&p->agent);
 	ab_strv_fini(&p->details);
 	ab_strv_fini(&p->notes);
 	p->policy = NULL;

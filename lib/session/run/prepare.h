@@ -9,6 +9,7 @@
 #include "session/home/home_return.h"
 #include "session/kept/kept.h"
 #include "session/secrets/secrets.h"
+#include "session/secrets/ssh_agent.h"
 #include "session/state/claim.h"
 #include "session/state/next_run.h"
 #include "session/state/state.h"
@@ -36,6 +37,7 @@ struct ab_prepared {
 	struct ab_shares shares;       /* shared folders, and what was created on the way */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
+	struct ab_ssh_agent agent;   /* keys that the box may use */
 	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */

@@ -136,10 +136,19 @@ static bool asks_about_hosts(const struct ab_policy *policy)
 	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
 }
 
+/* Are there questions that a person could answer while the box runs? */
+static bool has_questions(const struct run *r)
+{
+	const struct ab_policy *policy = r->prepared->policy;
+
+	return asks_about_hosts(policy) ||
+	       (r->prepared->agent.socket && policy->ssh.ask != AB_SSH_ASK_NEVER);
+}
+
 /* A terminal that the prompt opened itself must be restored as well. */
 static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
-	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
+	if (has_questions(r) && !r->request->approver &&
 	    ab_host_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
 	r->bell = isatty(STDERR_FILENO);
@@ -211,6 +220,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,
+				       .agent = p->agent.socket,
 				       .notify = p->policy->net.notify &
 						 ~AB_NOTICE_BIT(AB_NOTICE_BELL),
 				       .judge = &judge,
@@ -232,8 +242,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
 	ab_program_judge_leave_seat(r->children);
-	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->box_network,
-				err) < 0)
+	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe,
+				ab_take(p->agent.terms), &r->box_network, err) < 0)
 		return -1;
 	if (r->terminal && r->box_network)
 		ab_box_network_watch_ports(r->box_network, r->box.pid);

@@ -36,9 +36,6 @@
 #include "session/terminal/streams.h"
 #include "session/terminal/terminal.h"
 
-struct ab_broker_news;
-struct ab_steering;
-
 struct supervisor {
 	const struct ab_supervision *what;
 	struct ab_outcome out;
@@ -58,12 +55,6 @@ struct supervisor {
 	int result;
 };
 
-/* We can no longer supervise: the box must not run without us. */
-static void give_up(struct supervisor *s);
-/* The same; keeps the first of several errors. `arg`: the supervisor. */
-static void fail_run(void *arg, const struct ab_error *err);
-
-/* Connect the proxy's thread, the steering, and the broker, which reads secrets again. */
 static int attach_network(struct supervisor *s);
 static void pass_dialled(struct supervisor *s, int errnum, int fd);
 /* TERM now, KILL after the grace period. `arg`: the supervisor. */
@@ -78,12 +69,14 @@ enum {
 	CLAIMS_MS = 10000, /* ... within this time */
 };
 
+/* We can no longer supervise: the box must not run without us. */
 static void give_up(struct supervisor *s)
 {
 	s->result = -1;
 	s->loop.stop = true;
 }
 
+/* The same; keeps the first of several errors. */
 static void fail_run(void *arg, const struct ab_error *err)
 {
 	struct supervisor *s = arg;
@@ -451,6 +444,9 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 	case AB_MSG_DIALED:
 		pass_dialled(s, msg->value, fds->len ? ab_take_fd(&fds->v[0]) : -1);
 		break;
+	case AB_MSG_AGENT:
+		ab_box_network_serve_agent(s->what->box_network, fds);
+		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
 		break;
@@ -770,11 +766,13 @@ static bool server_found(void *arg, uint16_t port)
 	return true;
 }
 
+/* Connect the proxy's thread, the steering, and the broker, which reads secrets again. */
 static int attach_network(struct supervisor *s)
 {
 	struct ab_box_network_watch watch = {
 		.loop = &s->loop,
 		.box = s->what->box,
+		.broker = s->what->broker,
 		.run_id = s->what->run_id,
 		.log = s->what->log,
 		.failed = fail_run,

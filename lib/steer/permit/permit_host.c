@@ -190,6 +190,33 @@ static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struc
 	return 0;
 }
 
+/* The ssh agent waits for an approval. */
+static int answer_agent(struct ab_permit_job *job, struct ab_steer *steer, const json_t *question,
+			struct ab_error *err)
+{
+	ab_autofree char *about = ab_escape(ab_json_text(question, "about"));
+	bool deny = job->ask->deny;
+	json_t *answer;
+
+	if (job->ask->for_ms || job->ask->always) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"%s is about a key: answer it without --for and --always", job->ask->what);
+		return ab_hint(err,
+			       "to answer it always: { \"ssh\": { \"ask\": \"never\" } } in the "
+			       "settings");
+	}
+	if (ab_steer_ask(steer, "answer",
+			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
+				   deny ? "no" : "run"),
+			 &answer, err) < 0)
+		return -1;
+	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
+	ab_strv_addf(&job->ret->said, "%s: %s to %s", steer->id,
+		     deny ? "it is not allowed" : "it is allowed", about);
+	json_decref(answer);
+	return 0;
+}
+
 static int take_question(struct ab_permit_job *job, struct ab_steer *steer, const json_t *question,
 			 struct ab_error *err)
 {
@@ -197,6 +224,8 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer, cons
 
 	if (ab_json_is(question, "why", "held"))
 		return release_hold(job, steer, err);
+	if (ab_json_is(question, "why", "agent"))
+		return answer_agent(job, steer, question, err);
 	if (ab_permit_judge(job->ask->what, question, job->ask->deny, &job->again, &lift, err) < 0)
 		return -1;
 	ab_strv_add(&job->ret->entries, lift.entry);
@@ -404,7 +433,8 @@ static int judge_host(const char *id, const json_t *record, bool deny, struct ab
 /* Is it about a host? */
 static bool is_host(const json_t *record)
 {
-	return *ab_json_text(record, "domain") && !*ab_json_text(record, "call");
+	return *ab_json_text(record, "domain") && !*ab_json_text(record, "call") &&
+	       !ab_json_is(record, "door", "ssh-agent");
 }
 
 /* Rules that a grant for the run overrides. */

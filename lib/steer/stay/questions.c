@@ -22,6 +22,7 @@ struct open_question {
 	char id[32];
 	uint32_t number;
 	char *host, *door, *who;
+	char *about;	   /* the ssh agent; or NULL */
 	const char *group; /* or NULL */
 	uint16_t port;
 	bool held, told;
@@ -41,6 +42,7 @@ static void free_open(struct open_question *q)
 {
 	free(q->host);
 	free(q->door);
+	free(q->about);
 	free(q->who);
 	*q = (struct open_question){ 0 };
 }
@@ -56,9 +58,10 @@ static struct open_question *find_open(struct ab_questions *s, const char *id)
 static void tell_question(struct ab_questions *s, struct open_question *q)
 {
 	ab_autofree char *text =
-		q->held ? ab_printf("the network is paused: agentbox watch %s", q->id)
-			: ab_printf("%s:%u needs your approval: agentbox allow %s", q->host,
-				    q->port, q->id);
+		q->held	   ? ab_printf("the network is paused: agentbox watch %s", q->id)
+		: q->about ? ab_printf("the box wants to %s: agentbox allow %s", q->about, q->id)
+			   : ab_printf("%s:%u needs your approval: agentbox allow %s", q->host,
+				       q->port, q->id);
 
 	if (!q->told)
 		s->watch.say(s->watch.arg, text);
@@ -74,6 +77,7 @@ static void show_oldest(struct ab_questions *s)
 						.host = q->host,
 						.port = q->port,
 						.door = q->door,
+						.about = q->about,
 						.held = q->held,
 						.who = q->who,
 						.left_ms = left > 0 ? (uint64_t)left : 0,
@@ -113,6 +117,8 @@ static void take_asked(struct ab_questions *s, const json_t *event)
 	q->port = (uint16_t)ab_json_count(event, "port");
 	q->group = ab_group_of(q->host);
 	q->held = ab_json_is(event, "why", "held");
+	if (ab_json_is(event, "why", "agent"))
+		q->about = ab_strdup(ab_json_text(event, "about"));
 	q->told = told;
 	q->until = ab_now_ms() + (int64_t)ab_json_count(event, "left_ms");
 	if (q == &s->v[0] || s->len == 2)

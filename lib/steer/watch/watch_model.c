@@ -25,6 +25,8 @@ static char *name_target(const json_t *object)
 {
 	struct ab_buf b = { 0 };
 
+	if (*ab_json_text(object, "about"))
+		return ab_escape(ab_json_text(object, "about"));
 	ab_words_target(&b, ab_json_text(object, "domain"),
 			(uint16_t)ab_json_count(object, "port"));
 	return ab_buf_take(&b);

@@ -1,0 +1,101 @@
+#ifndef AB_PROXY_IO_SSH_TEXT_H
+#define AB_PROXY_IO_SSH_TEXT_H
+/*
+ * The basic types of the SSH protocols (RFC 4251): a byte, a number of four
+ * bytes, and a string with its length in front. Pure: a reader that fails stays
+ * failed, and never looks past its end.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+
+/* Bytes of somebody else's buffer. */
+struct ab_ssh_text {
+	const uint8_t *at;
+	size_t len;
+};
+
+struct ab_ssh_reader {
+	const uint8_t *at;
+	size_t left;
+	bool bad;
+};
+
+static inline uint8_t ab_ssh_byte(struct ab_ssh_reader *r)
+{
+	if (r->bad || r->left < 1) {
+		r->bad = true;
+		return 0;
+	}
+	r->left--;
+	return *r->at++;
+}
+
+static inline uint32_t ab_ssh_number(struct ab_ssh_reader *r)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < 4; i++)
+		n = n << 8 | ab_ssh_byte(r);
+	return n;
+}
+
+static inline struct ab_ssh_text ab_ssh_string(struct ab_ssh_reader *r)
+{
+	struct ab_ssh_text text = { 0 };
+	uint32_t len = ab_ssh_number(r);
+
+	if (r->bad || len > r->left) {
+		r->bad = true;
+		return text;
+	}
+	text = (struct ab_ssh_text){ r->at, len };
+	r->at += len;
+	r->left -= len;
+	return text;
+}
+
+/* Was everything read, and nothing missing? */
+static inline bool ab_ssh_ended(const struct ab_ssh_reader *r)
+{
+	return !r->bad && r->left == 0;
+}
+
+static inline struct ab_ssh_reader ab_ssh_read(struct ab_ssh_text text)
+{
+	return (struct ab_ssh_reader){ .at = text.at, .left = text.len };
+}
+
+static inline bool ab_ssh_same(struct ab_ssh_text a, struct ab_ssh_text b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline bool ab_ssh_is(struct ab_ssh_text text, const char *word)
+{
+	return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
+}
+
+static inline void ab_ssh_put_number(struct ab_buf *b, uint32_t n)
+{
+	const uint8_t bytes[] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8),
+				  (uint8_t)n };
+
+	ab_buf_add(b, bytes, sizeof(bytes));
+}
+
+static inline void ab_ssh_put_byte(struct ab_buf *b, uint8_t byte)
+{
+	ab_buf_add(b, &byte, 1);
+}
+
+static inline void ab_ssh_put_string(struct ab_buf *b, struct ab_ssh_text text)
+{
+	ab_ssh_put_number(b, (uint32_t)text.len);
+	ab_buf_add(b, text.at, text.len);
+}
+
+#endif
