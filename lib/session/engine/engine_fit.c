@@ -35,6 +35,11 @@ static bool wants_layered_home(const struct ab_engine_wish *w)
 	return w->policy->fs.home == AB_HOME_LAYERED;
 }
 
+static bool wants_keys(const struct ab_engine_wish *w)
+{
+	return ab_policy_lends_keys(w->policy);
+}
+
 static bool wants_trace(const struct ab_engine_wish *w)
 {
 	return w->traces;
@@ -79,6 +84,8 @@ static const struct {
 	{ wants_learning, REFUSED, "learning needs the calls of the filter for itself", NULL },
 	{ wants_covered_files, REFUSED,
 	  "a file with a secret in it can be shown without the secret only by a mount", NULL },
+	{ wants_keys, REFUSED, "keys of the ssh agent are lent in a private folder, which needs a mount",
+	  NULL },
 	{ wants_kept_home, NOTED,
 	  "the home folder is read-only: there is no layer to keep; an agent can write to folders "
 	  "that you name with --write",
