@@ -41,6 +41,21 @@ static void compare_lengths(unsigned char *data)
 				    : "# SKIP the processor has no such instructions");
 }
 
+#define AA "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa"
+
+/* From RFC 4231: cases 1, 2 and 6. */
+static const struct {
+	const char *key, *in, *out;
+} macs[] = {
+	{ "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
+	  "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
+	{ "Jefe", "what do ya want for nothing?",
+	  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+	{ AA AA AA AA AA AA AA AA "\xaa\xaa\xaa",
+	  "Test Using Larger Than Block-Size Key - Hash Key First",
+	  "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
+};
+
 int main(void)
 {
 	char hex[65], *million = malloc(1000000);
@@ -60,5 +75,13 @@ int main(void)
 	       "and without the processor's help");
 	compare_lengths((unsigned char *)million);
 	free(million);
+	for (size_t i = 0; i < AB_COUNT(macs); i++) {
+		uint8_t digest[AB_SHA256_SIZE];
+
+		ab_hmac_sha256(macs[i].key, strlen(macs[i].key), macs[i].in, strlen(macs[i].in),
+			       digest);
+		ab_sha256_hex(digest, hex);
+		is_str(hex, macs[i].out, "a test case of RFC 4231");
+	}
 	return done();
 }
