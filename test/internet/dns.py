@@ -12,6 +12,7 @@ PRIVATE = "10.0.0.5"
 KEYS = "203.0.113.80"
 MODELS = "203.0.113.90"
 REGISTRIES = "203.0.113.91"
+AWS = "203.0.113.92"
 
 # Name: addresses, or the name it is an alias of.
 ZONE = {
@@ -68,6 +69,9 @@ ZONE.update((name, [KEYS]) for name in """
     api.anthropic.com here.openai.azure.com generativelanguage.googleapis.com
     github.com api.github.com upload.pypi.org huggingface.co keys.test
     other-keys.test""".split())
+ZONE.update((name, [AWS]) for name in """
+    s3.eu-west-1.amazonaws.com bucket.s3.eu-west-1.amazonaws.com
+    sts.eu-west-1.amazonaws.com ec2.eu-west-1.amazonaws.com""".split())
 # Stand-ins for what agents talk to.
 ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
 # In the tests of agents also services that otherwise only want a key.

@@ -11,6 +11,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import aws      # noqa: E402
 import dns      # noqa: E402
 import keys     # noqa: E402
 import models   # noqa: E402
@@ -79,6 +80,7 @@ async def serve(directory, sshd_uid):
         record = recorder(directory + "/origin.log")
         await origin.start(record)
         await keys.start(record, directory)
+        await aws.start(record, directory)
         await models.start(record, directory)
         await registries.start(record, directory)
         await wire.start(recorder(directory + "/proxy.log"))

@@ -192,6 +192,64 @@ const char *const ab_secret_lives[AB_LIFE_COUNT] = {
 	[AB_LIFE_STABLE] = "stable",
 };
 
+const char *const ab_secret_part_names[AB_PARTS] = {
+	[AB_PART_ID] = "AWS_ACCESS_KEY_ID",
+	[AB_PART_KEY] = "AWS_SECRET_ACCESS_KEY",
+	[AB_PART_TOKEN] = "AWS_SESSION_TOKEN",
+};
+
+/*
+ * The regional endpoints of a service, and its global one, which belongs to
+ * us-east-1. Buckets and the like are names below them.
+ */
+static int add_endpoints(struct ab_arena *a, struct ab_secret *s, const char *service,
+			 const char *region, struct ab_complaint *why)
+{
+	ab_autofree char *regional = ab_printf("%s.%s.amazonaws.com", service, region);
+	ab_autofree char *global = ab_printf("%s.amazonaws.com", service);
+	bool has_global = strcmp(region, "us-east-1") == 0 || strcmp(region, "aws-global") == 0;
+	const char *const names[] = { regional, has_global ? global : NULL };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		ab_autofree char *below = names[i] ? ab_printf("*.%s", names[i]) : NULL;
+
+		if (!names[i])
+			continue;
+		if (ab_secret_host(a, &s->hosts, names[i], strlen(names[i]), why) < 0 ||
+		    ab_secret_host(a, &s->hosts, below, strlen(below), why) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_secret_endpoints(struct ab_arena *a, struct ab_secret *s, struct ab_complaint *why)
+{
+	if (!s->services.len || !s->regions.len || ab_strv_has(&s->services, "*") ||
+	    ab_strv_has(&s->regions, "*"))
+		return ab_complaint_say(why, "list hosts, or services and regions without \"*\"",
+					"is missing");
+	for (size_t i = 0; i < s->services.len; i++)
+		for (size_t k = 0; k < s->regions.len; k++)
+			if (add_endpoints(a, s, s->services.v[i], s->regions.v[k], why) < 0)
+				return -1;
+	if (s->hosts.len > AB_SECRET_LIST)
+		return ab_complaint_say(why, "list the hosts that are needed",
+					"would be more than %d endpoints", AB_SECRET_LIST);
+	return 0;
+}
+
+void ab_secret_signs(struct ab_arena *a, struct ab_secret *s)
+{
+	s->sign = true;
+	s->provider = NULL;
+	s->carriers = NULL;
+	s->ncarriers = 0;
+	s->names = (struct ab_strv){ 0 };
+	for (size_t i = 0; i < AB_PARTS; i++)
+		ab_secret_list(a, &s->names, ab_secret_part_names[i]);
+	s->env = ab_secret_part_names[AB_PART_ID];
+}
+
 static void put_text(struct ab_buf *b, const char *member, const char *text)
 {
 	if (!text)
@@ -238,14 +296,19 @@ static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
 	char duration[48];
 
 	ab_buf_printf(&b, "%s={\"from\":\"%s\"", s->name, from[s->from]);
-	put_text(&b, "env", s->from == AB_FROM_ENV ? s->env : NULL);
+	put_text(&b, "sign", s->sign ? "aws-sigv4" : NULL);
+	put_text(&b, "env", s->from == AB_FROM_ENV && !s->sign ? s->env : NULL);
 	put_text(&b, "file", s->file);
 	put_text(&b, "key", s->key);
+	put_text(&b, "profile", s->profile);
 	put_list(&b, "command", &s->command, 0);
 	if (s->expires_ms)
 		put_text(&b, "expires", ab_format_duration(s->expires_ms, duration));
+	put_list(&b, "services", &s->services, 0);
+	put_list(&b, "regions", &s->regions, 0);
 	put_list(&b, "hosts", &s->hosts, 0);
-	put_carriers(&b, s);
+	if (!s->sign)
+		put_carriers(&b, s);
 	if (s->in_path || s->in_body)
 		ab_buf_printf(&b, ",\"also\":[%s%s%s]", s->in_path ? "\"path\"" : "",
 			      s->in_path && s->in_body ? "," : "", s->in_body ? "\"body\"" : "");
@@ -254,7 +317,7 @@ static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
 	ab_buf_puts(&b, s->require ? ",\"require\":true" : "");
 	put_text(&b, "placeholder", s->life ? ab_secret_lives[s->life] : NULL);
 	put_text(&b, "via", via[s->via]);
-	put_list(&b, "names", &s->names, 1);
+	put_list(&b, "names", &s->names, s->sign ? AB_PARTS : 1);
 	put_list(&b, "files", &s->files, 0);
 	put_text(&b, "onTripwire", s->stop ? "stop" : NULL);
 	ab_buf_puts(&b, "}");
@@ -357,14 +420,17 @@ static const struct ab_secret *find_exporter(const struct ab_value *v, size_t i,
 int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
 		     struct ab_complaint *why)
 {
-	if (v->len > AB_SECRETS_MAX) {
-		*ret_from = v->items[AB_SECRETS_MAX].from;
-		return ab_complaint_say(why, "list only those you need", "more than %d secrets",
-					AB_SECRETS_MAX);
-	}
+	size_t entries = 0;
+
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_secret *s = v->items[i].secret;
 
+		entries += s->sign ? AB_PARTS : 1;
+		if (entries > AB_SECRETS_MAX) {
+			*ret_from = v->items[i].from;
+			return ab_complaint_say(why, "list only those you need",
+						"more than %d secrets", AB_SECRETS_MAX);
+		}
 		for (size_t k = 0; k < s->names.len; k++) {
 			const char *name = s->names.v[k];
 			const struct ab_secret *other = find_exporter(v, i, name);
@@ -405,12 +471,16 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 /* A placeholder would only break what signs with it. */
 static int refuse_signing(const struct ab_secret *s, struct ab_complaint *why)
 {
-	const char *what = ab_uncovered_why(s->name);
+	const char *what = s->sign ? NULL : ab_uncovered_why(s->name);
+	bool aws = what && strncmp(s->name, "AWS_", 4) == 0;
 
-	return what ? ab_complaint_say(why,
-				       "use short-lived keys with few rights, and --pass-env to "
-				       "show them to the box",
-				       "%s cannot be replaced by a placeholder: %s", s->name, what)
+	return what ? ab_complaint_say(
+			      why,
+			      aws ? "let the proxy sign: \"secrets\": { \"AWS\": { \"sign\": "
+				    "\"aws-sigv4\", ... } } in your settings"
+				  : "use short-lived keys with few rights, and --pass-env to "
+				    "show them to the box",
+			      "%s cannot be replaced by a placeholder: %s", s->name, what)
 		    : 0;
 }
 
@@ -468,11 +538,25 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_o
 struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 				  const struct ab_strv *writable)
 {
-	struct ab_secret *s = ab_arena_alloc(a, (v->len + 1) * sizeof(*s));
+	struct ab_secret *s = ab_arena_alloc(a, (v->len * AB_PARTS + 1) * sizeof(*s));
+	size_t n = 0;
 
 	for (size_t i = 0; i < v->len; i++) {
-		s[i] = *v->items[i].secret;
-		s[i].writable = *writable;
+		const struct ab_secret *given = v->items[i].secret;
+
+		for (size_t part = 0; part < (given->sign ? AB_PARTS : 1); part++, n++) {
+			s[n] = *given;
+			s[n].writable = *writable;
+			if (!given->sign)
+				continue;
+			s[n].part = (enum ab_secret_part)part;
+			s[n].names = (struct ab_strv){ 0 };
+			ab_secret_list(a, &s[n].names, ab_secret_part_names[part]);
+			if (!part)
+				continue;
+			s[n].name = ab_secret_part_names[part];
+			s[n].files = (struct ab_strv){ 0 };
+		}
 	}
-	return (struct ab_secrets){ .v = s, .len = v->len };
+	return (struct ab_secrets){ .v = s, .len = n };
 }

@@ -18,6 +18,10 @@
  *		"names": ["OPENAI_KEY"],	variables besides its own
  *		"files": ["~/.netrc"],
  *		"onTripwire": "refuse" | "stop" } }
+ *	"secrets": { "AWS": {
+ *		"sign": "aws-sigv4",	requests are signed, not the value sent
+ *		"from": as above; a file has profiles ("profile": "dev")
+ *		"services": ["s3"], "regions": ["eu-west-1"] } }
  *
  * Missing hosts and carriers come from the provider of the name, if it has one.
  * A value is injected as its first carrier.
@@ -42,6 +46,14 @@ enum {
 enum ab_secret_life { AB_LIFE_WORKSPACE, AB_LIFE_RUN, AB_LIFE_STABLE, AB_LIFE_COUNT };
 extern const char *const ab_secret_lives[AB_LIFE_COUNT];
 
+/*
+ * A key that signs is three entries of ab_secrets, one after the other, because
+ * each has its own placeholder. The first one has the source; its value is the
+ * words of all three, separated by a blank.
+ */
+enum ab_secret_part { AB_PART_ID, AB_PART_KEY, AB_PART_TOKEN, AB_PARTS };
+extern const char *const ab_secret_part_names[AB_PARTS]; /* variables */
+
 struct ab_secret {
 	const char *name;
 	const char *origin; /* where it was requested, for messages */
@@ -61,7 +73,11 @@ struct ab_secret {
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	const char *format; /* of an injected value, with one "{}"; or NULL */
+	bool sign; /* AWS Signature Version 4 */
+	enum ab_secret_part part;
+	const char *profile;		  /* of the file; or NULL */
+	struct ab_strv services, regions; /* that it signs for; none: any */
+	const char *format;		  /* of an injected value, with one "{}"; or NULL */
 	bool require;
 	enum ab_secret_life life;
 	bool stop; /* onTripwire */

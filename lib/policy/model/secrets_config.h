@@ -42,6 +42,10 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, siz
 int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complaint *why);
 /* A secret with its name and what its provider knows, except the hosts. */
 struct ab_secret ab_secret_new(struct ab_arena *a, const char *name);
+/* Make it a key that signs. */
+void ab_secret_signs(struct ab_arena *a, struct ab_secret *s);
+/* Add the endpoints of its services and regions as hosts. */
+int ab_secret_endpoints(struct ab_arena *a, struct ab_secret *s, struct ab_complaint *why);
 void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s);
 void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text);
 struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,

@@ -10,7 +10,7 @@
 
 struct ab_complaint;
 
-enum { AB_MEMBERS_MAX = 20 }; /* of one kind */
+enum { AB_MEMBERS_MAX = 24 }; /* of one kind */
 
 /* What objects of one kind have in common. */
 struct ab_members_kind {

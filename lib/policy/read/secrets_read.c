@@ -28,6 +28,10 @@ enum member {
 	FILES,
 	TRIPWIRE,
 	EXPIRES,
+	SIGN,
+	PROFILE,
+	SERVICES,
+	REGIONS,
 	MEMBERS,
 };
 
@@ -40,7 +44,9 @@ static const char *const members[MEMBERS] = {
 	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
 	[VIA] = "via",	       [NAMES] = "names",
 	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
-	[EXPIRES] = "expires",
+	[EXPIRES] = "expires", [SIGN] = "sign",
+	[PROFILE] = "profile", [SERVICES] = "services",
+	[REGIONS] = "regions",
 };
 
 /* The members that belong to one kind of source. */
@@ -52,8 +58,19 @@ static const struct {
 	{ ENV, AB_FROM_ENV, "use \"from\": \"env\"" },
 	{ FILE_, AB_FROM_FILE, "use \"from\": \"file\"" },
 	{ KEY, AB_FROM_FILE, "use \"from\": \"file\"" },
+	{ PROFILE, AB_FROM_FILE, "use \"from\": \"file\"" },
 	{ COMMAND, AB_FROM_COMMAND, "use \"from\": \"command\"" },
 	{ EXPIRES, AB_FROM_COMMAND, "use \"from\": \"command\"" },
+};
+
+/* The members that only a value that is sent, or only a key that signs, has. */
+static const struct {
+	enum member member;
+	bool sign;
+} kinds[] = {
+	{ ENV, false },	   { KEY, false },     { AS, false },	  { ALSO, false },
+	{ MODE, false },   { FORMAT, false },  { VIA, false },	  { NAMES, false },
+	{ PROFILE, true }, { SERVICES, true }, { REGIONS, true },
 };
 
 /* Short, and without control characters. */
@@ -144,11 +161,60 @@ static int take_file(struct ab_members *m, void *to, const char *text, struct ab
 	return 0;
 }
 
+/* The name of a service or region. */
+static int take_scope(struct ab_members *m, struct ab_strv *list, const char *text,
+		      struct ab_complaint *why)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t n = strlen(text);
+
+	if (strcmp(text, "*") != 0 && (!n || n > 60 || strspn(text, letters) < n))
+		return ab_why_invalid(why, text, "use a name like s3 or eu-west-1, or *");
+	if (!ab_strv_has(list, text))
+		ab_secret_list(m->r->ctx->arena, list, text);
+	return 0;
+}
+
+static int take_service(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+{
+	return take_scope(m, &((struct ab_secret *)to)->services, text, why);
+}
+
+static int take_region(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+{
+	return take_scope(m, &((struct ab_secret *)to)->regions, text, why);
+}
+
+static void read_sign(struct ab_members *m, struct ab_secret *s)
+{
+	static const char *const words[] = { "aws-sigv4" };
+
+	if (m->given[SIGN]) {
+		(void)ab_members_word(m, SIGN, words, AB_COUNT(words), "use aws-sigv4");
+		ab_secret_signs(m->r->ctx->arena, s);
+	}
+	for (size_t i = 0; i < AB_COUNT(kinds); i++)
+		if (m->given[kinds[i].member] && kinds[i].sign != s->sign)
+			ab_members_complain(m, kinds[i].member,
+					    s->sign ? "does not belong to a key that signs"
+						    : "belongs to a key that signs",
+					    s->sign ? "remove it" : "use \"sign\": \"aws-sigv4\"");
+	ab_members_strings(m, SERVICES, AB_SECRET_LIST, take_service, s,
+			   "use one like [\"s3\"], or [\"*\"]");
+	ab_members_strings(m, REGIONS, AB_SECRET_LIST, take_region, s,
+			   "use one like [\"eu-west-1\"]");
+	if (s->sign && !m->given[SERVICES])
+		ab_members_complain(m, SERVICES, "is missing", "use one like [\"s3\"], or [\"*\"]");
+	s->profile = ab_members_text(m, PROFILE);
+}
+
 static void read_path(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, FILE_);
 	struct ab_complaint why = { .right = "" };
 
+	if (!text && s->sign && s->from == AB_FROM_FILE)
+		text = "~/.aws/credentials";
 	if (!text)
 		return;
 	s->file = ab_list_element_path(m->r->ctx, text, &why);
@@ -201,7 +267,7 @@ static void read_source(struct ab_members *m, struct ab_secret *s)
 	s->key = ab_members_text(m, KEY);
 	ab_members_strings(m, COMMAND, AB_SECRET_LIST, take_argument, s, list);
 	read_expires(m, s);
-	if (s->from == AB_FROM_FILE && !m->given[FILE_])
+	if (s->from == AB_FROM_FILE && !m->given[FILE_] && !s->sign)
 		ab_members_complain(m, FILE_, "is missing", "use \"file\": \"~/path\"");
 	if (s->from == AB_FROM_COMMAND && !m->given[COMMAND])
 		ab_members_complain(m, COMMAND, "is missing", list);
@@ -216,6 +282,13 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 	ab_members_strings(m, HOSTS, AB_SECRET_LIST, take_host, s, right);
 	if (m->given[HOSTS])
 		return;
+	if (s->sign) {
+		struct ab_complaint why = { .right = "" };
+
+		if (!m->bad && ab_secret_endpoints(m->r->ctx->arena, s, &why) < 0)
+			ab_members_complain(m, HOSTS, why.wrong, why.right);
+		return;
+	}
 	ab_secret_known_hosts(m->r->ctx->arena, s);
 	if (s->hosts.len == 0)
 		ab_members_complain(m, HOSTS,
@@ -309,6 +382,7 @@ static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *obj
 	}
 	s = ab_secret_new(r->ctx->arena, object->key);
 	ab_members_find(&m);
+	read_sign(&m, &s);
 	read_source(&m, &s);
 	read_hosts(&m, &s);
 	read_carriers(&m, &s);

@@ -145,6 +145,8 @@ void ab_summary_secrets(const struct ab_policy *p, struct ab_strv *rows)
 		const struct ab_secret *s = &p->secrets.v[i];
 		ab_autobuf struct ab_buf b = { 0 };
 
+		if (s->part)
+			continue;
 		ab_buf_printf(&b, "%s for ", s->name);
 		for (size_t k = 0; k < s->hosts.len; k++)
 			ab_buf_printf(&b, "%s%s", k ? " and " : "", s->hosts.v[k]);

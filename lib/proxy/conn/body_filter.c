@@ -38,6 +38,7 @@ struct ab_body_filter {
 	uint8_t first; /* flags and opcode for our next frame of the message */
 	bool last;     /* the fragment ends the message */
 	bool malformed, tripped;
+	const char *refused; /* why, or NULL */
 };
 
 struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup)
@@ -68,6 +69,11 @@ bool ab_body_filter_malformed(const struct ab_body_filter *s)
 bool ab_body_filter_tripped(const struct ab_body_filter *s)
 {
 	return s->tripped;
+}
+
+const char *ab_body_filter_refused(const struct ab_body_filter *s)
+{
+	return s->refused;
 }
 
 /* Is the end of the unit that is searched known? */
@@ -252,6 +258,18 @@ static void scrub_fragment(struct ab_body_filter *s, struct ab_flow *flow, struc
 		ab_buf_skip(&s->plain, n);
 }
 
+/* Verify and sign the chunks; they may be refused. */
+static void sign_decoded(struct ab_body_filter *s, const struct ab_buf *plain, struct ab_flow *flow,
+			 struct ab_buf *out)
+{
+	struct ab_buf result = { 0 };
+
+	s->refused = ab_sign_chunks_take(s->setup.chunks, ab_buf_bytes(plain), plain->len, s->ended,
+					 &result);
+	emit_framed(s, ab_buf_bytes(&result), result.len, flow, out);
+	ab_buf_fini(&result);
+}
+
 static bool swap_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
 {
 	struct ab_buf swapped = { .wipe = true };
@@ -260,14 +278,15 @@ static bool swap_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct 
 
 	ab_buf_fini(&s->plain);
 	s->tripped = result == AB_SWAP_TRIPWIRE;
-	if (result == AB_SWAP_NONE || result == AB_SWAP_DONE) {
+	if (!s->tripped) {
 		out->wipe |= result == AB_SWAP_DONE;
-		emit_framed(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
-		ab_buf_fini(&swapped);
-		return true;
+		if (s->setup.chunks)
+			sign_decoded(s, &swapped, flow, out);
+		else
+			emit_framed(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
 	}
 	ab_buf_fini(&swapped);
-	return false;
+	return !s->tripped && !s->refused;
 }
 
 /* false: the body failed. */
@@ -380,7 +399,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);
 
-		if (s->malformed || s->tripped)
+		if (s->malformed || s->tripped || s->refused)
 			return AB_IO_FAILED;
 		if (io != AB_IO_DONE)
 			return io;

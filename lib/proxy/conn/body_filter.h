@@ -9,6 +9,7 @@
  */
 #include "proxy/io/socket_side.h"
 #include "proxy/secrets/scrub.h"
+#include "proxy/sign/sign_chunks.h"
 #include "proxy/secrets/swap.h"
 #include "proxy/wire/http.h"
 
@@ -18,6 +19,8 @@ struct ab_body_filter_setup {
 	/* One of the two; the caller owns it. */
 	struct ab_scrub *scrub;
 	struct ab_swap_body *swap;
+	/* With `swap`: the chunks of its result are signed anew; or NULL. */
+	struct ab_sign_chunks *chunks;
 	enum ab_http_body in, out; /* out: as in, or chunked */
 	bool frames;		   /* with AB_HTTP_CLOSE: WebSocket frames */
 	uint64_t length;	   /* with AB_HTTP_LENGTH */
@@ -38,5 +41,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *filter, struct ab_flow *fl
 bool ab_body_filter_malformed(const struct ab_body_filter *filter);
 /* After FAILED: the body contains another host's placeholder. */
 bool ab_body_filter_tripped(const struct ab_body_filter *filter);
+/* After FAILED: why its chunks cannot be signed, or NULL. */
+const char *ab_body_filter_refused(const struct ab_body_filter *filter);
 
 #endif

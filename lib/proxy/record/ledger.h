@@ -54,6 +54,7 @@ enum ab_fault {
 	AB_FAULT_NO_SNI,    /* TLS asks for no name, and network.sni wants one */
 	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */
 	AB_FAULT_AGENT,	    /* the ssh agent refuses it: see `refusal` */
+	AB_FAULT_SIGNATURE, /* its AWS signature cannot be replaced */
 	AB_FAULT_COUNT,
 };
 

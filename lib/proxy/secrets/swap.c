@@ -44,6 +44,8 @@ static bool may_carry(const struct ab_secret *secret, const struct ab_http_field
 {
 	bool login = ab_http_is(f->name, "authorization"), basic = has_scheme(f, "basic");
 
+	if (secret->sign)
+		return false;
 	for (size_t i = 0; i < secret->ncarriers; i++) {
 		const struct ab_carrier *c = &secret->carriers[i];
 
@@ -248,7 +250,7 @@ static bool inject_and_check(struct ab_swap *sw)
 		/* It may be in the body, which was not read yet. */
 		bool later = s->in_body && sw->rq->head.body != AB_HTTP_NONE;
 
-		if (!sw->bound[i] || sw->injected[i])
+		if (!sw->bound[i] || sw->injected[i] || s->sign)
 			continue;
 		if (s->inject && !ab_swap_inject(sw, i))
 			return false;
@@ -290,7 +292,7 @@ static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t 
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		sw->bound[i] = ab_vault_bound(sw->vault, i, host, port);
-		*ret_values |= sw->bound[i] && e->value;
+		*ret_values |= sw->bound[i] && e->value && !e->secret->sign;
 		*ret_body |= sw->bound[i] && e->value && e->secret->in_body;
 	}
 	*ret_body &= sw->rq->head.body != AB_HTTP_NONE;
@@ -322,6 +324,7 @@ static bool swap_request(struct ab_swap *sw, const struct ab_host *host, uint16_
 	if (ret->secret >= 0)
 		ret->result = AB_SWAP_DONE;
 	ret->injected = ret->secret >= 0 || body;
+	ret->searched = values;
 	if (values && !ab_swap_keep_searchable(sw))
 		return false;
 	return resolve_offsets(sw) || ret->result == AB_SWAP_NONE ||
@@ -345,4 +348,5 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 void ab_swapped_fini(struct ab_swapped *swapped)
 {
 	ab_buf_fini(&swapped->scratch);
+	ab_buf_fini(&swapped->signature);
 }

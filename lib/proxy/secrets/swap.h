@@ -38,8 +38,10 @@ struct ab_swapped {
 	/* With DONE or NONE: the request to send; its fields point into the
 	 * bytes of `rq` or into `scratch`. */
 	struct ab_http_request request;
-	struct ab_buf scratch; /* contains values: `wipe` is set */
-	bool injected;	       /* a value is in the head, or may be in the body */
+	struct ab_buf scratch;	 /* contains values: `wipe` is set */
+	struct ab_buf signature; /* the same; see proxy/sign/sign.h */
+	bool injected;		 /* a value is in the head, or may be in the body */
+	bool searched;		 /* a value may come back: the response must be searchable */
 };
 
 /*
@@ -50,7 +52,7 @@ struct ab_swapped {
  * whatever it contains itself, because the server may have kept a value:
  * `Accept-Encoding: identity`, no Sec-WebSocket-Extensions, no TE and Trailer,
  * and no Range and If-Range: a value could come back in pieces too small to be
- * found.
+ * found. A key that signs is not sent, so its host may answer as it likes.
  *
  * `inject`: the first carrier's field or parameter (default: bearer) replaces
  * the client's own of that name, unless another value is in it. The secret's

@@ -133,7 +133,7 @@ static size_t find_prefix(const struct ab_provider *p, const char *value, size_t
 	return best;
 }
 
-enum { BLOCK = 32 };
+enum { BLOCK = AB_SHA256_SIZE };
 
 static int draw_random_block(uint8_t ret[BLOCK], struct ab_error *err)
 {
@@ -146,56 +146,29 @@ static int draw_random_block(uint8_t ret[BLOCK], struct ab_error *err)
 	return n == BLOCK ? 0 : ab_fail(err, AB_ESYSTEM, errno, "getrandom");
 }
 
-static uint8_t hex_byte(const char *s)
-{
-	unsigned n = 0;
-
-	for (int i = 0; i < 2; i++)
-		n = n << 4 | (unsigned)(s[i] <= '9' ? s[i] - '0' : s[i] - 'a' + 10);
-	return (uint8_t)n;
-}
-
-/* HMAC-SHA-256 with the user's key. */
-static void sign_text(const struct ab_vault *vault, const void *text, size_t len,
-		      uint8_t ret[BLOCK])
-{
-	enum { PAD = 64 };
-	uint8_t *inner = ab_alloc(PAD + len), outer[PAD + BLOCK];
-	char digest[2 * BLOCK + 1];
-
-	for (size_t i = 0; i < PAD; i++) {
-		uint8_t key = i < AB_VAULT_SEED ? vault->seed[i] : 0;
-
-		inner[i] = key ^ 0x36;
-		outer[i] = key ^ 0x5c;
-	}
-	memcpy(inner + PAD, text, len);
-	ab_sha256(inner, PAD + len, digest);
-	for (size_t i = 0; i < BLOCK; i++)
-		outer[PAD + i] = hex_byte(digest + 2 * i);
-	ab_sha256(outer, sizeof(outer), digest);
-	for (size_t i = 0; i < BLOCK; i++)
-		ret[i] = hex_byte(digest + 2 * i);
-	explicit_bzero(inner, PAD + len);
-	explicit_bzero(outer, sizeof(outer));
-	free(inner);
-}
-
-/* Depends on the name of the secret and on where it may be known, never on its value. */
+/* Depends on the name of the secret and on where it may be known, never on its value. The parts
+ * of one key have nothing in common: one of them is sent openly. */
 static void derive_block(const struct ab_vault *vault, const struct ab_secret *secret,
 			 unsigned number, uint8_t ret[BLOCK])
 {
 	const char *scope = secret->life == AB_LIFE_STABLE ? "" : vault->scope;
-	ab_autofree char *text = ab_printf("%u %s %s", number, secret->name, scope);
+	static const char *const parts[AB_PARTS] = { ".id", ".key", ".token" };
+	ab_autofree char *text = ab_printf("%u %s%s %s", number, secret->name,
+					   secret->sign ? parts[secret->part] : "", scope);
 
-	sign_text(vault, text, strlen(text), ret);
+	ab_hmac_sha256(vault->seed, AB_VAULT_SEED, text, strlen(text), ret);
 }
 
 static int draw_letters(const struct ab_vault *vault, const struct ab_secret *secret, char *ret,
 			size_t len, struct ab_error *err)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789";
+	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "abcdefghijklmnopqrstuvwxyz0123456789";
+	/* An access key id is in base32. */
+	static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+	bool id = secret->sign && secret->part == AB_PART_ID;
+	const char *letters = id ? base32 : any;
+	unsigned count = id ? sizeof(base32) - 1 : sizeof(any) - 1;
 	bool derived = secret->life != AB_LIFE_RUN;
 	uint8_t block[BLOCK];
 	size_t n = 0;
@@ -208,10 +181,10 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 			derive_block(vault, secret, number, block);
 		else if (draw_random_block(block, err) < 0)
 			return -1;
-		/* 248 is a multiple of 62: all letters are equally likely. */
+		/* Below a multiple of their number all letters are equally likely. */
 		for (size_t i = 0; i < BLOCK && n < len; i++)
-			if (block[i] < 248)
-				ret[n++] = letters[block[i] % 62];
+			if (block[i] < 256 / count * count)
+				ret[n++] = letters[block[i] % count];
 	}
 	return 0;
 }
@@ -231,18 +204,38 @@ static void gather_placeholders(struct ab_vault *vault)
 	vault->placeholders = ab_finder_new(texts, n);
 }
 
+/* The form of an access key id, "AKIA" or, if it is temporary, "ASIA" and 16 letters. */
+enum { ID_PREFIX = 4, ID_LEN = 20 };
+
+static int draw_id(struct ab_vault *vault, struct slot *slot, const char *value, size_t len,
+		   struct ab_error *err)
+{
+	ab_autofree char *text = ab_alloc(ID_LEN + 1);
+	bool temporary = len > ID_PREFIX && memcmp(value, "ASIA", ID_PREFIX) == 0;
+
+	memcpy(text, temporary ? "ASIA" : "AKIA", ID_PREFIX);
+	if (draw_letters(vault, slot->entry.secret, text + ID_PREFIX, ID_LEN - ID_PREFIX, err) < 0)
+		return -1;
+	slot->entry.placeholder = ab_take(text);
+	slot->entry.placeholder_len = ID_LEN;
+	gather_placeholders(vault);
+	return 0;
+}
+
 static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const char *value,
 			    size_t len, struct ab_error *err)
 {
 	const struct ab_secret *secret = slot->entry.secret;
 	/* Under another name a value of a known host has the same form. */
-	const struct ab_provider *provider = secret->provider || !secret->hosts.len
+	const struct ab_provider *provider = secret->provider || !secret->hosts.len || secret->sign
 						     ? secret->provider
 						     : ab_provider_of_host(secret->hosts.v[0]);
 	size_t prefix = find_prefix(provider, value, len);
 	size_t total = len > prefix + CHANCE ? len : prefix + CHANCE;
 	ab_autofree char *text = ab_alloc(total + 1);
 
+	if (secret->sign && secret->part == AB_PART_ID)
+		return draw_id(vault, slot, value, len, err);
 	memcpy(text, value, prefix);
 	if (draw_letters(vault, secret, text + prefix, total - prefix, err) < 0)
 		return -1;
@@ -274,17 +267,98 @@ static const char *judge_value(const char *s, size_t len)
 	return NULL;
 }
 
+/* Check the value, and make its placeholder if there is none yet. */
+static int admit_value(struct ab_vault *vault, struct slot *slot, const char *value, size_t len,
+		       struct ab_error *err)
+{
+	const char *name = slot->entry.secret->name;
+	const char *why = judge_value(value, len);
+
+	if (why)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name, why);
+	if (!slot->entry.placeholder && draw_placeholder(vault, slot, value, len, err) < 0)
+		return -1;
+	if (ab_vault_find(vault, value, len) >= 0)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s contains a placeholder", name);
+	return 0;
+}
+
+static void store_value(struct slot *slot, const char *value, size_t len)
+{
+	bool locked;
+	char *pages;
+
+	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
+		return;
+	pages = ab_pages_new(len, &locked);
+	memcpy(pages, value, len);
+	retire_value(slot);
+	slot->pages = pages;
+	slot->locked = locked;
+	slot->entry.value = pages;
+	slot->entry.value_len = len;
+}
+
+struct word {
+	const char *s;
+	size_t len;
+};
+
+/* The words of a key that signs: two or three, or 0. */
+static size_t split_words(const char *s, size_t len, struct word ret[AB_PARTS])
+{
+	size_t n = 0;
+
+	while (len) {
+		const char *blank = memchr(s, ' ', len);
+		size_t word = blank ? (size_t)(blank - s) : len;
+
+		if (n == AB_PARTS || !word)
+			return 0;
+		ret[n++] = (struct word){ s, word };
+		s += word;
+		len -= word;
+		if (len == 1)
+			return 0;
+		if (len) {
+			s++;
+			len--;
+		}
+	}
+	return n >= AB_PART_TOKEN ? n : 0;
+}
+
+/* All parts, or none: a key id with another key would only fail at the server. */
+static int set_parts(struct ab_vault *vault, struct slot *first, const char *value, size_t len,
+		     struct ab_error *err)
+{
+	struct word words[AB_PARTS];
+	size_t n = split_words(value, len, words);
+
+	if (!n)
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "the value of %s is not an access key id, a key and perhaps a token",
+			       first->entry.secret->name);
+	for (size_t part = 0; part < n; part++)
+		if (admit_value(vault, first + part, words[part].s, words[part].len, err) < 0)
+			return -1;
+	for (size_t part = 0; part < AB_PARTS; part++) {
+		if (part < n)
+			store_value(first + part, words[part].s, words[part].len);
+		else
+			retire_value(first + part);
+	}
+	return 0;
+}
+
 int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len,
 		 struct ab_error *err)
 {
 	struct slot *slot = &vault->slots[i];
-	const char *name = slot->entry.secret->name;
-	const char *why;
-	bool locked;
-	char *pages;
 
 	if (!value) {
-		retire_value(slot);
+		for (size_t part = 0; part < (slot->entry.secret->sign ? AB_PARTS : 1); part++)
+			retire_value(slot + part);
 		return 0;
 	}
 	while (len && ab_is_space(value[0])) {
@@ -293,22 +367,11 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len
 	}
 	while (len && ab_is_space(value[len - 1]))
 		len--;
-	why = judge_value(value, len);
-	if (why)
-		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name, why);
-	if (!slot->entry.placeholder && draw_placeholder(vault, slot, value, len, err) < 0)
+	if (slot->entry.secret->sign)
+		return set_parts(vault, slot, value, len, err);
+	if (admit_value(vault, slot, value, len, err) < 0)
 		return -1;
-	if (ab_vault_find(vault, value, len) >= 0)
-		return ab_fail(err, AB_ECONFIG, 0, "the value of %s contains a placeholder", name);
-	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
-		return 0;
-	pages = ab_pages_new(len, &locked);
-	memcpy(pages, value, len);
-	retire_value(slot);
-	slot->pages = pages;
-	slot->locked = locked;
-	slot->entry.value = pages;
-	slot->entry.value_len = len;
+	store_value(slot, value, len);
 	return 0;
 }
 

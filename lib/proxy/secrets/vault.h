@@ -44,7 +44,8 @@ void ab_vault_free(struct ab_vault *vault); /* wipes */
  * is too short or too long, has control characters or bytes over 126, or
  * contains a placeholder. An error never contains a byte of it. The caller wipes
  * its own copy. NULL removes the value; the placeholder stays, and so do the
- * former values, to be found in responses.
+ * former values, to be found in responses. The value of a key that signs is set
+ * with its first entry, all words at once.
  */
 int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len,
 		 struct ab_error *err);

@@ -108,7 +108,7 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	};
 	struct ab_swapped swapped;
 
-	if (!ab_exchange_inspect(conn, head, &swapped))
+	if (ab_exchange_gather(conn, head, len) || !ab_exchange_inspect(conn, head, &hop, &swapped))
 		return;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_swapped_fini(&swapped);
@@ -141,7 +141,7 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 	struct ab_swapped swapped;
 
 	/* Do not dial for a request that will not be sent. */
-	if (!ab_exchange_inspect(conn, head, &swapped))
+	if (!ab_exchange_inspect(conn, head, NULL, &swapped))
 		return;
 	ab_swapped_fini(&swapped);
 	if (can_reuse(conn)) {

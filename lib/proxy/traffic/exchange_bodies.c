@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/data/mem.h"
+#include "proxy/secrets/vault.h"
 
 enum {
 	CHUNKED_ROOM = 64 * 1024,
@@ -153,6 +154,10 @@ static bool pass_up(struct ab_conn *conn)
 				ab_exchange_trip(conn);
 				return false;
 			}
+			if (p->filter && ab_body_filter_refused(p->filter)) {
+				ab_exchange_unsigned(conn, ab_body_filter_refused(p->filter));
+				return false;
+			}
 			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
 				ab_exchange_cut(conn, "the connection failed");
 				return false;
@@ -263,6 +268,16 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	return true;
 }
 
+/* Does the status say that the secret is not valid (any more)? AWS answers 403. */
+static bool is_rejected(const struct ab_conn *conn, int status)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	int secret = conn->http->request->secret;
+
+	return status == 401 || (status == 403 && vault && secret >= 0 &&
+				 ab_vault_at(vault, (size_t)secret)->secret->sign);
+}
+
 static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
@@ -282,13 +297,14 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "chunked, but the client uses HTTP/1.0");
 	/* Whatever this request carried: the server may have kept a value. */
-	if (rq->scrub && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
+	if (rq->scrub && rq->searched && rs->head.body != AB_HTTP_NONE &&
+	    ab_http_encoded(&rs->head)) {
 		ab_exchange_fail(conn, 502,
 				 "its response is compressed against the request, so it "
 				 "cannot be searched for the secret");
 		return false;
 	}
-	if (rs->status == 401 && rq->injected && rq->secret >= 0)
+	if (is_rejected(conn, rs->status) && rq->injected && rq->secret >= 0)
 		conn->engine->inspection.stale(conn->engine->inspection.arg, (size_t)rq->secret);
 	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
 		ab_exchange_fail(conn, 502, "the upstream proxy requires other credentials");
@@ -422,6 +438,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 	if (rq->swap) {
 		struct ab_body_filter_setup setup = {
 			.swap = rq->swap,
+			.chunks = rq->chunks,
 			.in = head->body,
 			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,

@@ -47,6 +47,7 @@ static void free_request(struct ab_exchange_request **rq)
 	ab_body_filter_free((*rq)->down.filter);
 	ab_scrub_free((*rq)->scrub);
 	ab_swap_body_free((*rq)->swap);
+	ab_sign_chunks_free((*rq)->chunks);
 	free(*rq);
 }
 #define auto_request __attribute__((cleanup(free_request)))
@@ -215,25 +216,38 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
 	deny_with_status(conn, fault, 403, NULL);
 }
 
-void ab_exchange_trip(struct ab_conn *conn)
+/* Deny a request for its body. */
+static void deny_body(struct ab_conn *conn, enum ab_fault fault, const char *why)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
 
-	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
 	if (conn->http->request->down.state == AB_PASS_HEAD) {
-		ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+		deny_with_status(conn, fault, 403, why);
 		return;
 	}
 	/* The response has begun, so there cannot be another one. */
 	rq = ab_take(conn->http->request);
-	rq->fault = AB_FAULT_TRIPWIRE;
+	rq->fault = fault;
 	describe_request(conn, rq, &r);
+	r.error = why;
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	ab_conn_record(conn, &r);
 	ab_conn_close(conn, true);
-	ab_inspection_trip(&conn->engine->inspection, rq->secret);
+	if (fault == AB_FAULT_TRIPWIRE)
+		ab_inspection_trip(&conn->engine->inspection, rq->secret);
+}
+
+void ab_exchange_trip(struct ab_conn *conn)
+{
+	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
+	deny_body(conn, AB_FAULT_TRIPWIRE, NULL);
+}
+
+void ab_exchange_unsigned(struct ab_conn *conn, const char *why)
+{
+	deny_body(conn, AB_FAULT_SIGNATURE, why);
 }
 
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)

@@ -182,8 +182,53 @@ static enum ab_fault fault_of(enum ab_swap_result result)
 	return AB_FAULT_NONE;
 }
 
+/* false: it was denied. */
+static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	rq->secret = swapped->secret;
+	switch (swapped->result) {
+	case AB_SWAP_NONE:
+	case AB_SWAP_DONE:
+		rq->injected = swapped->injected;
+		rq->searched = swapped->searched;
+		return true;
+	case AB_SWAP_TOO_LONG:
+		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");
+		return false;
+	case AB_SWAP_TRIPWIRE:
+	case AB_SWAP_MISPLACED:
+	case AB_SWAP_MISSING:
+	case AB_SWAP_ABSENT:
+		break;
+	}
+	ab_exchange_deny(conn, fault_of(swapped->result));
+	return false;
+}
+
+/* Replace the placeholders, and the signature last: it covers everything else. */
+static bool inject_secrets(struct ab_conn *conn, const struct ab_http_request *head,
+			   struct ab_http_request *asked, const struct ab_http_hop *hop,
+			   struct ab_swapped *ret)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_sign sign;
+	bool good = ab_exchange_verify(conn, head, asked, &sign);
+
+	if (good) {
+		ab_swap_request(conn->engine->inspection.vault, &rq->host, rq->port, rq->inspected,
+				asked, ret);
+		good = check_swapped(conn, ret);
+	}
+	if (good && sign.result == AB_SIGN_DONE)
+		good = ab_exchange_sign(conn, &sign, hop, ret);
+	ab_sign_fini(&sign);
+	return good;
+}
+
 bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
-			 struct ab_swapped *ret)
+			 const struct ab_http_hop *hop, struct ab_swapped *ret)
 {
 	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
@@ -200,24 +245,7 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 		return true;
 	}
 	rq->inspected = conn->intercepted || rq->gateway;
-	ab_swap_request(vault, &rq->host, rq->port, rq->inspected, &asked, ret);
-	rq->secret = ret->secret;
-	switch (ret->result) {
-	case AB_SWAP_NONE:
-	case AB_SWAP_DONE:
-		rq->injected = ret->injected;
-		return true;
-	case AB_SWAP_TOO_LONG:
-		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");
-		return false;
-	case AB_SWAP_TRIPWIRE:
-	case AB_SWAP_MISPLACED:
-	case AB_SWAP_MISSING:
-	case AB_SWAP_ABSENT:
-		break;
-	}
-	ab_exchange_deny(conn, fault_of(ret->result));
-	return false;
+	return inject_secrets(conn, head, &asked, hop, ret);
 }
 
 /* A body whose length changes cannot have a Content-Length. */

@@ -6,10 +6,13 @@
  *	exchange.c		reads, judges and sends a request
  *	exchange_dial.c		dials its server
  *	exchange_inspect.c	inspects its head: path, placeholders
+ *	exchange_sign.c		verifies and replaces its AWS signature
  *	exchange_bodies.c	passes the response and both bodies
  *	exchange_end.c		records, denials, and the end of a connection
  */
 #include "proxy/conn/body_filter.h"
+#include "proxy/sign/sign.h"
+#include "proxy/sign/sign_chunks.h"
 #include "proxy/secrets/swap.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/wire/http.h"
@@ -54,15 +57,19 @@ struct ab_exchange_request {
 	bool reused;	      /* on a kept server connection */
 	bool to_head;
 	bool keep, server_keep;
-	bool expects;		   /* the body waits for a 100 */
-	bool upgrade, raw;	   /* requested; switched */
-	bool gateway;		   /* its path named a gateway route */
-	bool inspected;		   /* secrets may be injected */
-	bool injected;		   /* a secret was, or may be in the body */
-	int secret;		   /* that was injected or caused a denial; -1 */
-	char *target;		   /* path and query to send; NULL: as received */
-	struct ab_scrub *scrub;	   /* of the response, or NULL */
-	struct ab_swap_body *swap; /* of the body, or NULL */
+	bool expects;		       /* the body waits for a 100 */
+	bool upgrade, raw;	       /* requested; switched */
+	bool gateway;		       /* its path named a gateway route */
+	bool inspected;		       /* secrets may be injected */
+	bool injected;		       /* a secret was, or may be in the body */
+	bool searched;		       /* the response must be searchable for values */
+	bool gathered;		       /* the whole body is in client.in, or it has none */
+	int secret;		       /* that was injected or caused a denial; -1 */
+	char *target;		       /* path and query to send; NULL: as received */
+	struct ab_scrub *scrub;	       /* of the response, or NULL */
+	struct ab_swap_body *swap;     /* of the body, or NULL */
+	struct ab_sign_chunks *chunks; /* signed ones of the body, or NULL */
+	size_t hashed; /* length of a body that is whole in client.in, to be signed */
 	struct ab_pass up, down;
 };
 
@@ -107,10 +114,22 @@ void ab_exchange_watch_body(struct ab_conn *conn, const struct ab_http_head *hea
 /* Judge the head and inject secrets. false: it was denied. Free `ret` with
  * ab_swapped_fini(). */
 bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
-			 struct ab_swapped *ret);
+			 const struct ab_http_hop *hop, struct ab_swapped *ret);
 /* Write the head to server.out. false: it was denied. */
 bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 		       const struct ab_http_hop *hop);
+
+/* exchange_sign.c */
+/* Wait for a body that must be hashed. true: ab_exchange_send() is called again later, or the
+ * request was denied. */
+bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+/* Verify the signature, and take it out of `asked`. false: it was denied. Free `ret` with
+ * ab_sign_fini(). */
+bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head,
+			struct ab_http_request *asked, struct ab_sign *ret);
+/* Sign it anew. false: it was denied. */
+bool ab_exchange_sign(struct ab_conn *conn, const struct ab_sign *sign,
+		      const struct ab_http_hop *hop, struct ab_swapped *swapped);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of
  * client.in */
@@ -126,6 +145,8 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r);
 /* Deny it: its body contains another host's placeholder. */
 void ab_exchange_trip(struct ab_conn *conn);
+/* Deny it: it cannot be signed. */
+void ab_exchange_unsigned(struct ab_conn *conn, const char *why);
 /* Deny it as malformed. */
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
 /* Reset the connection: a response cannot be sent any more. */

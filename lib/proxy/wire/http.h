@@ -142,6 +142,10 @@ struct ab_http_hop {
 	bool upstream;		 /* a proxy: write the absolute URL */
 	const char *credentials; /* for the upstream, or NULL */
 };
+/* The value of Host. */
+void ab_http_write_authority(struct ab_buf *out, const struct ab_http_hop *hop);
+/* Is this field of a request sent on as it is? */
+bool ab_http_forwarded(const struct ab_http_head *head, const struct ab_http_field *f);
 void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop);
 /* The same request without its Upgrade. */

@@ -35,7 +35,7 @@ static void put_connection(struct ab_buf *out, const char *const *words, size_t 
 		ab_buf_puts(out, "\r\n");
 }
 
-static void put_authority(struct ab_buf *out, const struct ab_http_hop *hop)
+void ab_http_write_authority(struct ab_buf *out, const struct ab_http_hop *hop)
 {
 	struct ab_host_entry e =
 		ab_host_entry_of(hop->host, hop->port == (hop->tls ? 443 : 80) ? 0 : hop->port);
@@ -66,7 +66,7 @@ static void put_request_line(struct ab_buf *out, const struct ab_http_request *r
 	ab_buf_puts(out, " ");
 	if (hop->upstream) {
 		ab_buf_puts(out, "http://");
-		put_authority(out, hop);
+		ab_http_write_authority(out, hop);
 	}
 	/* OPTIONS with an empty path is about the server (RFC 9112, 3.2.4). */
 	if (star)
@@ -101,6 +101,11 @@ static bool is_forwarded(const struct ab_http_head *head, const struct ab_http_f
 	return false;
 }
 
+bool ab_http_forwarded(const struct ab_http_head *head, const struct ab_http_field *f)
+{
+	return f->id != AB_HTTP_HOST && is_forwarded(head, f, head->upgrade);
+}
+
 void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop)
 {
@@ -109,7 +114,7 @@ void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 
 	put_request_line(out, rq, hop);
 	ab_buf_puts(out, "Host: ");
-	put_authority(out, hop);
+	ab_http_write_authority(out, hop);
 	ab_buf_puts(out, "\r\n");
 	/* The response to TRACE returns the request, and with Max-Forwards the
 	 * upstream itself sends it: keep the credentials out of it. */
@@ -125,7 +130,7 @@ void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 		if (f->id == AB_HTTP_TE && ab_http_is(f->value, "trailers") && !words[1]) {
 			words[1] = "TE";
 			put_field(out, f);
-		} else if (f->id != AB_HTTP_HOST && is_forwarded(head, f, head->upgrade)) {
+		} else if (ab_http_forwarded(head, f)) {
 			put_field(out, f);
 		}
 	}

@@ -654,6 +654,7 @@ static void start_renewals(struct broker *b)
 	struct ab_renewals_setup setup = { .secrets = b->duty.secrets,
 					   .environ = b->duty.environ,
 					   .stamps = b->duty.stamps,
+					   .expires = b->duty.expires,
 					   .answer = send_news,
 					   .arg = b };
 

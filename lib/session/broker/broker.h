@@ -45,6 +45,7 @@ struct ab_broker_duty {
 	const struct ab_secrets *secrets;  /* to read again, or NULL */
 	char *const *environ;		   /* with secrets: for their commands */
 	const uint64_t *stamps;		   /* with secrets: as they were read */
+	const int64_t *expires;		   /* with secrets: until when they are valid */
 	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */

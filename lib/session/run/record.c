@@ -60,6 +60,8 @@ static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets
 	for (size_t i = 0; i < secrets->len; i++) {
 		const struct ab_secret *secret = &secrets->v[i];
 
+		if (secret->part)
+			continue;
 		ab_buf_puts(&json, i ? "," : "{");
 		ab_buf_json(&json, secret->name);
 		ab_buf_puts(&json, ":[");

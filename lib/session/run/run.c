@@ -217,6 +217,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
 				       .stamps = p->safe.stamps,
+				       .expires = p->safe.expires,
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,8 +26,16 @@ struct renewal {
 	uint64_t seen;	/* of the file at the last look */
 };
 
+/* Renew before the end: a quarter of the time before it, at most this. */
+#define LEAD_MS 300000
+
 struct ab_renewals {
 	struct ab_renewals_setup setup;
+	/* When the value of each expires, in ms of the wall clock; 0: never. Shared with
+	 * the children, which read it. */
+	int64_t *expires;
+	int64_t known[AB_SECRETS_MAX]; /* as it was when renew_at was computed */
+	int64_t renew_at[AB_SECRETS_MAX];
 	struct renewal v[AB_SECRETS_MAX];
 };
 
@@ -36,7 +46,7 @@ static bool is_fixed(const struct ab_secret *secret)
 
 	if (secret->from == AB_FROM_FILE)
 		real = ab_host_path_follow(&secret->writable, secret->file, &led);
-	return secret->from == AB_FROM_ENV || led ||
+	return secret->from == AB_FROM_ENV || led || secret->part ||
 	       (secret->from == AB_FROM_FILE &&
 		ab_host_path_writes(&secret->writable, real ? real : secret->file));
 }
@@ -46,9 +56,14 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	struct ab_renewals *r = ab_alloc(sizeof(*r));
 
 	r->setup = *setup;
+	r->expires = mmap(NULL, AB_SECRETS_MAX * sizeof(r->expires[0]), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->expires == MAP_FAILED)
+		abort();
 	for (size_t i = 0; i < setup->secrets->len; i++) {
 		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
 		r->v[i].at = ab_now_ms();
+		r->expires[i] = setup->expires ? setup->expires[i] * 1000 : 0;
 		r->v[i].fixed = is_fixed(&setup->secrets->v[i]);
 	}
 	return r;
@@ -69,6 +84,8 @@ static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			_exit(1);
 	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
+	if (value.data)
+		r->expires[i] = value.expires * 1000;
 	r->setup.answer(r->setup.arg, i, &value, &err);
 	ab_sourced_fini(&value);
 	_exit(0);
@@ -120,6 +137,19 @@ static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 	return stable && stamp && stamp != v->stamp;
 }
 
+/* The source has said until when the value is valid. */
+static bool is_ending(struct ab_renewals *r, size_t i)
+{
+	int64_t end = r->expires[i], now = ab_clock_ms(CLOCK_REALTIME), lead;
+
+	if (end != r->known[i]) {
+		lead = (end - now) / 4;
+		r->known[i] = end;
+		r->renew_at[i] = end - (lead < 0 ? 0 : lead > LEAD_MS ? LEAD_MS : lead);
+	}
+	return end && now >= r->renew_at[i];
+}
+
 static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
 {
 	return secret->expires_ms && ab_now_ms() - v->at >= (int64_t)secret->expires_ms;
@@ -132,7 +162,7 @@ void ab_renewals_look(struct ab_renewals *r)
 		struct renewal *v = &r->v[i];
 
 		reap_reader(v);
-		if ((has_expired(v, secret) ||
+		if ((has_expired(v, secret) || is_ending(r, i) ||
 		     (secret->from == AB_FROM_FILE && has_changed(v, secret))) &&
 		    may_read(v))
 			read_again(r, i);

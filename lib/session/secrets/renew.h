@@ -22,6 +22,7 @@ struct ab_renewals_setup {
 	const struct ab_secrets *secrets;
 	char *const *environ;
 	const uint64_t *stamps; /* of the files when they were first read */
+	const int64_t *expires; /* of the values then (ab_sourced.expires), or NULL */
 	/* Called in the child, with a value or err. */
 	void (*answer)(void *arg, size_t i, const struct ab_sourced *value,
 		       const struct ab_error *err);

@@ -44,11 +44,14 @@ static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *se
 {
 	ab_autosourced struct ab_sourced value = { 0 };
 
+	if (secret->part)
+		return 0;
 	/* Taken before reading, so a write in between causes another reading. */
 	safe->stamps[i] = ab_source_stamp(secret);
 	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
 	note_source_file(safe, secret);
+	safe->expires[i] = value.expires;
 	if (value.data) {
 		if (ab_vault_set(safe->vault, i, value.data, value.len, err) == 0)
 			return 0;
@@ -254,7 +257,7 @@ struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_po
 		const struct ab_secret *secret = &policy->secrets.v[i];
 		ab_autosourced struct ab_sourced value = { 0 };
 
-		if (secret->from != AB_FROM_COMMAND &&
+		if (secret->from != AB_FROM_COMMAND && !secret->part &&
 		    ab_source_read(secret, input->environ, 0, &value, &err) == 0 && value.data)
 			(void)ab_vault_set(vault, i, value.data, value.len, &err);
 	}

@@ -35,6 +35,7 @@ struct ab_safe {		    /* all zero: not needed */
 	struct ab_strv hidden;		 /* `sources` and the paths of `files` */
 	struct ab_strv details;		 /* messages for -v */
 	uint64_t stamps[AB_SECRETS_MAX]; /* of file sources when read */
+	int64_t expires[AB_SECRETS_MAX]; /* ab_sourced.expires */
 };
 
 bool ab_safe_needed(const struct ab_policy *policy);

@@ -75,7 +75,8 @@ int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secret
 		return -1;
 	secrets = &ret->policy->secrets;
 	for (size_t i = 0; i < secrets->len; i++)
-		add_row(ret, &secrets->v[i], input->environ);
+		if (!secrets->v[i].part)
+			add_row(ret, &secrets->v[i], input->environ);
 	ab_uncovered_find(ret->policy, input->environ, NULL, &ret->uncovered);
 	if (secrets->len && ret->policy->net.mode != AB_NET_FILTERED)
 		ab_strv_add(ret_notes, "the network is not filtered: no secret is injected, "
@@ -152,7 +153,7 @@ static int check_all(struct ab_secrets_report *report, char *const *env, const c
 	for (size_t i = 0; i < secrets->len; i++) {
 		struct ab_secret_row *row;
 
-		if (!is_selected(&secrets->v[i], names, nnames))
+		if (secrets->v[i].part || !is_selected(&secrets->v[i], names, nnames))
 			continue;
 		row = add_row(report, &secrets->v[i], env);
 		check_row(row, vault, i, env);

@@ -127,6 +127,13 @@ static void list_other_places(const struct ab_secret *s, struct ab_strv *ret)
 		ab_strv_add(ret, "body");
 }
 
+/* The row is about the whole key. */
+static void list_parts(struct ab_strv *ret)
+{
+	for (size_t i = 0; i < AB_PARTS; i++)
+		ab_strv_add(ret, ab_secret_part_names[i]);
+}
+
 static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 {
 	const struct ab_secret *s = row->secret;
@@ -137,6 +144,10 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 		ab_buf_puts(b, " at ");
 		ab_buf_escape(b, s->key);
 	}
+	if (s->profile) {
+		ab_buf_puts(b, ", profile ");
+		ab_buf_escape(b, s->profile);
+	}
 	ab_buf_printf(b, ", %s", state_clauses[row->state]);
 	if (row->state == AB_SOURCE_UNSET && !s->wanted)
 		ab_buf_puts(b, ": runs skip it");
@@ -146,7 +157,9 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 static void add_how(struct ab_buf *b, const struct ab_secret *s)
 {
 	ab_buf_printf(b, "  %-10s %s", "how",
-		      s->inject ? "injected into every request" : "replaces its placeholder");
+		      s->sign	  ? "signs requests (AWS SigV4)"
+		      : s->inject ? "injected into every request"
+				  : "replaces its placeholder");
 	if (s->inject && s->format) {
 		ab_buf_puts(b, " as ");
 		ab_buf_escape(b, s->format);
@@ -166,10 +179,10 @@ static void add_how(struct ab_buf *b, const struct ab_secret *s)
 static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 {
 	const struct ab_secret *s = row->secret;
-	ab_autostrv struct ab_strv carriers = { 0 };
+	ab_autostrv struct ab_strv carriers = { 0 }, names = { 0 };
 
 	list_carriers(s->carriers, s->ncarriers, &carriers);
-	if (!s->ncarriers)
+	if (!s->ncarriers && !s->sign)
 		ab_strv_add(&carriers, "any field or query");
 	list_other_places(s, &carriers);
 	ab_buf_escape(b, s->name);
@@ -177,9 +190,13 @@ static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 		      s->provider ? s->provider->title : "");
 	add_source(b, row);
 	add_list(b, "hosts", &s->hosts);
+	add_list(b, "services", &s->services);
+	add_list(b, "regions", &s->regions);
 	add_list(b, "carried", &carriers);
 	add_how(b, s);
-	add_list(b, "variables", &s->names);
+	if (s->sign)
+		list_parts(&names);
+	add_list(b, "variables", s->sign ? &names : &s->names);
 	add_list(b, "files", &s->files);
 	if (s->origin && s->origin[0]) {
 		ab_buf_printf(b, "  %-10s ", "set by");
@@ -212,10 +229,12 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 {
 	const struct ab_secret *s = row->secret;
-	ab_autostrv struct ab_strv carriers = { 0 }, also = { 0 };
+	ab_autostrv struct ab_strv carriers = { 0 }, also = { 0 }, names = { 0 };
 
+	if (s->sign)
+		list_parts(&names);
 	list_carriers(s->carriers, s->ncarriers, &carriers);
-	if (!s->ncarriers)
+	if (!s->ncarriers && !s->sign)
 		ab_strv_add(&carriers, "any");
 	list_other_places(s, &also);
 	ab_buf_puts(b, "{");
@@ -230,6 +249,15 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 		      s->wanted ? "true" : "false");
 	add_json_list(b, "hosts", &s->hosts);
 	ab_buf_puts(b, ",");
+	if (s->sign) {
+		ab_buf_puts(b, "\"sign\":\"aws-sigv4\",");
+		add_json_text(b, "profile", s->profile);
+		ab_buf_puts(b, ",");
+		add_json_list(b, "services", &s->services);
+		ab_buf_puts(b, ",");
+		add_json_list(b, "regions", &s->regions);
+		ab_buf_puts(b, ",");
+	}
 	add_json_list(b, "as", &carriers);
 	ab_buf_puts(b, ",");
 	add_json_list(b, "also", &also);
@@ -239,7 +267,7 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 		      ",\"require\":%s,\"placeholder\":\"%s\","
 		      "\"via\":\"%s\",",
 		      s->require ? "true" : "false", ab_secret_lives[s->life], vias[s->via]);
-	add_json_list(b, "names", &s->names);
+	add_json_list(b, "names", s->sign ? &names : &s->names);
 	ab_buf_puts(b, ",");
 	add_json_list(b, "files", &s->files);
 	ab_buf_printf(b, ",\"onTripwire\":\"%s\",", s->stop ? "stop" : "refuse");

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <malloc.h>
 #include <stdbool.h>
+#include <time.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "policy/values/paths.h"
+#include "session/secrets/aws_credentials.h"
 #include "session/host/host_command.h"
 #include "session/host/program.h"
 #include "workspace/tree/host_path.h"
@@ -74,6 +76,60 @@ static void trim_value(const char **s, size_t *len)
 	}
 }
 
+static int fail_expired(const struct ab_secret *secret, const char *where, int64_t expires,
+			struct ab_error *err)
+{
+	time_t at = (time_t)expires;
+	char text[32];
+	struct tm tm;
+
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
+	return ab_fail(err, AB_EUSAGE, 0, "secret %s: the credentials from %s expired at %s",
+		       secret->name, where, text);
+}
+
+/* Turns the text of a source into the words of a key that signs. */
+static int keep_credentials(const struct ab_secret *secret, const char *where, const char *text,
+			    size_t len, struct ab_sourced *ret, struct ab_error *err)
+{
+	struct ab_buf words = { .wipe = true };
+	struct ab_aws_credentials about;
+	const char *why = ab_aws_credentials_read(text, len, secret->profile, &words, &about);
+	int r;
+
+	if (why)
+		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s %s%s%s", secret->name, where, why,
+			    secret->profile ? ": " : "", secret->profile ? secret->profile : "");
+	else if (about.expires && about.expires <= (int64_t)time(NULL))
+		r = fail_expired(secret, where, about.expires, err);
+	else
+		r = keep_value(secret, where, words.data, words.len, ret, err);
+	ret->expires = about.expires;
+	ab_buf_fini(&words);
+	return r;
+}
+
+static int read_variables(const struct ab_secret *secret, char *const *env, struct ab_sourced *ret,
+			  struct ab_error *err)
+{
+	const char *const *names = ab_secret_part_names;
+	const char *id = ab_environ_get(env, names[AB_PART_ID]);
+	const char *key = ab_environ_get(env, names[AB_PART_KEY]);
+	struct ab_buf words = { .wipe = true };
+	const char *why;
+	int r;
+
+	if (!id && !key)
+		return 0;
+	why = ab_aws_credentials_join(id ? id : "", key ? key : "",
+				      ab_environ_get(env, names[AB_PART_TOKEN]), &words);
+	r = why ? ab_fail(err, AB_EUSAGE, 0, "secret %s: the environment %s (%s, %s)", secret->name,
+			  why, names[AB_PART_ID], names[AB_PART_KEY])
+		: keep_value(secret, "the environment", words.data, words.len, ret, err);
+	ab_buf_fini(&words);
+	return r;
+}
+
 static int keep_value(const struct ab_secret *secret, const char *where, const char *value,
 		      size_t len, struct ab_sourced *ret, struct ab_error *err)
 {
@@ -99,6 +155,8 @@ static int read_env(const struct ab_secret *secret, char *const *env, struct ab_
 	const char *value = ab_environ_get(env, secret->env);
 	ab_autofree char *where = ab_printf("variable %s", secret->env);
 
+	if (secret->sign)
+		return read_variables(secret, env, ret, err);
 	if (!value)
 		return 0;
 	return keep_value(secret, where, value, strlen(value), ret, err);
@@ -208,7 +266,7 @@ static int open_file(const struct ab_secret *secret, struct ab_error *err)
 
 static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, struct ab_error *err)
 {
-	size_t room = secret->key ? FILE_MAX : AB_SECRET_MAX + 64;
+	size_t room = secret->key || secret->sign ? FILE_MAX : AB_SECRET_MAX + 64;
 	ab_autoclose int fd = open_file(secret, err);
 	ssize_t len;
 	char *text;
@@ -224,6 +282,8 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, str
 	else if ((size_t)len == room)
 		r = ab_fail(err, AB_EUSAGE, 0, "secret %s: %s is too large (over %zu KiB)",
 			    secret->name, secret->file, room / 1024);
+	else if (secret->sign)
+		r = keep_credentials(secret, secret->file, text, (size_t)len, ret, err);
 	else if (secret->key)
 		r = pick_key_wiped(secret, text, (size_t)len, ret, err);
 	else
@@ -414,7 +474,10 @@ static int run_source_command(const struct ab_secret *secret, char *const *env, 
 	ab_program_run(&program, &ran);
 	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
 		ret->data = program.out;
-		r = keep_value(secret, secret->command.v[0], program.out, ran.out_len, ret, err);
+		r = secret->sign ? keep_credentials(secret, secret->command.v[0], program.out,
+						    ran.out_len, ret, err)
+				 : keep_value(secret, secret->command.v[0], program.out,
+					      ran.out_len, ret, err);
 	} else {
 		ab_autofree char *quoted = NULL;
 

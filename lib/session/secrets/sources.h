@@ -2,7 +2,8 @@
 #define AB_SESSION_SECRETS_SOURCES_H
 /*
  * Reads the value of a secret from a variable, a file (optionally a key in its
- * JSON) or a command's output. The supervisor does it before the start, later
+ * JSON) or a command's output. The value of a key that signs is all its words
+ * (ab_secret.part), whatever form the source has. The supervisor does it before the start, later
  * the broker, which can still read and execute.
  */
 #include <stddef.h>
@@ -16,6 +17,7 @@ struct ab_error;
 struct ab_sourced {
 	char *data; /* NULL: the variable is not set */
 	size_t len;
+	int64_t expires; /* wall clock, in seconds; 0: the source does not say */
 };
 void ab_sourced_fini(struct ab_sourced *s);
 #define ab_autosourced __attribute__((cleanup(ab_sourced_fini)))

@@ -289,6 +289,8 @@ static void put_secrets(struct ab_buf *b, const struct ab_policy *policy)
 {
 	ab_buf_puts(b, ",\"secrets\":[");
 	for (size_t i = 0; i < policy->secrets.len; i++) {
+		if (policy->secrets.v[i].part)
+			continue;
 		ab_buf_puts(b, i ? ",{\"name\":" : "{\"name\":");
 		ab_buf_json(b, policy->secrets.v[i].name);
 		put_member(b, "hosts", &policy->secrets.v[i].hosts);

@@ -1,0 +1,311 @@
+#include "proxy/sign/sigv4.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/ascii.h"
+
+bool ab_sigv4_is_s3(const char *service)
+{
+	static const char *const names[] = { "s3", "s3-object-lambda", "s3-outposts", "s3express" };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		if (strcmp(names[i], service) == 0)
+			return true;
+	return false;
+}
+
+void ab_sigv4_encode(struct ab_buf *out, const void *data, size_t len, bool slash)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const unsigned char *s = data;
+
+	for (size_t i = 0; i < len; i++) {
+		char escape[3] = { '%', digits[s[i] >> 4], digits[s[i] & 15] };
+
+		if (ab_is_alnum(s[i]) || (s[i] && strchr("-._~", s[i])) || (slash && s[i] == '/'))
+			ab_buf_add(out, s + i, 1);
+		else
+			ab_buf_add(out, escape, sizeof(escape));
+	}
+}
+
+/* The character at *at, percent-decoded; moves *at behind it. */
+static unsigned char decode_next(struct ab_http_text s, size_t *at)
+{
+	size_t i = (*at)++;
+
+	if (s.s[i] == '%' && s.len - i > 2 && ab_hex(s.s[i + 1]) >= 0 && ab_hex(s.s[i + 2]) >= 0) {
+		*at = i + 3;
+		return (unsigned char)(ab_hex(s.s[i + 1]) << 4 | ab_hex(s.s[i + 2]));
+	}
+	return (unsigned char)s.s[i];
+}
+
+bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len)
+{
+	size_t at = 0, n = 0;
+
+	while (at < text.len && n < len)
+		if (decode_next(text, &at) != (unsigned char)word[n++])
+			return false;
+	return at == text.len && n == len;
+}
+
+/* Percent-decoded and encoded again, so that there is one form. */
+static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
+{
+	for (size_t at = 0; at < s.len;) {
+		unsigned char c = decode_next(s, &at);
+
+		ab_sigv4_encode(out, &c, 1, slash);
+	}
+}
+
+bool ab_sigv4_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
+			struct ab_http_text *ret_value)
+{
+	const char *amp, *equals;
+	size_t n;
+
+	while (query->len && query->s[0] == '&') {
+		query->s++;
+		query->len--;
+	}
+	if (!query->len)
+		return false;
+	amp = memchr(query->s, '&', query->len);
+	n = amp ? (size_t)(amp - query->s) : query->len;
+	equals = memchr(query->s, '=', n);
+	*ret_name = (struct ab_http_text){ query->s, equals ? (size_t)(equals - query->s) : n };
+	*ret_value =
+		equals ? (struct ab_http_text){ equals + 1, n - (size_t)(equals + 1 - query->s) }
+		       : (struct ab_http_text){ query->s + n, 0 };
+	query->s += n;
+	query->len -= n;
+	return true;
+}
+
+struct parameter {
+	struct ab_buf name, value;
+};
+
+static int compare_bytes(const struct ab_buf *a, const struct ab_buf *b)
+{
+	size_t n = a->len < b->len ? a->len : b->len;
+	int r = n ? memcmp(a->data, b->data, n) : 0;
+
+	return r ? r : (a->len > b->len) - (a->len < b->len);
+}
+
+static int compare_parameters(const void *one, const void *two)
+{
+	const struct parameter *a = one, *b = two;
+	int r = compare_bytes(&a->name, &b->name);
+
+	return r ? r : compare_bytes(&a->value, &b->value);
+}
+
+static void put_query(struct ab_buf *out, struct ab_http_text query)
+{
+	struct ab_http_text rest = query, name, value;
+	struct parameter *v;
+	size_t n = 0, room = 0;
+
+	while (ab_sigv4_parameter(&rest, &name, &value))
+		room++;
+	v = ab_alloc((room + 1) * sizeof(*v));
+	for (rest = query; ab_sigv4_parameter(&rest, &name, &value);) {
+		/* A presigned URL signs everything but the signature. */
+		if (ab_sigv4_decodes_to(name, "X-Amz-Signature", 15))
+			continue;
+		v[n].name.wipe = v[n].value.wipe = true;
+		put_normal(&v[n].name, name, false);
+		put_normal(&v[n++].value, value, false);
+	}
+	if (n)
+		qsort(v, n, sizeof(*v), compare_parameters);
+	for (size_t i = 0; i < n; i++) {
+		ab_buf_puts(out, i ? "&" : "");
+		ab_buf_add(out, v[i].name.data, v[i].name.len);
+		ab_buf_puts(out, "=");
+		ab_buf_add(out, v[i].value.data, v[i].value.len);
+		ab_buf_fini(&v[i].name);
+		ab_buf_fini(&v[i].value);
+	}
+	free(v);
+}
+
+/* The next segment of a path: without the slashes before it. */
+static bool next_segment(struct ab_http_text *path, struct ab_http_text *ret)
+{
+	const char *slash;
+
+	while (path->len && path->s[0] == '/') {
+		path->s++;
+		path->len--;
+	}
+	if (!path->len)
+		return false;
+	slash = memchr(path->s, '/', path->len);
+	*ret = (struct ab_http_text){ path->s, slash ? (size_t)(slash - path->s) : path->len };
+	path->s += ret->len;
+	path->len -= ret->len;
+	return true;
+}
+
+static bool is_dots(struct ab_http_text s, size_t n)
+{
+	return s.len == n && memcmp(s.s, "..", n) == 0;
+}
+
+/* Without empty and dot segments (RFC 3986, 6.2.2.3), then encoded. */
+static void put_normal_path(struct ab_buf *out, struct ab_http_text path)
+{
+	struct ab_http_text rest = path, segment;
+	struct ab_http_text *kept = ab_alloc((path.len / 2 + 2) * sizeof(*kept));
+	size_t n = 0;
+
+	while (next_segment(&rest, &segment)) {
+		if (is_dots(segment, 1))
+			continue;
+		if (!is_dots(segment, 2))
+			kept[n++] = segment;
+		else if (n)
+			n--;
+	}
+	for (size_t i = 0; i < n; i++) {
+		ab_buf_puts(out, "/");
+		ab_sigv4_encode(out, kept[i].s, kept[i].len, false);
+	}
+	if (!n || path.s[path.len - 1] == '/')
+		ab_buf_puts(out, "/");
+	free(kept);
+}
+
+/* Trimmed, with one blank for several. */
+static void put_value(struct ab_buf *out, struct ab_http_text s)
+{
+	bool blank = false, begun = false;
+
+	for (size_t i = 0; i < s.len; i++) {
+		if (ab_is_blank(s.s[i])) {
+			blank = true;
+			continue;
+		}
+		if (blank && begun)
+			ab_buf_puts(out, " ");
+		begun = true;
+		blank = false;
+		ab_buf_add(out, s.s + i, 1);
+	}
+}
+
+/* All fields of this name; false: there is none. */
+static bool put_field(struct ab_buf *out, const struct ab_sigv4_input *in, const char *name)
+{
+	bool any = false;
+
+	ab_buf_puts(out, name);
+	ab_buf_puts(out, ":");
+	if (strcmp(name, "host") == 0) {
+		put_value(out, in->host);
+		any = true;
+	} else {
+		for (size_t i = 0; i < in->head->nfields; i++) {
+			const struct ab_http_field *f = &in->head->fields[i];
+
+			if (!ab_http_is(f->name, name))
+				continue;
+			ab_buf_puts(out, any ? "," : "");
+			put_value(out, f->value);
+			any = true;
+		}
+	}
+	ab_buf_puts(out, "\n");
+	return any;
+}
+
+bool ab_sigv4_canonical(const struct ab_sigv4_input *in, struct ab_buf *out)
+{
+	const char *mark = in->path.len ? memchr(in->path.s, '?', in->path.len) : NULL;
+	struct ab_http_text path = { in->path.s,
+				     mark ? (size_t)(mark - in->path.s) : in->path.len };
+	struct ab_http_text query = { mark ? mark + 1 : "",
+				      mark ? in->path.len - path.len - 1 : 0 };
+	char name[AB_SIGV4_NAME + 1];
+
+	ab_buf_add(out, in->method.s, in->method.len);
+	ab_buf_puts(out, "\n");
+	if (!path.len)
+		ab_buf_puts(out, "/");
+	else if (in->s3)
+		put_normal(out, path, true);
+	else
+		put_normal_path(out, path);
+	ab_buf_puts(out, "\n");
+	put_query(out, query);
+	ab_buf_puts(out, "\n");
+	for (const char *s = in->signed_names; *s; s += strspn(s, ";")) {
+		size_t n = strcspn(s, ";");
+
+		memcpy(name, s, n);
+		name[n] = '\0';
+		if (!put_field(out, in, name))
+			return false;
+		s += n;
+	}
+	ab_buf_puts(out, "\n");
+	ab_buf_puts(out, in->signed_names);
+	ab_buf_puts(out, "\n");
+	ab_buf_puts(out, in->payload);
+	return true;
+}
+
+void ab_sigv4_scope(const struct ab_sigv4 *sig, struct ab_buf *out)
+{
+	ab_buf_printf(out, "%s/%s/%s/aws4_request", sig->day, sig->region, sig->service);
+}
+
+void ab_sigv4_string(const struct ab_sigv4 *sig, const struct ab_buf *canonical, struct ab_buf *out)
+{
+	char hash[65];
+
+	ab_sha256(canonical->data, canonical->len, hash);
+	ab_buf_printf(out, "AWS4-HMAC-SHA256\n%s\n", sig->at);
+	ab_sigv4_scope(sig, out);
+	ab_buf_printf(out, "\n%s", hash);
+}
+
+void ab_sigv4_key(const char *secret, size_t len, const struct ab_sigv4 *sig,
+		  uint8_t ret[AB_SHA256_SIZE])
+{
+	const char *const words[] = { sig->day, sig->region, sig->service, "aws4_request" };
+	struct ab_buf first = { .wipe = true };
+
+	ab_buf_puts(&first, "AWS4");
+	ab_buf_add(&first, secret, len);
+	ab_hmac_sha256(first.data, first.len, words[0], strlen(words[0]), ret);
+	ab_buf_fini(&first);
+	for (size_t i = 1; i < AB_COUNT(words); i++)
+		ab_hmac_sha256(ret, AB_SHA256_SIZE, words[i], strlen(words[i]), ret);
+}
+
+void ab_sigv4_sign(const uint8_t key[AB_SHA256_SIZE], const struct ab_buf *text, char ret[65])
+{
+	uint8_t digest[AB_SHA256_SIZE];
+
+	ab_hmac_sha256(key, AB_SHA256_SIZE, text->data, text->len, digest);
+	ab_sha256_hex(digest, ret);
+}
+
+bool ab_sigv4_equal(const char a[65], const char b[65])
+{
+	unsigned differ = 0;
+
+	for (size_t i = 0; i < 64; i++)
+		differ |= (unsigned char)a[i] ^ (unsigned char)b[i];
+	return !differ;
+}
