@@ -107,6 +107,22 @@ static const struct {
 	  "35: secrets.FOO.files[0]: \"~other/x\" names another user's home; use its full path" },
 	{ "{\"hosts\":[\"x.org\"],\"onTripwire\":\"warn\"}",
 	  "26: secrets.FOO.onTripwire: invalid value \"warn\"; use refuse or stop" },
+	{ "{\"sign\":\"aws\",\"services\":[\"s3\"],\"hosts\":[\"x.org\"]}",
+	  "8: secrets.FOO.sign: invalid value \"aws\"; use aws-sigv4" },
+	{ "{\"sign\":\"aws-sigv4\",\"hosts\":[\"x.org\"]}",
+	  "1: secrets.FOO.services: is missing; use one like [\"s3\"], or [\"*\"]" },
+	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"s3/x\"],\"hosts\":[\"x.org\"]}",
+	  "39: secrets.FOO.services[0]: invalid value \"s3/x\"; use a name like s3 or eu-west-1, or *" },
+	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"s3\"]}",
+	  "1: secrets.FOO.hosts: is missing; list hosts, or services and regions without \"*\"" },
+	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"*\"],\"regions\":[\"eu-west-1\"]}",
+	  "1: secrets.FOO.hosts: is missing; list hosts, or services and regions without \"*\"" },
+	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"*\"],\"hosts\":[\"x.org\"],\"as\":\"bearer\"}",
+	  "62: secrets.FOO.as: does not belong to a key that signs; remove it" },
+	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"*\"],\"hosts\":[\"x.org\"],\"profile\":\"x\"}",
+	  "62: secrets.FOO.profile: does not belong to this kind of source; use \"from\": \"file\"" },
+	{ "{\"hosts\":[\"x.org\"],\"services\":[\"s3\"]}",
+	  "26: secrets.FOO.services: belongs to a key that signs; use \"sign\": \"aws-sigv4\"" },
 };
 
 static void check(const char *text, const char *line)
@@ -191,6 +207,60 @@ static void test_full(void)
 	is_str(joined(&s->files), at("home/.netrc"), "its files");
 	is_str(joined(&p->net.allow), "x.org:443 *.y.org:8443", "its hosts are allowed");
 	ab_policy_free(p);
+	remove_file(USER_FILE);
+}
+
+/* A key that signs is three entries, of which the first one has the source. */
+static void test_sign(void)
+{
+	static const char text[] =
+		"{\"secrets\":{\"AWS\":{\"sign\":\"aws-sigv4\",\"from\":\"file\",\"profile\":\"dev\","
+		"\"services\":[\"s3\",\"sts\"],\"regions\":[\"eu-west-1\",\"us-east-1\"],"
+		"\"files\":[\"~/.aws/credentials\"]}}}";
+	ab_autofree char *json = NULL, *recorded = NULL;
+	struct ab_policy *p;
+	char a[65], b[65];
+
+	put_file(USER_FILE, text);
+	p = load();
+	ok(p && p->secrets.len == AB_PARTS, "a key that signs is read");
+	if (!p) {
+		printf("# %s %s\n", error.text, error.hint);
+		return;
+	}
+	for (size_t i = 0; i < AB_PARTS; i++) {
+		const struct ab_secret *s = &p->secrets.v[i];
+
+		ok(s->sign && s->part == i && !s->ncarriers, "part %zu", i);
+		is_str(joined(&s->names), ab_secret_part_names[i], "its variable");
+		is_str(joined(&s->services), "s3 sts", "its services");
+		is_str(s->name, i ? ab_secret_part_names[i] : "AWS", "its name");
+		ok(s->files.len == !i, "files belong to the first one");
+	}
+	is_str(p->secrets.v[0].file, at("home/.aws/credentials"), "its file");
+	is_str(p->secrets.v[0].profile, "dev", "its profile");
+	is_str(joined(&p->net.allow),
+	       "s3.eu-west-1.amazonaws.com:443 *.s3.eu-west-1.amazonaws.com:443 "
+	       "s3.us-east-1.amazonaws.com:443 *.s3.us-east-1.amazonaws.com:443 "
+	       "s3.amazonaws.com:443 *.s3.amazonaws.com:443 "
+	       "sts.eu-west-1.amazonaws.com:443 *.sts.eu-west-1.amazonaws.com:443 "
+	       "sts.us-east-1.amazonaws.com:443 *.sts.us-east-1.amazonaws.com:443 "
+	       "sts.amazonaws.com:443 *.sts.amazonaws.com:443",
+	       "its endpoints are allowed");
+	json = ab_policy_json(p);
+	recorded = ab_printf("{%s", strstr(json, ",\"secrets\":") + 1);
+	ab_policy_digest(p, a);
+	ab_policy_free(p);
+	put_file(USER_FILE, recorded);
+	p = load();
+	if (p)
+		ab_policy_digest(p, b);
+	ok(p && !strcmp(a, b), "what is recorded of it means the same");
+	ab_policy_free(p);
+	put_file(USER_FILE, "{\"secrets\":{\"A\":{\"sign\":\"aws-sigv4\",\"services\":[\"*\"],"
+			    "\"hosts\":[\"x.org\"]},"
+			    "\"AWS_SESSION_TOKEN\":{\"hosts\":[\"y.org\"]}}}");
+	ok(!load() && strstr(error.text, "AWS_SESSION_TOKEN"), "no other secret has its variables");
 	remove_file(USER_FILE);
 }
 
@@ -432,6 +502,7 @@ int main(void)
 	world_init();
 	test_wrongs();
 	test_full();
+	test_sign();
 	test_forms();
 	test_flags();
 	test_layers();

@@ -2,6 +2,7 @@
 #include "session/secrets/renew.h"
 
 #include <poll.h>
+#include <time.h>
 
 #include "broker_help.h"
 #include "session/secrets/sources.h"
@@ -58,11 +59,12 @@ static bool is_gone(pid_t pid)
 
 static void check_secrets(void)
 {
-	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, BRIEF, COUNT };
+	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, BRIEF, DATED, LATER, COUNT };
 	struct ab_secret v[COUNT];
 	struct ab_secrets secrets = { .v = v, .len = COUNT };
 	ab_autofree char *file = at("key"), *silence = NULL;
 	uint64_t stamps[COUNT] = { 0 };
+	int64_t expires[COUNT] = { 0 };
 	struct ab_broker *broker = NULL;
 	struct ab_error err = { 0 };
 	ab_autofree char *pids = at("pid");
@@ -86,10 +88,17 @@ static void check_secrets(void)
 		     "until [ -e $T/expired ]; do sleep 0.05; "
 		     "done; echo " NEW);
 	v[BRIEF].expires_ms = 1;
+	make_command(&v[DATED], "D",
+		     "until [ -e $T/dated ]; do sleep 0.05; "
+		     "done; echo " NEW);
+	expires[DATED] = (int64_t)time(NULL) + 1;
+	make_command(&v[LATER], "N", "echo " OLD);
+	expires[LATER] = (int64_t)time(NULL) + 3600;
 	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
 	s.duty.secrets = &secrets;
 	s.duty.environ = environ;
 	s.duty.stamps = stamps;
+	s.duty.expires = expires;
 	if (ab_broker_start(&s.duty, &broker, &err) < 0)
 		abort();
 	ab_broker_secret(broker, SLOW);
@@ -112,6 +121,8 @@ static void check_secrets(void)
 	is_str(silence, "none", "once");
 	sh("touch $T/expired");
 	is_news(broker, "6: " NEW, "what has expired is read again unasked");
+	sh("touch $T/dated");
+	is_news(broker, "7: " NEW, "so is what said that it would, and nothing that is still valid");
 	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL && fscanf(f, "%d", &slow) == 1 &&
 		   fclose(f) == 0 && kill(slow, 0) == 0,
 	   "the slow one goes on");
