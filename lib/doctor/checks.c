@@ -228,10 +228,16 @@ static void explain_no_landlock(int errnum, struct ab_verdict *v)
 	ab_first_line("/sys/kernel/security/lsm", lsm, sizeof(lsm));
 	if (errnum == EOPNOTSUPP) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "built in, but disabled");
-		ab_verdict_remedy(v,
-				  "enable it on the kernel command line: "
-				  "lsm=landlock,%s",
-				  lsm);
+		/* The list replaces the kernel's own: without the others they would be off. */
+		if (lsm[0])
+			ab_verdict_remedy(v,
+					  "enable it on the kernel command line: "
+					  "lsm=landlock,%s",
+					  lsm);
+		else
+			ab_verdict_remedy(v, "enable it on the kernel command line: lsm=landlock, and "
+					     "behind the comma what /sys/kernel/security/lsm has "
+					     "(mount -t securityfs securityfs /sys/kernel/security)");
 	} else if (errnum == ENOSYS) {
 		require_kernel(v, "not in this kernel",
 			       "5.13, built with "
