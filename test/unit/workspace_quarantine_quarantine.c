@@ -615,7 +615,7 @@ static void journal(void)
 	struct ab_survey again = { 0 };
 	struct ab_error err;
 	char *text;
-	int unread = 0;
+	int unread = 0, other = 0;
 
 	begin("git init -q .; mkdir 'odd %\xff \"name'; git init -q odd*", near);
 	text = ab_journal_write(&s);
@@ -627,6 +627,9 @@ static void journal(void)
 		   again.watch[0].ino == s.watch[0].ino &&
 		   again.started.tv_nsec == s.started.tv_nsec,
 	   "paths of any bytes come back");
+	for (size_t i = 0; i < s.nwatch; i++)
+		other += again.watch[i].names.len != s.watch[i].names.len;
+	ok(other == 0, "every folder has its names, also where they were not written");
 	ab_quarantine_close(q);
 	sh("cd $T/w; mkdir .vscode; git init -q new; (cd odd*; mkdir .vscode);"
 	   "echo x > new/.git/hooks/post-merge");

@@ -103,6 +103,16 @@ static int read_optional(const json_t *list, struct ab_strv *sv)
 	return list ? read_list(list, sv) : 0;
 }
 
+static bool are_same(const struct ab_strv *a, const struct ab_strv *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (size_t i = 0; i < a->len; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
 char *ab_journal_write(const struct ab_survey *s)
 {
 	struct ab_buf b = { 0 };
@@ -126,17 +136,22 @@ char *ab_journal_write(const struct ab_survey *s)
 		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
 		ab_journal_put_path(&b, w->dir);
 		/* Inode numbers may use all 64 bits; JSON integers are signed. */
-		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,", (long long)w->dev,
+		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld", (long long)w->dev,
 			      (long long)w->ino);
-		write_list(&b, "names", &w->names);
+		if (!are_same(&w->names, &s->names)) {
+			ab_buf_puts(&b, ",");
+			write_list(&b, "names", &w->names);
+		}
 		ab_buf_puts(&b, "}");
 	}
 	ab_buf_puts(&b, "]}");
 	return ab_buf_take(&b);
 }
 
-static int read_watch(const json_t *one, struct ab_watch *w)
+/* Without names of its own it has those of the survey, as most have. */
+static int read_watch(const json_t *one, const struct ab_strv *usual, struct ab_watch *w)
 {
+	const json_t *names = json_object_get(one, "names");
 	const json_t *dev = json_object_get(one, "dev");
 	const json_t *ino = json_object_get(one, "ino");
 
@@ -145,7 +160,10 @@ static int read_watch(const json_t *one, struct ab_watch *w)
 		return -1;
 	w->dev = (dev_t)json_integer_value(dev);
 	w->ino = (ino_t)json_integer_value(ino);
-	return read_list(json_object_get(one, "names"), &w->names);
+	if (names)
+		return read_list(names, &w->names);
+	ab_strv_extend(&w->names, usual);
+	return 0;
 }
 
 static int read_survey(const json_t *o, struct ab_survey *s)
@@ -168,7 +186,8 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 		return -1;
 	s->watch = ab_alloc(n * sizeof(s->watch[0]));
 	for (; s->nwatch < n; s->nwatch++)
-		if (read_watch(json_array_get(watches, s->nwatch), &s->watch[s->nwatch]) < 0) {
+		if (read_watch(json_array_get(watches, s->nwatch), &s->names,
+			       &s->watch[s->nwatch]) < 0) {
 			s->nwatch++; /* incomplete, but must be freed */
 			return -1;
 		}
