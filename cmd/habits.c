@@ -117,9 +117,10 @@ static const struct {
 
 /* Long options that hardly any other program has. */
 static const char distinct[][16] = {
-	"allow",      "allow-private",	 "allow-unix", "allow-userns",	"deny",	    "deny-read",
-	"deny-write", "host-port",	 "net",	       "on-violation",	"pass-env", "publish",
-	"read-only",  "require-covered", "review",     "trace-denials",
+	"allow",	"allow-private", "allow-unix", "allow-userns", "deny",
+	"deny-read",	"deny-write",	 "docker",     "host-port",    "net",
+	"on-violation", "pass-env",	 "publish",    "read-only",    "require-covered",
+	"review",	"trace-denials",
 };
 
 const char *habit_command(const char *word)

@@ -30,6 +30,8 @@ const struct option options_policy[] = {
 	  "keep changes apart until you apply them" },
 	{ "allow-unix", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.unix",
 	  "keep this host socket reachable" },
+	{ "docker", 0, OPT_SETTING, ID_NONE, "IMAGE", "docker.images",
+	  "let it start containers of this image" },
 	{ "allow-userns", 0, OPT_ALLOW, ID_NONE, NULL, "userNamespaces",
 	  "let a browser's own sandbox work (user-ns)" },
 	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed", "network.mode",

@@ -5,7 +5,7 @@
 _agentbox_options()
 {
 	local policy='--profile= --config= --workspace= --with= --write= --read-only
-		--read= --deny-read= --deny-write= --home= --review --allow-unix= --allow-userns --net= --allow=
+		--read= --deny-read= --deny-write= --home= --review --allow-unix= --docker= --allow-userns --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --ssh= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback= --engine=

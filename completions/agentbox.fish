@@ -241,6 +241,7 @@ for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agen
     complete -c agentbox -n $in -l home -x -a 'layered kept readonly private' -d 'Where writes in your home folder go'
     complete -c agentbox -n $in -l review -f -d 'Keep changes apart until you apply them'
     complete -c agentbox -n $in -l allow-unix -r -F -d 'Keep this host socket reachable'
+    complete -c agentbox -n $in -l docker -x -d 'Let it start containers of this image'
     complete -c agentbox -n $in -l allow-userns -f -d 'Let the own sandbox of a browser work (user-ns)'
     complete -c agentbox -n $in -l net -x -a 'blocked filtered allowed' -d 'Network mode'
     complete -c agentbox -n $in -l allow -x -a '(__agentbox_groups)' -d 'Allow this host (filtered network)'

@@ -86,7 +86,8 @@ static const char *const definition[] = {
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
 	[AB_TYPE_NOTICES] = "notices",	   [AB_TYPE_SSH_SIGN] = "sshSign",
 	[AB_TYPE_SSH_HOSTS] = "sshHosts",  [AB_TYPE_SSH_KEYS] = "sshKeys",
-	[AB_TYPE_SSH_USERS] = "sshUsers",
+	[AB_TYPE_SSH_USERS] = "sshUsers",  [AB_TYPE_IMAGES] = "images",
+	[AB_TYPE_SOCKET] = "socket",
 	[AB_TYPE_PRESETS] = "presets",	   [AB_TYPE_TOOLS] = "tools",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
@@ -156,6 +157,8 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_PORTS:
 	case AB_TYPE_PUBLISH:
 	case AB_TYPE_UPSTREAM:
+	case AB_TYPE_IMAGES:
+	case AB_TYPE_SOCKET:
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
@@ -220,7 +223,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 42, "and no other definitions");
+	ok(json_object_size(defs) == 45, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)

@@ -126,6 +126,7 @@ static const char *const ssh_keys[] = {
 };
 static const char *const ssh_users[] = { "\"git\"", "\"root\"" };
 static const char *const ssh_sign[] = { "\"git\"" };
+static const char *const images[] = { "\"postgres:*\"", "\"postgres:16\"", "\"*\"" };
 static const char *const notices[] = { "\"bell\"", "\"tmux\"" };
 static const char *const presets[] = { "\"node\"", "\"auto\"", "\"go\"" };
 static const char *const roots[] = { "\"/etc/a.pem\"", "\"b.pem\"" };
@@ -168,6 +169,8 @@ static const struct pool {
 	[AB_KEY_SSH_KEYS] = POOL(ssh_keys),   [AB_KEY_SSH_USERS] = POOL(ssh_users),
 	[AB_KEY_SSH_SIGN] = POOL(ssh_sign),   [AB_KEY_SSH_COUNT] = POOL(counts),
 	[AB_KEY_SSH_TIME] = POOL(times),
+	[AB_KEY_DOCKER_IMAGES] = POOL(images), [AB_KEY_DOCKER_MOUNTS] = POOL(paths),
+	[AB_KEY_DOCKER_SOCKET] = POOL(sockets),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)

@@ -183,6 +183,15 @@ static void test_lists(void)
 		  "fchmodat setns unshare mount bpf keyctl io_uring_setup memfd_create "
 		  "ioctl prctl seccomp setuid capset prlimit64",
 		  "exporter: no programs, no files to write, no server, no other process");
+	test_list(
+		CONTAINERS, AB_ALLOWED,
+		"connect accept4 sendmsg recvmsg sendto recvfrom epoll_ctl openat2 brk exit_group",
+		"containers: its work");
+	test_list(CONTAINERS, AB_ERRNO(ENOSYS),
+		  "execve execveat fork vfork clone clone3 ptrace process_vm_readv kill "
+		  "socketpair bind listen unlinkat renameat2 mkdirat ftruncate setns "
+		  "unshare mount bpf keyctl io_uring_setup memfd_create pidfd_getfd ioctl",
+		  "containers: no programs, no files, no listeners");
 }
 
 #define MPTCP 262
@@ -193,6 +202,11 @@ static const struct {
 	uint64_t args[3];
 	int want; /* errno, 0 allowed */
 } cases[] = {
+	{ CONTAINERS, "openat", { 0, 0, O_WRONLY }, EPERM },
+	{ CONTAINERS, "socket", { AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0 }, 0 },
+	{ CONTAINERS, "socket", { AF_UNIX, SOCK_DGRAM, 0 }, ESOCKTNOSUPPORT },
+	{ CONTAINERS, "socket", { AF_INET, SOCK_STREAM, 0 }, EAFNOSUPPORT },
+	{ CONTAINERS, "socket", { AF_NETLINK, SOCK_RAW, 0 }, EAFNOSUPPORT },
 	/* families */
 	{ TARGET, "socket", { AF_UNIX, SOCK_STREAM, 0 }, 0 },
 	{ TARGET, "socket", { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0 }, 0 },

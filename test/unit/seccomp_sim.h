@@ -35,7 +35,7 @@ static const char *const table_names[AB_TABLE_COUNT] = {
 	"target",     "init",	     "supervisor", "nonet",	"init_sanitized",
 	"writes",     "children",    "judge",	   "traced",	"userns",
 	"asking",     "exporter",    "shared",	   "shared_writes", "shared_children",
-	"unasked",    "alone",	     "judge_shared",
+	"unasked",    "alone",	     "judge_shared", "containers",
 };
 enum {
 	TARGET,
@@ -55,7 +55,8 @@ enum {
 	SHARED_CHILDREN,
 	UNASKED,
 	ALONE,
-	JUDGE_SHARED
+	JUDGE_SHARED,
+	CONTAINERS
 };
 #define PROG(t)                                       \
 	{                                             \
@@ -86,6 +87,7 @@ static const struct prog {
 	[UNASKED] = PROG(unasked),
 	[ALONE] = PROG(alone),
 	[JUDGE_SHARED] = PROG(judge_shared),
+	[CONTAINERS] = PROG(containers),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

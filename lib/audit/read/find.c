@@ -186,6 +186,7 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 		[AB_DENIAL_PROGRAM] = 'e',
 		[AB_DENIAL_FILE] = 'f',
 		[AB_DENIAL_MOVED] = 'q',
+		[AB_DENIAL_CONTAINER] = 'c',
 	};
 	struct ab_denial_name name = { .kind = AB_DENIAL_NETWORK };
 	const char *p = text + ID_LEN, *letter;

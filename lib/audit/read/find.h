@@ -36,10 +36,11 @@ int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *er
 bool ab_find_live(int dir);
 
 enum ab_denial_kind {
-	AB_DENIAL_NETWORK, /* RUN-1 */
-	AB_DENIAL_PROGRAM, /* RUN-e1 */
-	AB_DENIAL_FILE,	   /* RUN-f1: files and calls */
-	AB_DENIAL_MOVED,   /* RUN-q1: moved to quarantine */
+	AB_DENIAL_NETWORK,   /* RUN-1 */
+	AB_DENIAL_PROGRAM,   /* RUN-e1 */
+	AB_DENIAL_FILE,	     /* RUN-f1: files and calls */
+	AB_DENIAL_MOVED,     /* RUN-q1: moved to quarantine */
+	AB_DENIAL_CONTAINER, /* RUN-c1: a request to the container engine */
 	AB_DENIAL_KINDS,
 };
 

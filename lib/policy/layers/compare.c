@@ -211,7 +211,8 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 			 * another proxy can lead anywhere. */
 			if (ab_key_is_list(&ab_keys[id]))
 				wider_permission(id, x, y, ret_lines);
-			else if (id == AB_KEY_UPSTREAM && strcmp(x->text, y->text) != 0)
+			else if ((id == AB_KEY_UPSTREAM || id == AB_KEY_DOCKER_SOCKET) &&
+				 strcmp(x->text, y->text) != 0)
 				add_difference(ret_lines, id, "", ab_value_text(&arena, id, y),
 					       ab_value_text(&arena, id, x));
 			break;

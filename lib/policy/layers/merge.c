@@ -11,6 +11,7 @@
 #include "policy/model/secrets_config.h"
 #include "policy/values/cidr.h"
 #include "policy/values/host.h"
+#include "policy/values/image.h"
 
 static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 			 const struct ab_value *more)
@@ -183,13 +184,22 @@ static bool covers_denial(const struct ab_value *v, const char *text)
 	return false;
 }
 
+static bool covers_image(const struct ab_value *v, const char *text)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_image_matches(v->items[i].text, text))
+			return true;
+	return false;
+}
+
 bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text)
 {
 	switch (ab_keys[id].type) {
 	case AB_TYPE_PATHS:
 		/* A socket or a file is one path; a folder is everything
 		 * in it. */
-		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS || id == AB_KEY_RETURN
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS || id == AB_KEY_RETURN ||
+				       id == AB_KEY_DOCKER_MOUNTS
 			       ? ab_value_find(v, text) != NULL
 			       : top_of(v, text) != NULL;
 	case AB_TYPE_READ:
@@ -198,6 +208,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 		return covers_host(v, text, id == AB_KEY_NET_DENY || id == AB_KEY_NET_QUIET);
 	case AB_TYPE_CIDRS:
 		return covers_cidr(v, text);
+	case AB_TYPE_IMAGES:
+		return covers_image(v, text);
 	case AB_TYPE_VARIABLES:
 		return covers_variable(v, text, id == AB_KEY_ENV_STRIP);
 	case AB_TYPE_SSH_KEYS:
@@ -226,6 +238,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_DURATION:
 	case AB_TYPE_INTEGER:
 	case AB_TYPE_UPSTREAM:
+	case AB_TYPE_SOCKET:
 		break;
 	}
 	return false;

@@ -287,6 +287,13 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_SSH_ROUTE, "proxy" },
 	{ AB_KEY_SSH_COUNT, "none" },
 	{ AB_KEY_SSH_TIME, "none" },
+	{ AB_KEY_DOCKER_IMAGES, NULL },
+	{ AB_KEY_DOCKER_MOUNTS, NULL },
+	{ AB_KEY_DOCKER_NETWORK, "none" },
+	{ AB_KEY_DOCKER_PORTS, "none" },
+	{ AB_KEY_DOCKER_PULL, "false" },
+	{ AB_KEY_DOCKER_CAPABILITIES, "none" },
+	{ AB_KEY_DOCKER_SOCKET, "auto" },
 	{ AB_KEY_USERNS, "deny" },
 	{ AB_KEY_TERMINAL, "filtered" },
 

@@ -81,6 +81,22 @@ static const struct ab_key_word ssh_route_words[] = {
 	{ "proxy", true },
 	{ "any", false },
 };
+static const struct ab_key_word docker_network_words[] = {
+	{ "none", false },
+	{ "bridge", true },
+};
+static const struct ab_key_word docker_ports_words[] = {
+	{ "none", false },
+	{ "publish", true },
+};
+static const struct ab_key_word docker_pull_words[] = {
+	{ "false", false },
+	{ "true", true },
+};
+static const struct ab_key_word docker_capability_words[] = {
+	{ "none", false },
+	{ "setup", true },
+};
 static const struct ab_key_word userns_words[] = {
 	{ "deny", false },
 	{ "allow", true },
@@ -311,6 +327,29 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_SSH_TIME] = {
 		"ssh.maxTime", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
 		.doc = "How long after its start a run gets signatures." },
+
+	[AB_KEY_DOCKER_IMAGES] = {
+		"docker.images", AB_TYPE_IMAGES, ADD_LIST,
+		.doc = "Images of containers that the box may start through a filtered engine socket: names, and patterns with \"*\"." },
+	[AB_KEY_DOCKER_MOUNTS] = {
+		"docker.mounts", AB_TYPE_PATHS, ADD_LIST,
+		.doc = "Folders of the workspace that such a container may have, read-only." },
+	[AB_KEY_DOCKER_NETWORK] = {
+		"docker.network", WORDS(docker_network_words),
+		.doc = "The network of such containers: none, or the engine's own, which agentbox does not filter." },
+	[AB_KEY_DOCKER_PORTS] = {
+		"docker.ports", WORDS(docker_ports_words),
+		.doc = "Whether such containers may publish ports, on the host's localhost only." },
+	[AB_KEY_DOCKER_PULL] = {
+		"docker.pull", WORDS(docker_pull_words),
+		.doc = "Whether the engine may download an image of docker.images that it does not have." },
+	[AB_KEY_DOCKER_CAPABILITIES] = {
+		"docker.capabilities", WORDS(docker_capability_words),
+		.doc = "Capabilities of such containers: none, or those with which an image prepares its files and changes its user." },
+	[AB_KEY_DOCKER_SOCKET] = {
+		"docker.socket", AB_TYPE_SOCKET, .tighten = AB_TIGHTEN_NEVER,
+		.doc = "The socket of the container engine on the host; \"auto\" is that of DOCKER_HOST, or a usual one." },
+
 	[AB_KEY_USERNS] = {
 		"userNamespaces", WORDS(userns_words),
 		.doc = "Whether the command may create user namespaces, as the own sandbox of a browser does; this gives up user-ns." },
@@ -345,7 +384,7 @@ const char *ab_key_guess(const char *path)
 {
 	static const char *const groups[] = { "filesystem", "network", "env",	  "commands",
 					      "limits",	    "monitor", "records", "layers",
-					      "assurance",  "ssh" };
+					      "assurance",  "ssh",     "docker" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;
 	const char *last = dot ? dot + 1 : path;

@@ -74,6 +74,13 @@ enum ab_key_id {
 	AB_KEY_SSH_ROUTE,
 	AB_KEY_SSH_COUNT,
 	AB_KEY_SSH_TIME,
+	AB_KEY_DOCKER_IMAGES,
+	AB_KEY_DOCKER_MOUNTS,
+	AB_KEY_DOCKER_NETWORK,
+	AB_KEY_DOCKER_PORTS,
+	AB_KEY_DOCKER_PULL,
+	AB_KEY_DOCKER_CAPABILITIES,
+	AB_KEY_DOCKER_SOCKET,
 	AB_KEY_USERNS,
 	AB_KEY_TERMINAL,
 	AB_KEY_COUNT,
@@ -86,6 +93,7 @@ enum ab_key_type {
 	AB_TYPE_DURATION, /* "30m" */
 	AB_TYPE_INTEGER,
 	AB_TYPE_UPSTREAM,    /* "none", "env", or the URL of a proxy */
+	AB_TYPE_SOCKET,	     /* "auto", or the path of a socket */
 	AB_TYPE_PATHS,	     /* list of paths */
 	AB_TYPE_READ,	     /* "all", or a list of paths and "@system" */
 	AB_TYPE_PATTERNS,    /* list of path patterns; "!" takes one back */
@@ -94,6 +102,7 @@ enum ab_key_type {
 	AB_TYPE_CIDRS,	     /* list of address ranges */
 	AB_TYPE_PORTS,	     /* list of ports */
 	AB_TYPE_PUBLISH,     /* list of ports, or of "HOSTPORT:PORT" */
+	AB_TYPE_IMAGES,	     /* list of patterns of container images */
 	AB_TYPE_VARIABLES,   /* list of variable names and patterns */
 	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
 	AB_TYPE_PROPERTIES,  /* list of assurance properties */

@@ -19,6 +19,7 @@
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
+#include "policy/values/image.h"
 #include "policy/toolchains/host_groups.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/proxy_url.h"
@@ -463,6 +464,19 @@ static int put_ssh_word(const struct ab_context *ctx, bool key, struct ab_value 
 	return 0;
 }
 
+static int put_image(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, struct ab_complaint *why)
+{
+	ab_autofree char *name = ab_image_short(text, true);
+
+	if (!name)
+		return ab_complaint_value(why, text, "is not the name of an image",
+					  "use one like \"postgres:16\" or \"redis:*\"");
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){ .text = ab_arena_dup(ctx->arena, name), .from = from });
+	return 0;
+}
+
 static int put_element(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
 		       const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -483,6 +497,8 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return ab_host_port_put(ctx, v, text, from, why);
 	case AB_TYPE_PUBLISH:
 		return ab_publish_put(ctx, v, text, from, why);
+	case AB_TYPE_IMAGES:
+		return put_image(ctx, v, text, from, why);
 	case AB_TYPE_VARIABLES:
 		return put_variable(ctx, v, text, from, why);
 	case AB_TYPE_ASSIGNMENTS:
@@ -515,6 +531,7 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 	case AB_TYPE_DURATION:
 	case AB_TYPE_INTEGER:
 	case AB_TYPE_UPSTREAM:
+	case AB_TYPE_SOCKET:
 		break;
 	}
 	return -1;
@@ -626,6 +643,13 @@ static int put_upstream(const struct ab_context *ctx, struct ab_value *v, const 
 	return 0;
 }
 
+static int put_socket(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		      struct ab_complaint *why)
+{
+	v->text = strcmp(text, "auto") == 0 ? "auto" : ab_list_element_path(ctx, text, why);
+	return v->text ? 0 : -1;
+}
+
 static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
 		      const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -642,6 +666,8 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 		return put_number(key, v, text, why);
 	case AB_TYPE_UPSTREAM:
 		return put_upstream(ctx, v, text, why);
+	case AB_TYPE_SOCKET:
+		return put_socket(ctx, v, text, why);
 	case AB_TYPE_PATHS:
 	case AB_TYPE_READ:
 	case AB_TYPE_PATTERNS:
@@ -650,6 +676,7 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_CIDRS:
 	case AB_TYPE_PORTS:
 	case AB_TYPE_PUBLISH:
+	case AB_TYPE_IMAGES:
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
@@ -686,7 +713,7 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab
 	const struct ab_key *key = &ab_keys[id];
 	char buf[48];
 
-	if (key->type == AB_TYPE_PROFILE)
+	if (key->type == AB_TYPE_PROFILE || key->type == AB_TYPE_SOCKET)
 		return v->text;
 	if (key->type == AB_TYPE_UPSTREAM) {
 		ab_autofree char *shown = ab_proxy_url_redact(v->text);

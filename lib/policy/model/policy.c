@@ -412,6 +412,13 @@ void ab_policy_fill(struct ab_policy *p)
 	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
 	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
 	fill_ssh(p, a);
+	p->docker.images = make_text_list(a, &c->v[AB_KEY_DOCKER_IMAGES]);
+	p->docker.mounts = make_text_list(a, &c->v[AB_KEY_DOCKER_MOUNTS]);
+	p->docker.bridge = get_word(c, AB_KEY_DOCKER_NETWORK);
+	p->docker.publish = get_word(c, AB_KEY_DOCKER_PORTS);
+	p->docker.pull = get_word(c, AB_KEY_DOCKER_PULL);
+	p->docker.setup_caps = get_word(c, AB_KEY_DOCKER_CAPABILITIES);
+	p->docker.socket = c->v[AB_KEY_DOCKER_SOCKET].text;
 	p->userns = get_word(c, AB_KEY_USERNS);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);

@@ -237,6 +237,16 @@ struct ab_policy {
 		uint64_t max_ms;	 /* the same */
 	} ssh;
 
+	struct { /* a filtered socket of the container engine; off without images */
+		struct ab_strv images; /* patterns of short names, policy/values/image.h */
+		struct ab_strv mounts; /* folders that a container may have, read-only */
+		const char *socket;    /* "auto", or a clean path */
+		bool bridge;	       /* containers may have the engine's network */
+		bool publish;	       /* and ports on the host's localhost */
+		bool pull;	       /* the engine may download images */
+		bool setup_caps;       /* containers without mounts have a few capabilities */
+	} docker;
+
 	bool userns;	   /* the command may create user namespaces */
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */
 

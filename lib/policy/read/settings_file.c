@@ -378,7 +378,10 @@ static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node 
 
 static bool is_switch(const struct ab_key *key)
 {
-	return key->type == AB_TYPE_WORD && strcmp(key->words[0].name, "true") == 0;
+	for (size_t i = 0; key->type == AB_TYPE_WORD && i < key->nwords; i++)
+		if (strcmp(key->words[i].name, "true") == 0)
+			return true;
+	return false;
 }
 
 static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *value,

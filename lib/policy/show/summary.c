@@ -137,6 +137,25 @@ void ab_summary_network(const struct ab_policy *p, struct ab_strv *rows)
 	add_row(rows, "network", b.data);
 }
 
+void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
+{
+	ab_autobuf struct ab_buf more = { 0 };
+
+	if (!p->docker.images.len)
+		return;
+	ab_buf_puts(&more, p->docker.bridge ? "; with the engine's network, which is not filtered"
+					    : "; without network");
+	if (p->docker.publish)
+		ab_buf_puts(&more, "; ports on localhost");
+	if (p->docker.pull)
+		ab_buf_puts(&more, "; missing images are downloaded");
+	if (p->docker.mounts.len) {
+		ab_buf_puts(&more, "; read-only: ");
+		put_list(&more, &p->docker.mounts);
+	}
+	ab_summary_list(rows, "containers", "of ", &p->docker.images, more.data);
+}
+
 void ab_summary_secrets(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autostrv struct ab_strv names = { 0 };
@@ -223,6 +242,7 @@ void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 	add_count(rows, "hidden", p->fs.deny_read.len, "filesystem.denyRead");
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");
 	ab_summary_network(p, rows);
+	ab_summary_containers(p, rows);
 	ab_summary_secrets(p, rows);
 	ab_summary_limits(p, rows);
 	ab_summary_guarantees(p, rows);

@@ -342,7 +342,7 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t
 	r = read_fields(scan, rest, &ret->head);
 	if (r < 0)
 		return r;
-	why = ab_http_target(ret);
+	why = ab_http_target(ret, scan->local);
 	return why ? reject_head(scan, 400, why) : end;
 }
 

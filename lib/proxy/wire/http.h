@@ -104,6 +104,9 @@ struct ab_http_scan {
 	size_t at, line; /* next byte; start of its line */
 	unsigned lines;	 /* complete ones */
 	const char *why; /* why it is malformed, for people */
+	/* Set it before the first byte: the request came over a Unix socket, where
+	 * clients write anything into Host. A value that is not a host is ignored. */
+	bool local;
 };
 
 /*
@@ -119,9 +122,9 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 
 /* "host", "host:80", "[::1]:80". */
 bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port);
-/* Fills form, path, host and port from method, target and fields. NULL, or why
- * it is malformed. */
-const char *ab_http_target(struct ab_http_request *rq);
+/* Fills form, path, host and port from method, target and fields; `local` as in
+ * struct ab_http_scan. NULL, or why it is malformed. */
+const char *ab_http_target(struct ab_http_request *rq, bool local);
 
 bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);

@@ -107,7 +107,7 @@ static bool is_same_authority(const struct ab_http_request *rq, const struct ab_
 	       (rq->port ? rq->port : usual) == (port ? port : usual);
 }
 
-const char *ab_http_target(struct ab_http_request *rq)
+const char *ab_http_target(struct ab_http_request *rq, bool local)
 {
 	const struct ab_http_field *f = find_host(&rq->head);
 	const char *why = read_target(rq);
@@ -121,7 +121,7 @@ const char *ab_http_target(struct ab_http_request *rq)
 	if (!f)
 		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "no Host field" : NULL;
 	if (!ab_http_authority(f->value, &host, &port))
-		return "malformed Host field";
+		return local ? NULL : "malformed Host field";
 	if (rq->has_host)
 		return is_same_authority(rq, &host, port) ? NULL : "Host differs from the target";
 	rq->has_host = true;

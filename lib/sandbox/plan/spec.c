@@ -222,6 +222,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->started_ns);
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);
+	code_str(c, &s->listen);
 	code_strv(c, &s->argv);
 	code_strv(c, &s->env);
 	code_strv(c, &s->env_uncaptured);
@@ -305,6 +306,7 @@ void ab_spec_fini(struct ab_spec *spec)
 	free(spec->files);
 	free(spec->run_id);
 	free(spec->cwd);
+	free(spec->listen);
 	ab_plan_fini(&spec->plan);
 	ab_layer_mounts_fini(&spec->layers);
 	ab_strv_fini(&spec->argv);

@@ -89,6 +89,7 @@ struct ab_spec {
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;
 	char *cwd;
+	char *listen; /* a stream socket that init makes here for the supervisor; "": none */
 	struct ab_strv argv;
 	struct ab_strv env;
 	struct ab_strv env_uncaptured; /* added if ssh is not captured */

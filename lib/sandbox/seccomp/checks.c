@@ -148,6 +148,20 @@ const struct ab_switch ab_check_socket_tcp = {
 	WHEN(LOOK(AF_INET, tcp_type), LOOK(AF_INET6, tcp_type)),
 };
 
+/* The container filter connects to the engine, nothing else. */
+static const struct ab_switch unix_stream_type = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(ESOCKTNOSUPPORT),
+	WHEN(OK(SOCK_STREAM)),
+};
+const struct ab_switch ab_check_socket_unix = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
+	WHEN(LOOK(AF_UNIX, unix_stream_type)),
+};
+
 /* The supervisor dials hosts and asks resolvers. It has no business with the
  * daemons of this machine, most of which listen on socket files. */
 const struct ab_switch ab_check_socket_inet = {

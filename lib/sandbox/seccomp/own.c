@@ -271,6 +271,28 @@ static const struct ab_call_rule judge_shared[] = {
 	{ AB_ALLOWED, "fchmodat fchownat utimensat" },
 };
 
+/*
+ * The container filter: it parses what the box sends and can connect to the
+ * engine, so it must have nothing else. Landlock forbids every file; O_PATH,
+ * with which it looks whether a folder is still the same, opens none.
+ */
+/* clang-format off */
+static const struct ab_call_rule containers_rules[] = {
+	{ .check = &ab_check_socket_unix, .calls = "socket" },
+	{ AB_ALLOWED, "connect accept4 sendto recvfrom sendmsg recvmsg shutdown "
+		"getsockopt setsockopt" },
+	{ .check = &ab_check_openat_read, .calls = "openat" },
+	{ AB_ALLOWED, "read write close lseek fcntl openat2 fstat newfstatat statx "
+		"epoll_ctl epoll_wait epoll_pwait poll ppoll" },
+	{ AB_ALLOWED, "exit exit_group restart_syscall clock_gettime getrandom" },
+	/* abort(), and what the sanitizers add */
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
+		"rt_sigreturn sigaltstack sched_yield" },
+	{ AB_ALLOWED, "brk munmap mremap madvise futex" },
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+};
+/* clang-format on */
+
 #define TABLE(n, rest, ...)                                                  \
 	static const struct ab_call_table n##_table = { .name = #n,          \
 							.otherwise = (rest), \
@@ -293,6 +315,7 @@ TABLE(shared_writes, AB_ALLOWED, RULES(shared_writes));
 TABLE(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules));
 TABLE(unasked, AB_ALLOWED, RULES(unasked_rules));
 TABLE(alone, AB_ALLOWED, RULES(alone_rules));
+TABLE(containers, UNKNOWN, RULES(containers_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target,	&init_table,
@@ -304,4 +327,5 @@ const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&shared_table,		&shared_writes_table,
 	&shared_children_table, &unasked_table,
 	&alone_table,		&judge_shared_table,
+	&containers_table,
 };

@@ -60,6 +60,7 @@ static const struct {
 	[AB_FILTER_UNASKED] = FILTER(unasked),
 	[AB_FILTER_ALONE] = FILTER(alone),
 	[AB_FILTER_JUDGE_SHARED] = FILTER(judge_shared),
+	[AB_FILTER_CONTAINERS] = FILTER(containers),
 };
 
 int ab_seccomp_load(enum ab_filter which)

@@ -41,8 +41,10 @@ enum ab_filter {
 	AB_FILTER_UNASKED,	   /* instead of these, if there is no listener */
 	AB_FILTER_ALONE,	   /* no network */
 	AB_FILTER_JUDGE_SHARED,	   /* instead of JUDGE, who makes some of these changes */
+	AB_FILTER_CONTAINERS, /* the process between the box and a container
+				 * engine */
 };
-#define AB_FILTER_COUNT 17
+#define AB_FILTER_COUNT 18
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

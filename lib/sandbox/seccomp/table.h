@@ -78,8 +78,8 @@ struct ab_call_table {
 
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
  * exporter, shared, shared_writes, shared_children, unasked, alone,
- * judge_shared */
-#define AB_TABLE_COUNT 18
+ * judge_shared, containers */
+#define AB_TABLE_COUNT 19
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
@@ -88,7 +88,7 @@ extern const struct ab_call_table ab_table_target, ab_table_traced, ab_table_use
 
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_socket_inet,
-	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces, ab_check_clone_thread,
+	ab_check_socket_unix, ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces, ab_check_clone_thread,
 	ab_check_personality, ab_check_mknod, ab_check_mknodat, ab_check_ioctl, ab_check_fcntl,
 	ab_check_ioctl_init, ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl,
 	ab_check_prctl_own, ab_check_no_exec, ab_check_openat_read, ab_check_open_writes,

@@ -49,6 +49,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 #include "landlock/landlock.h"
 #include "netns/counters.h"
 #include "sandbox/fence/carve.h"
@@ -316,6 +317,25 @@ static int begin_session_with_terminal(struct init *in, struct ab_error *err)
 	return ab_init_open_terminal(in, err);
 }
 
+/* A socket that the box can connect to and the supervisor listens on. The folder is a private one. */
+static int open_listener(struct init *in, struct ab_error *err)
+{
+	const char *path = in->spec.listen;
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	ab_autofree char *folder = *path ? ab_path_parent(path) : NULL;
+	ab_autoclose int fd = -1;
+
+	if (!folder)
+		return 0;
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || (mkdir(folder, 0755) < 0 && errno != EEXIST) ||
+	    bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 64) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make the socket %s in the box", path);
+	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_LISTENER }, 0, fd);
+	return 0;
+}
+
 /*
  * A redirected file on 0-2 may be reopened through /dev/stdin and the like, with
  * the access mode that the caller used and no more.
@@ -443,6 +463,7 @@ static const struct {
 	{ "ssh agent", open_agent, NAMESPACES },
 	{ "descriptors", close_stray_fds, ANY },
 	{ "terminal", begin_session_with_terminal, ANY },
+	{ "listener", open_listener, NAMESPACES },
 	{ "ruleset", make_ruleset, ANY },
 	{ "capabilities", drop_privileges, ANY },
 	{ "signals", fence_signals, NO_NAMESPACES },

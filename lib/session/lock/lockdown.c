@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -57,6 +58,23 @@ static int restrict_files(int state_dir, unsigned int scopes, struct ab_error *e
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
 }
 
+static sigset_t before; /* the caller's signal mask */
+
+int ab_supervise_prepare(struct ab_error *err)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, &before) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "block signals");
+	return 0;
+}
+
+void ab_supervise_release(void)
+{
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static int give_up_privileges(struct ab_error *err)
 {
 	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -95,5 +113,31 @@ int ab_lock_exporter(struct ab_error *err)
 	    restrict_files(-1, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err) < 0 ||
 	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_EXPORTER, err) < 0)
 		return ab_step(err, "exporter's lock");
+	return 0;
+}
+
+/* Sockets in this folder, and no file. */
+static int restrict_to_sockets(const char *folder, struct ab_error *err)
+{
+	ab_autoclose int ruleset = -1, fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int abi = ab_landlock_abi(), r;
+
+	if (abi == 0)
+		return 0;
+	if (abi > AB_LL_NEWEST)
+		abi = AB_LL_NEWEST;
+	ruleset = ab_landlock_open(abi, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
+	if (ruleset < 0 ||
+	    (fd >= 0 && ab_landlock_allow_fd(ruleset, abi, fd, AB_LL_SOCKET, err) < 0))
+		return -1;
+	r = ab_landlock_enter(ruleset);
+	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
+}
+
+int ab_lock_container_filter(const char *folder, struct ab_error *err)
+{
+	if (give_up_privileges(err) < 0 || restrict_to_sockets(folder, err) < 0 ||
+	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_CONTAINERS, err) < 0)
+		return ab_step(err, "container filter's lock");
 	return 0;
 }

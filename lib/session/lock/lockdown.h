@@ -6,6 +6,11 @@
  */
 struct ab_error;
 
+/* Blocks every signal; must come before the launch. */
+int ab_supervise_prepare(struct ab_error *err);
+/* There will be no run: unblock them; pending ones are delivered. */
+void ab_supervise_release(void);
+
 /*
  * The supervisor, before the command starts, because it will handle bytes from the box. Afterwards
  * it can open files in the state directory and read /etc, but not execute anything or inspect
@@ -19,5 +24,11 @@ int ab_lock_supervisor(int state_dir, struct ab_error *err);
  * /etc and connect to hosts. It has no capability, and signals nobody.
  */
 int ab_lock_exporter(struct ab_error *err);
+
+/*
+ * The container filter, before it reads a request of the box. Afterwards it can connect to sockets in
+ * the folder of the engine's. It has no capability, opens no file, and signals nobody.
+ */
+int ab_lock_container_filter(const char *folder, struct ab_error *err);
 
 #endif

@@ -21,6 +21,8 @@
 #include "session/broker/broker.h"
 #include "session/cleanup/moved_files.h"
 #include "session/consent/request.h"
+#include "session/containers/container_watch.h"
+#include "session/containers/left_containers.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
@@ -388,6 +390,25 @@ static void close_network(struct run *r, int *result, struct ab_error *err)
 	ab_run_say_all(r, AB_SAY_WARNING, &alarms);
 }
 
+/* The box is gone; so are its containers, once the filter has ended. */
+static void close_containers(struct run *r, int *result, struct ab_error *err)
+{
+	ab_autofree char *left = NULL;
+	struct ab_error late = { 0 };
+
+	if (!r->containers)
+		return;
+	if (ab_container_watch_ended(ab_take(r->containers), &r->refused, &left, &late) < 0)
+		prefer_first(result, err, &late);
+	if (left)
+		ab_run_say(r, AB_SAY_WARNING,
+			   "containers of this run may be left: %s; the next run with containers "
+			   "removes them, or agentbox gc",
+			   left);
+	else
+		ab_left_containers_forget(r->prepared->state.root, r->dir.id);
+}
+
 /* The steering is closed: count the violations that are left, and pass them to the hook while the
  * broker still takes them. */
 static void drain_violations(struct run *r, bool hook)
@@ -562,6 +583,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* The judge ends with the broker. */
 	if (drain_judge(r, &late) < 0)
 		prefer_first(&result, err, &late);
+	if (r->containers)
+		ab_container_watch_end(r->containers);
 	/* The hook gets the last violations too. */
 	if (r->request->on_violation) {
 		close_network(r, &result, err);
@@ -572,6 +595,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		prefer_first(&result, err, &late);
 	/* While the broker sweeps. */
 	close_network(r, &result, err);
+	close_containers(r, &result, err);
 	/* A run that was not swept stays live: the next start sweeps it. */
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
@@ -721,6 +745,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.broker = r->broker,
 		.children = r->children,
 		.refusals = r->refusals,
+		.containers = r->containers,
 		.terminal = r->terminal,
 		.streams = &r->streams,
 		.timeout_ms = get_time_limit(r),

@@ -254,6 +254,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_strv_extend(&spec->sockets, &p->host.sockets);
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
+	ab_host_engine_check(&p->engine, &spec->plan, &p->notes);
 	ab_plan_take_layers(&spec->plan, &p->host.facts, &spec->layers);
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
 	ab_safe_find_covered(&p->safe, &report.covered);
@@ -261,6 +262,10 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_env_add_missing(&spec->env, &p->host.variables);
 	if (p->tmp)
 		ab_tmp_folder_name(p->tmp, &spec->env);
+	if (p->engine.socket) {
+		ab_host_engine_variables(&spec->env);
+		spec->listen = ab_strdup(AB_ENGINE_SOCKET);
+	}
 	note_environment(p, &report);
 	ab_environment_report_fini(&report);
 	if (p->nested)
@@ -463,6 +468,18 @@ static int make_tmp(struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
+static int find_engine(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	if (!p->nested)
+		return ab_host_engine_find(p->policy, rq->policy.environ,
+					   p->host.survey.reviewed != NULL, &p->host.facts,
+					   &p->engine, &p->notes, err);
+	if (p->policy->docker.images.len)
+		ab_strv_add(&p->notes,
+			    "inside a box, the container filter of the outer run applies");
+	return 0;
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
@@ -484,6 +501,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	ab_record_guard(p);
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);
+	if (find_engine(p, rq, err) < 0)
+		return -1;
 	fill_spec(p, rq);
 	note_overridden(p);
 	if (ab_safe_needed(p->policy) && !p->nested &&
@@ -609,6 +628,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_exporter_free(p->exporter);
 	ab_host_facts_fini(&p->host);
 	ab_safe_fini(&p->safe);
+	ab_host_engine_fini(&p->engine);
 	ab_spec_fini(&p->spec);
 	ab_shares_fini(&p->shares);
 	ab_ssh_agent_fini(&p->agent);

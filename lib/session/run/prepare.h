@@ -5,6 +5,7 @@
 #include "audit/write/copy.h"
 #include "layer/giveback/share.h"
 #include "sandbox/plan/spec.h"
+#include "session/containers/host_engine.h"
 #include "session/host/facts.h"
 #include "session/home/home_return.h"
 #include "session/kept/kept.h"
@@ -38,6 +39,7 @@ struct ab_prepared {
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
 	struct ab_ssh_agent agent;   /* keys that the box may use */
+	struct ab_host_engine engine; /* of containers */
 	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */

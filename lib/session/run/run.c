@@ -36,6 +36,9 @@
 #include "session/cleanup/shared_folders.h"
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
+#include "session/containers/container_filter.h"
+#include "session/containers/container_watch.h"
+#include "session/containers/left_containers.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
@@ -194,6 +197,42 @@ static int start_reviewer(struct run *r, struct ab_error *err)
 	return p->review ? ab_reviewer_start(&setup, &r->reviewer, err) : 0;
 }
 
+/* It stays able to reach the engine, which the supervisor is not. */
+static int start_container_filter(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_container_filter_setup setup = { .engine = &p->engine,
+						   .policy = p->policy,
+						   .run = p->spec.run_id };
+
+	ab_autostrv struct ab_strv notes = { 0 };
+
+	if (!p->engine.socket)
+		return 0;
+	ab_left_containers_sweep(p->state.root, &notes);
+	ab_run_say_all(r, AB_SAY_NOTE, &notes);
+	setup.claim =
+		ab_left_containers_claim(p->state.root, p->spec.run_id, p->engine.socket, err);
+	if (setup.claim < 0)
+		return ab_step(err, "containers");
+	return ab_container_watch_start(&setup, &r->log, p->spec.strict, &r->containers, err);
+}
+
+/* Leave it behind: the run ends before its command. */
+static void abandon_containers(struct run *r)
+{
+	ab_autostrv struct ab_strv unused = { 0 };
+	ab_autofree char *left = NULL;
+
+	if (!r->containers)
+		return;
+	ab_container_watch_end(r->containers);
+	(void)ab_container_watch_ended(ab_take(r->containers), &unused, &left,
+				       &(struct ab_error){ 0 });
+	if (!left)
+		ab_left_containers_forget(r->prepared->state.root, r->prepared->spec.run_id);
+}
+
 /* Set up what the run needs on the host while init builds the box. */
 static int set_up_host(struct run *r, struct ab_error *err)
 {
@@ -248,7 +287,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (r->terminal && r->box_network)
 		ab_box_network_watch_ports(r->box_network, r->box.pid);
-	if (start_reviewer(r, err) < 0)
+	if (start_reviewer(r, err) < 0 || start_container_filter(r, err) < 0)
 		return -1;
 	/* The key of the record: the broker and the judge, which it forks, do without it. */
 	if (ab_seal_load(p->state.root, &r->seal, err) < 0)
@@ -360,6 +399,7 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 	ab_share_explain(&r->prepared->shares, err);
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
+	abandon_containers(r);
 	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);

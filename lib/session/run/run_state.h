@@ -19,6 +19,7 @@
 #include "session/terminal/streams.h"
 
 struct ab_box_engine_traits;
+struct ab_container_watch;
 struct ab_stay;
 struct ab_stayed;
 
@@ -36,6 +37,7 @@ struct run {
 	bool had_network; /* the run had a box_network */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
+	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;  /* for the judge */
 	struct ab_refused_programs *refusals;

@@ -27,6 +27,7 @@
 #include "policy/model/secrets.h"
 #include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
+#include "session/containers/container_watch.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
@@ -454,6 +455,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		if (fds->len)
 			ab_streams_take_view(s->what->streams, ab_take_fd(&fds->v[0]));
 		break;
+	case AB_MSG_LISTENER:
+		if (fds->len && s->what->containers)
+			ab_container_watch_listen(s->what->containers, ab_take_fd(&fds->v[0]));
+		break;
 	case AB_MSG_WALLS:
 		/* If the broker is gone, its socket says so. */
 		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
@@ -550,23 +555,6 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	ab_broker_forget(&news);
 }
 
-static sigset_t before; /* the caller's signal mask */
-
-int ab_supervise_prepare(struct ab_error *err)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, &before) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "block signals");
-	return 0;
-}
-
-void ab_supervise_release(void)
-{
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
 static int open_sources(struct supervisor *s, struct ab_error *err)
 {
 	const struct ab_supervision *what = s->what;
@@ -593,6 +581,9 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
 		return -1;
 	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
+		return -1;
+	if (what->containers &&
+	    ab_container_watch_attach(what->containers, &s->loop, fail_run, s, err) < 0)
 		return -1;
 	if (ab_streams_watch(what->streams, &s->loop, err) < 0)
 		return -1;

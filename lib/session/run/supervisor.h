@@ -13,6 +13,7 @@
 struct ab_terminal;
 struct ab_streams;
 struct ab_broker;
+struct ab_container_watch;
 struct ab_program_judge;
 struct ab_steering_setup;
 struct ab_box_network;
@@ -30,7 +31,8 @@ struct ab_supervision {
 	struct ab_streams *streams;
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_refused_programs *refusals;
-	uint64_t timeout_ms; /* 0: none */
+	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
+	uint64_t timeout_ms;		       /* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
 	void *arg;
@@ -64,11 +66,6 @@ struct ab_outcome {
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
-
-/* Blocks every signal; must come before the launch. */
-int ab_supervise_prepare(struct ab_error *err);
-/* There will be no run: unblock them; pending ones are delivered. */
-void ab_supervise_release(void);
 
 /* Returns when the command has ended and init is gone. -1: we failed ourselves; the box is dead
  * then too. */

@@ -7,6 +7,7 @@
 #include "layer/store/store.h"
 #include "policy/layers/layers.h"
 #include "session/cleanup/leftovers.h"
+#include "session/containers/left_containers.h"
 #include "session/state/state.h"
 #include "steer/client/steer.h"
 
@@ -58,6 +59,8 @@ int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *r
 	    read_request(request, &rule, err) == 0) {
 		if (!request->dry)
 			ab_leftovers_stale(&state, notes);
+		if (!request->dry)
+			ab_left_containers_sweep(state.root, notes);
 		ab_gc(state.runs, &rule, &ret->runs);
 		ab_gc_layers(AB_LAYER_STORE(&state), &layers, &ret->layers);
 		result = 0;

@@ -1,0 +1,61 @@
+#ifndef AB_SESSION_DOCKER_BODY_FIELDS_H
+#define AB_SESSION_DOCKER_BODY_FIELDS_H
+/*
+ * Check a JSON object against a table of its fields, and build a new one with those that are
+ * allowed. What the table does not name must be empty (null, false, 0, "", [] or {}), and is left
+ * out: the engine's default applies. Pure.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_refusal;
+
+enum ab_field_kind {
+	AB_FIELD_EMPTY, /* must ask for nothing; `why` says why not */
+	AB_FIELD_IGNORED,
+	AB_FIELD_BOOL,
+	AB_FIELD_INT, /* from `min` to `max` */
+	AB_FIELD_TEXT,
+	AB_FIELD_TEXTS, /* a list, or one */
+	AB_FIELD_TEXT_MAP,
+	AB_FIELD_WORD, /* one of `words`, with blanks between them, or "" */
+	AB_FIELD_SET,  /* an object whose members are empty objects */
+	AB_FIELD_OWN,  /* `take` decides */
+};
+
+struct ab_body {	   /* while one is checked */
+	const void *terms; /* of the caller */
+	void *facts;	   /* the same: what it learns */
+	struct ab_refusal *why;
+};
+
+struct ab_field {
+	const char *name;
+	enum ab_field_kind kind;
+	const char *words;  /* AB_FIELD_WORD */
+	long long min, max; /* AB_FIELD_INT */
+	/* Add what the value means to `to`. -1: refused. */
+	int (*take)(struct ab_body *body, const char *name, const json_t *value, json_t *to);
+	const char *why;  /* AB_FIELD_EMPTY, AB_FIELD_WORD */
+	const char *rule; /* the setting; NULL: "docker" */
+};
+
+struct ab_fields {
+	const char *prefix; /* of names in reasons: "HostConfig." */
+	const struct ab_field *v;
+	size_t len;
+};
+
+/* `from` must be an object. -1: refused. */
+int ab_fields_copy(struct ab_body *body, const struct ab_fields *fields, const json_t *from,
+		   json_t *to);
+/* Does it ask for nothing? */
+bool ab_body_is_empty(const json_t *value);
+/* Is it a string of at most this many bytes? */
+bool ab_body_is_text(const json_t *value, size_t most);
+/* Read an object, in which no name may be twice. NULL: refused. */
+json_t *ab_body_read(const char *text, size_t len, struct ab_refusal *why);
+
+#endif

@@ -1,0 +1,201 @@
+# The container filter: a box starts containers, and gets nothing else of the engine.
+#
+# The engine is Podman's service with runc, as root, in folders of this file alone. Its image is a
+# shell and a few programs of this machine; nothing is downloaded.
+#
+# unsanitized: containers take long to make, and run the same program
+load helpers
+
+IMAGE=localhost/stand-in:1
+
+setup_file()
+{
+	local base=${AB_TEST_DIR:-$HOME/.cache/agentbox-test} name file
+
+	[ "$(id -u)" -eq 0 ] && command -v podman runc >/dev/null || return 0
+	mkdir -p "$base"
+	PODS=$(mktemp -d "$base/d.XXXXXX")
+	export PODS
+	mkdir -p "$PODS"/image/{bin,tmp,etc,proc,sys,dev}
+	for name in sh cat sleep id ls touch; do
+		file=$(readlink -f "$(command -v "$name")")
+		cp "$file" "$PODS/image/bin/$name"
+		ldd "$file" | grep -o '/[^ ]*' | while read -r file; do
+			mkdir -p "$PODS/image${file%/*}"
+			cp -L "$file" "$PODS/image$file"
+		done
+	done
+	printf 'root:x:0:0::/:/bin/sh\n' >"$PODS/image/etc/passwd"
+	printf '[engine]\nlock_type = "file"\n[containers]\ndefault_ulimits = []\n' >"$PODS/containers.conf"
+	export CONTAINERS_CONF=$PODS/containers.conf
+	{
+		tar -C "$PODS/image" -c . | pod import - "$IMAGE" &&
+			tar -C "$PODS/image/etc" -c . | pod import - localhost/other:1 &&
+			pod run -d --name host-one --network none "$IMAGE" sleep 1400
+	} >"$PODS/log" 2>&1 3>&- 4>&- || echo failed >>"$PODS/log"
+	setsid timeout 1500 podman $(pod_options) system service --time 0 "unix://$PODS/engine.sock" \
+		>"$PODS/service.log" 2>&1 3>&- 4>&- &
+	echo $! >"$PODS/pid"
+	wait_for 60 test -S "$PODS/engine.sock"
+}
+
+teardown_file()
+{
+	[ -n "${PODS:-}" ] || return 0
+	pod rm -f -t 0 host-one >/dev/null 2>&1 3>&- 4>&- || :
+	kill "$(cat "$PODS/pid")" 2>/dev/null || :
+	findmnt -rno TARGET | grep -F "$PODS" | sort -r | xargs -r umount -l
+	rm -rf --one-file-system "$PODS"
+}
+
+pod()
+{
+	timeout 100 podman $(pod_options) "$@"
+}
+
+pod_options()
+{
+	echo "--root $PODS/storage --runroot $PODS/run --tmpdir $PODS/tmp --storage-driver vfs" \
+		"--runtime runc --cgroup-manager=cgroupfs --events-backend=none"
+}
+
+need_engine()
+{
+	only_root
+	need program:podman
+	need program:runc
+	! grep -qx failed "$PODS/log" || skip "Podman makes no container here: $(tail -n 2 "$PODS/log")"
+	cp "$ROOT/test/docker_client.py" client.py
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "docker": { "images": ["%s"], "mounts": ["."], "socket": "%s" } }\n' "$IMAGE" \
+		"$PODS/engine.sock" >"$HOME/.config/agentbox/config.json"
+}
+
+# The names of all containers of the engine.
+containers()
+{
+	pod ps -a --format '{{.Names}}' 3>&- 4>&- | sort
+}
+
+only_host_one()
+{
+	[ "$(containers)" = host-one ]
+}
+
+# The process of the one run that is active.
+supervisor()
+{
+	jq -r .pid < <(head -n 1 "$AGENTBOX_STATE"/live/*/audit.jsonl)
+}
+
+@test "docker: it is off unless an image is named, and a project cannot turn it on" {
+	agentbox run -- sh -c 'echo "${DOCKER_HOST:-none}"; ls /run'
+	[ "$status" -eq 0 ]
+	[ "$output" = none ]
+	echo '{ "docker": { "images": ["*"], "network": "bridge", "pull": true } }' >.agentbox.json
+	agentbox run -- sh -c 'echo "${DOCKER_HOST:-none}"'
+	[[ "$output" == *none ]]
+	[[ "$output" == *"asks for more (3 keys)"* ]]
+	rm .agentbox.json
+	agentbox run --docker 'a b' -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"is not the name of an image"*"postgres:16"* ]]
+	agentbox run --docker x --dry-run -- true
+	[[ "$output" == *"containers  of x:latest; without network"* ]]
+	# Without an engine there is a note, and no variable.
+	DOCKER_HOST=tcp://127.0.0.1:1 agentbox run --docker x -- sh -c 'echo "${DOCKER_HOST#tcp:*}."'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"DOCKER_HOST is not a Unix socket"* ]]
+}
+
+@test "docker: a socket where a box can write is refused" {
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("own.sock")'
+	DOCKER_HOST=unix://$PWD/own.sock agentbox run --docker x -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"where a box can write"*docker.socket* ]]
+	mkdir "$TEST_DIR/outside"
+	(cd "$TEST_DIR/outside" && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s")')
+	DOCKER_HOST=unix://$TEST_DIR/outside/s agentbox run --docker x -- sh -c 'echo "$DOCKER_HOST"'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *unix:///run/agentbox/docker.sock* ]]
+}
+
+@test "docker: a container is created, started, used and removed" {
+	need_engine
+	agentbox run -- python3 client.py flow "$IMAGE"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ "$(containers)" = host-one ]
+	agentbox log
+	[[ "$output" == *"docker   POST /v1.41/containers/create"*"image $IMAGE"* ]]
+	[ -z "$(ls "$AGENTBOX_STATE/containers")" ]
+}
+
+@test "docker: hostile requests are refused with a reason and an id, and their twins are not" {
+	local id
+
+	need_engine
+	mkdir .git
+	agentbox run -- python3 client.py hostile "$IMAGE"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"36 refused"*"requests to the container engine were denied"* ]]
+	[ "$(containers)" = host-one ]
+	[[ "$output" =~ ([a-z2-9]+)-c1 ]]
+	id=${BASH_REMATCH[0]}
+	agentbox why "$id"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the field HostConfig.Privileged"*"agentbox.json(5)"* ]]
+	agentbox allow "$id"
+	[ "$status" -ne 0 ]
+}
+
+@test "docker: containers that are not of the run do not exist" {
+	need_engine
+	agentbox run -- python3 client.py stranger host-one
+	[ "$status" -eq 0 ]
+	[ "$(pod ps --format "{{.Names}}" 3>&- 4>&-)" = host-one ]
+}
+
+@test "docker: a folder is mounted read-only, and cannot be replaced" {
+	need_engine
+	make_repo .
+	mkdir data
+	echo content >data/file
+	sed -i 's|"mounts": \[[^]]*\]|"mounts": ["./data"]|' "$HOME/.config/agentbox/config.json"
+	agentbox run -- sh -c "python3 client.py mount $IMAGE \$PWD/data; mv data other; ln -s / data"
+	[[ "$output" == *"content"*"0"*"Read-only file system"*file* ]]
+	[[ "$output" == *"403 "*"runs as 0:0"* ]]
+	[ -d data ] && [ ! -L data ] && [ ! -e data/new ]
+	# A hidden file would be visible to the container.
+	touch data/secret
+	agentbox run --deny-read "$PWD/data/secret" -- python3 client.py mount "$IMAGE" "$PWD/data"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"is hidden from the box"*"is not one of docker.mounts"* ]]
+	[ "$(containers)" = host-one ]
+}
+
+@test "docker: containers go when the run is killed, or with the next run" {
+	local filter pid
+
+	need_engine
+	launch run -- python3 client.py keep "$IMAGE" "$PWD/end" >out 2>&1 &
+	pid=$!
+	wait_for 60 grep -q kept out
+	[ "$(containers)" = "$(printf 'host-one\nkept')" ]
+	kill -KILL "$(supervisor)"
+	wait_for 60 only_host_one
+	wait "$pid" || :
+	# The filter as well: only the next run can do it.
+	launch run -- python3 client.py keep "$IMAGE" "$PWD/end" >out 2>&1 &
+	pid=$!
+	wait_for 60 grep -q kept out
+	filter=$(pgrep -P "$(supervisor)" -x agentbox-docker)
+	kill -KILL "$filter"
+	touch end
+	wait "$pid" || :
+	grep -q "containers of this run may be left" out
+	[ "$(containers)" = "$(printf 'host-one\nkept')" ]
+	agentbox run -- true
+	[[ "$output" == *"removed 1 container that run"* ]]
+	[ "$(containers)" = host-one ]
+}
