@@ -639,6 +639,10 @@ shown()
 	shown docs/kernels.md
 }
 
+@test "docs/docker.md: its examples do what they show" {
+	shown docs/docker.md
+}
+
 @test "docs/deploy.md: its examples do what they show" {
 	shown docs/deploy.md
 }
