@@ -15,7 +15,8 @@ box_on_terminal()
 	tty_start "${WAY[@]}" "$AGENTBOX" run --unknown ask "$@"
 }
 
-fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 200 http://other.test/; echo'
+# The line and its end are written together: a message may come at any time.
+fetch="curl -s -o /dev/null -w 'got=%{http_code}\\n' --max-time 200 http://other.test/; echo"
 
 # The question, and long enough for a person to have read it.
 question()
