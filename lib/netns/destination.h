@@ -4,6 +4,7 @@
  * The original destination of a captured connection.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "netns/capture.h"
@@ -20,5 +21,33 @@ struct ab_destination {
  * connected to the listener itself, which must be denied, too.
  */
 int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret);
+
+/*
+ * A box without a network of its own: the judge makes its connections
+ * (session/sockets/sockets.h) and hands the proxy's ends over, one message each, on a socket that
+ * only these two have. So the proxy has no address that somebody outside could connect to.
+ *
+ * Queries for names travel the same way, and the answers come back on it.
+ */
+enum ab_handed_kind {
+	AB_HANDED_CONNECTION, /* with a descriptor: connected to `to` */
+	AB_HANDED_DOOR,	      /* with a descriptor: to the proxy itself */
+	AB_HANDED_NAMES,      /* with a descriptor: to a name server */
+	AB_HANDED_HOST_PORT,  /* with a descriptor: to this port of the host */
+	AB_HANDED_QUERY,      /* `len` bytes follow; answered with the same `cookie` */
+	AB_HANDED_DROPPED,    /* a packet that was not TCP */
+	AB_HANDED_KINDS,
+};
+
+enum { AB_HANDED_MAX = 4096 }; /* bytes of a query or an answer */
+
+struct ab_handed {
+	uint32_t kind;
+	uint32_t len;
+	uint64_t cookie;
+	struct ab_destination to;
+	uint8_t bytes[AB_HANDED_MAX];
+};
+#define AB_HANDED_LEN(n) (offsetof(struct ab_handed, bytes) + (n))
 
 #endif

@@ -87,6 +87,7 @@ static int set_options(int fd, int family, enum ab_listener_kind kind)
 	case AB_LISTENER_DNS_TCP:
 	case AB_LISTENER_COUNTERS:
 	case AB_LISTENER_ROUTES:
+	case AB_LISTENER_HANDED:
 	case AB_LISTENER_COUNT:
 		break;
 	}

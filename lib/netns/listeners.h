@@ -28,6 +28,7 @@ enum ab_listener_kind {
 	AB_LISTENER_HOST_PORT, /* TCP: a port of the host, on loopback */
 	AB_LISTENER_COUNTERS,  /* not a listener: see netns/counters.h */
 	AB_LISTENER_ROUTES,    /* not a listener; closed once the network is up */
+	AB_LISTENER_HANDED,    /* not a listener: see netns/destination.h */
 	AB_LISTENER_COUNT,
 };
 

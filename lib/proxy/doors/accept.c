@@ -6,9 +6,11 @@
 #include "proxy/doors/accept.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +18,8 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "netns/destination.h"
 #include "proxy/conn/conn.h"
 #include "proxy/doors/doors.h"
 #include "proxy/record/events.h"
@@ -41,6 +45,7 @@ struct ab_acceptor_listener {
 	/* NULL: a datagram socket */
 	void (*admit)(struct ab_acceptor_listener *listener, int fd);
 	uint16_t port;
+	bool pauses; /* while there is no room for more connections */
 };
 
 /* A connection to a published port that waits for its socket in the box. */
@@ -52,7 +57,7 @@ struct ab_inside_dial {
 static void set_listening(struct ab_acceptor *a, bool on)
 {
 	for (size_t i = 0; i < a->nlisteners; i++)
-		if (a->listeners[i].admit)
+		if (a->listeners[i].pauses)
 			ab_loop_set(&a->engine->loop, &a->listeners[i].source, on ? EPOLLIN : 0);
 	a->full = !on;
 }
@@ -182,6 +187,91 @@ static void accept_ready(struct ab_source *source, uint32_t events)
 	}
 }
 
+/* A query that the judge passes on. A client that misses the answer asks again. */
+static void answer_handed(struct ab_acceptor *a, int sock, struct ab_handed *m)
+{
+	uint8_t answer[AB_DNS_ANSWER_MAX];
+
+	m->len = (uint32_t)ab_door_dns_answer(a->engine, m->bytes, m->len, answer);
+	if (!m->len)
+		return;
+	memcpy(m->bytes, answer, m->len);
+	(void)!send(sock, m, AB_HANDED_LEN(m->len), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A connection that the judge made for the box. */
+static void admit_handed(struct ab_acceptor *a, const struct ab_handed *m, int fd)
+{
+	int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
+	switch ((enum ab_handed_kind)m->kind) {
+	case AB_HANDED_CONNECTION:
+		ab_door_open_captured(a->engine, fd, &m->to);
+		return;
+	case AB_HANDED_DOOR:
+		ab_door_open_explicit(a->engine, fd);
+		return;
+	case AB_HANDED_NAMES:
+		ab_door_open_dns(a->engine, fd);
+		return;
+	case AB_HANDED_HOST_PORT:
+		ab_door_open_host_port(a->engine, fd, m->to.port);
+		return;
+	case AB_HANDED_QUERY:
+	case AB_HANDED_DROPPED:
+	case AB_HANDED_KINDS:
+		break;
+	}
+	close(fd);
+}
+
+/* The judge reads what hostile programs wrote: believe nothing but the form. */
+static void take_handed(struct ab_acceptor *a, int sock, struct ab_handed *m, size_t n, int fd)
+{
+	if (n < AB_HANDED_LEN(0) || n != AB_HANDED_LEN(m->len)) {
+		ab_closep(&fd);
+	} else if (fd >= 0) {
+		admit_handed(a, m, fd);
+	} else if (m->kind == AB_HANDED_QUERY) {
+		answer_handed(a, sock, m);
+	} else if (m->kind == AB_HANDED_DROPPED) {
+		a->dropped++;
+	}
+}
+
+static void handed_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_acceptor_listener *listener = source->owner;
+	struct ab_acceptor *a = listener->acceptor;
+	struct ab_handed m;
+
+	(void)events;
+	for (int i = 0; i < ACCEPTS && !a->full; i++) {
+		int fd = -1;
+		size_t nfds = 1;
+		ssize_t n;
+
+		if (a->engine->nconns >= a->max_conns) {
+			set_listening(a, false);
+			return;
+		}
+		n = ab_recv_fds(source->fd, &m, sizeof(m), &fd, &nfds, MSG_DONTWAIT);
+		if (n > 0) {
+			take_handed(a, source->fd, &m, (size_t)n, nfds ? fd : -1);
+		} else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			return;
+		} else if (n < 0 && errno == EMFILE) { /* that connection is lost */
+			set_listening(a, false);
+			ab_loop_timer(&a->engine->loop, &a->retry, RETRY_MS);
+		} else {
+			ab_source_close(source); /* the judge is gone */
+			return;
+		}
+	}
+}
+
 static void datagrams_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_acceptor_listener *listener = source->owner;
@@ -234,6 +324,19 @@ static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
 		.acceptor = a,
 		.admit = admit,
 		.port = port,
+		.pauses = admit != NULL,
+	};
+	return ab_loop_add(&a->engine->loop, &listener->source, EPOLLIN, err);
+}
+
+static int add_handed(struct ab_acceptor *a, int fd, struct ab_error *err)
+{
+	struct ab_acceptor_listener *listener = &a->listeners[a->nlisteners++];
+
+	*listener = (struct ab_acceptor_listener){
+		.source = { .fd = fd, .ready = handed_ready, .owner = listener },
+		.acceptor = a,
+		.pauses = true,
 	};
 	return ab_loop_add(&a->engine->loop, &listener->source, EPOLLIN, err);
 }
@@ -268,6 +371,8 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 
 		if (l->kind == AB_LISTENER_COUNTERS)
 			a->counters = l->fd;
+		else if (l->kind == AB_LISTENER_HANDED)
+			r |= add_handed(a, l->fd, err);
 		else
 			r |= add_listener(a, l->fd, l->port, admits[l->kind], err);
 	}

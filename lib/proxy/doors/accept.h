@@ -26,7 +26,8 @@ struct ab_acceptor {
 	size_t max_conns;
 	bool full;
 	bool serves_agent; /* it has the listener of the box's ssh agent */
-	int counters; /* not a listener, but passed in with them; -1: none */
+	int counters;	  /* not a listener, but passed in with them; -1: none */
+	uint64_t dropped; /* packets that were not TCP, as far as the judge counts them */
 	enum ab_capture capture;
 	int (*dial_inside)(void *arg, uint16_t port);
 	void *arg;

@@ -152,9 +152,8 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	return answer_address(q, v4, v6, ret);
 }
 
-/* 0: send no answer. */
-static size_t answer_query(struct ab_engine *engine, const uint8_t *msg, size_t len,
-			   uint8_t ret[AB_DNS_ANSWER_MAX])
+size_t ab_door_dns_answer(struct ab_engine *engine, const uint8_t *msg, size_t len,
+			  uint8_t ret[AB_DNS_ANSWER_MAX])
 {
 	struct ab_dns_query query;
 	enum ab_dns_code code;
@@ -180,7 +179,7 @@ void ab_door_dns_datagrams(struct ab_engine *engine, int fd)
 
 		if (n < 0)
 			return;
-		len = answer_query(engine, msg, (size_t)n, reply);
+		len = ab_door_dns_answer(engine, msg, (size_t)n, reply);
 		/* A client that misses the answer asks again. */
 		if (len)
 			(void)ab_dns_socket_send(fd, reply, len, &peer);
@@ -216,7 +215,7 @@ static void serve_queries(struct ab_conn *conn)
 		}
 		queries++;
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-		have = answer_query(conn->engine, head + 2, len, reply + 2);
+		have = ab_door_dns_answer(conn->engine, head + 2, len, reply + 2);
 		ab_buf_skip(&client->in, 2 + len);
 		reply[0] = (uint8_t)(have >> 8);
 		reply[1] = (uint8_t)have;

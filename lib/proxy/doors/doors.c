@@ -145,26 +145,29 @@ static bool is_loopback(const struct ab_host *host)
 	return host->kind == AB_HOST_IPV4 ? host->addr[0] == 127 : memcmp(host->addr, one, 16) == 0;
 }
 
-void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture)
+void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_destination *to)
 {
-	struct ab_destination dst;
 	struct ab_host host;
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd, ignore_events);
 
 	if (!conn)
 		return;
-	if (ab_original_destination(fd, capture, &dst) < 0) {
-		ab_conn_close(conn, true);
-		return;
-	}
-	ab_host_from_addr(dst.v6, dst.addr, &host);
+	if (to)
+		ab_host_from_addr(to->v6, to->addr, &host);
 	/* Loopback traffic is not captured, so this client connected to the
 	 * listener directly and has no target. */
-	if (is_loopback(&host)) {
+	if (!to || is_loopback(&host))
 		ab_conn_close(conn, true);
-		return;
-	}
-	ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, dst.port);
+	else
+		ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, to->port);
+}
+
+void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture)
+{
+	struct ab_destination dst;
+	bool known = ab_original_destination(fd, capture, &dst) == 0;
+
+	ab_door_open_captured(engine, fd, known ? &dst : NULL);
 }
 
 /* A tunnel between the loopbacks of host and box, for a port in the policy. */

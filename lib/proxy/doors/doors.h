@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "netns/destination.h"
 #include "netns/listeners.h"
 #include "proxy/conn/conn.h"
 #include "proxy/wire/dns.h"
@@ -15,6 +16,8 @@
 void ab_door_open_explicit(struct ab_engine *engine, int fd);
 /* A captured connection: the client meant to reach the target itself. */
 void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture);
+/* The same where the target is known; NULL: it is not, and the connection is closed. */
+void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_destination *to);
 /* DNS queries over TCP. */
 void ab_door_open_dns(struct ab_engine *engine, int fd);
 /* From the box to this port of the host's loopback. */
@@ -25,5 +28,8 @@ struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd, uint16_
 
 /* Answer the datagrams queued on a DNS socket. */
 void ab_door_dns_datagrams(struct ab_engine *engine, int fd);
+/* One query; the length of the answer, 0: send none. */
+size_t ab_door_dns_answer(struct ab_engine *engine, const uint8_t *msg, size_t len,
+			  uint8_t ret[AB_DNS_ANSWER_MAX]);
 
 #endif

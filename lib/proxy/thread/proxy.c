@@ -316,6 +316,9 @@ static int record_packets(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_counters counters;
 
+	if (p->acceptor.dropped &&
+	    ab_ledger_packets(make_ledger(p), "udp", p->acceptor.dropped, err) < 0)
+		return -1;
 	if (p->acceptor.counters < 0)
 		return 0;
 	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)

@@ -319,7 +319,7 @@ static bool is_valid_handover(const struct ab_msg *msg, const struct ab_fds *fds
 	    msg->value >= AB_CAPTURE_COUNT)
 		return false;
 	for (size_t i = 0; i < h->n; i++)
-		if (h->listeners[i].kind >= AB_LISTENER_COUNT)
+		if (h->listeners[i].kind >= AB_LISTENER_HANDED)
 			return false;
 	return true;
 }
