@@ -313,6 +313,47 @@ open 200
 denied 403"* ]]
 }
 
+@test "engines: without namespaces, in a container like Docker's, connections are confined by the judge" {
+	local user
+	for user in 0 1000; do
+		container --user "$user" --security-opt "seccomp=$ROOT/test/data/docker-like-seccomp.json" '
+			python3 -m http.server --bind 127.0.0.1 8000 >/dev/null 2>&1 &
+			for i in $(seq 300); do curl -s -o ../page 127.0.0.1:8000 && break; sleep 0.1; done
+			get="curl -s -o page -w %{http_code} --noproxy localhost,127.0.0.1 --max-time 60"
+			/agentbox run -v -- true 2>&1 | grep guarantees
+			echo outside $($get http://127.0.0.1:8000/)
+			echo closed $(/agentbox run -- $get http://127.0.0.1:8000/ 2>../err)
+			echo open $(/agentbox run --host-port 8000 -- $get http://127.0.0.1:8000/ 2>../err)
+			echo denied $(/agentbox run --unknown deny -- $get http://x.example/ 2>../err)
+			grep -c "x.example.*not on the allow list" ../err
+			/agentbox run --unknown deny -- getent hosts x.example 2>../err
+			grep -c "x.example.*not on the allow list" ../err
+			/agentbox run -- python3 -c "
+import socket
+l = socket.create_server((\"\", 0))
+c = socket.create_connection(l.getsockname())
+l.accept()[0].send(b\"own\")
+print(c.recv(9).decode())
+a, b = socket.socketpair()
+print(socket.send_fds(a, [b\"passed\"], [0]), len(socket.recv_fds(b, 9, 1)[1]))
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+print(u.connect_ex((\"192.0.2.1\", 443)))
+try: print(u.send(b\"x\"))
+except OSError as e: print(e.strerror)" 2>../err'
+		[[ "$output" == *"engine no-namespaces, guarantees in force: "*net-fence*dns-fence* ]]
+		[[ "$output" == *"outside 200
+closed 000
+open 200
+denied 403
+1
+1
+own
+6 1
+0
+Network is unreachable"* ]]
+	done
+}
+
 @test "engines: doctor in a container ends with the option that gives a better engine" {
 	container --user 1000 '/agentbox doctor; echo "status $?"; /agentbox doctor --json >../d
 		jq -c "[.engine, .better != null, .ok]" ../d'

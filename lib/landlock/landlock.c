@@ -105,7 +105,11 @@ int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
 	size_t size = sizeof(attr.fs);
 	long fd;
 
-	if (abi >= 6 && scopes) {
+	if (abi >= 4 && (scopes & AB_LL_SCOPE_TCP)) {
+		attr.net = BIT(0) | BIT(1); /* BIND_TCP, CONNECT_TCP */
+		size = offsetof(struct ruleset_attr, scoped);
+	}
+	if (abi >= 6 && (scopes & (AB_LL_SCOPE_ABSTRACT | AB_LL_SCOPE_SIGNAL))) {
 		attr.scoped = ((scopes & AB_LL_SCOPE_ABSTRACT) ? BIT(0) : 0) |
 			      ((scopes & AB_LL_SCOPE_SIGNAL) ? BIT(1) : 0);
 		size = sizeof(attr);

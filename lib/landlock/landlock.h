@@ -25,6 +25,7 @@ enum ab_landlock_right {
 enum ab_landlock_scope {
 	AB_LL_SCOPE_SIGNAL = 1,
 	AB_LL_SCOPE_ABSTRACT = 2,
+	AB_LL_SCOPE_TCP = 4, /* neither bind nor connect (ABI 4) */
 };
 
 /* The kernel's ABI, 0 if it has no Landlock (errno says why). */

@@ -35,7 +35,8 @@ static const char *const table_names[AB_TABLE_COUNT] = {
 	"target",     "init",	     "supervisor", "nonet",	"init_sanitized",
 	"writes",     "children",    "judge",	   "traced",	"userns",
 	"asking",     "exporter",    "shared",	   "shared_writes", "shared_children",
-	"unasked",    "alone",	     "judge_shared", "containers",
+	"unasked",    "alone",	     "judge_shared", "containers", "sockets",
+	"sockets_children",
 };
 enum {
 	TARGET,
@@ -56,7 +57,9 @@ enum {
 	UNASKED,
 	ALONE,
 	JUDGE_SHARED,
-	CONTAINERS
+	CONTAINERS,
+	SOCKETS,
+	SOCKETS_CHILDREN
 };
 #define PROG(t)                                       \
 	{                                             \
@@ -88,6 +91,8 @@ static const struct prog {
 	[ALONE] = PROG(alone),
 	[JUDGE_SHARED] = PROG(judge_shared),
 	[CONTAINERS] = PROG(containers),
+	[SOCKETS] = PROG(sockets),
+	[SOCKETS_CHILDREN] = PROG(sockets_children),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

@@ -156,7 +156,7 @@ int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t n
 		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
 	}
 	do {
-		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL | AB_SEND_MARK);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -1 : 0;
 }

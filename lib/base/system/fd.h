@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ int ab_memfd_sealed(const char *name, const void *data, size_t len);
  * those that do not fit into fds are closed. EMFILE: this process has no room for them.
  */
 #define AB_FDS_MAX 128
+/* A flag that means nothing to a Unix socket. A filter can tell our messages from others by it. */
+#define AB_SEND_MARK MSG_CONFIRM
 int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds);
 ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, int flags);
 

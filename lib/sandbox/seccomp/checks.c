@@ -80,6 +80,13 @@ static const struct ab_switch inet_type = {
 	WHEN(LOOK(SOCK_STREAM, inet_stream), LOOK(SOCK_DGRAM, inet_dgram), NO(SOCK_RAW, EPERM)),
 };
 
+static const struct ab_switch judge_dgram = {
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPROTONOSUPPORT),
+	WHEN(OK(0), OK(IPPROTO_UDP)),
+};
+
 /* getifaddrs and if_nameindex read routes; writing needs a capability. */
 static const struct ab_switch netlink_protocol = {
 	.arg = 2,
@@ -123,6 +130,117 @@ const struct ab_switch ab_check_datagrams = {
 	.mask = WHOLE,
 	.other = AB_ALLOWED,
 	WHEN(LOOK(AF_UNIX, datagram_type)),
+};
+
+/*
+ * A box without a network of its own. The listener makes every socket that has
+ * an address: internet, and Unix streams.
+ */
+const struct ab_switch ab_check_sockets = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ALLOWED, /* only netlink is left */
+	WHEN(ASK(AF_UNIX), ASK(AF_INET), ASK(AF_INET6)),
+};
+
+/* On the host's network: only the latter. */
+const struct ab_switch ab_check_unix_streams = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(ASK(AF_UNIX)),
+};
+
+/*
+ * Sending. MSG_FASTOPEN connects, so it is refused. Without an address
+ * (argument 5 is its length, and the kernel refuses or ignores one of 0) only a
+ * short message is asked about: it may be a query on a connected datagram socket.
+ */
+#define SHORT_MESSAGE 0x7ffu
+static const struct ab_switch send_length = {
+	.arg = 2,
+	.mask = ~SHORT_MESSAGE,
+	.other = AB_ALLOWED,
+	WHEN(ASK(0)),
+};
+static const struct ab_switch send_address = {
+	.arg = 5,
+	.mask = WHOLE,
+	.other = AB_ASKED,
+	WHEN(LOOK(0, send_length)),
+};
+const struct ab_switch ab_check_sendto = {
+	.arg = 3,
+	.mask = MSG_FASTOPEN,
+	.other = AB_ERRNO(EOPNOTSUPP),
+	WHEN(LOOK(0, send_address)),
+};
+/* MSG_CONFIRM means nothing to a Unix socket: so messages to init and supervisor are told from
+ * others before anybody listens (base/system/fd.h). */
+#define SENDS(n)                                                                         \
+	{                                                                                \
+		.arg = (n), .mask = MSG_FASTOPEN | MSG_CONFIRM,                          \
+		.other = AB_ERRNO(EOPNOTSUPP), WHEN(ASK(0), OK(MSG_CONFIRM)),            \
+	}
+const struct ab_switch ab_check_sendmsg = SENDS(2);
+const struct ab_switch ab_check_sendmmsg = SENDS(3);
+
+/* Only who wants the sender's address is asked about: argument 4, a pointer. */
+const struct ab_switch ab_check_recvfrom = {
+	.arg = 4,
+	.mask = WHOLE,
+	.other = AB_ASKED,
+	WHEN(OK(0)),
+};
+
+/*
+ * Options that would open what the listener closed: the cork of a datagram
+ * socket (at the levels of UDP and UDP-Lite, which are one to the kernel), the
+ * device that every socket is bound to, a connect() that waits for the
+ * first write.
+ */
+#ifndef SOL_UDPLITE
+#define SOL_UDPLITE 136
+#endif
+#define TCP_FASTOPEN_CONNECT_OPTION 30
+static const struct ab_switch socket_options = {
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(SO_BINDTODEVICE, EPERM), NO(SO_BINDTOIFINDEX, EPERM)),
+};
+static const struct ab_switch tcp_options = {
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(TCP_FASTOPEN_CONNECT_OPTION, ENOPROTOOPT)),
+};
+const struct ab_switch ab_check_setsockopt = {
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(LOOK(SOL_SOCKET, socket_options), LOOK(IPPROTO_TCP, tcp_options),
+	     NO(IPPROTO_UDP, ENOPROTOOPT), NO(SOL_UDPLITE, ENOPROTOOPT)),
+};
+
+/* What the listener makes for it. */
+static const struct ab_switch judge_inet = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(ESOCKTNOSUPPORT),
+	WHEN(LOOK(SOCK_STREAM, inet_stream), LOOK(SOCK_DGRAM, judge_dgram)),
+};
+static const struct ab_switch judge_unix = {
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(ESOCKTNOSUPPORT),
+	WHEN(OK(SOCK_STREAM), OK(SOCK_SEQPACKET)),
+};
+const struct ab_switch ab_check_socket_judge = {
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
+	WHEN(LOOK(AF_UNIX, judge_unix), LOOK(AF_INET, judge_inet), LOOK(AF_INET6, judge_inet)),
 };
 
 /* A nested run without network: only sockets that never leave the machine. */
@@ -289,6 +407,15 @@ const struct ab_switch ab_check_ioctl_judge = {
 	.other = AB_ERRNO(EPERM),
 	WHEN(OK(SECCOMP_IOCTL_NOTIF_RECV), OK(SECCOMP_IOCTL_NOTIF_SEND),
 	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID), OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS)),
+};
+
+const struct ab_switch ab_check_ioctl_judge_sockets = {
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(SECCOMP_IOCTL_NOTIF_RECV), OK(SECCOMP_IOCTL_NOTIF_SEND),
+	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID), OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS),
+	     OK(SECCOMP_IOCTL_NOTIF_ADDFD)),
 };
 
 /* A lease of a file that the box can only read would make writers on the host wait. */

@@ -186,13 +186,45 @@ static const struct ab_call_rule exec_rules[] = {
 	{ .check = &ab_check_priority_asked, .calls = "setpriority" }, \
 	{ .check = &ab_check_ioprio_asked, .calls = "ioprio_set" }
 
+/*
+ * On the host's network, which the box may use: the listener makes Unix streams
+ * only, so that it can connect them (session/sockets).
+ */
+#define UNIX_RULES \
+	{ AB_ASKED, "connect listen" }, \
+	{ .check = &ab_check_unix_streams, .calls = "socket" }, \
+	{ .check = &ab_check_datagrams, .calls = "socketpair" }
+
+/*
+ * Without the network of the host: the listener makes every socket and sends
+ * every datagram (session/sockets). A datagram socket that it makes cannot send: it
+ * is corked, and here nobody can take the cork out. So the listener may let the
+ * kernel carry out any call that sends.
+ */
+#define SOCKETS_RULES \
+	{ AB_ASKED, "connect bind listen recvmsg" }, \
+	{ .check = &ab_check_sockets, .calls = "socket" }, \
+	{ .check = &ab_check_datagrams, .calls = "socketpair" }, \
+	{ .check = &ab_check_sendto, .calls = "sendto" }, \
+	{ .check = &ab_check_sendmsg, .calls = "sendmsg" }, \
+	{ .check = &ab_check_sendmmsg, .calls = "sendmmsg" }, \
+	{ .check = &ab_check_recvfrom, .calls = "recvfrom" }, \
+	{ .check = &ab_check_setsockopt, .calls = "setsockopt" }, \
+	{ AB_ERRNO(EPERM), "io_uring_setup io_uring_enter io_uring_register" }
+
 static const struct ab_call_rule shared_rules[] = {
 	SHARED_RULES,
 };
 
 static const struct ab_call_rule shared_writes[] = {
 	FILE_RULES,
-	SOCKET_RULES,
+	UNIX_RULES,
+	LOOK_RULES,
+};
+
+static const struct ab_call_rule sockets_rules[] = {
+	FILE_RULES,
+	SOCKETS_RULES,
 	LOOK_RULES,
 };
 
@@ -227,7 +259,6 @@ static const struct ab_call_rule judge_rules[] = {
 	{ AB_ALLOWED, "process_vm_readv readlink readlinkat faccessat2 "
 		"statx" },
 	{ .check = &ab_check_openat_read, .calls = "openat" },
-	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
 		"fcntl poll ppoll sendto recvfrom sendmsg recvmsg exit "
 		"pidfd_open pidfd_getfd connect getsockopt timerfd_settime "
@@ -266,10 +297,24 @@ static const struct ab_call_rule exporter_rules[] = {
 };
 /* clang-format on */
 
-/* And changes attributes of files that a box without namespaces may change. */
+static const struct ab_call_rule judge_plain[] = {
+	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
+};
+
+/*
+ * The judge of a box without namespaces: changes attributes of files that the box
+ * may change, makes sockets, hands them in, looks for those that nobody has any
+ * more, and writes who sent a datagram into the caller's memory.
+ */
+/* clang-format off */
 static const struct ab_call_rule judge_shared[] = {
 	{ AB_ALLOWED, "fchmodat fchownat utimensat" },
+	{ .check = &ab_check_ioctl_judge_sockets, .calls = "ioctl" },
+	{ .check = &ab_check_socket_judge, .calls = "socket" },
+	{ AB_ALLOWED, "bind listen accept4 getsockname getpeername setsockopt "
+		"getdents64 process_vm_writev" },
 };
+/* clang-format on */
 
 /*
  * The container filter: it parses what the box sends and can connect to the
@@ -307,7 +352,7 @@ TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
 TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
 TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
-TABLE(judge, UNKNOWN, RULES(judge_rules));
+TABLE(judge, UNKNOWN, RULES(judge_rules), MORE(judge_plain));
 TABLE(exporter, UNKNOWN, RULES(exporter_rules));
 TABLE(judge_shared, UNKNOWN, RULES(judge_rules), MORE(judge_shared));
 TABLE(shared, AB_ALLOWED, RULES(shared_rules));
@@ -316,6 +361,8 @@ TABLE(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules));
 TABLE(unasked, AB_ALLOWED, RULES(unasked_rules));
 TABLE(alone, AB_ALLOWED, RULES(alone_rules));
 TABLE(containers, UNKNOWN, RULES(containers_rules));
+TABLE(sockets, AB_ALLOWED, RULES(sockets_rules));
+TABLE(sockets_children, AB_ALLOWED, RULES(sockets_rules), MORE(exec_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target,	&init_table,
@@ -327,5 +374,6 @@ const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&shared_table,		&shared_writes_table,
 	&shared_children_table, &unasked_table,
 	&alone_table,		&judge_shared_table,
-	&containers_table,
+	&containers_table,	&sockets_table,
+	&sockets_children_table,
 };

@@ -61,6 +61,8 @@ static const struct {
 	[AB_FILTER_ALONE] = FILTER(alone),
 	[AB_FILTER_JUDGE_SHARED] = FILTER(judge_shared),
 	[AB_FILTER_CONTAINERS] = FILTER(containers),
+	[AB_FILTER_SOCKETS] = FILTER(sockets),
+	[AB_FILTER_SOCKETS_CHILDREN] = FILTER(sockets_children),
 };
 
 int ab_seccomp_load(enum ab_filter which)

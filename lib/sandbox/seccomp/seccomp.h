@@ -41,10 +41,13 @@ enum ab_filter {
 	AB_FILTER_UNASKED,	   /* instead of these, if there is no listener */
 	AB_FILTER_ALONE,	   /* no network */
 	AB_FILTER_JUDGE_SHARED,	   /* instead of JUDGE, who makes some of these changes */
+	/* Instead of SHARED_WRITES and SHARED_CHILDREN, if the network is not the host's: */
+	AB_FILTER_SOCKETS,
+	AB_FILTER_SOCKETS_CHILDREN,
 	AB_FILTER_CONTAINERS, /* the process between the box and a container
 				 * engine */
 };
-#define AB_FILTER_COUNT 18
+#define AB_FILTER_COUNT 20
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

@@ -78,8 +78,8 @@ struct ab_call_table {
 
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
  * exporter, shared, shared_writes, shared_children, unasked, alone,
- * judge_shared, containers */
-#define AB_TABLE_COUNT 19
+ * judge_shared, containers, sockets, sockets_children */
+#define AB_TABLE_COUNT 21
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
@@ -96,6 +96,8 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_soc
 	ab_check_namespaces_inner, ab_check_ioctl_shared, ab_check_prctl_marked, ab_check_peer,
 	ab_check_peer_asked, ab_check_priority, ab_check_priority_asked, ab_check_ioprio,
 	ab_check_ioprio_asked, ab_check_socket_alone, ab_check_open_any_write,
-	ab_check_openat_any_write;
+	ab_check_openat_any_write, ab_check_sockets, ab_check_unix_streams, ab_check_sendto,
+	ab_check_sendmsg, ab_check_sendmmsg, ab_check_recvfrom, ab_check_setsockopt,
+	ab_check_socket_judge, ab_check_ioctl_judge_sockets;
 
 #endif

@@ -372,11 +372,13 @@ static bool lacks_layer(const struct ab_spec *spec, const char *path)
 static int make_ruleset(struct init *in, struct ab_error *err)
 {
 	const struct ab_spec *spec = &in->spec;
+	unsigned int scopes = AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT;
 
 	if (spec->landlock_abi == 0)
 		return 0; /* the proof reports which guarantees are missing */
-	in->ruleset = ab_landlock_open(spec->landlock_abi,
-				       AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
+	if (spec->no_namespaces && spec->own_net)
+		scopes |= AB_LL_SCOPE_TCP; /* the judge makes the connections */
+	in->ruleset = ab_landlock_open(spec->landlock_abi, scopes, err);
 	if (in->ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {

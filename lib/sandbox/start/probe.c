@@ -252,6 +252,45 @@ static bool can_open_sockets(int family)
 	return fd >= 0;
 }
 
+static bool has_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	return syscall(SYS_capget, &head, caps) < 0 ||
+	       (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective);
+}
+
+/* Without a network namespace: may this process itself bind or connect? Nobody listens on this
+ * port, and nobody could connect to a socket that does not listen. */
+static const char *check_tcp(int family)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(1),
+				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(1),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const struct sockaddr *at = family == AF_INET ? (void *)&v4 : (void *)&v6;
+	socklen_t len = family == AF_INET ? sizeof(v4) : sizeof(v6);
+
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, at, len) == 0 || errno != EACCES)
+		return "TCP connections can be made";
+	v4.sin_port = v6.sin6_port = 0;
+	return bind(fd, at, len) == 0 || errno != EACCES ? "TCP ports can be bound" : NULL;
+}
+
+/* What the filter that asks does about datagrams is tried later (ab_probe_asked()). */
+static const char *check_sockets(void)
+{
+	const char *why = has_capabilities() ? "it still has capabilities" : check_tcp(AF_INET);
+
+	return why ? why : check_tcp(AF_INET6);
+}
+
 /*
  * Routes prove nothing: with a proxy every address has one, and all of them lead to
  * the loopback device. If no other device is up, nothing can leave.
@@ -266,19 +305,22 @@ static const char *probe_net_fence(struct proof *p)
 		return can_open_sockets(AF_INET) || can_open_sockets(AF_INET6)
 			       ? "internet sockets can be created"
 			       : NULL;
+	if (!p->engine->namespaces)
+		return check_sockets();
 	why = check_namespace(p, AB_NS_NET, "/proc/self/ns/net");
 	if (!why && !ab_loopback_alone())
 		why = "there is another network device";
 	return why;
 }
 
-/* Is a listener at this path reachable? */
-static bool can_connect(const char *path)
+/* Is a listener at this path reachable? Without mounts that is the judge's matter, who makes the
+ * connections of the box, but not yet; without a judge the filter refuses them all. */
+static bool can_connect(const struct proof *p, const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET };
 
-	if (access(path, F_OK) < 0)
+	if (!p->engine->namespaces || access(path, F_OK) < 0)
 		return false;
 	if (strlen(path) >= sizeof(un.sun_path))
 		return true;
@@ -309,7 +351,7 @@ static const char *probe_dns_fence(struct proof *p)
 	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ? NULL : "net-fence is missing";
 
 	for (size_t i = 0; !why && i < AB_COUNT(doors); i++)
-		if (can_connect(doors[i]))
+		if (can_connect(p, doors[i]))
 			why = set_reason(p, "the host's resolver is reachable at", doors[i]);
 	return why;
 }
@@ -473,7 +515,7 @@ static const char *probe_ipc_fence(struct proof *p)
 						: check_shared_ipc();
 
 	for (size_t i = 0; !why && i < p->spec->sockets.len; i++)
-		if (can_connect(p->spec->sockets.v[i]))
+		if (can_connect(p, p->spec->sockets.v[i]))
 			why = set_reason(p, "reachable:", p->spec->sockets.v[i]);
 	if (why)
 		return why;
@@ -569,8 +611,10 @@ static bool can_bind_any_address(void)
  */
 static const char *probe_transparent(struct proof *p)
 {
-	if (!p->spec->door || p->spec->nested || !p->engine->namespaces)
+	if (!p->spec->door || p->spec->nested)
 		return "connections are not captured in this mode";
+	if (!p->engine->namespaces)
+		return NULL; /* the judge makes them all; see ab_probe_unasked() */
 	switch (p->capture) {
 	case AB_CAPTURE_TPROXY:
 	case AB_CAPTURE_REDIRECT:
@@ -628,11 +672,48 @@ void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 	holds->properties = proof.held;
 }
 
+/* Does the filter refuse an option or a flag by itself? Without it the answer is EBADF. */
+static const char *check_corks(void)
+{
+	static const int levels[] = { IPPROTO_UDP, 136 /* UDP-Lite */ };
+	int off = 0;
+
+	for (size_t i = 0; i < AB_COUNT(levels); i++)
+		if (setsockopt(-1, levels[i], 1 /* UDP_CORK */, &off, sizeof(off)) == 0 ||
+		    errno != ENOPROTOOPT)
+			return "datagram sockets can be uncorked";
+	if (setsockopt(-1, SOL_SOCKET, SO_BINDTODEVICE, "", 0) == 0 || errno != EPERM)
+		return "sockets can be bound to another device";
+	if (sendto(-1, "", 0, MSG_FASTOPEN, NULL, 0) == 0 || errno != EOPNOTSUPP)
+		return "MSG_FASTOPEN is allowed";
+	return NULL;
+}
+
+static void take_back(const struct ab_spec *spec, struct ab_holds *holds, size_t property,
+		      const char *why)
+{
+	if (!(holds->properties & AB_PROP_BIT(property)))
+		return;
+	holds->properties &= ~AB_PROP_BIT(property);
+	add_missing(holds, spec, property, why);
+}
+
+void ab_probe_asked(const struct ab_spec *spec, struct ab_holds *holds)
+{
+	const char *why = spec->no_namespaces && spec->own_net ? check_corks() : NULL;
+
+	if (!why)
+		return;
+	take_back(spec, holds, AB_PROP_NET_FENCE, why);
+	take_back(spec, holds, AB_PROP_DNS_FENCE, "net-fence is missing");
+}
+
 void ab_probe_unasked(const struct ab_spec *spec, struct ab_holds *holds)
 {
-	if (!spec->connects || !(holds->properties & AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE)))
-		return;
-	holds->properties &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE_LATE);
-	add_missing(holds, spec, AB_PROP_IPC_FENCE_LATE,
-		    "a container around agentbox has the only listener");
+	static const char why[] = "a container around agentbox has the only listener";
+
+	if (spec->connects)
+		take_back(spec, holds, AB_PROP_IPC_FENCE_LATE, why);
+	if (spec->no_namespaces)
+		take_back(spec, holds, AB_PROP_TRANSPARENT, why);
 }

@@ -10,6 +10,8 @@ struct ab_target;
 struct ab_holds;
 
 void ab_probe(const struct ab_target *target, struct ab_holds *holds);
+/* It was loaded: take back what rests on it and does not hold. */
+void ab_probe_asked(const struct ab_spec *spec, struct ab_holds *holds);
 /* The filter that asks the judge could not be loaded: take back what rests on it. */
 void ab_probe_unasked(const struct ab_spec *spec, struct ab_holds *holds);
 

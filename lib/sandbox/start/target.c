@@ -66,15 +66,18 @@ enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine e
  */
 static int open_listener(struct ab_target *t, struct ab_error *err)
 {
-	static const enum ab_filter filters[2][2] = {
+	static const enum ab_filter filters[3][2] = {
 		{ AB_FILTER_WRITES, AB_FILTER_CHILDREN },
 		{ AB_FILTER_SHARED_WRITES, AB_FILTER_SHARED_CHILDREN },
+		{ AB_FILTER_SOCKETS, AB_FILTER_SOCKETS_CHILDREN },
 	};
-	int fd = ab_seccomp_listen(filters[t->spec->no_namespaces][t->spec->children]);
+	int kind = !t->spec->no_namespaces ? 0 : t->spec->own_net ? 2 : 1;
+	int fd = ab_seccomp_listen(filters[kind][t->spec->children]);
 	int r;
 
 	if (fd >= 0) {
 		t->listener = fd;
+		ab_probe_asked(t->spec, t->holds);
 		return 0;
 	}
 	t->holds->unasked = -fd;

@@ -680,7 +680,8 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		       duty->locks[0],
 		       duty->locks[1],
 		       duty->returns ? ab_home_return_fd(duty->returns) : -1,
-		       duty->judge_sock };
+		       duty->judge_sock,
+		       duty->judge && duty->judge->sockets ? duty->judge->proxy : -1 };
 
 	b.duty = *duty;
 	b.sock = sock;

@@ -40,6 +40,7 @@ struct ab_socket_owner_socket {
 	uint8_t addr[16];
 	uint16_t port;
 	bool listens;
+	uint8_t state; /* TCP_*; of a datagram socket, TCP_ESTABLISHED if it is connected */
 	uint64_t inode;
 };
 bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket_owner_socket *ret);

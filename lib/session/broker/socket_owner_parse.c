@@ -105,6 +105,7 @@ bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket
 	if (!parse_number(&c, 16, 2, &n, NULL))
 		return false;
 	s.listens = n == LISTEN;
+	s.state = (uint8_t)n;
 	/* queues, timer, retransmissions, uid, timeout */
 	for (int i = 0; i < 5; i++)
 		skip_word(&c);

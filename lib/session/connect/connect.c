@@ -265,13 +265,48 @@ static struct ab_connect_result start(struct ab_connects *c, struct waiting *w)
 	return (struct ab_connect_result){ .step = AB_CONNECT_WAITS, .fd = w->again ? -1 : w->fd };
 }
 
+/* Judge the address; then connect. */
+static struct ab_connect_result connect_to(struct ab_connects *c, struct ab_arena *arena,
+					   const struct ab_connect_events *events, pid_t tid,
+					   struct waiting *w)
+{
+	const char *denied = NULL;
+	int errnum = 0;
+
+	if (is_of_host(c, w->fd))
+		errnum = EACCES;
+	else if (needs_rights(&w->address))
+		errnum = EPERM;
+	else if (names_file(&w->address, w->len))
+		errnum = replace_address(c, arena, tid, w, &denied);
+	/* Else what was read and taken may be another process's. */
+	if (!errnum && !events->waits(events->arg, w->id))
+		errnum = EINTR;
+	if (errnum) {
+		release_waiting(w);
+		return (struct ab_connect_result){
+			.step = AB_CONNECT_DONE, .errnum = errnum, .denied = denied, .fd = -1
+		};
+	}
+	return start(c, w);
+}
+
+struct ab_connect_result ab_connects_with(struct ab_connects *c, struct ab_arena *arena,
+					  const struct ab_connect_events *events, uint64_t id,
+					  pid_t tid, int fd, const struct sockaddr_storage *to,
+					  socklen_t len)
+{
+	struct waiting w = { .id = id, .fd = fd, .file = -1, .address = *to, .len = len };
+
+	return connect_to(c, arena, events, tid, &w);
+}
+
 struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_arena *arena,
 					   const struct ab_connect_events *events, uint64_t id,
 					   pid_t tid, const struct seccomp_data *call)
 {
 	struct waiting w = { .id = id, .fd = -1, .file = -1 };
 	int len = (int)call->args[2], errnum;
-	const char *denied = NULL;
 
 	if (len < 0 || (size_t)len > sizeof(w.address))
 		return answer(EINVAL);
@@ -284,22 +319,7 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_aren
 	w.fd = take_socket(tid, (int)call->args[0]);
 	if (w.fd < 0)
 		return answer(-w.fd);
-	if (is_of_host(c, w.fd))
-		errnum = EACCES;
-	else if (needs_rights(&w.address))
-		errnum = EPERM;
-	else if (names_file(&w.address, w.len))
-		errnum = replace_address(c, arena, tid, &w, &denied);
-	/* Else what was read and taken may be another process's. */
-	if (!errnum && !events->waits(events->arg, id))
-		errnum = EINTR;
-	if (errnum) {
-		release_waiting(&w);
-		return (struct ab_connect_result){
-			.step = AB_CONNECT_DONE, .errnum = errnum, .denied = denied, .fd = -1
-		};
-	}
-	return start(c, &w);
+	return connect_to(c, arena, events, tid, &w);
 }
 
 uint64_t ab_connects_next_look(const struct ab_connects *c)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 struct ab_arena;
@@ -68,6 +69,12 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct 
 					   const struct ab_connect_events *events, uint64_t id,
 					   pid_t tid, const struct seccomp_data *call);
 
+/* The same with a copy of the caller's socket, which is taken over, and a copy of the address. */
+struct ab_connect_result ab_connects_with(struct ab_connects *connects, struct ab_arena *arena,
+					  const struct ab_connect_events *events, uint64_t id,
+					  pid_t tid, int fd, const struct sockaddr_storage *to,
+					  socklen_t len);
+
 /* Look at those that wait. */
 void ab_connects_look(struct ab_connects *connects, const struct ab_connect_events *events);
 /* After how many milliseconds to look again, whatever is ready; 0: not at all. */
@@ -75,6 +82,9 @@ uint64_t ab_connects_next_look(const struct ab_connects *connects);
 
 /* Pure: may the box connect to the socket file at this real path? */
 bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path);
+
+/* SIGALRM interrupts calls from now on, as begin() needs it. -1 with errno. */
+int ab_connects_take_alarm(void);
 
 /* The judge's handler for connect(), and for socket() and socketpair() of Unix datagrams. The terms
  * live longer. */

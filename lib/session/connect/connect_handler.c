@@ -74,7 +74,7 @@ static void wake(int sig)
 }
 
 /* Not restarted: it interrupts a connect() that should not have waited. */
-static int take_alarm(void)
+int ab_connects_take_alarm(void)
 {
 	const struct sigaction action = { .sa_handler = wake };
 	sigset_t set;
@@ -91,7 +91,7 @@ static void *open_desk(struct ab_judge *judge, const void *setup)
 	struct desk *d = ab_alloc(sizeof(*d));
 	ab_autoclose int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (own < 0 || take_alarm() < 0)
+	if (own < 0 || ab_connects_take_alarm() < 0)
 		_exit(1);
 	*d = (struct desk){ .judge = judge,
 			    .terms = setup,

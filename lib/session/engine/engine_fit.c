@@ -50,11 +50,6 @@ static bool wants_user_namespaces(const struct ab_engine_wish *w)
 	return w->policy->userns;
 }
 
-static bool wants_filtered_network(const struct ab_engine_wish *w)
-{
-	return w->policy->net.mode == AB_NET_FILTERED;
-}
-
 static void make_home_readonly(struct ab_policy *policy)
 {
 	policy->fs.home = AB_HOME_READONLY;
@@ -63,11 +58,6 @@ static void make_home_readonly(struct ab_policy *policy)
 static void deny_user_namespaces(struct ab_policy *policy)
 {
 	policy->userns = false;
-}
-
-static void block_network(struct ab_policy *policy)
-{
-	policy->net.mode = AB_NET_BLOCKED;
 }
 
 enum outcome { REFUSED, NOTED, DETAIL };
@@ -96,7 +86,6 @@ static const struct {
 	  make_home_readonly },
 	{ wants_trace, NOTED, "denials are not traced: the filter asks about other calls", NULL },
 	{ wants_user_namespaces, NOTED, "user namespaces cannot be created", deny_user_namespaces },
-	{ wants_filtered_network, NOTED, "there is no network", block_network },
 };
 
 int ab_engine_fit(const struct ab_engine_wish *wish, struct ab_strv *notes, struct ab_strv *details,

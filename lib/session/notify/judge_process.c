@@ -13,6 +13,7 @@
 #include "session/notify/judge_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -173,6 +174,11 @@ const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *j)
 int ab_judge_broker(const struct ab_judge *j)
 {
 	return j->broker;
+}
+
+int ab_judge_proxy(const struct ab_judge *j)
+{
+	return j->duty.sockets ? j->duty.proxy : -1;
 }
 
 bool ab_judge_waits(const struct ab_judge *j, uint64_t id)
@@ -350,6 +356,39 @@ static bool send_reply(const struct listener *l, struct seccomp_notif_resp *answ
 	return r == 0;
 }
 
+/* True: the call has ended. *ret_errnum: why the caller cannot have one more descriptor. */
+static bool send_fd(const struct listener *l, uint64_t id, const struct ab_reply *reply,
+		    int *ret_errnum)
+{
+	struct seccomp_notif_addfd add = { .id = id,
+					   .flags = SECCOMP_ADDFD_FLAG_SEND,
+					   .srcfd = (uint32_t)reply->value,
+					   .newfd_flags = reply->cloexec ? O_CLOEXEC : 0 };
+	int r;
+
+	if (l->fd < 0)
+		return false;
+	do
+		r = ioctl(l->fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	while (r < 0 && errno == EINTR);
+	if (r < 0 && errno != ENOENT && errno != EINPROGRESS)
+		*ret_errnum = errno;
+	return r >= 0;
+}
+
+/* 0, or the errno that the caller is to get. */
+static int reply_fd(const struct ab_judge *j, uint64_t id, const struct ab_reply *reply)
+{
+	int errnum = 0;
+
+	if (send_fd(j->held, id, reply, &errnum))
+		return 0;
+	for (size_t i = 0; !errnum && i < AB_JUDGE_LISTENERS; i++)
+		if (&j->listeners[i] != j->held && send_fd(&j->listeners[i], id, reply, &errnum))
+			return 0;
+	return errnum;
+}
+
 void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *reply)
 {
 	struct seccomp_notif_resp answer = { .id = id };
@@ -363,6 +402,11 @@ void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *repl
 		break;
 	case AB_REPLY_VALUE:
 		answer.val = reply->value;
+		break;
+	case AB_REPLY_FD:
+		answer.error = -reply_fd(j, id, reply);
+		if (!answer.error)
+			return;
 		break;
 	case AB_REPLY_LATER:
 	case AB_REPLY_NEXT:
@@ -571,7 +615,7 @@ static void open_handlers(struct ab_judge *j)
 void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int broker)
 {
 	static struct ab_judge j;
-	const int keep[] = { sock, listener, broker };
+	const int keep[] = { sock, listener, broker, duty->sockets ? duty->proxy : -1 };
 
 	j = (struct ab_judge){ .duty = *duty, .sock = sock, .broker = broker };
 	for (size_t i = 0; i < AB_JUDGE_LISTENERS; i++)

@@ -35,6 +35,7 @@ enum ab_reply_kind {
 			    * permits nothing that the walls deny */
 	AB_REPLY_ERROR,	   /* it fails with `errnum` */
 	AB_REPLY_VALUE,	   /* the handler carried it out; it returns `value` */
+	AB_REPLY_FD,	   /* it returns a new descriptor for the file behind ours, `value` */
 	AB_REPLY_LATER,	   /* the caller waits for ab_judge_reply() */
 	AB_REPLY_NEXT,	   /* the next handler that takes the call answers it */
 };
@@ -43,6 +44,7 @@ struct ab_reply {
 	enum ab_reply_kind kind;
 	int errnum;
 	int64_t value;
+	bool cloexec; /* of AB_REPLY_FD */
 };
 
 struct ab_call_handler {
@@ -61,6 +63,9 @@ struct ab_judge_duty {
 	struct ab_trace_terms trace;
 	struct ab_call_handler handlers[AB_HANDLERS_MAX];
 	size_t nhandlers;
+	/* The judge makes the box's sockets; a socket to the proxy (netns/destination.h), or -1. */
+	bool sockets;
+	int proxy;
 };
 
 /* `sock` leads to the supervisor, `listener` to the held calls, `broker` to the broker or -1;
@@ -72,6 +77,8 @@ _Noreturn void ab_judge_be(const struct ab_judge_duty *duty, int sock, int liste
 const struct ab_trace_terms *ab_judge_terms(const struct ab_judge *judge);
 /* A socket for requests that a handler sends to the broker, or -1. */
 int ab_judge_broker(const struct ab_judge *judge);
+/* A socket to the proxy, or -1. */
+int ab_judge_proxy(const struct ab_judge *judge);
 /* Does the caller still wait? If not, what was read may be about another process. */
 bool ab_judge_waits(const struct ab_judge *judge, uint64_t id);
 /* After AB_REPLY_LATER. If the caller is gone, nothing happens. */

@@ -772,6 +772,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		ab_step(err, "supervision");
 	ab_cgroup_look(&r->cgroup);
 	ab_network_fini(&r->network);
+	ab_closep(&r->to_proxy);
 	if (r->request->interrupted && r->terminal && result == 0 && !r->outcome.timed_out)
 		*r->request->interrupted =
 			WIFSIGNALED(r->outcome.status) && WTERMSIG(r->outcome.status) == SIGINT;

@@ -28,6 +28,7 @@
 #include "sandbox/plan/landlock_rules.h"
 #include "sandbox/start/launch.h"
 #include "session/consent/request.h"
+#include "session/engine/cert_files.h"
 #include "session/engine/tmp_folder.h"
 #include "session/export/exporter.h"
 #include "session/home/home.h"
@@ -235,7 +236,6 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 		.cpu_ms = policy->limits.cpu_ms,
 		.file_size = policy->limits.file_size,
 	};
-	spec->no_sockets = p->no_namespaces && policy->net.mode != AB_NET_ALLOWED;
 	spec->require = policy->assurance.require;
 	if (p->no_namespaces)
 		spec->require &=
@@ -507,6 +507,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	note_overridden(p);
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
+		return -1;
+	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
 		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec);

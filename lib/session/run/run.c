@@ -95,6 +95,23 @@ static int open_record(struct run *r, struct ab_error *err)
 	return ab_log_open(&setup, &r->log, err);
 }
 
+static void add_handlers_without_namespaces(struct run *r, struct ab_judge_duty *ret)
+{
+	const struct ab_prepared *p = r->prepared;
+
+	r->sockets = (struct ab_socket_terms){
+		.connects = r->connects,
+		.inet = { .filtered = p->spec.door,
+			  .host_ports = p->policy->net.host_ports.v,
+			  .nhost_ports = p->policy->net.host_ports.len },
+	};
+	ret->sockets = true;
+	ret->proxy = r->to_proxy;
+	ret->handlers[ret->nhandlers++] = ab_sockets_handler(&r->sockets);
+	ret->handlers[ret->nhandlers++] = ab_attributes_handler();
+	ret->handlers[ret->nhandlers++] = ab_peers_handler(&r->box.pid);
+}
+
 /* The judge is forked later, by the broker, with what is known now. */
 static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_error *err)
 {
@@ -122,16 +139,27 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 			   .userns = p->spec.userns,
 			   .no_mounts = p->no_namespaces },
 	};
-	/* Landlock does it where it can. */
-	if (p->spec.connects)
+	if (p->no_namespaces)
+		add_handlers_without_namespaces(r, ret);
+	else if (p->spec.connects) /* Landlock does it where it can. */
 		ret->handlers[ret->nhandlers++] = ab_connect_handler(&r->connects);
-	if (p->no_namespaces) {
-		ret->handlers[ret->nhandlers++] = ab_attributes_handler();
-		ret->handlers[ret->nhandlers++] = ab_peers_handler(&r->box.pid);
-	}
 	ret->handlers[ret->nhandlers++] = ab_writes_handler(&p->host.survey);
 	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, p->spec.strict);
 	return ab_program_judge_open(&r->children, err);
+}
+
+/* Without a network of its own the judge hands the box's connections to the proxy. */
+static int make_handover(struct run *r, struct ab_error *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create a socket for the proxy");
+	r->network = (struct ab_network){ .listeners[0] = { .kind = AB_LISTENER_HANDED,
+							    .fd = pair[0] },
+					  .n = 1 };
+	r->to_proxy = pair[1];
+	return 0;
 }
 
 static bool asks_about_hosts(const struct ab_policy *policy)
@@ -269,6 +297,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	ab_kept_layers_locks(&p->kept, duty.locks);
+	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
+		return -1;
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
 	    ab_claim_check(&p->state, &p->host.survey.write, p->claims, err) < 0 ||
 	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
@@ -276,7 +306,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	release_stdio(r);
 	if (open_prompt(r, &duty.rescue, err) < 0 || prepare_judge(r, &judge, err) < 0)
 		return -1;
-	if (p->spec.door && ab_bridge_receive(&r->box, &r->network, err) < 0)
+	if (p->spec.door && !p->no_namespaces &&
+	    ab_bridge_receive(&r->box, &r->network, err) < 0)
 		return -1;
 	duty.judge_sock = ab_program_judge_seat(r->children);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
@@ -746,6 +777,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 			 .streams = AB_STREAMS_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
 			 .starter = -1,
+			 .to_proxy = -1,
 			 .stayed = stayed,
 			 .begun_ns = ab_run_now_ns() };
 	int result;
