@@ -40,6 +40,11 @@ static bool wants_keys(const struct ab_engine_wish *w)
 	return ab_policy_lends_keys(w->policy);
 }
 
+static bool wants_containers(const struct ab_engine_wish *w)
+{
+	return w->policy->docker.images.len > 0;
+}
+
 static bool wants_trace(const struct ab_engine_wish *w)
 {
 	return w->traces;
@@ -75,6 +80,9 @@ static const struct {
 	{ wants_covered_files, REFUSED,
 	  "a file with a secret in it can be shown without the secret only by a mount", NULL },
 	{ wants_keys, REFUSED, "keys of the ssh agent are lent in a private folder, which needs a mount",
+	  NULL },
+	{ wants_containers, REFUSED,
+	  "the filter of a container engine listens in a private folder, which needs a mount",
 	  NULL },
 	{ wants_kept_home, NOTED,
 	  "the home folder is read-only: there is no layer to keep; an agent can write to folders "
