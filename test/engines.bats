@@ -428,6 +428,18 @@ content" ]
 	[[ "$stderr" == *"write $(realpath ..)/outside"* ]]
 }
 
+@test "engines: without namespaces a file with a login in it is hidden, and that is told" {
+	mkdir -p "$HOME/.config/pip"
+	printf '[global]\nindex-url = https://joe:hunter2@pypi.test/simple\n' >"$HOME/.config/pip/pip.conf"
+	agentbox run --engine no-namespaces --net blocked -- cat "$HOME/.config/pip/pip.conf"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"pip.conf has a login in it, so it is hidden"* && "$output" != *hunter2* ]]
+	printf '[global]\nindex-url = https://pypi.test/simple\n' >"$HOME/.config/pip/pip.conf"
+	agentbox run --engine no-namespaces --net blocked -- cat "$HOME/.config/pip/pip.conf"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"https://pypi.test/simple"* && "$output" != *"has a login"* ]]
+}
+
 @test "engines: without namespaces processes outside cannot be changed, and all of the box ends" {
 	without_namespaces
 	timeout 200 sh -c 'echo $$ >../pid; exec sleep 180' 3>&- &

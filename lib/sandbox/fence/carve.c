@@ -121,6 +121,10 @@ int ab_carve(const struct ab_spec *spec, int ruleset, struct ab_error *err)
 	for (size_t i = 0; i < plan->len; i++)
 		if (is_hole(plan, &plan->v[i]))
 			ab_strv_add(&c.holes, plan->v[i].path);
+	/* To show a file without its login needs a mount. */
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (spec->files[i].over_mask && !is_writable(plan, spec->files[i].path))
+			ab_strv_add(&c.holes, spec->files[i].path);
 	if (!spec->hidden_root)
 		r = carve_root(&c, "/", err);
 	for (size_t i = 0; i < plan->len && r == 0; i++)

@@ -480,6 +480,16 @@ static int find_engine(struct ab_prepared *p, const struct ab_request *rq, struc
 	return 0;
 }
 
+/* Without mounts a file cannot be shown without its login: sandbox/fence/carve.c hides it. */
+static void note_logins(struct ab_prepared *p)
+{
+	for (size_t i = 0; i < p->spec.nfiles; i++)
+		if (p->spec.files[i].over_mask)
+			ab_strv_addf(&p->notes,
+				     "engine no-namespaces: %s has a login in it, so it is hidden",
+				     p->spec.files[i].path);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
@@ -512,6 +522,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (!p->nested)
 		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec);
+	if (p->no_namespaces)
+		note_logins(p);
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
 				 &p->notes, err) < 0)
 		return -1;
