@@ -102,7 +102,7 @@ nothing_left()
 # hold_run: a run of `cat b` here that stops when it has planned its box, until its record is written.
 hold_run()
 {
-	rm -f "$TEST_DIR/run.pid"
+	rm -f "$TEST_DIR/run.pid" "$TEST_DIR/trace"
 	timeout 100 strace -qqq -o "$TEST_DIR/trace" -e trace=mkdirat \
 		-e inject=mkdirat:signal=STOP:when=1 \
 		sh -c 'echo $$ >"$0"; exec "$@"' "$TEST_DIR/run.pid" "$AGENTBOX" run --yes -- cat b \

@@ -70,7 +70,8 @@ alone()
 		curl -sS http://other.test/
 		$0 curl -sS https://other.test/ 2>&1
 		$0 curl -sS -m 60 http://203.0.113.10/ 2>&1' "$bare"
-	output=$(sed 's/(56) .*/(56)/' <<<"$output")
+	# Where the connection ends depends on who is faster.
+	output=$(sed -E 's/^curl: \((7|56)\) .*/curl: refused/' <<<"$output")
 	[[ "$output" == "hello allowed.test https HTTP/2.0
 hello v6.test http HTTP/1.1
 hello allowed.test https HTTP/2.0
@@ -84,7 +85,7 @@ c-ares 1
 fetch hello allowed.test http HTTP/1.1
 agentbox denied other.test:80: not on the allow list"*", id "*"
 curl: (6) Could not resolve host: other.test
-curl: (56)" ]]
+curl: refused" ]]
 	[ "$(audit 'select(.kind == "violation") | .denial // .id' | sort -u | wc -l)" -ge 3 ]
 	[ "$(dns_asked | tr '\n' ' ')" = "allowed.test git.test redis.test v6.test " ]
 }

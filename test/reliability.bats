@@ -531,9 +531,13 @@ bare_root()
 	need userns
 	bare_root
 	around 'mount --rbind /proc "$BARE/proc" && HOME=/home AGENTBOX_STATE=/home/state \
-		chroot "$BARE" /agentbox run --workspace /home/project -- /agentbox --version'
+		chroot "$BARE" /agentbox run --engine full --workspace /home/project -- /agentbox --version'
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"this is a chroot"* ]]
+	around 'mount --rbind /proc "$BARE/proc" && HOME=/home AGENTBOX_STATE=/home/state \
+		chroot "$BARE" /agentbox run --workspace /home/project -- /agentbox --version'
+	[ "$status" -eq 0 ]
+	[[ "$(unwrap)" == *"engine no-namespaces"*"this is a chroot"* ]]
 	around 'mount --rbind /proc "$BARE/proc" && HOME=/home AGENTBOX_STATE=/home/state \
 		chroot "$BARE" /agentbox doctor'
 	[[ "$output" == *"the kernel does not create them in a chroot"* ]]

@@ -325,6 +325,6 @@ static const struct ab_try net[] = {
 	{ NET, "listen to kernel events", open_netlink, NULL, NETLINK_KOBJECT_UEVENT },
 	{ NET, "add a route", add_route, NULL, 0, read_routes },
 	{ NET, "change a network device", change_device },
-	{ NET, "find another network device", find_interfaces },
+	{ NET, "find another network device", find_interfaces, .claim = AB_CLAIM_MOUNTS },
 };
 const struct ab_tries ab_tries_net = { net, AB_COUNT(net) };

@@ -308,7 +308,7 @@ static const struct ab_call_rule judge_plain[] = {
  */
 /* clang-format off */
 static const struct ab_call_rule judge_shared[] = {
-	{ AB_ALLOWED, "fchmodat fchownat utimensat" },
+	{ AB_ALLOWED, "chmod fchmodat fchownat utimensat" },
 	{ .check = &ab_check_ioctl_judge_sockets, .calls = "ioctl" },
 	{ .check = &ab_check_socket_judge, .calls = "socket" },
 	{ AB_ALLOWED, "bind listen accept4 getsockname getpeername setsockopt "

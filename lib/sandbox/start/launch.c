@@ -134,11 +134,14 @@ static char *list_ports(const struct ab_box_net *net)
 /* The machine forbids namespaces, or has none left, or the kernel lacks one of them. */
 static bool lacks_namespaces(int errnum)
 {
-	return errnum == EPERM || errnum == ENOSPC || errnum == EUSERS || errnum == EINVAL;
+	return errnum == EPERM || errnum == EACCES || errnum == ENOSPC || errnum == EUSERS ||
+	       errnum == EINVAL;
 }
 
+enum launched { LAUNCHED, REFUSED, FAILED };
+
 /* Create the first process. On failure nothing is left of it. */
-static int launch_once(struct birth *birth, struct ab_box *ret, struct ab_error *err)
+static enum launched launch_once(struct birth *birth, struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
@@ -151,7 +154,8 @@ static int launch_once(struct birth *birth, struct ab_box *ret, struct ab_error 
 			 CLONE_NEWCGROUP;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
-		return ab_step(err, "namespaces");
+		ab_step(err, "namespaces");
+		return FAILED;
 	}
 	birth->sock = pair[1];
 	if (birth->refused)
@@ -172,10 +176,10 @@ static int launch_once(struct birth *birth, struct ab_box *ret, struct ab_error 
 		ab_box_fini(&box);
 		ab_box_explain(&refused);
 		*err = refused;
-		return -1;
+		return lacks_namespaces(refused.errnum) ? REFUSED : FAILED;
 	}
 	*ret = box;
-	return 0;
+	return LAUNCHED;
 }
 
 /* The judge is not an ancestor of the box: Yama would not let it read what the box asks for. */
@@ -216,6 +220,7 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 		  const int stdio[3], struct ab_box *ret, struct ab_error *err)
 {
 	struct ab_error refused = { 0 };
+	enum launched launched;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
 			       .net = !net->own	  ? ""
@@ -230,10 +235,10 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 	if (engine != AB_ENGINE_NO_NAMESPACES) {
 		birth.namespaces = true;
 		birth.refused = engine == AB_ENGINE_AUTO ? &refused : NULL;
-		if (launch_once(&birth, ret, &refused) == 0)
+		launched = launch_once(&birth, ret, &refused);
+		if (launched == LAUNCHED)
 			return 0;
-		if (engine != AB_ENGINE_AUTO ||
-		    !(lacks_namespaces(refused.errnum) || refused.errnum == EACCES)) {
+		if (engine != AB_ENGINE_AUTO || launched == FAILED) {
 			*err = refused;
 			return -1;
 		}
@@ -252,7 +257,7 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 	birth.refused = NULL;
 	birth.net = "";
 	birth.engine = ab_box_engine_word(AB_ENGINE_NO_NAMESPACES);
-	if (launch_once(&birth, ret, err) < 0)
+	if (launch_once(&birth, ret, err) != LAUNCHED)
 		return -1;
 	ret->refused = refused;
 	return 0;
