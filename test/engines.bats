@@ -428,6 +428,48 @@ content" ]
 	[[ "$stderr" == *"write $(realpath ..)/outside"* ]]
 }
 
+@test "engines: without namespaces a host's socket in the project stays closed under another name" {
+	cat >../serve.py <<-'END'
+	import socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind(sys.argv[1])
+	s.listen()
+	print("ready", flush=True)
+	while s.accept():
+	    print("GOT ONE", flush=True)
+	END
+	cat >try.py <<-'END'
+	import os, socket, sys
+	def reach(path):
+	    try:
+	        socket.socket(socket.AF_UNIX).connect(path)
+	        print(path, "reached")
+	    except OSError as e:
+	        print(path, e.strerror)
+	reach("host")
+	os.rename("host", "moved")
+	reach("moved")
+	os.link("moved", "linked")
+	reach("./linked")
+	own = socket.socket(socket.AF_UNIX)
+	own.bind("own")
+	own.listen()
+	reach("own")
+	END
+	python3 ../serve.py "$PWD/host" >../served 3>&- &
+	server=$!
+	wait_for 60 grep -q ready ../served
+	agentbox_split run --engine no-namespaces -- python3 try.py
+	kill "$server"
+	wait "$server" || :
+	[ "$status" -eq 0 ]
+	[ "$output" = "host Permission denied
+moved Permission denied
+./linked Permission denied
+own reached" ]
+	[ "$(cat ../served)" = ready ]
+}
+
 @test "engines: without namespaces a file with a login in it is hidden, and that is told" {
 	mkdir -p "$HOME/.config/pip"
 	printf '[global]\nindex-url = https://joe:hunter2@pypi.test/simple\n' >"$HOME/.config/pip/pip.conf"

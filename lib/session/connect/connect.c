@@ -104,6 +104,30 @@ bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path
 	return false;
 }
 
+size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret)
+{
+	struct ab_socket_file *v = ab_alloc((plan->len + 1) * sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->len; i++) {
+		struct stat st;
+
+		if (plan->v[i].op == AB_MOUNT_MASK && lstat(plan->v[i].path, &st) == 0 &&
+		    S_ISSOCK(st.st_mode))
+			v[n++] = (struct ab_socket_file){ st.st_dev, st.st_ino };
+	}
+	*ret = v;
+	return n;
+}
+
+static bool is_movable(const struct ab_connect_terms *terms, const struct stat *st)
+{
+	for (size_t i = 0; i < terms->nmovable; i++)
+		if (terms->movable[i].dev == st->st_dev && terms->movable[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
 static struct ab_connect_result answer(int errnum)
 {
 	return (struct ab_connect_result){ .step = AB_CONNECT_DONE, .errnum = errnum, .fd = -1 };
@@ -174,7 +198,8 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 	path = f.errnum ? NULL : ab_found_path(arena, &f);
 	if (f.errnum) {
 		errnum = f.errnum;
-	} else if (!path || !ab_connect_permitted(&c->terms, path)) {
+	} else if (!path || !ab_connect_permitted(&c->terms, path) ||
+		   is_movable(&c->terms, &f.st)) {
 		/* A mask is no socket; what has no path never was one. */
 		*ret_denied = path && path[0] == '/' && !S_ISDIR(f.st.st_mode) ? path : NULL;
 		errnum = EACCES;

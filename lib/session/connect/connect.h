@@ -28,8 +28,16 @@ struct ab_plan;
 struct ab_strv;
 struct seccomp_data;
 
+/* A socket file, wherever it is moved. */
+struct ab_socket_file {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct ab_connect_terms {
 	const struct ab_plan *plan;
+	const struct ab_socket_file *movable; /* hidden ones that no mount holds in their place */
+	size_t nmovable;
 	const struct ab_strv *allowed; /* socket files of the host that the box may use */
 	bool own_net;		       /* the box has a network of its own */
 	bool datagrams;		       /* Unix datagram sockets are allowed */
@@ -63,6 +71,10 @@ struct ab_connect_events {
 	void (*ended)(void *arg, uint64_t id, int fd, int errnum);
 	void *arg;
 };
+
+/* The hidden sockets in writable folders: without mounts the box can rename them. The caller frees
+ * *ret. */
+size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret);
 
 /* A call of connect() by this thread. `id` is that of the held call. SIGALRM must interrupt calls. */
 struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,

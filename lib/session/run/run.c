@@ -121,6 +121,9 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 						 .allowed = &p->host.open_sockets,
 						 .own_net = p->spec.own_net,
 						 .datagrams = p->spec.datagrams };
+	if (p->no_namespaces)
+		r->connects.nmovable = ab_connect_find_movable(&p->spec.plan, &r->movable);
+	r->connects.movable = r->movable;
 	*ret = (struct ab_judge_duty){
 		.terms = { .policy = p->policy,
 			   .cwd = p->spec.cwd,
@@ -802,6 +805,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 		ab_detach_failed(r.starter, err);
 	end_export(&r);
 	ab_program_judge_free(r.children);
+	free(r.movable);
 	ab_review_sum_fini(&r.review);
 	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);

@@ -41,6 +41,7 @@ struct run {
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;  /* for the judge */
+	struct ab_socket_file *movable;	   /* for it */
 	struct ab_socket_terms sockets;	   /* the same, if it makes the sockets */
 	int to_proxy; /* the judge's end of netns/destination.h; ours stays open, so that the proxy sees
 		       * no end of it */
