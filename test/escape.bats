@@ -1,4 +1,4 @@
-# engines: every wall must hold, or be reported as missing
+# shared-proc: every wall must hold, or be reported as missing
 # One attempt for each known escape from a box, together with what must work, so
 # that refusing everything fails too. Protected names are in protected.bats, the
 # view of the files in files.bats.

@@ -1,4 +1,4 @@
-# engines: every wall must hold, or be reported as missing
+# shared-proc: every wall must hold, or be reported as missing
 # Which files a box sees, and where it may write. Where nothing may change, the
 # host's files are compared byte by byte.
 UNJUDGED=1

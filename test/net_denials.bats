@@ -2,7 +2,7 @@
 # that is allowed. One line of output is one target: the HTTP answers to a request
 # and to CONNECT, the SOCKS reply, and what a program without a proxy sees.
 # once: the proxy has no privileges as root either
-# engines: connections must not get around the proxy
+# shared-proc: connections must not get around the proxy
 UNJUDGED=1
 load helpers
 load internet

@@ -1,4 +1,4 @@
-# engines: names are resolved differently
+# shared-proc: names are resolved differently
 # The resolver of the box answers for allowed names itself, and for no others.
 UNJUDGED=1
 load helpers

@@ -1,4 +1,5 @@
 # once: the proxy has no privileges as root either
+# no-namespaces: connections reach the proxy in another way there
 # HTTP requests: what is passed on, what is removed, and what is denied before a
 # byte of it reaches a server.
 UNJUDGED=1

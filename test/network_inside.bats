@@ -1,4 +1,4 @@
-# engines: the network is built differently
+# shared-proc: the network is built differently
 # The network of a box as its programs see it: what they own, what is captured,
 # how names are resolved, and what happens if the kernel lacks a feature. How the
 # proxy handles a connection is tested elsewhere.

@@ -124,7 +124,9 @@ counts()
 
 	known=$("$AGENTBOX" run --help=all | sed -n 's/^ *--engine *auto|full|\([^ ]*\).*/\1/p' | tr '|' ' ')
 	grep -qxF "weaker_engines=($known)" "$ROOT/scripts/test"
-	[ "$(grep -lE '^# engines: .' "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
+	for known in $known; do
+		[ "$(grep -lE "^# $known: ." "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
+	done
 }
 
 @test "scripts: a file that is not run as root has no test for root only" {

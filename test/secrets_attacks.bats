@@ -1,5 +1,6 @@
 # once: the proxy has no privileges as root either
-# engines: the value must not come in
+# shared-proc: the value must not come in
+# no-namespaces: nor there
 # Attacks of a hostile client or server on the value of a secret. Each has its
 # allowed twin.
 UNJUDGED=1

@@ -1,4 +1,5 @@
 # once: the proxy has no privileges as root either
+# no-namespaces: the value must not get out
 # Ways around the search for a secret's value, and around its tripwire.
 UNJUDGED=1
 load helpers

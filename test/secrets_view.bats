@@ -1,4 +1,4 @@
-# engines: certificates are shown differently
+# shared-proc: certificates are shown differently
 # Certificates that a box with a secret trusts: the host's bundles and keystores
 # plus one certificate, and variables that name them. The host does not change.
 UNJUDGED=1
