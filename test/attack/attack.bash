@@ -50,7 +50,7 @@ absent()
 # log is $PEER_LOG, its port $PEER_PORT.
 host_peer()
 {
-	PEER_LOG=$TEST_DIR/peer.${#PEERS[@]}
+	PEER_LOG=$(mktemp "$TEST_DIR/peer.XXXXXX")
 	"$ATTACK/peer" "$1" "$2" "$PEER_LOG" </dev/null 3>&- &
 	PEERS+=($!)
 	wait_for 90 test -s "$PEER_LOG"
