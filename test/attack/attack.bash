@@ -33,6 +33,12 @@ no_hole()
 	[[ "$output" != *HOLE* ]]
 }
 
+# Is every box of this suite one without mounts, /proc and processes of its own?
+without_namespaces()
+{
+	[ "${AB_ENGINE:-}" = no-namespaces ]
+}
+
 # Nothing has one of these names, not even a link that leads nowhere.
 absent()
 {

@@ -34,7 +34,7 @@ static void die(const char *what)
 
 static struct ab_arena arena;
 static char top[] = "/tmp/agentbox-unit.XXXXXX";
-static struct ab_mount mounts[4];
+static struct ab_mount mounts[6];
 static const struct ab_plan plan = { .v = mounts, .len = AB_COUNT(mounts) };
 static struct ab_strv allowed;
 
@@ -52,6 +52,12 @@ static void make_plan(void)
 	mounts[3] = (struct ab_mount){ .op = AB_MOUNT_MASK,
 				       .as = AB_AS_FILE,
 				       .path = ab_printf("%s/w/masked", top) };
+	mounts[4] = (struct ab_mount){ .op = AB_MOUNT_PRIVATE,
+				       .as = AB_AS_DIR,
+				       .path = ab_printf("%s/private", top) };
+	mounts[5] = (struct ab_mount){ .op = AB_MOUNT_LAYER,
+				       .as = AB_AS_DIR,
+				       .path = ab_printf("%s/layer", top) };
 	ab_strv_addf(&allowed, "%s/h/allowed", top);
 }
 
@@ -60,19 +66,27 @@ static void test_permitted(void)
 	static const struct {
 		const char *path;
 		bool permitted;
+		bool without_mounts; /* and where these folders are the host's */
 	} cases[] = {
-		{ "w/s", true },       { "w/deep/er/s", true },
-		{ "w/.git/s", true },  { "w/.git/hooks/s", false },
-		{ "w/masked", false }, { "h/s", false },
-		{ "h/allowed", true }, { "h/allowed2", false },
-		{ "wide", false },
+		{ "w/s", true, true },	     { "w/deep/er/s", true, true },
+		{ "w/.git/s", true, true },  { "w/.git/hooks/s", false, false },
+		{ "w/masked", false, false }, { "h/s", false, false },
+		{ "h/allowed", true, true }, { "h/allowed2", false, false },
+		{ "wide", false, false },    { "private/s", true, false },
+		{ "layer/s", true, false },
 	};
-	struct ab_connect_terms terms = { .plan = &plan, .allowed = &allowed, .own_net = true };
+	struct ab_connect_terms terms = { .plan = &plan,
+					  .allowed = &allowed,
+					  .own_mounts = true,
+					  .own_net = true };
+	struct ab_connect_terms without = { .plan = &plan, .allowed = &allowed };
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		ab_autofree char *path = ab_printf("%s/%s", top, cases[i].path);
 
 		ok(ab_connect_permitted(&terms, path) == cases[i].permitted, "%s", cases[i].path);
+		ok(ab_connect_permitted(&without, path) == cases[i].without_mounts,
+		   "%s without mounts", cases[i].path);
 	}
 	ok(!ab_connect_permitted(&terms, "/run/docker.sock"), "outside every tree");
 }

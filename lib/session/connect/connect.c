@@ -91,11 +91,12 @@ bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path
 		return false;
 	switch (m->op) {
 	case AB_MOUNT_WRITE:
-	case AB_MOUNT_PIN:   /* a folder of a writable tree */
-	case AB_MOUNT_LAYER: /* only the box's own: the host's are other files there */
+	case AB_MOUNT_PIN: /* a folder of a writable tree */
 		return true;
+	case AB_MOUNT_LAYER: /* only the box's own: the host's are other files there */
+		return terms->own_mounts;
 	case AB_MOUNT_PRIVATE:
-		return m->path[1] != '\0'; /* not the hidden root */
+		return terms->own_mounts && m->path[1] != '\0'; /* not the hidden root */
 	case AB_MOUNT_SHOW:
 	case AB_MOUNT_CLOSE:
 	case AB_MOUNT_MASK:

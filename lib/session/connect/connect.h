@@ -39,6 +39,7 @@ struct ab_connect_terms {
 	const struct ab_socket_file *movable; /* hidden ones that no mount holds in their place */
 	size_t nmovable;
 	const struct ab_strv *allowed; /* socket files of the host that the box may use */
+	bool own_mounts;	       /* private folders and layers are the box's own */
 	bool own_net;		       /* the box has a network of its own */
 	bool datagrams;		       /* Unix datagram sockets are allowed */
 };

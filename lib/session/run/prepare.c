@@ -490,6 +490,24 @@ static void note_logins(struct ab_prepared *p)
 				     p->spec.files[i].path);
 }
 
+/* It has the key that signs records. */
+static int check_state(const struct ab_prepared *p, struct ab_error *err)
+{
+	for (size_t i = 0; i < p->spec.plan.len; i++) {
+		const struct ab_mount *m = &p->spec.plan.v[i];
+
+		if (m->op != AB_MOUNT_WRITE || !ab_path_within(p->state.path, m->path))
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"engine no-namespaces: the state folder %s is in a folder that the box may "
+			"write, where only a mount could hide it",
+			p->state.path);
+		ab_hint(err, "choose another place with AGENTBOX_STATE");
+		return ab_step(err, "state folder");
+	}
+	return 0;
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
@@ -514,6 +532,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (find_engine(p, rq, err) < 0)
 		return -1;
 	fill_spec(p, rq);
+	if (p->no_namespaces && check_state(p, err) < 0)
+		return -1;
 	note_overridden(p);
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)

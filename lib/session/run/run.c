@@ -119,6 +119,7 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 
 	r->connects = (struct ab_connect_terms){ .plan = &p->spec.plan,
 						 .allowed = &p->host.open_sockets,
+						 .own_mounts = !p->no_namespaces,
 						 .own_net = p->spec.own_net,
 						 .datagrams = p->spec.datagrams };
 	if (p->no_namespaces)
