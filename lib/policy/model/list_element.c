@@ -369,15 +369,15 @@ static int find_word(const struct ab_key *key, const char *text, struct ab_compl
 {
 	ab_autobuf struct ab_buf right = { 0 };
 
-	for (size_t i = 0; i < key->nwords; i++) {
+	for (size_t i = 0; i < key->nwords; i++)
 		if (strcmp(key->words[i].name, text) == 0)
 			return (int)i;
+	for (size_t i = 0; i < key->nwords; i++)
 		ab_buf_printf(&right, "%s%s",
 			      i == 0		    ? "use "
 			      : i + 1 < key->nwords ? ", "
 						    : " or ",
 			      key->words[i].name);
-	}
 	return ab_why_invalid(why, text, right.data);
 }
 
@@ -573,12 +573,22 @@ static int put_word(const struct ab_key *key, struct ab_value *v, const char *te
 	return 0;
 }
 
+/* A value of this key, as a person writes it. */
+static const char *format_number(const struct ab_key *key, uint64_t n, char buf[48])
+{
+	if (key->type == AB_TYPE_SIZE)
+		return ab_format_size(n, buf);
+	if (key->type == AB_TYPE_DURATION)
+		return ab_format_duration(n, buf);
+	snprintf(buf, 48, "%llu", (unsigned long long)n);
+	return buf;
+}
+
 static int put_number(const struct ab_key *key, struct ab_value *v, const char *text,
 		      struct ab_complaint *why)
 {
 	char lo[48], hi[48];
 	uint64_t n = 0;
-	int bad = 0;
 
 	if (key->none && strcmp(text, "none") == 0) {
 		v->number = AB_NONE;
@@ -586,33 +596,28 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 	}
 	switch (key->type) {
 	case AB_TYPE_SIZE:
-		bad = ab_parse_size(text, &n);
-		ab_format_size(key->min, lo);
-		ab_format_size(key->max, hi);
-		if (bad)
+		if (ab_parse_size(text, &n) != 0)
 			return ab_complaint_value(why, text, "is not a size",
 						  "use one like \"512M\" or \"4G\"");
 		break;
 	case AB_TYPE_DURATION:
-		bad = ab_parse_duration(text, &n);
-		ab_format_duration(key->min, lo);
-		ab_format_duration(key->max, hi);
-		if (bad)
+		if (ab_parse_duration(text, &n) != 0)
 			return ab_complaint_value(why, text, "is not a duration",
 						  "use one like \"90s\" or \"1h30m\"");
 		break;
 	default:
 		/* A size without a unit is digits only: the same grammar. */
-		bad = strspn(text, "0123456789") != strlen(text) || ab_parse_size(text, &n);
-		snprintf(lo, sizeof(lo), "%llu", (unsigned long long)key->min);
-		snprintf(hi, sizeof(hi), "%llu", (unsigned long long)key->max);
-		if (bad)
+		if (strspn(text, "0123456789") != strlen(text) || ab_parse_size(text, &n) != 0)
 			return ab_complaint_value(why, text, "is not a number",
-						  "use one from %s to %s", lo, hi);
+						  "use one from %s to %s",
+						  format_number(key, key->min, lo),
+						  format_number(key, key->max, hi));
 		break;
 	}
 	if (n < key->min || n > key->max)
-		return ab_complaint_value(why, text, "is out of range", "use %s to %s%s", lo, hi,
+		return ab_complaint_value(why, text, "is out of range", "use %s to %s%s",
+					  format_number(key, key->min, lo),
+					  format_number(key, key->max, hi),
 					  key->none ? ", or \"none\"" : "");
 	v->number = n || !key->none ? n : AB_NONE;
 	return 0;
@@ -724,11 +729,5 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab
 		return key->words[v->number].name;
 	if (v->number == AB_NONE)
 		return "none";
-	if (key->type == AB_TYPE_SIZE)
-		ab_format_size(v->number, buf);
-	else if (key->type == AB_TYPE_DURATION)
-		ab_format_duration(v->number, buf);
-	else
-		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v->number);
-	return ab_arena_dup(a, buf);
+	return ab_arena_dup(a, format_number(key, v->number, buf));
 }
