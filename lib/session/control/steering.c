@@ -505,7 +505,9 @@ void ab_steering_close(struct ab_steering *s, int status)
 {
 	if (!s)
 		return;
-	ab_control_tell(s->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
+	if (ab_control_followed(s->setup.control))
+		ab_control_tell(s->setup.control,
+				json_pack("{s:s,s:i}", "event", "end", "status", status));
 	say_deferred(s);
 	ab_loop_timer_stop(s->hands.loop, &s->notice);
 	ab_open_questions_fini(&s->questions);
