@@ -1,5 +1,6 @@
 #include "policy/layers/load.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,11 +76,19 @@ static void protect_writable(struct ab_load *l, const struct ab_strv *roots, con
 			protect_path(l, AB_KEY_DENY_WRITE, ab_strdup(path));
 }
 
+static bool is_below_one(const struct ab_strv *folders, const char *path)
+{
+	for (size_t i = 0; i < folders->len; i++)
+		if (ab_path_within(path, folders->v[i]))
+			return true;
+	return false;
+}
+
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
  * next run. That includes links on the way, and a file that does not exist yet. */
 static void protect_registries(struct ab_load *l)
 {
-	ab_autostrv struct ab_strv paths = { 0 }, roots = { 0 };
+	ab_autostrv struct ab_strv paths = { 0 }, roots = { 0 }, missing_folders = { 0 };
 	const char *home = l->in->home;
 	char real[PATH_MAX];
 
@@ -90,17 +99,24 @@ static void protect_registries(struct ab_load *l)
 		home = NULL;
 	for (size_t i = 0; i < paths.len; i++) {
 		bool below = home && ab_path_within(paths.v[i], home) && paths.v[i][strlen(home)];
-		ab_autolinkwalk struct ab_linkwalk w;
+		ab_autolinkwalk struct ab_linkwalk w = { 0 };
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
 
+		if (is_below_one(&missing_folders, paths.v[i])) {
+			protect_writable(l, &roots, paths.v[i]);
+			continue;
+		}
 		ab_linkwalk_init(&w, below ? home : "/",
 				 below ? paths.v[i] + strlen(home) + 1 : paths.v[i]);
 		while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
 			if (step == AB_LINKWALK_LINK)
 				protect_writable(l, &roots, w.path);
-		if (step == AB_LINKWALK_FAILED && w.path && w.left && *w.left)
+		if (step == AB_LINKWALK_FAILED && w.path && w.left && *w.left) {
+			if (errno == ENOENT && w.links == 0)
+				ab_strv_add(&missing_folders, w.path);
 			missing = ab_path_join(w.path, w.left);
+		}
 		if (step == AB_LINKWALK_END)
 			protect_writable(l, &roots, w.at);
 		else if (w.path)
@@ -127,7 +143,8 @@ static int protect_ours(struct ab_load *l)
 	protect_path(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
 	protect_path(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
 	protect_path(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
-	protect_registries(l);
+	if (!in->registries_later)
+		protect_registries(l);
 	if (in->config || ab_environ_get(in->environ, "AGENTBOX_CONFIG"))
 		protect_path(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
 	return 0;
@@ -276,8 +293,22 @@ int ab_load_finish(struct ab_load *l)
 	allow_ssh_hosts(l);
 	l->policy->home = l->in->home ? ab_arena_dup(l->arena, l->in->home) : NULL;
 	ab_policy_fill(l->policy);
+	l->policy->store->registries_protected = !l->in->registries_later;
 	for (size_t i = 0; l->notes && i < l->policy->net.groups.len; i++)
 		ab_registries_faults(l->policy->net.groups.v[i], l->in->home, l->in->environ,
 				     l->notes);
 	return 0;
+}
+
+void ab_policy_protect_registries(struct ab_policy *policy, const struct ab_policy_input *in)
+{
+	struct ab_load l = { .in = in, .policy = policy, .arena = &policy->store->arena };
+	size_t before = policy->store->config.v[AB_KEY_DENY_WRITE].len;
+
+	if (policy->store->registries_protected)
+		return;
+	policy->store->registries_protected = true;
+	protect_registries(&l);
+	if (policy->store->config.v[AB_KEY_DENY_WRITE].len > before)
+		ab_policy_fill_deny_write(policy);
 }

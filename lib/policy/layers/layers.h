@@ -61,6 +61,8 @@ struct ab_policy_input {
 	 * NULL. */
 	const struct ab_strv *absent;
 	bool no_project; /* ignore the project file */
+	/* The caller uses nothing of denyWrite before ab_policy_protect_registries(). */
+	bool registries_later;
 	bool details;	 /* name each key of which an untrusted file asks for more */
 	const struct ab_setting *settings;
 	size_t nsettings;
@@ -73,6 +75,12 @@ struct ab_policy_input {
  */
 int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
 		   struct ab_strv *ret_notes, struct ab_error *err);
+
+/*
+ * Add the files in which tools keep their registry to denyWrite, where the box could write. It takes as
+ * long as the rest of loading, and the launch needs nothing of it. Does nothing the second time.
+ */
+void ab_policy_protect_registries(struct ab_policy *policy, const struct ab_policy_input *in);
 
 /* The policy of one profile or file (a name with "/" or ".json"), without any
  * other layer. */

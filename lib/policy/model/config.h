@@ -138,6 +138,7 @@ struct ab_policy_store {
 	 * against env.pass and env.set. */
 	struct ab_value most_hosts, most_published, never_passed;
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
+	bool registries_protected; /* ab_policy_protect_registries() */
 };
 
 /* An element of ssh.hosts with its port, which is 22 if it has none. */
@@ -145,6 +146,8 @@ void ab_ssh_host_format(const char *entry, char *ret);
 
 /* Fill the policy's members from the config in its store. */
 void ab_policy_fill(struct ab_policy *p);
+/* Only fs.deny_write, once more. */
+void ab_policy_fill_deny_write(struct ab_policy *p);
 
 /* "profile default", "~/.config/agentbox/config.json:3", "--allow". */
 char *ab_origin_text(const struct ab_origin *from);

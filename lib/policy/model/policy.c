@@ -339,6 +339,12 @@ static void fill_ssh(struct ab_policy *p, struct ab_arena *a)
 	p->ssh.max_ms = get_limit(c, AB_KEY_SSH_TIME);
 }
 
+void ab_policy_fill_deny_write(struct ab_policy *p)
+{
+	p->fs.deny_write =
+		make_text_list(&p->store->arena, &p->store->config.v[AB_KEY_DENY_WRITE]);
+}
+
 void ab_policy_fill(struct ab_policy *p)
 {
 	const struct ab_config *c = &p->store->config;
@@ -353,7 +359,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);
 	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
 	p->fs.deny_read_own = make_own_list(a, &c->v[AB_KEY_DENY_READ]);
-	p->fs.deny_write = make_text_list(a, &c->v[AB_KEY_DENY_WRITE]);
+	ab_policy_fill_deny_write(p);
 	p->fs.home = get_word(c, AB_KEY_HOME);
 	if (p->fs.home == AB_HOME_KEPT && is_builtin(c->v[AB_KEY_HOME].from))
 		p->fs.home_profile = c->v[AB_KEY_HOME].from->name;

@@ -510,6 +510,7 @@ static int check_state(const struct ab_prepared *p, struct ab_error *err)
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
+	ab_policy_protect_registries(p->policy, &rq->policy);
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
 	    take_layers(p, rq, err) < 0)
 		return -1;
@@ -565,10 +566,11 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	ab_autofree struct ab_setting *settings = NULL;
 	size_t n = in->nsettings;
 
+	with.registries_later = true;
 	if (!p->nested)
 		ab_next_run_take(in, time(NULL), &p->next, &p->notes);
 	if (p->next.write.len == 0)
-		return ab_policy_load(in, &p->policy, &p->notes, err);
+		return ab_policy_load(&with, &p->policy, &p->notes, err);
 	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
 	for (size_t i = 0; i < n; i++)
 		settings[i] = in->settings[i];

@@ -488,6 +488,7 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 	if (ab_safe_needed(r->prepared->policy))
 		return 0;
 	started = start_box(r, err);
+	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
 	if (ab_consent_given(r->request, r->prepared->policy, &r->consent)) {
 		*ret_started = started == 0;
 		return started;
@@ -594,6 +595,7 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 		return -1;
 	if (started)
 		return supervise_box(r, ret_status, err);
+	ab_policy_protect_registries(p->policy, &r->request->policy);
 	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) < 0) {
 		record_refusal(r);
 		return -1;
@@ -740,9 +742,10 @@ static void end_review(struct run *r)
 
 static int run_prepared(struct run *r, int *ret_status, struct ab_error *err)
 {
-	if (r->stayed)
-		return run_staying(r, ret_status, err);
-	return r->prepared->nested ? run_nested(r, err) : run_boxed(r, ret_status, err);
+	if (!r->stayed && !r->prepared->nested)
+		return run_boxed(r, ret_status, err);
+	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
+	return r->stayed ? run_staying(r, ret_status, err) : run_nested(r, err);
 }
 
 /* The collector gets a moment for the rest; the record itself is complete. */
