@@ -40,6 +40,17 @@ has_name()
 	[[ "$output" != *hidden-value* ]]
 }
 
+@test "environment: it arrives whole, also when the plan is longer than a message" {
+	local size
+
+	for size in 10 31000 32768 33000 100000; do
+		LONG=$(head -c "$size" /dev/zero | tr '\0' x)
+		export LONG
+		run timeout --kill-after=5 60 "$AGENTBOX" run -- sh -c 'echo ${#LONG}'
+		[ "$output" = "$size" ]
+	done
+}
+
 @test "environment: doors to the host and code before the command's own are closed" {
 	local name
 

@@ -255,43 +255,60 @@ struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
 	return f;
 }
 
-int ab_spec_seal(struct ab_spec *spec, struct ab_error *err)
+int ab_spec_write(struct ab_spec *spec, struct ab_buf *ret, struct ab_error *err)
 {
-	ab_autobuf struct ab_buf buf = { 0 };
-	struct codec c = { .out = &buf };
-	int fd;
+	struct codec c = { .out = ret };
 
 	code_spec(&c, spec);
 	if (c.broken)
 		return ab_fail(err, AB_ESYSTEM, 0, "the specification cannot hold its layers");
-	fd = ab_memfd_sealed("agentbox-spec", buf.data, buf.len);
+	return 0;
+}
+
+int ab_spec_seal(struct ab_spec *spec, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf buf = { 0 };
+
+	return ab_spec_write(spec, &buf, err) < 0 ? -1 : ab_spec_seal_text(buf.data, buf.len, err);
+}
+
+int ab_spec_seal_text(const char *text, size_t len, struct ab_error *err)
+{
+	int fd = ab_memfd_sealed("agentbox-spec", text, len);
+
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "seal the specification");
 	return fd;
 }
 
-int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
+int ab_spec_parse(const char *text, size_t len, struct ab_spec *ret, struct ab_error *err)
 {
 	struct ab_spec spec = { 0 };
-	struct codec c = { 0 };
-	struct stat st;
-	char *map;
+	struct codec c = { .in = text, .end = text + len };
 
-	if (fstat(fd, &st) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "read the specification");
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return ab_fail(err, AB_ESYSTEM, errno, "map the specification");
-	c.in = map;
-	c.end = map + st.st_size;
 	code_spec(&c, &spec);
-	munmap(map, (size_t)st.st_size);
 	if (c.broken || c.in != c.end || spec.argv.len == 0) {
 		ab_spec_fini(&spec);
 		return ab_fail(err, AB_ESYSTEM, 0, "the specification is damaged");
 	}
 	*ret = spec;
 	return 0;
+}
+
+int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
+{
+	struct stat st;
+	char *map;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "read the specification");
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return ab_fail(err, AB_ESYSTEM, errno, "map the specification");
+	r = ab_spec_parse(map, (size_t)st.st_size, ret, err);
+	munmap(map, (size_t)st.st_size);
+	return r;
 }
 
 void ab_spec_fini(struct ab_spec *spec)

@@ -13,6 +13,7 @@
 #include "base/data/strv.h"
 #include "sandbox/plan/plan.h"
 
+struct ab_buf;
 struct ab_error;
 
 /* Namespaces of the caller that the proof compares with those of the box. The
@@ -113,8 +114,12 @@ struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, s
 /* Show the bytes of file `of` at another path, too. */
 struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of);
 
-/* A sealed memfd, or -1. */
+/* Appends it as bytes. */
+int ab_spec_write(struct ab_spec *spec, struct ab_buf *ret, struct ab_error *err);
+int ab_spec_parse(const char *text, size_t len, struct ab_spec *ret, struct ab_error *err);
+/* The same in a sealed memfd, or -1. */
 int ab_spec_seal(struct ab_spec *spec, struct ab_error *err);
+int ab_spec_seal_text(const char *text, size_t len, struct ab_error *err);
 int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err);
 
 #endif

@@ -33,7 +33,7 @@ enum ab_msg_type {
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
 	/* to init */
-	AB_MSG_SPEC,   /* one fd: the specification, sealed */
+	AB_MSG_SPEC,   /* struct ab_spec_msg; or one fd: the specification, sealed */
 	AB_MSG_GO,     /* the supervisor has confined itself: start */
 	AB_MSG_SIGNAL, /* value: signal for the command */
 	AB_MSG_RESUME, /* continue after a stop; value: 1 in the
@@ -80,6 +80,13 @@ struct ab_msg {
 		struct ab_holds holds;
 		struct ab_handover network;
 	} u;
+};
+
+/* AB_MSG_SPEC with a specification that is short enough, as most are. */
+struct ab_spec_msg {
+	uint32_t type;
+	int32_t value;
+	char spec[32 * 1024];
 };
 
 /* Bytes of the datagram for a message with `body` bytes of the union. */

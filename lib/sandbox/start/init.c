@@ -194,18 +194,20 @@ static int build_network(struct init *in, struct ab_error *err)
 /* The supervisor has made the plan meanwhile. */
 static int read_spec(struct init *in, struct ab_error *err)
 {
-	struct ab_msg msg;
-	int fd = -1;
+	static struct ab_spec_msg msg;
+	ab_autoclose int fd = -1;
 	size_t nfds = 1;
-	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), &fd, &nfds, 0);
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), &fd, &nfds, 0), len;
 	int r;
 
+	_Static_assert(offsetof(struct ab_spec_msg, spec) == AB_MSG_LEN(0), "the same head");
 	if (n <= 0)
 		_exit(125); /* the supervisor gave up and reported it itself */
-	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_SPEC || fd < 0)
+	len = n - (ssize_t)AB_MSG_LEN(0);
+	if (len < 0 || msg.type != AB_MSG_SPEC || (len == 0) != (fd >= 0))
 		return ab_fail(err, AB_ESYSTEM, 0, "received no specification");
-	r = ab_spec_read(fd, &in->spec, err);
-	close(fd);
+	r = fd >= 0 ? ab_spec_read(fd, &in->spec, err)
+		    : ab_spec_parse(msg.spec, (size_t)len, &in->spec, err);
 	if (r == 0 && in->spec.timing)
 		ab_mark_open(&in->holds);
 	if (r == 0 && in->uncaptured)

@@ -266,11 +266,20 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_SPEC };
-	ab_autoclose int fd = ab_spec_seal(spec, err);
+	ab_autobuf struct ab_buf buf = { 0 };
+	ab_autoclose int fd = -1;
+	bool fits;
 
-	if (fd < 0)
+	ab_buf_add(&buf, (const char *)&msg, AB_MSG_LEN(0));
+	if (ab_spec_write(spec, &buf, err) < 0)
 		return ab_step(err, "specification");
-	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(0), &fd, 1) < 0) {
+	/* A memfd costs as much as all the rest of this. */
+	fits = buf.len <= sizeof(struct ab_spec_msg);
+	if (!fits)
+		fd = ab_spec_seal_text(buf.data + AB_MSG_LEN(0), buf.len - AB_MSG_LEN(0), err);
+	if (!fits && fd < 0)
+		return ab_step(err, "specification");
+	if (ab_send_fds(box->sock, buf.data, fits ? buf.len : AB_MSG_LEN(0), &fd, !fits) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "send the specification");
 		return ab_step(err, "specification");
 	}
