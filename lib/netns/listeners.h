@@ -3,8 +3,14 @@
 /*
  * The network of a filtered box. A socket stays in the namespace in which it was
  * created, so the supervisor can accept connections that are made inside, without
- * a process or port in between, and can ask the kernel about the inside through a
- * netlink socket. An open socket keeps the namespace alive.
+ * a process or port in between, and can change the inside through a netlink
+ * socket. An open socket keeps the namespace alive.
+ *
+ * Built in three steps, so that init and the supervisor can work in parallel:
+ *
+ *	make		in init: the sockets, before anything is up
+ *	raise		in the supervisor, which got them: device, routes, rules
+ *	make_ports	in init again, if rules are not available
  *
  * All sockets are close-on-exec and non-blocking. TCP sockets listen.
  */

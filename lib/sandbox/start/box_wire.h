@@ -15,8 +15,9 @@
 enum ab_msg_type {
 	/* from init */
 	AB_MSG_FAILED = 1, /* error: the launch ends here */
-	AB_MSG_NETWORK,	   /* value: enum ab_capture; network and its fds, see
-				 * netns/listeners.h */
+	AB_MSG_NETWORK,	   /* network and its fds, see
+				 * netns/listeners.h; a second one after
+				 * AB_CAPTURE_PORTS */
 	AB_MSG_TTY,	   /* one fd: the master of the box's terminal */
 	AB_MSG_INPUT,	   /* one fd: standard input, if it is a file */
 	AB_MSG_LISTENER,   /* one fd: the socket of spec.listen */
@@ -33,12 +34,13 @@ enum ab_msg_type {
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
 	/* to init */
-	AB_MSG_SPEC,   /* struct ab_spec_msg; or one fd: the specification, sealed */
-	AB_MSG_GO,     /* the supervisor has confined itself: start */
-	AB_MSG_SIGNAL, /* value: signal for the command */
-	AB_MSG_RESUME, /* continue after a stop; value: 1 in the
+	AB_MSG_SPEC,	/* struct ab_spec_msg; or one fd: the specification, sealed */
+	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */
+	AB_MSG_GO,	/* the supervisor has confined itself: start */
+	AB_MSG_SIGNAL,	/* value: signal for the command */
+	AB_MSG_RESUME,	/* continue after a stop; value: 1 in the
 				 * foreground, 0 in the background */
-	AB_MSG_DIAL,   /* value: port */
+	AB_MSG_DIAL,	/* value: port */
 	/* to the init of a box that stays (sandbox/start/init.h) */
 	AB_MSG_LEADER, /* one fd: its socket; it waits for its command */
 	AB_MSG_END,    /* TERM to every process; the box ends with the last */

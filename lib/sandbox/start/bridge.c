@@ -32,9 +32,7 @@ static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
 /* Send the sockets to the supervisor, so that the proxy is ready before the command. */
 static void send_listeners(int sock, const struct ab_network *net)
 {
-	struct ab_msg msg = { .type = AB_MSG_NETWORK,
-			      .value = (int)net->capture,
-			      .u.network.n = (uint32_t)net->n };
+	struct ab_msg msg = { .type = AB_MSG_NETWORK, .u.network.n = (uint32_t)net->n };
 	int fds[AB_LISTENERS_MAX];
 
 	for (size_t i = 0; i < net->n; i++) {
@@ -61,31 +59,47 @@ static void widen_port_range(void)
 		(void)ab_write_all(fd, range, sizeof(range) - 1);
 }
 
-int ab_bridge_build(int sock, const char *net, const char *host_ports,
-		    enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err)
+int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err)
 {
 	uint16_t ports[AB_HOST_PORTS_MAX];
 	struct ab_network made;
 
-	*ret_capture = AB_CAPTURE_NONE;
-	*ret_ssh = true; /* nothing is missed where there is no proxy */
 	if (ab_netns_enter_new(err) < 0)
 		return -1;
 	if (strcmp(net, AB_INIT_DOOR) != 0)
 		return ab_loopback_up(err);
-	if (ab_network_build(ab_capture_ways, ab_capture_way_count, ports,
-			     read_ports(host_ports, ports), &made, err) < 0)
+	if (ab_network_make(ports, read_ports(host_ports, ports), &made, err) < 0)
 		return -1;
-	*ret_capture = made.capture;
-	*ret_ssh = ab_network_captures(&made, SSH_PORT);
 	send_listeners(sock, &made);
 	ab_network_fini(&made);
 	widen_port_range();
 	return 0;
 }
 
-static int receive_listeners(const struct ab_box *box, struct ab_network *ret,
-			     struct ab_error *err)
+int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err)
+{
+	struct ab_network more = { .n = 0 };
+	struct ab_msg msg;
+	ssize_t n = ab_recv_fds(sock, &msg, sizeof(msg), NULL, NULL, 0);
+
+	if (n <= 0)
+		_exit(125); /* the supervisor gave up and reported it itself */
+	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
+		return ab_fail(err, AB_ESYSTEM, 0, "the network of the box did not come up");
+	*ret_capture = (enum ab_capture)msg.value;
+	*ret_ssh = *ret_capture >= AB_CAPTURE_REDIRECT;
+	if (*ret_capture != AB_CAPTURE_PORTS)
+		return 0;
+	more.capture = AB_CAPTURE_PORTS;
+	ab_network_make_ports(&more);
+	*ret_ssh = ab_network_captures(&more, SSH_PORT);
+	send_listeners(sock, &more);
+	ab_network_fini(&more);
+	return 0;
+}
+
+/* Wait for the sockets of init and add them to *net. */
+static int receive_listeners(const struct ab_box *box, struct ab_network *net, struct ab_error *err)
 {
 	ab_autofds struct ab_fds fds = { .len = 0 };
 	struct ab_msg msg;
@@ -97,11 +111,10 @@ static int receive_listeners(const struct ab_box *box, struct ab_network *ret,
 		*err = msg.u.error;
 		return -1;
 	}
-	if (r == 0 || msg.type != AB_MSG_NETWORK)
+	if (r == 0 || msg.type != AB_MSG_NETWORK || net->n + fds.len > AB_LISTENERS_MAX)
 		return ab_fail(err, AB_ESYSTEM, 0, "the box ended before its network was ready");
-	ret->capture = (enum ab_capture)msg.value;
 	for (size_t i = 0; i < fds.len; i++)
-		ret->listeners[ret->n++] = (struct ab_listener){
+		net->listeners[net->n++] = (struct ab_listener){
 			.kind = (enum ab_listener_kind)msg.u.network.listeners[i].kind,
 			.port = msg.u.network.listeners[i].port,
 			.fd = ab_take_fd(&fds.v[i]),
@@ -109,9 +122,21 @@ static int receive_listeners(const struct ab_box *box, struct ab_network *ret,
 	return 0;
 }
 
-int ab_bridge_receive(const struct ab_box *box, struct ab_network *ret, struct ab_error *err)
+int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_error *err)
 {
 	ret->n = 0;
 	ret->capture = AB_CAPTURE_NONE;
-	return receive_listeners(box, ret, err) < 0 ? ab_step(err, "network") : 0;
+	if (receive_listeners(box, ret, err) < 0 ||
+	    ab_network_raise(ret, ab_capture_ways, ab_capture_way_count, err) < 0)
+		goto fail;
+	if (ab_box_tell(box, AB_MSG_CAPTURE, (int)ret->capture) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "send the network mode to the box");
+		goto fail;
+	}
+	if (ret->capture == AB_CAPTURE_PORTS && receive_listeners(box, ret, err) < 0)
+		goto fail;
+	return 0;
+fail:
+	ab_network_fini(ret);
+	return ab_step(err, "network");
 }

@@ -1,11 +1,12 @@
 #ifndef AB_SANDBOX_START_BRIDGE_H
 #define AB_SANDBOX_START_BRIDGE_H
 /*
- * Connects the box's network with the supervisor: init builds the network, the supervisor gets its
- * sockets (netns/listeners.h).
+ * Connects the box's network with the supervisor: init creates the sockets, the
+ * supervisor uses them. netns/listeners.h describes the steps.
  *
- * Init does all of it: it is ready earlier than the supervisor, whose work decides when the command
- * starts.
+ *	init		creates the namespace and the sockets, and sends them up
+ *	supervisor	brings the network up, and sends the mode (AB_MSG_CAPTURE)
+ *	init		with AB_CAPTURE_PORTS: sends more sockets up
  */
 #include <stdbool.h>
 
@@ -14,14 +15,15 @@
 struct ab_box;
 struct ab_error;
 
-/*
- * In init, while it has CAP_NET_ADMIN and CAP_NET_BIND_SERVICE. `net` and `host_ports` as in
- * sandbox/start/box_wire.h. ret_ssh: connections to port 22 are captured, or there is no proxy.
- */
-int ab_bridge_build(int sock, const char *net, const char *host_ports,
-		    enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err);
+/* In init, first part. `net` and `host_ports` as in sandbox/start/box_wire.h. */
+int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err);
 
-/* In the supervisor: wait for the sockets. */
-int ab_bridge_receive(const struct ab_box *box, struct ab_network *ret, struct ab_error *err);
+/* In init, second part, for AB_INIT_DOOR, while it has CAP_NET_BIND_SERVICE.
+ * ret_ssh: connections to port 22 are captured. */
+int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err);
+
+/* In the supervisor: wait for the sockets and bring the network up. This is not
+ * done in init so that init can continue meanwhile. */
+int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_error *err);
 
 #endif

@@ -5,11 +5,13 @@
  * exits. Nothing of a half-built box remains, because all of it is in this
  * process's namespaces. The order matters:
  *
- *	network			first: it needs no plan, which the supervisor
- *				makes meanwhile
+ *	network			first: it needs no plan, and the supervisor
+ *				can bring it up meanwhile
  *	max_user_namespaces	before /proc/sys is read-only; 0 at first, and more
  *				if the specification permits it
  *	mounts			before Landlock, which forbids them
+ *	capture			before the capabilities are dropped: it may
+ *				need low ports
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
  *
@@ -179,15 +181,23 @@ static int adopt_descendants(struct init *in, struct ab_error *err)
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "become the parent of orphans") : 0;
 }
 
-static int build_network(struct init *in, struct ab_error *err)
+static int begin_network(struct init *in, struct ab_error *err)
+{
+	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
+}
+
+/* The supervisor has brought the network up meanwhile. */
+static int end_network(struct init *in, struct ab_error *err)
 {
 	bool ssh;
 
-	if (!*in->net)
+	if (strcmp(in->net, AB_INIT_DOOR) != 0)
 		return 0;
-	if (ab_bridge_build(in->sock, in->net, in->host_ports, &in->capture, &ssh, err) < 0)
+	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
 		return -1;
 	in->uncaptured = !ssh;
+	if (!ssh)
+		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	return 0;
 }
 
@@ -210,8 +220,6 @@ static int read_spec(struct init *in, struct ab_error *err)
 		    : ab_spec_parse(msg.spec, (size_t)len, &in->spec, err);
 	if (r == 0 && in->spec.timing)
 		ab_mark_open(&in->holds);
-	if (r == 0 && in->uncaptured)
-		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	if (r == 0 && in->spec.userns && !in->spec.no_namespaces)
 		r = permit_user_namespaces(in, err);
 	return r;
@@ -457,12 +465,13 @@ static const struct {
 	int engines;
 } steps[] = {
 	{ "descendants", adopt_descendants, NO_NAMESPACES },
-	{ "network", build_network, NAMESPACES },
+	{ "network", begin_network, NAMESPACES },
 	{ "user namespaces", forbid_user_namespaces, NAMESPACES },
 	{ "ground", prepare_mounts, NAMESPACES },
 	{ "streams", view_stdio, NAMESPACES },
 	{ "specification", read_spec, ANY },
 	{ "mounts", build_mounts, NAMESPACES },
+	{ "capture", end_network, NAMESPACES },
 	{ "folder", enter_folder, ANY },
 	{ "ssh agent", open_agent, NAMESPACES },
 	{ "descriptors", close_stray_fds, ANY },

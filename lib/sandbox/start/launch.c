@@ -329,8 +329,7 @@ static bool is_valid_handover(const struct ab_msg *msg, const struct ab_fds *fds
 {
 	const struct ab_handover *h = &msg->u.network;
 
-	if (h->n > AB_LISTENERS_MAX || h->n != fds->len || msg->value < 0 ||
-	    msg->value >= AB_CAPTURE_COUNT)
+	if (h->n > AB_LISTENERS_MAX || h->n != fds->len)
 		return false;
 	for (size_t i = 0; i < h->n; i++)
 		if (h->listeners[i].kind >= AB_LISTENER_HANDED)

@@ -301,6 +301,10 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	ab_kept_layers_locks(&p->kept, duty.locks);
+	/* First: init has sent its sockets, and waits for the answer when its mounts are made. The
+	 * broker closes what it inherits. */
+	if (p->spec.door && !p->no_namespaces && ab_bridge_raise(&r->box, &r->network, err) < 0)
+		return -1;
 	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
 		return -1;
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
@@ -309,9 +313,6 @@ static int set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	release_stdio(r);
 	if (open_prompt(r, &duty.rescue, err) < 0 || prepare_judge(r, &judge, err) < 0)
-		return -1;
-	if (p->spec.door && !p->no_namespaces &&
-	    ab_bridge_receive(&r->box, &r->network, err) < 0)
 		return -1;
 	duty.judge_sock = ab_program_judge_seat(r->children);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
