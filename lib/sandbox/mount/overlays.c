@@ -270,6 +270,20 @@ static int make_hidden(struct ab_overlays *o, int stage, struct ab_error *err)
 	return 0;
 }
 
+/*
+ * Attach it where it was cloned from, below what covers the staging tmpfs, so that no path leads there.
+ * The kernel removes an attached mount with all others, and a detached one at a cost of its own.
+ */
+static int attach_hidden(const struct ab_overlays *o, int stage, struct ab_error *err)
+{
+	ab_autoclose int target = openat(stage, HIDDEN, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (target < 0 || move_mount(o->hidden, "", target, "",
+				     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "attach the folder for hidden names");
+	return 0;
+}
+
 static bool needs_middle(const struct ab_spec *spec)
 {
 	for (size_t i = 0; i < spec->layers.len; i++)
@@ -304,7 +318,7 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 			if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))
 				return explain_failure(l, err);
 		}
-	return 0;
+	return needs_middle(spec) ? attach_hidden(o, stage, err) : 0;
 }
 
 static struct ab_overlay *find_overlay(const struct ab_overlays *o, const struct ab_spec *spec,
