@@ -72,7 +72,8 @@ static const struct {
 	{ "mv a.txt ~/x", NO },
 	{ "mv ~/x .", NO },
 	{ "rsync -a --delete build/ /srv/www/x/", NO },
-	{ "rsync -a / /backup/x", NO },
+	{ "rsync -a / /backup/x", AB_RULE_CREDENTIAL_ACCESS },
+	{ "rsync -a src/ /backup/x", NO },
 
 /* workspace-delete */
 #define W AB_RULE_WORKSPACE_DELETE
@@ -151,7 +152,8 @@ static const struct {
 	{ "parted /dev/sda print", NO },
 	{ "parted -l", NO },
 	{ "wipefs /dev/sda", NO },
-	{ "dd if=/dev/sda of=x.img", NO },
+	{ "dd if=/dev/sda of=x.img", AB_RULE_CREDENTIAL_ACCESS },
+	{ "dd if=disk.img of=x.img", NO },
 	{ "mkfs.ext4 --help", NO },
 	{ "dd if=x of=/dev/null", NO },
 
@@ -342,7 +344,8 @@ static const struct {
 };
 
 static ab_matcher *const matchers[] = {
-	ab_match_delete, ab_match_perms, ab_match_devices, ab_match_writes, ab_match_secrets,
+	ab_match_delete, ab_match_perms,   ab_match_devices,
+	ab_match_writes, ab_match_secrets, ab_match_bulk,
 };
 
 static void test_cases(void)

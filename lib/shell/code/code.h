@@ -24,9 +24,10 @@ enum ab_code_trait {
 	AB_CODE_DUP = 2,    /* replaces descriptor 0, 1 or 2 */
 	AB_CODE_SHELL = 4,  /* starts a shell */
 	AB_CODE_PTY = 8,
-	AB_CODE_WRITES = 16,	   /* awk: print > file, system, a pipe */
-	AB_CODE_NETWORK_EXEC = 32, /* runs downloaded text */
-	AB_CODE_UNREAD = 64,	   /* too long to be read completely */
+	AB_CODE_WRITES = 16,	    /* awk: print > file, system, a pipe */
+	AB_CODE_NETWORK_EXEC = 32,  /* runs downloaded text */
+	AB_CODE_UNREAD = 64,	    /* too long to be read completely */
+	AB_CODE_DECODED_EXEC = 128, /* runs text that it decodes in an unknown way */
 };
 
 struct ab_oneliner {

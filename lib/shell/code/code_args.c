@@ -5,6 +5,7 @@
  */
 #include "base/data/arena.h"
 #include "shell/code/code_read.h"
+#include "shell/syntax/name_table.h"
 
 enum { TOKENS_MAX = 160, TOKENS_LEAST = 8 };
 
@@ -52,6 +53,53 @@ static bool closes_group(const struct ab_token *t)
 	return is_mark(t, ')') || is_mark(t, ']') || is_mark(t, '}');
 }
 
+/* Names of functions that decode a text. Sorted. */
+static const struct {
+	char name[20];
+	enum { BASE64, HEX, OTHER } how;
+} decoders[] = {
+	{ "Buffer", BASE64 },
+	{ "a2b_base64", BASE64 },
+	{ "a2b_hex", HEX },
+	{ "a85decode", OTHER },
+	{ "atob", BASE64 },
+	{ "b32decode", OTHER },
+	{ "b64decode", BASE64 },
+	{ "b85decode", OTHER },
+	{ "base64_decode", BASE64 },
+	{ "codecs", OTHER },
+	{ "decode64", BASE64 },
+	{ "decode_base64", BASE64 },
+	{ "decodebytes", BASE64 },
+	{ "decompress", OTHER },
+	{ "fromCharCode", OTHER },
+	{ "fromhex", HEX },
+	{ "gzinflate", OTHER },
+	{ "gzuncompress", OTHER },
+	{ "hex2bin", HEX },
+	{ "inflateSync", OTHER },
+	{ "marshal", OTHER },
+	{ "pack", HEX },
+	{ "str_rot13", OTHER },
+	{ "strict_decode64", BASE64 },
+	{ "unescape", OTHER },
+	{ "unhexlify", HEX },
+	{ "unpack", OTHER },
+	{ "urlsafe_b64decode", BASE64 },
+	{ "urlsafe_decode64", BASE64 },
+};
+
+static void note_decoder(struct ab_code_args *args, struct ab_text name)
+{
+	const __typeof__(decoders[0]) *row = AB_LOOKUP(decoders, name);
+
+	if (!row)
+		return;
+	args->decodes = true;
+	args->hex |= row->how == HEX;
+	args->other |= row->how == OTHER;
+}
+
 /* Names anywhere in the arguments that describe the call. */
 static void note_name(struct args_walk *w, struct ab_text name)
 {
@@ -63,8 +111,7 @@ static void note_name(struct args_walk *w, struct ab_text name)
 	w->args->shell |= ab_text_is(name, "shell");
 	w->args->recursive |= ab_text_is(name, "recursive");
 	w->args->split |= ab_text_is(name, "split");
-	w->args->decodes |= ab_text_is(name, "b64decode") || ab_text_is(name, "base64_decode") ||
-			    ab_text_is(name, "decode64") || ab_text_is(name, "decode_base64");
+	note_decoder(w->args, name);
 	for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++)
 		w->args->network |= ab_text_is(name, networks[i]);
 }

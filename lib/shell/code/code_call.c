@@ -196,28 +196,49 @@ static int find_base64_digit(char c)
 	return p ? (int)(p - digits) : -1;
 }
 
-/* Decodes the first long string in the arguments: the operand of b64decode(). */
-static bool decode_base64(struct ab_code_reader *r, struct ab_code_scan scan, struct ab_field *ret)
+static int find_hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* The longest string in the arguments is the text, others name modules. */
+static bool find_longest(struct ab_code_scan scan, struct ab_token *ret)
+{
+	struct ab_token t;
+
+	*ret = (struct ab_token){ 0 };
+	for (unsigned i = 0; i < 40; i++) {
+		ab_code_next(&scan, &t);
+		if (t.kind == AB_TOKEN_END || t.kind == AB_TOKEN_LINE)
+			break;
+		if (t.kind == AB_TOKEN_STRING && t.to - t.from > ret->to - ret->from)
+			*ret = t;
+	}
+	return ret->to - ret->from >= 4;
+}
+
+/* Decodes the operand of b64decode() or fromhex(). */
+static bool decode_text(struct ab_code_reader *r, struct ab_code_scan scan, bool hex,
+			struct ab_field *ret)
 {
 	struct ab_code_string b = { .arena = r->arena };
+	const unsigned width = hex ? 4 : 6;
 	struct ab_token t;
 	unsigned bits = 0, n = 0;
 	char c;
 
-	for (unsigned i = 0; i < 40; i++) {
-		ab_code_next(&scan, &t);
-		if (t.kind == AB_TOKEN_STRING && t.to - t.from >= 4)
-			break;
-	}
-	if (t.kind != AB_TOKEN_STRING)
+	if (!find_longest(scan, &t))
 		return false;
 	for (uint32_t i = t.from; i < t.to; i++) {
-		int d = find_base64_digit(scan.text.s[i]);
+		int d = hex ? find_hex_digit(scan.text.s[i]) : find_base64_digit(scan.text.s[i]);
 
 		if (d < 0)
 			continue;
-		bits = bits << 6 | (unsigned)d;
-		n += 6;
+		bits = bits << width | (unsigned)d;
+		n += width;
 		if (n < 8)
 			continue;
 		n -= 8;
@@ -240,8 +261,10 @@ static void read_eval(struct ab_code_reader *r, const struct ab_code_args *a,
 	if (a->len == 0 || r->depth >= DEPTH_MAX)
 		return;
 	if (a->decodes) {
-		if (!decode_base64(r, scan, &code))
+		if (a->other || !decode_text(r, scan, a->hex, &code)) {
+			r->ret->traits |= AB_CODE_DECODED_EXEC;
 			return;
+		}
 	} else if (a->v[0].literal) {
 		code = a->v[0].text;
 	} else {

@@ -38,7 +38,9 @@ struct ab_code_args {
 	bool recursive;
 	bool split;   /* "a b".split() */
 	bool network; /* they download something */
-	bool decodes; /* they decode base64 */
+	bool decodes; /* they decode a text */
+	bool hex;     /* from hexadecimal digits; else from base64 */
+	bool other;   /* in a way that is not known here */
 };
 
 /* Reads arguments after the opening bracket; `bare`: there is no bracket, read

@@ -53,13 +53,15 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 		.what = "mkfs, mkswap, fdisk, parted and the like",
 	},
 	[AB_RULE_REVERSE_SHELL] = {
-		"reverse-shell", FORBIDDEN,
+		"reverse-shell", FORBIDDEN_OR_MILD,
 		.reason = "Hands a shell to another machine.",
+		.mild_reason = "Opens a network connection and runs commands.",
 		.what = "a shell with its input and output on a network connection",
 	},
 	[AB_RULE_PIPE_TO_SHELL] = {
-		"pipe-to-shell", FORBIDDEN,
+		"pipe-to-shell", FORBIDDEN_OR_MILD,
 		.reason = "Runs what it downloads or decodes, unseen.",
+		.mild_reason = "Runs a program that it downloads.",
 		.instead = "save it, read it, then run it: curl -fsSLo install.sh URL",
 		.what = "downloaded or decoded text into a shell or interpreter",
 	},
@@ -268,6 +270,29 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 		"agent-config", ESCALATED,
 		.reason = "Changes the settings of an agent or of agentbox.",
 		.what = "writing .claude .codex .cursor .mcp.json .agentbox.json; agentbox allow, trust, config",
+	},
+	[AB_RULE_SET_ID] = {
+		"set-id", ESCALATED,
+		.reason = "Lets a program run with the rights of another user.",
+		.instead = "leave these bits alone: nothing in a box needs them",
+		.what = "chmod u+s, chmod 4755, install -m 4755, setcap",
+	},
+	[AB_RULE_PROCESS_KILL] = {
+		"process-kill", ESCALATED,
+		.reason = "Ends processes that it does not name one by one.",
+		.instead = "name the process: kill PID, pkill -x NAME",
+		.what = "kill -1, killall5, pkill and killall by user or by a pattern that matches all",
+	},
+	[AB_RULE_PACKAGE_SOURCE] = {
+		"package-source", ESCALATED,
+		.reason = "Installs packages from an address outside the usual registries.",
+		.instead = "install the package by name from its registry",
+		.what = "pip --index-url, npm --registry, gem --source, cargo --git, packages by URL",
+	},
+	[AB_RULE_UNKNOWN_PROGRAM] = {
+		"unknown-program", ESCALATED,
+		.reason = "Names something dangerous to a program that agentbox does not know.",
+		.what = "programs without a table row: system files, devices or commands in their words",
 	},
 	[AB_RULE_SAFE_READ] = {
 		"safe-read", ALLOW,

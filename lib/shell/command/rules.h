@@ -65,6 +65,10 @@ enum ab_rule_id {
 	AB_RULE_UNPARSED,
 	AB_RULE_CONTAINER_ESCAPE,
 	AB_RULE_AGENT_CONFIG,
+	AB_RULE_SET_ID,
+	AB_RULE_PROCESS_KILL,
+	AB_RULE_PACKAGE_SOURCE,
+	AB_RULE_UNKNOWN_PROGRAM,
 	AB_RULE_SAFE_READ,
 	AB_RULE_GIT_READ,
 	AB_RULE_VERSION_CHECK,
@@ -131,14 +135,17 @@ ab_matcher ab_match_perms;   /* chmod, chown */
 ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
 ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence, agent-config */
 ab_matcher ab_match_secrets; /* credential-access, exfiltration */
+ab_matcher ab_match_bulk;    /* credential-access: disks and whole folders */
 /* reverse-shell, pipe-to-shell, eval-exec, dynamic-command, ifs-bypass, history-exec */
 ab_matcher ab_match_shells;
 /* shutdown, modules, services, users, firewall, packages, sudo, su, container-escape */
 ab_matcher ab_match_system;
 /* history-rewrite, git-publish, git-discard, git-read, persistence by git config */
 ab_matcher ab_match_git;
+ab_matcher ab_match_sources; /* package-source */
 /* containers, clouds, databases, transfer, scan, publish, global installs */
 ab_matcher ab_match_tools;
-ab_matcher ab_match_reads; /* safe-read, version-check */
+ab_matcher ab_match_unknown; /* unknown-program, reverse-shell in unknown languages */
+ab_matcher ab_match_reads;   /* safe-read, version-check */
 
 #endif

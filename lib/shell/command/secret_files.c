@@ -196,17 +196,54 @@ void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
 }
 
-bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path)
+static bool read_path(const struct ab_secret_folder *folder, struct ab_text path,
+		      struct ab_secret_folder *ret)
 {
-	struct ab_secret_folder r = { 0 };
-
+	*ret = (struct ab_secret_folder){ 0 };
 	if (path.len == 0)
 		return false;
 	if (path.s[0] != '/' && path.s[0] != AB_UNKNOWN)
-		r = *folder;
-	read_parts(&r, path, true);
-	return r.secret || ab_text_is(r.name, ".ssh") || is_secret_name(r.name) ||
-	       (r.proc && ab_text_is(r.name, "environ"));
+		*ret = *folder;
+	read_parts(ret, path, true);
+	return ret->secret || ab_text_is(ret->name, ".ssh") ||
+	       (ret->proc && ab_text_is(ret->name, "environ"));
+}
+
+bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path)
+{
+	struct ab_secret_folder r;
+
+	return read_path(folder, path, &r) || is_secret_name(r.name);
+}
+
+bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text path)
+{
+	struct ab_secret_folder r;
+
+	return read_path(folder, path, &r) || (r.name.len > 2 && AB_LOOKUP_WORD(names, r.name));
+}
+
+bool ab_secret_tree(struct ab_text path)
+{
+	uint32_t parts = 0;
+	struct ab_text first = { 0 };
+
+	while (path.len > 1 && path.s[path.len - 1] == '/')
+		path.len--;
+	if (path.len == 0 || path.s[0] != '/')
+		return false;
+	for (uint32_t i = 0; i < path.len; i++)
+		if (path.s[i] == '/' && i + 1 < path.len && path.s[i + 1] != '/') {
+			const char *end = memchr(path.s + i + 1, '/', path.len - i - 1);
+
+			if (parts++ == 0)
+				first = (struct ab_text){ path.s + i + 1,
+							  end ? (uint32_t)(end - path.s) - i - 1
+							      : path.len - i - 1 };
+		}
+	if (parts == 0)
+		return true;
+	return parts == 1 && ab_listed("etc home root", first);
 }
 
 bool ab_secret_in(struct ab_text cwd, struct ab_text path)

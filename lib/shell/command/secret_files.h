@@ -23,5 +23,11 @@ struct ab_secret_folder {
 
 void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret);
 bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path);
+/* The same without names that are secret by their ending only (*.pem, .env.local):
+ * project files often have such names. */
+bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text path);
+/* A folder with secrets of the system or of a person somewhere in it: "/", "/etc",
+ * a home. Clean absolute paths only. */
+bool ab_secret_tree(struct ab_text path);
 
 #endif

@@ -23,6 +23,10 @@ enum ab_simple_flag {
 	AB_SIMPLE_PIPED = 2,  /* its output goes into a pipe */
 	AB_SIMPLE_REMOTE = 4, /* in another machine or container: its paths are not ours */
 	AB_SIMPLE_ROOT = 8,   /* by sudo and the like */
+	AB_SIMPLE_WRAPS = 16, /* it runs commands that are judged by themselves */
+	/* A variable was set that changes which program a name means, or what it
+	 * loads: PATH, LD_PRELOAD. */
+	AB_SIMPLE_ALTERED = 32,
 };
 
 struct ab_simple {

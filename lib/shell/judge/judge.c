@@ -29,6 +29,8 @@ static const char in_the_box[] = "Runs in the box.";
  * trick weighs more than what it hides. */
 static int get_weight(enum ab_rule_id rule)
 {
+	if (rule == AB_RULE_UNKNOWN_PROGRAM)
+		return -1;
 	if (rule == AB_RULE_GIT_PUBLISH || rule == AB_RULE_SYSTEM_WRITE ||
 	    rule == AB_RULE_CREDENTIAL_ACCESS)
 		return 0;
@@ -248,6 +250,24 @@ static void judge_command(void *arg, const struct ab_simple *c, bool hollow, voi
 	consider_finding(j, &f);
 }
 
+/* A command that a program may run which no table knows. */
+static void judge_guess(void *arg, const struct ab_simple *c, bool hollow, bool any)
+{
+	struct judge *j = arg;
+	struct finding firm = { .decision = AB_ALLOW }, f = apply_rules(j, c, hollow, &firm);
+	const struct ab_hit hit = {
+		.rule = AB_RULE_UNKNOWN_PROGRAM,
+		.range = c->range,
+		.reason =
+			"Passes a command that is refused or needs approval to a program that agentbox does not know.",
+	};
+
+	if (f.decision < (any ? AB_ESCALATED : AB_FORBIDDEN))
+		return;
+	f = make_finding(j, &hit, c->range);
+	consider_finding(j, &f);
+}
+
 static void judge_hit(void *arg, const struct ab_hit *hit)
 {
 	struct judge *j = arg;
@@ -291,7 +311,8 @@ static void *reserve_none(void *arg)
 
 static void judge_variant(struct judge *j, struct ab_text text)
 {
-	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j };
+	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j,
+					       judge_guess };
 	struct ab_script script;
 
 	ab_parse(j->arena, text, &script);
@@ -317,7 +338,8 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct 
 		   struct ab_judgement *ret)
 {
 	struct judge j = { .arena = arena, .scene = scene, .verdict = ret };
-	const struct ab_walk_events events = { reserve_place, judge_command, judge_hit, &j };
+	const struct ab_walk_events events = { reserve_place, judge_command, judge_hit, &j,
+					       judge_guess };
 	const char *zero = text.len ? memchr(text.s, '\0', text.len) : NULL;
 	struct ab_text read = text;
 

@@ -18,6 +18,57 @@ static bool cut_unknown_part(const struct ab_simple *command, struct ab_field *p
 	return true;
 }
 
+/* u+s, +s, ug=s, 4755, 06755: "s" for the owner, the group or all. */
+static bool sets_id(struct ab_text mode)
+{
+	uint32_t digits = 0;
+
+	while (digits < mode.len && mode.s[digits] >= '0' && mode.s[digits] <= '7')
+		digits++;
+	if (digits == mode.len)
+		return mode.len > 3 && mode.s[mode.len - 4] > '1' &&
+		       (mode.s[mode.len - 4] - '0') & 6;
+	for (uint32_t i = 0; i < mode.len; i++) {
+		bool gives = false;
+
+		for (; i < mode.len && mode.s[i] != ','; i++) {
+			if (strchr("+=-", mode.s[i]))
+				gives = mode.s[i] != '-';
+			else if (gives && mode.s[i] == 's')
+				return true;
+		}
+	}
+	return false;
+}
+
+/* chmod MODE, install -m MODE, setcap CAPS. */
+static void match_set_id(const struct ab_simple *command, struct ab_hits *hits)
+{
+	bool install = ab_text_is(command->name, "install");
+	bool chmod = ab_text_is(command->name, "chmod");
+	const struct ab_opts opts = ab_grammar(command->name);
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	if (ab_text_is(command->name, "setcap")) {
+		if (command->argc > 2 && !ab_field_is(&command->argv[1], "-r") &&
+		    !ab_field_is(&command->argv[1], "-v"))
+			ab_hit_add(hits, AB_RULE_SET_ID, command->range);
+		return;
+	}
+	if (!install && !chmod)
+		return;
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		bool mode = install ? ab_opt_is(&w, what, 'm', "mode") : what == AB_OPT_OPERAND;
+
+		if (mode && w.value.text.s && sets_id(w.value.text))
+			ab_hit_add(hits, AB_RULE_SET_ID, command->range);
+		if (chmod && what == AB_OPT_OPERAND)
+			return;
+	}
+}
+
 void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
@@ -27,6 +78,7 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 	struct ab_opts opts;
 	bool recursive = false;
 
+	match_set_id(command, hits);
 	if (command->name.len < 5 || !strchr("cs", command->name.s[0]) ||
 	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
 		return;

@@ -225,7 +225,7 @@ static const struct ab_tool tools[] = {
 	{ "users", "any" },
 	{ "vdir", "any" },
 	{ "vmstat", "any" },
-	{ "w", "any" },
+	{ "w", "nothing" },
 	{ "wait", "any" },
 	{ "wc", "any" },
 	{ "whereis", "any" },

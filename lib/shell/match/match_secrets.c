@@ -5,13 +5,17 @@
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/named_paths.h"
 #include "shell/command/rules.h"
 #include "shell/command/secret_files.h"
+#include "shell/match/explained.h"
+#include "shell/match/write_targets.h"
 #include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
 enum reads {
 	NOTHING, /* only names, inspects or writes files, or runs a command */
+	LISTS,	 /* the same, but it reads the file of an option */
 	COPIES,	 /* all except the last */
 	MOVES,	 /* the same, but only absolute paths */
 	PATTERN, /* all except the first, which is not a file */
@@ -25,47 +29,57 @@ static const struct reader {
 	char name[16];
 	enum reads reads;
 } readers[] = {
-	{ ":", NOTHING },	   { "[", NOTHING },	    { "ack", PATTERN },
-	{ "ag", PATTERN },	   { "agentbox", NOTHING }, { "alias", NOTHING },
-	{ "ash", SCRIPT },	   { "awk", PATTERN },	    { "basename", NOTHING },
-	{ "bash", SCRIPT },	   { "builtin", NOTHING },  { "busybox", NOTHING },
-	{ "cd", NOTHING },	   { "chgrp", NOTHING },    { "chmod", NOTHING },
-	{ "chown", NOTHING },	   { "command", NOTHING },  { "cp", COPIES },
-	{ "dash", SCRIPT },	   { "declare", NOTHING },  { "dirname", NOTHING },
-	{ "doas", NOTHING },	   { "du", NOTHING },	    { "echo", NOTHING },
-	{ "egrep", PATTERN },	   { "env", NOTHING },	    { "eval", NOTHING },
-	{ "exec", NOTHING },	   { "export", NOTHING },   { "eza", NOTHING },
-	{ "fd", NOTHING },	   { "fgrep", PATTERN },    { "file", NOTHING },
-	{ "find", NOTHING },	   { "fish", SCRIPT },	    { "flock", NOTHING },
-	{ "gawk", PATTERN },	   { "git", GIT },	    { "grep", PATTERN },
-	{ "install", COPIES },	   { "ionice", NOTHING },   { "jq", PATTERN },
-	{ "ksh", SCRIPT },	   { "ln", COPIES },	    { "local", NOTHING },
-	{ "ls", NOTHING },	   { "man", NOTHING },	    { "mkdir", NOTHING },
-	{ "mksh", SCRIPT },	   { "mv", MOVES },	    { "nice", NOTHING },
-	{ "node", CODE },	   { "nohup", NOTHING },    { "parallel", NOTHING },
-	{ "perl", CODE },	   { "php", CODE },	    { "pkexec", NOTHING },
-	{ "printf", NOTHING },	   { "pushd", NOTHING },    { "python", CODE },
-	{ "python3", CODE },	   { "readlink", NOTHING }, { "readonly", NOTHING },
-	{ "realpath", NOTHING },   { "rg", PATTERN },	    { "rm", NOTHING },
-	{ "rmdir", NOTHING },	   { "rsync", COPIES },	    { "ruby", CODE },
-	{ "run0", NOTHING },	   { "scp", COPIES },	    { "sed", PATTERN },
-	{ "setsid", NOTHING },	   { "sh", SCRIPT },	    { "shred", NOTHING },
-	{ "ssh-keygen", NOTHING }, { "stat", NOTHING },	    { "stdbuf", NOTHING },
-	{ "strace", NOTHING },	   { "su", NOTHING },	    { "sudo", NOTHING },
-	{ "tee", NOTHING },	   { "test", NOTHING },	    { "time", NOTHING },
-	{ "timeout", NOTHING },	   { "touch", NOTHING },    { "toybox", NOTHING },
-	{ "trap", NOTHING },	   { "tree", NOTHING },	    { "truncate", NOTHING },
-	{ "type", NOTHING },	   { "typeset", NOTHING },  { "unlink", NOTHING },
-	{ "watch", NOTHING },	   { "which", NOTHING },    { "xargs", NOTHING },
-	{ "yq", PATTERN },	   { "zgrep", PATTERN },    { "zsh", SCRIPT },
+	{ ":", NOTHING },	 { "[", NOTHING },	  { "ack", PATTERN },
+	{ "ag", PATTERN },	 { "agentbox", NOTHING }, { "alias", NOTHING },
+	{ "ash", SCRIPT },	 { "awk", PATTERN },	  { "basename", NOTHING },
+	{ "bash", SCRIPT },	 { "builtin", NOTHING },  { "busybox", NOTHING },
+	{ "cd", NOTHING },	 { "chgrp", NOTHING },	  { "chmod", NOTHING },
+	{ "chown", NOTHING },	 { "command", NOTHING },  { "cp", COPIES },
+	{ "dash", SCRIPT },	 { "declare", NOTHING },  { "dirname", NOTHING },
+	{ "doas", NOTHING },	 { "du", LISTS },	  { "echo", NOTHING },
+	{ "egrep", PATTERN },	 { "env", NOTHING },	  { "eval", NOTHING },
+	{ "exec", NOTHING },	 { "export", NOTHING },	  { "eza", NOTHING },
+	{ "fd", NOTHING },	 { "fgrep", PATTERN },	  { "file", LISTS },
+	{ "find", NOTHING },	 { "fish", SCRIPT },	  { "flock", NOTHING },
+	{ "gawk", PATTERN },	 { "git", GIT },	  { "grep", PATTERN },
+	{ "install", COPIES },	 { "ionice", NOTHING },	  { "jq", PATTERN },
+	{ "ksh", SCRIPT },	 { "ln", COPIES },	  { "local", NOTHING },
+	{ "ls", NOTHING },	 { "mkdir", NOTHING },	  { "mksh", SCRIPT },
+	{ "mv", MOVES },	 { "nice", NOTHING },	  { "node", CODE },
+	{ "nohup", NOTHING },	 { "parallel", LISTS },	  { "perl", CODE },
+	{ "php", CODE },	 { "pkexec", NOTHING },	  { "printf", NOTHING },
+	{ "pushd", NOTHING },	 { "python", CODE },	  { "python3", CODE },
+	{ "readlink", NOTHING }, { "readonly", NOTHING }, { "realpath", NOTHING },
+	{ "rg", PATTERN },	 { "rm", NOTHING },	  { "rmdir", NOTHING },
+	{ "rsync", COPIES },	 { "ruby", CODE },	  { "run0", NOTHING },
+	{ "scp", COPIES },	 { "sed", PATTERN },	  { "setsid", NOTHING },
+	{ "sh", SCRIPT },	 { "shred", NOTHING },	  { "ssh-keygen", LISTS },
+	{ "stat", NOTHING },	 { "stdbuf", NOTHING },	  { "strace", NOTHING },
+	{ "su", NOTHING },	 { "sudo", NOTHING },	  { "tee", NOTHING },
+	{ "test", NOTHING },	 { "time", NOTHING },	  { "timeout", NOTHING },
+	{ "touch", NOTHING },	 { "toybox", NOTHING },	  { "trap", NOTHING },
+	{ "tree", NOTHING },	 { "truncate", NOTHING }, { "type", NOTHING },
+	{ "typeset", NOTHING },	 { "unlink", NOTHING },	  { "watch", NOTHING },
+	{ "which", NOTHING },	 { "xargs", LISTS },	  { "yq", PATTERN },
+	{ "zgrep", PATTERN },	 { "zsh", SCRIPT },
 };
 
-/* Options whose value is an output file, an exclusion or prose. Sorted. */
+/* Options of LISTS whose value is a file that they read. Sorted by name. */
+static const struct {
+	char name[12];
+	char options[40];
+} list_files[] = {
+	{ "du", "X exclude-from files0-from" },
+	{ "file", "f m files-from magic-file" },
+	{ "parallel", "a arg-file" },
+	{ "ssh-keygen", "D" },
+	{ "xargs", "a arg-file" },
+};
+
+/* Options whose value is a file to write, or a name that is left out. Sorted. */
 static const char no_files[][15] = {
-	"--body",   "--comment", "--description", "--exclude", "--exclude-from",
-	"--ignore", "--message", "--notes",	  "--out",     "--output",
-	"--title",  "-O",	 "-cert-file",	  "-key-file", "-keyout",
-	"-m",	    "-o",	 "-out",
+	"--exclude",  "--exclude-from", "--ignore", "--out", "--output", "-O",
+	"-cert-file", "-key-file",	"-keyout",  "-o",    "-out",
 };
 
 /* The word, or a part of it between separators, names a secret: --file=X, f=@X,
@@ -91,17 +105,52 @@ static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text
 	return false;
 }
 
+/* A path in the word names a secret beyond doubt: in code, after an option, in a URL. */
+static bool contains_secret(const struct ab_secret_folder *cwd, struct ab_text word)
+{
+	struct ab_named_paths named;
+	struct ab_text path;
+
+	if (!ab_names_path(word))
+		return false;
+	ab_named_begin(&named, word);
+	while (ab_named_next(&named, &path))
+		if (ab_secret_for_sure(cwd, path))
+			return true;
+	return false;
+}
+
+/* After an option that names an output, only a well-known credential file counts:
+ * the program may mean something else by that option. */
+static bool is_doubtful(const struct ab_simple *command, size_t at)
+{
+	struct ab_text word = command->argv[at].text, before = command->argv[at - 1].text;
+
+	return AB_LOOKUP_WORD(no_files, before) &&
+	       (ab_text_starts(before, "--ex") || ab_text_starts(before, "--ig") ||
+		word.s[0] != '/' || ab_write_targets_known(command->name));
+}
+
 static bool is_secret_word(const struct ab_simple *command, const struct ab_secret_folder *cwd,
 			   size_t at, const char *separators)
 {
 	const struct ab_field *word = &command->argv[at];
+	bool prose;
 
 	if ((word->text.len < 3 && !word->pattern) || ab_text_starts(word->text, "of=") ||
 	    ab_text_starts(word->text, "--exclude") || ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output="))
 		return false;
-	return word_names_secret(cwd, word->text, separators) &&
-	       !AB_LOOKUP_WORD(no_files, command->argv[at - 1].text);
+	if (!word_names_secret(cwd, word->text, separators) && !contains_secret(cwd, word->text))
+		return false;
+	if (at > 1 && is_doubtful(command, at))
+		return false;
+	if (at > 1 && AB_LOOKUP_WORD(no_files, command->argv[at - 1].text))
+		return contains_secret(cwd, word->text);
+	prose = memchr(word->text.s, ' ', word->text.len) &&
+		(ab_explains_prose(command->argv[at - 1].text) ||
+		 ab_explained(command->name) == AB_EXPLAINED_TEXT);
+	return !prose;
 }
 
 /* The first of the words [from, to) that names a secret, or 0. */
@@ -119,8 +168,34 @@ static size_t find_secret_among(const struct ab_simple *command, size_t from, si
 	return 0;
 }
 
+/* -f FILE, --rawfile NAME FILE, and --anything=FILE. */
+static bool reads_option_file(const struct ab_opt_walk *w, enum ab_opt what)
+{
+	const struct ab_field *word = &w->argv[w->index];
+
+	if (!w->value.text.s)
+		return false;
+	if (ab_opt_is(w, what, 'f', "file") || ab_opt_is(w, what, 0, "from-file"))
+		return true;
+	return what == AB_OPT_LONG && memchr(word->text.s, '=', word->text.len) &&
+	       !ab_listed("include exclude glob iglob regexp expression", w->name);
+}
+
+/* Programs of awk and sed, and the names that jq takes: `r FILE`, getline < "FILE". */
+static size_t find_secret_of_script(const struct ab_simple *command)
+{
+	struct ab_secret_folder cwd;
+
+	ab_secret_folder(command->cwd, &cwd);
+	for (size_t i = 1; i < command->argc; i++)
+		if (contains_secret(&cwd, command->argv[i].text))
+			return i;
+	return 0;
+}
+
 static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
+	const bool is_script = ab_listed("awk gawk jq sed yq", command->name);
 	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -133,13 +208,25 @@ static size_t find_secret_of_pattern(const struct ab_simple *command)
 			pattern = true;
 		if (ab_opt_is(&w, what, 0, "include") && ab_secret_in(command->cwd, w.value.text))
 			return w.index;
-		if (what != AB_OPT_OPERAND)
+		if (what != AB_OPT_OPERAND) {
+			if (reads_option_file(&w, what) && ab_secret_in(command->cwd, w.value.text))
+				return w.index;
 			continue;
+		}
 		if (pattern && ab_secret_in(command->cwd, w.value.text))
 			return w.index;
 		pattern = true;
 	}
-	return 0;
+	return is_script ? find_secret_of_script(command) : 0;
+}
+
+static bool names_sure_secret(const struct ab_simple *command, size_t at)
+{
+	struct ab_secret_folder cwd;
+
+	ab_secret_folder(command->cwd, &cwd);
+	return ab_secret_for_sure(&cwd, command->argv[at].text) &&
+	       !ab_explains_prose(command->argv[at - 1].text);
 }
 
 static size_t find_secret_of_git(const struct ab_simple *command)
@@ -148,6 +235,10 @@ static size_t find_secret_of_git(const struct ab_simple *command)
 	struct ab_operands words;
 
 	ab_tool_operands(&git, command, &words);
+	for (size_t i = 1; i < command->argc; i++)
+		if (command->argv[i].text.len > 1 && command->argv[i].text.s[0] == '/' &&
+		    names_sure_secret(command, i))
+			return i;
 	for (size_t i = 0; i < words.len; i++) {
 		if (ab_listed("archive blame cat-file diff show", words.v[i]->text))
 			return find_secret_among(command, (size_t)(words.v[i] - command->argv) + 1,
@@ -185,6 +276,27 @@ static size_t find_secret_of_shell(const struct ab_simple *command, const char *
 	return at ? at : find_secret_among(command, script + 1, command->argc, separators);
 }
 
+/* Programs that read names, or arguments, from a file. */
+static size_t find_secret_list(const struct ab_simple *command)
+{
+	const struct ab_opts opts = ab_grammar(command->name);
+	const __typeof__(list_files[0]) *row = AB_LOOKUP(list_files, command->name);
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while (row && (what = ab_opt_next(&w)) != AB_OPT_END) {
+		struct ab_text name = w.name;
+
+		if (what == AB_OPT_LETTER)
+			name = (struct ab_text){ &w.letter, 1 };
+		if (what != AB_OPT_OPERAND && w.value.text.s && ab_listed(row->options, name) &&
+		    ab_secret_in(command->cwd, w.value.text))
+			return w.index;
+	}
+	return 0;
+}
+
 static size_t find_secret(const struct ab_simple *command)
 {
 	static const char separators[] = "=@:,;";
@@ -196,6 +308,8 @@ static size_t find_secret(const struct ab_simple *command)
 	switch (reader->reads) {
 	case NOTHING:
 		return 0;
+	case LISTS:
+		return find_secret_list(command);
 	case COPIES:
 		return argc > 2 ? find_secret_among(command, 1, argc - 1, "=") : 0;
 	case MOVES:
@@ -211,6 +325,42 @@ static size_t find_secret(const struct ab_simple *command)
 		return find_secret_of_shell(command, separators);
 	}
 	return 0;
+}
+
+/* cpio, zip -@, tar -T -: files whose names come from standard input. */
+static void match_listed_files(const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_secret_folder cwd = { 0 };
+	struct ab_text left = command->in.text;
+
+	if (command->in.none || command->in.unknown || left.len == 0 ||
+	    !ab_listed("afio bsdtar cpio pax rsync tar zip", command->name))
+		return;
+	ab_secret_folder(command->cwd, &cwd);
+	while (left.len) {
+		const char *end = memchr(left.s, '\n', left.len);
+		struct ab_text line = { left.s, end ? (uint32_t)(end - left.s) : left.len };
+
+		if (ab_secret_within(&cwd, line)) {
+			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->range);
+			return;
+		}
+		left.s += line.len + (end != NULL);
+		left.len -= line.len + (end != NULL);
+	}
+}
+
+/* LESSOPEN="echo /etc/shadow": the program opens the file that the text names. */
+static void match_bindings(const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_secret_folder cwd = { 0 };
+
+	for (size_t i = 0; i < command->nbindings; i++)
+		if (ab_listed("BASH_ENV ENV HISTFILE INPUTRC LESSCLOSE LESSOPEN PYTHONSTARTUP",
+			      command->bindings[i].name) &&
+		    contains_secret(&cwd, command->bindings[i].value.text))
+			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
+				   command->bindings[i].value.range);
 }
 
 static bool looks_secret(struct ab_text word)
@@ -432,6 +582,8 @@ void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *comm
 	(void)scene;
 	match_sending(command, hits);
 	match_redirects(command, hits);
+	match_bindings(command, hits);
+	match_listed_files(command, hits);
 	at = find_secret(command);
 	/* Sending includes reading: report only that. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))

@@ -255,14 +255,21 @@ static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 		match_first_word(command, hits);
 }
 
-/* ./x.sh, which this command line may have downloaded. */
+/* ./x.sh or ./x, which this command line may have downloaded. */
 static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text name = command->argv[0].text;
+	const struct ab_data *known;
 
-	if (memchr(name.s, '/', name.len) && name.len > 3 &&
-	    memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+	if (!memchr(name.s, '/', name.len))
+		return;
+	if (name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0) {
 		judge_file(command, &command->argv[0], hits);
+		return;
+	}
+	known = ab_files_read(command, &command->argv[0]);
+	if (known && known->taint & AB_TAINT_NETWORK)
+		ab_hit_mild(hits, AB_RULE_PIPE_TO_SHELL, command->argv[0].range);
 }
 
 /* s///e runs the resulting lines of a file. */
@@ -396,6 +403,15 @@ static bool contains_text(struct ab_text t, const char *s)
 	return memmem(t.s, t.len, s, strlen(s));
 }
 
+/* s |& getline c, then c |& getline: it reads a command and runs it. */
+static bool runs_answer(struct ab_text code)
+{
+	const char *first = memmem(code.s, code.len, "|& getline ", 11);
+	size_t rest = first ? (size_t)(code.s + code.len - first) - 1 : 0;
+
+	return first && memmem(first + 1, rest, "|& getline", 10);
+}
+
 /* awk opens sockets as files below /inet/. */
 static bool awk_connects(const struct ab_simple *command)
 {
@@ -403,7 +419,7 @@ static bool awk_connects(const struct ab_simple *command)
 
 	return code && contains_text(code->text, "/inet/") &&
 	       (contains_text(code->text, "system(") || contains_text(code->text, "| getline") ||
-		contains_text(code->text, "|getline"));
+		contains_text(code->text, "|getline") || runs_answer(code->text));
 }
 
 static bool code_connects(const struct ab_simple *command, enum ab_language language,
@@ -412,6 +428,51 @@ static bool code_connects(const struct ab_simple *command, enum ab_language lang
 	return ((traits & AB_CODE_SOCKET) &&
 		(traits & (AB_CODE_DUP | AB_CODE_PTY | AB_CODE_SHELL))) ||
 	       (language == AB_LANG_AWK && awk_connects(command));
+}
+
+/* Programs that connect descriptors with the network, other than nc and socat: an
+ * argument that is a program is run with the connection. */
+static bool connector_runs(const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		if (is_program(command->argv[i].text))
+			return true;
+	return false;
+}
+
+/* Connections of the machine with itself, to look whether a port is open. */
+static bool is_local_address(struct ab_text file)
+{
+	static const char hosts[][12] = { "localhost/", "127.", "::1/", "0.0.0.0/" };
+
+	if (file.len < 9)
+		return false;
+	file.s += 9;
+	file.len -= 9;
+	for (size_t i = 0; i < AB_COUNT(hosts); i++)
+		if (ab_text_starts(file, hosts[i]))
+			return true;
+	return false;
+}
+
+/* `: >/dev/tcp/h/22` looks whether a port is open, and sends nothing. */
+static bool only_probes(const struct ab_simple *command)
+{
+	return command->argc == 0 ||
+	       (command->argc == 1 && ab_listed(": echo true", command->name));
+}
+
+static void match_network_files(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (only_probes(command))
+		return;
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		if (is_network_file(r->file.text) && !is_local_address(r->file.text))
+			ab_hit_because(hits, AB_RULE_FILE_TRANSFER, r->file.range,
+				       "Opens a network connection from the shell.");
+	}
 }
 
 static void match_connection(const struct ab_simple *command, struct ab_hits *hits)
@@ -427,6 +488,9 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 		hit = nc_runs(command);
 	} else if (ab_text_is(name, "socat")) {
 		hit = socat_runs(command);
+	} else if (ab_listed("cryptcat dbd in.telnetd pwncat rcat sbd socket telnetd utelnetd",
+			     name)) {
+		hit = connector_runs(command);
 	} else if (ab_text_is(name, "xterm")) {
 		hit = xterm_shows(command);
 	} else if (ab_code_language(name, &language)) {
@@ -434,10 +498,16 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 		hit = code_connects(command, language, traits);
 		if (traits & AB_CODE_NETWORK_EXEC)
 			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
+		if (traits & AB_CODE_DECODED_EXEC)
+			ab_hit_because(hits, AB_RULE_EVAL_EXEC, command->range,
+				       "Runs text that it decodes, unseen.");
 		if (traits & AB_CODE_UNREAD)
 			ab_hit_because(hits, AB_RULE_UNPARSED, command->range,
 				       "Too long to analyse completely.");
 	}
+	if (ab_text_is(name, "ztcp") && command->argc > 2)
+		ab_hit_because(hits, AB_RULE_FILE_TRANSFER, command->range,
+			       "Opens a network connection from the shell.");
 	if (hit)
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }
@@ -450,8 +520,11 @@ void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *comma
 
 	(void)scene;
 	match_words(command, hits);
-	if (command->nredirects > 0 && connects_shell(command, runner != NULL))
-		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+	if (command->nredirects > 0) {
+		if (connects_shell(command, runner != NULL))
+			ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+		match_network_files(command, hits);
+	}
 	if (runner)
 		match_runner(command, runner, hits);
 	else if (ab_text_is(name, "eval"))

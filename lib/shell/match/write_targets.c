@@ -31,6 +31,9 @@ struct writer {
 /* Sorted by name. */
 static const struct writer writers[] = {
 	{ "7z", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "7za", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "aria2c", "d o dir out log", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "as", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "c++", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "cc", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "chattr", "", ALL, .how = AB_WRITTEN_ENTRY },
@@ -38,52 +41,75 @@ static const struct writer writers[] = {
 	{ "chmod", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
 	{ "chown", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
 	{ "clang", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "convert", "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "cp", "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "csplit", "f prefix", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "curl", "o D c output output-dir dump-header cookie-jar trace trace-ascii", NONE,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "del-cli", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "dmidecode", "dump-bin", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "ed", "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "ex", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "ffmpeg", "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "find", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-fls -fprint -fprint0 -fprintf" },
 	{ "g++", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "gcc", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "gcore", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "genisoimage", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "go", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "gpg", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "history", "a w", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "iconv", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "install", "t target-directory", LAST, .all = "d directory", .how = AB_WRITTEN_CONTENT },
 	{ "ld", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "ln", "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
+	{ "logsave", "", FIRST, .how = AB_WRITTEN_CONTENT },
+	{ "ltrace", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "mkdir", "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "mkfifo", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mkisofs", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "mknod", "", FIRST, .how = AB_WRITTEN_ENTRY },
 	{ "mv", "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
+	{ "nasm", "o l", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "openssl", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
 	{ "pandoc", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "patch", "d o directory output", FIRST, .how = AB_WRITTEN_CONTENT },
+	{ "perf", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "perl", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
 	{ "pip", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "pip3", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "rimraf", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rlwrap", "l logfile", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "rm", "", ALL, .how = AB_WRITTEN_GONE },
 	{ "rmdir", "", ALL, .how = AB_WRITTEN_GONE },
 	{ "rsync", "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "ruby", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
 	{ "rustc", "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "scp", "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "screen", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-Logfile" },
+	{ "script", "B I O T log-in log-io log-out log-timing", FIRST, .how = AB_WRITTEN_CONTENT },
 	{ "sed", "", REST, .when = "i in-place", .all = "e f expression file",
 	  .how = AB_WRITTEN_CONTENT },
 	{ "setfacl", "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "shred", "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "sort", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "split", "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "sponge", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "strace", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "tcpdump", "w", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "tee", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "time", "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "touch", "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "trash", "", ALL, .how = AB_WRITTEN_GONE },
 	{ "trash-put", "", ALL, .how = AB_WRITTEN_GONE },
 	{ "tree", "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "truncate", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "tshark", "w", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "uniq", "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "unlink", "", ALL, .how = AB_WRITTEN_GONE },
 	{ "unzip", "d", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "uudecode", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "valgrind", "log-file", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "wget", "O P o a output-document directory-prefix output-file append-output", NONE,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "xxd", "", LAST, .how = AB_WRITTEN_CONTENT },
@@ -122,7 +148,12 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 		}
 		ret->when = ret->when || is_option_listed(writer->when, what, &w);
 		ret->all = ret->all || is_option_listed(writer->all, what, &w);
-		if (w.value.text.s && is_option_listed(writer->to, what, &w)) {
+		if (!is_option_listed(writer->to, what, &w))
+			continue;
+		/* A program without a grammar: the value follows. */
+		if (!w.value.text.s && !w.inside && w.next < command->argc)
+			w.value = command->argv[w.next];
+		if (w.value.text.s) {
 			ret->to = true;
 			fn(arg, writer->how, &w.value);
 		}
@@ -229,6 +260,28 @@ static void report_tar_files(const struct ab_simple *command, ab_write_targets_f
 		fn(arg, AB_WRITTEN_CONTENT, &folder);
 }
 
+/* git apply --unsafe-paths --directory=DIR writes outside the repository. */
+static void report_git_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+{
+	struct ab_field folder = { 0 };
+	bool unsafe = false;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		const struct ab_field *word = &command->argv[i];
+
+		unsafe |= ab_field_is(word, "--unsafe-paths");
+		if (ab_field_is(word, "--directory") && i + 1 < command->argc)
+			folder = command->argv[i + 1];
+		if (!ab_text_starts(word->text, "--directory="))
+			continue;
+		folder = *word;
+		folder.text.s += 12;
+		folder.text.len -= 12;
+	}
+	if (unsafe && folder.text.s)
+		fn(arg, AB_WRITTEN_CONTENT, &folder);
+}
+
 struct callback {
 	ab_write_targets_fn *fn;
 	void *arg;
@@ -266,6 +319,11 @@ static void report_redirects(const struct ab_simple *command, ab_write_targets_f
 	}
 }
 
+bool ab_write_targets_known(struct ab_text name)
+{
+	return AB_LOOKUP(writers, name) || ab_text_is(name, "dd") || ab_text_is(name, "tar");
+}
+
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	const struct writer *writer;
@@ -276,6 +334,8 @@ void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn 
 		report_dd_file(command, fn, arg);
 	if (ab_text_is(command->name, "tar"))
 		report_tar_files(command, fn, arg);
+	if (ab_text_is(command->name, "git"))
+		report_git_files(command, fn, arg);
 	if (ab_text_is(command->name, "sed"))
 		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
 	writer = AB_LOOKUP(writers, command->name);

@@ -14,6 +14,8 @@ enum ab_write_targets {
 
 typedef void ab_write_targets_fn(void *arg, enum ab_write_targets how, const struct ab_field *file);
 
+/* Does the table say which files the program writes? */
+bool ab_write_targets_known(struct ab_text name);
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg);
 
 #endif

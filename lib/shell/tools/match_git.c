@@ -318,7 +318,7 @@ void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 	ab_opt_begin(&w, &git, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END && what != AB_OPT_OPERAND)
 		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||
-		    ab_opt_is(&w, what, 0, "config-env") ||
+		    ab_opt_is(&w, what, 0, "config-env") || ab_opt_is(&w, what, 0, "git-dir") ||
 		    (ab_opt_is(&w, what, 0, "exec-path") && w.value.text.s) || w.unsure)
 			plain = false;
 	if (what == AB_OPT_END)

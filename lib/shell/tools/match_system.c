@@ -1,5 +1,6 @@
 /* The machine itself: power, kernel, services, users, network, packages. */
 #include "base/data/mem.h"
+#include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
 #define IPTABLES_CHANGES                                                      \
@@ -56,7 +57,7 @@ static const struct ab_deed deeds[] = {
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "nmcli", "device|dev|d connect|disconnect|set|delete|reapply|modify",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "nmcli", "networking|net|n|radio|r ** on|off", .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "nmcli", "networking|net|n ** on|off", .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE, .reason = "Attaches to another process." },
 	{ "rc", "", "", "--list show", AB_RULE_SERVICE_MANAGEMENT },
 	{ "restore", "", "", "-t --test", AB_RULE_FIREWALL_MANAGEMENT },
@@ -226,6 +227,48 @@ static bool is_init_script(const struct ab_simple *command)
 	       !ab_field_is(&command->argv[1], "status");
 }
 
+/* A pattern that every process matches. */
+static bool matches_every_process(struct ab_text pattern)
+{
+	return ab_listed(". .* ^ ^.* .+ [a-z] [a-z]* $", pattern) || pattern.len == 0;
+}
+
+/*
+ * Processes that are killed wholesale: `kill -1` (all), killall5, pkill and killall by
+ * user, by terminal or by a pattern that matches all of them.
+ */
+static bool kills_wholesale(const struct ab_simple *command)
+{
+	static const struct ab_opts none = { "Ggstu-9", "", 0, false, 0 };
+	bool kill = ab_text_is(command->name, "kill");
+	bool by_owner = false, named = false, every = false;
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	if (ab_text_is(command->name, "killall5"))
+		return true;
+	if (kill) {
+		/* The first "-1" may be a signal; a later one is every process. */
+		for (size_t i = 2; i < command->argc; i++)
+			if (ab_field_is(&command->argv[i], "-1"))
+				return true;
+		return false;
+	}
+	if (!ab_listed("killall pkill skill", command->name))
+		return false;
+	ab_opt_begin(&w, &none, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		by_owner |= ab_opt_is(&w, what, 'u', NULL) || ab_opt_is(&w, what, 't', NULL) ||
+			    ab_opt_is(&w, what, 'U', NULL) || ab_opt_is(&w, what, 0, "user") ||
+			    ab_opt_is(&w, what, 0, "euid");
+		if (what != AB_OPT_OPERAND)
+			continue;
+		named = true;
+		every |= matches_every_process(w.value.text);
+	}
+	return every || (by_owner && !named);
+}
+
 void ab_match_system(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
@@ -234,6 +277,8 @@ void ab_match_system(const struct ab_scene *scene, const struct ab_simple *comma
 		ab_hit_add(hits, AB_RULE_SHUTDOWN_REBOOT, command->range);
 	if (is_init_script(command))
 		ab_hit_add(hits, AB_RULE_SERVICE_MANAGEMENT, command->range);
+	if (command->name.len > 3 && kills_wholesale(command))
+		ab_hit_add(hits, AB_RULE_PROCESS_KILL, command->range);
 	ab_toolbox_match(&ab_tools_system, command, hits);
 	ab_toolbox_match(&ab_tools_packages, command, hits);
 }

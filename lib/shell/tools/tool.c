@@ -338,6 +338,9 @@ static bool writes_file(const struct ab_redirect *r)
 {
 	switch (r->op) {
 	case AB_REDIR_IN:
+		/* A connection is more than reading. */
+		return ab_text_starts(r->file.text, "/dev/tcp/") ||
+		       ab_text_starts(r->file.text, "/dev/udp/");
 	case AB_REDIR_DUP_IN:
 	case AB_REDIR_DUP_OUT:
 	case AB_REDIR_HEREDOC:
@@ -375,7 +378,7 @@ static bool is_system_program(const struct ab_simple *command)
 
 bool ab_tool_plain(const struct ab_simple *command)
 {
-	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND ||
+	if (command->argc == 0 || command->flags & (AB_SIMPLE_BACKGROUND | AB_SIMPLE_ALTERED) ||
 	    !is_system_program(command))
 		return false;
 	for (size_t i = 0; i < command->argc; i++)

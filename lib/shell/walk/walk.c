@@ -319,7 +319,7 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 		w->out = out;
 		ab_walk_redirected(w, output);
 	}
-	w->flags = flags;
+	w->flags = flags | (w->flags & AB_SIMPLE_ALTERED);
 	w->depth--;
 }
 

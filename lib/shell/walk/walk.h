@@ -35,6 +35,9 @@ struct ab_walk_events {
 	/* A finding about the tree, not about one command. */
 	void (*hit)(void *arg, const struct ab_hit *hit);
 	void *arg;
+	/* A command that an unknown program may run. `any`: also if it is only
+	 * escalated. NULL: no guesses are wanted. */
+	void (*guess)(void *arg, const struct ab_simple *command, bool hollow, bool any);
 };
 
 void ab_walk_script(struct ab_arena *arena, const struct ab_scene *scene,

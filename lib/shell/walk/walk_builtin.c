@@ -414,6 +414,13 @@ static void read_names(struct ab_walk *w, const struct ab_simple *command)
 				    : NULL);
 }
 
+/* hash -p FILE NAME, enable -f FILE NAME: a name means another program. */
+static void alter_name(struct ab_walk *w, const struct ab_simple *command)
+{
+	if (command->argc > 2)
+		w->flags |= AB_SIMPLE_ALTERED;
+}
+
 /* Sorted by name. */
 static const struct builtin {
 	char name[12];
@@ -421,8 +428,9 @@ static const struct builtin {
 } builtins[] = {
 	{ "[", walk_subscripts },	  { "alias", add_aliases },
 	{ "cd", change_folder },	  { "chdir", change_folder },
-	{ "declare", declare_variables }, { "exec", redirect_here },
-	{ "export", export_variables },	  { "getopts", forget_variables },
+	{ "declare", declare_variables }, { "enable", alter_name },
+	{ "exec", redirect_here },	  { "export", export_variables },
+	{ "getopts", forget_variables },  { "hash", alter_name },
 	{ "let", walk_subscripts },	  { "local", declare_variables },
 	{ "mapfile", read_lines },	  { "popd", forget_folder },
 	{ "printf", set_printed },	  { "pushd", change_folder },

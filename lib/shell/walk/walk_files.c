@@ -161,13 +161,35 @@ static void remember_wget(struct ab_walk *w, const struct ab_simple *command)
 	remember_download(w, command, 'O', "output-document", true);
 }
 
+static void remember_output(struct ab_walk *w, const struct ab_simple *command)
+{
+	remember_download(w, command, 'o', "out", true);
+}
+
+/* lwp-download URL FILE */
+static void remember_second(struct ab_walk *w, const struct ab_simple *command)
+{
+	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
+
+	if (command->argc > 2)
+		remember_file(w, command, &command->argv[command->argc - 1], &data, false);
+}
+
 /* Sorted by name. */
 static const struct {
 	const char *name;
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } writers[] = {
-	{ "cp", remember_copy }, { "curl", remember_curl }, { "install", remember_copy },
-	{ "mv", remember_copy }, { "tee", remember_tee },   { "wget", remember_wget },
+	{ "aria2c", remember_output },
+	{ "axel", remember_output },
+	{ "cp", remember_copy },
+	{ "curl", remember_curl },
+	{ "fetch", remember_output },
+	{ "install", remember_copy },
+	{ "lwp-download", remember_second },
+	{ "mv", remember_copy },
+	{ "tee", remember_tee },
+	{ "wget", remember_wget },
 };
 
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)

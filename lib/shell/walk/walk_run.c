@@ -163,6 +163,7 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	const struct ab_data in = w->in;
 	const unsigned flags = w->flags;
 	const char *via = w->via;
+	unsigned kept = 0;
 
 	if (inner->script.unknown && inner->script.text.len == 1) {
 		const struct ab_data data = ab_data_unknown(inner->script.taint, command->range);
@@ -173,12 +174,14 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	w->in = inner->in;
 	w->flags = command->flags | inner->flags;
 	w->via = copy_name(w, command);
-	if (runs_here(command->name))
+	if (runs_here(command->name)) {
 		walk_script(w, &inner->script);
-	else
+		kept = w->flags & AB_SIMPLE_ALTERED;
+	} else {
 		walk_separately(w, command, inner);
+	}
 	w->via = via;
-	w->flags = flags;
+	w->flags = flags | kept;
 	w->in = in;
 }
 
@@ -336,6 +339,14 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	alias->running--;
 }
 
+static bool reads_file(const struct ab_simple *command)
+{
+	for (size_t i = 0; i < command->nredirects; i++)
+		if (command->redirects[i].op == AB_REDIR_IN && command->redirects[i].fd == 0)
+			return true;
+	return false;
+}
+
 static void print_output(struct ab_walk *w, const struct ab_simple *command,
 			 const struct ab_unwrapped *u)
 {
@@ -345,6 +356,12 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 
 	if (!w->out)
 		return;
+	/* $(< FILE) is the content of the file; other shells print it for `< FILE` too. */
+	if (!command->argc) {
+		if (reads_file(command))
+			ab_outlet_add(w, &command->in);
+		return;
+	}
 	/* The caller has already applied the redirections. */
 	bare.nredirects = 0;
 	if (!u->inners)
@@ -356,6 +373,19 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 	ab_outlet_add(w, &data);
 }
 
+static void report_command(struct ab_walk *w, const struct ab_simple *command,
+			   const struct ab_unwrapped *u, void *place)
+{
+	struct ab_simple wraps;
+
+	if (u->inners) {
+		wraps = *command;
+		wraps.flags |= AB_SIMPLE_WRAPS;
+		command = &wraps;
+	}
+	w->events->command(w->events->arg, command, u->inners && u->transparent, place);
+}
+
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place)
 {
 	struct ab_unwrapped u = { 0 };
@@ -364,7 +394,9 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 	if (command->argc)
 		ab_unwrap(w->arena, command, &u);
 	follow_inners(w, command, u.inners);
-	w->events->command(w->events->arg, command, u.inners && u.transparent, place);
+	if (!u.inners)
+		ab_walk_guess(w, command);
+	report_command(w, command, &u, place);
 	if (w->named && command->name.len)
 		called = call_function(w, command);
 	if (!called)

@@ -46,6 +46,24 @@ static void assign_default(struct ab_walk *w, const struct ab_part *part)
 		ab_walk_set(w, part->param.name, ab_walk_either(w, NULL, ab_walk_value(w, &field)));
 }
 
+/* ${x@P} expands the value as a prompt, with the commands in it. */
+static void walk_prompt(struct ab_walk *w, const struct ab_part *part)
+{
+	struct ab_text op = part->param.op_text;
+	const struct ab_var *value;
+
+	if (!op.s || op.len < 2 || memcmp(op.s + op.len - 2, "@P", 2) != 0)
+		return;
+	for (value = ab_vars_get(w->vars, part->param.name); value; value = value->next) {
+		const struct ab_field text = { .text = value->text,
+					       .unknown = value->unknown,
+					       .range = ab_walk_map(w, part->range),
+					       .verbatim = AB_NOT_VERBATIM };
+
+		ab_walk_expansions(w, &text);
+	}
+}
+
 void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
 {
 	for (; part && !w->over; part = part->next)
@@ -57,6 +75,8 @@ void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
 			ab_walk_words(w, part->param.word);
 			if (part->param.op == AB_PARAM_ASSIGN)
 				assign_default(w, part);
+			else if (part->param.op == AB_PARAM_OTHER)
+				walk_prompt(w, part);
 			break;
 		case AB_PART_COMMAND:
 		case AB_PART_PROCESS_IN:

@@ -62,6 +62,8 @@ struct ab_walk {
 	unsigned depth, levels, calls;
 	size_t commands, nested, rounds; /* used so far */
 	bool over;			 /* a limit was reached */
+	unsigned guesses;		 /* made so far */
+	bool guessing;			 /* in one: none inside it */
 
 	struct ab_named **named; /* buckets; NULL: none yet */
 	struct ab_named *first_named, **last_named;
@@ -118,6 +120,9 @@ void ab_walk_uncalled(struct ab_walk *w);
 /* Walk a script that may run later in a separate shell. Its commands are not part of
  * this text, so they are not listed. */
 void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
+
+/* walk_guess.c: commands that an unknown program may run */
+void ab_walk_guess(struct ab_walk *w, const struct ab_simple *command);
 
 /* walk_settings.c: text that runs although it is not a command */
 void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_field *value);

@@ -12,8 +12,49 @@ static bool same_text(struct ab_text a, struct ab_text b)
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
+/* Variables that change which program a name means, what it loads or how words are
+ * read. A final "*" matches any rest. */
+static const char altering[][16] = {
+	"BASHOPTS",	"BASH_ENV", "DYLD_*",	 "ENV",	     "EXECIGNORE",     "GCONV_PATH",
+	"GIT_*",	"IFS",	    "LD_*",	 "LESS*",    "LOCPATH",	       "MANPAGER",
+	"NODE_OPTIONS", "PAGER",    "PATH",	 "PERL5*",   "PROMPT_COMMAND", "PYTHON*",
+	"RIPGREP_*",	"RUBY*",    "SHELLOPTS", "TERMINFO",
+};
+
+static bool alters_programs(struct ab_text name)
+{
+	for (size_t i = 0; i < sizeof(altering) / sizeof(altering[0]); i++) {
+		size_t len = strlen(altering[i]);
+		bool prefix = altering[i][len - 1] == '*';
+
+		if (name.len && name.s[0] == altering[i][0] &&
+		    (prefix ? name.len >= len - 1 && memcmp(name.s, altering[i], len - 1) == 0
+			    : ab_text_is(name, altering[i])))
+			return true;
+	}
+	return false;
+}
+
+/* A text like a[$(cmd)] is of use only where the shell evaluates it: ${!x}, $((x)),
+ * [[ -v $x ]]. */
+static void walk_values(struct ab_walk *w, const struct ab_var *value)
+{
+	for (; value; value = value->next) {
+		const struct ab_field text = { .text = value->text,
+					       .unknown = value->unknown,
+					       .taint = value->taint,
+					       .verbatim = AB_NOT_VERBATIM };
+
+		if (value->text.len > 4)
+			ab_walk_subscript(w, &text);
+	}
+}
+
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
 {
+	if (alters_programs(name))
+		w->flags |= AB_SIMPLE_ALTERED;
+	walk_values(w, value);
 	if (w->joining) {
 		if (w->nnames == w->names_room) {
 			size_t room = w->nnames ? 2 * w->nnames : 32;

@@ -1,0 +1,83 @@
+#include "shell/command/named_paths.h"
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A byte of a name in a path. Blanks, quotes and brackets end a path in code. */
+static bool is_name_byte(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
+	       (c && strchr("._-+*?%[]#@", c));
+}
+
+/* "-f" or "-rf" before the path: letters of options, the last with its value. */
+static bool is_option_letters(struct ab_text word, uint32_t len)
+{
+	if (len < 2 || word.s[0] != '-')
+		return false;
+	for (uint32_t i = 1; i < len; i++)
+		if (!is_letter(word.s[i]))
+			return false;
+	return true;
+}
+
+/* Can a path begin at this slash, given the byte before it? */
+static bool begins_path(struct ab_text word, uint32_t slash)
+{
+	char before = slash ? word.s[slash - 1] : ' ';
+
+	if (before == '@' || before == '+' || before == '[' || before == '#')
+		return slash < 2 || !is_name_byte(word.s[slash - 2]);
+	return !is_name_byte(before) || is_option_letters(word, slash);
+}
+
+static uint32_t skip_to_blank(struct ab_text word, uint32_t at)
+{
+	while (at < word.len && (unsigned char)word.s[at] > ' ' && !strchr("\"'`<>", word.s[at]))
+		at++;
+	return at;
+}
+
+static bool ends_in_scheme(struct ab_text word, uint32_t colon, const char *scheme)
+{
+	uint32_t len = (uint32_t)strlen(scheme);
+
+	return colon >= len && memcmp(word.s + colon - len, scheme, len) == 0;
+}
+
+bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret)
+{
+	const struct ab_text word = n->word;
+
+	while (n->at < word.len) {
+		const char *found = memchr(word.s + n->at, '/', word.len - n->at);
+		uint32_t slash, from, to;
+
+		if (!found)
+			break;
+		slash = (uint32_t)(found - word.s);
+		if (slash && word.s[slash - 1] == ':' && slash + 1 < word.len &&
+		    word.s[slash + 1] == '/') {
+			/* A URL; what follows the host of file:// is a path. */
+			n->at = ends_in_scheme(word, slash - 1, "file")
+					? slash + 2
+					: skip_to_blank(word, slash);
+			continue;
+		}
+		from = slash;
+		if (slash && word.s[slash - 1] == '~')
+			from--;
+		to = slash + 1;
+		while (to < word.len && (word.s[to] == '/' || is_name_byte(word.s[to])))
+			to++;
+		n->at = to;
+		if (!begins_path(word, from))
+			continue;
+		*ret = (struct ab_text){ word.s + from, to - from };
+		return true;
+	}
+	n->at = word.len;
+	return false;
+}

@@ -1,0 +1,31 @@
+#ifndef AB_SHELL_COMMAND_NAMED_PATHS_H
+#define AB_SHELL_COMMAND_NAMED_PATHS_H
+/*
+ * The paths that a word names, whole or in part: "/etc/shadow", "--file=/etc/shadow",
+ * "-f/etc/shadow", "@/etc/shadow", "file:///etc/shadow", 'open("/etc/shadow")'. Only
+ * absolute paths and those in a home ("~/x"); a URL of another scheme names none.
+ *
+ * Pure and linear.
+ */
+#include "shell/syntax/field.h"
+
+struct ab_named_paths {
+	struct ab_text word;
+	uint32_t at;
+};
+
+static inline void ab_named_begin(struct ab_named_paths *n, struct ab_text word)
+{
+	*n = (struct ab_named_paths){ .word = word };
+}
+
+/* The next path, a view of the word. False: there is none left. */
+bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret);
+
+/* Most words have no slash. */
+static inline bool ab_names_path(struct ab_text word)
+{
+	return word.len > 1 && memchr(word.s, '/', word.len);
+}
+
+#endif

@@ -1,0 +1,281 @@
+/*
+ * Programs that no table explains. Such a program may write every file that its words
+ * name and run every program that they name, so a word that names a system file or a
+ * device counts, and so does code that opens connections and runs programs.
+ */
+#include "base/data/mem.h"
+#include "shell/code/code.h"
+#include "shell/code/code_suspect.h"
+#include "shell/command/known_files.h"
+#include "shell/command/named_paths.h"
+#include "shell/command/path_place.h"
+#include "shell/command/secret_files.h"
+#include "shell/match/explained.h"
+#include "shell/match/write_targets.h"
+#include "shell/syntax/name_table.h"
+#include "shell/tools/tool.h"
+
+/* Trees with settings, devices and the kernel. Programs and libraries are named
+ * everywhere, so for those only an output option counts. */
+static bool is_settings_tree(const struct ab_path *path)
+{
+	return path->anchored && path->len > 0 && ab_listed("boot dev etc proc sys", path->part[0]);
+}
+
+/* Devices that programs of developers use: terminals, cameras, sound, graphics. */
+static bool is_ordinary_device(const struct ab_path *path)
+{
+	static const char begins[][7] = { "tty",   "video", "dri",    "snd",	"kvm",	"nvidia",
+					  "input", "bus",   "i2c",    "spi",	"gpio", "fuse",
+					  "net",   "audio", "serial", "hidraw", "cu.",	"usb" };
+
+	if (path->len < 2 || !ab_text_is(path->part[0], "dev"))
+		return false;
+	for (size_t i = 0; i < AB_COUNT(begins); i++) {
+		size_t len = strnlen(begins[i], sizeof(begins[i]));
+
+		if (path->part[1].len >= len && memcmp(path->part[1].s, begins[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool may_harm(const struct ab_scene *scene, const struct ab_simple *command,
+		     const struct ab_field *word, struct ab_text text, bool output)
+{
+	struct ab_field field = *word;
+	struct ab_path path;
+
+	field.text = text;
+	ab_path_read(scene, command, &field, &path);
+	if (path.remote || !(output || is_settings_tree(&path)) || is_ordinary_device(&path))
+		return false;
+	return ab_path_system(&path) || ab_path_block_device(&path);
+}
+
+static void match_files(const struct ab_scene *scene, const struct ab_simple *command,
+			struct ab_hits *hits)
+{
+	struct ab_named_paths named;
+	struct ab_text path;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		const struct ab_field *word = &command->argv[i];
+		struct ab_text before = command->argv[i - 1].text;
+		bool output;
+
+		if (!ab_names_path(word->text) ||
+		    (ab_explains_prose(before) && memchr(word->text.s, ' ', word->text.len)))
+			continue;
+		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
+		ab_named_begin(&named, word->text);
+		while (ab_named_next(&named, &path))
+			if (may_harm(scene, command, word, path, output)) {
+				ab_hit_because(
+					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
+					"Names a system file or device, and agentbox does not know whether this program writes it.");
+				return;
+			}
+	}
+}
+
+/* Code has brackets, quotes or several words. */
+static bool looks_like_code(struct ab_text t)
+{
+	return t.len > 16 && (memchr(t.s, '(', t.len) || memchr(t.s, '[', t.len) ||
+			      memchr(t.s, '|', t.len) || memchr(t.s, '{', t.len));
+}
+
+static bool is_suspect(struct ab_text code)
+{
+	return looks_like_code(code) &&
+	       ab_code_suspect(code) == (AB_SUSPECT_CONNECTS | AB_SUSPECT_RUNS);
+}
+
+static bool names_secret(struct ab_text code)
+{
+	const struct ab_secret_folder anywhere = { 0 };
+	struct ab_named_paths named;
+	struct ab_text path;
+
+	ab_named_begin(&named, code);
+	while (ab_named_next(&named, &path))
+		if (ab_secret_for_sure(&anywhere, path))
+			return true;
+	return false;
+}
+
+/* Code that the same command line wrote into a file, or passes as input. */
+static void judge_content(const struct ab_simple *command, struct ab_text code,
+			  struct ab_hits *hits)
+{
+	if (is_suspect(code))
+		ab_hit_mild(hits, AB_RULE_REVERSE_SHELL, command->range);
+	if (names_secret(code))
+		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->range);
+}
+
+/* Compilers and runners of languages that are not read here: also what their code may
+ * write counts. */
+static bool runs_code(struct ab_text name)
+{
+	/* Sorted. */
+	static const char programs[][10] = {
+		"c++",	"cargo", "cc",	  "clang", "dotnet",  "g++", "gcc",
+		"ghc",	"go",	 "java",  "javac", "kotlinc", "nim", "pip",
+		"pip3", "rustc", "scala", "swift", "tcc",     "zig",
+	};
+
+	return AB_LOOKUP_WORD(programs, name);
+}
+
+/* The content of the file, or of a file in this folder: `pip install DIR` runs its
+ * setup.py. */
+static const struct ab_data *find_content(const struct ab_simple *command,
+					  const struct ab_field *word)
+{
+	const struct ab_data *known = ab_files_read(command, word);
+	char clean[AB_FILE_NAME_MAX];
+	uint32_t len;
+
+	if (known || word->text.len == 0 || word->text.s[0] == '-')
+		return known;
+	len = ab_files_clean(command->cwd, word->text, clean);
+	for (const struct ab_file *f = command->files; len && f; f = f->next)
+		if (f->name.len > len + 1 && f->name.s[len] == '/' &&
+		    memcmp(f->name.s, clean, len) == 0)
+			return &f->data;
+	return NULL;
+}
+
+static void match_content(const struct ab_scene *scene, const struct ab_simple *command, bool reads,
+			  struct ab_hits *hits)
+{
+	for (size_t i = 1; command->files && i < command->argc; i++) {
+		const struct ab_field *word = &command->argv[i];
+		const struct ab_data *known = find_content(command, word);
+		struct ab_named_paths named;
+		struct ab_text path;
+
+		if (!known || ab_data_unread(known))
+			continue;
+		judge_content(command, known->text, hits);
+		ab_named_begin(&named, known->text);
+		while (!reads && ab_named_next(&named, &path))
+			if (may_harm(scene, command, word, path, false)) {
+				ab_hit_because(
+					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
+					"Runs code that names a system file, and agentbox does not know what it does with it.");
+				break;
+			}
+	}
+}
+
+static void match_code(const struct ab_simple *command, struct ab_hits *hits)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		if (is_suspect(command->argv[i].text)) {
+			ab_hit_mild(hits, AB_RULE_REVERSE_SHELL, command->range);
+			return;
+		}
+	if (!command->in.none && looks_like_code(command->in.text))
+		judge_content(command, command->in.text, hits);
+}
+
+/* Files of the system that run by themselves or grant rights: code has little reason to
+ * name them, except to change them. "*" matches any rest of a name. */
+static const char autostart[][22] = {
+	"etc/cron*",	   "etc/environment",	"etc/init.d",	  "etc/inittab",
+	"etc/ld.so.conf*", "etc/ld.so.preload", "etc/pam.d",	  "etc/profile",
+	"etc/profile.d",   "etc/rc*",		"etc/sudoers*",	  "etc/systemd",
+	"etc/udev",	   "etc/xdg/autostart", "var/spool/cron",
+};
+
+static void match_autostart(const struct ab_scene *scene, const struct ab_simple *command,
+			    struct ab_hits *hits)
+{
+	struct ab_named_paths named;
+	struct ab_text text;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_field field = command->argv[i];
+		struct ab_path path;
+
+		if (!looks_like_code(field.text))
+			continue;
+		ab_named_begin(&named, command->argv[i].text);
+		while (ab_named_next(&named, &text)) {
+			field.text = text;
+			ab_path_read(scene, command, &field, &path);
+			for (size_t k = 0; k < AB_COUNT(autostart); k++)
+				if (path.anchored && ab_path_has(&path, 0, autostart[k])) {
+					ab_hit_because(
+						hits, AB_RULE_PERSISTENCE, command->range,
+						"Runs code that names a system file which runs by itself later.");
+					return;
+				}
+		}
+	}
+}
+
+/* s/etc/cron.d/x: the letter of a command for a pager or an editor, then a file. No
+ * program has such a name. */
+static void match_glued_name(const struct ab_scene *scene, const struct ab_simple *command,
+			     struct ab_hits *hits)
+{
+	struct ab_text word = command->argv[0].text;
+	const char *slash = word.len > 2 ? memchr(word.s, '/', word.len) : NULL;
+	uint32_t at = slash ? (uint32_t)(slash - word.s) : 0;
+
+	if (at == 0 || at > 2 || word.s[0] == '.' || word.s[0] == '~')
+		return;
+	word.s += at;
+	word.len -= at;
+	if (may_harm(scene, command, &command->argv[0], word, false))
+		ab_hit_because(
+			hits, AB_RULE_UNKNOWN_PROGRAM, command->argv[0].range,
+			"Looks like a command for a pager or an editor that writes a system file.");
+}
+
+/* No table explains the program, or it reads only without the options given here. */
+static bool is_unexplained(const struct ab_simple *command)
+{
+	const struct ab_tool *reads = ab_tool_find(&ab_tools_reads, command->name);
+	struct ab_hits safe = { 0 };
+
+	if (!reads)
+		return ab_explained(command->name) == AB_EXPLAINED_NOT;
+	if (ab_explained(command->name) != AB_EXPLAINED_FILES ||
+	    ab_write_targets_known(command->name))
+		return false;
+	ab_toolbox_match(&ab_tools_reads, command, &safe);
+	return safe.len == 0;
+}
+
+void ab_match_unknown(const struct ab_scene *scene, const struct ab_simple *command,
+		      struct ab_hits *hits)
+{
+	enum ab_language language;
+
+	if (command->argc == 0 || command->name.len == 0)
+		return;
+	match_glued_name(scene, command, hits);
+	if (ab_code_language(command->name, &language)) {
+		match_autostart(scene, command, hits);
+		match_code(command, hits);
+		match_content(scene, command, true, hits);
+		return;
+	}
+	if (runs_code(command->name)) {
+		if (ab_explained(command->name) == AB_EXPLAINED_NOT)
+			match_files(scene, command, hits);
+		match_code(command, hits);
+		match_content(scene, command, false, hits);
+		return;
+	}
+	if (command->flags & AB_SIMPLE_WRAPS || !is_unexplained(command))
+		return;
+	match_files(scene, command, hits);
+	match_code(command, hits);
+	match_content(scene, command, false, hits);
+}
