@@ -31,6 +31,7 @@ enum ab_simple_flag {
 
 struct ab_simple {
 	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
+	unsigned tables;     /* that may know the name: name_index.h; 0: not looked up */
 	const struct ab_field *argv;
 	size_t argc; /* 0: redirections or assignments only */
 	const struct ab_redirect *redirects;

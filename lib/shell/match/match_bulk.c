@@ -4,6 +4,7 @@
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/command/named_paths.h"
 #include "shell/command/path_place.h"
 #include "shell/command/secret_files.h"
@@ -98,12 +99,13 @@ static const struct {
 static bool copies_trees(const struct ab_simple *command)
 {
 	const __typeof__(copiers[0]) *row = AB_LOOKUP(copiers, command->name);
-	const struct ab_opts opts = ab_grammar(command->name);
+	struct ab_opts opts;
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
 	if (!row || command->argc < 2)
 		return false;
+	opts = ab_grammar(command->name);
 	if (!row->options[0] && !row->operand[0])
 		return true;
 	if (row->operand[0] && command->argv[1].text.s[0] != '-' &&
@@ -152,5 +154,6 @@ void ab_match_bulk(const struct ab_scene *scene, const struct ab_simple *command
 		   struct ab_hits *hits)
 {
 	match_devices(scene, command, hits);
-	match_trees(scene, command, hits);
+	if (ab_command_in(command, AB_TABLE_COPIERS))
+		match_trees(scene, command, hits);
 }

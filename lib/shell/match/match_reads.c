@@ -7,6 +7,7 @@
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
 #include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define READ AB_RULE_SAFE_READ
@@ -241,7 +242,8 @@ static const struct ab_tool tools[] = {
 	{ "zstdcat", "any" },
 };
 
-const struct ab_toolbox ab_tools_reads = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_reads = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					   AB_TABLE_READS };
 
 /* Parts of variable names that mark a secret. */
 static const char secrets[][8] = {

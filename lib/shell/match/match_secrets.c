@@ -11,6 +11,7 @@
 #include "shell/match/explained.h"
 #include "shell/match/write_targets.h"
 #include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 enum reads {
@@ -300,7 +301,8 @@ static size_t find_secret_list(const struct ab_simple *command)
 static size_t find_secret(const struct ab_simple *command)
 {
 	static const char separators[] = "=@:,;";
-	const struct reader *reader = AB_LOOKUP(readers, command->name);
+	const struct reader *reader =
+		ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
 	size_t argc = command->argc, at;
 
 	if (!reader)
@@ -431,7 +433,8 @@ static const struct ab_tool tools[] = {
 	{ "security", "security" }, { "vault", "vault" },
 };
 
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					   AB_TABLE_KEYRINGS };
 
 /* What a program sends to other machines. */
 enum sends {
@@ -556,8 +559,11 @@ static bool sends_secret(const struct sender *sender, const struct ab_simple *co
 
 static void match_sending(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct sender *sender = AB_LOOKUP(senders, command->name);
+	const struct sender *sender;
 
+	if (!ab_command_in(command, AB_TABLE_SENDERS))
+		return;
+	sender = AB_LOOKUP(senders, command->name);
 	if (sender && sends_secret(sender, command))
 		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range,
 			       "Sends a secret to another machine.");

@@ -6,6 +6,7 @@
 #include "base/data/mem.h"
 #include "shell/code/code.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/command/known_files.h"
 #include "shell/command/rules.h"
 #include "shell/command/sed.h"
@@ -488,12 +489,14 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 		hit = nc_runs(command);
 	} else if (ab_text_is(name, "socat")) {
 		hit = socat_runs(command);
-	} else if (ab_listed("cryptcat dbd in.telnetd pwncat rcat sbd socket telnetd utelnetd",
+	} else if (strchr("cdiprstu", name.s[0]) &&
+		   ab_listed("cryptcat dbd in.telnetd pwncat rcat sbd socket telnetd utelnetd",
 			     name)) {
 		hit = connector_runs(command);
 	} else if (ab_text_is(name, "xterm")) {
 		hit = xterm_shows(command);
-	} else if (ab_code_language(name, &language)) {
+	} else if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
+		   ab_code_language(name, &language)) {
 		traits = ab_code_traits(command);
 		hit = code_connects(command, language, traits);
 		if (traits & AB_CODE_NETWORK_EXEC)
@@ -515,7 +518,8 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const struct runner *runner = find_runner(command->name);
+	const struct runner *runner =
+		ab_command_in(command, AB_TABLE_RUNNERS) ? find_runner(command->name) : NULL;
 	struct ab_text name = command->name;
 
 	(void)scene;

@@ -7,6 +7,7 @@
 #include "shell/code/code.h"
 #include "shell/code/code_suspect.h"
 #include "shell/command/known_files.h"
+#include "shell/command/name_index.h"
 #include "shell/command/named_paths.h"
 #include "shell/command/path_place.h"
 #include "shell/command/secret_files.h"
@@ -237,6 +238,17 @@ static void match_glued_name(const struct ab_scene *scene, const struct ab_simpl
 			"Looks like a command for a pager or an editor that writes a system file.");
 }
 
+/* Is there anything to look at: a path, code, or content of a known file? */
+static bool says_much(const struct ab_simple *command)
+{
+	if (command->files || (!command->in.none && looks_like_code(command->in.text)))
+		return true;
+	for (size_t i = 1; i < command->argc; i++)
+		if (ab_names_path(command->argv[i].text) || looks_like_code(command->argv[i].text))
+			return true;
+	return false;
+}
+
 /* No table explains the program, or it reads only without the options given here. */
 static bool is_unexplained(const struct ab_simple *command)
 {
@@ -260,7 +272,10 @@ void ab_match_unknown(const struct ab_scene *scene, const struct ab_simple *comm
 	if (command->argc == 0 || command->name.len == 0)
 		return;
 	match_glued_name(scene, command, hits);
-	if (ab_code_language(command->name, &language)) {
+	if (!says_much(command))
+		return;
+	if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
+	    ab_code_language(command->name, &language)) {
 		match_autostart(scene, command, hits);
 		match_code(command, hits);
 		match_content(scene, command, true, hits);

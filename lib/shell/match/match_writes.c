@@ -4,6 +4,7 @@
 #include "shell/command/path_place.h"
 #include "shell/match/write_targets.h"
 #include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 /* Files in a home that run by themselves later, and everything below them. A final
@@ -178,7 +179,8 @@ static const struct ab_tool tools[] = {
 	{ "gemini", "agent" },	    { "launchctl", "launchctl" },
 };
 
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					   AB_TABLE_SETTINGS };
 
 void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)

@@ -2,6 +2,7 @@
 
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/command/sed.h"
 #include "shell/syntax/name_table.h"
 
@@ -338,7 +339,8 @@ void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn 
 		report_git_files(command, fn, arg);
 	if (ab_text_is(command->name, "sed"))
 		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
-	writer = AB_LOOKUP(writers, command->name);
+	writer =
+		ab_command_in(command, AB_TABLE_WRITERS) ? AB_LOOKUP(writers, command->name) : NULL;
 	if (!writer)
 		return;
 	read_options(writer, command, fn, arg, &found);

@@ -2,6 +2,7 @@
 
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
+#include "shell/command/name_index.h"
 #include "shell/command/secret_files.h"
 #include "shell/output/output.h"
 #include "shell/syntax/name_table.h"
@@ -626,7 +627,9 @@ static uint32_t find_verbatim(const struct ab_simple *command, const struct ab_o
 void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
 {
 	struct ab_output out = { .arena = arena };
-	const struct program *p = AB_LOOKUP(programs, command->name);
+	const struct program *p = ab_command_in(command, AB_TABLE_PRINTERS)
+					  ? AB_LOOKUP(programs, command->name)
+					  : NULL;
 	bool prints;
 
 	if (is_redirected(command) || (!command->argc && !command->name.len))

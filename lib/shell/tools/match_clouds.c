@@ -1,5 +1,6 @@
 /* Clouds and the tools that deploy to them. Best effort: verbs that change. */
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define CLOUD AB_RULE_CLOUD_CHANGE
@@ -155,4 +156,5 @@ static const struct ab_tool tools[] = {
 	{ "wrangler", "deploy", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_clouds = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_clouds = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					    AB_TABLE_CLOUDS };

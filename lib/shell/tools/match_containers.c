@@ -1,5 +1,6 @@
 /* Containers and clusters. */
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define BUILD AB_RULE_DOCKER_BUILD
@@ -129,4 +130,5 @@ static const struct ab_tool tools[] = {
 	{ "vagrant", "vagrant", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_containers = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_containers = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+						AB_TABLE_CONTAINERS };

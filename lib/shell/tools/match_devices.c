@@ -1,5 +1,6 @@
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 /* Sorted by name. */
@@ -54,7 +55,8 @@ static const struct ab_tool tools[] = {
 	{ "zpool", "pool" },
 };
 
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					   AB_TABLE_DEVICES };
 
 void ab_match_devices(const struct ab_scene *scene, const struct ab_simple *command,
 		      struct ab_hits *hits)
@@ -66,6 +68,8 @@ void ab_match_devices(const struct ab_scene *scene, const struct ab_simple *comm
 	(void)scene;
 	if (ab_text_starts(name, "mkfs."))
 		name.len = 4;
+	else if (!ab_command_in(command, AB_TABLE_DEVICES))
+		return;
 	tool = ab_tool_find(&toolbox, name);
 	if (!tool)
 		return;

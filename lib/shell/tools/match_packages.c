@@ -1,5 +1,6 @@
 /* Package managers of the system, and those that install for every project. */
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define SYSTEM AB_RULE_SYSTEM_PACKAGE_INSTALL
@@ -151,4 +152,5 @@ static const struct ab_tool tools[] = {
 	{ "zypper", "zypper", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_packages = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_packages = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					      AB_TABLE_PACKAGES };

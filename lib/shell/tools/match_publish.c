@@ -1,5 +1,6 @@
 /* Commands whose result others can see: releases, packages, pull requests. */
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define PUBLISH AB_RULE_GIT_PUBLISH
@@ -141,4 +142,5 @@ static const struct ab_tool tools[] = {
 	{ "yarn", "npm", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_publish = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_publish = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					     AB_TABLE_PUBLISH };

@@ -4,6 +4,7 @@
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
@@ -161,6 +162,8 @@ void ab_match_sources(const struct ab_scene *scene, const struct ab_simple *comm
 	const struct manager *m;
 
 	(void)scene;
+	if (!ab_command_in(command, AB_TABLE_SOURCES))
+		return;
 	while (name.len > 3 && strchr("0123456789.", name.s[name.len - 1]))
 		name.len--;
 	m = AB_LOOKUP(managers, name);

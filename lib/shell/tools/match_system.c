@@ -1,6 +1,7 @@
 /* The machine itself: power, kernel, services, users, network, packages. */
 #include "base/data/mem.h"
 #include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define IPTABLES_CHANGES                                                      \
@@ -200,7 +201,8 @@ static const struct ab_tool tools[] = {
 	{ "wg-quick", "wg" },
 };
 
-const struct ab_toolbox ab_tools_system = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_system = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					    AB_TABLE_SYSTEM };
 
 #define SYSRQ "/proc/sysrq-trigger"
 

@@ -4,6 +4,7 @@
  */
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define TRANSFER AB_RULE_FILE_TRANSFER
@@ -126,7 +127,8 @@ static const struct ab_tool tools[] = {
 	{ "zmap", "scan" },
 };
 
-const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
+const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
+					   AB_TABLE_HOSTS };
 
 /*
  * git itself runs ssh to fetch (upload-pack) and to push (receive-pack). The remote
@@ -168,6 +170,7 @@ static bool is_module(const struct ab_simple *command, struct ab_simple *ret)
 	ret->argv += 2;
 	ret->argc -= 2;
 	ret->name = ret->argv[0].text;
+	ret->tables = 0;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
 
 static bool is_same_text(struct ab_text a, struct ab_text b)
@@ -299,9 +300,12 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text 
 void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
 		      struct ab_hits *hits)
 {
-	const struct ab_tool *tool = ab_tool_find(box, command->name);
+	const struct ab_tool *tool;
 	struct ab_opts opts;
 
+	if (box->table && !ab_command_in(command, box->table))
+		return;
+	tool = ab_tool_find(box, command->name);
 	if (!tool)
 		return;
 	opts = ab_grammar_of(tool->program);

@@ -56,6 +56,7 @@ struct ab_toolbox {
 	size_t len;
 	const struct ab_deed *deeds; /* sorted by name, which is not unique */
 	size_t ndeeds;
+	unsigned table; /* enum ab_table; 0: not in the index of names */
 };
 
 extern const struct ab_toolbox ab_tools_system, ab_tools_packages, ab_tools_git, ab_tools_publish,

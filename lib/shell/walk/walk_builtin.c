@@ -4,6 +4,7 @@
 #include "base/data/arena.h"
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
+#include "shell/command/name_index.h"
 #include "shell/output/printed.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
@@ -444,7 +445,9 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct builtin *b;
 
-	if (!command->argc || !command->name.len || command->name.len != command->argv[0].text.len)
+	if (!command->argc || !command->name.len ||
+	    command->name.len != command->argv[0].text.len ||
+	    !ab_command_in(command, AB_TABLE_BUILTINS))
 		return;
 	b = AB_LOOKUP(builtins, command->name);
 	if (b)

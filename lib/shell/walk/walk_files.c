@@ -5,6 +5,7 @@
 #include "base/data/arena.h"
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
+#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
 
@@ -196,6 +197,8 @@ void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)
 {
 	size_t i = 0;
 
+	if (!ab_command_in(command, AB_TABLE_REMEMBERED))
+		return;
 	while (i < sizeof(writers) / sizeof(writers[0]) &&
 	       !ab_text_is(command->name, writers[i].name))
 		i++;

@@ -5,6 +5,7 @@
  * walked as a guess: it changes nothing in this shell, and only strict verdicts count.
  */
 #include "base/data/arena.h"
+#include "shell/command/name_index.h"
 #include "shell/match/explained.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
@@ -193,12 +194,30 @@ static void guess_script(struct ab_walk *w, const struct ab_simple *command,
 	guess_strings(w, command, word, any);
 }
 
+/* A word that is a program's name, or several words in one. */
+static bool may_hold_command(const struct ab_simple *command)
+{
+	/* Reading, copying and printing programs, and package managers, run no words. */
+	if (command->tables & (AB_TABLE_READS | AB_TABLE_WRITERS | AB_TABLE_LANGUAGES |
+			       AB_TABLE_PACKAGES | AB_TABLE_BUILTINS))
+		return false;
+	for (size_t i = 1; i < command->argc && i < WORDS_MAX; i++) {
+		struct ab_text t = command->argv[i].text;
+
+		if (t.len > 3 && memchr(t.s, ' ', t.len))
+			return true;
+		if (i + 1 < command->argc && is_runnable(t))
+			return true;
+	}
+	return false;
+}
+
 void ab_walk_guess(struct ab_walk *w, const struct ab_simple *command)
 {
 	size_t end = command->argc < WORDS_MAX ? command->argc : WORDS_MAX;
 
 	if (w->guessing || !w->events->guess || command->argc < 2 || command->name.len == 0 ||
-	    ab_explained(command->name) != AB_EXPLAINED_NOT)
+	    !may_hold_command(command) || ab_explained(command->name) != AB_EXPLAINED_NOT)
 		return;
 	for (size_t i = 1; i < end && !w->over; i++) {
 		const struct ab_field *word = &command->argv[i];

@@ -1,6 +1,7 @@
 /* Commands that a command starts through wrappers, scripts, functions and aliases. */
 #include "base/data/arena.h"
 #include "shell/code/code.h"
+#include "shell/command/name_index.h"
 #include "shell/output/printed.h"
 #include "shell/walk/walk_state.h"
 #include "shell/wrap/wrap.h"
@@ -366,7 +367,8 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 	bare.nredirects = 0;
 	if (!u->inners)
 		ab_printed_output(w->arena, &bare, &data);
-	else if (ab_code_language(command->name, &language))
+	else if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
+		 ab_code_language(command->name, &language))
 		data = ab_data_unknown(0, command->range);
 	else
 		return;

@@ -3,6 +3,7 @@
  * words once per combination of possible values.
  */
 #include "base/data/arena.h"
+#include "shell/command/name_index.h"
 #include "shell/walk/walk_state.h"
 
 /* The command for one combination. */
@@ -193,6 +194,7 @@ void ab_walk_name(struct ab_simple *command)
 		}
 	}
 	command->name = name;
+	command->tables = ab_name_tables(name);
 }
 
 /* A longer folder counts as unknown: every command is checked against it. */

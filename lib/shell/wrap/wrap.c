@@ -3,6 +3,7 @@
 #include "base/data/arena.h"
 #include "shell/code/code.h"
 #include "shell/command/known_files.h"
+#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
@@ -246,7 +247,9 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
 	struct ab_wrapping w = { .arena = arena,
 				 .command = command,
-				 .row = find_row(command->name),
+				 .row = ab_command_in(command, AB_TABLE_WRAPPERS)
+						? find_row(command->name)
+						: NULL,
 				 .argv = command->argv,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
@@ -256,7 +259,8 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 	    memchr(command->argv[0].text.s, '/', command->argv[0].text.len))
 		w.row = &file;
 	if (!w.row) {
-		read_code(arena, command, ret);
+		if (ab_command_in(command, AB_TABLE_LANGUAGES))
+			read_code(arena, command, ret);
 		return;
 	}
 	read_row(&w);

@@ -1,0 +1,55 @@
+#ifndef AB_SHELL_COMMAND_NAME_INDEX_H
+#define AB_SHELL_COMMAND_NAME_INDEX_H
+/*
+ * Which tables of lib/shell have a row for a program. A command is looked up once, and
+ * only those tables are searched for it. scripts/name-index makes the index from the
+ * tables at build time.
+ */
+#include "shell/command/simple.h"
+
+/* In the order of scripts/name-index. */
+enum ab_table {
+	AB_TABLE_SYSTEM = 1 << 0,
+	AB_TABLE_PACKAGES = 1 << 1,
+	AB_TABLE_PUBLISH = 1 << 2,
+	AB_TABLE_CONTAINERS = 1 << 3,
+	AB_TABLE_CLOUDS = 1 << 4,
+	AB_TABLE_HOSTS = 1 << 5,
+	AB_TABLE_DEVICES = 1 << 6,
+	AB_TABLE_SOURCES = 1 << 7,
+	AB_TABLE_READS = 1 << 8,
+	AB_TABLE_SETTINGS = 1 << 9,
+	AB_TABLE_KEYRINGS = 1 << 10,
+	AB_TABLE_READERS = 1 << 11,
+	AB_TABLE_SENDERS = 1 << 12,
+	AB_TABLE_WRITERS = 1 << 13,
+	AB_TABLE_COPIERS = 1 << 14,
+	AB_TABLE_RUNNERS = 1 << 15,
+	AB_TABLE_LANGUAGES = 1 << 16,
+	AB_TABLE_PRINTERS = 1 << 17,
+	AB_TABLE_WRAPPERS = 1 << 18,
+	AB_TABLE_BUILTINS = 1 << 19,
+	AB_TABLE_REMEMBERED = 1 << 20,
+	AB_TABLE_LOOKED_UP = 1 << 31, /* also if no table knows the name */
+};
+
+/* A slot of the hash table; an empty name ends a search. */
+struct ab_name_slot {
+	char name[20]; /* not terminated if it is that long */
+	uint8_t len;
+	uint32_t tables;
+};
+
+extern const struct ab_name_slot ab_name_index[];
+extern const uint32_t ab_name_slots; /* a power of two */
+
+/* The tables that know this name, or the name without a version at its end. */
+unsigned ab_name_tables(struct ab_text name);
+
+/* May a table know the program? True if the command was not looked up. */
+static inline bool ab_command_in(const struct ab_simple *command, unsigned tables)
+{
+	return !command->tables || command->tables & tables;
+}
+
+#endif
