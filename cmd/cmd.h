@@ -247,6 +247,8 @@ void print_layer_change(const struct ab_change *change, const char *why);
 /* `all`: with the options that are rarely needed. */
 void print_help(const struct command *command, bool all);
 void print_overview(void);
+/* tool.c: was the program called by another name than its own? Then *ret_status is its exit status. */
+bool tool_main(int argc, char **argv, int *ret_status);
 /* Lines for --help, or NULL. */
 const char *get_examples(const char *command);
 /* Our own text, fitted to the terminal on standard output, if it is one. */

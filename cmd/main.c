@@ -276,7 +276,11 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct args args = { 0 };
-	int first, status = take_colour(&argc, &argv);
+	int first, status;
+
+	if (tool_main(argc, argv, &status))
+		return status;
+	status = take_colour(&argc, &argv);
 
 	/* The heap grows once, and what a short run frees is not given back in between. */
 	mallopt(M_TOP_PAD, 512 * 1024);

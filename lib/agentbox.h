@@ -32,6 +32,8 @@
  *	ab_mcp_*		a server of the Model Context Protocol (steer/mcp/mcp.h)
  *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
  *	ab_connect		a connection out of the box (steer/client/connect.h)
+ *	ab_tool_client_*	a command of the box for a program of the host
+ *				(steer/client/tool_client.h)
  *	ab_apply_*		apply, discard and undo changes of layers (layer/apply/apply.h,
  *				steer/apply/layer_command.h)
  *	ab_init_*		a project's first settings file (steer/init/init.h)
@@ -84,7 +86,9 @@
 #include "steer/changes/diff.h"
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"
+#include "session/tools/tool_broker.h"
 #include "steer/client/connect.h"
+#include "steer/client/tool_client.h"
 #include "steer/import/import.h"
 #include "steer/init/init.h"
 #include "steer/layers/layers.h"

@@ -643,6 +643,10 @@ shown()
 	shown docs/docker.md
 }
 
+@test "docs/tools.md: its examples do what they show" {
+	shown docs/tools.md
+}
+
 @test "docs/deploy.md: its examples do what they show" {
 	shown docs/deploy.md
 }

@@ -90,6 +90,7 @@ static const char *const definition[] = {
 	[AB_TYPE_SOCKET] = "socket",
 	[AB_TYPE_PRESETS] = "presets",	   [AB_TYPE_TOOLS] = "tools",
 	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
+	[AB_TYPE_HOST_TOOLS] = "hostTools",
 };
 /* clang-format on */
 
@@ -166,6 +167,7 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
+	case AB_TYPE_HOST_TOOLS:
 	case AB_TYPE_HTTP:
 	case AB_TYPE_SSH_HOSTS:
 		return is_ref(s, key->type);
@@ -223,7 +225,7 @@ static void test_definitions(void)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 45, "and no other definitions");
+	ok(json_object_size(defs) == 47, "and no other definitions");
 	list = json_object_get(json_object_get(json_object_get(defs, "presets"), "items"), "enum");
 	ok(json_array_size(list) == ab_toolchain_count + 1, "and the presets");
 	for (size_t i = 0; i < ab_toolchain_count; i++)

@@ -136,6 +136,12 @@ static const char *const secrets[] = {
 	"\"X\":{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"evil\"]}",
 };
 
+static const char *const host_tools[] = {
+	"\"gh\":{\"program\":\"/usr/bin/gh\",\"allow\":[\"*\"]}",
+	"\"hub\":{\"program\":\"/usr/bin/gh\",\"unconfined\":true}",
+	"\"git\":{\"program\":\"/usr/bin/git\",\"network\":{\"mode\":\"allowed\"}}",
+};
+
 static const struct pool {
 	const char *const *v;
 	size_t n;
@@ -170,7 +176,7 @@ static const struct pool {
 	[AB_KEY_SSH_SIGN] = POOL(ssh_sign),   [AB_KEY_SSH_COUNT] = POOL(counts),
 	[AB_KEY_SSH_TIME] = POOL(times),
 	[AB_KEY_DOCKER_IMAGES] = POOL(images), [AB_KEY_DOCKER_MOUNTS] = POOL(paths),
-	[AB_KEY_DOCKER_SOCKET] = POOL(sockets),
+	[AB_KEY_DOCKER_SOCKET] = POOL(sockets), [AB_KEY_HOST_TOOLS] = POOL(host_tools),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)
@@ -178,7 +184,8 @@ static void random_value(FILE *f, enum ab_key_id id)
 	static const char *const profiles[] = { "default", "read-only", "development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
 	bool object = key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
-		      key->type == AB_TYPE_TOOLS || key->type == AB_TYPE_SECRETS;
+		      key->type == AB_TYPE_TOOLS || key->type == AB_TYPE_SECRETS ||
+		      key->type == AB_TYPE_HOST_TOOLS;
 	/* Each at most once: keys and ports must not repeat. */
 	bool once = object || key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH;
 	uint32_t n, first;

@@ -259,7 +259,7 @@ static void test_key(void)
 	       "          no answer in 47 s means no",
 	       "a question about a key");
 	more = text_of(&q, true, 40, 76);
-	ok(strstr(more, "allow this signature; ask again next time"),
+	ok(strstr(more, "allow it this time; ask again next time"),
 	   "its answers have their own meaning");
 	is_str(answer_of(&q, 'r'), "run", "for the run");
 	is_str(answer_of(&q, 'a'), "-", "but not always");

@@ -78,6 +78,17 @@ static bool has_name(const struct ab_found_run *run, const char *name)
 	       ab_detail_is(&field[0], name);
 }
 
+/* A run that another one has started: nobody means it without its id. */
+static bool is_tool(const struct ab_found_run *run)
+{
+	static const char *const names[] = { "tool_of" };
+	struct ab_detail field[AB_COUNT(names)];
+
+	return ab_details_find(run->first, strlen(run->first), names, AB_COUNT(names), field) ==
+		       0 &&
+	       field[0].kind;
+}
+
 /* The names in a folder that can be run ids. */
 static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 {
@@ -112,7 +123,7 @@ static int find_newest(int live, int runs, const char *name, struct ab_found_run
 
 		if (!open_run(live, runs, ids.v[i], &run))
 			continue;
-		if (strcmp(run.began, newest.began) >= 0 && (!name || has_name(&run, name))) {
+		if (strcmp(run.began, newest.began) >= 0 && (name ? has_name(&run, name) : !is_tool(&run))) {
 			ab_found_run_fini(&newest);
 			newest = run;
 		} else {
@@ -187,6 +198,7 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 		[AB_DENIAL_FILE] = 'f',
 		[AB_DENIAL_MOVED] = 'q',
 		[AB_DENIAL_CONTAINER] = 'c',
+		[AB_DENIAL_TOOL] = 't',
 	};
 	struct ab_denial_name name = { .kind = AB_DENIAL_NETWORK };
 	const char *p = text + ID_LEN, *letter;

@@ -35,12 +35,16 @@ int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *er
  * have been moved. */
 bool ab_find_live(int dir);
 
+/* In the number of a question: it is one of AB_DENIAL_TOOL, else of AB_DENIAL_NETWORK. */
+#define AB_QUESTION_OF_TOOL (1u << 31)
+
 enum ab_denial_kind {
 	AB_DENIAL_NETWORK,   /* RUN-1 */
 	AB_DENIAL_PROGRAM,   /* RUN-e1 */
 	AB_DENIAL_FILE,	     /* RUN-f1: files and calls */
 	AB_DENIAL_MOVED,     /* RUN-q1: moved to quarantine */
 	AB_DENIAL_CONTAINER, /* RUN-c1: a request to the container engine */
+	AB_DENIAL_TOOL,	     /* RUN-t1: a call of a host tool */
 	AB_DENIAL_KINDS,
 };
 

@@ -27,11 +27,11 @@ enum { LIST_MAX = 1000 }; /* elements that are shown */
 /* Every member that a template names. */
 /* clang-format off */
 static const char *const members[] = {
-	"access", "action", "allowed", "answer", "by", "bytes_down", "bytes_up", "call", "changes",
+	"access", "action", "allowed", "answer", "boxed", "by", "bytes_down", "bytes_up", "call", "changes",
 	"command", "cwd", "domain", "door", "engine", "entry", "error", "event", "findings", "for_ms",
 	"given_up", "holds", "id", "image", "key", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "namespace", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
-	"requests_denied", "route", "rule", "secret", "status", "threshold", "timed_out", "tls", "user",
+	"requests_denied", "route", "rule", "secret", "status", "threshold", "timed_out", "tls", "tool_of", "user",
 	"value",
 };
 /* clang-format on */
@@ -67,7 +67,7 @@ struct event {
 /* The first row with the kind of a record whose condition holds counts. */
 static const struct event events[] = {
 	{ "start", NULL, "start", "{command}",
-	  "[in {cwd}][, profile {policy:profile}][, name {name}]", "" },
+	  "[in {cwd}][, profile {policy:profile}][, name {name}][, a tool of {tool_of}]", "" },
 	{ "command", NULL, "command", "{number}: {command}", "[in {cwd}]", "[rule {rule}]" },
 	{ "ended", NULL, "ended", "{number}: {command}",
 	  "[exit {status}][ after {ms:time}][, {error}]", "" },
@@ -88,10 +88,14 @@ static const struct event events[] = {
 	{ "request", NULL, "ok", REQUEST "[  with {secret}]" },
 	{ "container", NULL, "docker", "{method} {path}", "[image {image}]",
 	  "[status {status}][  {ms:time}]" },
+	{ "tool", "status", "tool", "{command}", "", "[exit {status}][  {ms:time}]" },
+	{ "tool", NULL, "tool", "{command}", "[in {cwd}][boxed=false?, outside of any box]",
+	  "[rule {rule}]" },
 	{ "exec", NULL, "denied", "{command|path|'programs'}", DENIAL },
 	{ "violation", "door=file", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=call", "denied", "{access|call|'files or calls'}[ {path}]", DENIAL },
 	{ "violation", "door=container", "denied", "{method} {path|'(no path)'}", DENIAL },
+	{ "violation", "door=tool", "denied", "{command|'(no words)'}", DENIAL },
 	{ "violation", "door=quarantine", "moved", "{path|'protected files'}", DENIAL },
 	{ "violation", "door=ssh-agent", "denied",
 	  "[key?an ssh signature][!key?the ssh agent][ at {domain:target}][ with {key}]", DENIAL },
@@ -102,6 +106,8 @@ static const struct event events[] = {
 	  "[answer=timeout?denied, nobody answered]"
 	  "[answer=gone?the program gave up before the answer]" BY "[, after {ms:time}]",
 	  "[for {process:chain}]" },
+	{ "question", "door=tool", "asked", "{command}",
+	  "[answer=once?allowed once][answer=run?allowed for this run][answer=no?denied]" BY, "" },
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=always?allowed always]"
 	  "[answer=no?denied][answer=timeout?denied, nobody answered]"
@@ -397,6 +403,15 @@ static const struct ab_remedy remedies[] = {
 	  "docker.ports \"publish\" in the settings lets containers publish ports on localhost" },
 	{ "docker.pull", NULL, NULL,
 	  "docker.pull true in the settings lets the engine download the images of docker.images" },
+	{ "tools", NULL, NULL,
+	  NOTHING ": a tool is called by its command in the box, from a folder of the workspace" },
+	{ "tools.allow", NULL, NULL,
+	  "\"allow\" of this tool in the settings lists the words with which it may be called" },
+	{ "tools.ask", NULL, NULL,
+	  "answer the next question, or move its pattern from \"ask\" to \"allow\" in the settings" },
+	{ "tools.flags", NULL, NULL,
+	  NOTHING ": whatever the patterns of the tool say, this word would make it do something "
+		  "else" },
 	{ "filesystem.denyRead", "--read", "", "hidden files can only be shown when a run starts" },
 	{ "filesystem.read", NULL, NULL,
 	  "the box only has what filesystem.read lists: add it in the settings" },

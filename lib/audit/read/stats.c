@@ -136,6 +136,8 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 		stats->totals.files += n;
 	else if (ab_detail_is(&m[M_DOOR], "container"))
 		stats->totals.containers += n;
+	else if (ab_detail_is(&m[M_DOOR], "tool"))
+		stats->totals.tools += n;
 	else
 		find_row(stats, &m[M_DOMAIN])->denied += n;
 }
@@ -191,7 +193,7 @@ const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n)
 void ab_stats_totals(const struct ab_stats *stats, struct ab_stats_totals *ret)
 {
 	*ret = stats->totals;
-	ret->denied = ret->programs + ret->files + ret->containers;
+	ret->denied = ret->programs + ret->files + ret->containers + ret->tools;
 	for (size_t i = 0; i <= stats->len; i++) {
 		const struct ab_stats_row *row = &stats->rows[i];
 
@@ -282,6 +284,8 @@ static void add_rest(struct ab_buf *b, const struct ab_stats_totals *t)
 	add_sentence(b, t->files, "file or call was denied", "files or calls were denied");
 	add_sentence(b, t->containers, "request to the container engine was denied",
 		     "requests to the container engine were denied");
+	add_sentence(b, t->tools, "call of a host tool was denied",
+		     "calls of host tools were denied");
 	add_sentence(b, t->packets, "non-TCP packet was denied", "non-TCP packets were denied");
 	add_sentence(b, t->failed, "request failed", "requests failed");
 	if (t->hosts == AB_STATS_HOSTS && t->others)
@@ -315,8 +319,8 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	}
 	if (n > 1) {
 		struct ab_stats_row all = { .requests = t.requests,
-					    .denied =
-						    t.denied - t.programs - t.files - t.containers,
+					    .denied = t.denied - t.programs - t.files -
+						      t.containers - t.tools,
 					    .up = t.up,
 					    .down = t.down };
 
@@ -347,6 +351,7 @@ void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b)
 	add_member(b, ",", "programs_denied", t.programs);
 	add_member(b, ",", "files_denied", t.files);
 	add_member(b, ",", "containers_denied", t.containers);
+	add_member(b, ",", "tools_denied", t.tools);
 	add_member(b, ",", "packets_denied", t.packets);
 	add_member(b, ",", "bytes_up", t.up);
 	add_member(b, ",", "bytes_down", t.down);

@@ -25,7 +25,7 @@ struct ab_stats_row {
 struct ab_stats_totals {
 	uint64_t lines; /* records */
 	uint64_t requests, failed, denied, up, down;
-	uint64_t programs, files, containers; /* among the denied */
+	uint64_t programs, files, containers, tools; /* among the denied */
 	uint64_t packets;		      /* denied, and not part of a request */
 	uint64_t hosts;			      /* rows */
 	uint64_t others;		      /* requests and denials without a row */

@@ -348,8 +348,14 @@ static int load_system(struct ab_load *l, struct files *f)
 
 static int load_user(struct ab_load *l, struct files *f)
 {
+	const char *text = l->in->config_text;
 	bool must;
 
+	if (text) {
+		f->has_user = true;
+		return parse_text(l, AB_LAYER_USER, true, "the settings of the tool", text,
+				  strlen(text), &f->user, NULL);
+	}
 	f->user_path = ab_load_user_path(l->in, &must);
 	if (!f->user_path && must)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",

@@ -63,6 +63,8 @@ struct ab_policy_input {
 	bool no_project; /* ignore the project file */
 	/* The caller uses nothing of denyWrite before ab_policy_protect_registries(). */
 	bool registries_later;
+	/* Settings in place of the user file; NULL: read the file. For the box of a tool. */
+	const char *config_text;
 	bool details;	 /* name each key of which an untrusted file asks for more */
 	const struct ab_setting *settings;
 	size_t nsettings;

@@ -230,6 +230,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
+	case AB_TYPE_HOST_TOOLS:
 	case AB_TYPE_HTTP:
 		return ab_value_find(v, text) != NULL;
 	case AB_TYPE_PROFILE:

@@ -294,6 +294,8 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_DOCKER_PULL, "false" },
 	{ AB_KEY_DOCKER_CAPABILITIES, "none" },
 	{ AB_KEY_DOCKER_SOCKET, "auto" },
+	{ AB_KEY_HOST_TOOLS, NULL },
+	{ AB_KEY_HOST_TOOLS_MODE, "allow" },
 	{ AB_KEY_USERNS, "deny" },
 	{ AB_KEY_TERMINAL, "filtered" },
 

@@ -13,6 +13,7 @@
 #include "base/data/arena.h"
 #include "policy/model/keys.h"
 
+struct ab_host_tool;
 struct ab_http_rule;
 struct ab_policy;
 struct ab_secret;
@@ -49,6 +50,7 @@ struct ab_item {
 		const struct ab_user_rule *rule; /* AB_TYPE_RULES */
 		const struct ab_secret *secret;	 /* AB_TYPE_SECRETS */
 		const struct ab_http_rule *http; /* AB_TYPE_HTTP */
+		const struct ab_host_tool *tool; /* AB_TYPE_HOST_TOOLS */
 	};
 };
 

@@ -97,6 +97,10 @@ static const struct ab_key_word docker_capability_words[] = {
 	{ "none", false },
 	{ "setup", true },
 };
+static const struct ab_key_word host_tools_words[] = {
+	{ "deny", false },
+	{ "allow", true },
+};
 static const struct ab_key_word userns_words[] = {
 	{ "deny", false },
 	{ "allow", true },
@@ -349,6 +353,13 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_DOCKER_SOCKET] = {
 		"docker.socket", AB_TYPE_SOCKET, .tighten = AB_TIGHTEN_NEVER,
 		.doc = "The socket of the container engine on the host; \"auto\" is that of DOCKER_HOST, or a usual one." },
+
+	[AB_KEY_HOST_TOOLS] = {
+		"tools", AB_TYPE_HOST_TOOLS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
+		.doc = "Programs of the host that the box may use, by name: the words that each of them accepts, and the settings of the box that it runs in." },
+	[AB_KEY_HOST_TOOLS_MODE] = {
+		"hostTools", WORDS(host_tools_words),
+		.doc = "Whether the box has the tools of \"tools\"; deny turns all of them off." },
 
 	[AB_KEY_USERNS] = {
 		"userNamespaces", WORDS(userns_words),

@@ -81,6 +81,8 @@ enum ab_key_id {
 	AB_KEY_DOCKER_PULL,
 	AB_KEY_DOCKER_CAPABILITIES,
 	AB_KEY_DOCKER_SOCKET,
+	AB_KEY_HOST_TOOLS,
+	AB_KEY_HOST_TOOLS_MODE,
 	AB_KEY_USERNS,
 	AB_KEY_TERMINAL,
 	AB_KEY_COUNT,
@@ -116,6 +118,7 @@ enum ab_key_type {
 	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */
 	AB_TYPE_TOOLS,	     /* object: pattern of an agent's tools to allow, ask or deny */
 	AB_TYPE_SECRETS,     /* object of objects, see policy/model/secrets.h */
+	AB_TYPE_HOST_TOOLS,  /* object of objects, see policy/model/host_tools.h */
 	AB_TYPE_HTTP,	     /* list of objects, see policy/model/http_rules.h */
 };
 

@@ -521,6 +521,9 @@ static int put_element(const struct ab_context *ctx, const struct ab_key *key, s
 		return ab_tool_put(ctx, v, text, from, why);
 	case AB_TYPE_SECRETS:
 		return ab_secret_put(ctx, v, text, from, why);
+	case AB_TYPE_HOST_TOOLS:
+		return ab_complaint_say(why, "set it in a settings file",
+					"a tool cannot be written as one string");
 	case AB_TYPE_RULES:
 	case AB_TYPE_HTTP:
 		return ab_complaint_say(why, "set it in a settings file",
@@ -695,6 +698,7 @@ static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_TOOLS:
 	case AB_TYPE_SECRETS:
+	case AB_TYPE_HOST_TOOLS:
 	case AB_TYPE_HTTP:
 		return put_element(ctx, key, v, text, from, why);
 	}

@@ -425,6 +425,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->docker.pull = get_word(c, AB_KEY_DOCKER_PULL);
 	p->docker.setup_caps = get_word(c, AB_KEY_DOCKER_CAPABILITIES);
 	p->docker.socket = c->v[AB_KEY_DOCKER_SOCKET].text;
+	if (get_word(c, AB_KEY_HOST_TOOLS_MODE))
+		p->host_tools = ab_host_tools_fill(a, &c->v[AB_KEY_HOST_TOOLS]);
 	p->userns = get_word(c, AB_KEY_USERNS);
 	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);

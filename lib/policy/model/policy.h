@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/data/strv.h"
+#include "policy/model/host_tools.h"
 #include "policy/model/http_rules.h"
 #include "policy/model/secrets.h"
 
@@ -246,6 +247,8 @@ struct ab_policy {
 		bool pull;	       /* the engine may download images */
 		bool setup_caps;       /* containers without mounts have a few capabilities */
 	} docker;
+
+	struct ab_host_tools host_tools; /* empty if hostTools is deny */
 
 	bool userns;	   /* the command may create user namespaces */
 	bool raw_terminal; /* the box's output reaches the terminal unfiltered */

@@ -27,6 +27,9 @@ void ab_reader_wrong_type(struct ab_reader *r, const struct ab_json_scan_node *n
 			  const char *wanted, const char *right);
 bool ab_reader_full(const struct ab_reader *r); /* no more problems are reported */
 const struct ab_origin *ab_reader_origin(struct ab_reader *r, const struct ab_json_scan_node *node);
+/* Read one member of a settings file, such as "network", into the reader's config. */
+void ab_reader_member(struct ab_reader *r, const struct ab_json_scan_node *node);
+size_t ab_reader_mistakes(const struct ab_reader *r); /* so far */
 /* The list in { "only": [...] }, which replaces those of earlier layers; any other value as it is.
  * NULL: it is an object, but not that one; the mistake is reported. */
 const struct ab_json_scan_node *

@@ -13,6 +13,7 @@
 #include "base/system/fd.h"
 #include "base/system/own_path.h"
 #include "policy/model/commands.h"
+#include "policy/model/host_tools.h"
 #include "policy/model/http_config.h"
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
@@ -424,6 +425,8 @@ static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value
 		ab_http_read(r, value);
 	else if (key->type == AB_TYPE_SECRETS)
 		ab_secrets_read(r, value);
+	else if (key->type == AB_TYPE_HOST_TOOLS)
+		ab_host_tools_read(r, value);
 	else if (ab_key_is_list(key))
 		put_list(r, value, id);
 	else
@@ -447,7 +450,8 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
 /* Report what has no direction in which it could be stricter. */
 static void check_managed(struct ab_reader *r)
 {
-	static const enum ab_key_id never[] = { AB_KEY_EXTENDS, AB_KEY_SECRETS };
+	static const enum ab_key_id never[] = { AB_KEY_EXTENDS, AB_KEY_SECRETS,
+						AB_KEY_HOST_TOOLS };
 	const struct ab_value *rules = &r->config->v[AB_KEY_RULES];
 
 	for (size_t i = 0; i < AB_COUNT(never); i++) {
@@ -455,7 +459,10 @@ static void check_managed(struct ab_reader *r)
 
 		if (from)
 			report_at(r, from->line, from->column, ab_keys[never[i]].path,
-				  "cannot be managed", "move it out of \"managed\"");
+				  "cannot be managed",
+				  never[i] == AB_KEY_HOST_TOOLS
+					  ? "to forbid tools: \"hostTools\": \"deny\""
+					  : "move it out of \"managed\"");
 	}
 	for (size_t i = 0; i < rules->len; i++) {
 		const struct ab_origin *from = rules->items[i].from;
@@ -503,33 +510,45 @@ static void read_managed(struct ab_reader *r, const struct ab_json_scan_node *ob
 	check_managed(&inner);
 }
 
+/* The member `k` of a section, or of the file if `section` is NULL. */
+static void read_member(struct ab_reader *r, const char *section, const struct ab_json_scan_node *k)
+{
+	ab_autofree char *path = section ? ab_printf("%s.%s", section, k->key) : ab_strdup(k->key);
+	const struct ab_key *found = ab_key_find(path, strlen(path));
+
+	if (!section && strcmp(k->key, "managed") == 0) {
+		read_managed(r, k);
+	} else if (!section &&
+		   (strcmp(k->key, "$schema") == 0 || strcmp(k->key, "description") == 0)) {
+		if (!k->text)
+			ab_reader_wrong_type(r, k, "a string", "put it in quotes");
+	} else if (section && strcmp(k->key, "reason") == 0) {
+		check_reason(r, k);
+	} else if (found && !strchr(k->key, '.')) {
+		put_value(r, k, (enum ab_key_id)(found - ab_keys));
+	} else if (!section && ab_key_is_group(path, strlen(path))) {
+		if (k->kind == '{')
+			read_object(r, k, false);
+		else
+			ab_reader_wrong_type(r, k, "an object", "use { ... }");
+	} else {
+		report_unknown_key(r, k, path);
+	}
+}
+
 static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object, bool top)
 {
-	ab_json_scan_each(k, object)
-	{
-		ab_autofree char *path =
-			top ? ab_strdup(k->key) : ab_printf("%s.%s", object->key, k->key);
-		const struct ab_key *found = ab_key_find(path, strlen(path));
+	ab_json_scan_each(k, object) read_member(r, top ? NULL : object->key, k);
+}
 
-		if (top && strcmp(k->key, "managed") == 0) {
-			read_managed(r, k);
-		} else if (top &&
-			   (strcmp(k->key, "$schema") == 0 || strcmp(k->key, "description") == 0)) {
-			if (!k->text)
-				ab_reader_wrong_type(r, k, "a string", "put it in quotes");
-		} else if (!top && strcmp(k->key, "reason") == 0) {
-			check_reason(r, k);
-		} else if (found && !strchr(k->key, '.')) {
-			put_value(r, k, (enum ab_key_id)(found - ab_keys));
-		} else if (top && ab_key_is_group(path, strlen(path))) {
-			if (k->kind == '{')
-				read_object(r, k, false);
-			else
-				ab_reader_wrong_type(r, k, "an object", "use { ... }");
-		} else {
-			report_unknown_key(r, k, path);
-		}
-	}
+void ab_reader_member(struct ab_reader *r, const struct ab_json_scan_node *node)
+{
+	read_member(r, NULL, node);
+}
+
+size_t ab_reader_mistakes(const struct ab_reader *r)
+{
+	return r->problems->wrong.len;
 }
 
 /* Report conflicts that no later layer can resolve. */

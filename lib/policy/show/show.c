@@ -123,7 +123,7 @@ static char *show_text(const struct ab_policy *p, const struct ab_show_part *par
 }
 
 /* "NAME={...}" as a member of an object. */
-static void put_json_secret(struct ab_buf *b, const char *text)
+static void put_json_member(struct ab_buf *b, const char *text)
 {
 	const char *value = strchr(text, '=');
 
@@ -136,9 +136,9 @@ static void put_json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 {
 	const struct ab_key *key = &ab_keys[id];
 
-	if (key->type == AB_TYPE_SECRETS) {
+	if (key->type == AB_TYPE_SECRETS || key->type == AB_TYPE_HOST_TOOLS) {
 		ab_buf_puts(b, "{");
-		put_json_secret(b, text);
+		put_json_member(b, text);
 		ab_buf_puts(b, "}");
 	} else if (key->type == AB_TYPE_PORTS || key->type == AB_TYPE_RULES ||
 		   key->type == AB_TYPE_HTTP) {
@@ -231,12 +231,12 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 	return ab_policy_show_part(policy, &(struct ab_show_part){ 0 }, json);
 }
 
-static void put_record_secrets(struct ab_buf *b, const struct ab_value *v)
+static void put_record_members(struct ab_buf *b, const struct ab_value *v)
 {
 	ab_buf_puts(b, "{");
 	for (size_t i = 0; i < v->len; i++) {
 		ab_buf_puts(b, i ? "," : "");
-		put_json_secret(b, v->items[i].text);
+		put_json_member(b, v->items[i].text);
 	}
 	ab_buf_puts(b, "}");
 }
@@ -244,8 +244,8 @@ static void put_record_secrets(struct ab_buf *b, const struct ab_value *v)
 static void put_record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v,
 			    bool secrets)
 {
-	if (id == AB_KEY_SECRETS) {
-		put_record_secrets(b, v);
+	if (id == AB_KEY_SECRETS || id == AB_KEY_HOST_TOOLS) {
+		put_record_members(b, v);
 		return;
 	}
 	ab_buf_puts(b, "[");

@@ -156,6 +156,23 @@ void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
 	ab_summary_list(rows, "containers", "of ", &p->docker.images, more.data);
 }
 
+void ab_summary_tools(const struct ab_policy *p, struct ab_strv *rows)
+{
+	ab_autostrv struct ab_strv names = { 0 };
+	ab_autobuf struct ab_buf more = { 0 };
+
+	for (size_t i = 0; i < p->host_tools.len; i++) {
+		const struct ab_host_tool *tool = p->host_tools.v[i];
+
+		ab_strv_add(&names, tool->name);
+		if (tool->unconfined)
+			ab_buf_printf(&more, "%s %s", more.len ? "," : "; outside of any box:",
+				      tool->name);
+	}
+	if (names.len)
+		ab_summary_list(rows, "host tools", "", &names, more.len ? more.data : "");
+}
+
 void ab_summary_secrets(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autostrv struct ab_strv names = { 0 };
@@ -243,6 +260,7 @@ void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");
 	ab_summary_network(p, rows);
 	ab_summary_containers(p, rows);
+	ab_summary_tools(p, rows);
 	ab_summary_secrets(p, rows);
 	ab_summary_limits(p, rows);
 	ab_summary_guarantees(p, rows);

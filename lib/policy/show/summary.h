@@ -18,6 +18,8 @@ void ab_summary_home(const struct ab_policy *policy, struct ab_strv *rows);
 void ab_summary_network(const struct ab_policy *policy, struct ab_strv *rows);
 /* Nothing if the box has no container engine. */
 void ab_summary_containers(const struct ab_policy *policy, struct ab_strv *rows);
+/* Nothing if it has no tools of the host. */
+void ab_summary_tools(const struct ab_policy *policy, struct ab_strv *rows);
 void ab_summary_secrets(const struct ab_policy *policy, struct ab_strv *rows);
 void ab_summary_limits(const struct ab_policy *policy, struct ab_strv *rows);
 void ab_summary_guarantees(const struct ab_policy *policy, struct ab_strv *rows);

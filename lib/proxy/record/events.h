@@ -45,6 +45,7 @@ enum ab_host_question_why {
 	AB_QUESTION_UNKNOWN,  /* on no list: a person decides */
 	AB_QUESTION_HELD,     /* the monitor holds all new connections */
 	AB_QUESTION_AGENT,    /* the ssh agent needs an approval */
+	AB_QUESTION_TOOL,     /* a tool of the host needs one; not from the proxy */
 	AB_QUESTION_IDENTIFY, /* already denied: only identify the process */
 };
 struct ab_host_question {
@@ -55,7 +56,7 @@ struct ab_host_question {
 	const char *door;    /* its name */
 	struct ab_peer peer; /* of the first waiting connection */
 	uint32_t ms;	     /* until it times out */
-	char about[256];     /* AB_QUESTION_AGENT: "sign in to ..." */
+	char about[256];     /* AB_QUESTION_AGENT, AB_QUESTION_TOOL: "sign in to ..." */
 };
 
 /* How long questions stay open. */

@@ -104,6 +104,24 @@ static int make_file(const struct ab_spec *spec, size_t i, int stage)
 	return make_folders(stage, path) < 0 ? -1 : linkat(stage, name, stage, path, 0);
 }
 
+/* Nothing of them can be changed in the box: /dev is read-only there. */
+static int make_tools(const struct ab_spec *spec, int stage)
+{
+	static const char folder[] = AB_TOOLS_FOLDER;
+
+	if (!spec->tools.len)
+		return 0;
+	if (mkdirat(stage, folder + 1, 0755) < 0)
+		return -1;
+	for (size_t i = 0; i < spec->tools.len; i++) {
+		ab_autofree char *path = ab_printf("%s/%s", folder + 1, spec->tools.v[i]);
+
+		if (symlinkat(spec->tools_program, stage, path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
 {
 	for (size_t i = 0; i < spec->nfiles; i++) {
@@ -117,5 +135,7 @@ int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
 			ab_hint(err, "there is no space left; increase filesystem.tmpSize");
 		return -1;
 	}
+	if (make_tools(spec, stage) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", AB_TOOLS_FOLDER);
 	return 0;
 }

@@ -223,6 +223,9 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);
 	code_str(c, &s->listen);
+	code_strv(c, &s->tools);
+	code_str(c, &s->tools_program);
+	code(c, s->cwd_ino);
 	code_strv(c, &s->argv);
 	code_strv(c, &s->env);
 	code_strv(c, &s->env_uncaptured);
@@ -324,6 +327,8 @@ void ab_spec_fini(struct ab_spec *spec)
 	free(spec->run_id);
 	free(spec->cwd);
 	free(spec->listen);
+	free(spec->tools_program);
+	ab_strv_fini(&spec->tools);
 	ab_plan_fini(&spec->plan);
 	ab_layer_mounts_fini(&spec->layers);
 	ab_strv_fini(&spec->argv);

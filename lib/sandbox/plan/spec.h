@@ -48,6 +48,11 @@ struct ab_limits { /* 0: none */
 /* The box's ssh agent, in its private /run. */
 #define AB_AGENT_SOCKET "/run/agentbox-ssh-agent.sock"
 
+/* Commands for programs of the host: links to our own binary, in a read-only folder; and the socket by
+ * which they are asked for, in the private /run. */
+#define AB_TOOLS_FOLDER "/dev/agentbox-tools"
+#define AB_TOOLS_SOCKET "/run/agentbox-tools.sock"
+
 struct ab_spec {
 	struct ab_plan plan;
 	struct ab_layer_mounts layers; /* of the plan's entries AB_MOUNT_LAYER, and no others */
@@ -91,6 +96,9 @@ struct ab_spec {
 	char *run_id;
 	char *cwd;
 	char *listen; /* a stream socket that init makes here for the supervisor; "": none */
+	struct ab_strv tools; /* names of commands in AB_TOOLS_FOLDER */
+	char *tools_program;  /* our own binary, in the box; "": there are none */
+	uint64_t cwd_ino;     /* of the folder `cwd`; 0: any */
 	struct ab_strv argv;
 	struct ab_strv env;
 	struct ab_strv env_uncaptured; /* added if ssh is not captured */

@@ -21,6 +21,7 @@ enum ab_msg_type {
 	AB_MSG_TTY,	   /* one fd: the master of the box's terminal */
 	AB_MSG_INPUT,	   /* one fd: standard input, if it is a file */
 	AB_MSG_LISTENER,   /* one fd: the socket of spec.listen */
+	AB_MSG_TOOLS,	   /* one fd: the socket AB_TOOLS_SOCKET */
 	AB_MSG_ASKS,	   /* holds: only the layers; one fd: the listener of a
 				 * traced run, needed before the proof */
 	AB_MSG_HOLDS,	   /* holds: the command is about to start; one fd

@@ -275,11 +275,16 @@ static int build_mounts(struct init *in, struct ab_error *err)
 /* Until now the working directory was covered by the new mounts. */
 static int enter_folder(struct init *in, struct ab_error *err)
 {
+	struct stat st;
+
 	if (chdir(in->spec.cwd) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
 		return ab_hint(err, "the folder is not visible in the box; "
 				    "start from another one, or add --write");
 	}
+	if (in->spec.cwd_ino && (stat(".", &st) < 0 || (uint64_t)st.st_ino != in->spec.cwd_ino))
+		return ab_fail(err, AB_ESYSTEM, 0, "%s is not the folder that it was at the start",
+			       in->spec.cwd);
 	return 0;
 }
 
@@ -343,6 +348,21 @@ static int open_listener(struct init *in, struct ab_error *err)
 	    bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 64) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make the socket %s in the box", path);
 	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_LISTENER }, 0, fd);
+	return 0;
+}
+
+/* The same for calls of tools, whose messages have boundaries. */
+static int open_tools(struct init *in, struct ab_error *err)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = AB_TOOLS_SOCKET };
+	ab_autoclose int fd = -1;
+
+	if (!in->spec.tools.len)
+		return 0;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 64) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", AB_TOOLS_SOCKET);
+	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_TOOLS }, 0, fd);
 	return 0;
 }
 
@@ -477,6 +497,7 @@ static const struct {
 	{ "descriptors", close_stray_fds, ANY },
 	{ "terminal", begin_session_with_terminal, ANY },
 	{ "listener", open_listener, NAMESPACES },
+	{ "tools", open_tools, NAMESPACES },
 	{ "ruleset", make_ruleset, ANY },
 	{ "capabilities", drop_privileges, ANY },
 	{ "signals", fence_signals, NO_NAMESPACES },

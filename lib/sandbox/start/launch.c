@@ -312,6 +312,7 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_INPUT:
 	case AB_MSG_AGENT:
 	case AB_MSG_LISTENER:
+	case AB_MSG_TOOLS:
 	case AB_MSG_STOPPED:
 	case AB_MSG_UNROUTED:
 	case AB_MSG_CROWDED:

@@ -28,7 +28,7 @@ struct ab_host_prompt_question {
 	const char *host; /* canonical: punycode, never raw bytes */
 	uint16_t port;
 	const char *door;
-	const char *about; /* about the ssh agent: "log in to ..."; or NULL */
+	const char *about; /* about the ssh agent or a tool: "log in to ..."; or NULL */
 	bool held;	 /* the monitor has paused the network */
 	const char *who; /* JSON array of processes, hostile text; NULL: unknown */
 	uint64_t left_ms;
@@ -75,6 +75,9 @@ void ab_host_prompt_resume(struct ab_host_prompt *prompt);
 bool ab_host_prompt_usable(const struct ab_host_prompt *prompt);
 /* Close it before the terminal, and not from `answered`. NULL does nothing. */
 void ab_host_prompt_close(struct ab_host_prompt *prompt);
+
+/* The id of a question: "7kq2x-1", "7kq2x-t1"; 0: the run's own. Pure. */
+void ab_question_id(const char *run_id, uint32_t number, char ret[32]);
 
 /* Pure: the whole screen for a question. */
 void ab_host_prompt_text(struct ab_buf *b, const struct ab_host_prompt_question *question,

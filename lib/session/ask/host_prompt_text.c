@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/read/find.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
@@ -32,10 +33,10 @@ static const struct {
 	enum ab_host_choice choice;
 	bool more;
 	const char *label, *meaning; /* "%s": the name of the group */
-	const char *key_meaning;     /* about the ssh agent; NULL: not offered there */
+	const char *key_meaning;     /* about the ssh agent or a tool; NULL: not offered there */
 } choices[] = {
 	{ 'o', AB_CHOICE_ONCE, false, "[o]nce", "allow these connections; ask again next time",
-	  "allow this signature; ask again next time" },
+	  "allow it this time; ask again next time" },
 	{ 'r', AB_CHOICE_RUN, false, "[r]un",
 	  "allow this host until the run ends (80 and 443 are one)",
 	  "allow it until the run ends (with ssh.ask \"always\": once)" },
@@ -45,7 +46,7 @@ static const struct {
 	  "as run, and add it to .agentbox.json of this project", NULL },
 	{ 'a', AB_CHOICE_ALWAYS, false, "[a]lways", "as run, and add it to your settings", NULL },
 	{ 'n', AB_CHOICE_NO, false, "[n]o", "deny this host until the run ends, on every port",
-	  "deny this signature" },
+	  "deny it this time" },
 	{ 'd', AB_CHOICE_NEVER, true, "[d]eny always",
 	  "as no, and add it to network.deny in your settings", NULL },
 };
@@ -201,16 +202,27 @@ static void put_meanings(struct ab_strv *lines, const struct ab_host_prompt_ques
 	}
 }
 
+void ab_question_id(const char *run_id, uint32_t number, char ret[32])
+{
+	/* The question about the paused network has the run's id. */
+	if (!number)
+		snprintf(ret, 32, "%s", run_id);
+	else if (number & AB_QUESTION_OF_TOOL)
+		snprintf(ret, 32, "%s-t%u", run_id, number & ~AB_QUESTION_OF_TOOL);
+	else
+		snprintf(ret, 32, "%s-%u", run_id, number);
+}
+
 static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 		     const json_t *who, size_t cols)
 {
-	/* The question about the paused network has the run's id. */
-	ab_autofree char *id =
-		q->number ? ab_printf("%s-%u", q->run_id, q->number) : ab_strdup(q->run_id);
-	ab_autofree char *via = ab_printf("id %s, via %s", id, q->door ? q->door : "?");
-	ab_autofree char *allow = ab_printf("from another terminal: agentbox allow %s", id);
+	ab_autofree char *via = NULL, *allow = NULL;
 	size_t n = ab_process_chain_count(who);
+	char id[32];
 
+	ab_question_id(q->run_id, q->number, id);
+	via = ab_printf("id %s, via %s", id, q->door ? q->door : "?");
+	allow = ab_printf("from another terminal: agentbox allow %s", id);
 	ab_strv_add(lines, "");
 	put_meanings(lines, q, cols);
 	ab_strv_add(lines, "");

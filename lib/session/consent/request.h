@@ -44,6 +44,9 @@ struct ab_request {
 	bool trace_denials;	  /* also record denied files and system calls */
 	bool mark_shell;	  /* a shell for a person: mark its prompt */
 	bool learn;		  /* allow unknown hosts, list programs */
+	/* The run whose box has called this tool; NULL: it is not a tool. Its terminal belongs to that
+	 * box, so nothing is asked there; its folder must stay the one that it is now. */
+	const char *tool_of;
 	int verbose;		  /* 1: guarantees, 2: also timings */
 	bool *interrupted;	  /* set if SIGINT ended a command that had the terminal; or NULL */
 	/* A text that begins with a space continues the previous one. Not

@@ -24,15 +24,16 @@ static int fail_request(struct reading *r, const char *what)
 	return ab_fail(r->err, AB_EUSAGE, 0, "%s", what);
 }
 
-/* The number in an id like "7kq2x-12" of this run; 0: it is not one. */
+/* The number in an id like "7kq2x-12" or "7kq2x-t1" of this run; 0: it is not one. */
 static uint32_t parse_id(const char *run_id, const char *id)
 {
 	struct ab_denial_name name;
 
-	return ab_denial_parse(id, &name) == 0 && name.kind == AB_DENIAL_NETWORK &&
-			       strcmp(name.run, run_id) == 0
-		       ? name.number
-		       : 0;
+	if (ab_denial_parse(id, &name) < 0 || strcmp(name.run, run_id) != 0)
+		return 0;
+	if (name.kind == AB_DENIAL_TOOL)
+		return name.number | AB_QUESTION_OF_TOOL;
+	return name.kind == AB_DENIAL_NETWORK ? name.number : 0;
 }
 
 /* A whole number up to `most`; `otherwise` if it is absent. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/read/find.h"
 #include "audit/write/audit.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
@@ -127,6 +128,12 @@ static void do_answer(struct ab_steering *s, struct ab_control_client *client,
 	if (!ab_open_questions_find(&s->questions, request->number)) {
 		refuse_client(client, "this question is no longer open",
 			      "a rule for the next time: agentbox allow HOST");
+		return;
+	}
+	if (request->number & AB_QUESTION_OF_TOOL) {
+		/* It is not the proxy's: it is answered now. */
+		ab_steering_answer(s, request->number, request->answer, "control");
+		ab_control_reply(client, json_pack("{s:i,s:i}", "released", 1, "closed", 0));
 		return;
 	}
 	*reply = (struct pending_reply){ .what = AB_DO_ANSWER, .number = request->number };

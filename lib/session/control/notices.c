@@ -26,7 +26,7 @@ static void tell_user(struct ab_steering *s, const struct ab_open_question *q)
 
 	if (q->wanted.why == AB_QUESTION_HELD)
 		text = ab_printf("the network is paused: agentbox watch %s", id);
-	else if (q->wanted.why == AB_QUESTION_AGENT)
+	else if (q->wanted.why == AB_QUESTION_AGENT || q->wanted.why == AB_QUESTION_TOOL)
 		text = ab_printf("the box wants to %.200s%s: agentbox watch %s", q->wanted.about,
 				 more, id);
 	else

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "audit/read/find.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "base/data/buf.h"
@@ -75,27 +76,29 @@ void ab_steering_record(struct ab_steering *s, struct ab_buf *line)
 
 static void format_id(const struct ab_steering *s, uint32_t number, char ret[32])
 {
-	/* The pause of the whole network has the run's own id. */
-	if (number)
-		snprintf(ret, 32, "%s-%u", s->setup.run_id, number);
-	else
-		snprintf(ret, 32, "%s", s->setup.run_id);
+	ab_question_id(s->setup.run_id, number, ret);
+}
+
+/* Is it about something that a sentence describes, not about a host? */
+static bool has_sentence(const struct ab_open_question *q)
+{
+	return q->wanted.why == AB_QUESTION_AGENT || q->wanted.why == AB_QUESTION_TOOL;
 }
 
 json_t *ab_steering_question(const struct ab_steering *s, const struct ab_open_question *q)
 {
 	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
-	bool agent = q->wanted.why == AB_QUESTION_AGENT;
 	char id[32];
 
 	format_id(s, q->wanted.number, id);
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s*,s:I,s:I,s:o}", "id", id, "domain",
 			 q->wanted.host, "port", q->wanted.port, "door", q->wanted.door, "why",
-			 agent				     ? "agent"
+			 q->wanted.why == AB_QUESTION_AGENT  ? "agent"
+			 : q->wanted.why == AB_QUESTION_TOOL ? "tool"
 			 : q->wanted.why == AB_QUESTION_HELD ? "held"
 							     : "unknown",
-			 "about", agent ? q->wanted.about : NULL, "age_ms",
+			 "about", has_sentence(q) ? q->wanted.about : NULL, "age_ms",
 			 (json_int_t)(now - q->asked_ms), "left_ms",
 			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
@@ -132,7 +135,7 @@ static void show_oldest(struct ab_steering *s)
 		.port = q->wanted.port,
 		.door = q->wanted.door,
 		.held = q->wanted.why == AB_QUESTION_HELD,
-		.about = q->wanted.why == AB_QUESTION_AGENT ? q->wanted.about : NULL,
+		.about = has_sentence(q) ? q->wanted.about : NULL,
 		.who = q->who,
 		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = s->questions.len - 1,
@@ -162,7 +165,7 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 		ab_steering_say(s, true,
 				"the network is paused; answer within %u s: agentbox watch %s",
 				q->wanted.ms / 1000, id);
-	else if (q->wanted.why == AB_QUESTION_AGENT)
+	else if (has_sentence(q))
 		ab_steering_say(s, true,
 				"the box wants to %s; approve it within %u s: agentbox allow %s",
 				q->wanted.about, q->wanted.ms / 1000, id);
@@ -173,7 +176,6 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 
 static void ask_approver(struct ab_steering *s, const struct ab_open_question *q)
 {
-	bool agent = q->wanted.why == AB_QUESTION_AGENT;
 	ab_autobuf struct ab_buf b = { 0 };
 	char id[32];
 
@@ -181,9 +183,12 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 	ab_buf_printf(&b,
 		      "{\"version\":1,\"kind\":\"%s\",\"run\":\"%s\","
 		      "\"id\":\"%s\",\"host\":",
-		      agent ? "ssh" : "host", s->setup.run_id, id);
+		      q->wanted.why == AB_QUESTION_AGENT  ? "ssh"
+		      : q->wanted.why == AB_QUESTION_TOOL ? "tool"
+							  : "host",
+		      s->setup.run_id, id);
 	ab_buf_json(&b, q->wanted.host);
-	if (agent) {
+	if (has_sentence(q)) {
 		ab_buf_puts(&b, ",\"about\":");
 		ab_buf_json(&b, q->wanted.about);
 	}
@@ -202,9 +207,9 @@ void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wa
 		q = ab_open_questions_add(&s->questions, wanted, ab_now_ms());
 	/* The approver is asked once the process is known; a person sees the process when it is
 	 * found. */
-	if (wanted->why == AB_QUESTION_HELD ||
+	if (wanted->why == AB_QUESTION_HELD || wanted->why == AB_QUESTION_TOOL ||
 	    ab_broker_find_owner(s->setup.broker, wanted->number, &wanted->peer) < 0) {
-		if (ab_steering_proxy(s))
+		if (ab_steering_proxy(s) && wanted->why != AB_QUESTION_TOOL)
 			ab_proxy_who(ab_steering_proxy(s), wanted->number, NULL);
 		if (q && s->setup.approver)
 			ask_approver(s, q);
@@ -295,6 +300,11 @@ void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_host_cho
 	const char *group;
 	bool host;
 
+	if (q && q->wanted.why == AB_QUESTION_TOOL) {
+		s->hands.tool(s->hands.arg, number & ~AB_QUESTION_OF_TOOL,
+			      meanings[choice].answer, by);
+		return;
+	}
 	if (!q || !ab_steering_proxy(s))
 		return;
 	host = q->wanted.why == AB_QUESTION_UNKNOWN;

@@ -66,6 +66,8 @@ struct ab_steering_hands {
 	void (*stop)(void *arg, uint64_t grace_ms);
 	void (*fail)(void *arg, const struct ab_error *err); /* ends the run */
 	void (*redraw)(void *arg);
+	/* The answer to a question about a tool; NULL: there are no tools. */
+	void (*tool)(void *arg, uint32_t number, enum ab_host_answer answer, const char *by);
 	/* For a box that stays (session/stay/stay.h); else NULL. */
 	void (*start)(void *arg, struct ab_control_client *client,
 		      const struct ab_control_request *request);

@@ -45,6 +45,11 @@ static bool wants_containers(const struct ab_engine_wish *w)
 	return w->policy->docker.images.len > 0;
 }
 
+static bool wants_tools(const struct ab_engine_wish *w)
+{
+	return w->policy->host_tools.len > 0;
+}
+
 static bool wants_trace(const struct ab_engine_wish *w)
 {
 	return w->traces;
@@ -84,6 +89,8 @@ static const struct {
 	{ wants_containers, REFUSED,
 	  "the filter of a container engine listens in a private folder, which needs a mount",
 	  NULL },
+	{ wants_tools, REFUSED,
+	  "commands for tools of the host are in a private folder, which needs a mount", NULL },
 	{ wants_kept_home, NOTED,
 	  "the home folder is read-only: there is no layer to keep; an agent can write to folders "
 	  "that you name with --write",

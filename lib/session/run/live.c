@@ -37,6 +37,7 @@
 #include "session/stay/stay.h"
 #include "session/terminal/columns.h"
 #include "session/terminal/terminal.h"
+#include "session/tools/tool_watch.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -585,6 +586,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		prefer_first(&result, err, &late);
 	if (r->containers)
 		ab_container_watch_end(r->containers);
+	if (r->tools)
+		ab_tool_watch_end(r->tools);
 	/* The hook gets the last violations too. */
 	if (r->request->on_violation) {
 		close_network(r, &result, err);
@@ -596,6 +599,8 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* While the broker sweeps. */
 	close_network(r, &result, err);
 	close_containers(r, &result, err);
+	if (r->tools && ab_tool_watch_ended(ab_take(r->tools), &r->refused, &late) < 0)
+		prefer_first(&result, err, &late);
 	/* A run that was not swept stays live: the next start sweeps it. */
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
@@ -746,6 +751,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.children = r->children,
 		.refusals = r->refusals,
 		.containers = r->containers,
+		.tools = r->tools,
 		.terminal = r->terminal,
 		.streams = &r->streams,
 		.timeout_ms = get_time_limit(r),

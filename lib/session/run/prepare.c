@@ -39,6 +39,7 @@
 #include "session/review/review_layer.h"
 #include "session/run/caller.h"
 #include "session/secrets/uncovered.h"
+#include "session/tools/tool_box.h"
 #include "workspace/tree/dir.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
@@ -141,6 +142,7 @@ static int choose_cwd(struct ab_prepared *p, const struct ab_request *rq, struct
 {
 	char cwd[PATH_MAX];
 	const struct ab_mount *m;
+	struct stat st;
 
 	if (rq->start)
 		snprintf(cwd, sizeof(cwd), "%s", rq->start);
@@ -155,6 +157,8 @@ static int choose_cwd(struct ab_prepared *p, const struct ab_request *rq, struct
 		snprintf(cwd, sizeof(cwd), "%s", w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
 	}
 	p->spec.cwd = ab_strdup(cwd);
+	if (rq->tool_of && stat(".", &st) == 0)
+		p->spec.cwd_ino = st.st_ino;
 	return 0;
 }
 
@@ -548,6 +552,9 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
 				 &p->notes, err) < 0)
 		return -1;
+	if (ab_tool_box_fill(p->policy, p->nested, p->host.survey.reviewed != NULL, &p->spec,
+			     &p->notes, err) < 0)
+		return -1;
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);
@@ -567,7 +574,7 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	size_t n = in->nsettings;
 
 	with.registries_later = true;
-	if (!p->nested)
+	if (!p->nested && !in->config_text)
 		ab_next_run_take(in, time(NULL), &p->next, &p->notes);
 	if (p->next.write.len == 0)
 		return ab_policy_load(&with, &p->policy, &p->notes, err);

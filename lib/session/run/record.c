@@ -107,6 +107,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_record_open(&line, r->dir.id, "start");
 	if (name)
 		ab_record_text(&line, "name", name);
+	if (r->request->tool_of)
+		ab_record_text(&line, "tool_of", r->request->tool_of);
 	if (p->spec.stay)
 		ab_record_json(&line, "stays", "true");
 	ab_record_list(&line, "command", &p->spec.argv);

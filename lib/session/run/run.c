@@ -63,6 +63,8 @@
 #include "session/stay/stay.h"
 #include "session/terminal/terminal.h"
 #include "session/terminal/tty.h"
+#include "session/tools/tool_broker.h"
+#include "session/tools/tool_watch.h"
 #include "session/writes/writes.h"
 
 /* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
@@ -176,6 +178,9 @@ static bool has_questions(const struct run *r)
 {
 	const struct ab_policy *policy = r->prepared->policy;
 
+	for (size_t i = 0; i < policy->host_tools.len; i++)
+		if (policy->host_tools.v[i]->ask.len)
+			return true;
 	return asks_about_hosts(policy) ||
 	       (r->prepared->agent.socket && policy->ssh.ask != AB_SSH_ASK_NEVER);
 }
@@ -183,7 +188,7 @@ static bool has_questions(const struct run *r)
 /* A terminal that the prompt opened itself must be restored as well. */
 static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
-	if (has_questions(r) && !r->request->approver &&
+	if (has_questions(r) && !r->request->approver && !r->request->tool_of &&
 	    ab_host_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
 	r->bell = isatty(STDERR_FILENO);
@@ -248,6 +253,29 @@ static int start_container_filter(struct run *r, struct ab_error *err)
 	if (setup.claim < 0)
 		return ab_step(err, "containers");
 	return ab_container_watch_start(&setup, &r->log, p->spec.strict, &r->containers, err);
+}
+
+static int start_tool_broker(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_tool_broker_setup setup = { .policy = p->policy,
+					      .env = r->request->policy.environ,
+					      .run = p->spec.run_id };
+
+	return p->spec.tools.len
+		       ? ab_tool_watch_start(&setup, &r->log, p->spec.strict, &r->tools, err)
+		       : 0;
+}
+
+/* The run ends before its command. */
+static void abandon_tools(struct run *r)
+{
+	ab_autostrv struct ab_strv unused = { 0 };
+
+	if (!r->tools)
+		return;
+	ab_tool_watch_end(r->tools);
+	(void)ab_tool_watch_ended(ab_take(r->tools), &unused, &(struct ab_error){ 0 });
 }
 
 /* Leave it behind: the run ends before its command. */
@@ -323,7 +351,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (r->terminal && r->box_network)
 		ab_box_network_watch_ports(r->box_network, r->box.pid);
-	if (start_reviewer(r, err) < 0 || start_container_filter(r, err) < 0)
+	if (start_reviewer(r, err) < 0 || start_container_filter(r, err) < 0 ||
+	    start_tool_broker(r, err) < 0)
 		return -1;
 	/* The key of the record: the broker and the judge, which it forks, do without it. */
 	if (ab_seal_load(p->state.root, &r->seal, err) < 0)
@@ -436,6 +465,7 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
 	abandon_containers(r);
+	abandon_tools(r);
 	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);

@@ -21,6 +21,7 @@
 
 struct ab_box_engine_traits;
 struct ab_container_watch;
+struct ab_tool_watch;
 struct ab_stay;
 struct ab_stayed;
 
@@ -39,6 +40,7 @@ struct run {
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
+	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;  /* for the judge */
 	struct ab_socket_file *movable;	   /* for it */

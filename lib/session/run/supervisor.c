@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -19,8 +20,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "audit/read/find.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/loop.h"
@@ -36,6 +40,8 @@
 #include "session/stay/stay.h"
 #include "session/terminal/streams.h"
 #include "session/terminal/terminal.h"
+#include "session/tools/tool_broker.h"
+#include "session/tools/tool_watch.h"
 
 struct supervisor {
 	const struct ab_supervision *what;
@@ -326,6 +332,8 @@ static void close_stay(struct supervisor *s)
 	s->stay = NULL;
 }
 
+static void answer_tool(void *arg, uint32_t number, enum ab_host_answer answer, const char *by);
+
 static int open_steering(struct supervisor *s)
 {
 	struct ab_steering_hands hands = { .loop = &s->loop,
@@ -335,6 +343,8 @@ static int open_steering(struct supervisor *s)
 					   .redraw = request_redraw,
 					   .arg = s };
 
+	if (s->what->tools)
+		hands.tool = answer_tool;
 	if (s->what->stay) {
 		hands.start = start_further;
 		hands.describe = describe_commands;
@@ -459,6 +469,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		if (fds->len && s->what->containers)
 			ab_container_watch_listen(s->what->containers, ab_take_fd(&fds->v[0]));
 		break;
+	case AB_MSG_TOOLS:
+		if (fds->len && s->what->tools)
+			ab_tool_watch_listen(s->what->tools, ab_take_fd(&fds->v[0]));
+		break;
 	case AB_MSG_WALLS:
 		/* If the broker is gone, its socket says so. */
 		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
@@ -555,6 +569,44 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	ab_broker_forget(&news);
 }
 
+static void ask_about_tool(void *arg, const struct ab_tool_note *note)
+{
+	struct supervisor *s = arg;
+	struct ab_host_question question = { .number = note->number | AB_QUESTION_OF_TOOL,
+					     .why = AB_QUESTION_TOOL,
+					     .door = "tool",
+					     .ms = AB_ASK_MS };
+	ab_autofree char *words = ab_escape(note->words);
+
+	snprintf(question.about, sizeof(question.about), "run %.200s%s", words,
+		 strlen(words) > 200 ? "..." : "");
+	ab_steering_wanted(s->steering, &question);
+}
+
+static void settle_tool(void *arg, uint32_t number, int how)
+{
+	struct supervisor *s = arg;
+
+	ab_steering_settled(s->steering, number | AB_QUESTION_OF_TOOL, (enum ab_settled)how, 1);
+}
+
+static void answer_tool(void *arg, uint32_t number, enum ab_host_answer answer, const char *by)
+{
+	const struct supervisor *s = arg;
+
+	ab_tool_watch_answer(s->what->tools, number, (int)answer, by);
+}
+
+static int attach_tools(struct supervisor *s)
+{
+	struct ab_tool_watch_hands hands = { .fail = fail_run,
+					     .wants = ask_about_tool,
+					     .settled = settle_tool,
+					     .arg = s };
+
+	return ab_tool_watch_attach(s->what->tools, &s->loop, &hands, s->err);
+}
+
 static int open_sources(struct supervisor *s, struct ab_error *err)
 {
 	const struct ab_supervision *what = s->what;
@@ -584,6 +636,8 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return -1;
 	if (what->containers &&
 	    ab_container_watch_attach(what->containers, &s->loop, fail_run, s, err) < 0)
+		return -1;
+	if (what->tools && attach_tools(s) < 0)
 		return -1;
 	if (ab_streams_watch(what->streams, &s->loop, err) < 0)
 		return -1;

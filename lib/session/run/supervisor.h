@@ -14,6 +14,7 @@ struct ab_terminal;
 struct ab_streams;
 struct ab_broker;
 struct ab_container_watch;
+struct ab_tool_watch;
 struct ab_program_judge;
 struct ab_steering_setup;
 struct ab_box_network;
@@ -32,6 +33,7 @@ struct ab_supervision {
 	struct ab_program_judge *children; /* answers the calls that the kernel holds */
 	struct ab_refused_programs *refusals;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
+	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
 	uint64_t timeout_ms;		       /* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);

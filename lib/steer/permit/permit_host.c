@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "audit/read/sentences.h"
+#include "audit/read/find.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
@@ -190,7 +191,7 @@ static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struc
 	return 0;
 }
 
-/* The ssh agent waits for an approval. */
+/* The ssh agent or a tool of the host waits for an approval. */
 static int answer_agent(struct ab_permit_job *job, struct ab_steer *steer, const json_t *question,
 			struct ab_error *err)
 {
@@ -199,11 +200,15 @@ static int answer_agent(struct ab_permit_job *job, struct ab_steer *steer, const
 	json_t *answer;
 
 	if (job->ask->for_ms || job->ask->always) {
+		bool tool = ab_json_is(question, "why", "tool");
+
 		ab_fail(err, AB_EUSAGE, 0,
-			"%s is about a key: answer it without --for and --always", job->ask->what);
-		return ab_hint(err,
-			       "to answer it always: { \"ssh\": { \"ask\": \"never\" } } in the "
-			       "settings");
+			"%s is about a %s: answer it without --for and --always", job->ask->what,
+			tool ? "tool" : "key");
+		return ab_hint(err, tool ? "to answer it always, move its pattern from \"ask\" to "
+					   "\"allow\" in the settings"
+					 : "to answer it always: { \"ssh\": { \"ask\": \"never\" "
+					   "} } in the settings");
 	}
 	if (ab_steer_ask(steer, "answer",
 			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
@@ -224,7 +229,7 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer, cons
 
 	if (ab_json_is(question, "why", "held"))
 		return release_hold(job, steer, err);
-	if (ab_json_is(question, "why", "agent"))
+	if (ab_json_is(question, "why", "agent") || ab_json_is(question, "why", "tool"))
 		return answer_agent(job, steer, question, err);
 	if (ab_permit_judge(job->ask->what, question, job->ask->deny, &job->again, &lift, err) < 0)
 		return -1;
@@ -328,8 +333,14 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 
 	if (ab_permit_find(job, meant->denial.run, err) < 0)
 		return hint_host(job, err);
-	if (job->run.live && meant->denial.kind == AB_DENIAL_NETWORK) {
-		result = try_question(job, meant->denial.number, err);
+	if (job->run.live && (meant->denial.kind == AB_DENIAL_NETWORK ||
+			      meant->denial.kind == AB_DENIAL_TOOL)) {
+		result = try_question(job,
+				      meant->denial.number |
+					      (meant->denial.kind == AB_DENIAL_TOOL
+						       ? AB_QUESTION_OF_TOOL
+						       : 0),
+				      err);
 		if (result)
 			return result < 0 ? -1 : 0;
 	}

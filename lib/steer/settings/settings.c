@@ -119,7 +119,7 @@ int ab_settings_save(const struct ab_policy_input *in, const char *file, bool pr
 static bool has_members(const struct ab_key *key)
 {
 	return key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
-	       key->type == AB_TYPE_SECRETS;
+	       key->type == AB_TYPE_SECRETS || key->type == AB_TYPE_HOST_TOOLS;
 }
 
 struct place {

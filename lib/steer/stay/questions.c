@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "audit/read/find.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
@@ -22,7 +23,7 @@ struct open_question {
 	char id[32];
 	uint32_t number;
 	char *host, *door, *who;
-	char *about;	   /* the ssh agent; or NULL */
+	char *about;	   /* the ssh agent or a tool; or NULL */
 	const char *group; /* or NULL */
 	uint16_t port;
 	bool held, told;
@@ -110,14 +111,16 @@ static void take_asked(struct ab_questions *s, const json_t *event)
 	free_open(q);
 	memcpy(q->id, copy, sizeof(copy));
 	/* The pause of the whole network has the run's own id. */
-	q->number = dash ? (uint32_t)strtoul(dash + 1, NULL, 10) : 0;
+	q->number = dash ? (uint32_t)strtoul(dash + 1 + (dash[1] == 't'), NULL, 10) : 0;
+	if (dash && dash[1] == 't')
+		q->number |= AB_QUESTION_OF_TOOL;
 	q->host = ab_strdup(ab_json_text(event, "domain"));
 	q->door = ab_strdup(ab_json_text(event, "door"));
 	q->who = json_dumps(json_object_get(event, "process"), JSON_COMPACT);
 	q->port = (uint16_t)ab_json_count(event, "port");
 	q->group = ab_group_of(q->host);
 	q->held = ab_json_is(event, "why", "held");
-	if (ab_json_is(event, "why", "agent"))
+	if (ab_json_is(event, "why", "agent") || ab_json_is(event, "why", "tool"))
 		q->about = ab_strdup(ab_json_text(event, "about"));
 	q->told = told;
 	q->until = ab_now_ms() + (int64_t)ab_json_count(event, "left_ms");

@@ -507,7 +507,8 @@ static void take_request(struct ab_watch_model *m, const struct record *r)
 static void take_denial(struct ab_watch_model *m, const struct record *r)
 {
 	if (ab_detail_is(&r->f[M_DOOR], "file") || ab_detail_is(&r->f[M_DOOR], "call") ||
-	    ab_detail_is(&r->f[M_DOOR], "container") || ab_detail_is(&r->f[M_KIND], "exec"))
+	    ab_detail_is(&r->f[M_DOOR], "container") || ab_detail_is(&r->f[M_DOOR], "tool") ||
+	    ab_detail_is(&r->f[M_KIND], "exec"))
 		m->refused += 1 + read_count(r, M_REPEATED);
 	else
 		count_host(m, r, true);

@@ -384,6 +384,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		{ "dns", "The client got the DNS answer that the name does not exist." },
 		{ "publish", "The connection was closed." },
 		{ "container", "The client got the reason and the id as the engine's answer." },
+		{ "tool", "The command in the box printed the reason and the id, and ended with 126." },
 		{ "host-port", "The connection was closed." },
 	};
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));

@@ -1,0 +1,233 @@
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "policy/model/host_tools.h"
+#include "policy/model/list_element.h"
+#include "policy/read/members.h"
+#include "policy/values/complaint.h"
+
+enum member { PROGRAM, ALLOW, ASK, UNCONFINED, OWN };
+
+/* The members of a tool, and the sections that are settings of its box. */
+static const char *const members[] = { [PROGRAM] = "program",
+				       [ALLOW] = "allow",
+				       [ASK] = "ask",
+				       [UNCONFINED] = "unconfined",
+				       "extends",
+				       "with",
+				       "filesystem",
+				       "network",
+				       "env",
+				       "limits",
+				       "secrets",
+				       "ssh" };
+
+static bool is_fit(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			return false;
+	return strlen(text) <= AB_HOST_TOOL_PATTERN;
+}
+
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = AB_COUNT(members),
+	.fits = is_fit,
+	.fitting = "at most 512 bytes",
+};
+
+/* A value as JSON without blanks and comments. */
+static void put_node(struct ab_buf *b, const struct ab_json_scan_node *node)
+{
+	bool first = true;
+
+	switch (node->kind) {
+	case '"':
+		ab_buf_json(b, node->text);
+		return;
+	case '0':
+		ab_buf_printf(b, "%lld", (long long)node->integer);
+		return;
+	case '{':
+	case '[':
+		break;
+	default:
+		ab_buf_puts(b, node->kind == 't' ? "true" : node->kind == 'f' ? "false" : "null");
+		return;
+	}
+	ab_buf_puts(b, node->kind == '{' ? "{" : "[");
+	ab_json_scan_each(k, node)
+	{
+		ab_buf_puts(b, first ? "" : ",");
+		first = false;
+		if (k->key) {
+			ab_buf_json(b, k->key);
+			ab_buf_puts(b, ":");
+		}
+		put_node(b, k);
+	}
+	ab_buf_puts(b, node->kind == '{' ? "}" : "]");
+}
+
+static void put_member(struct ab_buf *b, const struct ab_json_scan_node *node)
+{
+	ab_buf_puts(b, b->len > 1 ? "," : "");
+	ab_buf_json(b, node->key);
+	ab_buf_puts(b, ":");
+	put_node(b, node);
+}
+
+static void read_program(struct ab_members *m, struct ab_host_tool *tool)
+{
+	static const char right[] = "use an absolute path like \"/usr/bin/gh\"";
+	const char *text = ab_members_text(m, PROGRAM);
+	struct ab_complaint why = { .right = "" };
+
+	if (!m->given[PROGRAM])
+		ab_members_complain(m, PROGRAM, "is missing", right);
+	if (!text)
+		return;
+	if (text[0] != '/' && text[0] != '~') {
+		ab_members_complain(m, PROGRAM, "is not an absolute path", right);
+		return;
+	}
+	tool->program = ab_list_element_path(m->r->ctx, text, &why);
+	if (!tool->program)
+		ab_members_complain(m, PROGRAM, why.wrong, why.right);
+}
+
+/* Words with one blank between them. */
+static int take_pattern(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+{
+	struct ab_strv *list = to;
+	char **v = ab_arena_alloc(m->r->ctx->arena, (list->len + 2) * sizeof(*v));
+	size_t n = strlen(text);
+
+	if (!n || text[0] == ' ' || text[n - 1] == ' ' || strstr(text, "  "))
+		return ab_complaint_value(why, text, "is not a pattern of words",
+					  "use one like \"pr view *\"");
+	if (list->len)
+		memcpy(v, list->v, list->len * sizeof(*v));
+	v[list->len] = (char *)(uintptr_t)ab_arena_dup(m->r->ctx->arena, text);
+	list->v = v;
+	list->len++;
+	return 0;
+}
+
+static void read_patterns(struct ab_members *m, enum member which, struct ab_strv *to)
+{
+	const struct ab_json_scan_node *given = m->given[which];
+
+	if (given && given->kind == '[' && given->count == 0)
+		return;
+	ab_members_strings(m, which, AB_HOST_TOOL_PATTERNS, take_pattern, to,
+			   "use one like [\"pr view *\"]");
+}
+
+/* The sections are read like a file of their own, so that mistakes are found now. */
+static void read_box(struct ab_members *m, struct ab_host_tool *tool, struct ab_buf *ret)
+{
+	struct ab_config *config = ab_arena_alloc(m->r->ctx->arena, sizeof(*config));
+	struct ab_reader inner = *m->r;
+	size_t before = ab_reader_mistakes(m->r);
+
+	inner.config = config;
+	inner.managed = NULL;
+	ab_buf_puts(ret, "{");
+	if (!m->given[OWN])
+		ab_buf_puts(ret, "\"extends\":\"read-only\"");
+	for (size_t i = OWN; i < AB_COUNT(members); i++) {
+		if (!m->given[i])
+			continue;
+		if (tool->unconfined) {
+			ab_members_complain(m, i, "is a setting of the tool's box, and it has none",
+					    "remove it, or \"unconfined\"");
+			continue;
+		}
+		ab_reader_member(&inner, m->given[i]);
+		put_member(ret, m->given[i]);
+	}
+	ab_buf_puts(ret, "}");
+	m->bad = m->bad || ab_reader_mistakes(m->r) > before;
+}
+
+static void read_unconfined(struct ab_members *m, struct ab_host_tool *tool)
+{
+	const struct ab_json_scan_node *given = m->given[UNCONFINED];
+
+	tool->unconfined = given && given->kind == 't';
+	if (given && given->kind != 't' && given->kind != 'f')
+		ab_members_wrong_type(m, UNCONFINED, "true or false", "use true or false");
+}
+
+static void add_tool(struct ab_members *m, struct ab_host_tool tool)
+{
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_host_tool *own = ab_arena_alloc(a, sizeof(*own));
+	ab_autobuf struct ab_buf text = { 0 };
+
+	*own = tool;
+	ab_buf_puts(&text, "{");
+	for (size_t i = 0; i < AB_COUNT(members); i++)
+		if (m->given[i])
+			put_member(&text, m->given[i]);
+	ab_buf_puts(&text, "}");
+	ab_value_add(a, &m->r->config->v[AB_KEY_HOST_TOOLS],
+		     (struct ab_item){
+			     .text = ab_arena_cat(a, ab_arena_cat(a, tool.name, "="), text.data),
+			     .from = ab_reader_origin(m->r, m->node),
+			     .tool = own });
+}
+
+static void read_tool(struct ab_reader *r, const struct ab_json_scan_node *object)
+{
+	struct ab_members m = { .r = r, .node = object, .kind = &kind };
+	ab_autobuf struct ab_buf box = { 0 };
+	struct ab_host_tool tool = { 0 };
+
+	if (!ab_host_tool_is_name(object->key)) {
+		ab_reader_report(r, object, NULL, "is not the name of a command",
+				 "use letters, digits and . _ + -");
+		return;
+	}
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object",
+				     "use { \"program\": \"/usr/bin/gh\", \"allow\": [...] }");
+		return;
+	}
+	tool.name = ab_arena_dup(r->ctx->arena, object->key);
+	ab_members_find(&m);
+	read_program(&m, &tool);
+	read_patterns(&m, ALLOW, &tool.allow);
+	read_patterns(&m, ASK, &tool.ask);
+	read_unconfined(&m, &tool);
+	read_box(&m, &tool, &box);
+	tool.box = tool.unconfined ? "" : ab_arena_dup(r->ctx->arena, box.data);
+	if (!m.bad)
+		add_tool(&m, tool);
+}
+
+void ab_host_tools_read(struct ab_reader *r, const struct ab_json_scan_node *object)
+{
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object",
+				     "use { \"gh\": { \"program\": \"/usr/bin/gh\" } }");
+		return;
+	}
+	if (object->count > AB_HOST_TOOLS_MAX) {
+		ab_reader_report(r, object, NULL, "has more than 32 tools", "leave some out");
+		return;
+	}
+	r->config->v[AB_KEY_HOST_TOOLS].from = ab_reader_origin(r, object);
+	ab_json_scan_each(tool, object)
+	{
+		if (ab_reader_full(r))
+			return;
+		read_tool(r, tool);
+	}
+}
