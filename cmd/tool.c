@@ -60,9 +60,17 @@ static int run_tool(int argc, char **argv)
 				      .say = print_message };
 	struct ab_error err = { 0 };
 	bool interrupted = false;
+	ab_autostrv struct ab_strv variables = { 0 };
+	ab_autofree struct ab_setting *set = NULL;
 	ab_autofree char *settings = NULL;
 	int status = 0;
 
+	ab_tool_git_variables(&variables);
+	set = ab_alloc(variables.len * sizeof(*set));
+	for (size_t i = 0; i < variables.len; i++)
+		set[i] = (struct ab_setting){ "env.set", variables.v[i], "tools" };
+	request.policy.settings = set;
+	request.policy.nsettings = variables.len;
 	request.interrupted = &interrupted;
 	settings = ab_tool_settings(argv[1], &err);
 	request.policy.config_text = settings;

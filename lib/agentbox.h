@@ -87,6 +87,7 @@
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"
 #include "session/tools/tool_broker.h"
+#include "session/tools/tool_git.h"
 #include "steer/client/connect.h"
 #include "steer/client/tool_client.h"
 #include "steer/import/import.h"

@@ -24,6 +24,7 @@
 #include "policy/model/policy.h"
 #include "proxy/record/events.h"
 #include "session/host/host_command.h"
+#include "session/tools/tool_git.h"
 #include "session/tools/tool_wire.h"
 #include "session/tools/tool_words.h"
 #include "shell/syntax/quote.h"
@@ -341,26 +342,10 @@ static int open_folder(const struct ab_tool_calls *calls, const char *path)
 
 /*
  * The caller's environment, without what a box could have made; its own settings for agentbox do not
- * apply to the tool. The box decides only about the terminal and the language. git obeys files of the
- * workspace: those of its settings that run programs are overridden.
+ * apply to the tool. The box decides only about the terminal and the language.
  */
 static void fill_environment(struct ab_tool_call *c, const struct ab_tool_request *request)
 {
-	static const char git[][2][24] = {
-		{ "core.hooksPath", "/dev/null" },
-		{ "core.fsmonitor", "false" },
-		{ "core.pager", "cat" },
-		{ "core.sshCommand", "ssh" },
-		{ "core.askPass", "" },
-		{ "core.editor", "false" },
-		{ "sequence.editor", "false" },
-		{ "credential.helper", "" },
-		{ "gpg.program", "gpg" },
-		{ "gpg.ssh.program", "ssh-keygen" },
-		{ "protocol.ext.allow", "never" },
-		{ "interactive.diffFilter", "" },
-		{ "core.gitProxy", "" },
-	};
 	const struct ab_tool_broker_setup *setup = c->calls->setup;
 	ab_autofree char *path = NULL;
 	ab_autofree char **base =
@@ -377,12 +362,9 @@ static void fill_environment(struct ab_tool_call *c, const struct ab_tool_reques
 	}
 	for (size_t i = 0; i < request->nenv; i++)
 		ab_strv_add(&c->env, request->env[i]);
-	ab_strv_addf(&c->env, "GIT_CONFIG_COUNT=%zu", AB_COUNT(git));
-	for (size_t i = 0; i < AB_COUNT(git); i++) {
-		ab_strv_addf(&c->env, "GIT_CONFIG_KEY_%zu=%s", i, git[i][0]);
-		ab_strv_addf(&c->env, "GIT_CONFIG_VALUE_%zu=%s", i, git[i][1]);
-	}
-	ab_strv_add(&c->env, "GIT_TERMINAL_PROMPT=0");
+	/* A boxed tool has them as settings: its box would not pass them on. */
+	if (c->tool->unconfined)
+		ab_tool_git_variables(&c->env);
 }
 
 static void judge_call(struct ab_tool_call *c)

@@ -1,0 +1,12 @@
+#ifndef AB_SESSION_TOOLS_TOOL_GIT_H
+#define AB_SESSION_TOOLS_TOOL_GIT_H
+/*
+ * git, alone or started by another tool, obeys files of the workspace. Those of its settings that run
+ * programs are overridden by variables.
+ */
+struct ab_strv;
+
+/* Adds them, as "K=V". */
+void ab_tool_git_variables(struct ab_strv *ret);
+
+#endif
