@@ -1,6 +1,5 @@
 # Programs of the host that the box may call: its own commands hand their words outside, where they are
 # judged, and the program runs in a box of its own.
-# no-namespaces: refused there, which test/engines.bats shows
 load helpers
 load internet
 load secrets
@@ -209,7 +208,7 @@ stopped" ]
 	say("three descriptors", view, fds=lambda h: [0, 1, 2])
 	say("five descriptors", view, fds=lambda h: [0, 1, 2, h, 0])
 	say("a folder as a stream", view, fds=lambda h: [0, h, 2, h])
-	say("a file of /proc", view, fds=lambda h: [os.open("/proc/self/oom_score_adj", os.O_RDWR), 1, 2, h])
+	say("a file of /proc", view, fds=lambda h: [os.open("/proc/self/status", os.O_RDONLY), 1, 2, h])
 	say("a socket", view, fds=lambda h: [socket.socket(socket.AF_INET).detach(), 1, 2, h])
 	say("a terminal's master", view, fds=lambda h: [os.open("/dev/ptmx", os.O_RDWR), 1, 2, h])
 	say("a variable", view, env=["PATH=/x"])
@@ -256,6 +255,9 @@ stopped" ]
 	run "$AGENTBOX" run -- sh -c 'ls /dev/agentbox-tools; echo "$PATH"'
 	[[ "$output" == *"No such file"* && "$output" != *agentbox-tools:* ]]
 	rm .agentbox.json
+	run "$AGENTBOX" run --engine no-namespaces -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"engine no-namespaces: "* ]]
 	run "$AGENTBOX" run --review -- true
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"cannot be combined with a review"* ]]

@@ -327,7 +327,7 @@ static void match_run(struct ab_run *run, void *arg)
 	struct search *s = arg;
 	ab_autofree char *name = ab_run_name(run);
 
-	if (s->name && (!name || strcmp(name, s->name) != 0))
+	if (s->name ? (!name || strcmp(name, s->name) != 0) : ab_run_is_tool(run))
 		return;
 	ab_buf_printf(&s->found, "%s%s", s->n++ ? ", " : "", run->id);
 	if (name)
@@ -427,6 +427,14 @@ bool ab_run_stays(const struct ab_run *run)
 	ab_autofree char *line = find_start_member(run, "stays", &stays);
 
 	return line && stays.kind == AB_DETAIL_TRUE;
+}
+
+bool ab_run_is_tool(const struct ab_run *run)
+{
+	struct ab_detail outer;
+	ab_autofree char *line = find_start_member(run, "tool_of", &outer);
+
+	return line && outer.kind == AB_DETAIL_TEXT;
 }
 
 static bool is_name(const char *name)

@@ -83,6 +83,8 @@ json_t *ab_run_start(const struct ab_run *run);
 char *ab_run_name(const struct ab_run *run);
 /* Does its box stay after its command (run --keep, run -d)? */
 bool ab_run_stays(const struct ab_run *run);
+/* Is it a tool that the box of another run has called? Nobody means it without its id. */
+bool ab_run_is_tool(const struct ab_run *run);
 /* Can a new run have this name? Letters, digits, - _ and ., at most 32, the first a letter, a digit
  * or _; and no active run has it already. */
 int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err);

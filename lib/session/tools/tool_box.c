@@ -72,6 +72,10 @@ int ab_tool_box_fill(const struct ab_policy *policy, bool nested, bool layered,
 		ab_strv_add(notes, "inside a box, the tools of the outer run remain");
 		return 0;
 	}
+	if (!*policy->workspace) {
+		ab_strv_add(notes, "the box has no tools of the host: there is no workspace");
+		return 0;
+	}
 	if (layered) {
 		ab_fail(err, AB_EUSAGE, 0,
 			"the tools of the settings cannot be combined with a review: they would not "

@@ -126,15 +126,14 @@ static int tell_supervisor(struct ab_tool_call *c, enum ab_tool_news news, const
 }
 
 /* The same denial has the same number. */
-static uint32_t number_denial(struct ab_tool_calls *calls, const char *words)
+static uint32_t number_denial(struct ab_tool_calls *calls, const char *row)
 {
 	for (unsigned i = 0; i < calls->nrows; i++)
-		if (strcmp(calls->rows[i].words, words) == 0)
+		if (strcmp(calls->rows[i].text, row) == 0)
 			return calls->rows[i].number;
 	if (calls->nrows < AB_TOOL_ROWS) {
 		calls->rows[calls->nrows].number = ++calls->numbers;
-		snprintf(calls->rows[calls->nrows].words, sizeof(calls->rows[0].words), "%s",
-			 words);
+		snprintf(calls->rows[calls->nrows].text, sizeof(calls->rows[0].text), "%s", row);
 		return calls->rows[calls->nrows++].number;
 	}
 	return ++calls->numbers;
@@ -142,13 +141,12 @@ static uint32_t number_denial(struct ab_tool_calls *calls, const char *words)
 
 static void deny_call(struct ab_tool_call *c, const char *why)
 {
-	ab_autofree char *text = NULL;
-	char words[600];
+	ab_autofree char *text = NULL, *row = NULL;
 
-	snprintf(words, sizeof(words), "%s: %s", c->rule ? c->rule : "tools",
-		 c->words ? c->words : why);
+	row = ab_printf("%s: %.100s: %s", c->rule ? c->rule : "tools", why,
+			c->words ? c->words : "");
 	if (!c->number)
-		c->number = number_denial(c->calls, words);
+		c->number = number_denial(c->calls, row);
 	text = ab_printf("%s: denied: %s; agentbox why %s-t%u", c->tool ? c->tool->name : "tool",
 			 why, c->calls->setup->run, c->number);
 	if (tell_supervisor(c, AB_TOOL_NEWS_DENIED, why, 0) == 0)
@@ -167,12 +165,13 @@ static void refuse_call(struct ab_tool_call *c, const char *why)
  * In the child: nothing of ours but the streams of the box. Our own binary becomes the run of the
  * tool; it gets the settings of its box in a sealed file.
  */
-static _Noreturn void become_tool(struct ab_tool_call *c, int settings)
+static _Noreturn void become_tool(struct ab_tool_call *c, int settings, pid_t broker)
 {
 	sigset_t none;
 
 	setpgid(0, 0);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	/* It ends with the broker, also if that is killed. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != broker)
 		_exit(125);
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
@@ -213,6 +212,7 @@ static void start_tool(struct ab_tool_call *c)
 {
 	struct ab_tool_calls *calls = c->calls;
 	ab_autoclose int settings = -1;
+	pid_t broker = getpid();
 
 	if (calls->running == AB_TOOL_RUNS_MAX) {
 		refuse_call(c, "too many tools run at the same time");
@@ -233,7 +233,7 @@ static void start_tool(struct ab_tool_call *c)
 	}
 	c->pid = fork();
 	if (c->pid == 0)
-		become_tool(c, settings);
+		become_tool(c, settings, broker);
 	if (c->pid < 0) {
 		c->pid = 0;
 		refuse_call(c, "it cannot be started");
@@ -453,7 +453,7 @@ static void hear_request(struct ab_tool_call *c)
 	}
 	if (fds.len != AB_TOOL_FDS) {
 		ab_fds_close(&fds);
-		refuse_call(c, "the request is malformed: it has not four descriptors");
+		refuse_call(c, "the request is malformed: it does not have four descriptors");
 		return;
 	}
 	memcpy(c->fds, fds.v, sizeof(c->fds));

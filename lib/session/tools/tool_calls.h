@@ -25,7 +25,7 @@ struct ab_tool_calls {
 	uint32_t numbers; /* used for denials and questions */
 	struct {
 		uint32_t number;
-		char words[600];
+		char text[720];
 	} rows[AB_TOOL_ROWS];
 	unsigned nrows;
 	struct ab_strv granted; /* words that were approved for this run */
