@@ -250,7 +250,7 @@ groups()
 		/^\.Ed/ { name = "" }
 		name { print > name }' "$ROOT/man/agentbox.json.5"
 	[ "$(ls x*.json | wc -l)" -ge 26 ]
-	[ "$(cat x*.json | jq -s 'map(del(.managed) | paths(type != "object" and type != "array") | map(strings) | .[:if .[0] == "secrets" then 1 else 2 end] | join(".")) | unique | length')" -eq "$(schema_keys | wc -l)" ]
+	[ "$(cat x*.json | jq -s 'map(del(.managed) | paths(type != "object" and type != "array") | map(strings) | .[:if .[0] == "secrets" or .[0] == "tools" then 1 else 2 end] | join(".")) | unique | length')" -eq "$(schema_keys | wc -l)" ]
 }
 
 @test "man: mandoc has nothing to say against the pages" {

@@ -128,6 +128,43 @@ stopped" ]
 	[ "$status" -eq 3 ]
 }
 
+# Types into a terminal on which a shell in the box calls tools.
+@test "tools: the terminal is the caller's, with its keys and job control" {
+	cat >"$TEST_DIR/typist.py" <<-'END'
+	import os, pty, select, sys, time
+	pid, fd = pty.fork()
+	if pid == 0:
+	    os.execvp(sys.argv[1], [sys.argv[1], "run", "--", "bash", "--norc", "-i"])
+	seen = b""
+	def until(text):
+	    global seen
+	    end = time.time() + 60
+	    while text not in seen:
+	        if not select.select([fd], [], [], max(0, end - time.time()))[0]:
+	            sys.exit("no %r in %r" % (text, seen))
+	        seen += os.read(fd, 4096)
+	    seen = seen.partition(text)[2]
+	def type(text):
+	    os.write(fd, text)
+	until(b"$")
+	type(b"PS1=; bind 'set enable-bracketed-paste off'; stty -echo\n")
+	type(b"gh tty; echo status-$?\n")
+	until(b"terminal"); until(b"status-0")
+	type(b"gh wait; echo status-$?\n")
+	until(b"ready"); type(b"\3"); until(b"stopped"); until(b"status-9")
+	type(b"gh copy; echo status-$?\n")
+	type(b"one\n"); until(b"one\r\n")
+	type(b"\32"); until(b"Stopped"); type(b"echo between; fg; echo done-$?\n"); until(b"between")
+	type(b"two\n"); until(b"two\r\n")
+	type(b"\4"); until(b"done-0"); type(b"exit\n")
+	print("typed")
+	END
+	run timeout 200 python3 "$TEST_DIR/typist.py" "$AGENTBOX" 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = typed ]
+}
+
 @test "tools: the program has its own environment, and writes only what its settings say" {
 	export GH_SECRET=not-for-it
 	run "$AGENTBOX" run -- env PATH="$PWD/bin:$PATH" LD_PRELOAD=/x.so GIT_DIR=/x TERM=box LANG=C.UTF-8 \
@@ -241,6 +278,8 @@ stopped" ]
 	"$AGENTBOX" deny "${run%-*}-t2"
 	wait $!
 	[[ "$(cat out)" == *"three 126" ]]
+	run "$AGENTBOX" run --yes -- sh -c "gh pr merge $(printf '%0300d')"
+	[[ "$output" == *"it needs approval, and is too long to be shown"* ]]
 	grep -q 'denied: you answered no' err
 	run "$AGENTBOX" log "${run%-*}"
 	[[ "$output" == *"asked    gh pr merge 1  allowed for this run"*"asked    gh pr merge 2  denied"* ]]

@@ -578,8 +578,7 @@ static void ask_about_tool(void *arg, const struct ab_tool_note *note)
 					     .ms = AB_ASK_MS };
 	ab_autofree char *words = ab_escape(note->words);
 
-	snprintf(question.about, sizeof(question.about), "run %.200s%s", words,
-		 strlen(words) > 200 ? "..." : "");
+	snprintf(question.about, sizeof(question.about), "run %.*s", AB_TOOL_ASKED_MAX, words);
 	ab_steering_wanted(s->steering, &question);
 }
 

@@ -21,9 +21,10 @@ struct ab_policy;
 #define AB_TOOL_RUN_NAME "agentbox-tool"
 
 enum {
-	AB_TOOL_RUNS_MAX = 16,	/* at the same time */
-	AB_TOOL_CALLS_MAX = 64, /* connections, also those that wait for an answer */
-	AB_TOOL_ROWS = 64,	/* denials that are told apart */
+	AB_TOOL_RUNS_MAX = 16,	 /* at the same time */
+	AB_TOOL_CALLS_MAX = 64,	 /* connections, also those that wait for an answer */
+	AB_TOOL_ROWS = 64,	 /* denials that are told apart */
+	AB_TOOL_ASKED_MAX = 240, /* bytes of words that a question can show */
 };
 
 enum ab_tool_news {

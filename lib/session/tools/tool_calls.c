@@ -264,8 +264,15 @@ static void settle_question(struct ab_tool_call *c, enum ab_settled how)
 	(void)tell_supervisor(c, AB_TOOL_NEWS_SETTLED, NULL, (int)how);
 }
 
+/* Nobody can approve what is not shown. */
 static void ask_about(struct ab_tool_call *c)
 {
+	ab_autofree char *shown = ab_escape(c->words);
+
+	if (strlen(shown) > AB_TOOL_ASKED_MAX) {
+		deny_call(c, "it needs approval, and is too long to be shown");
+		return;
+	}
 	c->number = ++c->calls->numbers;
 	if (tell_supervisor(c, AB_TOOL_NEWS_WAITS, c->pattern, 0) < 0)
 		finish_call(c);
@@ -407,7 +414,7 @@ static void take_request(struct ab_tool_call *c, const struct ab_tool_request *r
 	for (size_t i = 0; i < request->argc; i++)
 		ab_strv_add(&c->argv, request->argv[i]);
 	ab_quote_argv(&words, request->argv, request->argc);
-	c->words = ab_strndup(words.data, 500);
+	c->words = ab_printf("%.500s%s", words.data, words.len > 500 ? " ..." : "");
 	c->cwd = ab_strdup(request->cwd);
 	c->tool = find_tool(c->calls->setup->policy, request->argv[0]);
 	if (!c->tool) {
