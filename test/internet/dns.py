@@ -13,6 +13,7 @@ KEYS = "203.0.113.80"
 MODELS = "203.0.113.90"
 REGISTRIES = "203.0.113.91"
 AWS = "203.0.113.92"
+OAUTH = "203.0.113.93"
 
 # Name: addresses, or the name it is an alias of.
 ZONE = {
@@ -72,6 +73,9 @@ ZONE.update((name, [KEYS]) for name in """
 ZONE.update((name, [AWS]) for name in """
     s3.eu-west-1.amazonaws.com bucket.s3.eu-west-1.amazonaws.com
     sts.eu-west-1.amazonaws.com ec2.eu-west-1.amazonaws.com""".split())
+ZONE.update((name, [OAUTH]) for name in """
+    auth.test api.auth.test oauth2.googleapis.com
+    storage.googleapis.com""".split())
 # Stand-ins for what agents talk to.
 ZONE.update((name, [MODELS]) for name in ("models.test", "platform.claude.com"))
 # In the tests of agents also services that otherwise only want a key.

@@ -15,6 +15,7 @@ import aws      # noqa: E402
 import dns      # noqa: E402
 import keys     # noqa: E402
 import models   # noqa: E402
+import oauth    # noqa: E402
 import origin   # noqa: E402
 import registries   # noqa: E402
 import wire     # noqa: E402
@@ -82,6 +83,7 @@ async def serve(directory, sshd_uid):
         await keys.start(record, directory)
         await aws.start(record, directory)
         await models.start(record, directory)
+        await oauth.start(record, directory)
         await registries.start(record, directory)
         await wire.start(recorder(directory + "/proxy.log"))
         for where, port in (("203.0.113.10", 443), ("203.0.113.30", 2222),

@@ -121,6 +121,28 @@ static const struct {
 	  "62: secrets.FOO.as: does not belong to a key that signs; remove it" },
 	{ "{\"sign\":\"aws-sigv4\",\"services\":[\"*\"],\"hosts\":[\"x.org\"],\"profile\":\"x\"}",
 	  "62: secrets.FOO.profile: does not belong to this kind of source; use \"from\": \"file\"" },
+	{ "{\"oauth\":{\"url\":\"http://x.org/t\"},\"hosts\":[\"x.org\"]}",
+	  "17: secrets.FOO.oauth.url: \"http://x.org/t\" is not an https URL; use one like "
+	  "https://auth.example.com/token" },
+	{ "{\"oauth\":{\"url\":\"https://x.org/a/../t\"},\"hosts\":[\"x.org\"]}",
+	  "17: secrets.FOO.oauth.url: \"https://x.org/a/../t\" does not have a plain path; use one like "
+	  "https://auth.example.com/token" },
+	{ "{\"oauth\":{},\"hosts\":[\"x.org\"]}",
+	  "8: secrets.FOO.oauth.url: is missing; use the token URL of the service" },
+	{ "{\"oauth\":{\"url\":\"https://x.org/t\",\"grant\":\"password\"},\"hosts\":[\"x.org\"]}",
+	  "41: secrets.FOO.oauth.grant: invalid value \"password\"; use refresh_token, "
+	  "client_credentials or service_account" },
+	{ "{\"oauth\":{\"grant\":\"service_account\"},\"hosts\":[\"x.org\"]}",
+	  "8: secrets.FOO.oauth.scopes: is missing; use one like "
+	  "[\"https://www.googleapis.com/auth/devstorage.read_only\"]" },
+	{ "{\"oauth\":{\"grant\":\"service_account\",\"scopes\":[\"x\"]},\"hosts\":[\"x.org\"]}",
+	  "1: secrets.FOO.from: must be file for a service account; use \"from\": \"file\", "
+	  "\"file\": \"~/key.json\"" },
+	{ "{\"oauth\":{\"url\":\"https://x.org/t\",\"clientSecret\":{\"from\":\"env\"}},"
+	  "\"hosts\":[\"x.org\"]}",
+	  "41: secrets.FOO.oauth.clientSecret.env: is missing; use \"env\": \"NAME\"" },
+	{ "{\"oauth\":{\"url\":\"https://x.org/t\"},\"also\":[\"body\"],\"hosts\":[\"x.org\"]}",
+	  "42: secrets.FOO.also: does not belong to a secret with oauth; remove it" },
 	{ "{\"hosts\":[\"x.org\"],\"services\":[\"s3\"]}",
 	  "26: secrets.FOO.services: belongs to a key that signs; use \"sign\": \"aws-sigv4\"" },
 };
@@ -206,6 +228,58 @@ static void test_full(void)
 	is_str(joined(&s->names), "FOO BAR", "its variables");
 	is_str(joined(&s->files), at("home/.netrc"), "its files");
 	is_str(joined(&p->net.allow), "x.org:443 *.y.org:8443", "its hosts are allowed");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+}
+
+/* A secret with access tokens is two entries: the token, and what is exchanged for it. */
+static void test_oauth(void)
+{
+	static const char text[] =
+		"{\"secrets\":{\"TOKEN\":{\"oauth\":{\"url\":\"https://auth.org:8443/t\",\"client\":\"c\","
+		"\"clientSecret\":{\"from\":\"file\",\"file\":\"~/s\",\"key\":\"k\"},\"scopes\":[\"a\",\"b\"],"
+		"\"body\":\"json\",\"login\":\"basic\"},\"from\":\"command\",\"command\":[\"x\"],"
+		"\"hosts\":[\"api.org\"],\"as\":\"bearer\"},"
+		"\"OPENAI_API_KEY\":{\"oauth\":{}},"
+		"\"G\":{\"oauth\":{\"grant\":\"service_account\",\"scopes\":[\"a\"]},\"from\":\"file\","
+		"\"file\":\"~/g.json\",\"hosts\":[\"g.org\"]}}}";
+	ab_autofree char *json = NULL, *recorded = NULL;
+	struct ab_policy *p;
+	char a[65], b[65];
+
+	put_file(USER_FILE, text);
+	p = load();
+	ok(p && p->secrets.len == 6, "secrets with tokens are read");
+	if (!p) {
+		printf("# %s %s\n", error.text, error.hint);
+		return;
+	}
+	is_str(p->secrets.v[0].name, "TOKEN", "the token");
+	is_str(joined(&p->secrets.v[0].hosts), "api.org:443", "its hosts");
+	is_str(p->secrets.v[1].name, "TOKEN_REFRESH_TOKEN", "what is exchanged");
+	is_str(joined(&p->secrets.v[1].hosts), "auth.org:8443", "belongs to the token URL");
+	ok(!ab_secret_kept(&p->secrets.v[0]) && ab_secret_kept(&p->secrets.v[1]),
+	   "and is not sent");
+	is_str(p->secrets.v[0].oauth->client_secret->file, at("home/s"),
+	       "the client secret's file");
+	is_str(p->secrets.v[2].oauth->url, "https://auth.openai.com/oauth/token", "a known URL");
+	ok(p->secrets.v[2].oauth->json, "which wants JSON");
+	is_str(p->secrets.v[4].oauth->url, "https://oauth2.googleapis.com/token",
+	       "that of accounts");
+	ok(!p->secrets.v[5].names.len, "a key file has no variable");
+	is_str(joined(&p->net.allow),
+	       "api.org:443 auth.org:8443 api.openai.com:443 auth.openai.com:443 g.org:443 "
+	       "oauth2.googleapis.com:443",
+	       "all of their hosts are allowed");
+	json = ab_policy_json(p);
+	recorded = ab_printf("{%s", strstr(json, ",\"secrets\":") + 1);
+	ab_policy_digest(p, a);
+	ab_policy_free(p);
+	put_file(USER_FILE, recorded);
+	p = load();
+	if (p)
+		ab_policy_digest(p, b);
+	ok(p && !strcmp(a, b), "what is recorded of them means the same");
 	ab_policy_free(p);
 	remove_file(USER_FILE);
 }
@@ -503,6 +577,7 @@ int main(void)
 	test_wrongs();
 	test_full();
 	test_sign();
+	test_oauth();
 	test_forms();
 	test_flags();
 	test_layers();

@@ -29,7 +29,7 @@ struct ab_json_scan_node {
 	uint32_t begin, end;   /* the bytes of the value */
 	uint32_t key_begin;    /* the opening quote of the key */
 	uint32_t line, column; /* of the key, or else of the value; from 1 */
-	char kind;	       /* { [ " t f n; 0: an integer; .: a fraction */
+	char kind;	       /* { [ " t f n; "0" for an integer, "." for a fraction */
 	const char *key;       /* decoded; NULL: an element, or the outermost value */
 	const char *text;      /* decoded; NULL: not a string */
 	int64_t integer;

@@ -198,6 +198,53 @@ const char *const ab_secret_part_names[AB_PARTS] = {
 	[AB_PART_TOKEN] = "AWS_SESSION_TOKEN",
 };
 
+const char *const ab_oauth_grants[AB_OAUTH_GRANTS] = {
+	[AB_OAUTH_REFRESH] = "refresh_token",
+	[AB_OAUTH_CLIENT] = "client_credentials",
+	[AB_OAUTH_ACCOUNT] = "service_account",
+};
+
+/* What the variable of part 1 is called, after the secret's name. */
+static const char *const oauth_suffixes[AB_OAUTH_GRANTS] = {
+	[AB_OAUTH_REFRESH] = "_REFRESH_TOKEN",
+	[AB_OAUTH_CLIENT] = "_CLIENT_SECRET",
+	[AB_OAUTH_ACCOUNT] = "_KEY_ID",
+};
+
+size_t ab_secret_parts(const struct ab_secret *secret)
+{
+	return secret->sign ? AB_PARTS : secret->oauth ? 2 : 1;
+}
+
+int ab_oauth_url(struct ab_arena *a, struct ab_oauth *oauth, const char *text,
+		 struct ab_complaint *why)
+{
+	static const char scheme[] = "https://",
+			  right[] = "use one like https://auth.example.com/token";
+	const char *rest = text + sizeof(scheme) - 1;
+	struct ab_host_entry e;
+	size_t n;
+
+	if (strncmp(text, scheme, sizeof(scheme) - 1) != 0)
+		return ab_complaint_value(why, text, "is not an https URL", right);
+	n = strcspn(rest, "/");
+	/* A path that no server and no client reads in another way. */
+	if (!rest[n] ||
+	    strspn(rest + n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "0123456789-_.~/") < strlen(rest + n) ||
+	    strstr(rest + n, "//") || strstr(rest + n, "/."))
+		return ab_complaint_value(why, text, "does not have a plain path", right);
+	if (ab_host_entry_parse(rest, n, &e, why) < 0)
+		return -1;
+	if (e.host.kind != AB_HOST_NAME || e.below)
+		return ab_complaint_value(why, text, "does not name one host", right);
+	oauth->host = e.host;
+	oauth->port = e.port ? e.port : 443;
+	oauth->path = ab_arena_dup(a, rest + n);
+	oauth->url = ab_arena_dup(a, text);
+	return 0;
+}
+
 /*
  * The regional endpoints of a service, and its global one, which belongs to
  * us-east-1. Buckets and the like are names below them.
@@ -284,24 +331,52 @@ static void put_carriers(struct ab_buf *b, const struct ab_secret *s)
 	ab_buf_puts(b, s->ncarriers ? "]" : "");
 }
 
-static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
+static void put_source(struct ab_buf *b, const struct ab_secret *s);
+
+static void put_oauth(struct ab_buf *b, const struct ab_oauth *o)
+{
+	if (!o)
+		return;
+	ab_buf_printf(b, ",\"oauth\":{\"grant\":\"%s\"", ab_oauth_grants[o->grant]);
+	put_text(b, "url", o->url);
+	put_text(b, "client", o->client);
+	if (o->client_secret) {
+		ab_buf_puts(b, ",\"clientSecret\":{");
+		put_source(b, o->client_secret);
+		ab_buf_puts(b, "}");
+	}
+	put_list(b, "scopes", &o->scopes, 0);
+	put_text(b, "body", o->json ? "json" : NULL);
+	put_text(b, "login", o->basic ? "basic" : NULL);
+	ab_buf_puts(b, "}");
+}
+
+static void put_source(struct ab_buf *b, const struct ab_secret *s)
 {
 	static const char *const from[] = {
 		[AB_FROM_ENV] = "env", [AB_FROM_FILE] = "file", [AB_FROM_COMMAND] = "command"
 	};
+
+	ab_buf_printf(b, "\"from\":\"%s\"", from[s->from]);
+	put_text(b, "sign", s->sign ? "aws-sigv4" : NULL);
+	put_oauth(b, s->oauth);
+	put_text(b, "env", s->from == AB_FROM_ENV && !s->sign ? s->env : NULL);
+	put_text(b, "file", s->file);
+	put_text(b, "key", s->key);
+	put_text(b, "profile", s->profile);
+	put_list(b, "command", &s->command, 0);
+}
+
+static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
+{
 	static const char *const via[] = {
 		[AB_VIA_TLS] = NULL, [AB_VIA_GATEWAY] = "gateway", [AB_VIA_BOTH] = "both"
 	};
 	ab_autobuf struct ab_buf b = { 0 };
 	char duration[48];
 
-	ab_buf_printf(&b, "%s={\"from\":\"%s\"", s->name, from[s->from]);
-	put_text(&b, "sign", s->sign ? "aws-sigv4" : NULL);
-	put_text(&b, "env", s->from == AB_FROM_ENV && !s->sign ? s->env : NULL);
-	put_text(&b, "file", s->file);
-	put_text(&b, "key", s->key);
-	put_text(&b, "profile", s->profile);
-	put_list(&b, "command", &s->command, 0);
+	ab_buf_printf(&b, "%s={", s->name);
+	put_source(&b, s);
 	if (s->expires_ms)
 		put_text(&b, "expires", ab_format_duration(s->expires_ms, duration));
 	put_list(&b, "services", &s->services, 0);
@@ -425,7 +500,7 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_secret *s = v->items[i].secret;
 
-		entries += s->sign ? AB_PARTS : 1;
+		entries += ab_secret_parts(s);
 		if (entries > AB_SECRETS_MAX) {
 			*ret_from = v->items[i].from;
 			return ab_complaint_say(why, "list only those you need",
@@ -471,16 +546,14 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 /* A placeholder would only break what signs with it. */
 static int refuse_signing(const struct ab_secret *s, struct ab_complaint *why)
 {
-	const char *what = s->sign ? NULL : ab_uncovered_why(s->name);
-	bool aws = what && strncmp(s->name, "AWS_", 4) == 0;
+	const char *what = s->sign || s->oauth ? NULL : ab_uncovered_why(s->name);
+	const char *remedy = what ? ab_uncovered_remedy(s->name) : NULL;
 
-	return what ? ab_complaint_say(
-			      why,
-			      aws ? "let the proxy sign: \"secrets\": { \"AWS\": { \"sign\": "
-				    "\"aws-sigv4\", ... } } in your settings"
-				  : "use short-lived keys with few rights, and --pass-env to "
-				    "show them to the box",
-			      "%s cannot be replaced by a placeholder: %s", s->name, what)
+	return what ? ab_complaint_say(why,
+				       remedy ? remedy
+					      : "use short-lived keys with few rights, and "
+						"--pass-env to show them to the box",
+				       "%s cannot be replaced by a placeholder: %s", s->name, what)
 		    : 0;
 }
 
@@ -499,18 +572,36 @@ static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 				s->name, s->provider->base_host);
 }
 
+static void allow_host(struct ab_arena *a, struct ab_value *allow, const struct ab_item *item,
+		       const char *host)
+{
+	if (!ab_value_find(allow, host))
+		ab_value_add(a, allow,
+			     (struct ab_item){
+				     .text = host,
+				     .from = item->from,
+				     .via = item->secret->name,
+			     });
+}
+
+/* The entry of its token URL. */
+static const char *token_host(struct ab_arena *a, const struct ab_oauth *oauth)
+{
+	struct ab_host_entry e = ab_host_entry_of(&oauth->host, oauth->port);
+	char text[AB_HOST_ENTRY_TEXT];
+
+	ab_host_entry_format(&e, text);
+	return ab_arena_dup(a, text);
+}
+
 static void allow_hosts(struct ab_arena *a, struct ab_value *allow, const struct ab_item *item)
 {
 	const struct ab_strv *hosts = &item->secret->hosts;
 
 	for (size_t i = 0; i < hosts->len; i++)
-		if (!ab_value_find(allow, hosts->v[i]))
-			ab_value_add(a, allow,
-				     (struct ab_item){
-					     .text = hosts->v[i],
-					     .from = item->from,
-					     .via = item->secret->name,
-				     });
+		allow_host(a, allow, item, hosts->v[i]);
+	if (item->secret->oauth)
+		allow_host(a, allow, item, token_host(a, item->secret->oauth));
 }
 
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
@@ -535,6 +626,39 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_o
 	return 0;
 }
 
+/* Either part of a secret that is exchanged for access tokens. */
+static void fill_oauth(struct ab_arena *a, struct ab_secret *s)
+{
+	struct ab_oauth *oauth = ab_arena_alloc(a, sizeof(*oauth));
+	struct ab_secret *login;
+	ab_autofree char *name = ab_printf("%s%s", s->name, oauth_suffixes[s->oauth->grant]);
+
+	*oauth = *s->oauth;
+	s->oauth = oauth;
+	if (oauth->client_secret) {
+		login = ab_arena_alloc(a, sizeof(*login));
+		*login = *oauth->client_secret;
+		login->name = s->name;
+		login->origin = s->origin;
+		login->writable = s->writable;
+		oauth->client_secret = login;
+	}
+	if (!s->part)
+		return;
+	s->name = ab_arena_dup(a, name);
+	s->names = (struct ab_strv){ 0 };
+	/* The key file in the box has the id. */
+	if (oauth->grant != AB_OAUTH_ACCOUNT)
+		ab_secret_list(a, &s->names, s->name);
+	s->hosts = (struct ab_strv){ 0 };
+	ab_secret_list(a, &s->hosts, token_host(a, oauth));
+	s->provider = NULL;
+	s->carriers = NULL;
+	s->ncarriers = 0;
+	s->inject = s->require = false;
+	s->via = AB_VIA_TLS;
+}
+
 struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 				  const struct ab_strv *writable)
 {
@@ -544,12 +668,14 @@ struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_secret *given = v->items[i].secret;
 
-		for (size_t part = 0; part < (given->sign ? AB_PARTS : 1); part++, n++) {
+		for (size_t part = 0; part < ab_secret_parts(given); part++, n++) {
 			s[n] = *given;
 			s[n].writable = *writable;
+			s[n].part = (enum ab_secret_part)part;
+			if (given->oauth)
+				fill_oauth(a, &s[n]);
 			if (!given->sign)
 				continue;
-			s[n].part = (enum ab_secret_part)part;
 			s[n].names = (struct ab_strv){ 0 };
 			ab_secret_list(a, &s[n].names, ab_secret_part_names[part]);
 			if (!part)

@@ -22,6 +22,14 @@
  *		"sign": "aws-sigv4",	requests are signed, not the value sent
  *		"from": as above; a file has profiles ("profile": "dev")
  *		"services": ["s3"], "regions": ["eu-west-1"] } }
+ *	"secrets": { "API_TOKEN": {
+ *		"oauth": { "grant": "refresh_token" | "client_credentials" |
+ *			   "service_account", "url": "https://x.y/token",
+ *			   "client": "id", "clientSecret": { "from": ... },
+ *			   "scopes": ["read"], "body": "form" | "json",
+ *			   "login": "body" | "basic" },
+ *		"from": as above; the source of what is exchanged for tokens
+ *		"hosts": ["api.x.y"], ... } }
  *
  * Missing hosts and carriers come from the provider of the name, if it has one.
  * A value is injected as its first carrier.
@@ -31,6 +39,7 @@
 #include <stdint.h>
 
 #include "base/data/strv.h"
+#include "policy/values/host.h"
 #include "policy/values/providers.h"
 
 enum ab_secret_from { AB_FROM_ENV, AB_FROM_FILE, AB_FROM_COMMAND };
@@ -54,6 +63,27 @@ extern const char *const ab_secret_lives[AB_LIFE_COUNT];
 enum ab_secret_part { AB_PART_ID, AB_PART_KEY, AB_PART_TOKEN, AB_PARTS };
 extern const char *const ab_secret_part_names[AB_PARTS]; /* variables */
 
+/*
+ * A secret that is exchanged for access tokens is two entries of ab_secrets: the
+ * access token (part 0), which is injected, and what is exchanged for it (part
+ * 1), which leaves the host only in requests of our own to the token URL.
+ */
+enum ab_oauth_grant { AB_OAUTH_REFRESH, AB_OAUTH_CLIENT, AB_OAUTH_ACCOUNT, AB_OAUTH_GRANTS };
+extern const char *const ab_oauth_grants[AB_OAUTH_GRANTS];
+
+struct ab_oauth {
+	enum ab_oauth_grant grant;
+	const char *url; /* canonical */
+	struct ab_host host;
+	uint16_t port;
+	const char *path;
+	const char *client;		       /* id, or NULL */
+	const struct ab_secret *client_secret; /* only its source counts; or NULL */
+	struct ab_strv scopes;
+	bool json;  /* the request's body; else a form */
+	bool basic; /* client id and secret are in Authorization; else in the body */
+};
+
 struct ab_secret {
 	const char *name;
 	const char *origin; /* where it was requested, for messages */
@@ -74,6 +104,7 @@ struct ab_secret {
 	bool in_path, in_body;
 	bool inject;
 	bool sign; /* AWS Signature Version 4 */
+	const struct ab_oauth *oauth; /* or NULL */
 	enum ab_secret_part part;
 	const char *profile;		  /* of the file; or NULL */
 	struct ab_strv services, regions; /* that it signs for; none: any */
@@ -95,5 +126,13 @@ struct ab_secrets {
 	 * agent, whose home layer all its workspaces share. NULL: nothing. */
 	const char *scope;
 };
+
+/* How many entries of ab_secrets it is. */
+size_t ab_secret_parts(const struct ab_secret *secret);
+/* Is its value never sent to a host? It signs, or is exchanged for a token. */
+static inline bool ab_secret_kept(const struct ab_secret *secret)
+{
+	return secret->sign || (secret->oauth && secret->part);
+}
 
 #endif

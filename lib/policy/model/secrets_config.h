@@ -44,6 +44,9 @@ int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complai
 struct ab_secret ab_secret_new(struct ab_arena *a, const char *name);
 /* Make it a key that signs. */
 void ab_secret_signs(struct ab_arena *a, struct ab_secret *s);
+/* Take the token URL of an access token apart. */
+int ab_oauth_url(struct ab_arena *a, struct ab_oauth *oauth, const char *text,
+		 struct ab_complaint *why);
 /* Add the endpoints of its services and regions as hosts. */
 int ab_secret_endpoints(struct ab_arena *a, struct ab_secret *s, struct ab_complaint *why);
 void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s);

@@ -5,6 +5,7 @@
 #include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
 #include "policy/read/members.h"
+#include "policy/read/oauth_read.h"
 #include "policy/values/complaint.h"
 
 #define EXPIRES_MIN_MS 10000ULL
@@ -32,6 +33,7 @@ enum member {
 	PROFILE,
 	SERVICES,
 	REGIONS,
+	OAUTH,
 	MEMBERS,
 };
 
@@ -46,7 +48,7 @@ static const char *const members[MEMBERS] = {
 	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
 	[EXPIRES] = "expires", [SIGN] = "sign",
 	[PROFILE] = "profile", [SERVICES] = "services",
-	[REGIONS] = "regions",
+	[REGIONS] = "regions", [OAUTH] = "oauth",
 };
 
 /* The members that belong to one kind of source. */
@@ -70,8 +72,11 @@ static const struct {
 } kinds[] = {
 	{ ENV, false },	   { KEY, false },     { AS, false },	  { ALSO, false },
 	{ MODE, false },   { FORMAT, false },  { VIA, false },	  { NAMES, false },
-	{ PROFILE, true }, { SERVICES, true }, { REGIONS, true },
+	{ PROFILE, true }, { SERVICES, true }, { REGIONS, true }, { OAUTH, false },
 };
+
+/* The members that a secret with access tokens does not have. */
+static const enum member not_oauth[] = { ALSO, EXPIRES };
 
 /* Short, and without control characters. */
 static bool is_fit(const char *text)
@@ -206,6 +211,32 @@ static void read_sign(struct ab_members *m, struct ab_secret *s)
 	if (s->sign && !m->given[SERVICES])
 		ab_members_complain(m, SERVICES, "is missing", "use one like [\"s3\"], or [\"*\"]");
 	s->profile = ab_members_text(m, PROFILE);
+}
+
+static void read_oauth(struct ab_members *m, struct ab_secret *s)
+{
+	if (!m->given[OAUTH] || s->sign)
+		return;
+	s->oauth = ab_oauth_read(m->r, m->given[OAUTH], s);
+	m->bad |= !s->oauth;
+	for (size_t i = 0; i < AB_COUNT(not_oauth); i++)
+		if (m->given[not_oauth[i]])
+			ab_members_complain(m, not_oauth[i],
+					    "does not belong to a secret with oauth", "remove it");
+}
+
+/* The key of a service account is a whole file, and the box gets another one in its place. */
+static void check_account(struct ab_members *m, const struct ab_secret *s)
+{
+	if (!s->oauth || s->oauth->grant != AB_OAUTH_ACCOUNT)
+		return;
+	if (s->from != AB_FROM_FILE)
+		ab_members_complain(m, FROM, "must be file for a service account",
+				    "use \"from\": \"file\", \"file\": \"~/key.json\"");
+	if (m->given[KEY])
+		ab_members_complain(m, KEY, "does not belong to a service account", "remove it");
+	if (m->given[FILES])
+		ab_members_complain(m, FILES, "does not belong to a service account", "remove it");
 }
 
 static void read_path(struct ab_members *m, struct ab_secret *s)
@@ -383,7 +414,9 @@ static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *obj
 	s = ab_secret_new(r->ctx->arena, object->key);
 	ab_members_find(&m);
 	read_sign(&m, &s);
+	read_oauth(&m, &s);
 	read_source(&m, &s);
+	check_account(&m, &s);
 	read_hosts(&m, &s);
 	read_carriers(&m, &s);
 	read_mode(&m, &s);

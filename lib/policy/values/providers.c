@@ -223,6 +223,26 @@ const struct ab_provider ab_providers[] = {
 };
 const size_t ab_nproviders = AB_COUNT(ab_providers);
 
+/* Sorted by provider. */
+static const struct ab_token_endpoint endpoints[] = {
+	{ "anthropic", "https://platform.claude.com/v1/oauth/token", true },
+	{ "github", "https://github.com/login/oauth/access_token", false },
+	{ "google", "https://oauth2.googleapis.com/token", false },
+	{ "huggingface", "https://huggingface.co/oauth/token", false },
+	{ "openai", "https://auth.openai.com/oauth/token", true },
+};
+
+const struct ab_token_endpoint *ab_token_endpoint_find(const struct ab_provider *provider,
+						       bool service_account)
+{
+	const char *name = service_account ? "google" : provider ? provider->name : NULL;
+
+	for (size_t i = 0; name && i < AB_COUNT(endpoints); i++)
+		if (strcmp(endpoints[i].provider, name) == 0)
+			return &endpoints[i];
+	return NULL;
+}
+
 /* No variable and no file is in two rows, or in a row of a provider. */
 const struct ab_uncovered ab_uncovered[] = {
 	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests", true },
@@ -246,6 +266,25 @@ const char *ab_uncovered_why(const char *variable)
 	for (size_t i = 0; i < ab_nuncovered; i++)
 		if (ab_uncovered[i].signs && strcmp(ab_uncovered[i].variable, variable) == 0)
 			return ab_uncovered[i].what;
+	return NULL;
+}
+
+const char *ab_uncovered_remedy(const char *variable)
+{
+	static const struct {
+		const char *variable, *remedy;
+	} remedies[] = {
+		{ "AWS_SECRET_ACCESS_KEY",
+		  "let the proxy sign: \"secrets\": { \"AWS\": { \"sign\": \"aws-sigv4\", ... } } in "
+		  "your settings" },
+		{ "GOOGLE_APPLICATION_CREDENTIALS",
+		  "let the host get the tokens: \"oauth\": { \"grant\": \"service_account\", ... } in a "
+		  "secret of your settings" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(remedies); i++)
+		if (strcmp(remedies[i].variable, variable) == 0)
+			return remedies[i].remedy;
 	return NULL;
 }
 

@@ -85,6 +85,18 @@ const struct ab_provider *ab_provider_of_host(const char *host);
 void ab_provider_version(const struct ab_provider *provider, const char *rest, size_t len,
 			 const char **ret_before, size_t *ret_skip);
 
+/* Where a provider's access tokens are issued. */
+struct ab_token_endpoint {
+	char provider[12];
+	char url[56];
+	bool json; /* it expects JSON, not a form */
+};
+
+/* That of a provider, which may be NULL, or the one for Google's service
+ * accounts. NULL: not known. */
+const struct ab_token_endpoint *ab_token_endpoint_find(const struct ab_provider *provider,
+						       bool service_account);
+
 /* Credentials that no placeholder can replace, because they are not sent but
  * sign (AWS, GCP). For warnings. */
 struct ab_uncovered {
@@ -99,5 +111,7 @@ extern const size_t ab_nuncovered;
 /* Why no placeholder can replace the value of this variable: it is not sent; NULL:
  * one can. */
 const char *ab_uncovered_why(const char *variable);
+/* The settings that let the proxy use it all the same; NULL: there are none. */
+const char *ab_uncovered_remedy(const char *variable);
 
 #endif

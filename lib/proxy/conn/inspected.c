@@ -69,17 +69,57 @@ struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const str
 	return ab_scrub_hold(scrub);
 }
 
-void ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len)
+struct ab_inspection_failure {
+	char *why;
+	uint64_t at;
+};
+
+/* A source is read again after this time, not sooner. */
+enum { FAILURE_MS = 5000 };
+
+static void forget_failure(struct ab_inspection *inspection, size_t i)
+{
+	if (inspection->failures)
+		free(ab_take(inspection->failures[i].why));
+}
+
+bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len)
 {
 	struct ab_error err;
 
-	if (inspection->vault && ab_vault_set(inspection->vault, i, value, len, &err) == 0)
-		forget_scrubs(inspection);
+	if (!inspection->vault || i >= ab_vault_len(inspection->vault) ||
+	    ab_vault_set(inspection->vault, i, value, len, &err) < 0)
+		return false;
+	forget_scrubs(inspection);
+	forget_failure(inspection, i);
+	return true;
+}
+
+void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now)
+{
+	if (!inspection->vault || i >= ab_vault_len(inspection->vault))
+		return;
+	if (!inspection->failures)
+		inspection->failures =
+			ab_alloc(ab_vault_len(inspection->vault) * sizeof(inspection->failures[0]));
+	forget_failure(inspection, i);
+	inspection->failures[i] = (struct ab_inspection_failure){ ab_strdup(why), now };
+}
+
+const char *ab_inspection_failure(const struct ab_inspection *inspection, size_t i, uint64_t now)
+{
+	const struct ab_inspection_failure *f =
+		inspection->failures ? &inspection->failures[i] : NULL;
+
+	return f && f->why && now - f->at < FAILURE_MS ? f->why : NULL;
 }
 
 void ab_inspection_fini(struct ab_inspection *inspection)
 {
 	forget_scrubs(inspection);
+	for (size_t i = 0; inspection->failures && i < ab_vault_len(inspection->vault); i++)
+		forget_failure(inspection, i);
+	free(inspection->failures);
 	free(inspection->hosts);
 	ab_vault_free(inspection->vault);
 	ab_tls_site_free(inspection->site);

@@ -26,6 +26,9 @@ struct ab_inspection {
 	size_t nhosts;
 	struct ab_inspection_scrub *scrubs; /* one per set of secrets */
 	size_t nscrubs;
+	/* Why the value of a secret could not be got, and when (loop time); by
+	 * secret, NULL: there was no failure since the last value. */
+	struct ab_inspection_failure *failures;
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
 	void *arg;
@@ -43,8 +46,12 @@ bool ab_inspection_covers(const struct ab_inspection *inspection, const struct a
  * ab_scrub_free(). */
 struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
 				     uint16_t port);
-/* A secret's new value. If the vault rejects it, the old one stays. */
-void ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
+/* A secret's new value. false: the vault rejects it, and the old one stays. */
+bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
+/* It could not be got. */
+void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now);
+/* Why it could not, if that was so recently that it was not tried again; else NULL. */
+const char *ab_inspection_failure(const struct ab_inspection *inspection, size_t i, uint64_t now);
 
 /* The name of a secret; "" for none (-1). */
 const char *ab_inspection_secret(const struct ab_inspection *inspection, int i);

@@ -50,6 +50,7 @@ enum ab_fault {
 	AB_FAULT_MISPLACED, /* a placeholder in a wrong place */
 	AB_FAULT_MISSING,   /* `require`, and there is no placeholder */
 	AB_FAULT_ABSENT,    /* the placeholder's secret has no value */
+	AB_FAULT_TOKEN,	    /* a request for tokens that is not answered */
 	AB_FAULT_ENCODED,   /* a compressed body cannot be searched */
 	AB_FAULT_NO_SNI,    /* TLS asks for no name, and network.sni wants one */
 	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */

@@ -80,6 +80,7 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_ABSENT] = { "secret-source", "the source of the secret has no value", SECRET },
 	[AB_FAULT_SIGNATURE] = { "secret-sign", "the request cannot be signed with the real key",
 				 ERROR },
+	[AB_FAULT_TOKEN] = { "secret-oauth", "the request for a token is not answered", ERROR },
 	[AB_FAULT_ENCODED] = { "secret-body",
 			       "the body is compressed, so its placeholders cannot be found",
 			       NOTHING },

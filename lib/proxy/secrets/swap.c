@@ -44,7 +44,7 @@ static bool may_carry(const struct ab_secret *secret, const struct ab_http_field
 {
 	bool login = ab_http_is(f->name, "authorization"), basic = has_scheme(f, "basic");
 
-	if (secret->sign)
+	if (ab_secret_kept(secret))
 		return false;
 	for (size_t i = 0; i < secret->ncarriers; i++) {
 		const struct ab_carrier *c = &secret->carriers[i];
@@ -250,7 +250,7 @@ static bool inject_and_check(struct ab_swap *sw)
 		/* It may be in the body, which was not read yet. */
 		bool later = s->in_body && sw->rq->head.body != AB_HTTP_NONE;
 
-		if (!sw->bound[i] || sw->injected[i] || s->sign)
+		if (!sw->bound[i] || sw->injected[i] || ab_secret_kept(s))
 			continue;
 		if (s->inject && !ab_swap_inject(sw, i))
 			return false;
@@ -292,7 +292,7 @@ static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t 
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		sw->bound[i] = ab_vault_bound(sw->vault, i, host, port);
-		*ret_values |= sw->bound[i] && e->value && !e->secret->sign;
+		*ret_values |= sw->bound[i] && e->value && !ab_secret_kept(e->secret);
 		*ret_body |= sw->bound[i] && e->value && e->secret->in_body;
 	}
 	*ret_body &= sw->rq->head.body != AB_HTTP_NONE;

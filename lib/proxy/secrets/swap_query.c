@@ -95,7 +95,8 @@ static bool is_permitted(const struct ab_secret *secret, struct ab_http_text pat
 	struct ab_http_text p;
 	size_t value;
 
-	if (found->needle->form != AB_FORM_PLAIN || found->escape > AB_ESCAPE_URL || secret->sign)
+	if (found->needle->form != AB_FORM_PLAIN || found->escape > AB_ESCAPE_URL ||
+	    ab_secret_kept(secret))
 		return false;
 	if (found->at < query)
 		return secret->in_path;

@@ -9,11 +9,13 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/text/sha256.h"
+#include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/locked_pages.h"
 #include "proxy/secrets/search.h"
 
 enum {
-	CHANCE = 22, /* characters out of 62: 130 bits */
+	CHANCE = 22,   /* characters out of 62: 130 bits */
+	RESERVED = 48, /* length of a placeholder without a value */
 };
 
 struct former {
@@ -106,6 +108,7 @@ void ab_vault_free(struct ab_vault *vault)
 			drop_former(&vault->slots[i].former[k]);
 		free(vault->slots[i].hosts);
 		free((char *)vault->slots[i].entry.placeholder);
+		ab_rsa_free((struct ab_rsa *)vault->slots[i].entry.key);
 	}
 	ab_finder_free(vault->placeholders);
 	ab_pages_free(vault->seed, AB_VAULT_SEED);
@@ -373,6 +376,22 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len
 		return -1;
 	store_value(slot, value, len);
 	return 0;
+}
+
+int ab_vault_reserve(struct ab_vault *vault, size_t i, struct ab_error *err)
+{
+	struct slot *slot = &vault->slots[i];
+	char none[RESERVED] = { 0 };
+
+	return slot->entry.placeholder ? 0 : draw_placeholder(vault, slot, none, sizeof(none), err);
+}
+
+void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key)
+{
+	struct slot *slot = &vault->slots[i];
+
+	ab_rsa_free((struct ab_rsa *)slot->entry.key);
+	slot->entry.key = key;
 }
 
 const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, size_t *ret_len)

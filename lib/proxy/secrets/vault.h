@@ -19,6 +19,7 @@
 #include "policy/values/host.h"
 
 struct ab_error;
+struct ab_rsa;
 struct ab_vault;
 
 enum {
@@ -32,6 +33,9 @@ struct ab_vault_entry {
 	size_t placeholder_len;
 	const char *value; /* or NULL */
 	size_t value_len;
+	/* The box has its private half, in place of the key of a service account;
+	 * or NULL. */
+	const struct ab_rsa *key;
 };
 
 /* `secrets` must outlive it. `seed` may be NULL if all placeholders are random. */
@@ -49,6 +53,11 @@ void ab_vault_free(struct ab_vault *vault); /* wipes */
  */
 int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len,
 		 struct ab_error *err);
+
+/* Make the placeholder of a secret whose value comes later. */
+int ab_vault_reserve(struct ab_vault *vault, size_t i, struct ab_error *err);
+/* Keep this key for it; the vault owns it afterwards. */
+void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key);
 
 /* Former values, latest first; NULL: no more. A server may still know one, and
  * it may still be valid. */

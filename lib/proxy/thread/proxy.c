@@ -35,6 +35,7 @@
 #include "proxy/doors/accept.h"
 #include "proxy/filter/synthetic.h"
 #include "proxy/traffic/agent.h"
+#include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel.h"
 
 struct ab_proxy {
@@ -389,6 +390,7 @@ enum message {
 	MESSAGE_DIALLED,
 	MESSAGE_FILTER,
 	MESSAGE_SECRET,
+	MESSAGE_SECRET_FAILED,
 	MESSAGE_ANSWER,
 	MESSAGE_WHO,
 	MESSAGE_GRANT,
@@ -485,7 +487,17 @@ static void handle_secret(struct ab_proxy *p, struct ab_letter *message)
 {
 	struct secret *s = message->data;
 
-	ab_inspection_renew(&p->engine.inspection, (size_t)message->value, s->value, s->len);
+	if (!ab_inspection_renew(&p->engine.inspection, (size_t)message->value, s->value, s->len))
+		ab_inspection_fail(&p->engine.inspection, (size_t)message->value,
+				   "the value cannot be sent in a request", p->engine.loop.now);
+	ab_exchange_wake(&p->engine, (size_t)message->value);
+}
+
+static void handle_secret_failed(struct ab_proxy *p, struct ab_letter *message)
+{
+	ab_inspection_fail(&p->engine.inspection, (size_t)message->value, message->data,
+			   p->engine.loop.now);
+	ab_exchange_wake(&p->engine, (size_t)message->value);
 }
 
 static void handle_answer(struct ab_proxy *p, struct ab_letter *message)
@@ -570,6 +582,7 @@ static const struct {
 	[MESSAGE_DIALLED] = { handle_dialled, NULL },
 	[MESSAGE_FILTER] = { handle_filter, free_filter },
 	[MESSAGE_SECRET] = { handle_secret, free_secret },
+	[MESSAGE_SECRET_FAILED] = { handle_secret_failed, free },
 	[MESSAGE_ANSWER] = { handle_answer, free_note },
 	[MESSAGE_WHO] = { handle_who, free_note },
 	[MESSAGE_GRANT] = { handle_grant, free_note },
@@ -732,6 +745,11 @@ void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len
 	s->len = len;
 	memcpy(s->value, value, len);
 	send_message(p, MESSAGE_SECRET, (int)i, s);
+}
+
+void ab_proxy_secret_failed(struct ab_proxy *p, size_t i, const char *why)
+{
+	send_message(p, MESSAGE_SECRET_FAILED, (int)i, ab_strdup(why));
 }
 
 static void post_stop(struct ab_proxy *p)

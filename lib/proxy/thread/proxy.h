@@ -76,6 +76,8 @@ void ab_proxy_survey(struct ab_proxy *proxy);
 
 /* A secret's new value, for every request from now on; copied. */
 void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value, size_t len);
+/* It could not be got, and why. */
+void ab_proxy_secret_failed(struct ab_proxy *proxy, size_t i, const char *why);
 
 struct ab_proxy_report {
 	uint64_t allowed, denied, failed;

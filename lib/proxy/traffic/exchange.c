@@ -108,7 +108,8 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	};
 	struct ab_swapped swapped;
 
-	if (ab_exchange_gather(conn, head, len) || !ab_exchange_inspect(conn, head, &hop, &swapped))
+	if (ab_exchange_token(conn, head, len) || ab_exchange_gather(conn, head, len) ||
+	    !ab_exchange_inspect(conn, head, &hop, &swapped))
 		return;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_swapped_fini(&swapped);
@@ -150,6 +151,19 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 		return;
 	}
 	ab_exchange_dial(conn);
+}
+
+void ab_exchange_resume(struct ab_conn *conn)
+{
+	struct ab_http_request head;
+	ssize_t len = ab_exchange_read_again(conn, &head);
+
+	if (len <= 0)
+		ab_conn_close(conn, true);
+	else if (ab_exchange_fixed(conn->http) || conn->server.source.fd >= 0)
+		ab_exchange_send(conn, &head, (size_t)len);
+	else
+		send_or_dial(conn, &head, (size_t)len);
 }
 
 static bool is_allowed(const struct ab_request_record *r)

@@ -44,4 +44,7 @@ void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
 /* The status and the reason for a failed (not forbidden) dial. */
 int ab_exchange_failure(const struct ab_dialled *result, const char **ret_why);
 
+/* A value of this secret has arrived, or could not be got: resume the requests that wait for it. */
+void ab_exchange_wake(struct ab_engine *engine, size_t secret);
+
 #endif

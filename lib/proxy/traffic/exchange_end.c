@@ -147,6 +147,21 @@ void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 	record_and_reply(conn, &r, status);
 }
 
+void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer)
+{
+	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
+	struct ab_request_record r;
+
+	describe_request(conn, rq, &r);
+	r.status = status;
+	r.bytes_down = answer->len;
+	ab_conn_record(conn, &r);
+	if (conn->closed)
+		return;
+	ab_buf_add(&conn->client.out, answer->data, answer->len);
+	ab_exchange_end(conn);
+}
+
 /* May be called again later, once the process is identified. */
 static void deny_with_record(struct ab_conn *conn, struct ab_request_record *r)
 {
@@ -243,6 +258,11 @@ void ab_exchange_trip(struct ab_conn *conn)
 {
 	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
 	deny_body(conn, AB_FAULT_TRIPWIRE, NULL);
+}
+
+void ab_exchange_deny_token(struct ab_conn *conn, const char *why)
+{
+	deny_with_status(conn, AB_FAULT_TOKEN, 403, why);
 }
 
 void ab_exchange_unsigned(struct ab_conn *conn, const char *why)

@@ -197,10 +197,15 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 	case AB_SWAP_TOO_LONG:
 		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");
 		return false;
+	case AB_SWAP_ABSENT:
+		if (!ab_vault_at(conn->engine->inspection.vault, (size_t)swapped->secret)
+			     ->secret->oauth)
+			break;
+		ab_exchange_await(conn, (size_t)swapped->secret);
+		return false;
 	case AB_SWAP_TRIPWIRE:
 	case AB_SWAP_MISPLACED:
 	case AB_SWAP_MISSING:
-	case AB_SWAP_ABSENT:
 		break;
 	}
 	ab_exchange_deny(conn, fault_of(swapped->result));

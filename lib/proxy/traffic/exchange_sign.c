@@ -63,6 +63,19 @@ static void gather_body(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 }
 
+void ab_exchange_gather_body(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	rq->head = len;
+	rq->hashed = (size_t)head->head.length;
+	call_for_body(conn);
+	ab_conn_half_open(conn);
+	ab_conn_deadline(conn, AB_IDLE_MS);
+	conn->step = gather_body;
+	gather_body(conn);
+}
+
 bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
@@ -80,19 +93,11 @@ bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head
 					   "x-amz-content-sha256 names its hash");
 		return true;
 	}
-	rq->head = len;
-	rq->hashed = (size_t)head->head.length;
-	call_for_body(conn);
-	ab_conn_half_open(conn);
-	ab_conn_deadline(conn, AB_IDLE_MS);
-	conn->step = gather_body;
-	gather_body(conn);
+	ab_exchange_gather_body(conn, head, len);
 	return true;
 }
 
-/* The body in client.in, after the head. */
-static void find_body(const struct ab_conn *conn, const struct ab_http_request *head,
-		      struct ab_sign_setup *setup)
+const uint8_t *ab_exchange_body(const struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_buf *in = &conn->client.in;
 	struct ab_http_scan scan = { 0 };
@@ -100,12 +105,11 @@ static void find_body(const struct ab_conn *conn, const struct ab_http_request *
 	ssize_t len;
 
 	if (!conn->http->request->gathered || head->head.body != AB_HTTP_LENGTH)
-		return;
+		return NULL;
 	len = ab_http_read_request(&scan, ab_buf_bytes(in), in->len, &same);
 	if (len <= 0 || in->len - (size_t)len < head->head.length)
-		return;
-	setup->body = ab_buf_bytes(in) + len;
-	setup->body_len = (size_t)head->head.length;
+		return NULL;
+	return ab_buf_bytes(in) + len;
 }
 
 bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head,
@@ -122,7 +126,8 @@ bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head
 	*ret = (struct ab_sign){ .secret = -1 };
 	if (!is_inspected(conn))
 		return true;
-	find_body(conn, head, &setup);
+	setup.body = ab_exchange_body(conn, head);
+	setup.body_len = setup.body ? (size_t)head->head.length : 0;
 	ab_sign_verify(&setup, head, asked, ret);
 	switch (ret->result) {
 	case AB_SIGN_NONE:

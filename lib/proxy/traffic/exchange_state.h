@@ -7,6 +7,7 @@
  *	exchange_dial.c		dials its server
  *	exchange_inspect.c	inspects its head: path, placeholders
  *	exchange_sign.c		verifies and replaces its AWS signature
+ *	exchange_token.c	answers requests for tokens, and waits for tokens
  *	exchange_bodies.c	passes the response and both bodies
  *	exchange_end.c		records, denials, and the end of a connection
  */
@@ -64,6 +65,7 @@ struct ab_exchange_request {
 	bool injected;		       /* a secret was, or may be in the body */
 	bool searched;		       /* the response must be searchable for values */
 	bool gathered;		       /* the whole body is in client.in, or it has none */
+	bool awaits;		       /* a value of `secret` */
 	int secret;		       /* that was injected or caused a denial; -1 */
 	char *target;		       /* path and query to send; NULL: as received */
 	struct ab_scrub *scrub;	       /* of the response, or NULL */
@@ -89,6 +91,8 @@ struct ab_exchange {
 void ab_exchange_next(struct ab_conn *conn);
 /* Send it to conn->server, then pass the response. */
 void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+/* Continue with the head in client.in after a wait. */
+void ab_exchange_resume(struct ab_conn *conn);
 
 /* exchange_dial.c: dial, then send */
 void ab_exchange_dial(struct ab_conn *conn);
@@ -123,6 +127,10 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 /* Wait for a body that must be hashed. true: ab_exchange_send() is called again later, or the
  * request was denied. */
 bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+/* The same for any body with a length. */
+void ab_exchange_gather_body(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+/* The body in client.in, after the head; NULL: it was not gathered. */
+const uint8_t *ab_exchange_body(const struct ab_conn *conn, const struct ab_http_request *head);
 /* Verify the signature, and take it out of `asked`. false: it was denied. Free `ret` with
  * ab_sign_fini(). */
 bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head,
@@ -130,6 +138,13 @@ bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head
 /* Sign it anew. false: it was denied. */
 bool ab_exchange_sign(struct ab_conn *conn, const struct ab_sign *sign,
 		      const struct ab_http_hop *hop, struct ab_swapped *swapped);
+
+/* exchange_token.c */
+/* Answer a request to a token URL of a secret. true: it is one, and was answered, denied, or
+ * ab_exchange_send() is called again later. */
+bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+/* Wait for the access token of this secret, and resume the request then. */
+void ab_exchange_await(struct ab_conn *conn, size_t secret);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of
  * client.in */
@@ -145,6 +160,10 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r);
 /* Deny it: its body contains another host's placeholder. */
 void ab_exchange_trip(struct ab_conn *conn);
+/* Answer it with these bytes, head and body, and close. */
+void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer);
+/* Deny it: it asks for tokens, and gets none. */
+void ab_exchange_deny_token(struct ab_conn *conn, const char *why);
 /* Deny it: it cannot be signed. */
 void ab_exchange_unsigned(struct ab_conn *conn, const char *why);
 /* Deny it as malformed. */

@@ -655,6 +655,9 @@ static void start_renewals(struct broker *b)
 					   .environ = b->duty.environ,
 					   .stamps = b->duty.stamps,
 					   .expires = b->duty.expires,
+					   .policy = b->duty.policy,
+					   .held = b->duty.held,
+					   .state = b->duty.run->state->root,
 					   .answer = send_news,
 					   .arg = b };
 

@@ -16,6 +16,7 @@
 struct ab_home_return;
 struct ab_log_setup;
 struct ab_peer;
+struct ab_policy;
 struct ab_policy_input;
 struct ab_run;
 struct ab_secrets;
@@ -46,6 +47,8 @@ struct ab_broker_duty {
 	char *const *environ;		   /* with secrets: for their commands */
 	const uint64_t *stamps;		   /* with secrets: as they were read */
 	const int64_t *expires;		   /* with secrets: until when they are valid */
+	const struct ab_policy *policy;	   /* with secrets: for requests for access tokens */
+	char *const *held;		   /* with secrets: ab_safe.held */
 	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */

@@ -486,6 +486,12 @@ void ab_box_network_secret(struct ab_box_network *bn, size_t i, const char *valu
 		ab_proxy_secret(bn->proxy, i, value, len);
 }
 
+void ab_box_network_secret_failed(struct ab_box_network *bn, size_t i, const char *why)
+{
+	if (bn->proxy)
+		ab_proxy_secret_failed(bn->proxy, i, why);
+}
+
 void ab_box_network_serve_agent(struct ab_box_network *bn, struct ab_fds *fds)
 {
 	if (fds->len && bn && bn->proxy)

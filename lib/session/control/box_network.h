@@ -70,6 +70,8 @@ bool ab_box_network_published(const struct ab_box_network *box_network, size_t i
 			      struct ab_publish *ret);
 /* To steer it; NULL: there is no proxy. */
 struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *box_network);
+/* Why a secret's value could not be got. */
+void ab_box_network_secret_failed(struct ab_box_network *box_network, size_t i, const char *why);
 /* A secret's new value; copied. */
 void ab_box_network_secret(struct ab_box_network *box_network, size_t i, const char *value,
 			   size_t len);

@@ -317,6 +317,8 @@ static int set_up_host(struct run *r, struct ab_error *err)
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
 				       .stamps = p->safe.stamps,
 				       .expires = p->safe.expires,
+				       .policy = p->policy,
+				       .held = p->safe.held,
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
 				       .on_violation = r->request->on_violation,
@@ -345,6 +347,7 @@ static int set_up_host(struct run *r, struct ab_error *err)
 	duty.judge_sock = ab_program_judge_seat(r->children);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
+	ab_safe_forget_held(&p->safe);
 	ab_program_judge_leave_seat(r->children);
 	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe,
 				ab_take(p->agent.terms), &r->box_network, err) < 0)

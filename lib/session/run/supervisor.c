@@ -754,6 +754,8 @@ static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
 	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
 	if (news->text && s->what->box_network)
 		ab_box_network_secret(s->what->box_network, i, news->text, news->len);
+	if (!news->text && s->what->box_network)
+		ab_box_network_secret_failed(s->what->box_network, i, news->error.text);
 	if (!news->text && !s->reported[i])
 		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
 	s->reported[i] = !news->text;

@@ -35,6 +35,8 @@ static void export_placeholders(const struct ab_safe *safe, struct ab_strv *env)
 			drop_profiles(env);
 		for (size_t k = 0; e->placeholder && k < e->secret->names.len; k++)
 			ab_env_set(env, e->secret->names.v[k], e->placeholder);
+		if (e->key)
+			ab_env_set(env, "GOOGLE_APPLICATION_CREDENTIALS", e->secret->file);
 	}
 }
 

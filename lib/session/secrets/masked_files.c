@@ -1,11 +1,14 @@
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/text/json_scan.h"
 #include "policy/model/policy.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/tree/host_path.h"
@@ -65,14 +68,68 @@ static void note_hard_links(const char *path, const struct stat *st, struct ab_s
 			     path, (uintmax_t)st->st_nlink);
 }
 
-static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv *ret_notes,
-		      struct ab_error *err)
+/* Members of clients' files that have tokens, besides the one that is exchanged. */
+static bool is_token_name(const char *key)
+{
+	static const char *const names[] = { "access_token", "accessToken", "id_token",
+					     "idToken",	     "access",	    "token" };
+
+	for (size_t i = 0; key && i < AB_COUNT(names); i++)
+		if (strcmp(names[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* A client's file has the access token of its own login too: put the placeholder in its place.
+ * NULL: it is not JSON, so that cannot be done. */
+static char *cover_tokens(const char *data, size_t len, const char *placeholder, size_t *ret_len)
+{
+	ab_autoscan struct ab_json_scan json = { 0 };
+	struct ab_buf out = { .wipe = true };
+	size_t done = 0;
+
+	if (ab_json_scan_parse(&json, data, len) < 0)
+		return NULL;
+	for (size_t i = 0; i < json.len; i++) {
+		const struct ab_json_scan_node *n = &json.nodes[i];
+
+		if (!n->text || !is_token_name(n->key))
+			continue;
+		ab_buf_add(&out, data + done, n->begin - done);
+		ab_buf_json(&out, placeholder);
+		done = n->end;
+	}
+	ab_buf_add(&out, data + done, len - done);
+	*ret_len = out.len;
+	return ab_buf_take(&out);
+}
+
+static int cover_file_tokens(const char *declared, const char *placeholder, char **data,
+			     size_t *len, struct ab_error *err)
+{
+	size_t new_len = 0;
+	char *new = cover_tokens(*data, *len, placeholder, &new_len);
+
+	explicit_bzero(*data, *len);
+	free(*data);
+	*data = new;
+	*len = new_len;
+	if (new)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "%s is not JSON, so its access token cannot be masked",
+		declared);
+	return ab_hint(err, "remove it from \"files\"; the box does not see it then");
+}
+
+/* `tokens`: the placeholder of access tokens in it, or NULL. */
+static int cover_file(struct ab_safe *safe, const char *declared, const char *tokens,
+		      struct ab_strv *ret_notes, struct ab_error *err)
 {
 	ab_autofree char *real = realpath(declared, NULL);
 	ab_autoclose int fd = real ? ab_host_path_open(real) : -1;
 	char *data = NULL, *covered;
 	struct stat st;
-	size_t len;
+	size_t len, size;
 
 	/* The box has our identity: it cannot read what we cannot. */
 	if (fd < 0 || fstat(fd, &st) < 0 || is_masked(safe, real))
@@ -80,10 +137,16 @@ static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv
 	if (!S_ISREG(st.st_mode))
 		return refuse_special_file(declared, err);
 	note_hard_links(declared, &st, ret_notes);
-	if (read_whole(fd, declared, &data, (size_t)st.st_size, err) < 0)
+	size = (size_t)st.st_size;
+	if (read_whole(fd, declared, &data, size, err) < 0 ||
+	    (tokens && cover_file_tokens(declared, tokens, &data, &size, err) < 0))
 		return -1;
-	covered = ab_vault_cover(safe->vault, data, (size_t)st.st_size, &len);
-	explicit_bzero(data, (size_t)st.st_size);
+	covered = ab_vault_cover(safe->vault, data, size, &len);
+	if (!covered && tokens) {
+		covered = ab_strndup(data, size);
+		len = size;
+	}
+	explicit_bzero(data, size);
 	free(data);
 	if (covered)
 		add_masked(safe, ab_take(real), covered, len, st.st_mode & 0555);
@@ -91,6 +154,18 @@ static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv
 		ab_strv_addf(ret_notes,
 			     "%s contains none of this run's secrets, so it is shown unchanged",
 			     declared);
+	return 0;
+}
+
+int ab_safe_show_file(struct ab_safe *safe, const struct ab_secret *secret, const char *data,
+		      size_t len, struct ab_error *err)
+{
+	ab_autofree char *real = realpath(secret->file, NULL);
+
+	if (!real)
+		return ab_fail(err, AB_EUSAGE, errno, "secret %s: cannot open %s", secret->name,
+			       secret->file);
+	add_masked(safe, ab_take(real), ab_strndup(data, len), len, 0400);
 	return 0;
 }
 
@@ -104,10 +179,15 @@ int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 			note_hard_links(safe->sources.v[i], &st, ret_notes);
 	}
 	for (size_t i = 0; i < policy->secrets.len; i++) {
-		const struct ab_strv *files = &policy->secrets.v[i].files;
+		const struct ab_secret *secret = &policy->secrets.v[i];
+		const struct ab_strv *files = &secret->files;
+		const char *tokens = secret->oauth && !secret->part
+					     ? ab_vault_at(safe->vault, i)->placeholder
+					     : NULL;
 
-		for (size_t k = 0; k < files->len; k++)
-			if (cover_file(safe, files->v[k], ret_notes, err) < 0)
+		/* Part 1 has the same ones. */
+		for (size_t k = 0; k < files->len && !(secret->oauth && secret->part); k++)
+			if (cover_file(safe, files->v[k], tokens, ret_notes, err) < 0)
 				return -1;
 	}
 	ab_strv_extend(&safe->hidden, &safe->sources);

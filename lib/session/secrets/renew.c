@@ -16,6 +16,7 @@
 #include "base/system/clock.h"
 #include "workspace/tree/host_path.h"
 #include "session/secrets/sources.h"
+#include "session/tokens/token_fetch.h"
 
 struct renewal {
 	pid_t reader;	/* the child that reads it, or 0 */
@@ -46,6 +47,8 @@ static bool is_fixed(const struct ab_secret *secret)
 
 	if (secret->from == AB_FROM_FILE)
 		real = ab_host_path_follow(&secret->writable, secret->file, &led);
+	if (secret->oauth)
+		return secret->part;
 	return secret->from == AB_FROM_ENV || led || secret->part ||
 	       (secret->from == AB_FROM_FILE &&
 		ab_host_path_writes(&secret->writable, real ? real : secret->file));
@@ -69,6 +72,46 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	return r;
 }
 
+/* A value that is held, because its variable was wiped, or the source now. */
+static int read_part(const struct ab_renewals *r, const struct ab_secret *secret, size_t i,
+		     struct ab_sourced *ret, struct ab_error *err)
+{
+	const char *held = r->setup.held ? r->setup.held[i] : NULL;
+
+	if (held)
+		ab_sourced_hold(ret, held, strlen(held));
+	else if (ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, ret, err) < 0)
+		return -1;
+	return ret->data
+		       ? 0
+		       : ab_fail(err, AB_EUSAGE, 0, "secret %s: environment variable %s is not set",
+				 secret->name, secret->env);
+}
+
+static void get_token(const struct ab_renewals *r, size_t i, struct ab_sourced *ret,
+		      struct ab_error *err)
+{
+	const struct ab_secret *secret = &r->setup.secrets->v[i];
+	ab_autosourced struct ab_sourced credential = { 0 }, login = { 0 };
+	struct ab_token_setup setup = { .secret = secret,
+					.policy = r->setup.policy,
+					.environ = r->setup.environ,
+					.state = r->setup.state };
+	char *token;
+
+	if (read_part(r, secret, i + 1, &credential, err) < 0 ||
+	    (secret->oauth->client_secret &&
+	     read_part(r, secret->oauth->client_secret, i, &login, err) < 0))
+		return;
+	setup.credential = (struct ab_token_text){ credential.data, credential.len };
+	setup.login = (struct ab_token_text){ login.data, login.len };
+	if (ab_token_fetch(&setup, &token, &ret->expires, err) < 0)
+		return;
+	ab_sourced_hold(ret, token, strlen(token));
+	explicit_bzero(token, strlen(token));
+	free(token);
+}
+
 static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 {
 	const struct ab_secret *secret = &r->setup.secrets->v[i];
@@ -83,7 +126,10 @@ static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			_exit(1);
-	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
+	if (secret->oauth)
+		get_token(r, i, &value, &err);
+	else
+		(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
 	if (value.data)
 		r->expires[i] = value.expires * 1000;
 	r->setup.answer(r->setup.arg, i, &value, &err);
@@ -163,7 +209,7 @@ void ab_renewals_look(struct ab_renewals *r)
 
 		reap_reader(v);
 		if ((has_expired(v, secret) || is_ending(r, i) ||
-		     (secret->from == AB_FROM_FILE && has_changed(v, secret))) &&
+		     (secret->from == AB_FROM_FILE && !secret->oauth && has_changed(v, secret))) &&
 		    may_read(v))
 			read_again(r, i);
 	}

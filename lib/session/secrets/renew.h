@@ -2,7 +2,8 @@
 #define AB_SESSION_SECRETS_RENEW_H
 /*
  * Renewal of secrets, in the broker. A source is read again on request, a file
- * also when it changes, and any source when its value expires. A child process
+ * also when it changes, and any source when its value expires. An access token is
+ * got when it is first needed, and before it expires. A child process
  * reads it, one at a time for each secret and at a limited rate, so the broker
  * never waits for a command and never holds a value.
  */
@@ -12,6 +13,7 @@
 #include "policy/model/secrets.h"
 
 struct ab_error;
+struct ab_policy;
 struct ab_sourced;
 struct ab_renewals;
 
@@ -23,6 +25,10 @@ struct ab_renewals_setup {
 	char *const *environ;
 	const uint64_t *stamps; /* of the files when they were first read */
 	const int64_t *expires; /* of the values then (ab_sourced.expires), or NULL */
+	/* For access tokens (token_fetch.h): */
+	const struct ab_policy *policy;
+	char *const *held; /* ab_safe.held */
+	int state;
 	/* Called in the child, with a value or err. */
 	void (*answer)(void *arg, size_t i, const struct ab_sourced *value,
 		       const struct ab_error *err);

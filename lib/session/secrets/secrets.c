@@ -2,13 +2,16 @@
 
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
+#include "proxy/io/tls_rsa.h"
 #include "session/host/ca_store.h"
 #include "workspace/tree/host_path.h"
+#include "session/tokens/service_account.h"
 #include "session/secrets/sources.h"
 
 bool ab_safe_needed(const struct ab_policy *policy)
@@ -39,11 +42,96 @@ static void note_source_file(struct ab_safe *safe, const struct ab_secret *secre
 		ab_strv_give(&safe->sources, real);
 }
 
+static int fail_value(const struct ab_secret *secret, struct ab_error *err)
+{
+	ab_hint(err, "required by %s; to check all secrets: agentbox secrets check",
+		secret->origin);
+	return ab_step(err, "secrets");
+}
+
+static int skip_unset(struct ab_safe *safe, const struct ab_secret *secret, struct ab_error *err)
+{
+	if (secret->wanted)
+		return fail_unset(secret, err);
+	ab_strv_addf(&safe->details, "secret %s is skipped: environment variable %s is not set",
+		     secret->name, secret->env);
+	return 0;
+}
+
+/* For the broker, which gets the tokens. */
+static void hold_variable(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+			  const struct ab_sourced *value)
+{
+	if (secret->from == AB_FROM_ENV)
+		safe->held[i] = ab_strndup(value->data, value->len);
+}
+
+static int take_client_secret(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+			      char *const *env, struct ab_error *err)
+{
+	ab_autosourced struct ab_sourced value = { 0 };
+	const struct ab_secret *login = secret->oauth->client_secret;
+
+	/* The others are read when a token is needed. */
+	if (!login || login->from != AB_FROM_ENV)
+		return 0;
+	if (ab_source_read(login, env, AB_SOURCE_MS, &value, err) < 0)
+		return -1;
+	if (!value.data)
+		return fail_unset(login, err);
+	hold_variable(safe, i, login, &value);
+	return 0;
+}
+
+/* The box gets a key file with another key in its place. */
+static int cover_account(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+			 const struct ab_sourced *value, struct ab_error *err)
+{
+	const char *why = ab_service_account_check(value->data, value->len);
+	ab_autobuf struct ab_buf file = { 0 };
+	struct ab_rsa *key;
+
+	if (why) {
+		ab_fail(err, AB_EUSAGE, 0, "secret %s: %s %s", secret->name, secret->file, why);
+		return fail_value(secret, err);
+	}
+	if (ab_vault_reserve(safe->vault, i, err) < 0 || ab_rsa_new(&key, err) < 0)
+		return ab_step(err, "secrets");
+	ab_vault_keep_key(safe->vault, i, key);
+	ab_service_account_cover(value->data, value->len, secret->oauth, key,
+				 ab_vault_at(safe->vault, i)->placeholder, &file);
+	return ab_safe_show_file(safe, secret, file.data, file.len, err);
+}
+
+/* What is exchanged for access tokens: part 1. The tokens come later. */
+static int take_credential(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+			   char *const *env, struct ab_error *err)
+{
+	ab_autosourced struct ab_sourced value = { 0 };
+
+	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
+		return -1;
+	note_source_file(safe, secret);
+	if (!value.data)
+		return skip_unset(safe, secret, err);
+	if (ab_vault_reserve(safe->vault, i - 1, err) < 0 ||
+	    take_client_secret(safe, i - 1, secret, env, err) < 0)
+		return ab_step(err, "secrets");
+	hold_variable(safe, i, secret, &value);
+	if (secret->oauth->grant == AB_OAUTH_ACCOUNT)
+		return cover_account(safe, i, secret, &value, err);
+	return ab_vault_set(safe->vault, i, value.data, value.len, err) < 0
+		       ? fail_value(secret, err)
+		       : 0;
+}
+
 static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
 		      char *const *env, struct ab_error *err)
 {
 	ab_autosourced struct ab_sourced value = { 0 };
 
+	if (secret->oauth)
+		return secret->part ? take_credential(safe, i, secret, env, err) : 0;
 	if (secret->part)
 		return 0;
 	/* Taken before reading, so a write in between causes another reading. */
@@ -52,18 +140,11 @@ static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *se
 		return -1;
 	note_source_file(safe, secret);
 	safe->expires[i] = value.expires;
-	if (value.data) {
-		if (ab_vault_set(safe->vault, i, value.data, value.len, err) == 0)
-			return 0;
-		ab_hint(err, "required by %s; to check all secrets: agentbox secrets check",
-			secret->origin);
-		return ab_step(err, "secrets");
-	}
-	if (secret->wanted)
-		return fail_unset(secret, err);
-	ab_strv_addf(&safe->details, "secret %s is skipped: environment variable %s is not set",
-		     secret->name, secret->env);
-	return 0;
+	if (!value.data)
+		return skip_unset(safe, secret, err);
+	return ab_vault_set(safe->vault, i, value.data, value.len, err) < 0
+		       ? fail_value(secret, err)
+		       : 0;
 }
 
 static bool any_derived(const struct ab_secrets *secrets)
@@ -195,8 +276,18 @@ fail:
 	return ab_step(err, "secrets");
 }
 
+void ab_safe_forget_held(struct ab_safe *safe)
+{
+	for (size_t i = 0; i < AB_COUNT(safe->held); i++) {
+		if (safe->held[i])
+			explicit_bzero(safe->held[i], strlen(safe->held[i]));
+		free(ab_take(safe->held[i]));
+	}
+}
+
 void ab_safe_fini(struct ab_safe *safe)
 {
+	ab_safe_forget_held(safe);
 	ab_vault_free(safe->vault);
 	ab_tls_site_free(safe->site);
 	ab_strv_fini(&safe->intercepted);
@@ -257,7 +348,10 @@ struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_po
 		const struct ab_secret *secret = &policy->secrets.v[i];
 		ab_autosourced struct ab_sourced value = { 0 };
 
-		if (secret->from != AB_FROM_COMMAND && !secret->part &&
+		/* Of a secret with tokens the value is part 1; that of an account has lines. */
+		if (secret->from != AB_FROM_COMMAND &&
+		    (secret->oauth ? secret->part && secret->oauth->grant != AB_OAUTH_ACCOUNT
+				   : !secret->part) &&
 		    ab_source_read(secret, input->environ, 0, &value, &err) == 0 && value.data)
 			(void)ab_vault_set(vault, i, value.data, value.len, &err);
 	}

@@ -16,7 +16,7 @@ struct ab_policy;
 struct ab_policy_input;
 struct ab_spec;
 
-struct ab_safe_file { /* declared by a secret, and contains a value */
+struct ab_safe_file { /* declared by a secret, and contains a value; or the key of a service account */
 	char *path;   /* real */
 	char *data;   /* with values covered */
 	size_t len;
@@ -36,6 +36,9 @@ struct ab_safe {		    /* all zero: not needed */
 	struct ab_strv details;		 /* messages for -v */
 	uint64_t stamps[AB_SECRETS_MAX]; /* of file sources when read */
 	int64_t expires[AB_SECRETS_MAX]; /* ab_sourced.expires */
+	/* Values of variables that are exchanged for access tokens, for the broker: it cannot read
+	 * them again. Of part 1, and of part 0 the client secret; else NULL. */
+	char *held[AB_SECRETS_MAX];
 };
 
 bool ab_safe_needed(const struct ab_policy *policy);
@@ -48,6 +51,8 @@ bool ab_safe_needed(const struct ab_policy *policy);
 int ab_safe_open(const struct ab_policy *policy, const struct ab_policy_input *input, int state,
 		 struct ab_safe *ret, struct ab_strv *ret_notes, struct ab_error *err);
 void ab_safe_fini(struct ab_safe *safe);
+/* The broker has its copy. */
+void ab_safe_forget_held(struct ab_safe *safe);
 
 /* The caller's environment, covered. */
 char *const *ab_safe_environ(const struct ab_safe *safe, const struct ab_policy_input *input);
@@ -75,7 +80,10 @@ size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words);
  * them out of prompts and records when there is no run. NULL: no secrets. */
 struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_policy_input *input);
 
-/* masked_files.c: reads and covers the declared files. */
+/* masked_files.c: show this text in the box in place of the secret's file. */
+int ab_safe_show_file(struct ab_safe *safe, const struct ab_secret *secret, const char *data,
+		      size_t len, struct ab_error *err);
+/* reads and covers the declared files. */
 int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 		       struct ab_strv *ret_notes, struct ab_error *err);
 

@@ -10,6 +10,7 @@
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 #include "proxy/secrets/vault.h"
+#include "session/tokens/service_account.h"
 #include "session/secrets/sources.h"
 #include "session/secrets/uncovered.h"
 
@@ -115,6 +116,20 @@ static void set_failure(struct ab_secret_row *row, const char *problem, const ch
 	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest_remedy(row->secret);
 }
 
+static bool is_account(const struct ab_secret *secret)
+{
+	return secret->oauth && secret->oauth->grant == AB_OAUTH_ACCOUNT;
+}
+
+static void check_account(struct ab_secret_row *row, const struct ab_sourced *value)
+{
+	const char *why = ab_service_account_check(value->data, value->len);
+	ab_autofree char *problem = why ? ab_printf("%s %s", row->secret->file, why) : NULL;
+
+	if (why)
+		set_failure(row, problem, "");
+}
+
 static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t index,
 		      char *const *env)
 {
@@ -128,7 +143,10 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t 
 		row->result = AB_RESULT_UNSET;
 	else if (!value.data)
 		set_failure(row, "the environment variable is not set", "");
-	else if (ab_vault_set(vault, index, value.data, value.len, &err) < 0)
+	else if (is_account(secret))
+		check_account(row, &value);
+	else if (ab_vault_set(vault, secret->oauth ? index + 1 : index, value.data, value.len,
+			      &err) < 0)
 		set_failure(row, err.text, err.hint);
 }
 

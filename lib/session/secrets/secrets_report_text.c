@@ -127,11 +127,13 @@ static void list_other_places(const struct ab_secret *s, struct ab_strv *ret)
 		ab_strv_add(ret, "body");
 }
 
-/* The row is about the whole key. */
-static void list_parts(struct ab_strv *ret)
+/* The row is about the whole secret: its parts follow it. */
+static void list_variables(const struct ab_secret *s, struct ab_strv *ret)
 {
-	for (size_t i = 0; i < AB_PARTS; i++)
-		ab_strv_add(ret, ab_secret_part_names[i]);
+	for (size_t i = 0; i < ab_secret_parts(s); i++)
+		ab_strv_extend(ret, &s[i].names);
+	if (s->oauth && s->oauth->grant == AB_OAUTH_ACCOUNT)
+		ab_strv_add(ret, "GOOGLE_APPLICATION_CREDENTIALS");
 }
 
 static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
@@ -156,6 +158,11 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 
 static void add_how(struct ab_buf *b, const struct ab_secret *s)
 {
+	if (s->oauth) {
+		ab_buf_printf(b, "  %-10s %s at ", "exchanged", ab_oauth_grants[s->oauth->grant]);
+		ab_buf_escape(b, s->oauth->url);
+		ab_buf_puts(b, ", by the host\n");
+	}
 	ab_buf_printf(b, "  %-10s %s", "how",
 		      s->sign	  ? "signs requests (AWS SigV4)"
 		      : s->inject ? "injected into every request"
@@ -193,10 +200,11 @@ static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	add_list(b, "services", &s->services);
 	add_list(b, "regions", &s->regions);
 	add_list(b, "carried", &carriers);
+	if (s->oauth)
+		add_list(b, "scopes", &s->oauth->scopes);
 	add_how(b, s);
-	if (s->sign)
-		list_parts(&names);
-	add_list(b, "variables", s->sign ? &names : &s->names);
+	list_variables(s, &names);
+	add_list(b, "variables", &names);
 	add_list(b, "files", &s->files);
 	if (s->origin && s->origin[0]) {
 		ab_buf_printf(b, "  %-10s ", "set by");
@@ -231,8 +239,7 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	const struct ab_secret *s = row->secret;
 	ab_autostrv struct ab_strv carriers = { 0 }, also = { 0 }, names = { 0 };
 
-	if (s->sign)
-		list_parts(&names);
+	list_variables(s, &names);
 	list_carriers(s->carriers, s->ncarriers, &carriers);
 	if (!s->ncarriers && !s->sign)
 		ab_strv_add(&carriers, "any");
@@ -258,6 +265,15 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 		add_json_list(b, "regions", &s->regions);
 		ab_buf_puts(b, ",");
 	}
+	if (s->oauth) {
+		ab_buf_printf(b, "\"oauth\":{\"grant\":\"%s\",", ab_oauth_grants[s->oauth->grant]);
+		add_json_text(b, "url", s->oauth->url);
+		ab_buf_puts(b, ",");
+		add_json_text(b, "client", s->oauth->client);
+		ab_buf_puts(b, ",");
+		add_json_list(b, "scopes", &s->oauth->scopes);
+		ab_buf_puts(b, "},");
+	}
 	add_json_list(b, "as", &carriers);
 	ab_buf_puts(b, ",");
 	add_json_list(b, "also", &also);
@@ -267,7 +283,7 @@ static void add_json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 		      ",\"require\":%s,\"placeholder\":\"%s\","
 		      "\"via\":\"%s\",",
 		      s->require ? "true" : "false", ab_secret_lives[s->life], vias[s->via]);
-	add_json_list(b, "names", s->sign ? &names : &s->names);
+	add_json_list(b, "names", &names);
 	ab_buf_puts(b, ",");
 	add_json_list(b, "files", &s->files);
 	ab_buf_printf(b, ",\"onTripwire\":\"%s\",", s->stop ? "stop" : "refuse");

@@ -66,6 +66,15 @@ void ab_sourced_fini(struct ab_sourced *s)
 	*s = (struct ab_sourced){ 0 };
 }
 
+void ab_sourced_hold(struct ab_sourced *s, const char *value, size_t len)
+{
+	if (!s->data)
+		s->data = map_pages(AB_SECRET_MAX + 1);
+	memmove(s->data, value, len);
+	explicit_bzero(s->data + len, AB_SECRET_MAX + 1 - len);
+	s->len = len;
+}
+
 static void trim_value(const char **s, size_t *len)
 {
 	while (*len > 0 && ab_is_space((*s)[*len - 1]))
@@ -141,11 +150,7 @@ static int keep_value(const struct ab_secret *secret, const char *where, const c
 	if (len > AB_SECRET_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "secret %s: value from %s exceeds %d KiB",
 			       secret->name, where, AB_SECRET_MAX / 1024);
-	if (!ret->data)
-		ret->data = map_pages(AB_SECRET_MAX + 1);
-	memmove(ret->data, value, len);
-	explicit_bzero(ret->data + len, AB_SECRET_MAX + 1 - len);
-	ret->len = len;
+	ab_sourced_hold(ret, value, len);
 	return 0;
 }
 

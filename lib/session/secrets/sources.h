@@ -22,6 +22,9 @@ struct ab_sourced {
 void ab_sourced_fini(struct ab_sourced *s);
 #define ab_autosourced __attribute__((cleanup(ab_sourced_fini)))
 
+/* Copy this value, of at most AB_SECRET_MAX bytes. */
+void ab_sourced_hold(struct ab_sourced *s, const char *value, size_t len);
+
 /* The timeout of a command. */
 #define AB_SOURCE_MS 60000
 

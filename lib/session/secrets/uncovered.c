@@ -59,6 +59,20 @@ static bool is_placeholder(const struct ab_policy *policy, const char *name)
 	return false;
 }
 
+/* Does the box have a key file of ours in place of the one that the variable names? */
+static bool is_account(const struct ab_policy *policy, const char *name, const char *value)
+{
+	for (size_t i = 0; i < policy->secrets.len; i++) {
+		const struct ab_secret *s = &policy->secrets.v[i];
+
+		if (s->oauth && s->oauth->grant == AB_OAUTH_ACCOUNT &&
+		    strcmp(name, "GOOGLE_APPLICATION_CREDENTIALS") == 0 &&
+		    strcmp(value, s->file) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Patterns for secrets begin with a star; the others name the host's sockets
  * and agents. */
 static bool looks_secret(const struct ab_policy *policy, const char *name, const char *value)
@@ -87,7 +101,8 @@ static void note_variable(const struct ab_policy *policy, const struct ab_strv *
 {
 	const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
 
-	if (value && *value && !is_placeholder(policy, u->variable))
+	if (value && *value && !is_placeholder(policy, u->variable) &&
+	    !is_account(policy, u->variable, value))
 		ab_strv_addf(ret,
 			     "%s is passed to the box and cannot be replaced by a placeholder: %s",
 			     u->variable, u->what);

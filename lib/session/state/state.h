@@ -22,6 +22,8 @@
  *	told-ENGINE	the user was told what boxes of this engine lack
  *	record.key	signs records (audit/write/seal.h); record.pub is its
  *			public half
+ *	oauth/		refresh tokens that a service replaced by others
+ *			(session/tokens/token_store.h)
  *	claim		while a command changes files of the host (claim.h)
  *
  * All of it is 0700/0600 and private to the user; the box sees none of it.

@@ -1,0 +1,435 @@
+#include "proxy/sign/token_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
+#include "base/text/json_scan.h"
+#include "proxy/io/tls_rsa.h"
+#include "proxy/secrets/vault.h"
+
+enum {
+	EXPIRES_S = 3600, /* told to the client: the placeholder itself stays valid */
+	SKEW_S = 600,	  /* of the clock in an assertion; the box has ours */
+	LOGIN_MAX = 8192, /* bytes of an Authorization field */
+};
+
+/* The parameters that are read; others are ignored. */
+static const struct {
+	const char *name;
+	size_t at;
+} parameters[] = {
+	{ "grant_type", offsetof(struct ab_token_request, grant_type) },
+	{ "refresh_token", offsetof(struct ab_token_request, refresh_token) },
+	{ "client_id", offsetof(struct ab_token_request, client_id) },
+	{ "client_secret", offsetof(struct ab_token_request, client_secret) },
+	{ "assertion", offsetof(struct ab_token_request, assertion) },
+	{ "scope", offsetof(struct ab_token_request, scope) },
+};
+
+static char **find_parameter(struct ab_token_request *rq, const char *name)
+{
+	for (size_t i = 0; i < AB_COUNT(parameters); i++)
+		if (strcmp(parameters[i].name, name) == 0)
+			return (char **)((char *)rq + parameters[i].at);
+	return NULL;
+}
+
+static void free_text(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void ab_token_request_fini(struct ab_token_request *rq)
+{
+	for (size_t i = 0; i < AB_COUNT(parameters); i++)
+		free_text(*(char **)((char *)rq + parameters[i].at));
+	*rq = (struct ab_token_request){ 0 };
+}
+
+static const char twice[] = "a parameter is there twice";
+
+/* Takes the text. */
+static const char *keep_parameter(struct ab_token_request *rq, const char *name, char *text)
+{
+	char **at = find_parameter(rq, name);
+
+	if (!at || *at) {
+		free_text(text);
+		return at ? twice : NULL;
+	}
+	*at = text;
+	return NULL;
+}
+
+/* Decoded; NULL: it is not a text of a form. */
+static char *decode_text(const char *s, size_t len)
+{
+	char *ret = ab_alloc(len + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = s[i] == '+' ? ' ' : s[i];
+
+		if (c == '%') {
+			int high = i + 2 < len ? ab_hex(s[i + 1]) : -1;
+			int low = high >= 0 ? ab_hex(s[i + 2]) : -1;
+
+			if (low < 0)
+				break;
+			c = (char)(high << 4 | low);
+			i += 2;
+		}
+		if (!c)
+			break;
+		ret[n++] = c;
+		if (i + 1 == len)
+			return ret;
+	}
+	if (!len)
+		return ret;
+	free_text(ret);
+	return NULL;
+}
+
+static const char *read_form(const char *s, size_t len, struct ab_token_request *rq)
+{
+	static const char malformed[] = "its form is malformed";
+	const char *end = s + len;
+
+	while (s < end) {
+		const char *stop = memchr(s, '&', (size_t)(end - s));
+		size_t n = (size_t)((stop ? stop : end) - s);
+		const char *is = n ? memchr(s, '=', n) : NULL;
+		ab_autofree char *name = NULL;
+		const char *why;
+		char *text;
+
+		if (n && !is)
+			return malformed;
+		if (n) {
+			name = decode_text(s, (size_t)(is - s));
+			text = decode_text(is + 1, n - (size_t)(is + 1 - s));
+			if (!name || !text) {
+				free_text(text);
+				return malformed;
+			}
+			why = keep_parameter(rq, name, text);
+			if (why)
+				return why;
+		}
+		s += n + 1;
+	}
+	return NULL;
+}
+
+static const char *read_json(const char *s, size_t len, struct ab_token_request *rq)
+{
+	ab_autoscan struct ab_json_scan json = { 0 };
+
+	if (ab_json_scan_parse(&json, s, len) < 0 || !json.len || json.nodes[0].kind != '{')
+		return "its body is not an object of JSON";
+	ab_json_scan_each(member, &json.nodes[0])
+	{
+		const char *why = member->text
+					  ? keep_parameter(rq, member->key, ab_strdup(member->text))
+					  : NULL;
+
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+static struct ab_http_text find_field(const struct ab_http_head *head, const char *name)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (ab_http_is(head->fields[i].name, name))
+			return head->fields[i].value;
+	return (struct ab_http_text){ 0 };
+}
+
+/* "Basic ...": client id and secret, each encoded as in a form (RFC 6749, 2.3.1). */
+static const char *read_login(struct ab_http_text field, struct ab_token_request *rq)
+{
+	static const char malformed[] = "its Authorization field is malformed";
+	char text[LOGIN_MAX];
+	const char *why = malformed, *colon;
+	size_t len;
+
+	if (field.len < 6 || !ab_http_is((struct ab_http_text){ field.s, 6 }, "basic "))
+		return NULL;
+	if (field.len - 6 <= sizeof(text) - 3 &&
+	    ab_base64_decode(field.s + 6, field.len - 6, text, &len) &&
+	    (colon = memchr(text, ':', len)) != NULL) {
+		char *id = decode_text(text, (size_t)(colon - text));
+		char *secret = decode_text(colon + 1, len - (size_t)(colon + 1 - text));
+
+		why = NULL;
+		if (!id || !secret) {
+			free_text(id);
+			free_text(secret);
+			return malformed;
+		}
+		/* Some clients repeat the id in the body. */
+		if (rq->client_id && strcmp(rq->client_id, id) != 0)
+			why = twice;
+		free_text(rq->client_id);
+		rq->client_id = id;
+		if (why)
+			free_text(secret);
+		else
+			why = keep_parameter(rq, "client_secret", secret);
+	}
+	explicit_bzero(text, sizeof(text));
+	return why;
+}
+
+static bool has_type(struct ab_http_text type, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return type.len >= n && ab_http_is((struct ab_http_text){ type.s, n }, wanted) &&
+	       (type.len == n || type.s[n] == ';' || type.s[n] == ' ');
+}
+
+const char *ab_token_request_read(const struct ab_http_head *head, const void *body, size_t len,
+				  struct ab_token_request *ret)
+{
+	struct ab_http_text type = find_field(head, "content-type");
+	const char *why;
+
+	*ret = (struct ab_token_request){ 0 };
+	if (len > AB_TOKEN_BODY_MAX)
+		return "its body is larger than 64 KiB";
+	if (has_type(type, "application/json"))
+		why = read_json(body, len, ret);
+	else if (has_type(type, "application/x-www-form-urlencoded"))
+		why = read_form(body, len, ret);
+	else
+		why = "its Content-Type is neither a form nor JSON";
+	if (!why)
+		why = read_login(find_field(head, "authorization"), ret);
+	if (why)
+		ab_token_request_fini(ret);
+	return why;
+}
+
+static bool is_at(const struct ab_oauth *oauth, const struct ab_host *host, uint16_t port,
+		  const char *path, size_t len)
+{
+	return oauth && oauth->port == port && strcmp(oauth->host.text, host->text) == 0 &&
+	       strlen(oauth->path) == len && memcmp(oauth->path, path, len) == 0;
+}
+
+bool ab_token_is_endpoint(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+			  const char *path, size_t len)
+{
+	for (size_t i = 0; i < ab_vault_len(vault); i++)
+		if (ab_vault_at(vault, i)->placeholder &&
+		    is_at(ab_vault_at(vault, i)->secret->oauth, host, port, path, len))
+			return true;
+	return false;
+}
+
+/* Does the client list only scopes of the settings? Without any in the settings it may list what it
+ * likes: the token has the scopes of the login. */
+static bool has_scopes(const struct ab_oauth *oauth, const char *scope)
+{
+	while (scope && *scope && oauth->scopes.len) {
+		size_t n = strcspn(scope, " ");
+		ab_autofree char *one = ab_strndup(scope, n);
+
+		if (n && !ab_strv_has(&oauth->scopes, one))
+			return false;
+		scope += n + strspn(scope + n, " ");
+	}
+	return true;
+}
+
+static const char other_scope[] = "it asks for a scope that the settings do not list";
+
+static const char *check_client(const struct ab_oauth *oauth, const struct ab_token_request *rq)
+{
+	if (rq->client_id && oauth->client && strcmp(rq->client_id, oauth->client) != 0)
+		return "its client_id is not the one in the settings";
+	return has_scopes(oauth, rq->scope) ? NULL : other_scope;
+}
+
+static bool is_placeholder(const struct ab_vault_entry *e, const char *text)
+{
+	return text && e->placeholder && strcmp(e->placeholder, text) == 0;
+}
+
+/* `part` of a JWT: an object of JSON in base64. */
+static bool read_part(const char *part, size_t len, struct ab_json_scan *ret)
+{
+	ab_autofree char *text = ab_alloc(len / 4 * 3 + 3);
+	size_t n;
+
+	return ab_base64_decode(part, len, text, &n) && ab_json_scan_parse(ret, text, n) == 0 &&
+	       ret->len && ret->nodes[0].kind == '{';
+}
+
+static const struct ab_json_scan_node *find_claim(const struct ab_json_scan *json, const char *name)
+{
+	ab_json_scan_each(member, &json->nodes[0])
+	{
+		if (strcmp(member->key, name) == 0)
+			return member;
+	}
+	return NULL;
+}
+
+static const char *text_of(const struct ab_json_scan *json, const char *name)
+{
+	const struct ab_json_scan_node *claim = find_claim(json, name);
+
+	return claim ? claim->text : NULL;
+}
+
+static const char *check_claims(const struct ab_oauth *oauth, const struct ab_json_scan *claims,
+				int64_t now)
+{
+	const char *aud = text_of(claims, "aud"), *sub = text_of(claims, "sub");
+	const char *iss = text_of(claims, "iss");
+	const struct ab_json_scan_node *exp = find_claim(claims, "exp");
+
+	if (!aud || strcmp(aud, oauth->url) != 0)
+		return "its assertion is for another token URL";
+	if (find_claim(claims, "sub") && (!sub || !iss || strcmp(sub, iss) != 0))
+		return "it asks for a token of another user";
+	if (find_claim(claims, "target_audience"))
+		return "it asks for an ID token, which the host does not get";
+	if (!exp || exp->kind != '0' || exp->integer < now - SKEW_S)
+		return "its assertion has expired";
+	if (!text_of(claims, "scope"))
+		return "its assertion has no scope";
+	return has_scopes(oauth, text_of(claims, "scope")) ? NULL : other_scope;
+}
+
+/* NULL; or why the assertion is not one of this key. */
+static const char *check_assertion(const struct ab_vault_entry *e, const char *jwt, int64_t now)
+{
+	static const char malformed[] = "its assertion is malformed";
+	const char *dot = strchr(jwt, '.'), *last = strrchr(jwt, '.');
+	ab_autoscan struct ab_json_scan head = { 0 }, claims = { 0 };
+	uint8_t signature[AB_RSA_SIGNATURE_MAX + 3];
+	size_t len, digits;
+
+	if (!dot || last == dot || memchr(dot + 1, '.', (size_t)(last - dot - 1)))
+		return malformed;
+	digits = strlen(last + 1);
+	if (digits > AB_BASE64_ROOM(AB_RSA_SIGNATURE_MAX) ||
+	    !ab_base64_decode(last + 1, digits, signature, &len) ||
+	    !read_part(jwt, (size_t)(dot - jwt), &head) ||
+	    !read_part(dot + 1, (size_t)(last - dot - 1), &claims))
+		return malformed;
+	if (!text_of(&head, "alg") || strcmp(text_of(&head, "alg"), "RS256") != 0 ||
+	    !ab_rsa_verify(e->key, jwt, (size_t)(last - jwt), signature, len))
+		return "its assertion is not signed with the key file in the box";
+	return check_claims(e->secret->oauth, &claims, now);
+}
+
+/* The grants of the settings, and what a client sends for each. */
+static const struct grant {
+	const char *type;
+	enum ab_oauth_grant grant;
+	const char *none; /* why no secret matches */
+} grants[] = {
+	{ "refresh_token", AB_OAUTH_REFRESH,
+	  "its refresh_token is not the placeholder of a secret with this token URL" },
+	{ "client_credentials", AB_OAUTH_CLIENT,
+	  "its client_secret is not the placeholder of a secret with this token URL" },
+	{ "urn:ietf:params:oauth:grant-type:jwt-bearer", AB_OAUTH_ACCOUNT,
+	  "no service account has this token URL" },
+};
+
+/* Does the request have the placeholder of this entry, which is part 1? If so, *ret_why is NULL or
+ * what else is wrong. */
+static bool has_credential(const struct ab_vault_entry *e, const struct ab_token_request *rq,
+			   int64_t now, const char **ret_why)
+{
+	const struct ab_oauth *oauth = e->secret->oauth;
+
+	switch (oauth->grant) {
+	case AB_OAUTH_REFRESH:
+		*ret_why = check_client(oauth, rq);
+		return is_placeholder(e, rq->refresh_token);
+	case AB_OAUTH_CLIENT:
+		*ret_why = check_client(oauth, rq);
+		return is_placeholder(e, rq->client_secret);
+	case AB_OAUTH_ACCOUNT:
+		if (!e->key)
+			return false;
+		*ret_why = rq->assertion ? check_assertion(e, rq->assertion, now)
+					 : "it has no assertion";
+		return true;
+	case AB_OAUTH_GRANTS:
+		break;
+	}
+	return false;
+}
+
+int ab_token_find(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+		  const char *path, size_t len, const struct ab_token_request *rq, int64_t now,
+		  const char **ret_why)
+{
+	const struct grant *grant = NULL;
+
+	for (size_t i = 0; i < AB_COUNT(grants); i++)
+		if (rq->grant_type && strcmp(grants[i].type, rq->grant_type) == 0)
+			grant = &grants[i];
+	*ret_why = grant ? grant->none
+			 : "its grant_type is not one that the host exchanges; log in "
+			   "outside of the box";
+	for (size_t i = 0; grant && i < ab_vault_len(vault); i++) {
+		const struct ab_vault_entry *e = ab_vault_at(vault, i);
+		const char *why = NULL;
+
+		if (!e->secret->part || !is_at(e->secret->oauth, host, port, path, len) ||
+		    e->secret->oauth->grant != grant->grant || !has_credential(e, rq, now, &why))
+			continue;
+		if (!why)
+			return (int)i - 1;
+		*ret_why = why;
+	}
+	return -1;
+}
+
+void ab_token_answer(struct ab_buf *out, const struct ab_vault *vault, size_t i)
+{
+	const struct ab_vault_entry *access = ab_vault_at(vault, i),
+				    *own = ab_vault_at(vault, i + 1);
+	const struct ab_oauth *oauth = access->secret->oauth;
+	ab_autobuf struct ab_buf body = { 0 }, scope = { 0 };
+
+	ab_buf_puts(&body, "{\"access_token\":");
+	ab_buf_json(&body, access->placeholder);
+	ab_buf_printf(&body, ",\"token_type\":\"Bearer\",\"expires_in\":%d", EXPIRES_S);
+	if (oauth->grant == AB_OAUTH_REFRESH && own->placeholder) {
+		ab_buf_puts(&body, ",\"refresh_token\":");
+		ab_buf_json(&body, own->placeholder);
+	}
+	for (size_t k = 0; k < oauth->scopes.len; k++)
+		ab_buf_printf(&scope, "%s%s", k ? " " : "", oauth->scopes.v[k]);
+	if (scope.len) {
+		ab_buf_puts(&body, ",\"scope\":");
+		ab_buf_json(&body, scope.data);
+	}
+	ab_buf_puts(&body, "}");
+	ab_buf_printf(out,
+		      "HTTP/1.1 200 OK\r\n"
+		      "Content-Type: application/json\r\n"
+		      "Content-Length: %zu\r\n"
+		      "Cache-Control: no-store\r\n"
+		      "Connection: close\r\n"
+		      "\r\n",
+		      body.len);
+	ab_buf_add(out, body.data, body.len);
+}
