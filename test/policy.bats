@@ -231,6 +231,26 @@ listed()
 	[ "$status" -eq 0 ] && [ -e "$HOME/data/x" ] && [ ! -s .envrc ]
 }
 
+@test "run --dry-run and policy explain: lent ssh keys and containers have a row, if there are any" {
+	agentbox run --dry-run --ssh git.example.com --docker postgres:16 -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"ssh keys "*"for logins at git.example.com"* ]]
+	[[ "$output" == *"containers "*"of postgres:16; without network"* ]]
+	agentbox_split run --dry-run --json --ssh git.example.com --docker postgres:16 -- true
+	[ "$(jq -c '[.ssh.hosts, .ssh.git, .docker.images, .docker.network]' <<<"$output")" = \
+		'[["git.example.com:22"],false,["postgres:16"],"none"]' ]
+	config='{ "ssh": { "hosts": ["git.example.com"], "sign": ["git"], "ask": "never", "maxSignatures": 5 } }'
+	mkdir -p "$HOME/.config/agentbox"
+	echo "$config" >"$HOME/.config/agentbox/config.json"
+	agentbox policy explain
+	[[ "$output" == *"ssh keys "*"git.example.com"*"commits and tags; without a question; 5 signatures"* ]]
+	rm "$HOME/.config/agentbox/config.json"
+	agentbox run --dry-run -- true
+	[[ "$output" != *"ssh keys"* && "$output" != *containers* ]]
+	agentbox_split run --dry-run --json -- true
+	[ "$(jq -c '[.ssh, .docker]' <<<"$output")" = '[null,null]' ]
+}
+
 @test "run --dry-run: a folder that a run would create is not missing" {
 	mkdir "$HOME/.codex"
 	agentbox run --dry-run --profile codex -- true

@@ -334,7 +334,7 @@ field()
 	agentbox_split run --pass-env AWS_SECRET_ACCESS_KEY -- sh -c 'echo "$AWS_SECRET_ACCESS_KEY"'
 	[ "$status" -eq 0 ]
 	[ "$output" = "$VALUE" ]
-	[[ "$stderr" == *"AWS_SECRET_ACCESS_KEY is passed to the box and cannot be replaced by a placeholder"* ]]
+	[[ "$stderr" == *"AWS_SECRET_ACCESS_KEY is passed to the box: AWS keys sign requests; let the proxy sign: "*aws-sigv4* ]]
 	# The same for a variable that names the file of such a key.
 	export GOOGLE_APPLICATION_CREDENTIALS=$HOME/key.json
 	agentbox_split run --secret GOOGLE_APPLICATION_CREDENTIALS@x.example.com -- true
@@ -342,7 +342,10 @@ field()
 	[[ "$stderr" == *"GOOGLE_APPLICATION_CREDENTIALS cannot be replaced"*"Google Cloud keys sign requests"* ]]
 	agentbox_split run --pass-env GOOGLE_APPLICATION_CREDENTIALS -- true
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"GOOGLE_APPLICATION_CREDENTIALS is passed to the box and cannot be replaced"* ]]
+	[[ "$stderr" == *"GOOGLE_APPLICATION_CREDENTIALS is passed to the box: "*service_account* ]]
+	# There is no other way for this one.
+	ALIBABA_CLOUD_ACCESS_KEY_SECRET=$VALUE agentbox_split run --pass-env ALIBABA_CLOUD_ACCESS_KEY_SECRET -- true
+	[[ "$stderr" == *"ALIBABA_CLOUD_ACCESS_KEY_SECRET is passed to the box and cannot be replaced by a placeholder"* ]]
 	# It is not passed by itself, and then there is nothing to say.
 	agentbox_split run -- sh -c 'echo "[$AWS_SECRET_ACCESS_KEY]"'
 	[ "$output" = "[]" ]

@@ -137,6 +137,43 @@ void ab_summary_network(const struct ab_policy *p, struct ab_strv *rows)
 	add_row(rows, "network", b.data);
 }
 
+void ab_summary_ssh(const struct ab_policy *p, struct ab_strv *rows)
+{
+	static const char *const asks[] = {
+		[AB_SSH_ASK_ALWAYS] = "; asks each time",
+		[AB_SSH_ASK_FIRST] = "; asks first",
+		[AB_SSH_ASK_NEVER] = "; without a question",
+	};
+	ab_autobuf struct ab_buf more = { 0 };
+	char time[48];
+
+	if (!ab_policy_lends_keys(p))
+		return;
+	if (!p->ssh.all_keys) {
+		ab_buf_puts(&more, "; only ");
+		put_list(&more, &p->ssh.keys);
+	}
+	if (p->ssh.hosts.len && !p->ssh.all_users) {
+		ab_buf_puts(&more, "; as ");
+		put_list(&more, &p->ssh.users);
+	}
+	if (p->ssh.git)
+		ab_buf_puts(&more, p->ssh.hosts.len ? "; and for commits and tags" : "");
+	ab_buf_puts(&more, asks[p->ssh.ask]);
+	if (p->ssh.max_signatures)
+		ab_buf_printf(&more, "; %llu signatures",
+			      (unsigned long long)p->ssh.max_signatures);
+	if (p->ssh.max_ms)
+		ab_buf_printf(&more, "; for %s", ab_format_duration(p->ssh.max_ms, time));
+	if (p->ssh.hosts.len) {
+		ab_summary_list(rows, "ssh keys", "for logins at ", &p->ssh.hosts, more.data);
+	} else {
+		ab_autofree char *text = ab_printf("for commits and tags%s", more.data);
+
+		add_row(rows, "ssh keys", text);
+	}
+}
+
 void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autobuf struct ab_buf more = { 0 };
@@ -259,6 +296,7 @@ void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 	add_count(rows, "hidden", p->fs.deny_read.len, "filesystem.denyRead");
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");
 	ab_summary_network(p, rows);
+	ab_summary_ssh(p, rows);
 	ab_summary_containers(p, rows);
 	ab_summary_tools(p, rows);
 	ab_summary_secrets(p, rows);

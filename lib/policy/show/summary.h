@@ -16,6 +16,8 @@ struct ab_strv;
 /* One row each. */
 void ab_summary_home(const struct ab_policy *policy, struct ab_strv *rows);
 void ab_summary_network(const struct ab_policy *policy, struct ab_strv *rows);
+/* Nothing if the box gets no keys of the ssh agent. */
+void ab_summary_ssh(const struct ab_policy *policy, struct ab_strv *rows);
 /* Nothing if the box has no container engine. */
 void ab_summary_containers(const struct ab_policy *policy, struct ab_strv *rows);
 /* Nothing if it has no tools of the host. */

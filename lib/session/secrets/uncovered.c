@@ -96,6 +96,18 @@ static bool is_known(const char *name)
 	return false;
 }
 
+static void note_exposed(const struct ab_uncovered *u, struct ab_strv *ret)
+{
+	const char *remedy = ab_uncovered_remedy(u->variable);
+
+	if (remedy)
+		ab_strv_addf(ret, "%s is passed to the box: %s; %s", u->variable, u->what, remedy);
+	else
+		ab_strv_addf(ret,
+			     "%s is passed to the box and cannot be replaced by a placeholder: %s",
+			     u->variable, u->what);
+}
+
 static void note_variable(const struct ab_policy *policy, const struct ab_strv *env,
 			  const struct ab_uncovered *u, struct ab_strv *ret)
 {
@@ -103,9 +115,7 @@ static void note_variable(const struct ab_policy *policy, const struct ab_strv *
 
 	if (value && *value && !is_placeholder(policy, u->variable) &&
 	    !is_account(policy, u->variable, value))
-		ab_strv_addf(ret,
-			     "%s is passed to the box and cannot be replaced by a placeholder: %s",
-			     u->variable, u->what);
+		note_exposed(u, ret);
 }
 
 void ab_uncovered_variables(const struct ab_policy *policy, const struct ab_strv *env,

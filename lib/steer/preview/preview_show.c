@@ -189,6 +189,7 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 	ab_summary_home(p->policy, &rows);
 	add_closed(p, &rows, verbose);
 	ab_summary_network(p->policy, &rows);
+	ab_summary_ssh(p->policy, &rows);
 	ab_summary_containers(p->policy, &rows);
 	ab_summary_tools(p->policy, &rows);
 	ab_summary_secrets(p->policy, &rows);
@@ -301,6 +302,42 @@ static void put_secrets(struct ab_buf *b, const struct ab_policy *policy)
 	ab_buf_puts(b, "]");
 }
 
+/* null: the box has none. */
+static void put_ssh(struct ab_buf *b, const struct ab_policy *policy)
+{
+	static const char *const asks[] = {
+		[AB_SSH_ASK_ALWAYS] = "always",
+		[AB_SSH_ASK_FIRST] = "first",
+		[AB_SSH_ASK_NEVER] = "never",
+	};
+
+	if (!ab_policy_lends_keys(policy)) {
+		ab_buf_puts(b, ",\"ssh\":null");
+		return;
+	}
+	ab_buf_printf(b, ",\"ssh\":{\"ask\":\"%s\",\"git\":%s", asks[policy->ssh.ask],
+		      policy->ssh.git ? "true" : "false");
+	put_member(b, "hosts", &policy->ssh.hosts);
+	put_member(b, "keys", &policy->ssh.keys);
+	put_member(b, "users", &policy->ssh.users);
+	ab_buf_puts(b, "}");
+}
+
+static void put_containers(struct ab_buf *b, const struct ab_policy *policy)
+{
+	if (!policy->docker.images.len) {
+		ab_buf_puts(b, ",\"docker\":null");
+		return;
+	}
+	ab_buf_printf(b, ",\"docker\":{\"network\":\"%s\",\"ports\":%s,\"pull\":%s",
+		      policy->docker.bridge ? "bridge" : "none",
+		      policy->docker.publish ? "\"publish\"" : "\"none\"",
+		      policy->docker.pull ? "true" : "false");
+	put_member(b, "images", &policy->docker.images);
+	put_member(b, "mounts", &policy->docker.mounts);
+	ab_buf_puts(b, "}");
+}
+
 static void put_number(struct ab_buf *b, const char *key, uint64_t n)
 {
 	ab_buf_printf(b, "%s\"%s\":", key[0] == 't' ? "" : ",", key);
@@ -352,6 +389,8 @@ char *ab_preview_json(const struct ab_request *rq, const struct ab_preview *p)
 	put_files(&b, p);
 	put_network(&b, p->policy);
 	put_secrets(&b, p->policy);
+	put_ssh(&b, p->policy);
+	put_containers(&b, p->policy);
 	put_limits(&b, p->policy);
 	put_member(&b, "notes", &p->notes);
 	ab_buf_puts(&b, "}\n");
