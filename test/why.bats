@@ -364,6 +364,10 @@ policy()
 		>"$HOME/.config/agentbox/config.json"
 	policy "$both" '[["read","deny","filesystem.denyRead"],["write","deny","filesystem.denyRead"]]' '~/.ssh/id_x'
 	policy '.answers[0] | [.entry, .from]' "[\"$HOME/.ssh/*\",\"profile default\"]" --read "$HOME/.ssh/id_x"
+	# Keys of gpg are not lent: how commits are signed is told, and only there.
+	mkdir -m 700 "$HOME/.gnupg"
+	policy '.answers[0].advice | test("ssh.*sign.*git.*gpg.format ssh")' true --read '~/.gnupg/S.gpg-agent'
+	policy '.answers[0].advice' null --read '~/.ssh/id_x'
 	policy "$both" '[["read","allow",null],["write","allow","filesystem.write"]]' ./new
 	policy "$both" '[["read","allow",null],["write","deny","filesystem.denyWrite"]]' .envrc
 	policy "$both" '[["write","deny","filesystem.write"]]' --write /etc/hosts

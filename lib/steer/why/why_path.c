@@ -125,6 +125,25 @@ static const char *find_root(const struct question *q)
 	return best;
 }
 
+/* Folders of the home folder that are looked for because of something that works in another way. */
+static void advise_instead(const struct question *q, struct ab_why_answer *a)
+{
+	static const struct {
+		const char *folder, *advice;
+	} ways[] = {
+		{ ".gnupg",
+		  "Keys of gpg are not lent to a box. To sign commits, use a key of your ssh agent: "
+		  "\"ssh\": { \"sign\": [\"git\"] } in your settings, and git config gpg.format ssh." },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(ways) && !a->advice; i++) {
+		ab_autofree char *folder = ab_path_join(q->p->policy->home, ways[i].folder);
+
+		if (ab_path_within(q->path, folder))
+			a->advice = ab_strdup(ways[i].advice);
+	}
+}
+
 static void set_denied(const struct question *q, struct ab_why_answer *a, const char *access,
 		       const struct ab_denied *d)
 {
@@ -145,6 +164,7 @@ static void set_denied(const struct question *q, struct ab_why_answer *a, const 
 							     : q->real);
 	}
 	set_entry(q, a, id, entry);
+	advise_instead(q, a);
 	if (d->hint[0]) {
 		ab_strv_add(&a->how, "in one run");
 		ab_strv_add(&a->how, d->hint);

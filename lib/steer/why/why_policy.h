@@ -21,7 +21,7 @@ struct ab_why_answer {
 	const char *rule;   /* the setting, or the rule about commands */
 	char *entry, *from; /* the element that decided, and where it was written */
 	struct ab_strv how; /* pairs: the effect and the command */
-	char *advice;	    /* if there is no command: a sentence */
+	char *advice;	    /* a sentence about another way, or NULL */
 };
 
 struct ab_why_answers {
