@@ -35,7 +35,8 @@ esac
 build_packages="
 	gcc libc6-dev meson/meson ninja-build/ninja python3/python3
 	pkg-config/pkg-config
-	libseccomp-dev libjansson-dev libc-ares-dev libssl-dev libnl-3-dev
+	libseccomp-dev libjansson-dev libc-ares-dev libssl-dev libnghttp2-dev
+	libnl-3-dev
 "
 test_packages="
 	bats/bats git/git curl/curl make/make nodejs/node npm/npm
@@ -50,7 +51,7 @@ test_packages="
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
 	podman/podman runc/runc uidmap/newuidmap kubernetes-client/kubectl python3-yaml
-	python3-boto3 python3-google-auth
+	python3-boto3 python3-google-auth python3-grpcio
 "
 # For scripts/release.
 release_packages="

@@ -409,7 +409,7 @@ assert key not in text' "$KEY"
 	200
 	failed
 	END
-	[[ "$stderr" == *"needs HTTP/1.1"* ]]
+	[[ "$stderr" == *"its server speaks only HTTP/1.1"* ]]
 }
 
 @test "attack: a server whose certificate is not good gets nothing" {

@@ -131,8 +131,10 @@ static const struct {
 	{ "ranges, codings, trailers", ONE,
 	  "GET /a\nAuthorization: Bearer $0\r\nRange: bytes=0-1\r\nTE: trailers\r\n"
 	  "If-Range: x\r\nAccept-Encoding: gzip\r\nTrailer: x\r\n"
-	  "accept-encoding: br\r\nSec-WebSocket-Extensions: permessage-deflate\r\n",
-	  AB_SWAP_DONE, 0, "GET /a\nAuthorization: Bearer @0\n" QUIET },
+	  "accept-encoding: br\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"
+	  "grpc-accept-encoding: gzip\r\n",
+	  AB_SWAP_DONE, 0,
+	  "GET /a\nAuthorization: Bearer @0\nTE: trailers\nTrailer: x\n" QUIET },
 	{ "ranges without a value", ONE, "GET /a\nRange: bytes=0-1\r\nAccept-Encoding: gzip\r\n",
 	  AB_SWAP_NONE, -1, "GET /a\n" QUIET },
 };

@@ -56,7 +56,7 @@ static inline struct ab_tls *accept_as(struct ab_tls_site *site, const char *nam
 {
 	struct ab_host h = host(name);
 
-	return ab_tls_accept(site, &near, &h);
+	return ab_tls_accept(site, &near, &h, AB_TLS_HTTP1);
 }
 
 static inline struct ab_tls *connect_to(struct ab_tls_site *site, struct ab_side *side,
@@ -64,7 +64,7 @@ static inline struct ab_tls *connect_to(struct ab_tls_site *site, struct ab_side
 {
 	struct ab_host h = host(name);
 
-	return ab_tls_connect(site, side, &h);
+	return ab_tls_connect(site, side, &h, AB_TLS_HTTP1);
 }
 
 static inline struct ab_tls_site *site_for(const char *roots, size_t len,

@@ -1,12 +1,13 @@
 #ifndef AB_BASE_SYSTEM_LATE_H
 #define AB_BASE_SYSTEM_LATE_H
 /*
- * Writes the TLS library's pointers, which most runs never use. A static,
+ * Writes the pointers of TLS and HTTP/2, which most runs never use. A static,
  * position-independent program writes all pointers in its data at every start; the
  * build separates these (scripts/late-relocations), so that they are written here
  * only if they are needed.
  *
- * Do not call anything in libssl or libcrypto before: its tables are not valid yet.
+ * Do not call anything in libssl, libcrypto or libnghttp2 before: their tables are not
+ * valid yet.
  * Only ab_tls_site_new() and ab_ssh_key_prepare() call this, before anything else.
  */
 struct ab_error;

@@ -29,6 +29,7 @@ struct ab_body_filter {
 	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_buf plain;
+	struct ab_buf trailers; /* of a response, with the empty line that ends them */
 	uint64_t left; /* bytes to come: AB_HTTP_LENGTH, or the frame */
 	size_t clean;  /* bytes of from->in that are final, to be written */
 	size_t held;   /* bytes after them: searched, not final */
@@ -49,7 +50,7 @@ struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *set
 	s->left = setup->length;
 	s->ended = setup->in == AB_HTTP_NONE || (setup->in == AB_HTTP_LENGTH && !s->left);
 	s->over = s->ended && setup->out != AB_HTTP_CHUNKED;
-	s->plain.wipe = true;
+	s->plain.wipe = s->trailers.wipe = true;
 	return s;
 }
 
@@ -58,6 +59,7 @@ void ab_body_filter_free(struct ab_body_filter *s)
 	if (!s)
 		return;
 	ab_buf_fini(&s->plain);
+	ab_buf_fini(&s->trailers);
 	free(s);
 }
 
@@ -162,12 +164,16 @@ static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 {
 	while (in->len && !s->ended) {
 		const uint8_t *data = ab_buf_bytes(in);
-		size_t payload;
+		uint32_t before = ab_http_chunks_trailers(&s->chunks);
+		size_t payload, trailers;
 		ssize_t n = ab_http_chunks_next(&s->chunks, data, in->len, &payload, &s->ended);
 
 		if (n < 0)
 			return false;
 		ab_buf_add(&s->plain, data + n - payload, payload);
+		trailers = ab_http_chunks_trailers(&s->chunks) - before;
+		if (s->setup.scrub && trailers)
+			ab_buf_add(&s->trailers, data + n - trailers, trailers);
 		ab_buf_skip(in, (size_t)n);
 	}
 	return true;
@@ -289,6 +295,19 @@ static bool swap_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct 
 	return !s->tripped && !s->refused;
 }
 
+/* The last chunk. Trailers of a response are searched as one text. */
+static void emit_end(struct ab_body_filter *s, struct ab_buf *out)
+{
+	ab_buf_add(out, "0\r\n", 3);
+	if (!s->trailers.len) {
+		ab_buf_add(out, "\r\n", 2);
+		return;
+	}
+	ab_scrub_take(s->setup.scrub, (uint8_t *)s->trailers.data, s->trailers.len, true);
+	ab_buf_add(out, s->trailers.data, s->trailers.len);
+	ab_buf_fini(&s->trailers);
+}
+
 /* false: the body failed. */
 static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
 			   struct ab_buf *out)
@@ -304,7 +323,7 @@ static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struc
 	if (s->ended && !s->over) {
 		s->over = true;
 		if (s->setup.out == AB_HTTP_CHUNKED)
-			ab_buf_add(out, "0\r\n\r\n", 5);
+			emit_end(s, out);
 	}
 	return true;
 }

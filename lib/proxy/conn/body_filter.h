@@ -4,8 +4,8 @@
  * Filters a body while it is forwarded: in a response, secret values become
  * placeholders (proxy/secrets/scrub.h); in a request, placeholders become values
  * (proxy/secrets/swap.h). The framing is removed and written anew, so a value
- * cannot hide across a chunk border; chunk extensions and trailers are dropped.
- * Private to lib/proxy.
+ * cannot hide across a chunk border; chunk extensions and a request's trailers are
+ * dropped, a response's trailers are searched. Private to lib/proxy.
  */
 #include "proxy/io/socket_side.h"
 #include "proxy/secrets/scrub.h"

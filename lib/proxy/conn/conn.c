@@ -124,8 +124,8 @@ static int watch_side(struct ab_conn *conn, struct ab_side *side, int fd,
 	return ab_loop_add(&conn->engine->loop, &side->source, EDGES, &err);
 }
 
-struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
-			    void (*step)(struct ab_conn *conn))
+static struct ab_conn *new_conn(struct ab_engine *engine, enum ab_door door,
+				void (*step)(struct ab_conn *conn))
 {
 	struct ab_conn *conn = ab_alloc(sizeof(*conn));
 
@@ -135,6 +135,7 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 		.link = &engine->conns,
 		.step = step,
 		.door = (uint8_t)door,
+		.client = { .source = { .fd = -1 } },
 		.server = { .source = { .fd = -1 } },
 		.up = AB_FLOW_INIT,
 		.down = AB_FLOW_INIT,
@@ -146,11 +147,37 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 		conn->next->link = &conn->next;
 	engine->conns = conn;
 	engine->nconns++;
+	return conn;
+}
+
+struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
+			    void (*step)(struct ab_conn *conn))
+{
+	struct ab_conn *conn = new_conn(engine, door, step);
+
 	if (watch_side(conn, &conn->client, fd, client_ready) < 0) {
 		ab_conn_close(conn, true);
 		return NULL;
 	}
 	return conn;
+}
+
+struct ab_conn *ab_conn_new_stream(struct ab_conn *carrier, void (*step)(struct ab_conn *conn))
+{
+	struct ab_conn *conn = new_conn(carrier->engine, (enum ab_door)carrier->door, step);
+
+	conn->carrier = carrier;
+	return conn;
+}
+
+int ab_conn_socket(const struct ab_conn *conn)
+{
+	return conn->carrier ? conn->carrier->client.source.fd : conn->client.source.fd;
+}
+
+bool ab_conn_tls(const struct ab_conn *conn)
+{
+	return conn->server.tls || (conn->carrier && conn->carrier->server.tls);
 }
 
 void ab_conn_close(struct ab_conn *conn, bool reset)
@@ -281,7 +308,7 @@ void ab_verdict_keep(struct ab_verdict *verdict, char **entry)
 
 bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	bool has_server = conn->server.source.fd >= 0 || conn->dial;
+	bool has_server = ab_side_is_open(&conn->server) || conn->dial;
 
 	if (conn->closed || conn->waiter || !has_server || !conn->kind)
 		return false;

@@ -29,6 +29,7 @@ struct ab_agent_terms;
 struct ab_ssh_kex;
 struct ab_synthetic;
 struct ab_exchange;
+struct ab_multiplex;
 
 /* How long a client may take, in milliseconds. */
 enum {
@@ -63,7 +64,8 @@ struct ab_engine { /* shared by all connections */
 	struct ab_inspection inspection;
 	struct ab_agent_terms *agent; /* or NULL: no keys of an ssh agent */
 	struct ab_conn *conns;
-	size_t nconns;
+	size_t nconns, max_conns;
+	size_t nmultiplex; /* that speak HTTP/2 */
 	struct ab_conn *half_open, **half_open_end; /* the oldest first */
 	size_t nhalf_open;
 	size_t buffered; /* bytes of unsent requests */
@@ -111,6 +113,8 @@ struct ab_conn {
 	/* The step after the record of a denied tunnel. */
 	void (*then)(struct ab_conn *conn);
 	struct ab_exchange *http; /* while it speaks HTTP */
+	struct ab_multiplex *multiplex; /* while it speaks HTTP/2 */
+	struct ab_conn *carrier; /* the HTTP/2 connection that this is a stream of, or NULL */
 	struct ab_agent_client *client_of_agent; /* of AB_DOOR_AGENT */
 	struct ab_ssh_kex *kex;	  /* reads the beginning of the server's stream, or NULL */
 	struct ab_waiter *waiter; /* while it waits for an answer */
@@ -146,6 +150,8 @@ struct ab_conn {
  * watched, and was closed. */
 struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 			    void (*step)(struct ab_conn *conn));
+/* The same for a stream of another connection: the caller sets its sides. */
+struct ab_conn *ab_conn_new_stream(struct ab_conn *carrier, void (*step)(struct ab_conn *conn));
 void ab_conn_close(struct ab_conn *conn, bool reset);
 /* Call step again in the next batch. */
 void ab_conn_again(struct ab_conn *conn);
@@ -156,6 +162,10 @@ void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
 void ab_conn_half_open(struct ab_conn *conn);
 /* It is complete, or was judged. */
 void ab_conn_whole(struct ab_conn *conn);
+/* The client's socket; of a stream, that of its carrier. */
+int ab_conn_socket(const struct ab_conn *conn);
+/* Is it connected to its server with TLS? */
+bool ab_conn_tls(const struct ab_conn *conn);
 /* Watch a connected socket as the server's side. -1: it was closed. */
 int ab_conn_attach(struct ab_conn *conn, int fd);
 

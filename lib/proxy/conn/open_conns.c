@@ -100,7 +100,7 @@ void ab_open_conns_cut(struct ab_engine *engine, const char *reason)
 			conn->kind->break_off(conn, AB_FAULT_CUT, &r.verdict);
 		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
 			conn->kind->break_off(conn, AB_FAULT_CUT, &conn->verdict);
-		else if (conn->server.source.fd >= 0 && !conn->waiter)
+		else if (ab_side_is_open(&conn->server) && !conn->waiter)
 			ab_conn_close(conn, true); /* idle */
 }
 

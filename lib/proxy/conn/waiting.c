@@ -581,7 +581,7 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	if (q->first && q->door == AB_DOOR_AGENT)
 		question.peer.pid = q->first->conn->sender;
 	else if (q->first)
-		name_peer(q->first->conn->client.source.fd, &question.peer);
+		name_peer(ab_conn_socket(q->first->conn), &question.peer);
 	p->asked(p->arg, &question);
 }
 

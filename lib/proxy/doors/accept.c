@@ -295,6 +295,7 @@ static void raise_fd_limit(struct ab_acceptor *a)
 	a->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
 	if (a->max_conns > MOST_CONNS)
 		a->max_conns = MOST_CONNS;
+	a->engine->max_conns = a->max_conns;
 	/* A connection that waits for an answer must not use up the limit. */
 	a->engine->waiting.max_conns = a->max_conns - a->max_conns / 4;
 }

@@ -30,6 +30,8 @@ static ssize_t receive_bytes(struct ab_side *side, void *data, size_t len)
 
 	if (side->tls)
 		return ab_tls_read(side->tls, data, len);
+	if (side->ops)
+		return side->ops->read(side->stream, data, len);
 	n = recv(side->source.fd, data, len, 0);
 	if (n < 0 && errno == EAGAIN)
 		side->readable = false;
@@ -72,8 +74,9 @@ static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len
 		errno = EAGAIN;
 		return -1;
 	}
-	n = side->tls ? ab_tls_write(side->tls, data, len)
-		      : send(side->source.fd, data, len, MSG_NOSIGNAL);
+	n = side->tls	? ab_tls_write(side->tls, data, len)
+	    : side->ops ? side->ops->write(side->stream, data, len)
+			: send(side->source.fd, data, len, MSG_NOSIGNAL);
 	if (n < 0 && errno == EAGAIN && !side->tls)
 		side->writable = false;
 	count_sent(side, n);
@@ -138,6 +141,8 @@ void ab_side_shut(struct ab_side *side)
 {
 	if (!side->shut && side->tls)
 		ab_tls_shut(side->tls);
+	if (!side->shut && side->ops)
+		side->ops->shut(side->stream);
 	if (!side->shut && side->source.fd >= 0)
 		shutdown(side->source.fd, SHUT_WR);
 	side->shut = true;
@@ -147,14 +152,18 @@ void ab_side_close(struct ab_side *side, bool reset)
 {
 	struct linger now = { .l_onoff = 1 };
 
-	if (side->source.fd < 0)
+	if (!ab_side_is_open(side))
 		return;
+	if (side->ops)
+		side->ops->close(ab_take(side->stream), reset);
+	side->ops = NULL;
 	if (side->tls && !reset && !side->shut)
 		ab_tls_shut(side->tls);
 	ab_tls_free(ab_take(side->tls));
-	if (reset)
+	if (reset && side->source.fd >= 0)
 		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	ab_source_close(&side->source);
+	if (side->source.fd >= 0)
+		ab_source_close(&side->source);
 	ab_buf_fini(&side->in);
 	ab_buf_fini(&side->out);
 	side->readable = side->writable = false;
@@ -322,7 +331,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 		if (flow->moved - begun >= SHARE)
 			return AB_IO_YIELD;
 		if (want && from->readable && !from->eof && flow->held < PIPE_ROOM / 2) {
-			if (from->tls || to->tls || !hold_pipe(flow, pipes)) {
+			if (from->tls || to->tls || from->ops || to->ops || !hold_pipe(flow, pipes)) {
 				io = copy_bytes(flow, pipes, from, to, left);
 				continue;
 			}

@@ -7,16 +7,18 @@
  * `writable` keep what epoll reported until a call returns EAGAIN, so the caller
  * must move bytes until it gets WAIT, or call again by itself.
  *
- * A side may use TLS (`tls`): then `in` and `out` hold plaintext. Only
+ * A side may use TLS (`tls`): then `in` and `out` hold plaintext. It may also be a
+ * stream of another connection (`ops`) without a socket of its own. Only
  * ab_side_read and ab_flow_move behave differently.
  *
  * A flow is one direction. Bytes are spliced through a pipe that is held only
- * while it contains bytes: an idle tunnel owns no buffer. With TLS on either
- * side they are copied.
+ * while it contains bytes: an idle tunnel owns no buffer. With TLS or a stream on
+ * either side they are copied.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/data/buf.h"
 #include "base/system/loop.h"
@@ -24,9 +26,20 @@
 struct ab_allowance;
 struct ab_tls;
 
+/* What takes the place of a socket: one stream of an HTTP/2 connection. As recv and
+ * send; at EAGAIN it has cleared the side's flag, which it sets again. */
+struct ab_side_stream {
+	ssize_t (*read)(void *stream, void *data, size_t len);
+	ssize_t (*write)(void *stream, const void *data, size_t len);
+	void (*shut)(void *stream);
+	void (*close)(void *stream, bool reset);
+};
+
 struct ab_side {
 	struct ab_source source; /* fd -1: not open */
 	struct ab_tls *tls;	 /* NULL: no TLS */
+	const struct ab_side_stream *ops; /* NULL: a socket */
+	void *stream;
 	bool readable, writable;
 	bool eof;	   /* the peer will send no more */
 	bool shut;	   /* the proxy will send no more */
@@ -47,6 +60,11 @@ enum ab_io {
 	AB_IO_EOF,    /* the sender ended, and everything is delivered */
 	AB_IO_FAILED, /* the connection failed */
 };
+
+static inline bool ab_side_is_open(const struct ab_side *side)
+{
+	return side->source.fd >= 0 || side->ops;
+}
 
 /* Read once into side->in, up to `max` bytes in total. DONE: read something.
  * WAIT also if `max` is reached. */

@@ -69,12 +69,13 @@ static bool bind_sessions(SSL *ssl, const struct ab_host *name)
 }
 
 struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
-			     const struct ab_host *name)
+			     const struct ab_host *name, unsigned protocols)
 {
 	struct ab_tls *tls = new_end(site, side, name);
 	SSL_CTX *ctx = ab_tls_site_server(site);
 	X509 *leaf = ab_tls_site_leaf(site, name);
 
+	tls->protocols = protocols;
 	if (!ctx || !leaf || !attach_library(tls, ctx) || !bind_sessions(tls->ssl, name) ||
 	    SSL_use_certificate(tls->ssl, leaf) != 1 ||
 	    SSL_use_PrivateKey(tls->ssl, site->leaf_key) != 1)
@@ -97,8 +98,27 @@ static bool expect_name(SSL *ssl, const struct ab_host *name)
 	       X509_VERIFY_PARAM_set1_host(param, name->text, 0) == 1;
 }
 
+/* HTTP/2 first, if it is one of them. */
+static bool offer_protocols(SSL *ssl, unsigned protocols)
+{
+	static const enum ab_tls_protocols order[] = { AB_TLS_H2, AB_TLS_HTTP1 };
+	uint8_t list[32];
+	size_t n = 0;
+
+	for (size_t i = 0; i < AB_COUNT(order); i++) {
+		size_t len;
+		const uint8_t *name = ab_tls_protocol(order[i], &len);
+
+		if (!(protocols & order[i]))
+			continue;
+		memcpy(list + n, name, len);
+		n += len;
+	}
+	return SSL_set_alpn_protos(ssl, list, (unsigned int)n) == 0;
+}
+
 struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
-			      const struct ab_host *name)
+			      const struct ab_host *name, unsigned protocols)
 {
 	struct ab_tls *tls = new_end(site, side, name);
 	const char *why = "the TLS library failed";
@@ -106,7 +126,9 @@ struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
 	SSL_SESSION *session = ab_tls_site_session(site, name);
 
 	tls->client = true;
+	tls->protocols = protocols;
 	if (!ctx || !attach_library(tls, ctx) || !expect_name(tls->ssl, name) ||
+	    !offer_protocols(tls->ssl, protocols) ||
 	    (session && SSL_set_session(tls->ssl, session) != 1))
 		set_failed(tls, why);
 	else
@@ -134,21 +156,39 @@ const char *ab_tls_why(const struct ab_tls *tls)
 	return tls->why ? tls->why : "";
 }
 
-bool ab_tls_no_http1(const struct ab_tls *tls)
+bool ab_tls_no_protocol(const struct ab_tls *tls)
 {
-	return tls->no_http1;
+	return tls->no_protocol;
 }
 
-/* Check the negotiated protocol: a server may select one that was not offered. */
-static bool uses_http1(struct ab_tls *tls)
+bool ab_tls_is_h2(const struct ab_tls *tls)
+{
+	return tls->h2;
+}
+
+static bool is_selected(const struct ab_tls *tls, enum ab_tls_protocols protocol)
+{
+	const unsigned char *selected;
+	unsigned int selected_len;
+	size_t len;
+	const uint8_t *name = ab_tls_protocol(protocol, &len);
+
+	SSL_get0_alpn_selected(tls->ssl, &selected, &selected_len);
+	return tls->protocols & protocol && selected_len == len - 1 &&
+	       memcmp(selected, name + 1, selected_len) == 0;
+}
+
+/* Check the negotiated protocol: a server may select one that was not offered. None
+ * is HTTP/1.1. */
+static bool uses_allowed_protocol(struct ab_tls *tls)
 {
 	const unsigned char *protocol;
 	unsigned int len;
 
 	SSL_get0_alpn_selected(tls->ssl, &protocol, &len);
-	tls->no_http1 =
-		len && (len != strlen("http/1.1") || memcmp(protocol, "http/1.1", len) != 0);
-	return !tls->no_http1;
+	tls->h2 = is_selected(tls, AB_TLS_H2);
+	tls->no_protocol = len && !tls->h2 && !is_selected(tls, AB_TLS_HTTP1);
+	return !tls->no_protocol;
 }
 
 static bool wants_socket(int error)
@@ -170,7 +210,7 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 		if (wants_socket(error) && tls->blocked)
 			return AB_TLS_WAIT;
 	}
-	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && uses_http1(tls))
+	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && uses_allowed_protocol(tls))
 		return AB_TLS_OK;
 	tls->why = ab_tls_explain(tls);
 	if (tls->client)

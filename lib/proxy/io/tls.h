@@ -8,7 +8,7 @@
  *
  * The authority is a P-256 key that exists in memory only, constrained to the
  * inspected names. A leaf is created once per name. TLS 1.2 and later, HTTP/1.1
- * only.
+ * and HTTP/2.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +41,11 @@ void ab_tls_site_free(struct ab_tls_site *site); /* wipes the key */
 const char *ab_tls_site_pem(const struct ab_tls_site *site);
 const uint8_t *ab_tls_site_der(const struct ab_tls_site *site, size_t *ret_len);
 
+enum ab_tls_protocols { /* any of them */
+	AB_TLS_HTTP1 = 1,
+	AB_TLS_H2 = 2,
+};
+
 enum ab_tls_end {
 	AB_TLS_OK,
 	AB_TLS_WAIT,   /* for the socket: side->readable or writable is false */
@@ -52,16 +57,16 @@ enum ab_tls_end {
  * and clears side->readable and side->writable when the socket returns EAGAIN.
  * Bytes already in side->in are taken over as ciphertext.
  *
- * accept: towards the box, as `name`. A client without HTTP/1.1 in its ALPN
- * fails with ab_tls_no_http1().
+ * accept: towards the box, as `name`. A client whose ALPN has none of `protocols`
+ * fails with ab_tls_no_protocol(); of both, HTTP/1.1 is preferred.
  * connect: to the host `name`, which its certificate must contain.
  * Both always return an end; errors appear in the handshake. side->out must be
  * empty before; afterwards it holds plaintext. The side must outlive the end.
  */
 struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
-			     const struct ab_host *name);
+			     const struct ab_host *name, unsigned protocols);
 struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
-			      const struct ab_host *name);
+			      const struct ab_host *name, unsigned protocols);
 void ab_tls_free(struct ab_tls *tls);
 
 enum ab_tls_end ab_tls_handshake(struct ab_tls *tls);
@@ -69,7 +74,9 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls);
  * towards the box: "the client does not trust the box's certificate
  * authority". */
 const char *ab_tls_why(const struct ab_tls *tls);
-bool ab_tls_no_http1(const struct ab_tls *tls);
+bool ab_tls_no_protocol(const struct ab_tls *tls);
+/* Was HTTP/2 negotiated? */
+bool ab_tls_is_h2(const struct ab_tls *tls);
 
 /*
  * >0: bytes; 0: the peer has ended properly; -1 with errno EAGAIN, or another

@@ -158,7 +158,7 @@ char *ab_tls_explain(const struct ab_tls *tls)
 
 	if (tls->wrong_name)
 		return ab_strdup("the client asked for another host");
-	if (tls->no_http1)
+	if (tls->no_protocol)
 		return ab_printf("%s does not support HTTP/1.1",
 				 tls->client ? "the server" : "the client");
 	if (result != X509_V_OK)

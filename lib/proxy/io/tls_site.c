@@ -174,24 +174,41 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	return NULL;
 }
 
-/* The only protocol offered, on both sides. */
-static const uint8_t http1[] = "\x08http/1.1";
+const uint8_t *ab_tls_protocol(enum ab_tls_protocols protocol, size_t *ret_len)
+{
+	static const uint8_t http1[] = "\x08http/1.1", h2[] = "\x02h2";
+
+	*ret_len = (protocol == AB_TLS_H2 ? sizeof(h2) : sizeof(http1)) - 1;
+	return protocol == AB_TLS_H2 ? h2 : http1;
+}
+
+static bool find_protocol(enum ab_tls_protocols protocol, const unsigned char **out,
+			  unsigned char *out_len, const unsigned char *in, unsigned int in_len)
+{
+	size_t len;
+	const uint8_t *name = ab_tls_protocol(protocol, &len);
+
+	for (unsigned int i = 0; i < in_len; i += 1u + in[i]) {
+		if (in[i] != name[0] || in_len - i < len || memcmp(in + i, name, len) != 0)
+			continue;
+		*out = in + i + 1;
+		*out_len = in[i];
+		return true;
+	}
+	return false;
+}
 
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 			   const unsigned char *in, unsigned int in_len, void *arg)
 {
+	static const enum ab_tls_protocols order[] = { AB_TLS_HTTP1, AB_TLS_H2 };
 	struct ab_tls *tls = SSL_get_app_data(ssl);
 
 	(void)arg;
-	for (unsigned int i = 0; i < in_len; i += 1u + in[i]) {
-		if (in[i] != http1[0] || in_len - i < sizeof(http1) - 1 ||
-		    memcmp(in + i, http1, sizeof(http1) - 1) != 0)
-			continue;
-		*out = in + i + 1;
-		*out_len = in[i];
-		return SSL_TLSEXT_ERR_OK;
-	}
-	tls->no_http1 = true;
+	for (size_t i = 0; i < AB_COUNT(order); i++)
+		if (tls->protocols & order[i] && find_protocol(order[i], out, out_len, in, in_len))
+			return SSL_TLSEXT_ERR_OK;
+	tls->no_protocol = true;
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
@@ -314,10 +331,6 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(ctx, keep_session);
-	if (SSL_CTX_set_alpn_protos(ctx, http1, sizeof(http1) - 1) != 0) {
-		SSL_CTX_free(ctx);
-		return NULL;
-	}
 	if (!load_roots(site, SSL_CTX_get_cert_store(ctx))) {
 		*ret_why = "this machine has no root certificates to verify it with";
 		SSL_CTX_free(ctx);

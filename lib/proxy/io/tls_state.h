@@ -44,7 +44,9 @@ struct ab_tls {
 	struct ab_buf raw; /* ciphertext read earlier: consumed first */
 	struct ab_host name;
 	bool client; /* the end towards a host */
-	bool no_http1;
+	unsigned protocols; /* enum ab_tls_protocols: those allowed */
+	bool no_protocol;   /* the peer has none of them */
+	bool h2;	    /* negotiated */
 	bool wrong_name; /* a hello asked for another host */
 	bool blocked;	 /* the socket returned EAGAIN in this call */
 	bool dry;	 /* buffered bytes give no data without the socket */
@@ -63,6 +65,8 @@ X509 *ab_tls_leaf_make(const struct ab_tls_site *site, const struct ab_host *nam
 
 /* The certificate for a name, created once; the site keeps the reference. */
 X509 *ab_tls_site_leaf(struct ab_tls_site *site, const struct ab_host *name);
+/* The ALPN name of one protocol, with its length in front. */
+const uint8_t *ab_tls_protocol(enum ab_tls_protocols protocol, size_t *ret_len);
 SSL_CTX *ab_tls_site_server(struct ab_tls_site *site);
 /* NULL with *ret_why, for example if the machine has no roots. */
 SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why);

@@ -42,7 +42,7 @@ enum ab_fault {
 	AB_FAULT_MALFORMED, /* the protocol is malformed */
 	AB_FAULT_NAMES,	    /* too many names in one run */
 	AB_FAULT_RULE,	    /* network.http denies this method or path */
-	AB_FAULT_HTTP1,	    /* inspected, and the client requires HTTP/2 */
+	AB_FAULT_HTTP1,	    /* inspected, and only the client requires HTTP/2 */
 	AB_FAULT_OPAQUE,    /* inspected, and neither TLS nor HTTP */
 	AB_FAULT_HELD,	    /* the client closed it during a hold */
 	AB_FAULT_CUT,	    /* the network was cut */

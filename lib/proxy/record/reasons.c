@@ -63,8 +63,8 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_NAMES] = { "name-limit", "too many names in one run", NOTHING },
 	[AB_FAULT_RULE] = { "network.http", "network.http does not allow", REQUEST },
 	[AB_FAULT_HTTP1] = { "http1-only",
-			     "this host is inspected, which needs HTTP/1.1, and the client offers "
-			     "only other protocols",
+			     "this host is inspected, its server speaks only HTTP/1.1, and the "
+			     "client offers only other protocols",
 			     NOTHING },
 	[AB_FAULT_OPAQUE] = { "protocol",
 			      "this host is inspected, and the client speaks neither TLS nor HTTP",

@@ -118,10 +118,9 @@ bool ab_swap_inject(struct ab_swap *sw, size_t i)
 
 bool ab_swap_keep_searchable(struct ab_swap *sw)
 {
-	/* They lead to partial responses, to trailers, which are not searched,
-	 * or to compressed frames. */
-	static const char *const unwanted[] = { "range", "if-range", "te", "trailer",
-						"sec-websocket-extensions" };
+	/* They lead to partial responses, or to compressed frames or messages. */
+	static const char *const unwanted[] = { "range", "if-range", "sec-websocket-extensions",
+						"grpc-accept-encoding" };
 	struct ab_http_field *f;
 
 	for (size_t i = 0; i < AB_COUNT(unwanted); i++)

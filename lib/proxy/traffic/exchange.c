@@ -102,8 +102,8 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	struct ab_http_hop hop = {
 		.host = &rq->host,
 		.port = rq->port,
-		.tls = conn->server.tls != NULL,
-		.upstream = conn->upstream && !conn->server.tls && !ab_exchange_fixed(conn->http),
+		.tls = ab_conn_tls(conn),
+		.upstream = conn->upstream && !ab_conn_tls(conn) && !ab_exchange_fixed(conn->http),
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
 	struct ab_swapped swapped;
@@ -132,7 +132,7 @@ static bool can_reuse(const struct ab_conn *conn)
 	const struct ab_exchange *x = conn->http;
 	const struct ab_exchange_request *rq = x->request;
 
-	return conn->server.source.fd >= 0 && rq->repeatable && x->peer &&
+	return ab_side_is_open(&conn->server) && rq->repeatable && x->peer &&
 	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port &&
 	       x->peer_tls == rq->gateway;
 }
@@ -315,7 +315,7 @@ static void begin_request(struct ab_conn *conn, const struct ab_http_request *he
  * the next one. */
 static bool server_is_quiet(struct ab_conn *conn)
 {
-	if (conn->server.source.fd < 0 ||
+	if (!ab_side_is_open(&conn->server) ||
 	    (!conn->server.in.len && ab_side_read(&conn->server, AB_HTTP_HEAD_MAX) == AB_IO_WAIT))
 		return true;
 	if (conn->http->mode == AB_EXCHANGE_PROXY) {
@@ -384,11 +384,18 @@ void ab_exchange_next(struct ab_conn *conn)
 	ab_conn_again(conn);
 }
 
+void ab_exchange_repeat(struct ab_conn *conn)
+{
+	if (conn->http)
+		conn->http->served = true;
+}
+
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode)
 {
 	conn->http = ab_alloc(sizeof(*conn->http));
 	conn->http->mode = mode;
-	conn->kind = &ab_exchange_kind;
+	if (!conn->carrier)
+		conn->kind = &ab_exchange_kind;
 	conn->step = read_request;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	/* Bytes in flight belong to no request. */

@@ -17,6 +17,9 @@
  * request to the gateway (proxy mode), values replace placeholders in requests
  * and placeholders replace values in responses.
  *
+ * HTTP/2: each stream is a connection of its own in the form of HTTP/1.1, inspected
+ * (proxy/traffic/multiplex.h).
+ *
  * Each request is one record. Its byte counts are those of the bodies as sent,
  * with chunk framing; after an upgrade, of everything.
  */
@@ -34,6 +37,10 @@ enum ab_exchange_mode {
 
 /* Creates conn->http and sets conn->step; begins with conn->client.in. */
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);
+/* The server has not processed the request in progress: if it is lost now, reset the
+ * client, which repeats the request. */
+void ab_exchange_repeat(struct ab_conn *conn);
+extern const struct ab_conn_kind ab_exchange_kind;
 /* Write the record of the request in progress, free conn->http. */
 void ab_exchange_free(struct ab_conn *conn);
 

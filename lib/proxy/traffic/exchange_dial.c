@@ -72,7 +72,8 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	x->peer_tls = rq->gateway;
 	if (rq->gateway) {
 		conn->server.tls =
-			ab_tls_connect(conn->engine->inspection.site, &conn->server, &rq->host);
+			ab_tls_connect(conn->engine->inspection.site, &conn->server, &rq->host,
+				       AB_TLS_HTTP1);
 		if (!conn->server.tls) {
 			ab_exchange_fail(conn, 502, "cannot set up TLS");
 			return;

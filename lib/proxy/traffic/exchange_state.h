@@ -175,6 +175,5 @@ void ab_exchange_end(struct ab_conn *conn);
 void ab_exchange_close_server(struct ab_conn *conn);
 /* The request in progress, or its tunnel; false: neither. */
 bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret);
-extern const struct ab_conn_kind ab_exchange_kind;
 
 #endif

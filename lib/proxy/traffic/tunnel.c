@@ -397,7 +397,7 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 
 bool ab_tunnel_remains(const struct ab_conn *conn)
 {
-	if (conn->closed || conn->http || !conn->host || conn->denial)
+	if (conn->closed || conn->http || conn->multiplex || !conn->host || conn->denial)
 		return false;
 	return conn->dial ? conn->client.in.len > 0 : conn->server.source.fd >= 0;
 }

@@ -2,8 +2,9 @@
  * Theory of operation.
  *
  *	reading		the client's first bytes; the server's are not read
- *	handshake	with both at once
- *	exchanging	exchange.c, requests and responses decrypted
+ *	handshake	with both at once; if the client offers HTTP/2, first with the
+ *			server, which determines the protocol for both
+ *	exchanging	exchange.c or multiplex.c, requests and responses decrypted
  *
  * If the server's certificate is bad, the client gets an HTTP response to its
  * first request: a failed handshake would not tell it the reason.
@@ -17,6 +18,7 @@
 #include "base/data/mem.h"
 #include "proxy/io/tls.h"
 #include "proxy/traffic/exchange.h"
+#include "proxy/traffic/multiplex.h"
 #include "proxy/traffic/tunnel.h"
 #include "proxy/wire/hello.h"
 
@@ -44,7 +46,7 @@ static void handshake_with_both(struct ab_conn *conn)
 	enum ab_tls_end server = conn->server.tls ? ab_tls_handshake(conn->server.tls) : AB_TLS_OK;
 
 	if (client == AB_TLS_FAILED) {
-		if (ab_tls_no_http1(conn->client.tls))
+		if (ab_tls_no_protocol(conn->client.tls))
 			ab_tunnel_cut(conn, AB_FAULT_HTTP1, NULL);
 		else
 			record_failure(conn, ab_tls_why(conn->client.tls));
@@ -55,8 +57,49 @@ static void handshake_with_both(struct ab_conn *conn)
 		ab_side_close(&conn->server, true);
 		server = AB_TLS_OK;
 	}
-	if (client == AB_TLS_OK && server == AB_TLS_OK)
+	if (client != AB_TLS_OK || server != AB_TLS_OK)
+		return;
+	if (ab_tls_is_h2(conn->client.tls))
+		ab_multiplex_start(conn);
+	else
 		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
+}
+
+/* The client speaks what the server speaks; HTTP/1.1, if it can, with one whose
+ * certificate is bad. */
+static unsigned protocols_of(const struct ab_conn *conn)
+{
+	if (!conn->server.tls)
+		return AB_TLS_HTTP1 | AB_TLS_H2;
+	return ab_tls_is_h2(conn->server.tls) ? AB_TLS_H2 : AB_TLS_HTTP1;
+}
+
+static void handshake_with_client(struct ab_conn *conn, unsigned protocols)
+{
+	conn->client.tls = ab_tls_accept(conn->engine->inspection.site, &conn->client, conn->host,
+					 protocols);
+	if (!conn->client.tls) {
+		record_failure(conn, "cannot set up TLS");
+		return;
+	}
+	conn->intercepted = true;
+	conn->step = handshake_with_both;
+	handshake_with_both(conn);
+}
+
+static void handshake_with_server(struct ab_conn *conn)
+{
+	switch (ab_tls_handshake(conn->server.tls)) {
+	case AB_TLS_WAIT:
+		return;
+	case AB_TLS_FAILED:
+		conn->failure = ab_strdup(ab_tls_why(conn->server.tls));
+		ab_side_close(&conn->server, true);
+		break;
+	case AB_TLS_OK:
+		break;
+	}
+	handshake_with_client(conn, protocols_of(conn));
 }
 
 static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
@@ -68,15 +111,18 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
 		return;
 	}
-	conn->client.tls = ab_tls_accept(site, &conn->client, conn->host);
-	conn->server.tls = ab_tls_connect(site, &conn->server, conn->host);
-	if (!conn->client.tls || !conn->server.tls) {
+	conn->server.tls = ab_tls_connect(site, &conn->server, conn->host,
+					  hello->h2 ? AB_TLS_HTTP1 | AB_TLS_H2 : AB_TLS_HTTP1);
+	if (!conn->server.tls) {
 		record_failure(conn, "cannot set up TLS");
 		return;
 	}
-	conn->intercepted = true;
-	conn->step = handshake_with_both;
-	handshake_with_both(conn);
+	if (!hello->h2) {
+		handshake_with_client(conn, AB_TLS_HTTP1);
+		return;
+	}
+	conn->step = handshake_with_server;
+	handshake_with_server(conn);
 }
 
 static void read_first_bytes(struct ab_conn *conn)
@@ -105,7 +151,11 @@ static void read_first_bytes(struct ab_conn *conn)
 		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
 		return;
 	case AB_FIRST_HTTP2:
-		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
+		/* The library's pointers are relocated with those of TLS. */
+		if (conn->engine->inspection.site)
+			ab_multiplex_start(conn);
+		else
+			ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
 		return;
 	case AB_FIRST_OTHER:
 		ab_tunnel_cut(conn, AB_FAULT_OPAQUE, NULL);

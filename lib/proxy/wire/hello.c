@@ -214,6 +214,7 @@ enum {
 
 enum {
 	EXT_SERVER_NAME = 0,
+	EXT_ALPN = 16,
 	EXT_ECH = 0xfe0d,
 	EXT_ESNI = 0xffce, /* its predecessor */
 	NAME_TYPE_HOST = 0,
@@ -258,6 +259,19 @@ static bool read_server_name(struct view v, struct ab_hello *hello)
 	return true;
 }
 
+/* A malformed list offers nothing; the TLS library refuses it later. */
+static bool offers_h2(struct view v)
+{
+	struct view list, name;
+
+	if (!take_block(&v, 2, &list))
+		return false;
+	while (take_block(&list, 1, &name))
+		if (name.len == 2 && memcmp(name.data, "h2", 2) == 0)
+			return true;
+	return false;
+}
+
 static bool read_extensions(struct view v, struct ab_hello *hello)
 {
 	while (v.len > 0) {
@@ -269,6 +283,9 @@ static bool read_extensions(struct view v, struct ab_hello *hello)
 		case EXT_SERVER_NAME:
 			if (!read_server_name(body, hello))
 				return false;
+			break;
+		case EXT_ALPN:
+			hello->h2 = offers_h2(body);
 			break;
 		case EXT_ECH:
 		case EXT_ESNI:

@@ -25,6 +25,7 @@ enum ab_first {
 struct ab_hello {
 	bool has_name;
 	bool ech;	     /* it contains an encrypted hello */
+	bool h2;	     /* it offers HTTP/2 */
 	struct ab_host name; /* server_name, if has_name */
 	size_t used;	     /* its length with record headers */
 };

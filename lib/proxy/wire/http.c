@@ -227,10 +227,14 @@ static bool is_same_text(struct ab_http_text a, struct ab_http_text b)
 
 bool ab_http_encoded(const struct ab_http_head *head)
 {
+	/* The second is about each message in the body. */
+	static const char *const names[] = { "content-encoding", "grpc-encoding" };
+
 	for (size_t i = 0; i < head->nfields; i++)
-		if (ab_http_is(head->fields[i].name, "content-encoding") &&
-		    !ab_http_is(head->fields[i].value, "identity"))
-			return true;
+		for (size_t k = 0; k < AB_COUNT(names); k++)
+			if (ab_http_is(head->fields[i].name, names[k]) &&
+			    !ab_http_is(head->fields[i].value, "identity"))
+				return true;
 	return false;
 }
 

@@ -160,3 +160,8 @@ ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t l
 	}
 	return (ssize_t)at;
 }
+
+uint32_t ab_http_chunks_trailers(const struct ab_http_chunks *c)
+{
+	return c->state >= TRAILER && c->state <= OVER ? c->line : 0;
+}

@@ -14,7 +14,7 @@
 enum {
 	AB_HTTP_EXTENSION_MAX = 1024,	  /* per chunk */
 	AB_HTTP_TRAILERS_MAX = 16 * 1024, /* in total */
-	AB_HTTP_TRAILER_NAME = 64,
+	AB_HTTP_TRAILER_NAME = 128,
 };
 
 struct ab_http_chunks { /* zero it before the body */
@@ -35,5 +35,9 @@ ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t l
  * of those taken. */
 ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
 			    size_t *ret_data, bool *ret_over);
+
+/* How many bytes of trailers were taken, with the empty line that ends them. If that
+ * grew, they are the last ones of those taken. */
+uint32_t ab_http_chunks_trailers(const struct ab_http_chunks *c);
 
 #endif

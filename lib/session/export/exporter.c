@@ -411,7 +411,7 @@ static void take_connection(void *arg, struct ab_dialled *dialled)
 		.source = { .fd = dialled->fd, .ready = connection_ready, .owner = p }
 	};
 	if (p->target.tls)
-		p->side.tls = ab_tls_connect(p->site, &p->side, &p->target.host);
+		p->side.tls = ab_tls_connect(p->site, &p->side, &p->target.host, AB_TLS_HTTP1);
 	if (ab_loop_add(&p->loop, &p->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
 			&err) < 0)
 		try_later(p, 0, err.text);
