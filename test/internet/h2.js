@@ -18,7 +18,7 @@ server.on('stream', (stream, headers) => {
 	const chunks = [];
 	const done = (body) => record({ session: stream.session && stream.session.number, headers, body });
 	stream.on('error', () => {});
-	stream.on('aborted', () => record({ aborted: path }));
+	stream.on('close', () => { if (stream.rstCode === http2.constants.NGHTTP2_CANCEL) record({ cancelled: path }); });
 	const ways = {
 		'/slow': () => { done(''); stream.respond({ ':status': 200 }); },
 		'/big': () => {

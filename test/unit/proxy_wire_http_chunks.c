@@ -111,7 +111,7 @@ static void test_limits(void)
 	ok(feed(text, sizeof(text), 7) == -1, "trailers have an end");
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "0\r\n", 3);
-	ok(feed(text, 3 + 64 + 1, 7) == -1, "and their names");
+	ok(feed(text, 3 + AB_HTTP_TRAILER_NAME + 1, 7) == -1, "and their names");
 	for (size_t i = 3; i + 6 < sizeof(text); i += 6)
 		memcpy(text + i, "A: b\r\n", 6);
 	ok(feed(text, sizeof(text), 7) == -1, "all of them together");

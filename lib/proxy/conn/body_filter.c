@@ -12,6 +12,9 @@
  * because the next one may come much later. The fragments of a longer message
  * are one text: their payload goes through `plain` and into frames of our own,
  * so that a value cannot hide across their borders.
+ *
+ * A gRPC message is such a unit too: its sender may wait for the answer before it
+ * sends the next one, so nothing is held back past its end.
  */
 #include "proxy/conn/body_filter.h"
 
@@ -29,6 +32,10 @@ struct ab_body_filter {
 	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_buf plain;
+	struct ab_buf fresh; /* of gRPC messages, before `plain` */
+	uint8_t prefix[5];   /* of the message: a flag, and its length */
+	uint8_t prefixed;    /* bytes of that */
+	uint32_t message;    /* bytes to come of it */
 	struct ab_buf trailers; /* of a response, with the empty line that ends them */
 	uint64_t left; /* bytes to come: AB_HTTP_LENGTH, or the frame */
 	size_t clean;  /* bytes of from->in that are final, to be written */
@@ -50,7 +57,7 @@ struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *set
 	s->left = setup->length;
 	s->ended = setup->in == AB_HTTP_NONE || (setup->in == AB_HTTP_LENGTH && !s->left);
 	s->over = s->ended && setup->out != AB_HTTP_CHUNKED;
-	s->plain.wipe = s->trailers.wipe = true;
+	s->plain.wipe = s->trailers.wipe = s->fresh.wipe = true;
 	return s;
 }
 
@@ -60,6 +67,7 @@ void ab_body_filter_free(struct ab_body_filter *s)
 		return;
 	ab_buf_fini(&s->plain);
 	ab_buf_fini(&s->trailers);
+	ab_buf_fini(&s->fresh);
 	free(s);
 }
 
@@ -162,6 +170,8 @@ static size_t measure_unit(struct ab_body_filter *s, struct ab_buf *in)
 
 static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 {
+	struct ab_buf *to = s->setup.messages ? &s->fresh : &s->plain;
+
 	while (in->len && !s->ended) {
 		const uint8_t *data = ab_buf_bytes(in);
 		uint32_t before = ab_http_chunks_trailers(&s->chunks);
@@ -170,7 +180,7 @@ static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 
 		if (n < 0)
 			return false;
-		ab_buf_add(&s->plain, data + n - payload, payload);
+		ab_buf_add(to, data + n - payload, payload);
 		trailers = ab_http_chunks_trailers(&s->chunks) - before;
 		if (s->setup.scrub && trailers)
 			ab_buf_add(&s->trailers, data + n - trailers, trailers);
@@ -195,6 +205,31 @@ static bool decode_body(struct ab_body_filter *s, struct ab_buf *in)
 	return true;
 }
 
+/* Move what has arrived of one gRPC message into `plain`. true: all of it has. */
+static bool take_message(struct ab_body_filter *s)
+{
+	while (s->fresh.len) {
+		const uint8_t *data = ab_buf_bytes(&s->fresh);
+		size_t n = 1;
+
+		if (s->prefixed < sizeof(s->prefix)) {
+			s->prefix[s->prefixed++] = data[0];
+			s->message = (uint32_t)s->prefix[1] << 24 | (uint32_t)s->prefix[2] << 16 |
+				     (uint32_t)s->prefix[3] << 8 | s->prefix[4];
+		} else {
+			n = s->fresh.len < s->message ? s->fresh.len : s->message;
+			s->message -= (uint32_t)n;
+		}
+		ab_buf_add(&s->plain, data, n);
+		ab_buf_skip(&s->fresh, n);
+		if (s->prefixed == sizeof(s->prefix) && !s->message) {
+			s->prefixed = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void emit_framed(struct ab_body_filter *s, const void *data, size_t len,
 			struct ab_flow *flow, struct ab_buf *out)
 {
@@ -211,13 +246,14 @@ static void emit_framed(struct ab_body_filter *s, const void *data, size_t len,
 	flow->moved += len;
 }
 
-static void scrub_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
+static void scrub_decoded(struct ab_body_filter *s, bool end, struct ab_flow *flow,
+			  struct ab_buf *out)
 {
 	size_t n;
 
 	if (!s->plain.len)
 		return;
-	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, s->ended);
+	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, end);
 	emit_framed(s, ab_buf_bytes(&s->plain), n, flow, out);
 	if (n)
 		ab_buf_skip(&s->plain, n);
@@ -276,11 +312,12 @@ static void sign_decoded(struct ab_body_filter *s, const struct ab_buf *plain, s
 	ab_buf_fini(&result);
 }
 
-static bool swap_decoded(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
+static bool swap_decoded(struct ab_body_filter *s, bool end, struct ab_flow *flow,
+			 struct ab_buf *out)
 {
 	struct ab_buf swapped = { .wipe = true };
 	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_buf_bytes(&s->plain),
-						       s->plain.len, s->ended, &swapped);
+						       s->plain.len, end, &swapped);
 
 	ab_buf_fini(&s->plain);
 	s->tripped = result == AB_SWAP_TRIPWIRE;
@@ -316,10 +353,15 @@ static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struc
 		s->malformed = true;
 		return false;
 	}
-	if (s->setup.scrub)
-		scrub_decoded(s, flow, out);
-	else if (!swap_decoded(s, flow, out))
-		return false;
+	do {
+		bool whole = take_message(s);
+		bool end = whole || (s->ended && !s->fresh.len);
+
+		if (s->setup.scrub)
+			scrub_decoded(s, end, flow, out);
+		else if (!swap_decoded(s, end, flow, out))
+			return false;
+	} while (s->fresh.len);
 	if (s->ended && !s->over) {
 		s->over = true;
 		if (s->setup.out == AB_HTTP_CHUNKED)

@@ -23,6 +23,7 @@ struct ab_body_filter_setup {
 	struct ab_sign_chunks *chunks;
 	enum ab_http_body in, out; /* out: as in, or chunked */
 	bool frames;		   /* with AB_HTTP_CLOSE: WebSocket frames */
+	bool messages;		   /* with AB_HTTP_CHUNKED: gRPC messages */
 	uint64_t length;	   /* with AB_HTTP_LENGTH */
 };
 

@@ -229,11 +229,16 @@ static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs
 }
 
 /* Search the response's body for values if the host has secrets. */
-static void filter_response(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
-			    bool frames)
+static void filter_response(struct ab_exchange_request *rq, const struct ab_http_head *head,
+			    enum ab_http_body body, bool frames)
 {
 	struct ab_body_filter_setup setup = {
-		.scrub = rq->scrub, .in = body, .out = body, .frames = frames, .length = length
+		.scrub = rq->scrub,
+		.in = body,
+		.out = body,
+		.frames = frames,
+		.messages = body == AB_HTTP_CHUNKED && ab_http_grpc(head),
+		.length = head->length,
 	};
 
 	if (rq->scrub && body != AB_HTTP_NONE)
@@ -262,7 +267,7 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 		rq->head_down += len;
 	else
 		write_response_head(conn, rs, true, len);
-	filter_response(rq, AB_HTTP_CLOSE, 0, frames);
+	filter_response(rq, &rs->head, AB_HTTP_CLOSE, frames);
 	/* The client may have sent more already. */
 	ab_conn_again(conn);
 	return true;
@@ -319,7 +324,7 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	    (fixed && !rs->head.keep))
 		rq->keep = false;
 	begin_body(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
-	filter_response(rq, rs->head.body, rs->head.length, false);
+	filter_response(rq, &rs->head, rs->head.body, false);
 	if (tunnel) {
 		rq->head_down += len;
 	} else {
@@ -440,6 +445,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 			.swap = rq->swap,
 			.chunks = rq->chunks,
 			.in = head->body,
+			.messages = head->body == AB_HTTP_CHUNKED && ab_http_grpc(head),
 			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,
 		};

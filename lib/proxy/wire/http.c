@@ -238,6 +238,14 @@ bool ab_http_encoded(const struct ab_http_head *head)
 	return false;
 }
 
+bool ab_http_grpc(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (ab_http_is(head->fields[i].name, "content-type"))
+			return begins_with(head->fields[i].value, "application/grpc");
+	return false;
+}
+
 bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol)
 {
 	for (size_t i = 0; i < head->nfields; i++)

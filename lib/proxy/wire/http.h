@@ -132,6 +132,8 @@ bool ab_http_token(struct ab_http_text s);
 enum ab_http_name ab_http_name(struct ab_http_text name);
 /* Is its body compressed or otherwise encoded? */
 bool ab_http_encoded(const struct ab_http_head *head);
+/* Does its body consist of gRPC messages? */
+bool ab_http_grpc(const struct ab_http_head *head);
 /* Does its Upgrade field name this protocol? */
 bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol);
 /* Is the word an option in Connection? */
