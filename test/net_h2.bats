@@ -244,6 +244,43 @@ GET,/other,403,true" ]
 	[ "$(h2_log | jq -r '.headers | .[":path"] + " " + .authorization')" = "/say?go Bearer $VALUE" ]
 }
 
+@test "h2: an AWS signature of placeholders is renewed" {
+	config '{ "secrets": { "AWS": { "sign": "aws-sigv4", "services": ["s3"], "regions": ["eu-west-1"],
+		"hosts": ["allowed.test:9443"] } } }'
+	export AWS_ACCESS_KEY_ID=AKIAREAL234567ABCDEF
+	export AWS_SECRET_ACCESS_KEY='RealSecretKey/0123456789+abcdefghijklmno'
+	cat >sign.py <<-'END'
+	import os, subprocess, sys
+	from botocore.auth import S3SigV4Auth
+	from botocore.awsrequest import AWSRequest
+	from botocore.credentials import Credentials
+	url = "https://allowed.test:9443/echo?a=b%20c"
+	key = Credentials(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
+	def sign(region, service, method="POST", when=None):
+	    request = AWSRequest(method, url, data=b"the body")
+	    auth = S3SigV4Auth(key, service, region)
+	    if not when:
+	        auth.add_auth(request)
+	        return request.headers
+	    request.context["timestamp"] = when
+	    auth._modify_request_before_signing(request)
+	    return auth.signature(auth.string_to_sign(request, auth.canonical_request(request)), request)
+	if __name__ == "__main__":
+	    for region in ("eu-west-1", "us-east-1"):
+	        words = [w for item in sign(region, "s3").items() for w in ("-H", "%s: %s" % item)]
+	        subprocess.run(["curl", "-m", "100", "-sS", "--http2", url, "-X", "POST", "--data-binary", "the body",
+	            "-H", "content-type:", "-o", "/dev/null", "-w", "%{http_code} %{http_version}\n"] + words, check=True)
+	END
+	agentbox_split run --secret AWS -- /usr/bin/python3 sign.py
+	[ "$output" = "200 2
+403 2" ]
+	[ "$(h2_log | jq -r '.body')" = "the body" ]
+	# The server would find the real key's signature.
+	when=$(h2_log | jq -r '.headers["x-amz-date"]')
+	real=$(/usr/bin/python3 -c 'import sys; sys.path.insert(0, "."); import sign; print(sign.sign("eu-west-1", "s3", when=sys.argv[1]))' "$when")
+	[[ "$(h2_log | jq -r .headers.authorization)" == *"Credential=AKIAREAL234567ABCDEF/"*"Signature=$real" ]]
+}
+
 # For the attacks: frames by hand.
 frames='
 import os, socket, ssl, struct, sys
