@@ -27,7 +27,8 @@ struct reader {
 	struct ab_http_scan scan;
 	struct ab_http_chunks chunks;
 	enum ab_http_body body;
-	bool client; /* it reads responses */
+	bool client;  /* it reads responses */
+	bool to_head; /* of a HEAD request */
 	bool head, over, replied;
 };
 
@@ -69,7 +70,7 @@ static void check_head(struct reader *r)
 	const void *data = ab_buf_bytes(&r->got);
 	struct ab_http_request rq;
 	struct ab_http_response rs;
-	ssize_t n = r->client ? ab_http_read_response(&r->scan, data, r->got.len, false, &rs)
+	ssize_t n = r->client ? ab_http_read_response(&r->scan, data, r->got.len, r->to_head, &rs)
 			      : ab_http_read_request(&r->scan, data, r->got.len, &rq);
 
 	if (n == 0)
@@ -152,6 +153,7 @@ static void open_requests(struct ab_h2_session *session)
 	for (size_t i = 0; i < AB_COUNT(requests); i++) {
 		struct reader *r = new_reader(true);
 
+		r->to_head = requests[i][0] == 'H';
 		ab_h2_stream_attach(ab_h2_stream_new(session), &r->side, nothing, NULL);
 		write_text(r, requests[i]);
 	}

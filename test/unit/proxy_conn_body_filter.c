@@ -187,6 +187,58 @@ static void test_unbuffered(void)
 	close_sides();
 }
 
+/* A chunk with one message of gRPC. */
+static void add_grpc(struct ab_buf *b, const char *text, size_t len)
+{
+	const char prefix[5] = { 0, 0, 0, (char)(len >> 8), (char)len };
+
+	ab_buf_printf(b, "%zx\r\n", len + sizeof(prefix));
+	ab_buf_add(b, prefix, sizeof(prefix));
+	ab_buf_add(b, text, len);
+	ab_buf_add(b, "\r\n", 2);
+}
+
+/* A message ends with the start of a value. Is that passed on before the next one? */
+static void grpc_once(bool messages, size_t step)
+{
+	struct ab_host host = help_host("api.one.test");
+	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_body_filter_setup setup = {
+		.scrub = scrub, .in = AB_HTTP_CHUNKED, .out = AB_HTTP_CHUNKED, .messages = messages
+	};
+	struct ab_body_filter *filter = ab_body_filter_new(&setup);
+	ab_autofree char *value = help_fill(vault, "@0"), *hidden = help_fill(vault, "$0");
+	ab_autobuf struct ab_buf text = { 0 }, more = { 0 }, heard = { 0 };
+
+	open_sides();
+	add_grpc(&text, value, 8);
+	ok(pass(filter, text.data, text.len, step, false, &heard) == AB_IO_WAIT, "a gRPC message");
+	ok((heard.len && memmem(heard.data, heard.len, value + 4, 4)) == messages,
+	   messages ? "is passed at once, by %zu" : "is held back otherwise, by %zu", step);
+	add_grpc(&more, value, strlen(value));
+	ab_buf_printf(&more, "0\r\nx-said: %s\r\n\r\n", value);
+	ok(pass(filter, more.data, more.len, step, false, &heard) == AB_IO_DONE, "the next one");
+	ok(!memmem(heard.data, heard.len, value, strlen(value)), "does not show the value");
+	text.len = 0;
+	ab_buf_printf(&text, "0\r\nx-said: %s\r\n\r\n", hidden);
+	ok(heard.len > text.len &&
+		   memcmp(heard.data + heard.len - text.len, text.data, text.len) == 0,
+	   "and the trailers have the placeholder");
+	ab_body_filter_free(filter);
+	ab_scrub_free(scrub);
+	close_sides();
+}
+
+static void test_grpc(void)
+{
+	static const size_t steps[] = { 1, 5, 4000 };
+
+	for (size_t i = 0; i < AB_COUNT(steps); i++) {
+		grpc_once(true, steps[i]);
+		grpc_once(false, steps[i]);
+	}
+}
+
 static void add_frame(struct ab_buf *b, unsigned head, const char *text, size_t len)
 {
 	uint8_t begin[4] = { (uint8_t)head, (uint8_t)(len > 125 ? 126 : len), (uint8_t)(len >> 8),
@@ -416,6 +468,7 @@ int main(void)
 	vault = help_vault();
 	test_scrub();
 	test_unbuffered();
+	test_grpc();
 	test_fragments();
 	test_broken_fragments();
 	test_broken();
