@@ -135,7 +135,8 @@ static ssize_t take_out(struct ab_buf *from, void *data, size_t len)
 {
 	size_t n = from->len < len ? from->len : len;
 
-	memcpy(data, from->data, n);
+	if (n)
+		memcpy(data, from->data, n);
 	return (ssize_t)n;
 }
 

@@ -62,6 +62,7 @@ static void store_request(struct ab_conn *conn, const struct ab_http_request *he
 	rq->keep = head->head.keep;
 	rq->expects = head->head.expect;
 	rq->upgrade = head->head.upgrade;
+	rq->grpc = ab_http_grpc(&head->head);
 	rq->to_head = ab_http_is_exactly(head->method, "HEAD");
 	rq->repeatable = head->head.body == AB_HTTP_NONE && is_safe(head->method) && !rq->upgrade;
 }

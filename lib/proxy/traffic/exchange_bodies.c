@@ -445,7 +445,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 			.swap = rq->swap,
 			.chunks = rq->chunks,
 			.in = head->body,
-			.messages = head->body == AB_HTTP_CHUNKED && ab_http_grpc(head),
+			.messages = head->body == AB_HTTP_CHUNKED && rq->grpc,
 			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,
 		};

@@ -60,6 +60,7 @@ struct ab_exchange_request {
 	bool keep, server_keep;
 	bool expects;		       /* the body waits for a 100 */
 	bool upgrade, raw;	       /* requested; switched */
+	bool grpc;		       /* its body consists of gRPC messages */
 	bool gateway;		       /* its path named a gateway route */
 	bool inspected;		       /* secrets may be injected */
 	bool injected;		       /* a secret was, or may be in the body */
@@ -147,7 +148,7 @@ bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head,
 void ab_exchange_await(struct ab_conn *conn, size_t secret);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of
- * client.in */
+ * client.in. The texts of its fields may be gone. */
 void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, size_t raw);
 uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow);
 
