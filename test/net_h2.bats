@@ -25,13 +25,16 @@ setup_file()
 	"${WAY[@]}" /usr/bin/python3 "$ROOT/test/internet/grpc_server.py" 9444 "$NET/server.pem" \
 		"$NET/server.key" "$log" </dev/null >"$NET/grpc.log" 2>&1 3>&- &
 	H2_SERVERS+=" $!"
+	"${WAY[@]}" python3 "$ROOT/test/internet/h2_attacks.py" 9445 "$NET/server.pem" \
+		"$NET/server.key" "$log" </dev/null >"$NET/attacks.log" 2>&1 3>&- &
+	H2_SERVERS+=" $!"
 	export H2_SERVERS
 	wait_for 100 servers_listen
 }
 
 servers_listen()
 {
-	[ "$(grep -c listening "$NET/h2.log")" -eq 3 ]
+	[ "$(grep -c listening "$NET/h2.log")" -eq 4 ]
 }
 
 teardown_file()
@@ -47,15 +50,16 @@ setup()
 	internet_mark
 	wc -l <"$NET/h2.log" >"$TEST_DIR/h2.mark"
 	config '{ "network": {
-			"allow": ["allowed.test", "allowed.test:9443", "allowed.test:9444", "allowed.test:9080"],
+			"allow": ["allowed.test", "allowed.test:9443", "allowed.test:9444", "allowed.test:9445", "allowed.test:9080"],
 			"http": [
 			{ "host": "allowed.test", "methods": ["GET"], "paths": ["/", "/big"] },
 			{ "host": "allowed.test:9443", "methods": ["GET", "POST", "HEAD"],
 			  "paths": ["/say", "/echo", "/trailers", "/slow", "/big", "/early", "/reset", "/hints", "/leave"] },
+			{ "host": "allowed.test:9445", "methods": ["POST"], "paths": ["/x"] },
 			{ "host": "allowed.test:9080", "methods": ["GET"], "paths": ["/say"] },
 			{ "host": "allowed.test:9444", "methods": ["POST"],
 			  "paths": ["/box.Test/Echo", "/box.Test/Talk", "/box.Test/Fail"] }] },
-		"secrets": { "TOKEN": { "hosts": ["allowed.test:9443", "allowed.test:9444"] } } }'
+		"secrets": { "TOKEN": { "hosts": ["allowed.test:9443", "allowed.test:9444", "allowed.test:9445"] } } }'
 	export TOKEN=$VALUE
 }
 
@@ -421,4 +425,30 @@ GET,/say,200,false" ]
 	# What the server got of it.
 	[ "$(h2_log | jq 'select(.headers[":path"] == "/echo" and (.body | tonumber) > 300 * 1024)' | wc -l)" -eq 0 ]
 	[[ "$stderr" == *"monitor.uploadPerHost"* ]]
+}
+
+@test "h2: a server that attacks the proxy fails alone" {
+	agentbox_split run --secret TOKEN -- sh -c '
+		ask() { curl -m 100 -sS --http2 -d "/$1" https://allowed.test:9445/x -o answer -w "$1 %{http_code}\n" 2>/dev/null || :; }
+		for attack in good continue bomb long push settings interim switch lines leave; do
+			ask "$attack"
+		done
+		ask good
+		cat answer'
+	[ "$status" -eq 0 ]
+	expect <<-END
+	good 200
+	continue 502
+	bomb 502
+	long 502
+	push 200
+	settings 502
+	interim 502
+	switch 502
+	lines 502
+	leave 000
+	good 200
+	fine
+	END
+	hidden "$VALUE"
 }
