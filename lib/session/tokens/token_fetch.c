@@ -128,7 +128,7 @@ static void take_connection(void *arg, struct ab_dialled *dialled)
 	f->side = (struct ab_side){
 		.source = { .fd = dialled->fd, .ready = connection_ready, .owner = f }
 	};
-	f->side.tls = ab_tls_connect(f->site, &f->side, &f->oauth->host);
+	f->side.tls = ab_tls_connect(f->site, &f->side, &f->oauth->host, AB_TLS_HTTP1);
 	if (ab_loop_add(&f->loop, &f->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
 			&err) < 0)
 		end_fetch(f, err.text);
