@@ -307,6 +307,7 @@ extern const struct command command_check;
 extern const struct command command_ports;
 extern const struct command command_ps;
 extern const struct command command_publish;
+extern const struct command command_serve;
 extern const struct command command_stop;
 extern const struct command command_watch;
 extern const struct command command_gc;

@@ -49,6 +49,7 @@ static const struct {
 		  "agentbox stop --all" },
 	{ "ports", "agentbox ports\n"
 		   "agentbox ports dev" },
+	{ "serve", "agentbox serve <requests" },
 	{ "publish", "agentbox publish dev 3000\n"
 		     "agentbox publish dev 8080:3000" },
 	{ "approvals", "agentbox approvals list\n"

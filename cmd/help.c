@@ -16,7 +16,7 @@ static const struct {
 	{ "Watch and answer", "ps watch log why allow deny stop ports publish approvals" },
 	{ "Review changes", "diff apply discard undo quarantine layers" },
 	{ "Policy", "config profile rules policy secrets trust" },
-	{ "Set up", "init doctor hook alias completion import mcp help version gc" },
+	{ "Set up", "init doctor hook alias completion import mcp serve help version gc" },
 };
 
 /*

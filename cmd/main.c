@@ -18,7 +18,8 @@ const struct command *const commands[] = {
 	&command_doctor, &command_config,     &command_profile, &command_rules,
 	&command_policy, &command_secrets,    &command_trust,	&command_approvals,
 	&command_hook,	 &command_mcp,	      &command_alias,	&command_completion,
-	&command_help,	 &command_version,    &command_publish, NULL,
+	&command_help,	 &command_version,    &command_publish, &command_serve,
+	NULL,
 };
 
 /* A terminal that a run has set to raw mode needs "\r" before "\n". */

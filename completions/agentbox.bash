@@ -58,6 +58,7 @@ _agentbox_options()
 	'hook list' | 'hook status') echo '--json' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y --json $policy" ;;
 	hook\ *) echo "--no-box --approver= $policy" ;;
+	serve) echo '--fd=' ;;
 	'mcp serve') echo "$policy" ;;
 	'mcp wrap') echo "--undo --yes -y $policy" ;;
 	alias) echo '--fish --install --yes -y' ;;
@@ -71,7 +72,7 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp alias completion help version --help --version --color' ;;
+	'') echo 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp serve alias completion help version --help --version --color' ;;
 	help) echo "$(_agentbox_words '' | tr ' ' '\n' | grep -v '^-') agentbox agentbox.json" ;;
 	completion) echo 'bash zsh fish' ;;
 	config) echo 'show get set unset edit check path reload schema' ;;

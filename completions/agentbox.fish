@@ -174,6 +174,7 @@ complete -c agentbox -n __agentbox_at -a discard -d 'Drop changes of a layer'
 complete -c agentbox -n __agentbox_at -a undo -d 'Take the last apply back'
 complete -c agentbox -n __agentbox_at -a hook -d 'Judge a command that an agent is about to run'
 complete -c agentbox -n __agentbox_at -a mcp -d 'Let any agent use the box over the Model Context Protocol'
+complete -c agentbox -n __agentbox_at -a serve -d 'Run commands in boxes for another program'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a completion -d 'Print what makes a shell complete agentbox'
 complete -c agentbox -n __agentbox_at -a help -d 'Show the help or the manual page of a command'
@@ -181,7 +182,7 @@ complete -c agentbox -n __agentbox_at -a version -d 'Show the version and the bu
 complete -c agentbox -n '__agentbox_in help' -l man -d 'Print the page of the manual'
 complete -c agentbox -n '__agentbox_in version' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_at completion' -a 'bash zsh fish'
-complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp alias completion help version agentbox agentbox.json'
+complete -c agentbox -n '__agentbox_at help' -a 'run shell attach exec learn check ps watch stop allow deny apply discard undo ports publish log diff why layers quarantine gc connect init import doctor config profile rules policy secrets trust approvals hook mcp serve alias completion help version agentbox agentbox.json'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Show the settings in force here, and their origins'
 complete -c agentbox -n '__agentbox_at config' -a get -d 'Print one value in force here'
@@ -218,7 +219,7 @@ complete -c agentbox -n '__agentbox_at policy' -a test -d 'Check that the policy
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
 
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in import' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in mcp' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in attach' '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in publish' '__agentbox_in layers' '__agentbox_in quarantine' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in init' '__agentbox_in import' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in apply' '__agentbox_in discard' '__agentbox_in undo' '__agentbox_in hook' '__agentbox_in mcp' '__agentbox_in serve' '__agentbox_in alias' '__agentbox_in completion' '__agentbox_in help' '__agentbox_in version' '__agentbox_in log' '__agentbox_in diff' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -432,6 +433,7 @@ end
 for at in '__agentbox_at hook install' '__agentbox_at hook uninstall' '__agentbox_at hook status'
     complete -c agentbox -n $at -a 'claude-code codex copilot cursor gemini windsurf'
 end
+complete -c agentbox -n '__agentbox_in serve' -l fd -x -d 'Use this Unix socket, not stdin and stdout'
 complete -c agentbox -n '__agentbox_in mcp wrap' -l undo -d 'Restore the commands of the servers'
 complete -c agentbox -n '__agentbox_in mcp wrap' -l yes -s y -d 'Write without asking'
 complete -c agentbox -n '__agentbox_in mcp wrap' -F

@@ -83,6 +83,7 @@
 #include "session/state/approvals.h"
 #include "shell/judge/judge.h"
 #include "shell/judge/judge_report.h"
+#include "serve/serve.h"
 #include "steer/changes/diff.h"
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"

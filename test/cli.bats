@@ -91,7 +91,7 @@ commands="run config|show config|check config|path profile|list profile|show pol
 @test "the overview lists what a newcomer needs first" {
 	agentbox --help
 	[ "$(sed -n '/^Set up:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$output" | xargs)" = \
-		"init doctor hook alias completion import mcp help version gc" ]
+		"init doctor hook alias completion import mcp serve help version gc" ]
 }
 
 @test "words of other programs are known" {

@@ -615,6 +615,10 @@ shown()
 	shown docs/steering.md
 }
 
+@test "docs/serve.md: its examples do what they show" {
+	shown docs/serve.md
+}
+
 @test "docs/review.md: its examples do what they show" {
 	shown docs/review.md
 }

@@ -130,7 +130,9 @@ int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words, struc
 	attr.access = get_kernel_rights(abi, words, !S_ISDIR(st.st_mode));
 	if (!attr.access)
 		return 0;
-	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
+	/* EBADFD: a file in memory, which has no path and is not restricted. */
+	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0 &&
+	    errno != EBADFD)
 		return ab_fail(err, AB_ESYSTEM, errno, "add a Landlock rule");
 	return 0;
 }

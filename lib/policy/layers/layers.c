@@ -216,6 +216,11 @@ char *ab_load_name(const struct ab_policy_input *in, const char *path)
 	return ab_strdup(path);
 }
 
+const char *ab_load_user_text(const struct ab_policy_input *in)
+{
+	return in->config && in->config[0] == '{' ? in->config : NULL;
+}
+
 char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must)
 {
 	const char *named = in->config;
@@ -224,6 +229,10 @@ char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must)
 	if (!named)
 		named = ab_environ_get(in->environ, "AGENTBOX_CONFIG");
 	*ret_must = named && named[0];
+	if (ab_load_user_text(in)) {
+		*ret_must = false;
+		return NULL;
+	}
 	if (*ret_must)
 		return ab_path_resolve(named, in->cwd, in->home);
 	dir = ab_config_dir(in->environ, in->home);
@@ -348,14 +357,15 @@ static int load_system(struct ab_load *l, struct files *f)
 
 static int load_user(struct ab_load *l, struct files *f)
 {
-	const char *text = l->in->config_text;
+	const char *tool = l->in->config_text;
+	const char *text = tool ? tool : ab_load_user_text(l->in);
 	bool must;
 
-	if (text) {
-		f->has_user = true;
-		return parse_text(l, AB_LAYER_USER, true, "the settings of the tool", text,
-				  strlen(text), &f->user, NULL);
-	}
+	f->has_user = text != NULL;
+	if (text)
+		return parse_text(l, AB_LAYER_USER, true,
+				  tool ? "the settings of the tool" : "--config", text, strlen(text),
+				  &f->user, NULL);
 	f->user_path = ab_load_user_path(l->in, &must);
 	if (!f->user_path && must)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",

@@ -7,7 +7,8 @@
  *		< AGENTBOX_NET < flags
  *
  * The user file is $XDG_CONFIG_HOME/agentbox/config.json (default ~/.config),
- * or the file that --config or AGENTBOX_CONFIG names. The project file is
+ * or the file that --config or AGENTBOX_CONFIG names, or the text of --config if it
+ * begins with "{". The project file is
  * .agentbox.json in the workspace. The profile is the last one named: `extends`
  * in a file, AGENTBOX_PROFILE, --profile. If none of them names one, and a profile
  * of an agent or of the user's own has the name of the program, that one is used.

@@ -54,6 +54,8 @@ int ab_load_check(const struct ab_policy_input *in, const char *name, const char
 		  struct ab_error *err);
 
 /* The user file and whether it must exist; NULL: there is no folder for it. */
+/* The text of the user's settings, if it was given in place of a file; else NULL. */
+const char *ab_load_user_text(const struct ab_policy_input *in);
 char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must);
 
 #endif

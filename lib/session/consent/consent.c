@@ -16,6 +16,7 @@
 #include "policy/show/show.h"
 #include "session/ask/approver.h"
 #include "session/ask/command_prompt.h"
+#include "session/ask/controller.h"
 #include "session/consent/closed_files.h"
 #include "session/consent/request.h"
 #include "session/host/host_command.h"
@@ -188,6 +189,30 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret, struct 
 	return 0;
 }
 
+static int ask_controller(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
+{
+	const struct ab_request *rq = c->request;
+	ab_autobuf struct ab_buf json = { 0 };
+	ab_autofree char *remedy = NULL, *why = NULL;
+	struct ab_approver_reply reply;
+
+	ab_approver_request(&json, &c->judgement, c->shown, c->command.argc, c->command.cwd,
+			    c->session.name);
+	ab_controller_ask(rq->controller, json.data, json.len,
+			  rq->approver_ms ? rq->approver_ms : AB_APPROVER_MS, &reply);
+	if (reply.answer == AB_ANSWER_NO) {
+		why = ab_escape(reply.why);
+		remedy = ab_printf("the calling program %s%s%s",
+				   reply.failed ? "gave no answer" : "answered no",
+				   why[0] ? ": " : "", why);
+		return refuse_command(c, remedy, err);
+	}
+	if (reply.answer != AB_ANSWER_ONCE)
+		remember_answer(c, reply.answer);
+	ret->approved = ab_answer_names[reply.answer];
+	return 0;
+}
+
 static int ask_person(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	const struct ab_judgement *j = &c->judgement;
@@ -272,7 +297,9 @@ static int get_approval(struct consent *c, struct ab_consent *ret, struct ab_err
 		ret->approved = "yes";
 		return 0;
 	}
-	return c->request->approver ? ask_approver(c, ret, err) : ask_person(c, ret, err);
+	if (c->request->approver)
+		return ask_approver(c, ret, err);
+	return c->request->controller_asks ? ask_controller(c, ret, err) : ask_person(c, ret, err);
 }
 
 /* The outer box confines the command in any case; --yes gives it nothing that

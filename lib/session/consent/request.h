@@ -13,6 +13,13 @@ enum ab_level {
 	AB_SAY_WARNING, /* the user gets less than requested */
 };
 
+/* Told on the supervisor's thread. */
+struct ab_run_watch {
+	void (*began)(void *arg, const char *run_id); /* all is proved: the command starts */
+	void (*denied)(void *arg, const char *record);
+	void *arg;
+};
+
 struct ab_request {
 	struct ab_policy_input policy;
 	/* Where the command starts; clean absolute; NULL: in the current folder. Unlike policy.cwd
@@ -53,6 +60,11 @@ struct ab_request {
 	 * escaped. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
+	/* A connected SOCK_SEQPACKET socket, or 0: its other end follows and steers the run from
+	 * the start (session/control/control_socket.h). */
+	int controller;
+	bool controller_asks;		  /* and is asked: session/ask/controller.h */
+	const struct ab_run_watch *watch; /* or NULL */
 };
 
 static inline const char *ab_request_start(const struct ab_request *request)

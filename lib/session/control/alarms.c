@@ -92,6 +92,8 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 		/* If the broker has no room, it is still in the record. */
 		if (s->setup.hook)
 			(void)ab_broker_violation(s->setup.broker, line, strlen(line));
+		if (s->setup.denied)
+			s->setup.denied(s->setup.arg, line);
 		free(line);
 		if (counts && ab_thresholds_denied(s->thresholds, ab_now_ms(), 1, &alarm))
 			raise_alarm(s, &alarm);

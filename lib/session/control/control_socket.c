@@ -16,6 +16,7 @@
 #include "session/control/control_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,21 +286,16 @@ static bool is_same_user(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
 }
 
-static void accept_client(struct ab_source *source, uint32_t events)
+/* Takes over `fd`. */
+static struct ab_control_client *add_client(struct ab_control *control, int fd)
 {
-	struct ab_control *control = source->owner;
-	ab_autoclose int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	struct ab_control_client *c;
+	struct ab_control_client *c = ab_alloc(sizeof(*c));
 	struct ab_error err;
 
-	(void)events;
-	if (fd < 0 || control->nclients == CLIENTS_MAX || !is_same_user(fd))
-		return;
-	c = ab_alloc(sizeof(*c));
 	*c = (struct ab_control_client){ .control = control,
 					 .next = control->clients,
 					 .link = &control->clients };
-	c->source = (struct ab_source){ .fd = ab_take_fd(&fd), .ready = client_ready, .owner = c };
+	c->source = (struct ab_source){ .fd = fd, .ready = client_ready, .owner = c };
 	c->later = (struct ab_later){ .run = free_client, .owner = c };
 	if (c->next)
 		c->next->link = &c->next;
@@ -307,6 +303,29 @@ static void accept_client(struct ab_source *source, uint32_t events)
 	control->nclients++;
 	if (ab_loop_add(control->watch.loop, &c->source, EPOLLIN, &err) < 0)
 		drop_client(c);
+	return c;
+}
+
+static void accept_client(struct ab_source *source, uint32_t events)
+{
+	struct ab_control *control = source->owner;
+	ab_autoclose int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd >= 0 && control->nclients < CLIENTS_MAX && is_same_user(fd))
+		add_client(control, ab_take_fd(&fd));
+}
+
+int ab_control_adopt(struct ab_control *control, int sock, struct ab_error *err)
+{
+	int fd = fcntl(sock, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "copy the socket of the calling program");
+		return ab_step(err, "control");
+	}
+	ab_control_follow(add_client(control, fd));
+	return 0;
 }
 
 int ab_control_name(struct ab_control *control, struct ab_error *err)

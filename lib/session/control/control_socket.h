@@ -109,6 +109,9 @@ struct ab_control_watch {
 	void *arg;
 };
 void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch);
+/* After that: a connected socket whose other end is a client that follows from the start. It is
+ * copied. */
+int ab_control_adopt(struct ab_control *control, int sock, struct ab_error *err);
 /* Name the socket now. */
 int ab_control_name(struct ab_control *control, struct ab_error *err);
 /* The answer (takes it over and adds "ok"), or a refusal. Frees a client that has left

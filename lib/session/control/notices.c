@@ -42,7 +42,8 @@ void ab_steering_notify(struct ab_steering *s)
 	uint64_t now = ab_now_ms(), ms = 0;
 	const struct ab_open_question *q;
 
-	if (s->setup.approver || !s->setup.policy->net.notify || s->nnotices >= NOTICES_MAX)
+	if (s->setup.approver || s->setup.controller_asks || !s->setup.policy->net.notify ||
+	    s->nnotices >= NOTICES_MAX)
 		return;
 	q = ab_open_questions_unseen(&s->questions, can_be_seen(s), s->noticed_ms, now, &ms);
 	if (q && ms) {

@@ -150,7 +150,7 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 	char id[32];
 
 	/* A client of a box that stays shows it. */
-	if (s->setup.approver || q->hinted ||
+	if (s->setup.approver || s->setup.controller_asks || q->hinted ||
 	    (s->hands.start && ab_control_followed(s->setup.control)) ||
 	    (s->setup.prompt && ab_host_prompt_usable(s->setup.prompt)))
 		return;
@@ -465,7 +465,8 @@ void ab_steering_resized(struct ab_steering *s)
 
 bool ab_steering_asks(const struct ab_steering_setup *setup)
 {
-	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt;
+	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt ||
+	       setup->controller_asks;
 }
 
 static void notice_is_due(struct ab_timer *timer)
@@ -507,6 +508,8 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 	*ret = s;
 	ab_control_attach(setup->control, &control);
 	if (ab_loop_add(hands->loop, &s->violated, EPOLLIN, err) < 0)
+		return -1;
+	if (setup->controller && ab_control_adopt(setup->control, setup->controller, err) < 0)
 		return -1;
 	return setup->prompt ? ab_host_prompt_attach(setup->prompt, &prompt, err) : 0;
 }

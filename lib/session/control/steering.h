@@ -51,8 +51,11 @@ struct ab_steering_setup {
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no terminal to ask on */
 	struct ab_violations *violations;
-	bool approver; /* a program answers, not a person */
-	bool hook;     /* violations go to a program */
+	bool approver;				       /* a program answers, not a person */
+	bool hook;				       /* violations go to a program */
+	int controller;				       /* a client from the start, or 0 */
+	bool controller_asks;			       /* that answers questions */
+	void (*denied)(void *arg, const char *record); /* or NULL */
 	/* Print it for the user; note: not a warning. */
 	void (*say)(void *arg, bool note, const char *text);
 	void (*ring)(void *arg); /* the bell of the user's terminal; NULL: there is none */

@@ -44,7 +44,8 @@ static const char *fix_path(const struct ab_policy_input *input, const char *pat
 
 void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *settings)
 {
-	input->config = fix_path(input, input->config);
+	if (!input->config || input->config[0] != '{')
+		input->config = fix_path(input, input->config);
 	input->workspace = fix_path(input, input->workspace);
 	for (size_t i = 0; i < input->nsettings; i++) {
 		const struct ab_key *key = ab_key_find(settings[i].key, strlen(settings[i].key));

@@ -215,6 +215,8 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	    (ab_cgroup_release(&r->cgroup, err) < 0 || ab_run_go(r, err) < 0))
 		return -1;
 	use_up_rules(r);
+	if (r->request->watch)
+		r->request->watch->began(r->request->watch->arg, r->dir.id);
 	if (lacking)
 		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
 	if (holds->unasked)
@@ -410,15 +412,24 @@ static void close_containers(struct run *r, int *result, struct ab_error *err)
 		ab_left_containers_forget(r->prepared->state.root, r->dir.id);
 }
 
+static void tell_denied(void *arg, const char *record)
+{
+	const struct run *r = arg;
+
+	if (r->request->watch)
+		r->request->watch->denied(r->request->watch->arg, record);
+}
+
 /* The steering is closed: count the violations that are left, and pass them to the hook while the
  * broker still takes them. */
-static void drain_violations(struct run *r, bool hook)
+void ab_run_drain_violations(struct run *r, bool hook)
 {
 	char *line;
 
-	while ((line = ab_violations_take(r->violations)) != NULL) {
+	while (r->violations && (line = ab_violations_take(r->violations)) != NULL) {
 		if (hook)
 			(void)ab_broker_violation(r->broker, line, strlen(line));
+		tell_denied(r, line);
 		free(line);
 	}
 }
@@ -591,7 +602,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* The hook gets the last violations too. */
 	if (r->request->on_violation) {
 		close_network(r, &result, err);
-		drain_violations(r, true);
+		ab_run_drain_violations(r, true);
 	}
 	asked = r->asked ? 0 : ab_broker_sweep(r->broker, &late);
 	if (asked < 0)
@@ -610,7 +621,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	}
 	if (r->held && moved.len && ab_moved_record(&r->dir, &r->log, &late) < 0)
 		prefer_first(&result, err, &late);
-	drain_violations(r, false);
+	ab_run_drain_violations(r, false);
 	report_streams(r);
 	/* Without a command there was nobody to create a file. */
 	for (size_t i = 0; r->held && i < moved.len; i++)
@@ -741,6 +752,9 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.violations = r->violations,
 		.approver = r->request->approver != NULL,
 		.hook = r->request->on_violation != NULL,
+		.controller = r->request->controller,
+		.controller_asks = r->request->controller_asks,
+		.denied = tell_denied,
 		.say = say_for_steering,
 		.ring = r->bell ? ring_bell : NULL,
 		.arg = r,

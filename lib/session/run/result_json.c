@@ -201,7 +201,9 @@ void ab_result_add_streams(struct ab_buf *b, const struct ab_stream *out,
 		b->len--;
 	if (b->len > 0)
 		b->len--;
-	add_stream(b, "stdout", out);
-	add_stream(b, "stderr", err);
+	if (out)
+		add_stream(b, "stdout", out);
+	if (err)
+		add_stream(b, "stderr", err);
 	ab_buf_puts(b, "}");
 }

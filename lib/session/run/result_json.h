@@ -66,7 +66,7 @@ struct ab_stream {
 /*
  * Add the captured output to the object: "stdout" or, if it is not UTF-8, "stdout_base64", with
  * "stdout_truncated" and "stdout_bytes"; the same for "stderr". A character that was cut in two at
- * the end is left out.
+ * the end is left out. NULL: that stream was not captured.
  */
 void ab_result_add_streams(struct ab_buf *object, const struct ab_stream *out,
 			   const struct ab_stream *err);

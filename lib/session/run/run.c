@@ -189,6 +189,7 @@ static bool has_questions(const struct run *r)
 static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
 	if (has_questions(r) && !r->request->approver && !r->request->tool_of &&
+	    !r->request->controller_asks &&
 	    ab_host_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
 	r->bell = isatty(STDERR_FILENO);
@@ -209,6 +210,7 @@ static int open_control(struct run *r, struct ab_error *err)
 	if (ab_control_open(&r->control, err) < 0)
 		return -1;
 	setup.approver = r->request->approver != NULL;
+	setup.controller_asks = r->request->controller_asks;
 	setup.prompt = r->prompt;
 	/* The clients of a box that stays show what it asks, if it was started on a terminal. */
 	if (asks && !ab_steering_asks(&setup) && !r->rows) {
@@ -554,9 +556,7 @@ static void record_refusal(struct run *r)
 	if (ab_prepare_record(r->request, p, &late) == 0 && ab_pick_run_id(p, &late) == 0 &&
 	    open_record(r, &late) == 0 && ab_seal_load(p->state.root, &r->seal, &late) == 0)
 		ab_run_write_refused(r, &late);
-	/* For the result. */
-	if (r->violations)
-		free(ab_violations_take(r->violations));
+	ab_run_drain_violations(r, false);
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)

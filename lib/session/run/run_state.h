@@ -99,6 +99,8 @@ void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab
 int ab_run_go(struct run *r, struct ab_error *err);
 /* Returns when everything has ended and is on record. */
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
+/* Count and tell the denials that are left. */
+void ab_run_drain_violations(struct run *r, bool hook);
 
 /* record.c: the lines for the start, the proved properties, and the end. */
 int ab_run_write_start(struct run *r, struct ab_error *err);

@@ -1,0 +1,65 @@
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options_serve[] = {
+	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "use this Unix socket, not stdin and stdout" },
+	{ 0 },
+};
+
+/* The channel gets other numbers, so that nothing else can be read from it or written to it. */
+static int take_streams(struct args *args, struct ab_serve_setup *setup)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setup->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	setup->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (null < 0 || setup->in < 0 || setup->out < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0)
+		return misuse(args->command, "standard input and output must be open");
+	return -1;
+}
+
+/* The option that sets this key of the settings. */
+static const char *find_setting(const char *key)
+{
+	for (const struct option *o = options_policy; o->name; o++)
+		if (o->kind == OPT_SETTING && strcmp(o->key, key) == 0)
+			return o->name;
+	return NULL;
+}
+
+static int serve_main(struct args *args)
+{
+	struct ab_serve_setup setup = { .build = build_id, .option_of = find_setting };
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (given(args, ID_FD) && (args->nfds != 1 || fcntl(args->fds[0], F_GETFD) < 0))
+		return misuse(args->command,
+			      "--fd %s: use the number of one open descriptor above 2",
+			      args->values[ID_FD]);
+	if (given(args, ID_FD))
+		setup.in = setup.out = args->fds[0];
+	else
+		status = take_streams(args, &setup);
+	if (status >= 0)
+		return status;
+	return ab_serve(&setup, &err) < 0 ? complain(args, &err) : 0;
+}
+
+const struct command command_serve = {
+	.name = "serve",
+	.usage = "[--fd N]",
+	.summary = "run commands in boxes for another program",
+	.more = "Reads requests and writes replies and events, one JSON object per line; the\n"
+		"library and the bindings use it. Every run ends when the channel does.",
+	.groups = OPTION_GROUPS({ "Channel", options_serve }),
+	.main = serve_main,
+};

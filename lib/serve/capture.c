@@ -1,0 +1,65 @@
+#include "serve/capture.h"
+
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/base64.h"
+
+/* Bytes of valid UTF-8 at the beginning. */
+static size_t get_text(const char *s, size_t len)
+{
+	size_t at = 0, n;
+	uint32_t c;
+
+	while (at < len && (n = ab_utf8_get(s + at, len - at, &c)) > 0)
+		at += n;
+	return at;
+}
+
+/* Could more bytes make it a character? */
+static bool is_cut(const char *s, size_t len)
+{
+	unsigned char lead = (unsigned char)s[0];
+	size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+
+	if (lead < 0xc2 || lead > 0xf4 || len >= whole)
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+void ab_output_event(struct ab_buf *b, uint64_t run, const char *stream, struct ab_cut_char *cut,
+		     const char *data, size_t len, bool last)
+{
+	ab_autobuf struct ab_buf whole = { 0 };
+	ab_autofree char *base64 = NULL;
+	size_t text;
+	bool held;
+
+	ab_buf_add(&whole, cut->bytes, cut->len);
+	ab_buf_add(&whole, data, len);
+	cut->len = 0;
+	text = get_text(whole.data, whole.len);
+	held = !last && text < whole.len && is_cut(whole.data + text, whole.len - text);
+	if (held) {
+		cut->len = whole.len - text;
+		memcpy(cut->bytes, whole.data + text, cut->len);
+		whole.len = text;
+	}
+	if (!whole.len)
+		return;
+	ab_buf_printf(b, "{\"event\":\"output\",\"run\":%llu,\"stream\":\"%s\",",
+		      (unsigned long long)run, stream);
+	if (text == whole.len) {
+		ab_buf_puts(b, "\"text\":");
+		ab_buf_json_n(b, whole.data, whole.len);
+	} else {
+		base64 = ab_alloc(AB_BASE64_ROOM(whole.len) + 1);
+		ab_base64_encode(whole.data, whole.len, AB_BASE64_STANDARD, base64);
+		ab_buf_printf(b, "\"base64\":\"%s\"", base64);
+	}
+	ab_buf_puts(b, "}");
+}

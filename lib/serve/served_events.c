@@ -1,0 +1,384 @@
+/*
+ * Theory of operation.
+ *
+ * Packets to the supervisor wait in a queue: it reads none before its loop runs (`began`), and
+ * answers one before it reads the next. Only the answer about the command goes at once, because
+ * that question comes before the box.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "serve/channel.h"
+#include "serve/served_run.h"
+#include "session/control/control_socket.h"
+
+enum { PACKETS_MAX = 4096, PACKET_ROOM = 256 * 1024 };
+
+static const char command_id[] = "command";
+
+void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (ab_channel_load(run->channel) == AB_CHANNEL_FULL) {
+		run->missed++;
+		return;
+	}
+	if (run->missed) {
+		ab_buf_printf(&b, "{\"event\":\"missed\",\"run\":%llu,\"count\":%llu}",
+			      (unsigned long long)run->number, (unsigned long long)run->missed);
+		ab_channel_send(run->channel, b.data, b.len);
+		ab_buf_skip(&b, b.len);
+		run->missed = 0;
+	}
+	ab_buf_printf(&b, "{\"event\":\"%s\",\"run\":%llu", event, (unsigned long long)run->number);
+	ab_buf_add(&b, members, len);
+	ab_buf_puts(&b, "}");
+	ab_channel_send(run->channel, b.data, b.len);
+}
+
+static const char *get_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* The members of an object, after a comma each. */
+static void add_members(struct ab_buf *b, const json_t *object)
+{
+	ab_autofree char *text = json_dumps(object, JSON_COMPACT);
+	size_t len = text ? strlen(text) : 0;
+
+	if (len <= 2)
+		return;
+	ab_buf_puts(b, ",");
+	ab_buf_add(b, text + 1, len - 2);
+}
+
+static void tell_object(struct ab_served_run *run, const char *event, const json_t *object)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	add_members(&b, object);
+	ab_served_tell(run, event, b.data ? b.data : "", b.len);
+}
+
+/* Questions must not be lost: they are few, and somebody waits. */
+static void tell_question(struct ab_served_run *run, const char *event, const json_t *object)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"%s\",\"run\":%llu", event, (unsigned long long)run->number);
+	add_members(&b, object);
+	ab_buf_puts(&b, "}");
+	ab_channel_send(run->channel, b.data, b.len);
+}
+
+static void take_question(struct ab_served_run *run, json_t *packet)
+{
+	const char *why = get_text(packet, "why");
+
+	run->asked |= strcmp(get_text(packet, "id"), command_id) == 0;
+	json_object_set(packet, "question", json_object_get(packet, "id"));
+	if (!json_object_get(packet, "kind"))
+		json_object_set_new(packet, "kind",
+				    json_string(strcmp(why, "agent") == 0  ? "ssh"
+						: strcmp(why, "held") == 0 ? "network"
+									   : "host"));
+	json_object_del(packet, "id");
+	json_object_del(packet, "why");
+	json_object_del(packet, "version");
+	tell_question(run, "question", packet);
+}
+
+static void send_next(struct ab_served_run *run)
+{
+	struct ab_steer_packet *p = run->packets;
+
+	if (!p || run->sent || !run->began || run->steer.fd < 0)
+		return;
+	/* There is room: nothing else of ours waits there. */
+	run->sent = send(run->steer.fd, p->text, strlen(p->text), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+static void end_steered(struct ab_served_run *run, struct ab_steered *s, const json_t *answer)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (--s->left)
+		return;
+	if (s->error) {
+		struct ab_error err = { 0 };
+
+		ab_fail(&err, AB_EUSAGE, 0, "%s", get_text(s->error, "error"));
+		ab_hint(&err, "%s", get_text(s->error, "hint"));
+		if (s->id)
+			ab_serve_refuse(run->channel, s->id, &err);
+	} else if (s->id) {
+		if (s->what == AB_SERVE_STATUS && answer) {
+			ab_autofree char *text = json_dumps(answer, JSON_COMPACT);
+
+			ab_buf_printf(&b, "\"ok\":true,\"status\":%s", text ? text : "{}");
+		} else {
+			ab_buf_printf(&b, "\"ok\":true,\"released\":%llu",
+				      (unsigned long long)s->released);
+		}
+		ab_serve_reply(run->channel, s->id, b.data, b.len);
+	}
+	json_decref(s->id);
+	json_decref(s->error);
+	free(s);
+}
+
+static struct ab_steered *pop_packet(struct ab_served_run *run)
+{
+	struct ab_steer_packet *p = run->packets;
+	struct ab_steered *s = p->of;
+
+	run->packets = p->next;
+	if (!run->packets)
+		run->packets_end = &run->packets;
+	run->npackets--;
+	run->sent = false;
+	free(p->text);
+	free(p);
+	return s;
+}
+
+static void take_answer(struct ab_served_run *run, json_t *answer)
+{
+	struct ab_steered *s;
+
+	/* That of the question about the command was given at once. */
+	if (!run->sent)
+		return;
+	s = pop_packet(run);
+	if (!json_is_true(json_object_get(answer, "ok"))) {
+		if (!s->error)
+			s->error = json_incref(answer);
+	} else {
+		s->released += (uint64_t)json_integer_value(json_object_get(answer, "released"));
+	}
+	json_object_del(answer, "ok");
+	end_steered(run, s, answer);
+	send_next(run);
+}
+
+static void take_began(struct ab_served_run *run, const json_t *packet)
+{
+	run->began = true;
+	tell_question(run, "started", packet);
+	for (int sig = 1; sig < 64; sig++)
+		if (run->held_signals & 1ull << sig)
+			kill(run->pid, sig);
+	send_next(run);
+}
+
+static void take_failed(struct ab_served_run *run, const json_t *packet)
+{
+	run->failed = true;
+	run->exit = (int)json_integer_value(json_object_get(packet, "exit"));
+	ab_fail(&run->why, AB_ESYSTEM, 0, "%s", get_text(packet, "error"));
+	ab_hint(&run->why, "%s", get_text(packet, "hint"));
+}
+
+static void take_packet(struct ab_served_run *run, json_t *packet)
+{
+	const char *event = get_text(packet, "event");
+	ab_autofree char *kind = ab_strdup(event);
+
+	if (json_object_get(packet, "ok")) {
+		take_answer(run, packet);
+		return;
+	}
+	json_object_del(packet, "event");
+	if (strcmp(kind, "began") == 0) {
+		take_began(run, packet);
+	} else if (strcmp(kind, "asked") == 0) {
+		take_question(run, packet);
+	} else if (strcmp(kind, "settled") == 0) {
+		json_object_set(packet, "question", json_object_get(packet, "id"));
+		json_object_del(packet, "id");
+		tell_question(run, "settled", packet);
+	} else if (strcmp(kind, "denied") == 0) {
+		tell_object(run, "violation", packet);
+	} else if (strcmp(kind, "message") == 0) {
+		tell_object(run, "message", packet);
+	} else if (strcmp(kind, "failed") == 0) {
+		take_failed(run, packet);
+	} else if (strcmp(kind, "missed") == 0) {
+		run->missed++;
+	}
+}
+
+void ab_served_hear(struct ab_served_run *run)
+{
+	ab_autofree char *bytes = run->steer.fd < 0 ? NULL : ab_realloc(NULL, PACKET_ROOM);
+	ssize_t n;
+
+	while (bytes && (n = recv(run->steer.fd, bytes, PACKET_ROOM, MSG_DONTWAIT)) > 0) {
+		json_t *packet = json_loadb(bytes, (size_t)n, JSON_ALLOW_NUL, NULL);
+
+		if (json_is_object(packet))
+			take_packet(run, packet);
+		json_decref(packet);
+	}
+	if (bytes && n == 0)
+		ab_loop_remove(run->loop, &run->steer);
+}
+
+static struct ab_steered *new_steered(json_t *id, enum ab_serve_do what)
+{
+	struct ab_steered *s = ab_alloc(sizeof(*s));
+
+	*s = (struct ab_steered){ .id = json_incref(id), .what = what };
+	return s;
+}
+
+/* Takes over the packet. */
+static void queue_packet(struct ab_served_run *run, struct ab_steered *s, const char *what,
+			 json_t *packet)
+{
+	struct ab_steer_packet *p = ab_alloc(sizeof(*p));
+
+	json_object_set_new(packet, "v", json_integer(AB_CONTROL_VERSION));
+	json_object_set_new(packet, "do", json_string(what));
+	*p = (struct ab_steer_packet){ .text = json_dumps(packet, JSON_COMPACT), .of = s };
+	json_decref(packet);
+	*run->packets_end = p;
+	run->packets_end = &p->next;
+	run->npackets++;
+	s->left++;
+}
+
+static bool has_room(struct ab_served_run *run, const json_t *id, size_t n)
+{
+	struct ab_error err = { 0 };
+
+	if (run->npackets + n <= PACKETS_MAX)
+		return true;
+	ab_fail(&err, AB_EUSAGE, 0, "too many requests to one run at once");
+	ab_serve_refuse(run->channel, id, &err);
+	return false;
+}
+
+/* The supervisor waits for this one packet. */
+static void answer_command(struct ab_served_run *run, json_t *id, const char *answer,
+			   const char *reason)
+{
+	json_t *packet =
+		json_pack("{s:i,s:s,s:s,s:s,s:s}", "v", AB_CONTROL_VERSION, "do", "answer", "id",
+			  command_id, "answer", answer, "reason", reason ? reason : "");
+	ab_autofree char *text = json_dumps(packet, JSON_COMPACT);
+
+	json_decref(packet);
+	run->asked = false;
+	if (text && run->steer.fd >= 0)
+		(void)!send(run->steer.fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (id)
+		ab_serve_reply_ok(run->channel, id);
+}
+
+static bool is_command_answer(const char *answer)
+{
+	static const char *const answers[] = { "once", "session", "run", "always", "no" };
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++)
+		if (strcmp(answers[i], answer) == 0)
+			return true;
+	return false;
+}
+
+void ab_served_answer(struct ab_served_run *run, const struct ab_serve_request *r)
+{
+	bool command = strcmp(r->question, command_id) == 0;
+	struct ab_steered *s;
+	struct ab_error err = { 0 };
+
+	if (command && !run->asked)
+		ab_fail(&err, AB_EUSAGE, 0, "this run has no question with that id");
+	else if (command && !is_command_answer(r->answer))
+		ab_fail(&err, AB_EUSAGE, 0, "invalid answer; use once, session, always or no");
+	if (err.code != AB_ENONE) {
+		ab_serve_refuse(run->channel, r->id, &err);
+		return;
+	}
+	if (command) {
+		answer_command(run, r->id, r->answer, r->reason);
+		return;
+	}
+	if (!has_room(run, r->id, 1))
+		return;
+	s = new_steered(r->id, r->what);
+	queue_packet(run, s, "answer",
+		     json_pack("{s:s,s:s}", "id", r->question, "answer", r->answer));
+	send_next(run);
+}
+
+void ab_served_update(struct ab_served_run *run, const struct ab_serve_request *r)
+{
+	const struct {
+		const char *what;
+		json_t *entries;
+	} lists[] = { { "allow", r->allow }, { "deny", r->deny } };
+	size_t n = json_array_size(r->allow) + json_array_size(r->deny);
+	struct ab_steered *s;
+	json_t *entry;
+	size_t k;
+
+	if (n == 0) {
+		ab_serve_reply(run->channel, r->id, "\"ok\":true,\"released\":0",
+			       strlen("\"ok\":true,\"released\":0"));
+		return;
+	}
+	if (!has_room(run, r->id, n))
+		return;
+	s = new_steered(r->id, r->what);
+	for (size_t i = 0; i < AB_COUNT(lists); i++)
+		json_array_foreach(lists[i].entries, k, entry) queue_packet(
+			run, s, lists[i].what,
+			json_pack("{s:O,s:I}", "entry", entry, "for_ms", (json_int_t)r->ms));
+	send_next(run);
+}
+
+void ab_served_status(struct ab_served_run *run, const struct ab_serve_request *r)
+{
+	if (!has_room(run, r->id, 1))
+		return;
+	queue_packet(run, new_steered(r->id, r->what), "status", json_object());
+	send_next(run);
+}
+
+/* Before it began, the request waits; the signal ends what may take long until then. */
+void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms)
+{
+	if (run->asked)
+		answer_command(run, NULL, "no", "it was stopped");
+	else if (!run->began)
+		kill(run->pid, SIGTERM);
+	queue_packet(run, new_steered(id, AB_SERVE_STOP), "stop",
+		     json_pack("{s:I}", "grace_ms", (json_int_t)grace_ms));
+	send_next(run);
+}
+
+void ab_served_refuse_steered(struct ab_served_run *run)
+{
+	json_t *ended = json_pack("{s:s,s:s}", "error", "the run has ended", "hint", "");
+
+	while (run->packets) {
+		struct ab_steered *s = pop_packet(run);
+
+		/* It has stopped. */
+		if (!s->error && s->what != AB_SERVE_STOP)
+			s->error = json_incref(ended);
+		end_steered(run, s, NULL);
+	}
+	json_decref(ended);
+}

@@ -1,0 +1,603 @@
+#include "serve/served_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "serve/channel.h"
+#include "serve/child.h"
+#include "session/consent/request.h"
+#include "session/run/caller.h"
+#include "session/run/run.h"
+
+enum { BLOCK = 65536, RESULT_MAX = 64 << 20, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
+
+static const char *const stream_names[] = { "stdout", "stderr" };
+
+/* What the child gets; ours are closed on exec and by its close_range. */
+struct ends {
+	int stdio[3];
+	int steer, records, result;
+};
+
+/* ---- in the child ---- */
+
+struct teller {
+	int sock;
+	bool details;
+};
+
+static void send_packet(const struct teller *t, const struct ab_buf *b)
+{
+	(void)!send(t->sock, b->data, b->len, MSG_NOSIGNAL);
+}
+
+static void tell_message(void *arg, enum ab_level level, const char *text)
+{
+	static const char *const levels[] = { "detail", "note", "warning" };
+	const struct teller *t = arg;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (level == AB_SAY_DETAIL && !t->details)
+		return;
+	ab_buf_printf(&b, "{\"event\":\"message\",\"level\":\"%s\"", levels[level]);
+	ab_buf_json_member(&b, "text", text);
+	ab_buf_puts(&b, "}");
+	send_packet(t, &b);
+}
+
+static void tell_began(void *arg, const char *run_id)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"began\",\"run_id\":\"%s\"}", run_id);
+	send_packet(arg, &b);
+}
+
+static void tell_denied(void *arg, const char *record)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"denied\",\"record\":%s}", record);
+	send_packet(arg, &b);
+}
+
+static void tell_failed(const struct teller *t, const struct ab_error *err)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"failed\",\"exit\":%d,\"code\":\"%s\"", ab_exit_status(err),
+		      ab_serve_code(err));
+	ab_buf_json_member(&b, "error", err->text);
+	ab_buf_json_member(&b, "hint", err->hint);
+	ab_buf_puts(&b, "}");
+	send_packet(t, &b);
+}
+
+static int run_command(const struct ab_serve_request *r, const struct ends *e,
+		       struct ab_policy_input *input, struct teller *t, struct ab_error *err)
+{
+	struct ab_run_watch watch = { .began = tell_began, .denied = tell_denied, .arg = t };
+	char result[16], audit[16];
+	struct ab_request request = { .policy = *input,
+				      .time_ms = r->deadline_ms,
+				      .argv = (const char *const *)r->argv.v,
+				      .argc = r->argv.len,
+				      .script = r->script,
+				      .require_covered = r->require_covered,
+				      .yes = r->yes,
+				      .approver_ms = (unsigned)r->ask_ms,
+				      .result = result,
+				      .name = r->name,
+				      .trace_denials = r->trace_denials,
+				      .verbose = r->messages,
+				      .say = tell_message,
+				      .arg = t,
+				      .controller = e->steer,
+				      .controller_asks = r->ask,
+				      .watch = &watch };
+	int status = 0;
+
+	snprintf(result, sizeof(result), "%d", e->result);
+	snprintf(audit, sizeof(audit), "%d", e->records);
+	if (e->records >= 0)
+		request.audit = audit;
+	if (!r->script)
+		request.policy.program = ab_caller_program(request.argv[0]);
+	return ab_run(&request, &status, err) < 0 ? -1 : status;
+}
+
+_Noreturn static void be_supervisor(const struct ab_serve_request *r, const struct ends *e,
+				    const sigset_t *before, pid_t parent)
+{
+	const int keep[] = { e->steer, e->records, e->result };
+	struct ab_child_setup setup = { .before = *before,
+					.stdio = { e->stdio[0], e->stdio[1], e->stdio[2] },
+					.keep = keep,
+					.nkeep = AB_COUNT(keep),
+					.policy = &r->policy };
+	struct teller t = { .sock = e->steer, .details = r->messages };
+	struct ab_policy_input input;
+	struct ab_error err = { 0 };
+	int status = -1;
+
+	if (ab_child_enter(&setup, parent, &input, &err) == 0)
+		status = run_command(r, e, &input, &t, &err);
+	if (status < 0)
+		tell_failed(&t, &err);
+	_exit(status < 0 ? ab_exit_status(&err) : status);
+}
+
+/* ---- in the server ---- */
+
+/* False: nothing more comes. */
+static bool read_output(struct ab_served_run *run, size_t i, bool all)
+{
+	struct ab_served_output *o = &run->out[i];
+	ab_autobuf struct ab_buf b = { 0 };
+	char block[BLOCK];
+
+	do {
+		ssize_t n = read(o->pipe.fd, block, sizeof(block));
+		size_t left, kept;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 && errno == EAGAIN;
+		if (o->kind == AB_STREAM_STREAMED) {
+			ab_output_event(&b, run->number, stream_names[i], &o->cut, block, (size_t)n,
+					false);
+			if (b.len)
+				ab_channel_send(run->channel, b.data, b.len);
+			ab_buf_skip(&b, b.len);
+			continue;
+		}
+		left = run->capture - o->kept.len;
+		kept = (size_t)n < left ? (size_t)n : left;
+		o->kept.total += (uint64_t)n;
+		if (kept == 0)
+			continue;
+		o->kept.data = ab_realloc(o->kept.data, o->kept.len + kept);
+		memcpy(o->kept.data + o->kept.len, block, kept);
+		o->kept.len += kept;
+	} while (all || ab_channel_load(run->channel) == AB_CHANNEL_LIGHT);
+	return true;
+}
+
+static void output_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_served_run *run = source->owner;
+	size_t i = source == &run->out[1].pipe;
+
+	(void)events;
+	if (!read_output(run, i, false))
+		ab_loop_remove(run->loop, source);
+	else if (run->out[i].kind == AB_STREAM_STREAMED &&
+		 ab_channel_load(run->channel) != AB_CHANNEL_LIGHT)
+		ab_loop_remove(run->loop, source);
+}
+
+void ab_served_continue(struct ab_served_run *run)
+{
+	struct ab_error ignored;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ab_source *pipe = &run->out[i].pipe;
+
+		if (pipe->fd >= 0 && !pipe->active)
+			(void)ab_loop_add(run->loop, pipe, EPOLLIN, &ignored);
+	}
+}
+
+static void steer_ready(struct ab_source *source, uint32_t events)
+{
+	(void)events;
+	ab_served_hear(source->owner);
+}
+
+static void tell_record(struct ab_served_run *run, const char *line, size_t len)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, ",\"record\":");
+	ab_buf_add(&b, line, len);
+	ab_served_tell(run, "record", b.data, b.len);
+}
+
+/* False: nothing more comes. The supervisor writes whole lines of JSON. */
+static bool read_records(struct ab_served_run *run)
+{
+	struct ab_buf *got = &run->record_bytes;
+	char block[BLOCK];
+
+	for (;;) {
+		ssize_t n = read(run->records.fd, block, sizeof(block));
+		char *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 && errno == EAGAIN;
+		ab_buf_add(got, block, (size_t)n);
+		while (got->len && (end = memchr(got->data, '\n', got->len)) != NULL) {
+			tell_record(run, got->data, (size_t)(end - got->data));
+			ab_buf_skip(got, (size_t)(end - got->data) + 1);
+		}
+		if (got->len > RECORD_MAX)
+			return false;
+	}
+}
+
+static void records_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_served_run *run = source->owner;
+
+	(void)events;
+	if (!read_records(run))
+		ab_loop_remove(run->loop, source);
+}
+
+/* A child that is being made has a copy of it for a moment, so closing alone would not remove it. */
+static void close_source(struct ab_served_run *run, struct ab_source *source)
+{
+	ab_loop_remove(run->loop, source);
+	ab_source_close(source);
+}
+
+static void free_input(struct ab_served_run *run)
+{
+	struct ab_served_input *in = run->inputs;
+
+	run->inputs = in->next;
+	if (!run->inputs)
+		run->inputs_end = &run->inputs;
+	run->ninputs--;
+	json_decref(in->id);
+	free(in->bytes);
+	free(in);
+}
+
+static void close_input(struct ab_served_run *run)
+{
+	struct ab_error err = { 0 };
+
+	close_source(run, &run->input);
+	while (run->inputs) {
+		ab_fail(&err, AB_ESYSTEM, 0, "the command does not read its standard input");
+		if (run->inputs->id)
+			ab_serve_refuse(run->channel, run->inputs->id, &err);
+		free_input(run);
+	}
+}
+
+static void write_input(struct ab_served_run *run)
+{
+	while (run->inputs) {
+		struct ab_served_input *in = run->inputs;
+		ssize_t n = 0;
+		bool eof;
+
+		while (in->done < in->len) {
+			n = write(run->input.fd, in->bytes + in->done, in->len - in->done);
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				break;
+			in->done += (size_t)n;
+		}
+		if (n < 0 && errno == EAGAIN) {
+			ab_loop_set(run->loop, &run->input, EPOLLOUT);
+			return;
+		}
+		if (n < 0) {
+			close_input(run);
+			return;
+		}
+		eof = in->eof;
+		if (in->id)
+			ab_serve_reply_ok(run->channel, in->id);
+		free_input(run);
+		if (eof) {
+			close_input(run);
+			return;
+		}
+	}
+	ab_loop_set(run->loop, &run->input, 0);
+}
+
+static void input_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_served_run *run = source->owner;
+
+	if (events & EPOLLERR)
+		close_input(run);
+	else
+		write_input(run);
+}
+
+/* Takes over the id and the request's bytes. */
+static void queue_input(struct ab_served_run *run, json_t *id, struct ab_serve_request *r, bool eof)
+{
+	struct ab_served_input *in = ab_alloc(sizeof(*in));
+
+	*in = (struct ab_served_input){
+		.id = id, .bytes = ab_take(r->bytes), .len = r->nbytes, .eof = eof
+	};
+	*run->inputs_end = in;
+	run->inputs_end = &in->next;
+	run->ninputs++;
+	write_input(run);
+}
+
+void ab_served_input(struct ab_served_run *run, struct ab_serve_request *r)
+{
+	struct ab_error err = { 0 };
+
+	if (run->input.fd < 0)
+		ab_fail(&err, AB_EUSAGE, 0,
+			"the standard input of this run is closed, or is not \"pipe\"");
+	else if (run->ninputs == INPUTS_MAX)
+		ab_fail(&err, AB_EUSAGE, 0, "too much input waits for the command");
+	if (err.code != AB_ENONE) {
+		ab_serve_refuse(run->channel, r->id, &err);
+		return;
+	}
+	queue_input(run, json_incref(r->id), r, r->eof);
+}
+
+void ab_served_signal(struct ab_served_run *run, const struct ab_serve_request *r)
+{
+	struct ab_error err = { 0 };
+
+	if (r->signal == SIGKILL) {
+		ab_served_stop(run, r->id, 0);
+		return;
+	}
+	if (r->signal == SIGSTOP) {
+		ab_fail(&err, AB_EUSAGE, 0, "SIGSTOP cannot be sent to a run; use TSTP");
+		ab_serve_refuse(run->channel, r->id, &err);
+		return;
+	}
+	if (run->began)
+		kill(run->pid, r->signal);
+	else
+		run->held_signals |= 1ull << r->signal;
+	ab_serve_reply_ok(run->channel, r->id);
+}
+
+/* A pipe whose end `ours` does not wait. */
+static int make_pipe(struct ab_source *source, size_t ours, int *ret_theirs)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return -1;
+	source->fd = pair[ours];
+	*ret_theirs = pair[!ours];
+	return fcntl(pair[ours], F_SETFL, O_NONBLOCK);
+}
+
+static int open_stream(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
+		       size_t i, struct ends *e)
+{
+	const struct ab_stream_spec *spec = &r->streams[i];
+
+	if (i > 0)
+		run->out[i - 1].kind = spec->kind;
+	switch (spec->kind) {
+	case AB_STREAM_NULL:
+		e->stdio[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+		return e->stdio[i] < 0 ? -1 : 0;
+	case AB_STREAM_CAPTURED:
+	case AB_STREAM_STREAMED:
+		return make_pipe(&run->out[i - 1].pipe, 0, &e->stdio[i]);
+	case AB_STREAM_PIPE:
+	case AB_STREAM_BYTES:
+		return make_pipe(&run->input, 1, &e->stdio[i]);
+	case AB_STREAM_FD:
+		e->stdio[i] = fcntl(fds[spec->fd], F_DUPFD_CLOEXEC, 3);
+		return e->stdio[i] < 0 ? -1 : 0;
+	case AB_STREAM_SAME:
+		e->stdio[i] = fcntl(e->stdio[1], F_DUPFD_CLOEXEC, 3);
+		return e->stdio[i] < 0 ? -1 : 0;
+	}
+	return -1;
+}
+
+static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
+		     struct ends *e)
+{
+	int pair[2];
+
+	for (size_t i = 0; i < 3; i++)
+		if (open_stream(run, r, fds, i, e) < 0)
+			return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	run->steer.fd = pair[0];
+	e->steer = pair[1];
+	if (r->records && make_pipe(&run->records, 0, &e->records) < 0)
+		return -1;
+	if (r->records_fd) {
+		e->records = fcntl(fds[r->records_at], F_DUPFD_CLOEXEC, 3);
+		if (e->records < 0)
+			return -1;
+	}
+	run->result = memfd_create("result", MFD_CLOEXEC);
+	if (run->result < 0)
+		return -1;
+	e->result = run->result;
+	return 0;
+}
+
+static void close_ends(struct ends *e)
+{
+	for (size_t i = 0; i < 3; i++)
+		ab_closep(&e->stdio[i]);
+	ab_closep(&e->steer);
+	ab_closep(&e->records);
+}
+
+static int watch_run(struct ab_served_run *run, struct ab_error *err)
+{
+	struct ab_source *const sources[] = { &run->out[0].pipe, &run->out[1].pipe, &run->records,
+					      &run->steer };
+
+	for (size_t i = 0; i < AB_COUNT(sources); i++)
+		if (sources[i]->fd >= 0 && ab_loop_add(run->loop, sources[i], EPOLLIN, err) < 0)
+			return -1;
+	return run->input.fd >= 0 ? ab_loop_add(run->loop, &run->input, 0, err) : 0;
+}
+
+static struct ab_served_run *make_run(struct ab_loop *loop, struct ab_channel *channel,
+				      uint64_t number, uint64_t capture)
+{
+	struct ab_served_run *run = ab_alloc(sizeof(*run));
+
+	*run = (struct ab_served_run){
+		.loop = loop, .channel = channel, .number = number, .capture = capture, .result = -1
+	};
+	run->steer = (struct ab_source){ .fd = -1, .ready = steer_ready, .owner = run };
+	run->records = (struct ab_source){ .fd = -1, .ready = records_ready, .owner = run };
+	run->input = (struct ab_source){ .fd = -1, .ready = input_ready, .owner = run };
+	for (size_t i = 0; i < 2; i++)
+		run->out[i].pipe =
+			(struct ab_source){ .fd = -1, .ready = output_ready, .owner = run };
+	run->packets_end = &run->packets;
+	run->inputs_end = &run->inputs;
+	clock_gettime(CLOCK_REALTIME, &run->started);
+	return run;
+}
+
+int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before,
+		    struct ab_loop *loop, struct ab_channel *channel, uint64_t number,
+		    struct ab_served_run **ret, struct ab_error *err)
+{
+	struct ab_served_run *run = make_run(loop, channel, number, r->capture);
+	struct ends e = { { -1, -1, -1 }, -1, -1, -1 };
+	pid_t parent = getpid();
+	int result = 0;
+
+	if (open_ends(run, r, fds, &e) < 0)
+		result = ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
+	else if (watch_run(run, err) < 0)
+		result = -1;
+	else if ((run->pid = fork()) == 0)
+		be_supervisor(r, &e, before, parent);
+	else if (run->pid < 0)
+		result = ab_fail(err, AB_ESYSTEM, errno, "make a process");
+	close_ends(&e);
+	for (size_t i = 0; i < r->nfds; i++)
+		ab_closep(&fds[i]);
+	if (result < 0)
+		ab_served_free(run);
+	else
+		*ret = run;
+	if (result == 0 && r->streams[0].kind == AB_STREAM_BYTES)
+		queue_input(run, NULL, r, true);
+	return result;
+}
+
+static char *read_result(const struct ab_served_run *run)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (lseek(run->result, 0, SEEK_SET) < 0 ||
+	    ab_read_all(run->result, RESULT_MAX, &text, &len) < 0 || len < 2 ||
+	    text[len - 1] != '\n')
+		return NULL;
+	text[len - 1] = '\0';
+	return ab_take(text);
+}
+
+/* The supervisor wrote none: it could not begin, or was killed. */
+static char *make_result(struct ab_served_run *run, int code, int status)
+{
+	ab_autobuf struct ab_buf json = { 0 };
+	struct ab_result what = { .started = run->started, .error = &run->why };
+
+	if (!run->failed && code != CLD_EXITED) {
+		run->exit = 128 + status;
+		ab_fail(&run->why, AB_ESYSTEM, 0, "signal %d ended the run's supervisor", status);
+	} else if (!run->failed) {
+		run->exit = status;
+		ab_fail(&run->why, AB_ESYSTEM, 0,
+			"the run's supervisor ended without reporting a result");
+	}
+	what.exit = run->exit;
+	ab_result_json(&what, &json);
+	return ab_buf_take(&json);
+}
+
+static void send_exit(struct ab_served_run *run, int code, int status)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *text = read_result(run);
+	const struct ab_stream *kept[2];
+
+	if (!text)
+		text = make_result(run, code, status);
+	for (size_t i = 0; i < 2; i++)
+		kept[i] = run->out[i].kind == AB_STREAM_CAPTURED ? &run->out[i].kept : NULL;
+	ab_buf_printf(&b, "{\"event\":\"exit\",\"run\":%llu,\"result\":",
+		      (unsigned long long)run->number);
+	ab_buf_puts(&b, text);
+	ab_result_add_streams(&b, kept[0], kept[1]);
+	ab_buf_puts(&b, "}");
+	ab_channel_send(run->channel, b.data, b.len);
+}
+
+/* What was cut off will not become a character. */
+static void send_rest(struct ab_served_run *run, size_t i)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_output_event(&b, run->number, stream_names[i], &run->out[i].cut, "", 0, true);
+	if (b.len)
+		ab_channel_send(run->channel, b.data, b.len);
+}
+
+/* The box ends with its supervisor, so all of it is in the pipes. */
+void ab_served_ended(struct ab_served_run *run, int code, int status)
+{
+	ab_served_hear(run);
+	for (size_t i = 0; i < 2; i++) {
+		if (run->out[i].pipe.fd >= 0)
+			read_output(run, i, true);
+		if (run->out[i].kind == AB_STREAM_STREAMED)
+			send_rest(run, i);
+	}
+	if (run->records.fd >= 0)
+		read_records(run);
+	close_input(run);
+	ab_served_refuse_steered(run);
+	send_exit(run, code, status);
+}
+
+void ab_served_free(struct ab_served_run *run)
+{
+	struct ab_source *const sources[] = { &run->out[0].pipe, &run->out[1].pipe, &run->records,
+					      &run->steer, &run->input };
+
+	for (size_t i = 0; i < AB_COUNT(sources); i++)
+		close_source(run, sources[i]);
+	for (size_t i = 0; i < 2; i++)
+		free(run->out[i].kept.data);
+	while (run->inputs)
+		free_input(run);
+	ab_buf_fini(&run->record_bytes);
+	ab_closep(&run->result);
+	free(run);
+}

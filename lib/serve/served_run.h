@@ -1,0 +1,119 @@
+#ifndef AB_SERVE_SERVED_RUN_H
+#define AB_SERVE_SERVED_RUN_H
+/*
+ * One run of the program that we serve. Its supervisor is a child process (session/run/run.h); a
+ * socket connects us as its controller (session/control/control_socket.h), and carries besides the
+ * supervisor's messages:
+ *
+ *	{"event":"began","run_id"} {"event":"message","level","text"}
+ *	{"event":"denied","record":{}} {"event":"failed","code","error","hint","exit"}
+ *
+ * served_run.c: the processes and the streams; served_events.c: the socket.
+ */
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/system/loop.h"
+#include "serve/capture.h"
+#include "serve/request.h"
+#include "session/run/result_json.h"
+
+struct ab_channel;
+
+/* A request that the supervisor answers, in one packet or several. */
+struct ab_steered {
+	json_t *id;
+	enum ab_serve_do what;
+	size_t left; /* packets */
+	uint64_t released;
+	json_t *error; /* the first one, or NULL */
+};
+
+struct ab_steer_packet {
+	struct ab_steer_packet *next;
+	char *text;
+	struct ab_steered *of;
+};
+
+/* Bytes for standard input. */
+struct ab_served_input {
+	struct ab_served_input *next;
+	json_t *id; /* or NULL: those of the request that started the run */
+	char *bytes;
+	size_t len, done;
+	bool eof;
+};
+
+struct ab_served_output {
+	struct ab_source pipe;
+	enum ab_stream_kind kind;
+	struct ab_stream kept;
+	struct ab_cut_char cut;
+};
+
+struct ab_served_run {
+	struct ab_served_run *next;
+	struct ab_loop *loop;
+	struct ab_channel *channel;
+	uint64_t number;
+	pid_t pid;
+	struct timespec started;
+	uint64_t capture;
+	struct ab_source steer, records, input;
+	struct ab_buf record_bytes;
+	struct ab_served_output out[2];
+	int result;	   /* a file in memory */
+	bool began, asked; /* asked: about the command */
+	bool records_wanted;
+	bool failed;
+	struct ab_error why;
+	int exit;
+	uint64_t held_signals; /* until it began */
+	struct ab_steer_packet *packets, **packets_end;
+	bool sent; /* the first of them */
+	size_t npackets;
+	struct ab_served_input *inputs, **inputs_end;
+	size_t ninputs;
+	uint64_t missed;
+	struct ab_later later; /* for its owner */
+};
+
+/* Takes over the descriptors, also if it fails. */
+int ab_served_start(struct ab_serve_request *request, int *fds, const sigset_t *before,
+		    struct ab_loop *loop, struct ab_channel *channel, uint64_t number,
+		    struct ab_served_run **ret, struct ab_error *err);
+/* The channel has room again. */
+void ab_served_continue(struct ab_served_run *run);
+/* Its process has ended, as waitid() says: read what is left, and send the last event. */
+void ab_served_ended(struct ab_served_run *run, int code, int status);
+void ab_served_free(struct ab_served_run *run);
+
+/* Requests; the reply is sent now or later. */
+void ab_served_input(struct ab_served_run *run, struct ab_serve_request *request);
+void ab_served_signal(struct ab_served_run *run, const struct ab_serve_request *request);
+/* served_events.c */
+void ab_served_answer(struct ab_served_run *run, const struct ab_serve_request *request);
+void ab_served_update(struct ab_served_run *run, const struct ab_serve_request *request);
+void ab_served_status(struct ab_served_run *run, const struct ab_serve_request *request);
+/* `id` NULL: no reply. */
+void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms);
+/* Read every packet that is there. */
+void ab_served_hear(struct ab_served_run *run);
+/* No answer will come. */
+void ab_served_refuse_steered(struct ab_served_run *run);
+/* An event that may be dropped: sent as {"event":NAME,"run":N, and these members. */
+void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len);
+
+/* serve.c: replies. */
+void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *members, size_t len);
+void ab_serve_reply_ok(struct ab_channel *channel, const json_t *id);
+void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct ab_error *err);
+
+#endif
