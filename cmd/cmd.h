@@ -5,7 +5,7 @@
  * drives parsing and --help. A command turns its arguments into a request for
  * the library and prints the answer, nothing else.
  */
-#include "agentbox.h"
+#include "program.h"
 
 /* Exit statuses that scripts rely on. */
 enum {

@@ -51,7 +51,7 @@ test_packages="
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
 	podman/podman runc/runc uidmap/newuidmap kubernetes-client/kubectl python3-yaml
-	python3-boto3 python3-google-auth python3-grpcio
+	python3-boto3 python3-google-auth python3-grpcio valgrind/valgrind
 "
 # For scripts/release.
 release_packages="

@@ -256,7 +256,7 @@ groups()
 @test "man: mandoc has nothing to say against the pages" {
 	need program:mandoc
 	local f
-	for f in "$ROOT"/man/*.[0-9]; do
+	for f in "$ROOT"/man/*.[0-9] "$ROOT"/man/library/*; do
 		# Pages refer to each other, and need not be installed for it.
 		# Two files: in one, a message may be inside a line of the other.
 		run bash -c 'mandoc -Tlint -Wstyle "$1" 2>"$2" | grep -v "referenced manual not found"
@@ -270,7 +270,7 @@ groups()
 	need program:mandoc
 	local f
 
-	for f in "$ROOT"/man/*.[0-9]; do
+	for f in "$ROOT"/man/*.[0-9] "$ROOT"/man/library/*; do
 		mandoc -Tascii -Owidth=78 "$f" 2>/dev/null | sed 's/.\x08//g' | awk -v f="${f##*/}" 'length > 80 { print f ": " $0 }'
 	done >wide
 	mandoc -Tascii -Owidth=58 "$ROOT/man/agentbox.json.5" 2>/dev/null | sed 's/.\x08//g' | awk 'length > 60' >>wide
@@ -280,19 +280,19 @@ groups()
 
 @test "man: pages refer to pages that exist" {
 	local name section
-	grep -hoE '^\.(It )?Xr agentbox[^ ]* [0-9]' "$ROOT"/man/*.[0-9] |
+	grep -hoE '^\.(It )?Xr agentbox[^ ]* [0-9]' "$ROOT"/man/*.[0-9] "$ROOT"/man/library/* |
 		sed 's/^\.\(It \)\?Xr //' | sort -u >refs
 	[ -s refs ]
 	while read -r name section; do
 		echo "$name($section)"
-		[ -f "$ROOT/man/$name.$section" ]
+		[ -f "$ROOT/man/$name.$section" ] || [ -f "$ROOT/man/library/$name.$section" ]
 	done <refs
 }
 
 @test "man and completions: what is there is installed" {
 	local f
-	for f in "$ROOT"/man/*.[0-9]; do
-		grep -qF "'${f##*/}'" "$ROOT/man/meson.build"
+	for f in "$ROOT"/man/*.[0-9] "$ROOT"/man/library/*; do
+		grep -qF "${f##*/man/}'" "$ROOT/man/meson.build"
 	done
 	for f in "$ROOT"/completions/*agentbox*; do
 		grep -qF "'${f##*/}'" "$ROOT/completions/meson.build"
@@ -617,6 +617,10 @@ shown()
 
 @test "docs/serve.md: its examples do what they show" {
 	shown docs/serve.md
+}
+
+@test "docs/library.md: its examples do what they show" {
+	shown docs/library.md
 }
 
 @test "docs/review.md: its examples do what they show" {

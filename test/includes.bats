@@ -10,15 +10,15 @@ good_tree()
 	touch lib/base/fd.h lib/audit/event.h lib/shell/lexer.h lib/policy/policy.h \
 		lib/landlock/landlock.h lib/netns/netns.h lib/workspace/git.h \
 		lib/proxy/conn.h lib/sandbox/plan.h lib/session/session.h \
-		lib/agentbox.h cmd/options.h
+		lib/program.h cmd/options.h
 	printf '#include "base/fd.h"\n\n#include <stdio.h>\n' >lib/base/fd.c
 	printf '#include "base/fd.h"\n#include "shell/lexer.h"\n' >lib/policy/layers.c
 	printf '#include <linux/seccomp.h>\n#include "netns/netns.h"\n' >lib/sandbox/apply.c
 	printf '#include <seccomp.h>\n' >lib/sandbox/seccomp/compile.c
 	printf '#include <netlink/netlink.h>\n' >lib/netns/routes.c
 	printf '#include "proxy/conn.h"\n#include <jansson.h>\n' >lib/session/run.c
-	printf '#include "agentbox.h"\n#include "session/session.h"\n' >lib/agentbox.c
-	printf '#include "agentbox.h"\n#include "options.h"\n' >cmd/run.c
+	printf '#include "program.h"\n#include "session/session.h"\n' >lib/agentbox.c
+	printf '#include "program.h"\n#include "options.h"\n' >cmd/run.c
 }
 
 check()
@@ -68,8 +68,8 @@ refused()
 	refused lib/workspace/git.h '#include "landlock/landlock.h"' "workspace may not include landlock"
 	refused lib/sandbox/plan.h '#include "session/session.h"' "sandbox may not include session"
 	refused lib/proxy/conn.h '#include "sandbox/plan.h"' "proxy may not include sandbox"
-	refused lib/sandbox/plan.h '#include "agentbox.h"' "sandbox is below agentbox.h"
-	refused lib/session/run.c '#include "agentbox.h"' "session is below agentbox.h"
+	refused lib/sandbox/plan.h '#include "program.h"' "sandbox is below program.h"
+	refused lib/session/run.c '#include "program.h"' "session is below program.h"
 }
 
 @test "includes: inside a folder a lower room that includes a higher one is refused" {
@@ -96,9 +96,9 @@ refused()
 }
 
 @test "includes: the commands see the public header only" {
-	refused cmd/run.c '#include "base/fd.h"' "cmd includes agentbox.h"
-	refused cmd/run.c '#include "session/session.h"' "cmd includes agentbox.h"
-	refused cmd/options.h '#include "policy/policy.h"' "cmd includes agentbox.h"
+	refused cmd/run.c '#include "base/fd.h"' "cmd includes program.h"
+	refused cmd/run.c '#include "session/session.h"' "cmd includes program.h"
+	refused cmd/options.h '#include "policy/policy.h"' "cmd includes program.h"
 	refused cmd/run.c '#include <jansson.h>' "belongs in"
 }
 

@@ -22,6 +22,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ struct server {
 	const struct ab_serve_setup *setup;
 	struct ab_loop loop;
 	struct ab_channel channel;
-	struct ab_source signals, parent;
+	struct ab_source signals, program;
 	struct ab_timer kill;
 	sigset_t before;
 	bool greeted, ending;
@@ -357,7 +358,7 @@ static void signal_ready(struct ab_source *source, uint32_t events)
 	}
 }
 
-static void parent_gone(struct ab_source *source, uint32_t events)
+static void program_gone(struct ab_source *source, uint32_t events)
 {
 	struct server *s = source->owner;
 
@@ -392,16 +393,25 @@ static int watch_signals(struct server *s, struct ab_error *err)
 	return ab_loop_add(&s->loop, &s->signals, EPOLLIN, err);
 }
 
-/* Another process may hold the other end of the channel open. */
-static int watch_parent(struct server *s, struct ab_error *err)
+/* The process that made the channel; of pipes our parent. */
+static pid_t find_program(int channel)
 {
-	pid_t parent = getppid();
-	int fd = parent > 1 ? (int)syscall(SYS_pidfd_open, parent, 0) : -1;
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
 
-	s->parent = (struct ab_source){ .fd = fd, .ready = parent_gone, .owner = s };
-	if (fd < 0 || getppid() != parent)
-		return 0;
-	return ab_loop_add(&s->loop, &s->parent, EPOLLIN, err);
+	return getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0
+		       ? peer.pid
+		       : getppid();
+}
+
+/* Another process may hold the other end of the channel open. */
+static int watch_program(struct server *s, struct ab_error *err)
+{
+	pid_t program = find_program(s->setup->in);
+	int fd = program > 1 ? (int)syscall(SYS_pidfd_open, program, 0) : -1;
+
+	s->program = (struct ab_source){ .fd = fd, .ready = program_gone, .owner = s };
+	return fd < 0 ? 0 : ab_loop_add(&s->loop, &s->program, EPOLLIN, err);
 }
 
 static int begin_serving(struct server *s, struct ab_error *err)
@@ -421,7 +431,7 @@ static int begin_serving(struct server *s, struct ab_error *err)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "become the reaper");
 	if (ab_loop_init(&s->loop, err) < 0 || watch_signals(s, err) < 0 ||
-	    watch_parent(s, err) < 0)
+	    watch_program(s, err) < 0)
 		return -1;
 	return ab_channel_open(&s->channel, s->setup->in, s->setup->out, &watch, err);
 }
@@ -441,7 +451,7 @@ int ab_serve(const struct ab_serve_setup *setup, struct ab_error *err)
 			    .loop = { .epoll = -1 },
 			    .channel = { .in = { .fd = -1 }, .out = { .fd = -1 } },
 			    .signals = { .fd = -1 },
-			    .parent = { .fd = -1 },
+			    .program = { .fd = -1 },
 			    .kill = { .fire = kill_children } };
 	int result;
 
@@ -454,6 +464,6 @@ int ab_serve(const struct ab_serve_setup *setup, struct ab_error *err)
 	ab_channel_fini(&s.channel);
 	ab_loop_fini(&s.loop);
 	ab_closep(&s.signals.fd);
-	ab_closep(&s.parent.fd);
+	ab_closep(&s.program.fd);
 	return result;
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agentbox.h"
+#include "program.h"
 #include "tap.h"
 
 static void keep(void *arg, enum ab_level level, const char *text)

@@ -1,7 +1,7 @@
-#ifndef AGENTBOX_H
-#define AGENTBOX_H
+#ifndef AB_PROGRAM_H
+#define AB_PROGRAM_H
 /*
- * agentbox as a library: everything that the program can do.
+ * Everything that the program can do, for cmd/. Other programs use client/agentbox.h.
  *
  * Functions return 0, or -1 with *err filled. The caller must free() results that are
  * text. The library never prints and never exits; messages while a command runs go

@@ -1,0 +1,422 @@
+/*
+ * libagentbox from outside: only the installed header and library. Each part is a word on the
+ * command line; it prints nothing and exits with 0, or says what was wrong.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <agentbox.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define check(cond)                                                                    \
+	do {                                                                           \
+		if (!(cond)) {                                                         \
+			fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #cond, \
+				fault.text);                                           \
+			exit(1);                                                       \
+		}                                                                      \
+	} while (0)
+
+static struct ab_fault fault;
+
+static struct ab_manager *open_manager(void)
+{
+	struct ab_manager *m = NULL;
+
+	check(ab_manager_new(NULL, &m, &fault) == 0);
+	return m;
+}
+
+static struct ab_proc *start(struct ab_manager *m, struct ab_run_options *options)
+{
+	struct ab_proc *proc = NULL;
+
+	check(ab_manager_run(m, options, &proc, &fault) == 0);
+	return proc;
+}
+
+static const struct ab_outcome *end(struct ab_proc *proc)
+{
+	const struct ab_outcome *outcome = NULL;
+
+	check(ab_proc_wait(proc, -1, &outcome, &fault) == 1);
+	return outcome;
+}
+
+static void test_results(void)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_policy_options policy = AB_POLICY_OPTIONS;
+	const struct ab_outcome *r;
+	struct ab_proc *proc;
+	const char *argv[] = { "sh", "-c", "printf 'a\\0b\\377'; echo err >&2; exit 3", NULL };
+	const char *env[] = { "HELLO=there", "PATH=/usr/bin:/bin", NULL, NULL };
+	struct ab_setting_value settings[] = { { "env.pass", "HELLO" } };
+	char home[4096];
+
+	o.argv = argv;
+	proc = start(m, &o);
+	r = end(proc);
+	check(r->exit == 3 && r->out_len == 4 && memcmp(r->out, "a\0b\377", 5) == 0);
+	check(strcmp(r->err, "err\n") == 0 && r->started && r->holds[0] && !*r->error &&
+	      *r->run_id);
+	check(ab_proc_wait(proc, 0, &r, NULL) == 1 && ab_proc_outcome(proc) == r);
+	check(ab_proc_signal(proc, SIGTERM, &fault) < 0 && fault.code == AB_FAULT_NOT_FOUND);
+	ab_proc_free(proc);
+
+	snprintf(home, sizeof(home), "HOME=%s", getenv("HOME"));
+	env[2] = home;
+	policy.env = env;
+	policy.settings = settings;
+	policy.nsettings = 1;
+	policy.policy = "{\"network\":{\"mode\":\"blocked\"}}";
+	o = (struct ab_run_options)AB_RUN_OPTIONS;
+	o.shell = "cat; echo $HELLO; head -c 100 /dev/zero";
+	o.policy = &policy;
+	o.input = "given ";
+	o.input_len = 6;
+	o.capture_max = 20;
+	proc = start(m, &o);
+	r = end(proc);
+	check(strncmp(r->out, "given there\n", 12) == 0);
+	check(r->out_truncated && r->out_len == 20 && r->out_total == 112);
+	ab_proc_free(proc);
+
+	policy.policy = "{\"network\":{\"alow\":[]}}";
+	proc = start(m, &o);
+	r = end(proc);
+	check(r->exit == 125 && !r->started && strstr(r->error, "alow") && r->hint[0]);
+	ab_proc_free(proc);
+	policy.policy = "{";
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_CONFIG);
+	o.argv = argv;
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	ab_manager_free(m);
+}
+
+static void test_streams(void)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_proc *proc;
+	char got[32] = "";
+	int tube[2], records[2];
+
+	check(pipe2(tube, O_CLOEXEC) == 0 && pipe2(records, O_CLOEXEC) == 0);
+	o.shell = "cat; echo done";
+	o.in = AB_STDIO_PIPE;
+	o.out = tube[1];
+	o.err = AB_STDIO_STDOUT;
+	o.records_fd = records[1];
+	proc = start(m, &o);
+	close(tube[1]);
+	close(records[1]);
+	check(ab_proc_write(proc, "x\n", 2, false, &fault) == 0);
+	check(ab_proc_write(proc, "", 0, true, &fault) == 0);
+	check(ab_proc_write(proc, "y", 1, false, &fault) < 0);
+	check(end(proc)->exit == 0);
+	check(read(tube[0], got, sizeof(got) - 1) > 0 && strncmp(got, "x\n", 2) == 0);
+	check(read(records[0], got, 1) == 1 && got[0] == '{');
+	close(tube[0]);
+	close(records[0]);
+	ab_proc_free(proc);
+	ab_manager_free(m);
+}
+
+/* Answered later, by another thread. */
+struct asked {
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	struct ab_proc *proc;
+	char id[64];
+	enum ab_question_kind kind;
+	int violations;
+};
+
+static void take_question(void *arg, struct ab_proc *proc, const struct ab_asked *question)
+{
+	struct asked *a = arg;
+
+	/* A callback cannot wait for its own run. */
+	check(ab_proc_wait(proc, 0, NULL, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	pthread_mutex_lock(&a->lock);
+	a->proc = proc;
+	a->kind = question->kind;
+	snprintf(a->id, sizeof(a->id), "%s", question->id);
+	pthread_cond_signal(&a->moved);
+	pthread_mutex_unlock(&a->lock);
+}
+
+static void take_violation(void *arg, struct ab_proc *proc, const char *json)
+{
+	struct asked *a = arg;
+
+	(void)proc;
+	a->violations += json[0] == '{';
+}
+
+static void *answer_later(void *arg)
+{
+	struct asked *a = arg;
+	struct ab_fault own;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->proc)
+		pthread_cond_wait(&a->moved, &a->lock);
+	if (ab_proc_answer(a->proc, a->id, "perhaps", NULL, &own) == 0 ||
+	    ab_proc_answer(a->proc, a->id, "no", "not now", &own) < 0)
+		exit(2);
+	a->proc = NULL;
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+static void test_questions(void)
+{
+	static const char *const commands[] = { "git push", "curl -sS http://files.example.com/" };
+	struct ab_manager *m = open_manager();
+	struct ab_callbacks callbacks = AB_CALLBACKS;
+	struct asked a = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, "", 0, 0 };
+
+	callbacks.question = take_question;
+	callbacks.violation = take_violation;
+	callbacks.arg = &a;
+	for (size_t i = 0; i < 2; i++) {
+		struct ab_run_options o = AB_RUN_OPTIONS;
+		struct ab_proc *proc;
+		const struct ab_outcome *r;
+		pthread_t thread;
+
+		o.shell = commands[i];
+		o.callbacks = &callbacks;
+		a.violations = 0;
+		check(pthread_create(&thread, NULL, answer_later, &a) == 0);
+		proc = start(m, &o);
+		r = end(proc);
+		pthread_join(thread, NULL);
+		/* The host is announced again with its process: nobody waits for that one. */
+		a.proc = NULL;
+		check(a.kind == (i ? AB_QUESTION_ABOUT_HOST : AB_QUESTION_ABOUT_COMMAND));
+		check(a.violations == 1 && r->nviolations == 1 && r->violations_total == 1);
+		check(i || (r->exit == 126 && strstr(r->hint, "not now")));
+		ab_proc_free(proc);
+	}
+	ab_manager_free(m);
+}
+
+static void test_steering(void)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	const char *allow[] = { "a.example", NULL }, *bad[] = { "not a host", NULL };
+	struct ab_proc *proc;
+	char *json;
+	uint64_t released = 7;
+
+	o.shell = "sleep 60";
+	proc = start(m, &o);
+	check(ab_proc_wait(proc, 1, NULL, &fault) == 0 && !ab_proc_outcome(proc));
+	check(ab_proc_update(proc, allow, NULL, 0, &released, &fault) == 0 && released == 0);
+	check(ab_proc_update(proc, NULL, bad, 0, NULL, &fault) < 0);
+	check(ab_proc_status(proc, &json, &fault) == 0 && strstr(json, "sleep 60"));
+	ab_free(json);
+	check(ab_proc_signal(proc, SIGINT, &fault) == 0);
+	check(end(proc)->signal == SIGINT);
+	ab_proc_free(proc);
+	proc = start(m, &o);
+	check(ab_proc_stop(proc, 100, &fault) == 0);
+	check(end(proc)->exit == 128 + SIGTERM);
+	ab_proc_free(proc);
+	/* A handle that is released ends its run. */
+	ab_proc_free(start(m, &o));
+	ab_proc_free(NULL);
+	/* And so does the manager, whose handles stay valid. */
+	proc = start(m, &o);
+	ab_manager_free(m);
+	check(end(proc)->exit == 125 && *end(proc)->error);
+	check(ab_proc_stop(proc, 0, &fault) < 0);
+	ab_proc_free(proc);
+}
+
+static void test_noop(void)
+{
+	struct ab_manager_options options = AB_MANAGER_OPTIONS;
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	const char *argv[] = { "touch", "made", NULL };
+	struct ab_manager *m;
+	struct ab_proc *proc;
+	enum ab_verdict verdict;
+	bool available = true;
+	char **words;
+
+	options.noop = true;
+	options.noop_exit = 5;
+	check(ab_manager_new(&options, &m, &fault) == 0);
+	o.argv = argv;
+	proc = start(m, &o);
+	check(end(proc)->exit == 5 && !end(proc)->started && !end(proc)->holds[0]);
+	check(access("made", F_OK) < 0);
+	check(ab_manager_available(m, &available, NULL, &fault) == 0 && !available);
+	check(ab_manager_check(m, argv, NULL, NULL, &verdict, NULL, &fault) == 0 &&
+	      verdict == AB_VERDICT_SANDBOXED);
+	check(ab_manager_wrap(m, argv, NULL, NULL, &words, &fault) == 0 &&
+	      strcmp(words[1], "made") == 0 && !words[2]);
+	ab_strings_free(words);
+	check(ab_manager_fd(m) == -1);
+	ab_proc_free(proc);
+	ab_manager_free(m);
+}
+
+static void no_signal(int sig)
+{
+	(void)sig;
+	_exit(9);
+}
+
+static int count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* The caller's signals, children and descriptors are its own. */
+static void test_caller(void)
+{
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_manager_options options = AB_MANAGER_OPTIONS;
+	struct ab_manager *m;
+	struct ab_proc *proc;
+	struct sigaction before, after;
+	sigset_t mask, mask_after;
+	int fds = count_fds();
+
+	signal(SIGCHLD, no_signal);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGCHLD, NULL, &before);
+	m = open_manager();
+	o.shell = "kill -USR1 $$; echo not reached";
+	proc = start(m, &o);
+	/* The mask of the caller is not the command's. */
+	check(end(proc)->signal == SIGUSR1);
+	check(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	ab_proc_free(proc);
+	ab_manager_free(m);
+	sigaction(SIGCHLD, NULL, &after);
+	sigprocmask(SIG_SETMASK, NULL, &mask_after);
+	check(before.sa_handler == after.sa_handler && memcmp(&mask, &mask_after, 8) == 0);
+	check(count_fds() == fds);
+	options.program = "/none/such";
+	check(ab_manager_new(&options, &m, &fault) < 0 && fault.errnum == ENOENT);
+	check(waitpid(-1, NULL, WNOHANG) < 0 && count_fds() == fds);
+}
+
+/* Threads with runs of their own on one manager. */
+static void *run_some(void *arg)
+{
+	struct ab_manager *m = arg;
+
+	for (int i = 0; i < 5; i++) {
+		struct ab_run_options o = AB_RUN_OPTIONS;
+		const struct ab_outcome *r = NULL;
+		struct ab_proc *proc;
+		char text[32];
+
+		snprintf(text, sizeof(text), "echo %d; exit %d", i, i);
+		o.shell = text;
+		if (ab_manager_run(m, &o, &proc, NULL) < 0 ||
+		    ab_proc_wait(proc, -1, &r, NULL) != 1 || r->exit != i || r->out[0] != '0' + i)
+			exit(3);
+		ab_proc_free(proc);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct ab_manager *m = open_manager();
+	pthread_t threads[4];
+
+	for (size_t i = 0; i < 4; i++)
+		check(pthread_create(&threads[i], NULL, run_some, m) == 0);
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	ab_manager_free(m);
+}
+
+static long resident(void)
+{
+	long pages = 0, skip;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%ld %ld", &skip, &pages) != 2)
+		exit(4);
+	fclose(f);
+	return pages;
+}
+
+/* Runs leave nothing behind: no descriptor, thread or memory. */
+static void test_loop(int n)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	long pages = 0;
+	int fds = 0;
+
+	o.shell = ":";
+	for (int i = 0; i < n; i++) {
+		struct ab_proc *proc = start(m, &o);
+
+		check(end(proc)->exit == 0);
+		ab_proc_free(proc);
+		if (i == n / 10) {
+			pages = resident();
+			fds = count_fds();
+		}
+	}
+	check(count_fds() == fds);
+	if (n >= 500 && resident() > pages + 64) {
+		fprintf(stderr, "%ld pages, then %ld\n", pages, resident());
+		exit(1);
+	}
+	ab_manager_free(m);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*test)(void);
+	} tests[] = {
+		{ "results", test_results },	 { "streams", test_streams },
+		{ "questions", test_questions }, { "steering", test_steering },
+		{ "noop", test_noop },		 { "caller", test_caller },
+		{ "threads", test_threads },
+	};
+
+	for (int k = 1; k < argc; k++) {
+		if (strncmp(argv[k], "loop=", 5) == 0)
+			test_loop(atoi(argv[k] + 5));
+		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+			if (strcmp(tests[i].name, argv[k]) == 0)
+				tests[i].test();
+	}
+	return 0;
+}
