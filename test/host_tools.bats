@@ -167,12 +167,12 @@ stopped" ]
 
 @test "tools: the program has its own environment, and writes only what its settings say" {
 	export GH_SECRET=not-for-it
-	run "$AGENTBOX" run -- env PATH="$PWD/bin:$PATH" LD_PRELOAD=/x.so GIT_DIR=/x TERM=box LANG=C.UTF-8 \
+	run "$AGENTBOX" run -- env PATH="$PWD/bin:$PATH" NODE_OPTIONS=-x GIT_DIR=/x TERM=box LANG=C.UTF-8 \
 		/dev/agentbox-tools/gh env
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *TERM=box* && "$output" == *LANG=C.UTF-8* && "$output" == *core.hooksPath* ]]
-	[[ "$output" != *LD_PRELOAD* && "$output" != *GIT_DIR* && "$output" != *"$PWD/bin"* ]]
+	[[ "$output" != *NODE_OPTIONS* && "$output" != *GIT_DIR* && "$output" != *"$PWD/bin"* ]]
 	[[ "$output" != *agentbox-tools:* ]]
 	run "$AGENTBOX" run -- gh write "$PWD/new"
 	[ "$status" -ne 0 ] && [ ! -e new ]
