@@ -10,8 +10,9 @@
 #include "proxy/sign/token_request.h"
 #include "proxy/traffic/exchange_state.h"
 
-/* Longer than the host tries to get it: it always tells how that ended. */
-enum { AWAIT_MS = 90000 };
+/* Longer than the host tries to get it, with the command of a source and other runs: it always tells
+ * how that ended. */
+enum { AWAIT_MS = 200000 };
 
 /* false: it waits, or has failed. */
 static bool has_value(struct ab_conn *conn)
