@@ -623,6 +623,17 @@ shown()
 	shown docs/library.md
 }
 
+@test "docs/python.md: its examples do what they show" {
+	export PYTHONPATH=$ROOT/bindings/python PYTHONDONTWRITEBYTECODE=1
+	shown docs/python.md
+}
+
+@test "docs/node.md: its examples do what they show" {
+	mkdir -p "$HOME/node_modules"
+	cp -R "$ROOT/bindings/node" "$HOME/node_modules/agentbox"
+	shown docs/node.md
+}
+
 @test "docs/review.md: its examples do what they show" {
 	shown docs/review.md
 }

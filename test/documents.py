@@ -15,6 +15,9 @@ The examples of a Markdown document are fenced blocks; what is done with one dep
     sh          every line is run and succeeds, or has the status that its comment names
                 ("# ...; exit status 3"). Nobody looks at what it prints.
     json        a settings file: `agentbox config check` accepts it
+    python, js  a program that is run and succeeds. The comment behind a line that prints is
+                what it prints; a comment that begins a line is a line
+                of the output, too.
     c, text     for people
 
 The line before a block can say why it is not run:
@@ -43,8 +46,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scripts"))
 import mantext
 
-FOLDERS = r"(?:lib|cmd|scripts|test|share|man|completions|docs|examples|cross|deploy|debian|\.ci)"
-LANGUAGES = ("console", "sh", "json", "c", "text", "session")
+FOLDERS = r"(?:lib|bindings|cmd|scripts|test|share|man|completions|docs|examples|cross|deploy|debian|\.ci)"
+LANGUAGES = ("console", "sh", "json", "python", "js", "c", "text", "session")
+PROGRAMS = {"python": ("python3", "example.py"), "js": ("node", "example.mjs")}
 ID = "7kq2x"
 
 
@@ -188,6 +192,16 @@ def session(path, line, lines, typed):
         yield line + first + 1, command, expected or None, int(m[1]) if m else 0
 
 
+def printed(lines):
+    """What a program prints, from its comments."""
+    found = []
+    for line in lines:
+        m = re.match(r"\s*(?:print|console\.log)\(.*\);?\s+(?:#|//) (.*)$|(?:#|//) (.*)$", line)
+        if m:
+            found.append(m[1] or m[2])
+    return found
+
+
 def steps(path):
     """(line, command, expected, status) of everything that is run."""
     for line, language, mark, lines in blocks(path):
@@ -216,6 +230,10 @@ def steps(path):
                 if command.strip() and not command.startswith("#"):
                     m = re.search(r"#.*exit status (\d+)", command)
                     yield line + i + 1, command, None, int(m[1]) if m else 0
+        elif language in PROGRAMS:
+            program, name = PROGRAMS[language]
+            text = shlex.quote("\n".join(lines) + "\n")
+            yield line, f"printf %s {text} >{name}; {program} {name}", printed(lines), None
         elif language == "json":
             text = shlex.quote("\n".join(lines) + "\n")
             yield (line, f"printf %s {text} >example.json; agentbox config check example.json; "
