@@ -56,7 +56,7 @@ test_packages="
 # For scripts/release.
 release_packages="
 	npm/npm nodejs/node debhelper/dh dpkg-dev/dpkg-buildpackage
-	git/git make/make binutils/strip
+	git/git make/make binutils/strip python3-pip python3-setuptools python3-wheel
 "
 
 say()

@@ -62,6 +62,7 @@ test('a command that does not start is an error', async () => {
   await assert.rejects(run(['true'], { policy: { network: { alow: [] } } }), /network\.alow: unknown key/);
   await assert.rejects(run(['true'], { alow: [] }), /run\(\) has no option "alow"/);
   await assert.rejects(run(['true'], { allow: 'x.example' }), /allow: expected a list of strings/);
+  await assert.rejects(run(['true'], { stdout: 'pipe' }), /run\(\) has no pipes/);
   assert.throws(() => spawn([]), /expected a list of strings/);
 });
 

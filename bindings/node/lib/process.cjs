@@ -8,6 +8,7 @@ const { exitErrorOf, resultOf, startErrorOf } = require('./result.cjs');
 
 const CHUNK = 1 << 20; // a request has at most 4 MiB, and base64 is longer than its bytes
 const BUFFER = 1 << 20;
+const VIOLATIONS_MAX = 10000; // that a live run remembers: a command can cause any number of them
 
 class Question {
   constructor(run, event) {
@@ -57,6 +58,9 @@ class Process extends EventEmitter {
     this.heldBy = new Set();
     this.hasEnded = false;
     const request = runOf(args, options, call);
+    if (call === 'run' && [options.stdin, options.stdout, options.stderr].includes('pipe')) {
+      throw new TypeError('agentbox: run() has no pipes: use input and the result, or spawn()');
+    }
     const input = options.input === undefined ? undefined : Buffer.from(options.input);
     if (input !== undefined && options.stdin === 'pipe') throw new TypeError('agentbox: give one of input and stdin: "pipe"');
     const inLine = input !== undefined && input.length <= CHUNK;
@@ -134,7 +138,7 @@ class Process extends EventEmitter {
         this.push(event);
         break;
       case 'violation':
-        this.violations.push(event.record);
+        if (this.violations.length < VIOLATIONS_MAX) this.violations.push(event.record);
         this.tell('violation', onViolation, event.record);
         break;
       case 'record':

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 
+def captured(stream: Stream, capture_output: bool) -> Stream:
+    """PIPE is what one says to subprocess.run; here it has a cap, too."""
+    if stream == CAPTURE and not capture_output:
+        return None
+    return CAPTURE if stream == PIPE else stream
+
+
 def complete(popen: Callable[..., Popen], args: Args, *, input: bytes | str | None = None, stdin: Stream = DEVNULL,
              stdout: Stream = CAPTURE, stderr: Stream = CAPTURE, capture_output: bool = True,
              timeout: float | None = None, check: bool = False, **rest: Any) -> CompletedProcess:
-    if not capture_output:
-        stdout = None if stdout == CAPTURE else stdout
-        stderr = None if stderr == CAPTURE else stderr
+    stdout, stderr = captured(stdout, capture_output), captured(stderr, capture_output)
     if stdin == PIPE:
         raise ValueError("agentbox: run() with stdin=PIPE: pass input=")
     process = popen(args, stdin=stdin, stdout=stdout, stderr=stderr, input=input, **rest)

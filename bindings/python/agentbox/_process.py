@@ -24,6 +24,8 @@ log = logging.getLogger("agentbox")
 
 # Events that wait for slow callbacks of one run; beyond that they are dropped and counted.
 WAITING_MAX = 10_000
+# Denials that a live run remembers: a command can cause any number of them.
+VIOLATIONS_MAX = 10_000
 
 
 class Callbacks:
@@ -130,7 +132,8 @@ class Popen:
                 self._started.set()
                 self._on_change()
             case "violation":
-                self.violations.append(event["record"])
+                if len(self.violations) < VIOLATIONS_MAX:
+                    self.violations.append(event["record"])
                 self._count(self._callbacks.call("on_violation", event["record"]))
             case "record":
                 self._count(self._callbacks.call("on_record", event["record"]))

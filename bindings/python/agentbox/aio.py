@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from ._client import Client as SyncClient
+from ._client import captured
 from ._client import check as sync_check
 from ._client import doctor as sync_doctor
 from ._client import wrap as sync_wrap
@@ -16,7 +17,7 @@ from ._errors import TimeoutExpired
 from ._process import Popen
 from ._request import Args, Path
 from ._result import Availability, CompletedProcess, Json, Question, Verdict
-from ._streams import PIPE
+from ._streams import CAPTURE, PIPE
 
 CALLBACKS = ("on_question", "on_violation", "on_record", "on_message")
 
@@ -241,7 +242,14 @@ async def create_process(args: Args, *, program: Path | None = None, **options: 
 
 async def run(args: Args, *, timeout: float | None = None, check: bool = False, **options: Any) -> CompletedProcess:
     """As agentbox.run. If the task is cancelled, the box has ended when it is."""
-    return await complete(await create_process(args, **options), timeout, check)
+    return await complete(await create_process(args, **run_options(options)), timeout, check)
+
+
+def run_options(options: dict[str, Any]) -> dict[str, Any]:
+    if options.get("stdin") == PIPE:
+        raise ValueError("agentbox: run() with stdin=PIPE: pass input=")
+    capture = options.pop("capture_output", True)
+    return options | {name: captured(options.get(name, CAPTURE), capture) for name in ("stdout", "stderr")}
 
 
 async def complete(process: Process, timeout: float | None, check: bool) -> CompletedProcess:
@@ -298,4 +306,4 @@ class Client:
 
     async def run(self, args: Args, *, timeout: float | None = None, check: bool = False,
                   **options: Any) -> CompletedProcess:
-        return await complete(await self.create_process(args, **options), timeout, check)
+        return await complete(await self.create_process(args, **run_options(options)), timeout, check)
