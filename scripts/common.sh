@@ -41,7 +41,7 @@ build_packages="
 test_packages="
 	bats/bats git/git curl/curl make/make nodejs/node npm/npm
 	default-jdk-headless/javac maven/mvn cargo/cargo golang-go/go
-	python3-pip python3-venv sqlite3/sqlite3 tmux/tmux
+	python3-pip python3-setuptools python3-wheel python3-venv sqlite3/sqlite3 tmux/tmux
 	vim/vim less/less gdb/gdb strace/strace procps/ps util-linux/setpriv
 	iproute2/ip jq/jq clang/clang libclang-rt-14-dev mandoc/mandoc
 	zsh/zsh fish/fish attr/setfattr binutils/readelf

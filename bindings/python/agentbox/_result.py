@@ -87,11 +87,8 @@ class CompletedProcess(subprocess.CompletedProcess[Any]):
     def check_started(self) -> None:
         if self.started:
             return
-        kind: type[StartError] = StartError
-        if self.raw["exit"] == 127:
-            kind = CommandNotFound
-        elif self.raw["exit"] == 126 and self.raw["decision"] in ("escalated", "forbidden"):
-            kind = Refused
+        judged = self.raw["decision"] in ("escalated", "forbidden")
+        kind = {127: CommandNotFound, 126: Refused if judged else StartError}.get(self.raw["exit"], StartError)
         raise kind(self.error or "the command did not start", self.hint, self)
 
     def check_returncode(self) -> None:
