@@ -404,3 +404,19 @@ judged()
 	judged sandboxed 0 'echo x >.vscodium; mkdir -p .github/workflows; touch package.json Makefile'
 	judged sandboxed 0 --deny-write '!.vscode' 'echo x >.vscode/tasks.json'
 }
+
+@test "check: reading what the policy closes is escalated" {
+	judged escalated 3 'cat ~/.mozilla/x'
+	[[ "$output" == *"credential-access"*"filesystem.denyRead"* ]]
+	judged escalated 3 --deny-read plans 'cat plans/a'
+	judged escalated 3 --deny-read plans 'newtool --file=plans/a'
+	judged escalated 3 --deny-read plans 'wc -l <plans/a'
+	judged escalated 3 --deny-write .lock 'newtool -o .lock'
+	# Ordinary files, what is taken back, and programs that only name files.
+	judged allow 0 'cat plans/a'
+	judged allow 0 --deny-read plans 'cat src/plans/a'
+	judged allow 0 --deny-read plans 'echo plans/a'
+	judged allow 0 --deny-read plans 'ls plans'
+	judged allow 0 --deny-read plans --deny-read '!plans/open' 'cat plans/open'
+	judged sandboxed 0 'newtool -o .lock'
+}

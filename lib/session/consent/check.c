@@ -8,6 +8,7 @@
 #include "base/data/strv.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
+#include "shell/match/closed_paths.h"
 #include "shell/command/rules.h"
 #include "shell/judge/judge.h"
 #include "shell/syntax/parse.h"
@@ -15,6 +16,7 @@
 struct ab_check {
 	struct ab_policy *policy;
 	struct ab_scene scene;
+	struct ab_closed closed;
 	struct ab_arena arena; /* holds the last judgement */
 	struct ab_judgement judgement;
 	char *cwd;
@@ -33,12 +35,14 @@ int ab_check_new(const struct ab_policy_input *input, struct ab_check **ret,
 	check = ab_alloc(sizeof(*check));
 	check->policy = policy;
 	check->cwd = ab_strdup(input->cwd);
+	ab_closed_init(&check->closed, &policy->fs.deny_read);
 	check->scene = (struct ab_scene){
 		.home = policy->home,
 		.cwd = check->cwd,
 		.workspace = policy->workspace,
 		.ruling = policy->commands.ruling,
 		.deny_write = &policy->fs.deny_write,
+		.closed = &check->closed,
 	};
 	*ret = check;
 	return 0;

@@ -21,6 +21,7 @@
 #include "session/consent/request.h"
 #include "session/host/host_command.h"
 #include "session/secrets/secrets.h"
+#include "shell/match/closed_paths.h"
 #include "shell/judge/point_at.h"
 
 enum {
@@ -72,12 +73,15 @@ void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c, struct
 void ab_consent_judge_by(struct ab_arena *arena, const struct ab_command *c,
 			 const struct ab_ruling *ruling, struct ab_judgement *ret)
 {
+	struct ab_closed closed;
 	struct ab_scene scene = { .home = c->policy->home,
 				  .cwd = c->cwd,
 				  .workspace = c->policy->workspace,
 				  .ruling = ruling,
-				  .deny_write = &c->policy->fs.deny_write };
+				  .deny_write = &c->policy->fs.deny_write,
+				  .closed = &closed };
 
+	ab_closed_init(&closed, &c->policy->fs.deny_read);
 	if (judges_script(c))
 		ab_judge_text(arena, &scene,
 			      (struct ab_text){ c->script, (uint32_t)strlen(c->script) }, ret);

@@ -350,8 +350,8 @@ bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
 
 		if (at >= path->len || at >= AB_PATH_PARTS)
 			return false;
-		if (p[n - 1] == '*') {
-			if (path->part[at].len < n - 1 || memcmp(path->part[at].s, p, n - 1) != 0)
+		if (memchr(p, '*', n)) {
+			if (!ab_pattern_reaches((struct ab_text){ p, (uint32_t)n }, path->part[at]))
 				return false;
 		} else if (!part_is(path, at, (struct ab_text){ p, (uint32_t)n })) {
 			return false;

@@ -44,8 +44,8 @@ bool ab_path_block_device(const struct ab_path *path);
 size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path);
 /* How many parts lead to the workspace; 0: not in it. */
 size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path);
-/* Do the parts from `at` on begin with those of `names` ("a/b")? A name that
- * ends in "*" is a prefix. */
+/* Do the parts from `at` on begin with those of `names` ("a/b")? "*" in a name
+ * matches any bytes. */
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names);
 
 /* Can a shell pattern match a name? Brackets match any byte, an unknown stretch

@@ -121,6 +121,8 @@ struct ab_scene {
 	/* What the policy protects (filesystem.denyWrite): absolute paths, and names
 	 * at the top of the workspace. NULL: nothing. */
 	const struct ab_strv *deny_write;
+	/* What the policy closes (filesystem.denyRead): closed_paths.h. NULL: nothing. */
+	const struct ab_closed *closed;
 };
 
 typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,

@@ -4,6 +4,7 @@
  * files, or not all.
  */
 #include "base/data/mem.h"
+#include "shell/match/closed_paths.h"
 #include "shell/command/grammar.h"
 #include "shell/command/named_paths.h"
 #include "shell/command/rules.h"
@@ -580,12 +581,76 @@ static void match_redirects(const struct ab_simple *command, struct ab_hits *hit
 	}
 }
 
+/* Programs that need no permission to read what they name. */
+static bool reads_nothing(const struct ab_simple *command)
+{
+	const struct reader *reader =
+		ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
+
+	return (reader && (reader->reads == NOTHING || reader->reads == SCRIPT)) ||
+	       ab_explained(command->name) == AB_EXPLAINED_PRINTED;
+}
+
+static bool is_closed(const struct ab_scene *scene, const struct ab_simple *command,
+		      const struct ab_field *word, struct ab_text name)
+{
+	struct ab_field field = *word;
+	struct ab_path path;
+
+	field.text = name;
+	ab_path_read(scene, command, &field, &path);
+	return ab_closed_has(scene->closed, &path);
+}
+
+static bool names_closed(const struct ab_scene *scene, const struct ab_simple *command,
+			 const struct ab_field *word)
+{
+	const char *equals = word->text.len ? memchr(word->text.s, '=', word->text.len) : NULL;
+	struct ab_named_paths named;
+	struct ab_text path;
+
+	if (word->text.len == 0)
+		return false;
+	if (word->text.s[0] != '-' && is_closed(scene, command, word, word->text))
+		return true;
+	if (equals &&
+	    is_closed(scene, command, word,
+		      (struct ab_text){ equals + 1,
+					(uint32_t)(word->text.s + word->text.len - equals - 1) }))
+		return true;
+	ab_named_begin(&named, word->text);
+	while (ab_named_next(&named, &path))
+		if (path.s != word->text.s && is_closed(scene, command, word, path))
+			return true;
+	return false;
+}
+
+/* Files that the policy closes cannot be read in the box. */
+static void match_closed(const struct ab_scene *scene, const struct ab_simple *command,
+			 struct ab_hits *hits)
+{
+	static const char reason[] = "Reads a file that the policy closes (filesystem.denyRead).";
+
+	for (size_t i = 0; i < command->nredirects; i++)
+		if (command->redirects[i].op == AB_REDIR_IN &&
+		    names_closed(scene, command, &command->redirects[i].file))
+			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
+				       command->redirects[i].file.range, reason);
+	for (size_t i = 1; i < command->argc; i++)
+		if (names_closed(scene, command, &command->argv[i]) && !reads_nothing(command) &&
+		    !(ab_explains_prose(command->argv[i - 1].text) &&
+		      memchr(command->argv[i].text.s, ' ', command->argv[i].text.len))) {
+			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[i].range,
+				       reason);
+			return;
+		}
+}
+
 void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *command,
 		      struct ab_hits *hits)
 {
 	size_t at;
 
-	(void)scene;
 	match_sending(command, hits);
 	match_redirects(command, hits);
 	match_bindings(command, hits);
@@ -594,6 +659,8 @@ void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *comm
 	/* Sending includes reading: report only that. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
+	if (scene->closed && !ab_hits_have(hits, AB_RULE_CREDENTIAL_ACCESS))
+		match_closed(scene, command, hits);
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
 			       "Searches the environment for keys or passwords.");

@@ -54,6 +54,24 @@ static bool may_harm(const struct ab_scene *scene, const struct ab_simple *comma
 	return ab_path_system(&path) || ab_path_block_device(&path);
 }
 
+/* -o FILE, --output FILE, --output=FILE: a file that the policy protects. */
+static void match_protected(const struct ab_scene *scene, const struct ab_simple *command,
+			    size_t at, struct ab_hits *hits)
+{
+	struct ab_field file = command->argv[at];
+	const char *equals = memchr(file.text.s, '=', file.text.len);
+	struct ab_path path;
+
+	if (file.text.len > 2 && file.text.s[0] == '-' && equals) {
+		file.text.len -= (uint32_t)(equals + 1 - file.text.s);
+		file.text.s = equals + 1;
+	}
+	ab_path_read(scene, command, &file, &path);
+	if (ab_write_is_protected(scene, &path))
+		ab_hit_because(hits, AB_RULE_PERSISTENCE, file.range,
+			       "Writes a file that the policy protects (filesystem.denyWrite).");
+}
+
 static void match_files(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits)
 {
@@ -65,10 +83,12 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 		struct ab_text before = command->argv[i - 1].text;
 		bool output;
 
-		if (!ab_names_path(word->text) ||
+		if ((!ab_names_path(word->text) && !ab_explains_output(before)) ||
 		    (ab_explains_prose(before) && memchr(word->text.s, ' ', word->text.len)))
 			continue;
 		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
+		if (output && scene->deny_write)
+			match_protected(scene, command, i, hits);
 		ab_named_begin(&named, word->text);
 		while (ab_named_next(&named, &path))
 			if (may_harm(scene, command, word, path, output)) {
@@ -244,7 +264,9 @@ static bool says_much(const struct ab_simple *command)
 	if (command->files || (!command->in.none && looks_like_code(command->in.text)))
 		return true;
 	for (size_t i = 1; i < command->argc; i++)
-		if (ab_names_path(command->argv[i].text) || looks_like_code(command->argv[i].text))
+		if (ab_names_path(command->argv[i].text) ||
+		    ab_explains_output(command->argv[i].text) ||
+		    looks_like_code(command->argv[i].text))
 			return true;
 	return false;
 }

@@ -78,8 +78,8 @@ static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *pa
 	return false;
 }
 
-/* By its text; patterns other than a final "*" match nothing here. */
-static bool is_protected(const struct ab_scene *scene, const struct ab_path *path)
+/* By its text. */
+bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
 {
 	size_t top = ab_path_workspace(scene, path);
 
@@ -147,7 +147,7 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 	agents_own = is_agent_file(w->scene, &path);
 	if (how != AB_WRITTEN_GONE && is_startup_file(w->scene, &path))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	else if (how != AB_WRITTEN_GONE && !agents_own && is_protected(w->scene, &path))
+	else if (how != AB_WRITTEN_GONE && !agents_own && ab_write_is_protected(w->scene, &path))
 		ab_hit_because(w->hits, AB_RULE_PERSISTENCE, file->range,
 			       "Writes a file that the policy protects (filesystem.denyWrite).");
 	if (agents_own)

@@ -1,0 +1,23 @@
+#ifndef AB_SHELL_MATCH_CLOSED_PATHS_H
+#define AB_SHELL_MATCH_CLOSED_PATHS_H
+/*
+ * The files that the policy closes (filesystem.denyRead): the judge gives the same
+ * answer about them as the box. Compared by text; links are not followed.
+ *
+ * The list is long and every path of every command is compared with it, so a filter
+ * over the first components of its entries comes first. The list must stay alive.
+ */
+#include "shell/command/path_place.h"
+
+struct ab_strv;
+
+struct ab_closed {
+	const struct ab_strv *names; /* absolute; "!path" takes back an earlier match */
+	uint64_t bits[64];
+	bool unfiltered; /* an entry begins with a pattern */
+};
+
+void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read);
+bool ab_closed_has(const struct ab_closed *closed, const struct ab_path *path);
+
+#endif
