@@ -6,6 +6,7 @@
 
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/secret_files.h"
 #include "shell/syntax/name_table.h"
 #include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
@@ -21,6 +22,8 @@ static const struct ab_deed deeds[] = {
 	{ "date", "+*", "", "-s --set", READ, .bare = true },
 	{ "declare", "", "-p", "", READ },
 	{ "declare", "", .rule = READ, .bare = true },
+	/* Another program compares. */
+	{ "diffs", "", "", "-o --output --diff-program", READ },
 	{ "dmesg", "", "", "-c -C -n -D -E --clear --read-clear --console-*", READ },
 	{ "fd", "", "", "-x -X --exec --exec-batch", READ },
 	{ "file", "", "", "-C --compile", READ },
@@ -34,6 +37,7 @@ static const struct ab_deed deeds[] = {
 	  READ },
 	{ "less", "", "", "-o -O -k --log-file --LOG-FILE --lesskey-* +*", READ },
 	{ "lookup", "", "-v -V", "", READ },
+	{ "lsof", "", "", "-D", READ },
 	{ "man", "", "", "-P --pager -H --html -C --config-file", READ },
 	{ "nothing", "", .rule = READ, .bare = true },
 	/* A second name is written to. */
@@ -56,6 +60,9 @@ static const struct ab_deed deeds[] = {
 	{ "xxd", "", "", "-r --revert -revert", READ, .bare = true },
 	{ "xxd", "*", "", "-r --revert -revert", READ, .bare = true },
 	{ "yq", "", "", "-i --inplace --in-place -s --split-exp", READ },
+	/* It can also remove and write files. */
+	{ "zstd", "", "",
+	  "--rm -o --output-dir-flat --output-dir-mirror --train* --patch-from --trace", READ },
 };
 
 /* Sorted by program. */
@@ -92,7 +99,7 @@ static const struct ab_tool tools[] = {
 	{ "declare", "declare" },
 	{ "df", "any" },
 	{ "diff", "any" },
-	{ "diff3", "any" },
+	{ "diff3", "diffs" },
 	{ "dir", "any" },
 	{ "dircolors", "any" },
 	{ "dirname", "any" },
@@ -153,7 +160,7 @@ static const struct ab_tool tools[] = {
 	{ "lsmem", "any" },
 	{ "lsmod", "any" },
 	{ "lsns", "any" },
-	{ "lsof", "any" },
+	{ "lsof", "lsof" },
 	{ "lspci", "any" },
 	{ "lsusb", "any" },
 	{ "man", "man" },
@@ -185,7 +192,7 @@ static const struct ab_tool tools[] = {
 	{ "return", "any" },
 	{ "rev", "any" },
 	{ "rg", "rg" },
-	{ "sdiff", "output" },
+	{ "sdiff", "diffs" },
 	{ "seq", "any" },
 	{ "set", "any" },
 	{ "sha1sum", "any" },
@@ -239,7 +246,7 @@ static const struct ab_tool tools[] = {
 	{ "zcat", "any" },
 	{ "zgrep", "any" },
 	{ "zless", "any" },
-	{ "zstdcat", "any" },
+	{ "zstdcat", "zstd" },
 };
 
 const struct ab_toolbox ab_tools_reads = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
@@ -442,11 +449,35 @@ static bool is_awk(struct ab_text name)
 	       ab_text_is(name, "nawk");
 }
 
+/* Programs that list or describe files and do not print what is in them. Sorted. */
+static const char lists[][10] = {
+	"[",	 "[[",	     "basename", "cd",	   "df",   "dir",    "dirname",
+	"du",	 "echo",     "exa",	 "eza",	   "fd",   "fdfind", "file",
+	"find",	 "findmnt",  "ls",	 "lsattr", "lsd",  "namei",  "printf",
+	"pushd", "readlink", "realpath", "stat",   "test", "tree",   "vdir",
+};
+
+/* grep -r x /etc, cat of all in /etc: among the files are some with passwords. */
+static bool prints_secret_tree(const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_text word = command->argv[i].text;
+
+		if (word.len == 0 || word.s[0] != '/')
+			continue;
+		while (word.len > 1 && strchr("*/.", word.s[word.len - 1]))
+			word.len--;
+		if (ab_secret_tree(word))
+			return !AB_LOOKUP_WORD(lists, command->name);
+	}
+	return false;
+}
+
 void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
 	(void)scene;
-	if (!ab_tool_plain(command))
+	if (!ab_tool_plain(command) || prints_secret_tree(command))
 		return;
 	if (asks_version(command))
 		ab_hit_add(hits, AB_RULE_VERSION_CHECK, command->range);
