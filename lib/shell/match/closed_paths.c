@@ -63,6 +63,11 @@ static bool may_be_closed(const struct ab_closed *closed, const struct ab_path *
 	return false;
 }
 
+bool ab_closed_below(const struct ab_closed *closed, const struct ab_path *folder)
+{
+	return !folder->anchored || folder->len < FILTERED || may_be_closed(closed, folder);
+}
+
 /* The entry, or something below it. */
 static bool is_within(const struct ab_path *path, const char *entry)
 {

@@ -625,19 +625,36 @@ static bool names_closed(const struct ab_scene *scene, const struct ab_simple *c
 	return false;
 }
 
+/* Can the word name something that is not below the current folder? */
+static bool leaves_folder(struct ab_text word)
+{
+	char before = ' ';
+
+	for (uint32_t i = 0; i < word.len; before = word.s[i++])
+		if (word.s[i] == '~' || (word.s[i] == '.' && before == '.') || word.s[i] == '/')
+			return true;
+	return false;
+}
+
 /* Files that the policy closes cannot be read in the box. */
 static void match_closed(const struct ab_scene *scene, const struct ab_simple *command,
 			 struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a file that the policy closes (filesystem.denyRead).";
+	const struct ab_field here = { .text = { ".", 1 } };
+	struct ab_path folder;
+	bool below;
 
+	ab_path_read(scene, command, &here, &folder);
+	below = ab_closed_below(scene->closed, &folder);
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
 		    names_closed(scene, command, &command->redirects[i].file))
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
 	for (size_t i = 1; i < command->argc; i++)
-		if (names_closed(scene, command, &command->argv[i]) && !reads_nothing(command) &&
+		if ((below || leaves_folder(command->argv[i].text)) &&
+		    names_closed(scene, command, &command->argv[i]) && !reads_nothing(command) &&
 		    !(ab_explains_prose(command->argv[i - 1].text) &&
 		      memchr(command->argv[i].text.s, ' ', command->argv[i].text.len))) {
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[i].range,

@@ -103,8 +103,10 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 /* Code has brackets, quotes or several words. */
 static bool looks_like_code(struct ab_text t)
 {
-	return t.len > 16 && (memchr(t.s, '(', t.len) || memchr(t.s, '[', t.len) ||
-			      memchr(t.s, '|', t.len) || memchr(t.s, '{', t.len));
+	for (uint32_t i = 0; t.len > 16 && i < t.len; i++)
+		if (t.s[i] == '(' || t.s[i] == '[' || t.s[i] == '|' || t.s[i] == '{')
+			return true;
+	return false;
 }
 
 static bool is_suspect(struct ab_text code)
