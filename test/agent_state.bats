@@ -165,11 +165,15 @@ start_peer()
 }
 
 # A run of claude that stops when its box is planned and not recorded. Meanwhile the peer ends.
+# It stops where it makes a memfd for the plan, which must be too long for a message.
 run_beside_ending_peer()
 {
+	local long
+
+	long=$(printf '%40000s' x)
 	timeout 100 strace -qqq -o /dev/null -e trace=memfd_create \
 		-e inject=memfd_create:signal=STOP:when=1 sh -c 'echo $$ >"$0"; exec "$@"' \
-		"$TEST_DIR/pid" "$AGENTBOX" run --profile claude --unknown deny -- cat "$HOME/.claude/projects/1.jsonl" \
+		"$TEST_DIR/pid" "$AGENTBOX" run --profile claude --unknown deny --env LONG="$long" -- cat "$HOME/.claude/projects/1.jsonl" \
 		>"$TEST_DIR/late.out" 2>&1 3>&- </dev/null &
 	late=$!
 	wait_for 60 is_planned

@@ -134,7 +134,8 @@ stopped" ]
 	import os, pty, select, sys, time
 	pid, fd = pty.fork()
 	if pid == 0:
-	    os.execvp(sys.argv[1], [sys.argv[1], "run", "--", "bash", "--norc", "-i"])
+	    os.environ["PS1"] = "here$ "
+	    os.execvp(sys.argv[1], [sys.argv[1], "run", "--pass-env", "PS1", "--", "bash", "--norc", "-i"])
 	seen = b""
 	def until(text):
 	    global seen
@@ -146,7 +147,7 @@ stopped" ]
 	    seen = seen.partition(text)[2]
 	def type(text):
 	    os.write(fd, text)
-	until(b"$")
+	until(b"here$")
 	type(b"PS1=; bind 'set enable-bracketed-paste off'; stty -echo\n")
 	type(b"gh tty; echo status-$?\n")
 	until(b"terminal"); until(b"status-0")

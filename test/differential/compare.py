@@ -74,7 +74,8 @@ def main():
         os.chmod(os.path.join("stubs", name), 0o755)
     compared = different = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        known = [i for i, lists in enumerate(wanted) if lists]
+        # The stubs are found along our own PATH.
+        known = [i for i, lists in enumerate(wanted) if lists and "PATH=" not in lines[i]]
         for i, got in zip(known, pool.map(lambda i: bash(i, lines[i]), known)):
             compared += 1
             if got == wanted[i]:

@@ -96,7 +96,7 @@ static void work_connection(struct fetch *f)
 		read_reply(f);
 }
 
-static void connection_ready(struct ab_source *source, uint32_t events)
+static void answer_ready(struct ab_source *source, uint32_t events)
 {
 	struct fetch *f = source->owner;
 
@@ -107,7 +107,7 @@ static void connection_ready(struct ab_source *source, uint32_t events)
 		work_connection(f);
 }
 
-static void take_connection(void *arg, struct ab_dialled *dialled)
+static void use_connection(void *arg, struct ab_dialled *dialled)
 {
 	static const char *const words[] = {
 		[AB_DIAL_NO_NAME] = "its name does not exist",
@@ -126,7 +126,7 @@ static void take_connection(void *arg, struct ab_dialled *dialled)
 		return;
 	}
 	f->side = (struct ab_side){
-		.source = { .fd = dialled->fd, .ready = connection_ready, .owner = f }
+		.source = { .fd = dialled->fd, .ready = answer_ready, .owner = f }
 	};
 	f->side.tls = ab_tls_connect(f->site, &f->side, &f->oauth->host, AB_TLS_HTTP1);
 	if (ab_loop_add(&f->loop, &f->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -193,7 +193,7 @@ static int exchange(struct fetch *f, struct ab_error *err)
 	if (r == 0) {
 		ab_loop_timer(&f->loop, &f->deadline, AB_TOKEN_FETCH_MS);
 		f->dial = ab_dial_start(f->dialer, &f->oauth->host, f->oauth->port, false,
-					take_connection, f);
+					use_connection, f);
 		r = ab_loop_run(&f->loop, err);
 		if (f->why[0])
 			r = ab_fail(err, AB_ESYSTEM, 0, "%s", f->why);

@@ -16,7 +16,7 @@
 #include "session/tools/tool_calls.h"
 
 /* An order, or the end of the run. */
-static void hear_supervisor(struct ab_source *source, uint32_t events)
+static void hear_run(struct ab_source *source, uint32_t events)
 {
 	struct ab_tool_calls *calls = source->owner;
 	struct ab_tool_order order;
@@ -84,7 +84,7 @@ static _Noreturn void be_broker(const struct ab_tool_broker_setup *setup, int so
 					     .ready = hear_children,
 					     .owner = &calls };
 	calls.supervisor =
-		(struct ab_source){ .fd = sock, .ready = hear_supervisor, .owner = &calls };
+		(struct ab_source){ .fd = sock, .ready = hear_run, .owner = &calls };
 	if (calls.root < 0 || calls.children.fd < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    ab_loop_init(&calls.loop, &err) < 0 ||
 	    ab_loop_add(&calls.loop, &calls.children, EPOLLIN, &err) < 0 ||
