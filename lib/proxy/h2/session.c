@@ -276,6 +276,8 @@ static int take_data(nghttp2_session *ng, uint8_t flags, int32_t id, const uint8
 	(void)flags;
 	if (unread || s->in == AB_HTTP_NONE) {
 		nghttp2_session_consume(ng, id, len);
+		if (s && h->setup.server && s->shut)
+			ab_h2_stream_pass_over(s, len);
 		return 0;
 	}
 	s->data.wipe = !h->setup.server;

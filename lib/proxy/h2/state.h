@@ -63,6 +63,7 @@ struct ab_h2_stream {
 	bool deferred; /* nghttp2 waits for more of it */
 	bool sent;     /* all of it, to the peer */
 	bool shut;
+	size_t unread; /* bytes of the request that came after that */
 	bool no_length; /* the length of a response is not the server's */
 
 	struct ab_side *side; /* or NULL */
@@ -76,6 +77,8 @@ void ab_h2_stream_free(struct ab_h2_stream *s);
 /* Free it if neither nghttp2 nor a side uses it. */
 void ab_h2_stream_release(struct ab_h2_stream *s);
 void ab_h2_stream_wake(struct ab_h2_stream *s, bool readable, bool writable);
+/* So much arrived of a request that was answered already. */
+void ab_h2_stream_pass_over(struct ab_h2_stream *s, size_t len);
 /* The whole message was sent to the peer. */
 void ab_h2_stream_sent(struct ab_h2_stream *s);
 void ab_h2_stream_fail(struct ab_h2_stream *s, uint32_t code);

@@ -20,6 +20,7 @@ enum {
 	CHUNK = 16 * 1024,    /* of a body, framed at once */
 	OUT_ROOM = 64 * 1024, /* of a body that waits for the peer */
 	HEAD_ROOM = AB_HTTP_HEAD_MAX + 4096,
+	UNREAD_MOST = 64 * 1024,
 	FIELDS_ROOM = AB_HTTP_FIELDS + 4,
 };
 
@@ -82,11 +83,23 @@ void ab_h2_stream_fail(struct ab_h2_stream *s, uint32_t code)
 	ab_h2_stream_wake(s, true, true);
 }
 
-/* The client may not have sent all of its request; nobody will read it. */
+/*
+ * The client may not have sent all of its request; nobody will read it. A short rest is passed
+ * over: a client that is still sending fails at a reset before it reads the response.
+ */
 static void stop_request(struct ab_h2_stream *s)
 {
-	if (s->open && s->sent && s->shut && !s->ended)
+	if (s->open && s->sent && s->shut && !s->ended && s->unread > UNREAD_MOST)
 		nghttp2_submit_rst_stream(s->session->ng, 0, s->id, NGHTTP2_NO_ERROR);
+}
+
+void ab_h2_stream_pass_over(struct ab_h2_stream *s, size_t len)
+{
+	bool stopped = s->unread > UNREAD_MOST;
+
+	s->unread += len;
+	if (!stopped)
+		stop_request(s);
 }
 
 void ab_h2_stream_sent(struct ab_h2_stream *s)
@@ -488,8 +501,10 @@ static void close_stream(void *stream, bool reset)
 		reset_stream(s);
 	/* What is left of it is not read any more. */
 	s->shut = true;
-	if (s->session->setup.server)
+	if (s->session->setup.server) {
+		s->unread += s->data.len;
 		stop_request(s);
+	}
 	consume_data(s, s->data.len);
 	ab_h2_stream_release(s);
 }
