@@ -102,12 +102,17 @@ const struct ab_tool_flag ab_tool_flags[] = {
 	{ "npm", "exec", "", RUNS },
 	{ "npm", "x", "", RUNS },
 	{ "npm", "explore", "", RUNS },
+	{ "npm", "init", "", RUNS },
+	{ "npm", "innit", "", RUNS },
+	{ "npm", "create", "", RUNS },
 	{ "npm", "edit", "", OPENS },
 	{ "npm", "config", "", SETS },
 	{ "npm", "c", "", SETS },
 	{ "npm", "set", "", SETS },
 	{ "npm", "login", "", LOGIN },
 	{ "npm", "adduser", "", LOGIN },
+	{ "npm", "add-user", "", LOGIN },
+	{ "npm", "addUser", "", LOGIN },
 	{ "npm", "token", "", LOGIN },
 	{ "npm", "*", "--call", RUNS },
 	{ "npm", "*", "--script-shell", RUNS },
@@ -131,18 +136,25 @@ const struct ab_tool_flag ab_tool_flags[] = {
 	{ "docker", "context", "", ELSE },
 	{ "docker", "plugin", "", RUNS },
 	{ "docker", "login", "", LOGIN },
+	{ "docker", "compose", "", ROOT },
+	{ "docker", "stack", "", ROOT },
 	{ "docker", "*", "--privileged", ROOT },
 	{ "docker", "*", "--volume", ROOT },
 	{ "docker", "*", "-v", ROOT },
 	{ "docker", "*", "--mount", ROOT },
 	{ "docker", "*", "--volumes-from", ROOT },
 	{ "docker", "*", "--device", ROOT },
+	{ "docker", "*", "--device-cgroup-rule", ROOT },
+	{ "docker", "*", "--gpus", ROOT },
+	{ "docker", "*", "--runtime", ROOT },
+	{ "docker", "*", "--use-api-socket", ROOT },
 	{ "docker", "*", "--cap-add", ROOT },
 	{ "docker", "*", "--security-opt", ROOT },
 	{ "docker", "*", "--cgroup-parent", ROOT },
 	{ "docker", "*", "--pid", ROOT },
 	{ "docker", "*", "--ipc", ROOT },
 	{ "docker", "*", "--uts", ROOT },
+	{ "docker", "*", "--cgroupns", ROOT },
 	{ "docker", "*", "--userns", ROOT },
 	{ "docker", "*", "--network", ROOT },
 	{ "docker", "*", "--net", ROOT },
@@ -155,12 +167,14 @@ const char *ab_tool_flag_why(const struct ab_tool_flag *flag)
 	return reasons[flag->why];
 }
 
-/* These accept a long option that is cut off, if it is not another option. */
+/* These accept a long option that is cut off, and npm a command, if it is not another one. */
 static const struct {
 	char program[8], option[16];
 } whole[] = {
 	{ "git", "" },	   { "git", "--text" },			       /* not --textconv */
 	{ "git", "--no" }, { "npm", "" },	{ "npm", "--global" }, /* not --globalconfig */
+	{ "npm", "add" },  { "npm", "i" },	{ "npm", "in" },       /* not adduser, init */
+	{ "npm", "s" },	   { "npm", "se" },	{ "npm", "t" },	       /* not set, token */
 };
 
 static bool is_abbreviated(const char *program, const char *name, size_t len)
@@ -186,31 +200,73 @@ static bool matches_long(const char *program, const char *option, const char *wo
 	return !option[len] || is_abbreviated(program, word, len);
 }
 
+static bool is_npm(const char *program)
+{
+	return strcmp(program, "npm") == 0;
+}
+
+/* For npm, any number of dashes begins a long option. */
+static bool matches_dashes(const char *program, const char *row, const char *word)
+{
+	size_t dashes = strspn(word, "-");
+	ab_autofree char *option = NULL;
+
+	if (!is_npm(program))
+		return dashes >= 2 && matches_long(program, row, word);
+	if (dashes == 0 || (dashes == 1 && strcspn(word + 1, "=") < 2))
+		return false;
+	option = ab_printf("--%s", word + dashes);
+	return matches_long(program, row, option);
+}
+
 static bool matches_word(const char *program, const char *row, const char *word)
 {
 	if (row[0] != '-')
 		return strcmp(row, word) == 0;
 	if (row[1] == '-')
-		return word[0] == '-' && word[1] == '-' && matches_long(program, row, word);
+		return matches_dashes(program, row, word);
 	return word[0] == '-' && word[1] != '-' &&
 	       memchr(word + 1, row[1], strcspn(word + 1, "=")) != NULL;
+}
+
+/* What of a word could be a command, or NULL. npm reads "--json=x" as the two words "--json x". */
+static const char *get_command(const char *program, const char *word)
+{
+	const char *equals;
+
+	if (word[0] != '-')
+		return word;
+	equals = is_npm(program) ? strchr(word, '=') : NULL;
+	return equals ? equals + 1 : NULL;
+}
+
+static bool matches_command(const char *program, const char *row, const char *word)
+{
+	const char *command = get_command(program, word);
+	size_t len = command ? strlen(command) : 0;
+
+	if (!command || strcmp(row, command) == 0)
+		return command != NULL;
+	return is_npm(program) && len > 0 && strncmp(row, command, len) == 0 &&
+	       is_abbreviated(program, command, len);
 }
 
 /*
  * Which words could be the command? The first one without a dash, and, because an option before it may
  * have a value, each further one up to the first that does not follow an option.
  */
-static size_t find_commands(const char *const *words, size_t n, bool *may)
+static size_t find_commands(const char *program, const char *const *words, size_t n, bool *may)
 {
 	size_t last = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		bool option = words[i][0] == '-';
 		bool behind = i > 0 && words[i - 1][0] == '-' && !strchr(words[i - 1], '=');
 
-		may[i] = words[i][0] != '-';
+		may[i] = get_command(program, words[i]) != NULL;
 		if (may[i])
 			last = i;
-		if (may[i] && !behind)
+		if (may[i] && !option && !behind)
 			break;
 	}
 	return last;
@@ -223,7 +279,7 @@ const struct ab_tool_flag *ab_tool_flag_find(const char *program, const char *co
 					     size_t n, const char **ret_word)
 {
 	ab_autofree bool *may = ab_alloc((n + 1) * sizeof(*may));
-	size_t last = find_commands(words, n, may);
+	size_t last = find_commands(program, words, n, may);
 
 	for (size_t k = 0; k < ab_tool_flag_count; k++) {
 		const struct ab_tool_flag *f = &ab_tool_flags[k];
@@ -232,8 +288,10 @@ const struct ab_tool_flag *ab_tool_flag_find(const char *program, const char *co
 		if (strcmp(f->program, program) != 0)
 			continue;
 		for (size_t i = 0; i < n; i++) {
+			bool named = may[i] && matches_command(program, f->command, words[i]);
+
 			*ret_word = words[i];
-			if (!*f->word && may[i] && strcmp(words[i], f->command) == 0)
+			if (!*f->word && named)
 				return f;
 			if (!*f->word)
 				continue;
@@ -243,7 +301,7 @@ const struct ab_tool_flag *ab_tool_flag_find(const char *program, const char *co
 			if (*f->command && (any || follows) &&
 			    matches_word(program, f->word, words[i]))
 				return f;
-			follows = follows || (may[i] && strcmp(words[i], f->command) == 0);
+			follows = follows || named;
 		}
 	}
 	for (size_t i = 0; strcmp(program, "git") == 0 && i < n; i++)
