@@ -64,6 +64,38 @@ static void test_patterns(void)
 	   "one word with a blank is not two words");
 }
 
+static void test_covers(void)
+{
+	static const struct {
+		const char *pattern, *words;
+		bool covers;
+	} cases[] = {
+		{ "pr merge *", "pr merge 5", true },
+		{ "pr merge *", "pr --repo a/b merge 5", true },
+		{ "pr merge *", "-R a/b pr --x=y -q merge", true },
+		{ "pr merge *", "pr --json=merge 5", true },
+		{ "pr merge *", "pr view merge", false },
+		{ "pr merge *", "pr view --json merge", false },
+		{ "pr merge *", "pr", false },
+		{ "pr merge *", "", false },
+		{ "push", "push -f origin", true },
+		{ "push", "-q push", true },
+		{ "push", "push origin main", false },
+		{ "push * main", "push -f origin -x main", true },
+		{ "push * main", "push origin other", false },
+		{ "*", "", true },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		ab_autostrv struct ab_strv words = split_words(cases[i].words);
+
+		ok(ab_tool_pattern_covers(cases[i].pattern, (const char *const *)words.v,
+					  words.len) == cases[i].covers,
+		   "\"%s\" %s \"%s\"", cases[i].pattern,
+		   cases[i].covers ? "covers" : "does not cover", cases[i].words);
+	}
+}
+
 static void test_flags(void)
 {
 	static const struct {
@@ -162,10 +194,17 @@ static void test_judgement(void)
 	ok(j.ruling == AB_TOOL_ALLOWED && strcmp(j.pattern, "*") == 0, "a pattern allows");
 	ab_tool_judge(&tool, (const char *const[]){ "push", "origin" }, 2, &j);
 	ok(j.ruling == AB_TOOL_ASKED, "a question overrides a permission");
+	ab_tool_judge(&tool, (const char *const[]){ "--no-pager", "push" }, 2, &j);
+	ok(j.ruling == AB_TOOL_ASKED, "an option before the command does not avoid the question");
+	ab_tool_judge(&tool, (const char *const[]){ "log", "push" }, 2, &j);
+	ok(j.ruling == AB_TOOL_ALLOWED, "other words are not asked about");
 	ab_tool_judge(&tool, (const char *const[]){ "-c", "a.b=c", "status" }, 3, &j);
 	ok(j.ruling == AB_TOOL_DENIED && strcmp(j.rule, "tools.flags") == 0,
 	   "a flag is denied by the program's name, whatever the tool is called");
-	tool.allow.len = tool.ask.len = 0;
+	tool.allow.len = 0;
+	ab_tool_judge(&tool, (const char *const[]){ "--no-pager", "push" }, 2, &j);
+	ok(j.ruling == AB_TOOL_DENIED, "only what is allowed is asked about behind options");
+	tool.ask.len = 0;
 	ab_tool_judge(&tool, (const char *const[]){ "status" }, 1, &j);
 	ok(j.ruling == AB_TOOL_DENIED && strcmp(j.rule, "tools.allow") == 0,
 	   "without a pattern everything is denied");
@@ -178,6 +217,7 @@ int main(void)
 			   (*ab_tool_flags[i].command || *ab_tool_flags[i].word),
 		   "row %zu is complete", i);
 	test_patterns();
+	test_covers();
 	test_flags();
 	test_judgement();
 	return done();

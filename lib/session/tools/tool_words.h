@@ -13,6 +13,9 @@
 struct ab_host_tool;
 
 bool ab_tool_pattern_matches(const char *pattern, const char *const *words, size_t n);
+/* Does it match without some options, and their values, that are between its words? For patterns that
+ * ask: "pr --repo a/b merge 5" is a "pr merge *", too. */
+bool ab_tool_pattern_covers(const char *pattern, const char *const *words, size_t n);
 
 enum ab_tool_ruling { AB_TOOL_DENIED, AB_TOOL_ASKED, AB_TOOL_ALLOWED };
 
