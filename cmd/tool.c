@@ -65,7 +65,7 @@ static int run_tool(int argc, char **argv)
 	ab_autofree char *settings = NULL;
 	int status = 0;
 
-	ab_tool_git_variables(&variables);
+	ab_tool_fixed_variables(&variables);
 	set = ab_alloc(variables.len * sizeof(*set));
 	for (size_t i = 0; i < variables.len; i++)
 		set[i] = (struct ab_setting){ "env.set", variables.v[i], "tools" };

@@ -102,6 +102,11 @@ client()
 		vcs commit -q --allow-empty -m three; git log --format=%s; ls hit'
 	echo "$output"
 	[[ "$output" == *"there"*three*two*"cannot access 'hit'"* ]]
+	# Nor a setting that turns another word into a command, in a folder where git's files are not protected.
+	run "$AGENTBOX" run --yes -- sh -c 'git init -q --separate-git-dir=odd repo && cd repo
+		git config help.autocorrect immediate; git confg -l | grep -c autocorrect; vcs confg -l'
+	echo "$output"
+	[[ "$output" == *"Continuing under the assumption"*$'\n'1$'\n'*"'confg' is not a git command"* ]]
 }
 
 @test "tools: status, signals, pipes and files are as if it were local" {
@@ -175,6 +180,9 @@ stopped" ]
 	[[ "$output" == *TERM=box* && "$output" == *LANG=C.UTF-8* && "$output" == *core.hooksPath* ]]
 	[[ "$output" != *NODE_OPTIONS* && "$output" != *GIT_DIR* && "$output" != *"$PWD/bin"* ]]
 	[[ "$output" != *agentbox-tools:* ]]
+	# The box would type in its editor and its pager.
+	EDITOR=vim PAGER=less GH_EDITOR=vim run "$AGENTBOX" run -- gh env
+	[ "$(grep -cE '^(EDITOR=false|GH_EDITOR=false|PAGER=cat)$' <<<"$output")" -eq 3 ]
 	run "$AGENTBOX" run -- gh write "$PWD/new"
 	[ "$status" -ne 0 ] && [ ! -e new ]
 	tools '"allow": ["write *"], "filesystem": { "write": ["."] }'
@@ -183,7 +191,9 @@ stopped" ]
 	# Outside of any box only if the settings say so in as many words.
 	run "$AGENTBOX" run -- gh write "$HOME/outside"
 	[ "$status" -ne 0 ] && [ ! -e "$HOME/outside" ]
-	tools '"allow": ["write *"], "unconfined": true'
+	tools '"allow": ["write *", "env"], "unconfined": true'
+	EDITOR=vim run "$AGENTBOX" run -- gh env
+	[ "$(grep EDITOR= <<<"$output" | sort | tr '\n' ' ')" = "EDITOR=false GH_EDITOR=false GIT_EDITOR=false GIT_SEQUENCE_EDITOR=false " ]
 	run "$AGENTBOX" run -- gh write "$HOME/outside"
 	[ "$status" -eq 0 ] && [ -e "$HOME/outside" ]
 	run "$AGENTBOX" log
@@ -282,6 +292,9 @@ stopped" ]
 	run "$AGENTBOX" run --yes -- sh -c "gh pr merge $(printf '%0300d')"
 	[[ "$output" == *"it needs approval, and is too long to be shown"* ]]
 	grep -q 'denied: you answered no' err
+	# A signal ends a call that waits.
+	run timeout 50 "$AGENTBOX" run --yes -- sh -c 'timeout 1 gh pr merge 7; echo "status $?"'
+	[[ "$output" == *"status 124"* ]]
 	run "$AGENTBOX" log "${run%-*}"
 	[[ "$output" == *"asked    gh pr merge 1  allowed for this run"*"asked    gh pr merge 2  denied"* ]]
 }

@@ -347,6 +347,15 @@ static int open_folder(const struct ab_tool_calls *calls, const char *path)
 	return (int)syscall(SYS_openat2, calls->root, *rest ? rest : ".", &how, sizeof(how));
 }
 
+static bool has_variable(const struct ab_strv *variables, const char *text, size_t name_len)
+{
+	for (size_t i = 0; i < variables->len; i++)
+		if (strncmp(variables->v[i], text, name_len) == 0 &&
+		    variables->v[i][name_len] == '=')
+			return true;
+	return false;
+}
+
 /*
  * The caller's environment, without what a box could have made; its own settings for agentbox do not
  * apply to the tool. The box decides only about the terminal and the language.
@@ -354,24 +363,26 @@ static int open_folder(const struct ab_tool_calls *calls, const char *path)
 static void fill_environment(struct ab_tool_call *c, const struct ab_tool_request *request)
 {
 	const struct ab_tool_broker_setup *setup = c->calls->setup;
+	ab_autostrv struct ab_strv fixed = { 0 };
 	ab_autofree char *path = NULL;
 	ab_autofree char **base =
 		ab_host_command_environ(&setup->policy->fs.touched, setup->env, &path);
 
+	ab_tool_fixed_variables(&fixed);
 	for (size_t i = 0; base[i]; i++) {
 		size_t n = strcspn(base[i], "=");
 		bool own = strncmp(base[i], "AGENTBOX", 8) == 0 &&
 			   strncmp(base[i], "AGENTBOX_STATE=", 15) != 0;
 
 		if (!own && !ab_tool_variable(base[i], n) && strncmp(base[i], "GIT_", 4) != 0 &&
-		    strncmp(base[i], "PWD=", 4) != 0)
+		    strncmp(base[i], "PWD=", 4) != 0 && !has_variable(&fixed, base[i], n))
 			ab_strv_add(&c->env, base[i]);
 	}
 	for (size_t i = 0; i < request->nenv; i++)
 		ab_strv_add(&c->env, request->env[i]);
 	/* A boxed tool has them as settings: its box would not pass them on. */
-	if (c->tool->unconfined)
-		ab_tool_git_variables(&c->env);
+	for (size_t i = 0; c->tool->unconfined && i < fixed.len; i++)
+		ab_strv_add(&c->env, fixed.v[i]);
 }
 
 static void judge_call(struct ab_tool_call *c)
@@ -474,8 +485,17 @@ static void hear_request(struct ab_tool_call *c)
 	take_request(c, &request);
 }
 
+/* Nothing runs yet: the call ends as the program would. */
+static void cancel_call(struct ab_tool_call *c, int sig)
+{
+	settle_question(c, AB_SETTLED_GONE);
+	tell_client(c, AB_TOOL_KILLED, sig, NULL);
+	finish_call(c);
+}
+
 static void hear_signal(struct ab_tool_call *c)
 {
+	static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	static const int passed[] = { SIGHUP,  SIGINT,	SIGQUIT, SIGTERM, SIGUSR1,
 				      SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH };
 	struct ab_tool_signal message;
@@ -497,7 +517,14 @@ static void hear_signal(struct ab_tool_call *c)
 		finish_call(c);
 		return;
 	}
-	for (size_t i = 0; n == (ssize_t)sizeof(message) && i < AB_COUNT(passed); i++)
+	if (n != (ssize_t)sizeof(message))
+		return;
+	for (size_t i = 0; !c->pid && i < AB_COUNT(ending); i++)
+		if (message.signal == ending[i]) {
+			cancel_call(c, ending[i]);
+			return;
+		}
+	for (size_t i = 0; i < AB_COUNT(passed); i++)
 		if (message.signal == passed[i])
 			signal_tool(c, passed[i]);
 }

@@ -2,11 +2,11 @@
 #define AB_SESSION_TOOLS_TOOL_GIT_H
 /*
  * git, alone or started by another tool, obeys files of the workspace. Those of its settings that run
- * programs are overridden by variables.
+ * programs are overridden by variables. So are the pager, the editor and the browser of every tool.
  */
 struct ab_strv;
 
 /* Adds them, as "K=V". */
-void ab_tool_git_variables(struct ab_strv *ret);
+void ab_tool_fixed_variables(struct ab_strv *ret);
 
 #endif
