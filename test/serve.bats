@@ -96,6 +96,23 @@ client()
 		assert c.event("violation", run)["record"]["id"] == q["question"]
 		r = c.result(run)
 		assert [v["id"] for v in r["violations"]] == [q["question"]], r
+		# A host tool: words that are not text, or look like an event, stay in a string.
+		program = os.path.expanduser("~/bin/tool")
+		os.makedirs(os.path.dirname(program), exist_ok=True)
+		open(program, "w").write("#!/bin/sh\necho ran\n")
+		os.chmod(program, 0o755)
+		policy = {"tools": {"tool": {"program": program, "ask": ["ask *"]}}}
+		run = c.run(shell="""tool ask 1; tool ask "$(printf 'a\\377"\\n{}')"; tool "$(printf 'b\\377"\\n{}')" """,
+		            cwd=work, ask=True, records=True, yes=True, policy=policy)
+		q = c.event("question", run)
+		assert (q["kind"], q["about"]) == ("tool", "run tool ask 1"), q
+		assert c.ask(do="answer", run=run, question=q["question"], answer="once")["ok"]
+		assert c.event("settled", run)["how"] == "answered"
+		q = c.event("question", run)
+		assert (q["kind"], "\n" in q["about"]) == ("tool", False), q
+		assert c.ask(do="answer", run=run, question=q["question"], answer="no")["ok"]
+		r = c.result(run)
+		assert r["stdout"] == "ran\n" and r["stderr"].count("tool: denied:") == 2, r
 		assert c.close() == 0
 	END
 }

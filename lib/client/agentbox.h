@@ -158,6 +158,7 @@ enum ab_question_kind {
 	AB_QUESTION_ABOUT_HOST,	   /* a connection waits */
 	AB_QUESTION_ABOUT_KEY,	   /* the box wants to use a key of the SSH agent */
 	AB_QUESTION_ABOUT_NETWORK, /* a threshold has paused the network */
+	AB_QUESTION_ABOUT_TOOL,	   /* the box wants to call a host tool */
 };
 
 /* Valid during the callback; copy `id` to answer later. A question may be sent again

@@ -38,17 +38,22 @@ static void deliver_question(const struct delivery *d)
 		[AB_QUESTION_ABOUT_HOST] = "host",
 		[AB_QUESTION_ABOUT_KEY] = "ssh",
 		[AB_QUESTION_ABOUT_NETWORK] = "network",
+		[AB_QUESTION_ABOUT_TOOL] = "tool",
 	};
-	static const char *const texts[] = { "command", "domain", "about", "domain" };
+	static const char *const texts[] = { "command", "domain", "about", "domain", "about" };
 	const struct ab_callbacks *c = &d->proc->callbacks;
 	const char *kind = ab_client_text(d->json, "kind");
-	struct ab_asked q = { .id = ab_client_text(d->json, "question"),
-			      .kind = AB_QUESTION_ABOUT_HOST };
-	char *json = c->question ? ab_client_dump(d->json) : NULL;
+	struct ab_asked q = { .id = ab_client_text(d->json, "question") };
+	size_t n = sizeof(kinds) / sizeof(kinds[0]), i = 0;
+	char *json;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i], kind) == 0)
-			q.kind = (enum ab_question_kind)i;
+	while (i < n && strcmp(kinds[i], kind) != 0)
+		i++;
+	/* The program could not tell what it answers; without an answer it is denied. */
+	if (i == n)
+		return;
+	json = c->question ? ab_client_dump(d->json) : NULL;
+	q.kind = (enum ab_question_kind)i;
 	q.text = ab_client_text(d->json, texts[q.kind]);
 	q.port = (uint16_t)json_integer_value(json_object_get(d->json, "port"));
 	q.rule = ab_client_text(d->json, "rule");

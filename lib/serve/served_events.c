@@ -90,6 +90,7 @@ static void take_question(struct ab_served_run *run, json_t *packet)
 	if (!json_object_get(packet, "kind"))
 		json_object_set_new(packet, "kind",
 				    json_string(strcmp(why, "agent") == 0  ? "ssh"
+						: strcmp(why, "tool") == 0 ? "tool"
 						: strcmp(why, "held") == 0 ? "network"
 									   : "host"));
 	json_object_del(packet, "id");

@@ -20,7 +20,7 @@
 #include "session/run/caller.h"
 #include "session/run/run.h"
 
-enum { BLOCK = 65536, RESULT_MAX = 64 << 20, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
+enum { BLOCK = 65536, SHARE = 4 * BLOCK, RESULT_MAX = 64 << 20, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
@@ -140,8 +140,9 @@ _Noreturn static void be_supervisor(const struct ab_serve_request *r, const stru
 
 /* ---- in the server ---- */
 
-/* False: nothing more comes. */
-static bool read_output(struct ab_served_run *run, size_t i, bool all)
+/* False: nothing more comes. It reads at most `share` bytes, because another box may write as fast as
+ * we read; `all`: also if the program does not read. */
+static bool read_output(struct ab_served_run *run, size_t i, size_t share, bool all)
 {
 	struct ab_served_output *o = &run->out[i];
 	ab_autobuf struct ab_buf b = { 0 };
@@ -155,6 +156,7 @@ static bool read_output(struct ab_served_run *run, size_t i, bool all)
 			continue;
 		if (n <= 0)
 			return n < 0 && errno == EAGAIN;
+		share -= (size_t)n < share ? (size_t)n : share;
 		if (o->kind == AB_STREAM_STREAMED) {
 			ab_output_event(&b, run->number, stream_names[i], &o->cut, block, (size_t)n,
 					false);
@@ -171,7 +173,7 @@ static bool read_output(struct ab_served_run *run, size_t i, bool all)
 		o->kept.data = ab_realloc(o->kept.data, o->kept.len + kept);
 		memcpy(o->kept.data + o->kept.len, block, kept);
 		o->kept.len += kept;
-	} while (all || ab_channel_load(run->channel) == AB_CHANNEL_LIGHT);
+	} while (share > 0 && (all || ab_channel_load(run->channel) == AB_CHANNEL_LIGHT));
 	return true;
 }
 
@@ -181,7 +183,7 @@ static void output_ready(struct ab_source *source, uint32_t events)
 	size_t i = source == &run->out[1].pipe;
 
 	(void)events;
-	if (!read_output(run, i, false))
+	if (!read_output(run, i, SHARE, false))
 		ab_loop_remove(run->loop, source);
 	else if (run->out[i].kind == AB_STREAM_STREAMED &&
 		 ab_channel_load(run->channel) != AB_CHANNEL_LIGHT)
@@ -569,13 +571,21 @@ static void send_rest(struct ab_served_run *run, size_t i)
 		ab_channel_send(run->channel, b.data, b.len);
 }
 
-/* The box ends with its supervisor, so all of it is in the pipes. */
+/* The box ends with its supervisor, so all of it is in the pipes. Another box that was given the
+ * stream may still write, so no more is read than a pipe can hold. */
+static void read_last_output(struct ab_served_run *run, size_t i)
+{
+	int room = fcntl(run->out[i].pipe.fd, F_GETPIPE_SZ);
+
+	read_output(run, i, room > 0 ? (size_t)room : SHARE, true);
+}
+
 void ab_served_ended(struct ab_served_run *run, int code, int status)
 {
 	ab_served_hear(run);
 	for (size_t i = 0; i < 2; i++) {
 		if (run->out[i].pipe.fd >= 0)
-			read_output(run, i, true);
+			read_last_output(run, i);
 		if (run->out[i].kind == AB_STREAM_STREAMED)
 			send_rest(run, i);
 	}
