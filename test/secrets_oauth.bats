@@ -224,6 +224,33 @@ exchanges()
 	[ "$(audit 'select(.kind == "violation" and .rule == "secret-oauth") | .id' | sort -u | wc -l)" -ge 9 ]
 }
 
+@test "oauth: a request that waits for a token goes to its own server, not to the kept one" {
+	FAMILY=fixed-$BATS_TEST_NUMBER-$RANDOM
+	unset OPENAI_API_KEY
+	echo "RealRefresh.$FAMILY.0" >"$HOME/refresh"
+	config '{ "secrets": { "OPENAI_API_KEY": { "via": "gateway", "from": "file", "file": "~/refresh",
+		"oauth": { "url": "https://auth.test/token", "client": "client-1" } } } }'
+	box_client --allow keys.test <<-'END'
+	import http.client
+	proxy = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+	kept = http.client.HTTPConnection(proxy.hostname, proxy.port, timeout=100)
+	login = { "Authorization": "Bearer " + os.environ["OPENAI_API_KEY"] }
+	def get(target, **headers):
+	    kept.request("GET", target, headers=headers)
+	    answer = kept.getresponse()
+	    return answer.status, json.loads(answer.read())["headers"][0][1]
+	print(*get("http://keys.test/one"), *get("/openai/v1/x", **login), *get("http://keys.test/two"))
+	END
+	[ "$status" -eq 0 ]
+	# The name of the second would have a port without TLS.
+	[ "$output" = '200 keys.test 200 api.openai.com 200 keys.test' ]
+	[ "$(since_mark origin | jq -r 'select(.at == "203.0.113.80") |
+		.event + " " + ((.head // "") | split(" ")[1] // "")' | paste -sd,)" = \
+		"connection ,request /one,connection ,request /v1/x,connection ,request /two" ]
+	origin_saw "Bearer RealAccess-"
+	hidden RealAccess-
+}
+
 @test "oauth: a token URL that fails is told with its reason, and a later request tries again" {
 	refresh_config bad
 	box_client <<<'print(*api())'

@@ -126,16 +126,22 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
-/* The server may close a kept connection before the request arrives, so use one
- * only for requests that can be sent again. */
-static bool can_reuse(const struct ab_conn *conn)
+/* Is the open connection one to the server of this request? A kept one may be that of
+ * the request before. */
+static bool has_server(const struct ab_conn *conn)
 {
 	const struct ab_exchange *x = conn->http;
 	const struct ab_exchange_request *rq = x->request;
 
-	return ab_side_is_open(&conn->server) && rq->repeatable && x->peer &&
-	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port &&
-	       x->peer_tls == rq->gateway;
+	return ab_side_is_open(&conn->server) && x->peer && strcmp(x->peer, rq->host.text) == 0 &&
+	       x->peer_port == rq->port && x->peer_tls == rq->gateway;
+}
+
+/* The server may close a kept connection before the request arrives, so use one
+ * only for requests that can be sent again. */
+static bool can_reuse(const struct ab_conn *conn)
+{
+	return has_server(conn) && conn->http->request->repeatable;
 }
 
 static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
@@ -161,7 +167,7 @@ void ab_exchange_resume(struct ab_conn *conn)
 
 	if (len <= 0)
 		ab_conn_close(conn, true);
-	else if (ab_exchange_fixed(conn->http) || conn->server.source.fd >= 0)
+	else if (ab_exchange_fixed(conn->http) || has_server(conn))
 		ab_exchange_send(conn, &head, (size_t)len);
 	else
 		send_or_dial(conn, &head, (size_t)len);

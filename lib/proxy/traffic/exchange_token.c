@@ -50,6 +50,9 @@ void ab_exchange_await(struct ab_conn *conn, size_t secret)
 	struct ab_inspection *inspection = &conn->engine->inspection;
 	struct ab_exchange_request *rq = conn->http->request;
 
+	/* A kept server, which may be another one, must not send anything meanwhile. */
+	if (!ab_exchange_fixed(conn->http))
+		ab_exchange_close_server(conn);
 	rq->secret = (int)secret;
 	rq->awaits = true;
 	conn->step = wait_for_value;
