@@ -527,6 +527,21 @@ static void test_former(void)
 	ok(memcmp(text, first, n) != 0, "to the first one of a few");
 	free(text);
 	ab_scrub_free(scrub);
+	/* As many as a box can cause in hours (session/secrets/renew.c). */
+	for (int i = 0; i < 24; i++) {
+		ab_autofree char *value = ab_printf("sk-one-value-number-%d", i);
+
+		if (ab_vault_set(vault, 0, value, strlen(value), &err) < 0)
+			abort();
+	}
+	scrub = ab_scrub_new(vault, &one, 443);
+	text = whole(scrub, first);
+	ok(memcmp(text, first, n) != 0, "and of many");
+	free(text);
+	text = whole(scrub, "sk-one-value-of-others");
+	is_str(text, "sk-one-value-of-others", "other text stays");
+	free(text);
+	ab_scrub_free(scrub);
 	ab_vault_free(vault);
 }
 

@@ -134,10 +134,49 @@ static void check_secrets(void)
 	tear_down(&s);
 }
 
+/* Hosts answer 401 as often as the box likes. */
+static void check_rejections(void)
+{
+	enum { FRESH, SAME, COUNT };
+	struct ab_secret v[COUNT];
+	struct ab_secrets secrets = { .v = v, .len = COUNT };
+	uint64_t stamps[COUNT] = { 0 };
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	int read[COUNT] = { 0 };
+	struct stand s;
+
+	set_up(&s, "rejct");
+	make_command(&v[FRESH], "F", "echo x >>$T/fresh; echo " NEW "-$(wc -l <$T/fresh)");
+	make_command(&v[SAME], "S", "echo " OLD);
+	s.duty.secrets = &secrets;
+	s.duty.environ = environ;
+	s.duty.stamps = stamps;
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	for (int i = 0; i < 600 && read[SAME] < 3; i++) {
+		ab_autofree char *news = NULL;
+
+		ab_broker_secret(broker, FRESH);
+		ab_broker_secret(broker, SAME);
+		news = hear_news(broker, 100);
+		read[FRESH] += news[0] == '0';
+		read[SAME] += news[0] == '1';
+	}
+	ok(read[SAME] == 3, "a value that stays the same is read again every few seconds");
+	ok(read[FRESH] == 2, "one that is new each time is read less and less often");
+	ab_broker_end(broker);
+	for (size_t i = 0; i < COUNT; i++)
+		ab_strv_fini(&v[i].command);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
 int main(void)
 {
 	start();
 	check_secrets();
+	check_rejections();
 	finish();
 	return done();
 }

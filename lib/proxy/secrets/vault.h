@@ -24,7 +24,7 @@ struct ab_vault;
 
 enum {
 	AB_VAULT_SEED = 32,
-	AB_VAULT_FORMER = 3, /* former values kept per secret */
+	AB_VAULT_FORMER = 31, /* former values kept per secret: those of many hours */
 };
 
 struct ab_vault_entry {

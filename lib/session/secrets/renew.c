@@ -14,6 +14,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/clock.h"
+#include "base/text/sha256.h"
 #include "workspace/tree/host_path.h"
 #include "session/secrets/sources.h"
 #include "session/tokens/token_fetch.h"
@@ -23,6 +24,7 @@ struct renewal {
 	bool fixed;	/* a variable, or the box could change it: never read again */
 	bool begun;	/* it was read again at least once */
 	int64_t at;	/* when it was last read, at first our start */
+	unsigned calm;	/* `changes` when it was last read unasked */
 	uint64_t stamp; /* of the file when it was last read */
 	uint64_t seen;	/* of the file at the last look */
 };
@@ -30,11 +32,19 @@ struct renewal {
 /* Renew before the end: a quarter of the time before it, at most this. */
 #define LEAD_MS 300000
 
+/* The time between two readings on request doubles this often. */
+enum { DOUBLED_MOST = 9 };
+
+/* Shared with the children, which read the value. */
+struct outcome {
+	int64_t expires;  /* ms of the wall clock; 0: never */
+	uint64_t mark;	  /* of the value, from its hash; 0: it was not read again */
+	unsigned changes; /* how often it was another one than before */
+};
+
 struct ab_renewals {
 	struct ab_renewals_setup setup;
-	/* When the value of each expires, in ms of the wall clock; 0: never. Shared with
-	 * the children, which read it. */
-	int64_t *expires;
+	struct outcome *outcomes;
 	int64_t known[AB_SECRETS_MAX]; /* as it was when renew_at was computed */
 	int64_t renew_at[AB_SECRETS_MAX];
 	struct renewal v[AB_SECRETS_MAX];
@@ -59,14 +69,14 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	struct ab_renewals *r = ab_alloc(sizeof(*r));
 
 	r->setup = *setup;
-	r->expires = mmap(NULL, AB_SECRETS_MAX * sizeof(r->expires[0]), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (r->expires == MAP_FAILED)
+	r->outcomes = mmap(NULL, AB_SECRETS_MAX * sizeof(r->outcomes[0]), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->outcomes == MAP_FAILED)
 		abort();
 	for (size_t i = 0; i < setup->secrets->len; i++) {
 		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
 		r->v[i].at = ab_now_ms();
-		r->expires[i] = setup->expires ? setup->expires[i] * 1000 : 0;
+		r->outcomes[i].expires = setup->expires ? setup->expires[i] * 1000 : 0;
 		r->v[i].fixed = is_fixed(&setup->secrets->v[i]);
 	}
 	return r;
@@ -112,6 +122,19 @@ static void get_token(const struct ab_renewals *r, size_t i, struct ab_sourced *
 	free(token);
 }
 
+static void note_value(struct outcome *outcome, const struct ab_sourced *value)
+{
+	uint8_t digest[AB_SHA256_SIZE];
+	uint64_t mark;
+
+	ab_sha256_bytes(value->data, value->len, digest);
+	memcpy(&mark, digest, sizeof(mark));
+	mark |= 1;
+	outcome->changes += outcome->mark && outcome->mark != mark;
+	outcome->mark = mark;
+	outcome->expires = value->expires * 1000;
+}
+
 static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 {
 	const struct ab_secret *secret = &r->setup.secrets->v[i];
@@ -131,15 +154,16 @@ static _Noreturn void run_reader(struct ab_renewals *r, size_t i, pid_t parent)
 	else
 		(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
 	if (value.data)
-		r->expires[i] = value.expires * 1000;
+		note_value(&r->outcomes[i], &value);
 	r->setup.answer(r->setup.arg, i, &value, &err);
 	ab_sourced_fini(&value);
 	_exit(0);
 }
 
-static bool may_read(const struct renewal *v)
+static bool may_read(const struct renewal *v, unsigned doubled)
 {
-	return !v->reader && !v->fixed && (!v->begun || ab_now_ms() - v->at >= AB_RENEWAL_MS);
+	return !v->reader && !v->fixed &&
+	       (!v->begun || ab_now_ms() - v->at >= (int64_t)AB_RENEWAL_MS << doubled);
 }
 
 static void read_again(struct ab_renewals *r, size_t i)
@@ -158,9 +182,19 @@ static void read_again(struct ab_renewals *r, size_t i)
 	v->reader = pid > 0 ? pid : 0;
 }
 
+/*
+ * The box decides how often a host answers 401. If each time there is a new value, which
+ * does not end the one before, it could use up the service, and values that are still valid
+ * would be too many to look for in responses.
+ */
 void ab_renewals_ask(struct ab_renewals *r, size_t i)
 {
-	if (i < r->setup.secrets->len && may_read(&r->v[i]))
+	unsigned changes;
+
+	if (i >= r->setup.secrets->len)
+		return;
+	changes = r->outcomes[i].changes - r->v[i].calm;
+	if (may_read(&r->v[i], changes < DOUBLED_MOST ? changes : DOUBLED_MOST))
 		read_again(r, i);
 }
 
@@ -186,7 +220,7 @@ static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 /* The source has said until when the value is valid. */
 static bool is_ending(struct ab_renewals *r, size_t i)
 {
-	int64_t end = r->expires[i], now = ab_clock_ms(CLOCK_REALTIME), lead;
+	int64_t end = r->outcomes[i].expires, now = ab_clock_ms(CLOCK_REALTIME), lead;
 
 	if (end != r->known[i]) {
 		lead = (end - now) / 4;
@@ -210,7 +244,9 @@ void ab_renewals_look(struct ab_renewals *r)
 		reap_reader(v);
 		if ((has_expired(v, secret) || is_ending(r, i) ||
 		     (secret->from == AB_FROM_FILE && !secret->oauth && has_changed(v, secret))) &&
-		    may_read(v))
+		    may_read(v, 0)) {
+			v->calm = r->outcomes[i].changes;
 			read_again(r, i);
+		}
 	}
 }
