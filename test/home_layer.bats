@@ -158,8 +158,12 @@ open("deep", "w")'
 	cat out err
 	# The twin: what is not denied does appear, unless the box has looked for it before.
 	[ "$(head -1 out)" = plain ]
-	[ "$(tail -1 out)" = mine ]
-	run ! grep -q 'secret\|\.netrc\|\.aws\|^gh' out
+	run ! grep -q secret out
+	# A regular look that meets a file of the box under such a name hides that one, and says so.
+	if ! grep -q 'created on the host during the run and is hidden now' err; then
+		[ "$(tail -1 out)" = mine ]
+		run ! grep -q '\.netrc\|\.aws\|^gh' out
+	fi
 	[ "$(cat "$HOME/.netrc")" = secret ]
 }
 
