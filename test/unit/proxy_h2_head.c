@@ -34,6 +34,8 @@ static const struct {
 	{ "with a length", GET "\ncontent-length=3", false, HEAD "content-length: 3\r\n" CLOSE },
 	{ "cookies are joined", GET "\ncookie=a=b\nx=y\ncookie=c", true,
 	  HEAD "x: y\r\ncookie: a=b; c\r\n" CLOSE },
+	{ "empty cookies are left out", GET "\ncookie=\nx=y\ncookie=\ncookie=c\ncookie=", true,
+	  HEAD "x: y\r\ncookie: c\r\n" CLOSE },
 	{ "the same host twice", GET "\nhost=a.test", true, HEAD CLOSE },
 	{ "another host is for the parser", GET "\nhost=b.test", true,
 	  HEAD "host: b.test\r\n" CLOSE },

@@ -86,12 +86,13 @@ static void add_pseudo(struct ab_h2_head *h, struct ab_http_text name, struct ab
 static void add_cookie(struct ab_h2_head *h, struct ab_http_text value)
 {
 	h->cookie.wipe = h->wipe;
+	if (!value.len)
+		return; /* no line is written for it, so it must not count as one */
 	if (h->cookie.len)
 		ab_buf_add(&h->cookie, "; ", 2);
 	else
 		h->nfields++;
-	if (value.len)
-		ab_buf_add(&h->cookie, value.s, value.len);
+	ab_buf_add(&h->cookie, value.s, value.len);
 }
 
 void ab_h2_head_add(struct ab_h2_head *h, struct ab_http_text name, struct ab_http_text value)
