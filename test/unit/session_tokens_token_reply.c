@@ -32,6 +32,8 @@ static const struct {
 	  NULL, NULL, 0, "bad_refresh_token", NULL },
 	{ "an error that is no word", "400 Bad", "{\"error\":\"\\u001b[31m\"}", AB_TOKEN_REFUSED,
 	  NULL, NULL, 0, "", NULL },
+	{ "an error that repeats a credential", "400 Bad", "{\"error\":\"RealRefresh-0123\"}",
+	  AB_TOKEN_REFUSED, NULL, NULL, 0, "", NULL },
 	{ "an error of another kind", "400 Bad", "{\"error\":{\"code\":1}}", AB_TOKEN_REFUSED, NULL,
 	  NULL, 0, "", NULL },
 	{ "a token with 400", "400 Bad", "{\"access_token\":\"abcdefgh\"}", AB_TOKEN_REFUSED, NULL,

@@ -101,11 +101,11 @@ static bool is_token(const char *text)
 	return n >= AB_SECRET_MIN && n <= AB_SECRET_MAX;
 }
 
-/* Error codes are words of the standard or of the service; it is shown to people. */
+/* Error codes are words of the standard or of the service, as "invalid_grant". The box sees
+ * them, so nothing that looks like a part of a credential is kept. */
 static void keep_error(const char *text, char ret[AB_TOKEN_ERROR])
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_.-";
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
 	size_t n = text ? strspn(text, letters) : 0;
 
 	if (n && !text[n] && n < AB_TOKEN_ERROR)
