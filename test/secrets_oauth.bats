@@ -189,6 +189,49 @@ exchanges()
 	grep -F 'it asks for a scope that the settings do not list' <<<"$(denials)"
 }
 
+@test "oauth: the client secret of a refresh token is not in the box, whatever its source is" {
+	refresh_config fixed
+	export LOGIN_OF_APP=$SECRET OTHER=stays
+	mkdir sub
+	echo "$SECRET" >sub/client
+	echo visible >sub/twin
+	config "$(jq -n --arg f "$PWD/sub/client" '{ secrets: { API_TOKEN: { oauth: {
+		clientSecret: { from: "file", file: $f } } } } }')"
+	box_client --pass-env OTHER --pass-env LOGIN_OF_APP <<-'END'
+	try:
+	    print(open("sub/client").read())
+	except OSError as e:
+	    print(e.strerror)
+	print(open("sub/twin").read(), *api(), os.environ.get("LOGIN_OF_APP"), os.environ["OTHER"])
+	# It would be read again.
+	for way in (lambda: os.rename("sub", "old"), lambda: os.remove("sub/client")):
+	    try:
+	        way()
+	        print("gone")
+	    except OSError:
+	        print("stays")
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	Permission denied
+	visible
+	 200 hello $FAMILY
+	 None stays
+	stays
+	stays
+	END
+	origin_saw "client_secret=$SECRET"
+	rm -r sub
+	jq '.secrets.API_TOKEN.oauth.clientSecret = { from: "env", env: "LOGIN_OF_APP" }' \
+		"$HOME/.config/agentbox/config.json" >"$TEST_DIR/config"
+	mv "$TEST_DIR/config" "$HOME/.config/agentbox/config.json"
+	internet_mark
+	box_client --pass-env OTHER --pass-env LOGIN_OF_APP \
+		<<<'print(api()[0], os.environ.get("LOGIN_OF_APP"), os.environ["OTHER"])'
+	[ "$output" = "200 None stays" ]
+	origin_saw "client_secret=$SECRET"
+}
+
 @test "oauth: other requests to the token URL are denied, and so is the placeholder elsewhere" {
 	refresh_config fixed
 	box_client --allow keys.test <<-'END'

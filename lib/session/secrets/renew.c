@@ -15,7 +15,6 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "base/text/sha256.h"
-#include "workspace/tree/host_path.h"
 #include "session/secrets/sources.h"
 #include "session/tokens/token_fetch.h"
 
@@ -52,16 +51,9 @@ struct ab_renewals {
 
 static bool is_fixed(const struct ab_secret *secret)
 {
-	ab_autofree char *real = NULL;
-	bool led = false;
-
-	if (secret->from == AB_FROM_FILE)
-		real = ab_host_path_follow(&secret->writable, secret->file, &led);
 	if (secret->oauth)
 		return secret->part;
-	return secret->from == AB_FROM_ENV || led || secret->part ||
-	       (secret->from == AB_FROM_FILE &&
-		ab_host_path_writes(&secret->writable, real ? real : secret->file));
+	return secret->from == AB_FROM_ENV || secret->part || ab_source_is_open(secret);
 }
 
 struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
@@ -82,7 +74,8 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	return r;
 }
 
-/* A value that is held, because its variable was wiped, or the source now. */
+/* A value that is held, because its variable was wiped or the box could change it, or the source
+ * now. */
 static int read_part(const struct ab_renewals *r, const struct ab_secret *secret, size_t i,
 		     struct ab_sourced *ret, struct ab_error *err)
 {

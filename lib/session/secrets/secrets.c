@@ -58,11 +58,11 @@ static int skip_unset(struct ab_safe *safe, const struct ab_secret *secret, stru
 	return 0;
 }
 
-/* For the broker, which gets the tokens. */
-static void hold_variable(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
-			  const struct ab_sourced *value)
+/* For the broker, which gets the tokens: what is not there later, or could be the box's. */
+static void hold_value(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+		       const struct ab_sourced *value)
 {
-	if (secret->from == AB_FROM_ENV)
+	if (secret->from == AB_FROM_ENV || ab_source_is_open(secret))
 		safe->held[i] = ab_strndup(value->data, value->len);
 }
 
@@ -72,14 +72,17 @@ static int take_client_secret(struct ab_safe *safe, size_t i, const struct ab_se
 	ab_autosourced struct ab_sourced value = { 0 };
 	const struct ab_secret *login = secret->oauth->client_secret;
 
+	if (!login)
+		return 0;
+	note_source_file(safe, login);
 	/* The others are read when a token is needed. */
-	if (!login || login->from != AB_FROM_ENV)
+	if (login->from != AB_FROM_ENV && !ab_source_is_open(login))
 		return 0;
 	if (ab_source_read(login, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
 	if (!value.data)
 		return fail_unset(login, err);
-	hold_variable(safe, i, login, &value);
+	hold_value(safe, i, login, &value);
 	return 0;
 }
 
@@ -117,7 +120,7 @@ static int take_credential(struct ab_safe *safe, size_t i, const struct ab_secre
 	if (ab_vault_reserve(safe->vault, i - 1, err) < 0 ||
 	    take_client_secret(safe, i - 1, secret, env, err) < 0)
 		return ab_step(err, "secrets");
-	hold_variable(safe, i, secret, &value);
+	hold_value(safe, i, secret, &value);
 	if (secret->oauth->grant == AB_OAUTH_ACCOUNT)
 		return cover_account(safe, i, secret, &value, err);
 	return ab_vault_set(safe->vault, i, value.data, value.len, err) < 0
@@ -179,6 +182,16 @@ static bool is_upstream_proxy(const struct ab_policy *policy, const char *entry)
 	       ab_name_matches("*_PROXY", name, true);
 }
 
+/* A client secret, or the key of an account: nothing replaces it in the box. */
+static bool has_held(const struct ab_safe *safe, const char *value)
+{
+	for (size_t i = 0; i < ab_vault_len(safe->vault); i++)
+		if (safe->held[i] && !ab_vault_at(safe->vault, i)->value &&
+		    strstr(value, safe->held[i]))
+			return true;
+	return false;
+}
+
 /* A copy for all later uses; values are wiped from our own block. */
 static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, char *const *env)
 {
@@ -187,7 +200,11 @@ static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, 
 		size_t len;
 		char *covered = ab_vault_cover(safe->vault, entry, strlen(entry), &len);
 
-		if (covered && value) {
+		if (value && has_held(safe, value + 1)) {
+			free(covered);
+			if (!is_upstream_proxy(policy, entry))
+				explicit_bzero(value + 1, strlen(value + 1));
+		} else if (covered && value) {
 			ab_strv_give(&safe->environ, covered);
 			if (!is_upstream_proxy(policy, entry))
 				explicit_bzero(value + 1, strlen(value + 1));

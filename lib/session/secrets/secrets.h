@@ -36,8 +36,9 @@ struct ab_safe {		    /* all zero: not needed */
 	struct ab_strv details;		 /* messages for -v */
 	uint64_t stamps[AB_SECRETS_MAX]; /* of file sources when read */
 	int64_t expires[AB_SECRETS_MAX]; /* ab_sourced.expires */
-	/* Values of variables that are exchanged for access tokens, for the broker: it cannot read
-	 * them again. Of part 1, and of part 0 the client secret; else NULL. */
+	/* Values of variables, and of files that the box can write, that are exchanged for access
+	 * tokens, for the broker: it must not read them again. Of part 1, and of part 0 the client
+	 * secret; else NULL. */
 	char *held[AB_SECRETS_MAX];
 };
 

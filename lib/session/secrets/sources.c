@@ -325,6 +325,17 @@ int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms
 	return 0;
 }
 
+bool ab_source_is_open(const struct ab_secret *secret)
+{
+	ab_autofree char *real = NULL;
+	bool led = false;
+
+	if (secret->from != AB_FROM_FILE)
+		return false;
+	real = ab_host_path_follow(&secret->writable, secret->file, &led);
+	return led || ab_host_path_writes(&secret->writable, real ? real : secret->file);
+}
+
 static uint64_t hash_stat(const struct stat *st)
 {
 	const uint64_t parts[] = { st->st_dev,

@@ -6,6 +6,7 @@
  * (ab_secret.part), whatever form the source has. The supervisor does it before the start, later
  * the broker, which can still read and execute.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ void ab_sourced_hold(struct ab_sourced *s, const char *value, size_t len);
  * escaped and with its output masked. */
 int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms,
 		   struct ab_sourced *ret, struct ab_error *err);
+
+/* Is it a file that the box could write or replace? */
+bool ab_source_is_open(const struct ab_secret *secret);
 
 /* A number that changes when a file source is written or replaced; 0: not a
  * file source, or the file is missing. */
