@@ -75,6 +75,10 @@ client()
 	[[ "$output" == *"denied gh pr list"*"rule tools.allow"* ]]
 	run "$AGENTBOX" log --json
 	jq -se 'map(select(.kind == "tool" and .allowed)) | length == 1 and .[0].boxed' <<<"$output"
+	# The runs of tools do not push out the records of others: each kind is counted on its own.
+	run "$AGENTBOX" gc --keep 1
+	[ "$status" -eq 0 ]
+	[ "$(ls -d "$AGENTBOX_STATE"/runs/*/ | wc -l)" -eq 2 ]
 }
 
 @test "tools: flags that run something else are denied although a pattern matches" {

@@ -119,7 +119,21 @@ static void test_rules(void)
 	ok(collect(&(struct ab_gc_rule){ .keep_ms = 0, .keep_runs = 10 }, &r) == 1 &&
 		   exists("runs/eeeee"),
 	   "one that ends in the future is new");
-	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.kept == 0, "nothing is to be kept");
+	make_run("fffff", 3);
+	for (int i = 0; i < 3; i++) {
+		const char *id = (const char *[]){ "gggg2", "gggg3", "gggg4" }[i];
+		char rel[64];
+
+		make_run(id, i);
+		snprintf(rel, sizeof(rel), "runs/%s/" AB_GC_TOOL_MARK, id);
+		put(rel, "");
+		snprintf(rel, sizeof(rel), "runs/%s", id);
+		age(rel, i);
+	}
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL, .keep_runs = 2 }, &r) == 1 &&
+		   exists("runs/fffff") && exists("runs/gggg3") && !exists("runs/gggg4"),
+	   "runs of tools are counted on their own");
+	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 4 && r.kept == 0, "nothing is to be kept");
 }
 
 /* A run whose start record keeps so many, which cleans up and ends. */

@@ -28,12 +28,23 @@
 struct ended {
 	char id[8];
 	int64_t at_ms;
+	bool tool;
+	size_t newer; /* others of its kind */
 };
 
 struct ended_list {
 	struct ended *v;
 	size_t len, room;
 };
+
+static bool is_of_tool(int runs, const char *id)
+{
+	char path[sizeof(((struct ended *)0)->id) + sizeof(AB_GC_TOOL_MARK)];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/" AB_GC_TOOL_MARK, id);
+	return fstatat(runs, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
@@ -48,6 +59,7 @@ static void add_ended(struct ended_list *list, int runs, const char *id)
 		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
 	}
 	memcpy(list->v[list->len].id, id, strlen(id) + 1);
+	list->v[list->len].tool = is_of_tool(runs, id);
 	list->v[list->len++].at_ms =
 		(int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
 }
@@ -65,6 +77,7 @@ static int newest_first(const void *a, const void *b)
 static void list_runs(int runs, struct ended_list *ret, struct ab_strv *ret_left)
 {
 	ab_autodir DIR *list = ab_folder_list(runs, ".");
+	size_t count[2] = { 0 };
 	const char *name;
 
 	while ((name = ab_folder_next(list)) != NULL)
@@ -74,13 +87,14 @@ static void list_runs(int runs, struct ended_list *ret, struct ab_strv *ret_left
 			add_ended(ret, runs, name);
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
+	for (size_t i = 0; i < ret->len; i++)
+		ret->v[i].newer = count[ret->v[i].tool]++;
 }
 
-/* Is the run due that comes after `newer` others? One that ended in the future counts as new. */
-static bool is_due(const struct ended *run, size_t newer, const struct ab_gc_rule *rule,
-		   int64_t now)
+/* One that ended in the future counts as new. */
+static bool is_due(const struct ended *run, const struct ab_gc_rule *rule, int64_t now)
 {
-	return newer >= rule->keep_runs || (rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
+	return run->newer >= rule->keep_runs || (rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
 					    (uint64_t)(now - run->at_ms) > rule->keep_ms);
 }
 
@@ -120,7 +134,7 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
 
-		if (!is_due(run, i, rule, now)) {
+		if (!is_due(run, rule, now)) {
 			ret->kept++;
 		} else if (!rule->quarantine && has_quarantine(runs, run->id)) {
 			ret->kept++;
@@ -141,7 +155,7 @@ void ab_gc_due(int runs, const struct ab_gc_rule *rule, struct ab_strv *ret)
 
 	list_runs(runs, &list, ret);
 	for (size_t i = 0; i < list.len; i++)
-		if (is_due(&list.v[i], i, rule, now))
+		if (is_due(&list.v[i], rule, now))
 			ab_strv_add(ret, list.v[i].id);
 	free(list.v);
 }

@@ -20,10 +20,13 @@ struct ab_policy_input;
 struct ab_state;
 
 #define AB_GC_ALL UINT64_MAX
+/* A file in the folder of a run that a host tool is. A box starts as many of those as it likes, so they
+ * are counted on their own: they must not push out the records of other runs. */
+#define AB_GC_TOOL_MARK "tool"
 
 struct ab_gc_rule {
 	uint64_t keep_ms;   /* remove older ones; AB_GC_ALL: keep all */
-	uint64_t keep_runs; /* keep this many of the newest */
+	uint64_t keep_runs; /* keep this many of the newest, and as many of tools */
 	bool quarantine;    /* also runs with files in quarantine */
 	bool dry;	    /* remove nothing, only report */
 };

@@ -17,6 +17,7 @@
 #include "policy/show/show.h"
 #include "policy/values/paths.h"
 #include "sandbox/plan/engine.h"
+#include "session/cleanup/gc.h"
 #include "session/cleanup/leftovers.h"
 #include "session/consent/request.h"
 #include "session/export/exporter.h"
@@ -91,6 +92,13 @@ static char *format_policy(const struct ab_prepared *p)
 	return covered;
 }
 
+static int mark_tool(int dir)
+{
+	int fd = openat(dir, AB_GC_TOOL_MARK, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
 int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
@@ -107,8 +115,11 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_record_open(&line, r->dir.id, "start");
 	if (name)
 		ab_record_text(&line, "name", name);
-	if (r->request->tool_of)
+	if (r->request->tool_of) {
+		if (mark_tool(r->dir.dir) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "mark the run of the tool");
 		ab_record_text(&line, "tool_of", r->request->tool_of);
+	}
 	if (p->spec.stay)
 		ab_record_json(&line, "stays", "true");
 	ab_record_list(&line, "command", &p->spec.argv);
