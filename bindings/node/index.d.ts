@@ -97,7 +97,7 @@ export interface Result<Output = string> {
 
 export interface Question {
   readonly id: string;
-  readonly kind: 'host' | 'ssh' | 'network' | 'command';
+  readonly kind: 'host' | 'ssh' | 'tool' | 'network' | 'command';
   readonly domain?: string;
   readonly port?: number;
   readonly about?: string;

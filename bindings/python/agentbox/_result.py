@@ -143,7 +143,7 @@ class Question:
 
     @property
     def kind(self) -> str:
-        """host, ssh, network or command"""
+        """host, ssh, tool, network or command; approve none that you do not know"""
         return str(self.raw["kind"])
 
     @property
