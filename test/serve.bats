@@ -232,7 +232,8 @@ client()
 		    request.setdefault("cwd", work) if request["do"] == "run" else None
 		    reply = c.ask(**request)
 		    # One of them ends the run.
-		    assert reply["ok"] or reply["code"] == "not-found" or "no question" in reply["error"], \\
+		    assert reply["ok"] or reply["code"] == "not-found" or "no question" in reply["error"] or \\
+		        reply["error"] == "the run has ended", \\
 		        (request, reply)
 		c.result(run)
 		# Every member of a reply or an event that is shown exists.

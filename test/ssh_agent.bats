@@ -355,7 +355,7 @@ agent_client()
 		    sign(key, document(b"git") + b"x"),
 		    sign(key, b"SSHSIG" + s(b"git") + s(b"") + s(b"md5") + s(bytes(16))),
 		    sign(key, document(b"git"), 0x80),
-		    sign(key[:-1] + b"x", document(b"git")),           # a key that is not there
+		    sign(key[:-1] + bytes([key[-1] ^ 1]), document(b"git")), # a key that is not there
 		    bytes([17]) + s(b"ssh-ed25519") + s(bytes(32)) + s(bytes(64)) + s(b""), # add
 		    bytes([18]) + s(key), bytes([19]), bytes([9]), bytes([22]) + s(b"x"), bytes([23]) + s(b"x"),
 		    bytes([20]) + s(b"/usr/lib/x.so") + s(b""), bytes([25]) + s(key), bytes([1]), bytes([255]),
