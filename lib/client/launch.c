@@ -109,15 +109,17 @@ static char *search_path(void)
 
 	errno = ENOENT;
 	for (size_t n; path && *path; path += n + (path[n] == ':')) {
+		size_t size;
 		char *file;
 
 		n = strcspn(path, ":");
 		if (path[0] != '/')
 			continue;
-		file = malloc(n + sizeof("/agentbox"));
+		size = n + sizeof("/agentbox");
+		file = malloc(size);
 		if (!file)
 			return NULL;
-		sprintf(file, "%.*s/agentbox", (int)n, path);
+		snprintf(file, size, "%.*s/agentbox", (int)n, path);
 		if (access(file, X_OK) == 0)
 			return file;
 		free(file);

@@ -3,7 +3,7 @@
  *
  * Passed descriptors come with some byte of a request's line and are queued in order; the request
  * says how many are its own. A request is read whole before the next one, and not at all while the
- * program leaves too much of ours unread.
+ * program leaves too many of our replies and events unread.
  *
  * Should: report the end once, whatever it was: end of file, an error, a line that is too long.
  *

@@ -105,7 +105,7 @@ static void send_next(struct ab_served_run *run)
 
 	if (!p || run->sent || !run->began || run->steer.fd < 0)
 		return;
-	/* There is room: nothing else of ours waits there. */
+	/* There is room: we have sent nothing else on this socket. */
 	run->sent = send(run->steer.fd, p->text, strlen(p->text), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 

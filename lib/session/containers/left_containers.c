@@ -32,7 +32,7 @@ int ab_left_containers_claim(int state, const char *run, const char *socket, str
 	dir = open_folder(state);
 	if (dir >= 0)
 		fd = openat(dir, run, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	/* Locked before it has a text: without one, it is nobody's. */
+	/* Lock it while it is still empty: others ignore an empty file. */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 	    ab_write_all(fd, socket, strlen(socket)) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "note the containers of run %s", run);

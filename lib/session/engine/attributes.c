@@ -144,7 +144,7 @@ static bool is_microsecond(const struct timeval *t)
 	return t->tv_usec >= 0 && t->tv_usec < 1000000;
 }
 
-/* 0, or an errno. *ret is NULL for now. */
+/* 0, or an errno. *ret is NULL if the times are to be the current time. */
 static int read_times(const struct ab_held *call, const struct change *c, struct timespec room[2],
 		      const struct timespec **ret)
 {

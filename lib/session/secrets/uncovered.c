@@ -59,7 +59,7 @@ static bool is_placeholder(const struct ab_policy *policy, const char *name)
 	return false;
 }
 
-/* Does the box have a key file of ours in place of the one that the variable names? */
+/* Does the variable name a key file that we replace with one that is worth nothing outside? */
 static bool is_account(const struct ab_policy *policy, const char *name, const char *value)
 {
 	for (size_t i = 0; i < policy->secrets.len; i++) {

@@ -154,7 +154,7 @@ static void deny_call(struct ab_tool_call *c, const char *why)
 	finish_call(c);
 }
 
-/* A mistake of the client or of ours, that says nothing about the words. */
+/* Refused because of a mistake or a failure, not because of the words. */
 static void refuse_call(struct ab_tool_call *c, const char *why)
 {
 	c->rule = "tools";
@@ -162,8 +162,8 @@ static void refuse_call(struct ab_tool_call *c, const char *why)
 }
 
 /*
- * In the child: nothing of ours but the streams of the box. Our own binary becomes the run of the
- * tool; it gets the settings of its box in a sealed file.
+ * In the child: keep no descriptor but the streams of the box, and start our own binary as the run
+ * of the tool. It gets the settings of its box in a sealed file.
  */
 static _Noreturn void become_tool(struct ab_tool_call *c, int settings, pid_t broker)
 {

@@ -161,7 +161,7 @@ int ab_tool_client_run(const char *name, const char *const *words, size_t n, int
 		return ab_fail(err, AB_ESYSTEM, errno, "create a signalfd");
 	if (send_request(sock, name, words, n, err) < 0)
 		return -1;
-	/* The program has them now: its end must be seen by whoever reads a pipe of ours. */
+	/* The tool has copies. If we kept ours open, the reader of a pipe would not see that it ended. */
 	for (int fd = 0; fd < 2; fd++)
 		close(fd);
 	while (r == 0) {
