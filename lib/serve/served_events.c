@@ -363,7 +363,7 @@ void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms)
 	if (run->asked)
 		answer_command(run, NULL, "no", "it was stopped");
 	else if (!run->began)
-		kill(run->pid, SIGTERM);
+		run->stopped = kill(run->pid, SIGTERM) == 0;
 	queue_packet(run, new_steered(id, AB_SERVE_STOP), "stop",
 		     json_pack("{s:I}", "grace_ms", (json_int_t)grace_ms));
 	send_next(run);

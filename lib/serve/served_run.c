@@ -524,13 +524,19 @@ static char *read_result(const struct ab_served_run *run)
 	return ab_take(text);
 }
 
-/* The supervisor wrote none: it could not begin, or was killed. */
+/* The supervisor wrote none: it could not begin, or was killed. If the client has stopped it, the
+ * result names the signal, as it does when the command has started. */
 static char *make_result(struct ab_served_run *run, int code, int status)
 {
 	ab_autobuf struct ab_buf json = { 0 };
 	struct ab_result what = { .started = run->started, .error = &run->why };
 
-	if (!run->failed && code != CLD_EXITED) {
+	if (!run->failed && code != CLD_EXITED && run->stopped && status == SIGTERM) {
+		run->exit = 128 + status;
+		what.ran = true;
+		what.status = status;
+		ab_fail(&run->why, AB_ESYSTEM, 0, "the run was stopped before its command started");
+	} else if (!run->failed && code != CLD_EXITED) {
 		run->exit = 128 + status;
 		ab_fail(&run->why, AB_ESYSTEM, 0, "signal %d ended the run's supervisor", status);
 	} else if (!run->failed) {

@@ -71,6 +71,7 @@ struct ab_served_run {
 	struct ab_served_output out[2];
 	int result;	   /* a file in memory */
 	bool began, asked; /* asked: about the command */
+	bool stopped;	   /* by a request, before it began */
 	bool records_wanted;
 	bool failed;
 	struct ab_error why;

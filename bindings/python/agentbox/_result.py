@@ -80,7 +80,7 @@ class CompletedProcess(subprocess.CompletedProcess[Any]):
 
     @property
     def started(self) -> bool:
-        """Did the command run? If not, `error` says why."""
+        """False if the command could not start; `error` says why."""
         return self.error is None or self.timed_out or not (
             self.raw["status"] is None and self.raw["signal"] is None)
 
