@@ -19,7 +19,7 @@
 _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports,
 			    const char *engine);
 
-/* For init.c and keeper.c. */
+/* For init.c, init_serve.c and keeper.c. */
 
 struct init {
 	struct ab_spec spec;

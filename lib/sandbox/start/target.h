@@ -46,7 +46,7 @@ int ab_target_lock(struct ab_target *target, struct ab_error *err);
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
 
 /*
- * mark.c: records when each step of the launch ended, for `run -vv`. When disabled, a mark costs
+ * Record when each step of the launch ended, for `run -vv`. When disabled, a mark costs
  * one test. The clock is the host's, so the supervisor's marks are comparable.
  */
 void ab_mark_open(struct ab_holds *holds);
