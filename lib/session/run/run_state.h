@@ -90,6 +90,14 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 /* What gives a better engine than this one: for the machine that refused one, else in general. */
 const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits *engine);
 
+/* host_setup.c: the run's folder and its log. */
+int ab_run_open_record(struct run *r, struct ab_error *err);
+/* Set up what the run needs on the host while init builds the box, and let the command start. */
+int ab_run_set_up_host(struct run *r, struct ab_error *err);
+/* The run ends before its command. */
+void ab_run_abandon_tools(struct run *r);
+void ab_run_abandon_containers(struct run *r);
+
 /* live.c */
 __attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
 						      const char *fmt, ...);
