@@ -14,7 +14,7 @@
 #include "session/consent/request.h"
 #include "session/host/cgroup.h"
 #include "session/review/reviewer.h"
-#include "session/run/supervisor.h"
+#include "session/supervise/supervisor.h"
 #include "session/sockets/sockets.h"
 #include "session/state/state.h"
 #include "session/terminal/streams.h"

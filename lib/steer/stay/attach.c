@@ -8,7 +8,7 @@
 #include "base/system/fd.h"
 #include "session/consent/request.h"
 #include "session/lock/lockdown.h"
-#include "session/run/supervisor.h"
+#include "session/supervise/supervisor.h"
 #include "session/terminal/terminal.h"
 #include "steer/stay/ended.h"
 #include "steer/stay/enter.h"

@@ -15,7 +15,7 @@
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
 #include "session/lock/lockdown.h"
-#include "session/run/supervisor.h"
+#include "session/supervise/supervisor.h"
 #include "session/stay/start_strings.h"
 #include "session/terminal/terminal.h"
 #include "steer/client/json.h"

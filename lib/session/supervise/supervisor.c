@@ -7,7 +7,7 @@
  * Should: forward the caller's signals in every state; kill the box on every error of our own.
  * Mustn't: block outside epoll_wait; accept a message that the state does not allow.
  */
-#include "session/run/supervisor.h"
+#include "session/supervise/supervisor.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,16 +28,17 @@
 #include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/loop.h"
-#include "policy/model/secrets.h"
 #include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
 #include "session/containers/container_watch.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
-#include "session/notify/program_judge.h"
-#include "session/notify/refused_programs.h"
 #include "session/stay/stay.h"
+#include "session/supervise/command_stops.h"
+#include "session/supervise/failure.h"
+#include "session/supervise/judge_watch.h"
+#include "session/supervise/network_link.h"
 #include "session/terminal/streams.h"
 #include "session/terminal/terminal.h"
 #include "session/tools/tool_broker.h"
@@ -47,102 +48,30 @@ struct supervisor {
 	const struct ab_supervision *what;
 	struct ab_outcome out;
 	struct ab_loop loop;
-	struct ab_source signals, box, broker, listener, judge, timer;
+	struct ab_source signals, box, broker, timer;
 	struct ab_steering *steering;
 	struct ab_stay *stay;  /* the commands of a box that stays, or NULL */
 	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
-	bool has_listener;	       /* the box has sent its listener */
-	int16_t layers[AB_LAYERS_MAX]; /* which layers the box has */
-	bool asked_to_stop;	       /* SIGTSTP was forwarded */
-	int64_t first_claim;	       /* when the command first wanted the terminal */
-	unsigned int claims;	       /* how often since then */
-	bool reported[AB_SECRETS_MAX]; /* this secret's failure was reported */
-	struct ab_error *err;
-	int result;
+	struct ab_failure failure;
+	struct ab_command_stops stops;
+	struct ab_judge_watch judge;
+	struct ab_network_link network;
 };
 
-static int attach_network(struct supervisor *s);
-static void pass_dialled(struct supervisor *s, int errnum, int fd);
 /* TERM now, KILL after the grace period. `arg`: the supervisor. */
 static void stop_command(void *arg, uint64_t grace_ms);
-static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
-static void tell_finding(struct supervisor *s, const struct ab_broker_news *news);
 
 enum {
-	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL after a timeout */
-	ANSWER_MS = 5000,  /* to wait for the last answers of proxy and broker */
-	CLAIMS_MAX = 16,   /* stops for the terminal ... */
-	CLAIMS_MS = 10000, /* ... within this time */
+	GRACE_MS = 5000,  /* between SIGTERM and SIGKILL after a timeout */
+	ANSWER_MS = 5000, /* to wait for the last answers of proxy and broker */
 };
 
-/* We can no longer supervise: the box must not run without us. */
-static void give_up(struct supervisor *s)
-{
-	s->result = -1;
-	s->loop.stop = true;
-}
-
-/* The same; keeps the first of several errors. */
 static void fail_run(void *arg, const struct ab_error *err)
 {
 	struct supervisor *s = arg;
 
-	if (s->result == 0)
-		*s->err = *err;
-	give_up(s);
-}
-
-static void stop_with_command(struct supervisor *s)
-{
-	if (s->what->terminal)
-		ab_terminal_suspend(s->what->terminal);
-	if (s->what->steering->prompt)
-		ab_host_prompt_suspend(s->what->steering->prompt);
-	kill(getpid(), SIGSTOP);
-}
-
-static void resume_command(struct supervisor *s)
-{
-	bool front = s->what->terminal && ab_terminal_resume(s->what->terminal);
-
-	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
-	if (s->what->steering->prompt)
-		ab_host_prompt_resume(s->what->steering->prompt);
-	ab_steering_resumed(s->steering);
-}
-
-/*
- * A command that stops again whenever it gets the terminal would keep us busy for
- * ever, and no key would reach it. No person types this fast.
- */
-static bool claims_too_often(struct supervisor *s)
-{
-	int64_t now = ab_now_ms();
-
-	if (s->claims == 0 || now - s->first_claim > CLAIMS_MS) {
-		s->first_claim = now;
-		s->claims = 0;
-	}
-	return ++s->claims >= CLAIMS_MAX;
-}
-
-/* If the command was stopped because it uses the terminal, take the terminal and resume it. */
-static bool claim_terminal(struct supervisor *s, int sig)
-{
-	if ((sig != SIGTTIN && sig != SIGTTOU) || !s->what->terminal ||
-	    !ab_terminal_claim(s->what->terminal))
-		return false;
-	if (claims_too_often(s)) {
-		ab_fail(s->err, AB_ESYSTEM, 0,
-			"the command stopped for the terminal %d times in %d seconds", CLAIMS_MAX,
-			CLAIMS_MS / 1000);
-		ab_hint(s->err, "run it without a terminal to read: agentbox run ... </dev/null");
-		give_up(s);
-		return true;
-	}
-	ab_box_tell(s->what->box, AB_MSG_RESUME, true);
-	return true;
+	ab_failure_set(&s->failure, err);
 }
 
 /* The supervisor of a box that stays always runs in the background. */
@@ -171,12 +100,10 @@ static void take_signal(struct supervisor *s, int sig)
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
-		/* We stop when init reports that the command did; it may ignore the signal. */
-		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
-		s->asked_to_stop = true;
+		ab_command_stops_ask(&s->stops);
 		break;
 	case SIGCONT:
-		resume_command(s);
+		ab_command_stops_resume(&s->stops);
 		break;
 	default:
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
@@ -283,8 +210,8 @@ static void box_ready_for_clients(void *arg)
 {
 	struct supervisor *s = arg;
 
-	if (s->what->ready(s->what->arg, s->err) < 0)
-		give_up(s);
+	if (s->what->ready(s->what->arg, s->failure.err) < 0)
+		ab_failure_end(&s->failure);
 }
 
 static void end_with_command(void *arg, int status)
@@ -349,71 +276,19 @@ static int open_steering(struct supervisor *s)
 		hands.start = start_further;
 		hands.describe = describe_commands;
 	}
-	return ab_steering_open(s->what->steering, &hands, &s->steering, s->err);
+	if (ab_steering_open(s->what->steering, &hands, &s->steering, s->failure.err) < 0)
+		return -1;
+	s->stops.steering = s->network.steering = s->steering;
+	return 0;
 }
 
 static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 {
 	if (fds->len == 0 || !s->what->terminal)
 		return;
-	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]), &s->loop, s->err) < 0)
-		give_up(s);
-}
-
-static void judge_ready(struct ab_source *source, uint32_t events)
-{
-	struct supervisor *s = source->owner;
-	struct ab_note note;
-	int r = ab_program_judge_hear(s->what->children, &note, s->err);
-
-	(void)events;
-	if (r < 0 || (r > 0 && ab_refused_programs_take(s->what->refusals, &note, s->err) < 0))
-		give_up(s);
-	else if (r > 0)
-		s->what->denied(s->what->arg, &note);
-}
-
-/* At the first held call: the broker forks the judge. If that fails, the judge's socket ends. */
-static int call_judge(struct supervisor *s)
-{
-	struct ab_program_judge *judge = s->what->children;
-
-	s->judge = (struct ab_source){ .fd = ab_program_judge_fd(judge),
-				       .ready = judge_ready,
-				       .owner = s };
-	if (ab_loop_add(&s->loop, &s->judge, EPOLLIN, s->err) < 0)
-		return -1;
-	ab_program_judge_begin(judge);
-	if (ab_broker_start_judge(s->what->broker, s->listener.fd, s->layers) < 0) {
-		ab_fail(s->err, AB_ESYSTEM, 0, "the broker cannot start the judge");
-		return ab_step(s->err, "enforcement");
-	}
-	return 0;
-}
-
-static void listener_ready(struct ab_source *source, uint32_t events)
-{
-	struct supervisor *s = source->owner;
-
-	if ((events & EPOLLIN) && call_judge(s) < 0)
-		give_up(s);
-	/* The judge has it, or no process is left. */
-	ab_loop_remove(&s->loop, source);
-	close(ab_take_fd(&source->fd));
-}
-
-/* Most runs of a moment write nothing, and need no judge. */
-static int take_listener(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
-{
-	if (!s->what->children || s->has_listener || (holds && holds->unasked))
-		return 0;
-	s->has_listener = true;
-	if (fds->len != 1)
-		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent no seccomp listener");
-	s->listener = (struct ab_source){ .fd = ab_take_fd(&fds->v[0]),
-					  .ready = listener_ready,
-					  .owner = s };
-	return ab_loop_add(&s->loop, &s->listener, EPOLLIN, s->err);
+	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]), &s->loop,
+			       s->failure.err) < 0)
+		ab_failure_end(&s->failure);
 }
 
 /* Further commands send their own listeners; the judge must be there by then. */
@@ -422,8 +297,8 @@ static void begin_stay(struct supervisor *s, const struct ab_holds *holds)
 	bool asked = s->what->children && !holds->unasked;
 
 	if (asked)
-		listener_ready(&s->listener, EPOLLIN);
-	if (s->result == 0)
+		ab_judge_watch_begin(&s->judge);
+	if (s->failure.result == 0)
 		ab_stay_begin(s->stay, asked);
 }
 
@@ -432,12 +307,12 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, struc
 	if (s->started)
 		return;
 	s->started = true;
-	memcpy(s->layers, holds->layers, sizeof(s->layers));
-	if (s->what->holds(s->what->arg, holds, s->err) < 0 || take_listener(s, holds, fds) < 0)
-		give_up(s);
+	if (s->what->holds(s->what->arg, holds, s->failure.err) < 0 ||
+	    ab_judge_watch_take(&s->judge, holds, holds->unasked, fds) < 0)
+		ab_failure_end(&s->failure);
 	else if (s->what->timeout_ms)
 		arm_timer(s, s->what->timeout_ms);
-	if (s->stay && s->result == 0)
+	if (s->stay && s->failure.result == 0)
 		begin_stay(s, holds);
 }
 
@@ -453,7 +328,8 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		s->over = true;
 		break;
 	case AB_MSG_DIALED:
-		pass_dialled(s, msg->value, fds->len ? ab_take_fd(&fds->v[0]) : -1);
+		ab_network_link_dialled(&s->network, msg->value,
+					fds->len ? ab_take_fd(&fds->v[0]) : -1);
 		break;
 	case AB_MSG_AGENT:
 		ab_box_network_serve_agent(s->what->box_network, fds);
@@ -478,21 +354,14 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
 		break;
 	case AB_MSG_ASKS:
-		memcpy(s->layers, msg->u.holds.layers, sizeof(s->layers));
-		if (take_listener(s, NULL, fds) < 0)
-			give_up(s);
+		if (ab_judge_watch_take(&s->judge, &msg->u.holds, false, fds) < 0)
+			ab_failure_end(&s->failure);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds, fds);
 		break;
 	case AB_MSG_STOPPED:
-		/* Without a terminal, and if we did not forward SIGTSTP, nobody could resume the
-		 * command through us. */
-		if (claim_terminal(s, msg->value))
-			break;
-		if (s->what->terminal || s->asked_to_stop)
-			stop_with_command(s);
-		s->asked_to_stop = false;
+		ab_command_stops_take(&s->stops, msg->value);
 		break;
 	case AB_MSG_UNROUTED:
 	case AB_MSG_CROWDED:
@@ -525,8 +394,8 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	if (r < 0 && errno == EAGAIN)
 		return;
 	if (r < 0) {
-		ab_fail(s->err, AB_ESYSTEM, errno, "receive from the box");
-		give_up(s);
+		ab_fail(s->failure.err, AB_ESYSTEM, errno, "receive from the box");
+		ab_failure_end(&s->failure);
 		return;
 	}
 	/* EOF without a status: init was killed, and every process with it. */
@@ -539,6 +408,19 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	}
 	s->over = true;
 	s->loop.stop = true;
+}
+
+static void tell_finding(struct supervisor *s, const struct ab_broker_news *news)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	if (!news->text)
+		return;
+	ab_record_open(&line, s->what->run_id, "finding");
+	ab_record_text(&line, "reason", news->text);
+	if (ab_log_write(s->what->log, &line, s->failure.err) < 0)
+		ab_failure_end(&s->failure);
+	s->what->found(s->what->arg, news->text);
 }
 
 /* As the kernel would, if a cgroup held the limit. The end of the box is noticed as usual. */
@@ -554,12 +436,12 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	struct ab_broker_news news;
 
 	(void)events;
-	if (ab_broker_hear(s->what->broker, &news, s->err) < 0) {
-		give_up(s);
+	if (ab_broker_hear(s->what->broker, &news, s->failure.err) < 0) {
+		ab_failure_end(&s->failure);
 		return;
 	}
 	if (news.kind == AB_NEWS_SECRET)
-		pass_secret(s, &news);
+		ab_network_link_secret(&s->network, &news);
 	else if (news.kind == AB_NEWS_MEMORY)
 		end_for_memory(s, &news);
 	else if (news.kind == AB_NEWS_FINDING)
@@ -598,12 +480,11 @@ static void answer_tool(void *arg, uint32_t number, enum ab_host_answer answer, 
 
 static int attach_tools(struct supervisor *s)
 {
-	struct ab_tool_watch_hands hands = { .fail = fail_run,
-					     .wants = ask_about_tool,
-					     .settled = settle_tool,
-					     .arg = s };
+	struct ab_tool_watch_hands hands = {
+		.fail = fail_run, .wants = ask_about_tool, .settled = settle_tool, .arg = s
+	};
 
-	return ab_tool_watch_attach(s->what->tools, &s->loop, &hands, s->err);
+	return ab_tool_watch_attach(s->what->tools, &s->loop, &hands, s->failure.err);
 }
 
 static int open_sources(struct supervisor *s, struct ab_error *err)
@@ -644,7 +525,7 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		open_stay(s);
 	if (open_steering(s) < 0)
 		return -1;
-	return what->box_network ? attach_network(s) : 0;
+	return what->box_network ? ab_network_link_attach(&s->network, &s->loop) : 0;
 }
 
 static bool hear_broker(struct supervisor *s, int ms)
@@ -664,7 +545,7 @@ static void wait_for_last_answers(struct supervisor *s)
 	int64_t end = ab_now_ms() + ANSWER_MS, left = ANSWER_MS;
 	bool heard = true;
 
-	while (s->result == 0 && heard && left > 0) {
+	while (s->failure.result == 0 && heard && left > 0) {
 		if (ab_steering_awaits_proxy(s->steering))
 			heard = ab_box_network_hear(s->what->box_network, (int)left);
 		else if (ab_steering_awaits_broker(s->steering))
@@ -678,18 +559,22 @@ static void wait_for_last_answers(struct supervisor *s)
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err)
 {
 	struct supervisor s = { .what = what,
-				.err = err,
 				.signals = { .fd = -1 },
-				.listener = { .fd = -1 },
 				.timer = { .fd = -1 },
 				.grace = { .fire = grace_expired },
 				.loop = { .epoll = -1 } };
 
 	s.grace.owner = &s;
+	s.failure = (struct ab_failure){ .loop = &s.loop, .err = err };
+	s.stops = (struct ab_command_stops){ .what = what, .failure = &s.failure };
+	s.judge = (struct ab_judge_watch){
+		.what = what, .loop = &s.loop, .failure = &s.failure, .listener = { .fd = -1 }
+	};
+	s.network = (struct ab_network_link){ .what = what, .failure = &s.failure };
 	if (ab_loop_init(&s.loop, err) < 0 || open_sources(&s, err) < 0 ||
 	    ab_loop_run(&s.loop, err) < 0)
-		s.result = -1;
-	if (s.result < 0)
+		s.failure.result = -1;
+	if (s.failure.result < 0)
 		ab_box_kill(what->box);
 	else if (!what->stay && !ab_steering_awaits_proxy(s.steering) &&
 		 !ab_steering_awaits_broker(s.steering))
@@ -703,142 +588,9 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
-	ab_closep(&s.listener.fd);
+	ab_closep(&s.judge.listener.fd);
 	ab_closep(&s.timer.fd);
 	ab_loop_fini(&s.loop);
 	*ret = s.out;
-	return s.result;
-}
-
-/* Names the secret and the event, never the value. */
-static void record_secret(struct supervisor *s, size_t i, const char *event, const char *reason)
-{
-	ab_autobuf struct ab_buf line = { 0 };
-
-	ab_record_open(&line, s->what->run_id, "secret");
-	ab_record_text(&line, "name", s->what->secrets->v[i].name);
-	ab_record_text(&line, "event", event);
-	if (reason)
-		ab_record_text(&line, "reason", reason);
-	if (ab_log_write(s->what->log, &line, s->err) < 0)
-		give_up(s);
-}
-
-static void secret_stale(void *arg, size_t i)
-{
-	struct supervisor *s = arg;
-
-	ab_broker_secret(s->what->broker, i);
-}
-
-static void secret_tripped(void *arg, size_t i)
-{
-	struct supervisor *s = arg;
-
-	if (s->result < 0)
-		return;
-	record_secret(s, i, "tripped", NULL);
-	ab_fail(s->err, AB_EPROPERTY, 0,
-		"the placeholder of %s was about to be sent to another host; the run was ended",
-		s->what->secrets->v[i].name);
-	ab_hint(s->err, "the run's record says which host");
-	give_up(s);
-}
-
-static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
-{
-	size_t i = news->number;
-
-	if (!s->what->secrets || i >= s->what->secrets->len)
-		return;
-	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
-	if (news->text && s->what->box_network)
-		ab_box_network_secret(s->what->box_network, i, news->text, news->len);
-	if (!news->text && s->what->box_network)
-		ab_box_network_secret_failed(s->what->box_network, i, news->error.text);
-	if (!news->text && !s->reported[i])
-		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
-	s->reported[i] = !news->text;
-}
-
-static void tell_finding(struct supervisor *s, const struct ab_broker_news *news)
-{
-	ab_autobuf struct ab_buf line = { 0 };
-
-	if (!news->text)
-		return;
-	ab_record_open(&line, s->what->run_id, "finding");
-	ab_record_text(&line, "reason", news->text);
-	if (ab_log_write(s->what->log, &line, s->err) < 0)
-		give_up(s);
-	s->what->found(s->what->arg, news->text);
-}
-
-static void host_wanted(void *arg, const struct ab_host_question *wanted)
-{
-	struct supervisor *s = arg;
-
-	ab_steering_wanted(s->steering, wanted);
-}
-
-static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
-{
-	struct supervisor *s = arg;
-
-	ab_steering_settled(s->steering, number, how, released);
-}
-
-static void limit_crossed(void *arg, const struct ab_threshold_alarm *alarm)
-{
-	struct supervisor *s = arg;
-
-	ab_steering_crossed(s->steering, alarm);
-}
-
-static void network_surveyed(void *arg, const char *json)
-{
-	struct supervisor *s = arg;
-
-	ab_steering_surveyed(s->steering, json);
-}
-
-static bool server_found(void *arg, uint16_t port)
-{
-	struct supervisor *s = arg;
-
-	if (!ab_terminal_takes_lines(s->what->terminal))
-		return false;
-	ab_steering_server(s->steering, port);
-	return true;
-}
-
-/* Connect the proxy's thread, the steering, and the broker, which reads secrets again. */
-static int attach_network(struct supervisor *s)
-{
-	struct ab_box_network_watch watch = {
-		.loop = &s->loop,
-		.box = s->what->box,
-		.broker = s->what->broker,
-		.run_id = s->what->run_id,
-		.log = s->what->log,
-		.failed = fail_run,
-		.stale = secret_stale,
-		.tripped = secret_tripped,
-		.wanted = host_wanted,
-		.settled = host_settled,
-		.crossed = limit_crossed,
-		.surveyed = network_surveyed,
-		.listens = server_found,
-		.arg = s,
-	};
-
-	return ab_box_network_attach(s->what->box_network, s->what->network, &watch, s->err);
-}
-
-static void pass_dialled(struct supervisor *s, int errnum, int fd)
-{
-	if (s->what->box_network)
-		ab_box_network_dialled(s->what->box_network, errnum, fd);
-	else
-		ab_closep(&fd);
+	return s.failure.result;
 }

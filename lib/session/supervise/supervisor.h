@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_RUN_SUPERVISOR_H
-#define AB_SESSION_RUN_SUPERVISOR_H
+#ifndef AB_SESSION_SUPERVISE_SUPERVISOR_H
+#define AB_SESSION_SUPERVISE_SUPERVISOR_H
 /*
  * The supervisor's loop, from `go` to the end of the command: signals, the
  * box's messages, the terminal, the time limit.

@@ -1,0 +1,140 @@
+#include "session/supervise/network_link.h"
+
+#include "audit/write/audit.h"
+#include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/system/fd.h"
+#include "session/broker/broker.h"
+#include "session/control/box_network.h"
+#include "session/control/steering.h"
+#include "session/supervise/failure.h"
+#include "session/supervise/supervisor.h"
+#include "session/terminal/terminal.h"
+
+/* Names the secret and the event, never the value. */
+static void record_secret(struct ab_network_link *net, size_t i, const char *event,
+			  const char *reason)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, net->what->run_id, "secret");
+	ab_record_text(&line, "name", net->what->secrets->v[i].name);
+	ab_record_text(&line, "event", event);
+	if (reason)
+		ab_record_text(&line, "reason", reason);
+	if (ab_log_write(net->what->log, &line, net->failure->err) < 0)
+		ab_failure_end(net->failure);
+}
+
+static void secret_stale(void *arg, size_t i)
+{
+	struct ab_network_link *net = arg;
+
+	ab_broker_secret(net->what->broker, i);
+}
+
+static void secret_tripped(void *arg, size_t i)
+{
+	struct ab_network_link *net = arg;
+
+	if (net->failure->result < 0)
+		return;
+	record_secret(net, i, "tripped", NULL);
+	ab_fail(net->failure->err, AB_EPROPERTY, 0,
+		"the placeholder of %s was about to be sent to another host; the run was ended",
+		net->what->secrets->v[i].name);
+	ab_hint(net->failure->err, "the run's record says which host");
+	ab_failure_end(net->failure);
+}
+
+void ab_network_link_secret(struct ab_network_link *net, const struct ab_broker_news *news)
+{
+	size_t i = news->number;
+
+	if (!net->what->secrets || i >= net->what->secrets->len)
+		return;
+	record_secret(net, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
+	if (news->text && net->what->box_network)
+		ab_box_network_secret(net->what->box_network, i, news->text, news->len);
+	if (!news->text && net->what->box_network)
+		ab_box_network_secret_failed(net->what->box_network, i, news->error.text);
+	if (!news->text && !net->reported[i])
+		net->what->unread(net->what->arg, net->what->secrets->v[i].name, news->error.text);
+	net->reported[i] = !news->text;
+}
+
+static void host_wanted(void *arg, const struct ab_host_question *wanted)
+{
+	struct ab_network_link *net = arg;
+
+	ab_steering_wanted(net->steering, wanted);
+}
+
+static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
+{
+	struct ab_network_link *net = arg;
+
+	ab_steering_settled(net->steering, number, how, released);
+}
+
+static void limit_crossed(void *arg, const struct ab_threshold_alarm *alarm)
+{
+	struct ab_network_link *net = arg;
+
+	ab_steering_crossed(net->steering, alarm);
+}
+
+static void network_surveyed(void *arg, const char *json)
+{
+	struct ab_network_link *net = arg;
+
+	ab_steering_surveyed(net->steering, json);
+}
+
+static bool server_found(void *arg, uint16_t port)
+{
+	struct ab_network_link *net = arg;
+
+	if (!ab_terminal_takes_lines(net->what->terminal))
+		return false;
+	ab_steering_server(net->steering, port);
+	return true;
+}
+
+static void fail_link(void *arg, const struct ab_error *err)
+{
+	struct ab_network_link *net = arg;
+
+	ab_failure_set(net->failure, err);
+}
+
+int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
+{
+	struct ab_box_network_watch watch = {
+		.loop = loop,
+		.box = net->what->box,
+		.broker = net->what->broker,
+		.run_id = net->what->run_id,
+		.log = net->what->log,
+		.failed = fail_link,
+		.stale = secret_stale,
+		.tripped = secret_tripped,
+		.wanted = host_wanted,
+		.settled = host_settled,
+		.crossed = limit_crossed,
+		.surveyed = network_surveyed,
+		.listens = server_found,
+		.arg = net,
+	};
+
+	return ab_box_network_attach(net->what->box_network, net->what->network, &watch,
+				     net->failure->err);
+}
+
+void ab_network_link_dialled(struct ab_network_link *net, int errnum, int fd)
+{
+	if (net->what->box_network)
+		ab_box_network_dialled(net->what->box_network, errnum, fd);
+	else
+		ab_closep(&fd);
+}
