@@ -11,9 +11,18 @@ static uint32_t add_hash(uint32_t hash, struct ab_text part)
 	return (hash ^ '/') * 16777619u;
 }
 
-static uint32_t get_bit(uint32_t hash)
+static bool has_hash(const uint64_t bits[static 64], uint32_t hash)
 {
-	return (hash ^ hash >> 13) & (64 * 64 - 1);
+	uint32_t at = (hash ^ hash >> 13) & (64 * 64 - 1);
+
+	return bits[at / 64] & 1ull << at % 64;
+}
+
+static void put_hash(uint64_t bits[static 64], uint32_t hash)
+{
+	uint32_t at = (hash ^ hash >> 13) & (64 * 64 - 1);
+
+	bits[at / 64] |= 1ull << at % 64;
 }
 
 /* The next component of an entry; len 0: no more. */
@@ -24,6 +33,12 @@ static struct ab_text next_part(const char **entry)
 
 	*entry = from + len;
 	return (struct ab_text){ from, (uint32_t)len };
+}
+
+static bool is_pattern(struct ab_text part)
+{
+	return memchr(part.s, '*', part.len) || memchr(part.s, '?', part.len) ||
+	       memchr(part.s, '[', part.len);
 }
 
 void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read)
@@ -37,35 +52,42 @@ void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read)
 
 		if (entry[0] != '/')
 			continue;
-		while (parts < FILTERED && (part = next_part(&entry)).len &&
-		       !memchr(part.s, '*', part.len) && !memchr(part.s, '?', part.len) &&
-		       !memchr(part.s, '[', part.len)) {
+		for (; parts < FILTERED; parts++) {
+			part = next_part(&entry);
+			if (part.len == 0 || is_pattern(part))
+				break;
+			if (parts)
+				put_hash(closed->contains, hash);
 			hash = add_hash(hash, part);
-			parts++;
 		}
 		if (parts == 0)
 			closed->unfiltered = true;
-		closed->bits[get_bit(hash) / 64] |= 1ull << get_bit(hash) % 64;
+		put_hash(closed->closes, hash);
 	}
 }
 
-static bool may_be_closed(const struct ab_closed *closed, const struct ab_path *path)
+enum reach { APART, CONTAINS, CLOSED };
+
+/* What the filters know about a path; CLOSED: it may be closed. */
+static enum reach filter_path(const struct ab_closed *closed, const struct ab_path *path)
 {
 	uint32_t hash = 2166136261u;
 
-	if (closed->unfiltered || path->pattern)
-		return true;
+	if (closed->unfiltered)
+		return CLOSED;
 	for (size_t i = 0; i < FILTERED && i < path->len; i++) {
 		hash = add_hash(hash, path->part[i]);
-		if (closed->bits[get_bit(hash) / 64] & 1ull << get_bit(hash) % 64)
-			return true;
+		if (has_hash(closed->closes, hash))
+			return CLOSED;
+		if (!has_hash(closed->contains, hash))
+			return APART;
 	}
-	return false;
+	return CONTAINS;
 }
 
 bool ab_closed_below(const struct ab_closed *closed, const struct ab_path *folder)
 {
-	return !folder->anchored || folder->len < FILTERED || may_be_closed(closed, folder);
+	return !folder->anchored || filter_path(closed, folder) != APART;
 }
 
 /* The entry, or something below it. */
@@ -92,7 +114,8 @@ bool ab_closed_has(const struct ab_closed *closed, const struct ab_path *path)
 {
 	bool found = false;
 
-	if (!path->anchored || path->remote || path->len == 0 || !may_be_closed(closed, path))
+	if (!path->anchored || path->remote || path->len == 0 ||
+	    filter_path(closed, path) != CLOSED)
 		return false;
 	for (size_t i = 0; i < closed->names->len; i++) {
 		const char *entry = closed->names->v[i];

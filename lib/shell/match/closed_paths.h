@@ -13,7 +13,9 @@ struct ab_strv;
 
 struct ab_closed {
 	const struct ab_strv *names; /* absolute; "!path" takes back an earlier match */
-	uint64_t bits[64];
+	/* Filters over the first components of the entries, up to a pattern: what is at or
+	 * below such a folder may be closed; what is above it has closed files in it. */
+	uint64_t closes[64], contains[64];
 	bool unfiltered; /* an entry begins with a pattern */
 };
 
