@@ -1,34 +1,28 @@
 #include "base/data/arena.h"
 
-#include <stdalign.h>
 #include <string.h>
 
 #include "base/data/mem.h"
 
 struct ab_chunk {
 	struct ab_chunk *next;
+	size_t room;
 	max_align_t data[];
 };
 
 enum { CHUNK = 32 * 1024 };
 
-void *ab_arena_alloc(struct ab_arena *a, size_t size)
+void *ab_arena_grow(struct ab_arena *a, size_t size)
 {
-	void *p;
+	size_t room = size > CHUNK ? size : CHUNK;
+	struct ab_chunk *c = ab_alloc(sizeof(*c) + room);
 
-	size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-	if (size > a->room - a->used) {
-		size_t room = size > CHUNK ? size : CHUNK;
-		struct ab_chunk *c = ab_realloc(NULL, sizeof(*c) + room);
-
-		c->next = a->chunks;
-		a->chunks = c;
-		a->used = 0;
-		a->room = room;
-	}
-	p = (char *)a->chunks->data + a->used;
-	a->used += size;
-	return memset(p, 0, size);
+	c->next = a->chunks;
+	c->room = room;
+	a->chunks = c;
+	a->free = (char *)c->data + size;
+	a->left = room - size;
+	return c->data;
 }
 
 char *ab_arena_ndup(struct ab_arena *a, const char *s, size_t len)
@@ -56,14 +50,16 @@ char *ab_arena_cat(struct ab_arena *a, const char *s, const char *t)
 void ab_arena_reset(struct ab_arena *a)
 {
 	struct ab_chunk *kept = a->chunks;
-	size_t room = a->room;
+	size_t used;
 
 	if (!kept)
 		return;
+	used = kept->room - a->left;
 	a->chunks = kept->next;
 	ab_arena_fini(a);
 	kept->next = NULL;
-	*a = (struct ab_arena){ .chunks = kept, .room = room };
+	memset(kept->data, 0, used);
+	*a = (struct ab_arena){ kept, (char *)kept->data, kept->room };
 }
 
 void ab_arena_fini(struct ab_arena *a)

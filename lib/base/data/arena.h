@@ -5,16 +5,33 @@
  * (the strings of a policy, the tree of a script): one block instead of many
  * allocations. Zero-initialized is empty.
  */
+#include <stdalign.h>
 #include <stddef.h>
 
 struct ab_chunk;
 
 struct ab_arena {
 	struct ab_chunk *chunks;
-	size_t used, room;
+	char *free;  /* the rest of the newest block: zeros */
+	size_t left; /* bytes of it */
 };
 
-void *ab_arena_alloc(struct ab_arena *a, size_t size); /* zeroed */
+/* The slow path of ab_arena_alloc(); `size` is rounded up. */
+void *ab_arena_grow(struct ab_arena *a, size_t size);
+
+/* Zeroed memory. Inline: the judge needs dozens of small pieces for each command. */
+static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
+{
+	char *p = a->free;
+
+	size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+	if (size > a->left)
+		return ab_arena_grow(a, size);
+	a->free += size;
+	a->left -= size;
+	return p;
+}
+
 char *ab_arena_ndup(struct ab_arena *a, const char *s, size_t len);
 char *ab_arena_dup(struct ab_arena *a, const char *s);
 /* The concatenation of both strings. */

@@ -228,12 +228,28 @@ static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
 	ab_buf_add(b, text, sizeof(text));
 }
 
+/* There is room for the text and its quotes. */
+static void add_quoted(struct ab_buf *b, const char *s, size_t len)
+{
+	char *to = b->data + b->len;
+
+	to[0] = '"';
+	memcpy(to + 1, s, len);
+	to[len + 1] = '"';
+	to[len + 2] = '\0';
+	b->len += len + 2;
+}
+
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
 	uint32_t c = 0;
 
 	reserve_room(b, len + 2);
+	if (count_plain(s, len) == len) {
+		add_quoted(b, s, len);
+		return;
+	}
 	ab_buf_add(b, "\"", 1);
 	for (;;) {
 		size_t n = count_plain(s, (size_t)(end - s));
@@ -242,9 +258,11 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 		s += n;
 		if (s == end)
 			break;
+		if (*s == '"' || *s == '\\') {
+			ab_buf_add(b, (const char[]){ '\\', *s++ }, 2);
+			continue;
+		}
 		n = ab_utf8_get(s, (size_t)(end - s), &c);
-		if (*s == '"' || *s == '\\')
-			ab_buf_add(b, "\\", 1);
 		if (n == 0)
 			ab_buf_puts(b, "\\ufffd");
 		else if (!ab_utf8_hidden(c))

@@ -100,13 +100,14 @@ static enum ab_opt read_long(struct ab_opt_walk *w, const struct ab_field *f)
 static enum ab_opt read_letter(struct ab_opt_walk *w)
 {
 	const struct ab_field *f = &w->argv[w->index];
-	const char *values = w->opts->values ? w->opts->values : "";
-	const char *known;
+	const char *known = w->opts->values ? w->opts->values : "";
+	bool takes = true;
 
 	w->letter = f->text.s[w->inside++];
-	known = w->letter ? strchr(values, w->letter) : NULL;
-	w->unsure = !known && w->inside == f->text.len ? AB_UNKNOWN_LETTER : AB_NO_UNKNOWN;
-	if (known && known < strchrnul(values, '-')) {
+	for (; *known && *known != w->letter; known++)
+		takes = takes && *known != '-';
+	w->unsure = !*known && w->inside == f->text.len ? AB_UNKNOWN_LETTER : AB_NO_UNKNOWN;
+	if (*known && takes && w->letter != '-') {
 		if (w->inside < f->text.len)
 			w->value = skip_bytes(f, w->inside);
 		else

@@ -1,7 +1,7 @@
 #include "shell/command/grammar.h"
 
 #include "base/data/mem.h"
-#include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 
 _Static_assert(sizeof(struct ab_grammar) == AB_OPTS_STRIDE, "find_long() steps over rows");
 
@@ -575,18 +575,14 @@ const size_t ab_ngrammars = AB_COUNT(ab_grammars);
 
 struct ab_opts ab_grammar(struct ab_text name)
 {
-	const struct ab_grammar *row = ab_name_table_find(ab_grammars, ab_ngrammars, sizeof(*row),
-							  sizeof(row->name), name);
-	uint8_t more = 0;
+	const struct ab_name_slot *slot =
+		name.len < sizeof(ab_grammars->name) ? ab_name_find(name) : NULL;
+	const struct ab_grammar *row;
 
-	if (!row)
+	if (!slot || !slot->grammar)
 		return (struct ab_opts){ 0 };
-	if (row->values[0] == '=')
-		return ab_grammar_of(row->values + 1);
-	while (row + more + 1 < ab_grammars + ab_ngrammars &&
-	       ab_name_compare(name, row[more + 1].name) == 0)
-		more++;
-	return (struct ab_opts){ row->values, row->longs, row->ends, row->exact, more };
+	row = &ab_grammars[slot->grammar - 1];
+	return (struct ab_opts){ row->values, row->longs, row->ends, row->exact, slot->more };
 }
 
 struct ab_opts ab_grammar_of(const char *name)

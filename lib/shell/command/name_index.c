@@ -1,6 +1,6 @@
 #include "shell/command/name_index.h"
 
-static unsigned find_tables(struct ab_text name)
+const struct ab_name_slot *ab_name_find(struct ab_text name)
 {
 	uint32_t hash = 2166136261u;
 
@@ -13,10 +13,17 @@ static unsigned find_tables(struct ab_text name)
 		const struct ab_name_slot *slot = &ab_name_index[at];
 
 		if (slot->len == 0)
-			return 0;
+			return NULL;
 		if (slot->len == name.len && memcmp(slot->name, name.s, name.len) == 0)
-			return slot->tables;
+			return slot;
 	}
+}
+
+static unsigned find_tables(struct ab_text name)
+{
+	const struct ab_name_slot *slot = ab_name_find(name);
+
+	return slot ? slot->tables : 0;
 }
 
 /* Bytes of a version, as in python3.11 and lua5.4. */

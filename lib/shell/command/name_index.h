@@ -1,9 +1,9 @@
 #ifndef AB_SHELL_COMMAND_NAME_INDEX_H
 #define AB_SHELL_COMMAND_NAME_INDEX_H
 /*
- * Which tables of lib/shell have a row for a program. A command is looked up once, and
- * only those tables are searched for it. scripts/name-index makes the index from the
- * tables at build time.
+ * Which tables of lib/shell have a row for a program, and where its option grammar is. A
+ * command is looked up once, and only those tables are searched for it.
+ * scripts/name-index makes the index from the tables at build time.
  */
 #include "shell/command/simple.h"
 
@@ -37,12 +37,16 @@ enum ab_table {
 struct ab_name_slot {
 	char name[20]; /* not terminated if it is that long */
 	uint8_t len;
+	uint8_t more;	  /* rows of the grammar that continue the first */
+	uint16_t grammar; /* first row + 1; 0: none */
 	uint32_t tables;
 };
 
 extern const struct ab_name_slot ab_name_index[];
 extern const uint32_t ab_name_slots; /* a power of two */
 
+/* NULL: not in the index. Names are compared up to the room of a slot. */
+const struct ab_name_slot *ab_name_find(struct ab_text name);
 /* The tables that know this name, or the name without a version at its end. */
 unsigned ab_name_tables(struct ab_text name);
 

@@ -141,6 +141,9 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 	enum ab_opt what;
 
 	*ret = (struct found){ 0 };
+	if (!writer->to[0] && !writer->when[0] && !writer->all[0] && writer->operands != LAST &&
+	    writer->operands != MOVED)
+		return;
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
@@ -193,6 +196,8 @@ static void report_operands(const struct writer *writer, const struct ab_simple 
 	enum ab_write_targets how;
 	size_t at = 0;
 
+	if (writer->operands == NONE && !found->all)
+		return;
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND && is_written(writer, found, at++, &how))

@@ -183,12 +183,21 @@ static void skip_comment(struct ab_reader *r)
 	r->at = to;
 }
 
+static bool may_be_skipped(char c)
+{
+	return c == ' ' || c == '\t' || c == '\\' || c == '#';
+}
+
 void ab_lex_skip_blanks(struct ab_reader *r)
 {
 	uint32_t at = r->at;
 
 	if (at != r->blanks_to)
 		r->before = at;
+	if (at < r->end && !may_be_skipped(r->s[at])) {
+		r->blanks_to = at;
+		return;
+	}
 	for (;;) {
 		at = ab_lex_joined(r, at);
 		if (at >= r->end || (r->s[at] != ' ' && r->s[at] != '\t'))

@@ -140,9 +140,62 @@ static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_tex
 	return false;
 }
 
+/* Which bytes the items of a list have in the place that an option is compared with
+ * first; bytes that differ in their highest bit count as one. */
+struct heads {
+	uint64_t letters[2]; /* after one dash */
+	uint64_t names[2];   /* after two dashes */
+	bool operands;	     /* an item has no dash */
+};
+
+static void put_head(uint64_t set[2], char c)
+{
+	set[c >> 6 & 1] |= 1ull << (c & 63);
+}
+
+static bool has_head(const uint64_t set[2], char c)
+{
+	return set[c >> 6 & 1] >> (c & 63) & 1;
+}
+
+static struct heads read_heads(const char *list)
+{
+	struct heads heads = { 0 };
+	struct ab_text item;
+
+	while ((item = ab_list_next(&list)).len > 0) {
+		if (item.s[0] != '-')
+			heads.operands = true;
+		else if (item.s[1] == '-')
+			put_head(heads.names, item.s[2]);
+		else
+			put_head(heads.letters, item.s[1]);
+	}
+	return heads;
+}
+
+/* False: no item of the list is this option. Nearly all are ruled out here. */
+static bool may_be_listed(const struct heads *heads, const struct ab_opt_walk *w, enum ab_opt what)
+{
+	switch (what) {
+	case AB_OPT_LETTER:
+		return has_head(heads->letters, w->letter) || has_head(heads->letters, '*') ||
+		       has_head(heads->letters, w->argv[w->index].text.s[1]);
+	case AB_OPT_LONG:
+		return w->name.len == 0 || has_head(heads->names, w->name.s[0]) ||
+		       has_head(heads->names, '*');
+	case AB_OPT_OPERAND:
+		return heads->operands;
+	case AB_OPT_END:
+		break;
+	}
+	return false;
+}
+
 bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
 		   const char *list)
 {
+	const struct heads heads = read_heads(list);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -155,6 +208,8 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, 
 			skip--;
 			continue;
 		}
+		if (!may_be_listed(&heads, &w, what))
+			continue;
 		while ((item = ab_list_next(&rest)).len > 0)
 			if (is_item(&w, what, item))
 				return true;
