@@ -214,6 +214,8 @@ static size_t count_plain(const char *s, size_t left)
 
 	for (; left - n >= 8 && are_plain(s + n); n += 8)
 		;
+	if (n && left - n < 8 && are_plain(s + left - 8))
+		return left;
 	while (n < left && is_plain[(unsigned char)s[n]])
 		n++;
 	return n;

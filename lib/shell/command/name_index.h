@@ -30,6 +30,10 @@ enum ab_table {
 	AB_TABLE_WRAPPERS = 1 << 18,
 	AB_TABLE_BUILTINS = 1 << 19,
 	AB_TABLE_REMEMBERED = 1 << 20,
+	AB_TABLE_DELETERS = 1 << 21,
+	AB_TABLE_PERMS = 1 << 22,
+	AB_TABLE_CONNECTORS = 1 << 23,
+	AB_TABLE_KILLERS = 1 << 24,
 	AB_TABLE_LOOKED_UP = 1 << 31, /* also if no table knows the name */
 };
 

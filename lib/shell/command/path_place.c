@@ -343,20 +343,12 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 	return at;
 }
 
-/* Most names differ in their first byte. */
-static bool differs_early(const struct ab_path *path, size_t at, char first)
-{
-	struct ab_text part = path->part[at];
-
-	return !path->pattern && part.len && part.s[0] != first && !strchr("*?[", first);
-}
-
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
 {
 	for (const char *p = names; *p; at++) {
 		size_t n;
 
-		if (at >= path->len || at >= AB_PATH_PARTS || differs_early(path, at, *p))
+		if (!ab_path_may_have(path, at, *p))
 			return false;
 		n = strcspn(p, "/");
 		if (memchr(p, '*', n)) {

@@ -47,6 +47,13 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 /* Do the parts from `at` on begin with those of `names` ("a/b")? "*" in a name
  * matches any bytes. */
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names);
+/* False: no, as the first byte shows. For long lists of names. */
+static inline bool ab_path_may_have(const struct ab_path *path, size_t at, char first)
+{
+	return at < path->len && at < AB_PATH_PARTS &&
+	       (path->pattern || path->part[at].s[0] == first || first == '*' || first == '?' ||
+		first == '[');
+}
 
 /* Can a shell pattern match a name? Brackets match any byte, an unknown stretch
  * any number of bytes. */

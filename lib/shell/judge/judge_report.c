@@ -45,12 +45,15 @@ static void put_range(struct ab_buf *b, struct ab_span range)
 static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
 {
 	PUT(b, "\"decision\":\"");
-	ab_buf_puts(b, ab_decision_names[decision]);
-	PUT(b, "\",\"rule\":");
-	if (rule[0])
-		ab_buf_json(b, rule);
-	else
-		PUT(b, "null");
+	put_text(b, ab_decision_names[decision], strlen(ab_decision_names[decision]) + 1);
+	if (!rule[0]) {
+		PUT(b, "\",\"rule\":null");
+		return;
+	}
+	/* Names of rules are plain. */
+	PUT(b, "\",\"rule\":\"");
+	put_text(b, rule, strlen(rule) + 1);
+	PUT(b, "\"");
 }
 
 static void put_command(struct ab_buf *b, const struct ab_judged *c)

@@ -204,15 +204,17 @@ bool ab_explains_prose(struct ab_text option)
 
 bool ab_explains_output(struct ab_text option)
 {
-	static const char begins[][9] = { "--out",  "--log",	"--write", "--dump",
-					  "--save", "--export", "--dest",  "--target" };
+	/* Without their dashes: nearly all options differ in the first byte. */
+	static const char begins[][7] = { "out",  "log",    "write", "dump",
+					  "save", "export", "dest",  "target" };
+	struct ab_text name = { option.s + 2, option.len - 2 };
 
 	if (option.len < 2 || option.s[0] != '-')
 		return false;
-	if (ab_listed("-o -O -w -out -of --to", option))
-		return true;
+	if (option.s[1] != '-')
+		return ab_listed("-o -O -w -out -of", option);
 	for (size_t i = 0; i < AB_COUNT(begins); i++)
-		if (ab_text_starts(option, begins[i]))
+		if (ab_text_starts(name, begins[i]))
 			return true;
-	return false;
+	return ab_text_is(name, "to");
 }

@@ -1,5 +1,6 @@
 #include "base/data/mem.h"
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
@@ -138,22 +139,38 @@ static bool ends_exec(const struct ab_field *word)
 	return ab_field_is(word, ";") || ab_field_is(word, "+");
 }
 
+/* Words of find that matter here: the next word is a value, or a command begins. Sorted. */
+static const struct {
+	char name[12];
+	enum { DELETES, VALUE, COMMAND } kind;
+} find_words[] = {
+	{ "-delete", DELETES }, { "-exec", COMMAND },  { "-execdir", COMMAND },
+	{ "-fls", VALUE },	{ "-fprint", VALUE },  { "-fprint0", VALUE },
+	{ "-ilname", VALUE },	{ "-iname", VALUE },   { "-ipath", VALUE },
+	{ "-iregex", VALUE },	{ "-iwholename", VALUE }, { "-lname", VALUE },
+	{ "-name", VALUE },	{ "-newer", VALUE },   { "-ok", COMMAND },
+	{ "-okdir", COMMAND },	{ "-path", VALUE },    { "-regex", VALUE },
+	{ "-samefile", VALUE }, { "-wholename", VALUE },
+};
+
 static bool find_deletes(const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_text t = command->argv[i].text;
+		const __typeof__(find_words[0]) *word;
 		size_t n = 0;
 
-		if (t.len == 0 || t.s[0] != '-')
+		if (t.len < 3 || t.s[0] != '-')
 			continue;
-		if (ab_text_is(t, "-delete"))
+		word = AB_LOOKUP(find_words, t);
+		if (!word)
+			continue;
+		if (word->kind == DELETES)
 			return true;
-		/* `-name -delete` searches for that name. */
-		i += ab_listed(
-			"-fls -fprint -fprint0 -ilname -iname -ipath -iregex -iwholename -lname -name -newer -path -regex -samefile -wholename",
-			t);
-		if (!ab_listed("-exec -execdir -ok -okdir", t))
+		if (word->kind == VALUE) { /* `-name -delete` searches for that name. */
+			i++;
 			continue;
+		}
 		while (i + 1 + n < command->argc && !ends_exec(&command->argv[i + 1 + n]))
 			n++;
 		if (words_remove(&command->argv[i + 1], n))
@@ -257,38 +274,46 @@ static void match_rsync(const struct ab_scene *scene, const struct ab_simple *co
 		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
 }
 
+/* Sorted by name. */
+static const struct {
+	char name[10];
+	enum { FIND, MOVE, RUN, SYNC, REMOVE, REMOVE_TREE } how;
+} deleters[] = {
+	{ "del-cli", REMOVE_TREE }, { "find", FIND },	{ "mv", MOVE },
+	{ "parallel", RUN },	    { "rimraf", REMOVE_TREE }, { "rm", REMOVE },
+	{ "rsync", SYNC },	    { "srm", REMOVE_TREE },    { "trash", REMOVE_TREE },
+	{ "trash-put", REMOVE_TREE }, { "xargs", RUN },
+};
+
 void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	struct ab_text name = command->name;
+	const __typeof__(deleters[0]) *row;
 
-	if (name.len < 2 || command->argc < 2)
+	if (command->argc < 2 || !ab_command_in(command, AB_TABLE_DELETERS))
 		return;
-	switch (name.s[0]) {
-	case 'f':
-		if (ab_text_is(name, "find"))
-			match_find(scene, command, hits);
+	row = AB_LOOKUP(deleters, command->name);
+	if (!row)
+		return;
+	switch (row->how) {
+	case FIND:
+		match_find(scene, command, hits);
 		break;
-	case 'm':
-		if (ab_text_is(name, "mv"))
-			match_mv(scene, command, hits);
+	case MOVE:
+		match_mv(scene, command, hits);
 		break;
-	case 'p':
-	case 'x':
-		if (ab_listed("parallel xargs", name))
-			match_xargs(command, hits);
+	case RUN:
+		match_xargs(command, hits);
 		break;
-	case 'r':
-		if (ab_text_is(name, "rsync"))
-			match_rsync(scene, command, hits);
-		if (ab_text_is(name, "rimraf") || (ab_text_is(name, "rm") && is_recursive(command)))
+	case SYNC:
+		match_rsync(scene, command, hits);
+		break;
+	case REMOVE:
+		if (is_recursive(command))
 			match_rm(scene, command, hits);
 		break;
-	case 'd':
-	case 's':
-	case 't':
-		if (ab_listed("del-cli srm trash trash-put", name))
-			match_rm(scene, command, hits);
+	case REMOVE_TREE:
+		match_rm(scene, command, hits);
 		break;
 	}
 }

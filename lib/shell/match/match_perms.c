@@ -1,4 +1,5 @@
 #include "shell/command/grammar.h"
+#include "shell/command/name_index.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
@@ -41,30 +42,41 @@ static bool sets_id(struct ab_text mode)
 	return false;
 }
 
+/* Sorted by name. */
+static const struct changer {
+	char name[8];
+	enum { NO_MODE, MODE_OPERAND, MODE_OPTION, CAPABILITIES } mode;
+	bool recursive; /* -R changes all below a folder */
+} changers[] = {
+	{ "chattr", NO_MODE, true },	  { "chgrp", NO_MODE, true },
+	{ "chmod", MODE_OPERAND, true },  { "chown", NO_MODE, true },
+	{ "install", MODE_OPTION, false }, { "setcap", CAPABILITIES, false },
+	{ "setfacl", NO_MODE, true },
+};
+
 /* chmod MODE, install -m MODE, setcap CAPS. */
-static void match_set_id(const struct ab_simple *command, struct ab_hits *hits)
+static void match_set_id(const struct changer *changer, const struct ab_opts *opts,
+			 const struct ab_simple *command, struct ab_hits *hits)
 {
-	bool install = ab_text_is(command->name, "install");
-	bool chmod = ab_text_is(command->name, "chmod");
-	const struct ab_opts opts = ab_grammar(command->name);
+	bool operand = changer->mode == MODE_OPERAND;
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
-	if (ab_text_is(command->name, "setcap")) {
+	if (changer->mode == CAPABILITIES) {
 		if (command->argc > 2 && !ab_field_is(&command->argv[1], "-r") &&
 		    !ab_field_is(&command->argv[1], "-v"))
 			ab_hit_add(hits, AB_RULE_SET_ID, command->range);
 		return;
 	}
-	if (!install && !chmod)
+	if (changer->mode == NO_MODE)
 		return;
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	ab_opt_begin(&w, opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		bool mode = install ? ab_opt_is(&w, what, 'm', "mode") : what == AB_OPT_OPERAND;
+		bool mode = operand ? what == AB_OPT_OPERAND : ab_opt_is(&w, what, 'm', "mode");
 
 		if (mode && w.value.text.s && sets_id(w.value.text))
 			ab_hit_add(hits, AB_RULE_SET_ID, command->range);
-		if (chmod && what == AB_OPT_OPERAND)
+		if (operand && what == AB_OPT_OPERAND)
 			return;
 	}
 }
@@ -72,17 +84,20 @@ static void match_set_id(const struct ab_simple *command, struct ab_hits *hits)
 void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
+	const struct changer *changer;
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	struct ab_path path;
 	struct ab_opts opts;
 	bool recursive = false;
 
-	match_set_id(command, hits);
-	if (command->name.len < 5 || !strchr("cs", command->name.s[0]) ||
-	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
+	changer = ab_command_in(command, AB_TABLE_PERMS) ? AB_LOOKUP(changers, command->name) : NULL;
+	if (!changer)
 		return;
 	opts = ab_grammar(command->name);
+	match_set_id(changer, &opts, command, hits);
+	if (!changer->recursive)
+		return;
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (ab_opt_is(&w, what, 'R', "recursive"))

@@ -476,43 +476,77 @@ static void match_network_files(const struct ab_simple *command, struct ab_hits 
 	}
 }
 
-static void match_connection(const struct ab_simple *command, struct ab_hits *hits)
-{
-	struct ab_text name = command->name;
-	enum ab_language language;
-	unsigned traits;
-	bool hit = false;
+/* Programs that connect descriptors with the network. Sorted by name. */
+static const struct connector {
+	char name[16];
+	enum { NETCAT, SOCAT, RUNS_OPERAND, XTERM, ZSH_TCP } how;
+} connectors[] = {
+	{ "cryptcat", RUNS_OPERAND }, { "dbd", RUNS_OPERAND },	   { "in.telnetd", RUNS_OPERAND },
+	{ "nc", NETCAT },	      { "nc.openbsd", NETCAT },	   { "nc.traditional", NETCAT },
+	{ "ncat", NETCAT },	      { "netcat", NETCAT },	   { "pwncat", RUNS_OPERAND },
+	{ "rcat", RUNS_OPERAND },     { "sbd", RUNS_OPERAND },	   { "socat", SOCAT },
+	{ "socket", RUNS_OPERAND },   { "telnetd", RUNS_OPERAND }, { "utelnetd", RUNS_OPERAND },
+	{ "xterm", XTERM },	      { "ztcp", ZSH_TCP },
+};
 
-	if (name.len < 2 || command->argc == 0)
-		return;
-	if (name.s[0] == 'n' && ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
-		hit = nc_runs(command);
-	} else if (ab_text_is(name, "socat")) {
-		hit = socat_runs(command);
-	} else if (strchr("cdiprstu", name.s[0]) &&
-		   ab_listed("cryptcat dbd in.telnetd pwncat rcat sbd socket telnetd utelnetd",
-			     name)) {
-		hit = connector_runs(command);
-	} else if (ab_text_is(name, "xterm")) {
-		hit = xterm_shows(command);
-	} else if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
-		   ab_code_language(name, &language)) {
-		traits = ab_code_traits(command);
-		hit = code_connects(command, language, traits);
-		if (traits & AB_CODE_NETWORK_EXEC)
-			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
-		if (traits & AB_CODE_DECODED_EXEC)
-			ab_hit_because(hits, AB_RULE_EVAL_EXEC, command->range,
-				       "Runs text that it decodes, unseen.");
-		if (traits & AB_CODE_UNREAD)
-			ab_hit_because(hits, AB_RULE_UNPARSED, command->range,
-				       "Too long to analyse completely.");
+static bool hands_over_shell(const struct connector *connector, const struct ab_simple *command)
+{
+	switch (connector->how) {
+	case NETCAT:
+		return nc_runs(command);
+	case SOCAT:
+		return socat_runs(command);
+	case RUNS_OPERAND:
+		return connector_runs(command);
+	case XTERM:
+		return xterm_shows(command);
+	case ZSH_TCP:
+		return false;
 	}
-	if (ab_text_is(name, "ztcp") && command->argc > 2)
+	return false;
+}
+
+static void match_connector(const struct ab_simple *command, struct ab_hits *hits)
+{
+	const struct connector *connector = AB_LOOKUP(connectors, command->name);
+
+	if (!connector)
+		return;
+	if (connector->how == ZSH_TCP && command->argc > 2)
 		ab_hit_because(hits, AB_RULE_FILE_TRANSFER, command->range,
 			       "Opens a network connection from the shell.");
-	if (hit)
+	if (hands_over_shell(connector, command))
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+}
+
+static void match_language(const struct ab_simple *command, struct ab_hits *hits)
+{
+	enum ab_language language;
+	unsigned traits;
+
+	if (!ab_code_language(command->name, &language))
+		return;
+	traits = ab_code_traits(command);
+	if (traits & AB_CODE_NETWORK_EXEC)
+		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
+	if (traits & AB_CODE_DECODED_EXEC)
+		ab_hit_because(hits, AB_RULE_EVAL_EXEC, command->range,
+			       "Runs text that it decodes, unseen.");
+	if (traits & AB_CODE_UNREAD)
+		ab_hit_because(hits, AB_RULE_UNPARSED, command->range,
+			       "Too long to analyse completely.");
+	if (code_connects(command, language, traits))
+		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+}
+
+static void match_connection(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (command->argc == 0)
+		return;
+	if (ab_command_in(command, AB_TABLE_CONNECTORS))
+		match_connector(command, hits);
+	if (ab_command_in(command, AB_TABLE_LANGUAGES) && command->name.len > 1)
+		match_language(command, hits);
 }
 
 void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,

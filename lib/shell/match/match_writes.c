@@ -86,8 +86,10 @@ bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *p
 	for (size_t i = 0; scene->deny_write && path->anchored && i < scene->deny_write->len; i++) {
 		const char *name = scene->deny_write->v[i];
 
-		if (name[0] == '/' ? name[1] && ab_path_has(path, 0, name + 1)
-				   : top && name[0] && ab_path_has(path, top, name))
+		if (name[0] == '/' ? ab_path_may_have(path, 0, name[1]) && name[1] &&
+					     ab_path_has(path, 0, name + 1)
+				   : top && ab_path_may_have(path, top, name[0]) && name[0] &&
+					     ab_path_has(path, top, name))
 			return true;
 	}
 	return false;

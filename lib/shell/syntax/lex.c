@@ -183,26 +183,21 @@ static void skip_comment(struct ab_reader *r)
 	r->at = to;
 }
 
-static bool may_be_skipped(char c)
-{
-	return c == ' ' || c == '\t' || c == '\\' || c == '#';
-}
-
 void ab_lex_skip_blanks(struct ab_reader *r)
 {
 	uint32_t at = r->at;
 
 	if (at != r->blanks_to)
 		r->before = at;
-	if (at < r->end && !may_be_skipped(r->s[at])) {
-		r->blanks_to = at;
-		return;
-	}
-	for (;;) {
-		at = ab_lex_joined(r, at);
-		if (at >= r->end || (r->s[at] != ' ' && r->s[at] != '\t'))
+	while (at < r->end) {
+		char c = r->s[at];
+
+		if (c == ' ' || c == '\t')
+			at++;
+		else if (c == '\\' && r->end - at >= 2 && r->s[at + 1] == '\n')
+			at += 2;
+		else
 			break;
-		at++;
 	}
 	r->work += at - r->at;
 	r->at = at;
@@ -256,10 +251,8 @@ enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 		}
 		name[n] = r->s[at];
 	}
-	if (n > 0) {
-		name[n] = '\0';
-		k = AB_LOOKUP(keywords, ((struct ab_text){ name, (uint32_t)strlen(name) }));
-	}
+	if (n > 0)
+		k = AB_LOOKUP(keywords, ((struct ab_text){ name, (uint32_t)n }));
 	r->key = k ? k->key : AB_KEY_NONE;
 	r->key_at = r->at;
 	r->key_end = at;

@@ -235,29 +235,31 @@ static bool matches_every_process(struct ab_text pattern)
 	return ab_listed(". .* ^ ^.* .+ [a-z] [a-z]* $", pattern) || pattern.len == 0;
 }
 
-/*
- * Processes that are killed wholesale: `kill -1` (all), killall5, pkill and killall by
- * user, by terminal or by a pattern that matches all of them.
- */
-static bool kills_wholesale(const struct ab_simple *command)
+/* Sorted by name. */
+static const struct {
+	char name[10];
+	enum { BY_NUMBER, BY_PATTERN, EVERYTHING } kills;
+} killers[] = {
+	{ "kill", BY_NUMBER },	 { "killall", BY_PATTERN }, { "killall5", EVERYTHING },
+	{ "pkill", BY_PATTERN }, { "skill", BY_PATTERN },
+};
+
+/* The first "-1" may be a signal; a later one is every process. */
+static bool names_all_processes(const struct ab_simple *command)
+{
+	for (size_t i = 2; i < command->argc; i++)
+		if (ab_field_is(&command->argv[i], "-1"))
+			return true;
+	return false;
+}
+
+static bool selects_all_processes(const struct ab_simple *command)
 {
 	static const struct ab_opts none = { "Ggstu-9", "", 0, false, 0 };
-	bool kill = ab_text_is(command->name, "kill");
 	bool by_owner = false, named = false, every = false;
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
-	if (ab_text_is(command->name, "killall5"))
-		return true;
-	if (kill) {
-		/* The first "-1" may be a signal; a later one is every process. */
-		for (size_t i = 2; i < command->argc; i++)
-			if (ab_field_is(&command->argv[i], "-1"))
-				return true;
-		return false;
-	}
-	if (!ab_listed("killall pkill skill", command->name))
-		return false;
 	ab_opt_begin(&w, &none, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		by_owner |= ab_opt_is(&w, what, 'u', NULL) || ab_opt_is(&w, what, 't', NULL) ||
@@ -271,6 +273,28 @@ static bool kills_wholesale(const struct ab_simple *command)
 	return every || (by_owner && !named);
 }
 
+/*
+ * Processes that are killed wholesale: `kill -1` (all), killall5, pkill and killall by
+ * user, by terminal or by a pattern that matches all of them.
+ */
+static bool kills_wholesale(const struct ab_simple *command)
+{
+	const __typeof__(killers[0]) *row =
+		ab_command_in(command, AB_TABLE_KILLERS) ? AB_LOOKUP(killers, command->name) : NULL;
+
+	if (!row)
+		return false;
+	switch (row->kills) {
+	case BY_NUMBER:
+		return names_all_processes(command);
+	case BY_PATTERN:
+		return selects_all_processes(command);
+	case EVERYTHING:
+		return true;
+	}
+	return false;
+}
+
 void ab_match_system(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
@@ -279,7 +303,7 @@ void ab_match_system(const struct ab_scene *scene, const struct ab_simple *comma
 		ab_hit_add(hits, AB_RULE_SHUTDOWN_REBOOT, command->range);
 	if (is_init_script(command))
 		ab_hit_add(hits, AB_RULE_SERVICE_MANAGEMENT, command->range);
-	if (command->name.len > 3 && kills_wholesale(command))
+	if (kills_wholesale(command))
 		ab_hit_add(hits, AB_RULE_PROCESS_KILL, command->range);
 	ab_toolbox_match(&ab_tools_system, command, hits);
 	ab_toolbox_match(&ab_tools_packages, command, hits);
