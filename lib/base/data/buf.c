@@ -206,18 +206,35 @@ static bool are_plain(const char *s)
 	return !(bad & highs);
 }
 
-/* Count the plain bytes from here on. Nearly all text is plain, so it can be copied in
- * one piece. */
-static size_t count_plain(const char *s, size_t left)
+/*
+ * Add the text up to the first byte that needs more than a backslash before it, and
+ * return its length. There is room for a backslash before each byte.
+ */
+static size_t add_simple(struct ab_buf *b, const char *s, size_t len)
 {
+	char *to = b->data + b->len;
 	size_t n = 0;
 
-	for (; left - n >= 8 && are_plain(s + n); n += 8)
-		;
-	if (n && left - n < 8 && are_plain(s + left - 8))
-		return left;
-	while (n < left && is_plain[(unsigned char)s[n]])
-		n++;
+	while (n < len) {
+		size_t stop = len - n < 8 ? len : n + 8;
+
+		if (len - n >= 8 && are_plain(s + n)) {
+			memcpy(to, s + n, 8);
+			to += 8;
+			n += 8;
+			continue;
+		}
+		for (; n < stop; n++) {
+			if (!is_plain[(unsigned char)s[n]]) {
+				if (s[n] != '"' && s[n] != '\\')
+					goto out;
+				*to++ = '\\';
+			}
+			*to++ = s[n];
+		}
+	}
+out:
+	b->len = (size_t)(to - b->data);
 	return n;
 }
 
@@ -230,40 +247,19 @@ static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
 	ab_buf_add(b, text, sizeof(text));
 }
 
-/* There is room for the text and its quotes. */
-static void add_quoted(struct ab_buf *b, const char *s, size_t len)
-{
-	char *to = b->data + b->len;
-
-	to[0] = '"';
-	memcpy(to + 1, s, len);
-	to[len + 1] = '"';
-	to[len + 2] = '\0';
-	b->len += len + 2;
-}
-
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
 	uint32_t c = 0;
+	size_t n;
 
-	reserve_room(b, len + 2);
-	if (count_plain(s, len) == len) {
-		add_quoted(b, s, len);
-		return;
-	}
-	ab_buf_add(b, "\"", 1);
+	reserve_room(b, 2 * len + 2);
+	b->data[b->len++] = '"';
 	for (;;) {
-		size_t n = count_plain(s, (size_t)(end - s));
-
-		ab_buf_add(b, s, n);
-		s += n;
+		s += add_simple(b, s, (size_t)(end - s));
 		if (s == end)
 			break;
-		if (*s == '"' || *s == '\\') {
-			ab_buf_add(b, (const char[]){ '\\', *s++ }, 2);
-			continue;
-		}
+		b->data[b->len] = '\0';
 		n = ab_utf8_get(s, (size_t)(end - s), &c);
 		if (n == 0)
 			ab_buf_puts(b, "\\ufffd");
@@ -277,8 +273,10 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 			ab_buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
 				      0xdc00 | (c & 0x3ff));
 		s += n ? n : 1;
+		reserve_room(b, 2 * (size_t)(end - s) + 1);
 	}
-	ab_buf_add(b, "\"", 1);
+	b->data[b->len++] = '"';
+	b->data[b->len] = '\0';
 }
 
 void ab_buf_json(struct ab_buf *b, const char *s)

@@ -23,9 +23,9 @@ static inline void ab_named_begin(struct ab_named_paths *n, struct ab_text word)
 bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret);
 
 /* Most words have no slash. */
-static inline bool ab_names_path(struct ab_text word)
+static inline bool ab_names_path(const struct ab_field *word)
 {
-	return word.len > 1 && memchr(word.s, '/', word.len);
+	return word->text.len > 1 && ab_field_has(word, AB_BYTES_SLASH);
 }
 
 #endif

@@ -104,6 +104,12 @@ static void collapse_fields(struct ab_build *b)
 					  .verbatim = AB_NOT_VERBATIM });
 }
 
+static void add_field(struct ab_build *b)
+{
+	b->field.bytes = ab_bytes_read(b->field.text);
+	ab_fields_add(b->e->arena, b->fields, &b->field);
+}
+
 void ab_build_break(struct ab_build *b)
 {
 	size_t made;
@@ -118,7 +124,7 @@ void ab_build_break(struct ab_build *b)
 	    (made && !ab_vars_spend(b->e->vars, AB_BUILD_FIELD_COST)))
 		collapse_fields(b);
 	else
-		ab_fields_add(b->e->arena, b->fields, &b->field);
+		add_field(b);
 }
 
 static void make_room(struct ab_build *b, uint32_t more)

@@ -102,20 +102,25 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 		{ "PWD", cwd },
 	};
 	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
+	struct ab_var *values;
 
 	vars->arena = arena;
 	vars->nslots = SLOTS_FIRST;
 	vars->slots = ab_arena_alloc(arena, SLOTS_FIRST * sizeof(*vars->slots));
 	vars->left = ab_arena_alloc(arena, sizeof(*vars->left));
 	*vars->left = SPEND_MAX;
+	values = ab_arena_alloc(arena, sizeof(known) / sizeof(known[0]) * sizeof(*values));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct ab_text name = { known[i].name, (uint32_t)strlen(known[i].name) };
-		struct ab_var v = { 0 };
+		uint32_t hash = hash_name(name);
 
 		if (!known[i].value)
 			continue;
-		v.text = (struct ab_text){ known[i].value, (uint32_t)strlen(known[i].value) };
-		ab_vars_set(vars, name, &v);
+		values[i].text =
+			(struct ab_text){ known[i].value, (uint32_t)strlen(known[i].value) };
+		*find_slot(vars->slots, SLOTS_FIRST, name, hash) =
+			(struct slot){ .name = name, .hash = hash, .value = &values[i] };
+		vars->nnames++;
 	}
 	return vars;
 }

@@ -86,16 +86,19 @@ static const char no_files[][15] = {
 
 /* The word, or a part of it between separators, names a secret: --file=X, f=@X,
  * HEAD:X. */
-static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text word,
+static bool word_names_secret(const struct ab_secret_folder *cwd, const struct ab_field *field,
 			      const char *separators)
 {
-	const char *scheme = memmem(word.s, word.len, "://", 3);
+	struct ab_text word = field->text;
 	uint32_t from = 0;
 
-	if (scheme && !ab_text_starts(word, "file://"))
+	if (ab_field_has(field, AB_BYTES_SLASH) && memmem(word.s, word.len, "://", 3) &&
+	    !ab_text_starts(word, "file://"))
 		return false;
 	if (ab_secret_within(cwd, word))
 		return true;
+	if (!ab_field_has(field, AB_BYTES_SEPARATOR))
+		return false;
 	for (uint32_t i = 0; i <= word.len; i++) {
 		if (i < word.len && (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
 			continue;
@@ -108,14 +111,14 @@ static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text
 }
 
 /* A path in the word names a secret beyond doubt: in code, after an option, in a URL. */
-static bool contains_secret(const struct ab_secret_folder *cwd, struct ab_text word)
+static bool contains_secret(const struct ab_secret_folder *cwd, const struct ab_field *word)
 {
 	struct ab_named_paths named;
 	struct ab_text path;
 
 	if (!ab_names_path(word))
 		return false;
-	ab_named_begin(&named, word);
+	ab_named_begin(&named, word->text);
 	while (ab_named_next(&named, &path))
 		if (ab_secret_for_sure(cwd, path))
 			return true;
@@ -143,12 +146,12 @@ static bool is_secret_word(const struct ab_simple *command, const struct ab_secr
 	    ab_text_starts(word->text, "--exclude") || ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output="))
 		return false;
-	if (!word_names_secret(cwd, word->text, separators) && !contains_secret(cwd, word->text))
+	if (!word_names_secret(cwd, word, separators) && !contains_secret(cwd, word))
 		return false;
 	if (at > 1 && is_doubtful(command, at))
 		return false;
 	if (at > 1 && AB_LOOKUP_WORD(no_files, command->argv[at - 1].text))
-		return contains_secret(cwd, word->text);
+		return contains_secret(cwd, word);
 	prose = memchr(word->text.s, ' ', word->text.len) &&
 		(ab_explains_prose(command->argv[at - 1].text) ||
 		 ab_explained(command->name) == AB_EXPLAINED_TEXT);
@@ -190,7 +193,7 @@ static size_t find_secret_of_script(const struct ab_simple *command)
 
 	ab_secret_folder(command->cwd, &cwd);
 	for (size_t i = 1; i < command->argc; i++)
-		if (contains_secret(&cwd, command->argv[i].text))
+		if (contains_secret(&cwd, &command->argv[i]))
 			return i;
 	return 0;
 }
@@ -199,23 +202,25 @@ static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
 	const bool is_script = ab_listed("awk gawk jq sed yq", command->name);
 	const struct ab_opts opts = ab_grammar(command->name);
+	struct ab_secret_folder cwd;
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool pattern = false;
 
+	ab_secret_folder(command->cwd, &cwd);
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 'e', "regexp") || ab_opt_is(&w, what, 'f', "file") ||
 		    ab_opt_is(&w, what, 0, "expression") || ab_opt_is(&w, what, 0, "from-file"))
 			pattern = true;
-		if (ab_opt_is(&w, what, 0, "include") && ab_secret_in(command->cwd, w.value.text))
+		if (ab_opt_is(&w, what, 0, "include") && ab_secret_within(&cwd, w.value.text))
 			return w.index;
 		if (what != AB_OPT_OPERAND) {
-			if (reads_option_file(&w, what) && ab_secret_in(command->cwd, w.value.text))
+			if (reads_option_file(&w, what) && ab_secret_within(&cwd, w.value.text))
 				return w.index;
 			continue;
 		}
-		if (pattern && ab_secret_in(command->cwd, w.value.text))
+		if (pattern && ab_secret_within(&cwd, w.value.text))
 			return w.index;
 		pattern = true;
 	}
@@ -361,7 +366,7 @@ static void match_bindings(const struct ab_simple *command, struct ab_hits *hits
 	for (size_t i = 0; i < command->nbindings; i++)
 		if (ab_listed("BASH_ENV ENV HISTFILE INPUTRC LESSCLOSE LESSOPEN PYTHONSTARTUP",
 			      command->bindings[i].name) &&
-		    contains_secret(&cwd, command->bindings[i].value.text))
+		    contains_secret(&cwd, &command->bindings[i].value))
 			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
 				   command->bindings[i].value.range);
 }
@@ -626,10 +631,13 @@ static bool names_closed(const struct ab_scene *scene, const struct ab_simple *c
 }
 
 /* Can the word name something that is not below the current folder? */
-static bool leaves_folder(struct ab_text word)
+static bool leaves_folder(const struct ab_field *field)
 {
+	struct ab_text word = field->text;
 	char before = ' ';
 
+	if (!ab_field_has(field, AB_BYTES_SLASH | AB_BYTES_UP))
+		return false;
 	for (uint32_t i = 0; i < word.len; before = word.s[i++])
 		if (word.s[i] == '~' || (word.s[i] == '.' && before == '.') || word.s[i] == '/')
 			return true;
@@ -653,7 +661,7 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
 	for (size_t i = 1; i < command->argc; i++)
-		if ((below || leaves_folder(command->argv[i].text)) &&
+		if ((below || leaves_folder(&command->argv[i])) &&
 		    names_closed(scene, command, &command->argv[i]) && !reads_nothing(command) &&
 		    !(ab_explains_prose(command->argv[i - 1].text) &&
 		      memchr(command->argv[i].text.s, ' ', command->argv[i].text.len))) {

@@ -83,7 +83,7 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 		struct ab_text before = command->argv[i - 1].text;
 		bool output;
 
-		if ((!ab_names_path(word->text) && !ab_explains_output(before)) ||
+		if ((!ab_names_path(word) && !ab_explains_output(before)) ||
 		    (ab_explains_prose(before) && memchr(word->text.s, ' ', word->text.len)))
 			continue;
 		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
@@ -266,9 +266,10 @@ static bool says_much(const struct ab_simple *command)
 	if (command->files || (!command->in.none && looks_like_code(command->in.text)))
 		return true;
 	for (size_t i = 1; i < command->argc; i++)
-		if (ab_names_path(command->argv[i].text) ||
+		if (ab_names_path(&command->argv[i]) ||
 		    ab_explains_output(command->argv[i].text) ||
-		    looks_like_code(command->argv[i].text))
+		    (ab_field_has(&command->argv[i], AB_BYTES_CODE) &&
+		     looks_like_code(command->argv[i].text)))
 			return true;
 	return false;
 }

@@ -19,6 +19,15 @@ enum ab_taint {
 	AB_TAINT_SETTINGS = 64, /* a tool's own shell setup code */
 };
 
+/* Kinds of bytes that occur in a text: most checks concern only words that have them. */
+enum ab_bytes {
+	AB_BYTES_READ = 1,	/* the others are known */
+	AB_BYTES_SLASH = 2,	/* / */
+	AB_BYTES_UP = 4,	/* ~ . */
+	AB_BYTES_SEPARATOR = 8, /* = @ : , ; and quotes */
+	AB_BYTES_CODE = 16,	/* ( [ | { */
+};
+
 #define AB_NOT_VERBATIM UINT32_MAX
 
 struct ab_data;
@@ -28,6 +37,9 @@ struct ab_field {
 	bool unknown;	      /* contains AB_UNKNOWN */
 	bool splits;	      /* may become no word, or several */
 	bool pattern;	      /* has unquoted * ? [ */
+	/* enum ab_bytes of the text, or of a longer one that it is a part of; 0: not read.
+	 * Another text needs 0. */
+	uint8_t bytes;
 	unsigned taint;	      /* enum ab_taint */
 	struct ab_span range; /* of the word, in the outermost text */
 	/* Offset of the same bytes in the outermost text. */
@@ -49,6 +61,14 @@ struct ab_fields {
 	struct ab_field *v;
 	size_t len, room;
 };
+
+uint8_t ab_bytes_read(struct ab_text text);
+
+/* May the text have such bytes? */
+static inline bool ab_field_has(const struct ab_field *f, unsigned bytes)
+{
+	return !f->bytes || f->bytes & bytes;
+}
 
 /* Compare the first byte before anything else: most texts differ there. */
 static inline bool ab_text_is(struct ab_text t, const char *s)

@@ -320,7 +320,11 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 	size_t n;
 	const struct ab_deed *deeds = ab_tool_deeds(box, tool, &n);
 
-	ab_tool_operands(opts, command, &operands);
+	/* Tools without subcommands have one deed. */
+	if (n == 1 && !deeds->words[0] && !deeds->bare)
+		operands.len = 0;
+	else
+		ab_tool_operands(opts, command, &operands);
 	for (size_t i = 0; i < n; i++)
 		if (does_deed(&deeds[i], tool->help, opts, command, &operands))
 			ab_hit_because(hits, deeds[i].rule, command->range,

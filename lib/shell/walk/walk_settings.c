@@ -68,6 +68,7 @@ void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text)
 	memcpy(s + sizeof(before) - 1, text->text.s, text->text.len);
 	memcpy(s + len - sizeof(after) + 1, after, sizeof(after) - 1);
 	script.text = (struct ab_text){ s, (uint32_t)len };
+	script.bytes = 0;
 	script.verbatim = AB_NOT_VERBATIM;
 	ab_walk_text(w, &script);
 }

@@ -97,6 +97,7 @@ const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *
 	given->len = given->room = argc;
 	memcpy(given->v, argv, argc * sizeof(*argv));
 	given->v[0].text = not_known.text;
+	given->v[0].bytes = 0;
 	given->v[0].unknown = true;
 	return given;
 }

@@ -143,6 +143,7 @@ static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t
 			continue;
 		found = true;
 		argv[i].text = (struct ab_text){ text, len };
+		argv[i].bytes = 0;
 		argv[i].unknown |= item->unknown;
 		argv[i].taint |= item->taint;
 		argv[i].verbatim = AB_NOT_VERBATIM;

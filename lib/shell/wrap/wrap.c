@@ -129,6 +129,7 @@ struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, s
 			joined.range.to = v[i].range.to;
 	}
 	joined.text = (struct ab_text){ text, (uint32_t)len };
+	joined.bytes = 0;
 	return joined;
 }
 
