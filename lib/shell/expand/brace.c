@@ -66,7 +66,11 @@ bool ab_brace_found(const struct ab_part *parts)
 		if (!is_bare(p) || !t->len)
 			continue;
 		if (!open) {
-			const char *brace = memchr(t->s, '{', t->len);
+			const char *brace;
+
+			if (p->bytes && !(p->bytes & AB_BYTES_CODE))
+				continue;
+			brace = memchr(t->s, '{', t->len);
 
 			if (!brace)
 				continue;

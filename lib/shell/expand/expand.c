@@ -34,11 +34,7 @@ static void add_text(struct ab_build *b, const struct ab_part *part, uint32_t fr
 	}
 	if (verbatim != AB_NOT_VERBATIM)
 		verbatim += from;
-	ab_build_text(b, t, quoted, verbatim);
-	if (t.len && memchr(t.s, AB_UNKNOWN, t.len)) {
-		b->field.unknown = true;
-		b->field.splits |= !quoted && b->fields;
-	}
+	ab_build_text(b, t, quoted, verbatim, part->bytes);
 }
 
 static void add_variable(struct ab_build *b, const char *name)
@@ -78,7 +74,7 @@ static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part, uint32
 	else if (ab_text_is(user, "-"))
 		add_variable(b, "OLDPWD");
 	else if (ab_text_is(user, "root"))
-		ab_build_text(b, (struct ab_text){ "/root", 5 }, true, AB_NOT_VERBATIM);
+		ab_build_text(b, (struct ab_text){ "/root", 5 }, true, AB_NOT_VERBATIM, 0);
 	else
 		ab_build_unknown(b, true, 0);
 	return to - from;
@@ -90,7 +86,8 @@ static uint32_t find_value(const struct ab_part *part)
 	const struct ab_text *t = &part->text;
 	uint32_t i = 0;
 
-	if (part->kind != AB_PART_TEXT || part->quoted || !t->len || !memchr(t->s, '=', t->len))
+	if (part->kind != AB_PART_TEXT || part->quoted || !t->len ||
+	    (part->bytes && !(part->bytes & AB_BYTES_SEPARATOR)))
 		return 0;
 	while (i < t->len &&
 	       ((t->s[i] >= 'a' && t->s[i] <= 'z') || (t->s[i] >= 'A' && t->s[i] <= 'Z') ||
@@ -151,7 +148,7 @@ static void add_process(struct ab_build *b, const struct ab_data *output)
 {
 	static const char name[] = "/dev/fd/";
 
-	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true, AB_NOT_VERBATIM);
+	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true, AB_NOT_VERBATIM, 0);
 	ab_build_unknown(b, true, output ? output->taint : 0);
 	b->field.stream = output;
 }
@@ -270,6 +267,6 @@ void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word, s
 	charge_round(e, word);
 	ab_build_parts(&b, word->parts, false, false);
 	if (!b.open)
-		ab_build_text(&b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM);
+		ab_build_text(&b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM, 0);
 	*ret = b.field;
 }

@@ -82,6 +82,7 @@ static void open_field(struct ab_build *b)
 	b->bracket = false;
 	b->own = NULL;
 	b->field = (struct ab_field){ .text = { "", 0 },
+				      .bytes = AB_BYTES_READ,
 				      .range = b->range,
 				      .verbatim = AB_NOT_VERBATIM };
 }
@@ -104,12 +105,6 @@ static void collapse_fields(struct ab_build *b)
 					  .verbatim = AB_NOT_VERBATIM });
 }
 
-static void add_field(struct ab_build *b)
-{
-	b->field.bytes = ab_bytes_read(b->field.text);
-	ab_fields_add(b->e->arena, b->fields, &b->field);
-}
-
 void ab_build_break(struct ab_build *b)
 {
 	size_t made;
@@ -124,7 +119,7 @@ void ab_build_break(struct ab_build *b)
 	    (made && !ab_vars_spend(b->e->vars, AB_BUILD_FIELD_COST)))
 		collapse_fields(b);
 	else
-		add_field(b);
+		ab_fields_add(b->e->arena, b->fields, &b->field);
 }
 
 static void make_room(struct ab_build *b, uint32_t more)
@@ -143,13 +138,14 @@ static void make_room(struct ab_build *b, uint32_t more)
 	b->room = room;
 }
 
-static void append_text(struct ab_build *b, struct ab_text t, uint32_t verbatim)
+static void append_text(struct ab_build *b, struct ab_text t, uint32_t verbatim, uint8_t bytes)
 {
 	struct ab_field *f = &b->field;
 
 	open_field(b);
 	if (!t.len)
 		return;
+	f->bytes |= bytes;
 	if (!f->text.len) {
 		f->text = t;
 		f->verbatim = verbatim;
@@ -181,16 +177,23 @@ static void mark_pattern(struct ab_build *b, struct ab_text t)
 	}
 }
 
-void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim)
+void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim,
+		   uint8_t bytes)
 {
-	append_text(b, text, verbatim);
-	if (!quoted)
+	if (!bytes)
+		bytes = ab_bytes_read(text.s, text.len);
+	append_text(b, text, verbatim, bytes);
+	if (!quoted && bytes & AB_BYTES_PATTERN)
 		mark_pattern(b, text);
+	if (bytes & AB_BYTES_UNKNOWN && memchr(text.s, AB_UNKNOWN, text.len)) {
+		b->field.unknown = true;
+		b->field.splits |= !quoted && b->fields;
+	}
 }
 
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 {
-	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM);
+	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM, AB_BYTES_UNKNOWN);
 	b->field.unknown = true;
 	b->field.splits |= !whole && b->fields;
 	b->field.taint |= taint;
@@ -199,14 +202,8 @@ void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 /* A run without separators. */
 static void add_run(struct ab_build *b, struct ab_text run, bool quoted, unsigned taint)
 {
-	append_text(b, run, AB_NOT_VERBATIM);
+	ab_build_text(b, run, quoted, AB_NOT_VERBATIM, 0);
 	b->field.taint |= taint;
-	if (run.len && memchr(run.s, AB_UNKNOWN, run.len)) {
-		b->field.unknown = true;
-		b->field.splits |= !quoted && b->fields;
-	}
-	if (!quoted)
-		mark_pattern(b, run);
 }
 
 static bool is_blank(char c)

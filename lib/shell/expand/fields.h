@@ -31,8 +31,9 @@ struct ab_build {
 	uint32_t room;
 };
 
-/* Literal: never split. `verbatim` as in a field. */
-void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim);
+/* Literal: never split. `verbatim` and `bytes` as in a field. */
+void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim,
+		   uint8_t bytes);
 /* The value of an expansion: split unless quoted. */
 void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted, unsigned taint);
 /* An unknown value; `whole`: it does not split, like a number. */

@@ -473,7 +473,7 @@ static void add_operand(struct ab_build *b, const struct ab_part *part, bool quo
 	if (part->param.word)
 		ab_build_parts(b, part->param.word->parts, quoted, true);
 	if (quoted)
-		ab_build_text(b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM);
+		ab_build_text(b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM, 0);
 }
 
 enum state { EMPTY, FILLED, EITHER };

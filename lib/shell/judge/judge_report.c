@@ -6,18 +6,6 @@
 #include "shell/judge/point_at.h"
 #include "shell/judge/judge.h"
 
-static void put_number(struct ab_buf *b, uint32_t n)
-{
-	char text[10];
-	size_t at = sizeof(text);
-
-	do {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	ab_buf_add(b, text + at, sizeof(text) - at);
-}
-
 /* `size` includes the final NUL. Copies in place if there is room: faster than
  * ab_buf_add(). */
 static inline void put_text(struct ab_buf *b, const char *s, size_t size)
@@ -28,6 +16,19 @@ static inline void put_text(struct ab_buf *b, const char *s, size_t size)
 	}
 	memcpy(b->data + b->len, s, size);
 	b->len += size - 1;
+}
+
+static void put_number(struct ab_buf *b, uint32_t n)
+{
+	char text[11];
+	size_t at = sizeof(text) - 1;
+
+	text[at] = '\0';
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	put_text(b, text + at, sizeof(text) - at);
 }
 
 #define PUT(b, literal) put_text(b, literal, sizeof(literal))

@@ -85,9 +85,28 @@ static enum reach filter_path(const struct ab_closed *closed, const struct ab_pa
 	return CONTAINS;
 }
 
-bool ab_closed_below(const struct ab_closed *closed, const struct ab_path *folder)
+bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
 {
-	return !folder->anchored || filter_path(closed, folder) != APART;
+	uint32_t hash = 2166136261u, from = 1;
+
+	if (closed->unfiltered || folder.len < 2 || folder.s[0] != '/')
+		return true;
+	for (unsigned parts = 0; parts < FILTERED && from < folder.len; parts++) {
+		uint32_t to = from;
+
+		while (to < folder.len && folder.s[to] != '/')
+			to++;
+		/* The folder is not clean. */
+		if (to == from || folder.s[from] == '.')
+			return true;
+		hash = add_hash(hash, (struct ab_text){ folder.s + from, to - from });
+		if (has_hash(closed->closes, hash))
+			return true;
+		if (!has_hash(closed->contains, hash))
+			return memmem(folder.s, folder.len, "/..", 3) != NULL;
+		from = to + 1;
+	}
+	return true;
 }
 
 /* The entry, or something below it. */

@@ -20,8 +20,8 @@ struct ab_closed {
 };
 
 void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read);
-/* False: nothing at or below this folder is closed, as the filter shows. */
-bool ab_closed_below(const struct ab_closed *closed, const struct ab_path *folder);
+/* False: nothing at or below this folder is closed, as the filters show. */
+bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder);
 bool ab_closed_has(const struct ab_closed *closed, const struct ab_path *path);
 
 #endif

@@ -649,12 +649,8 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 			 struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a file that the policy closes (filesystem.denyRead).";
-	const struct ab_field here = { .text = { ".", 1 } };
-	struct ab_path folder;
-	bool below;
+	bool below = ab_closed_below(scene->closed, command->cwd);
 
-	ab_path_read(scene, command, &here, &folder);
-	below = ab_closed_below(scene->closed, &folder);
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
 		    names_closed(scene, command, &command->redirects[i].file))

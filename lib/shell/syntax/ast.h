@@ -65,6 +65,8 @@ enum ab_param_op {
 struct ab_part {
 	enum ab_part_kind kind;
 	bool quoted; /* not split, not a pattern, no braces */
+	/* TEXT: enum ab_bytes of it, or of a longer one that it is a part of; 0: not read */
+	uint8_t bytes;
 	/* For a TEXT, the bytes between the quotes. If there are as many as in
 	 * the text, they are the same bytes. */
 	struct ab_span range;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shell/syntax/ast.h"
+#include "shell/syntax/bytes.h"
 
 /* The origin of the bytes, including those of unknown stretches. */
 enum ab_taint {
@@ -17,15 +18,6 @@ enum ab_taint {
 	AB_TAINT_GLUED = 16,	/* joined by an unquoted $IFS */
 	AB_TAINT_HISTORY = 32,	/* commands from the shell history */
 	AB_TAINT_SETTINGS = 64, /* a tool's own shell setup code */
-};
-
-/* Kinds of bytes that occur in a text: most checks concern only words that have them. */
-enum ab_bytes {
-	AB_BYTES_READ = 1,	/* the others are known */
-	AB_BYTES_SLASH = 2,	/* / */
-	AB_BYTES_UP = 4,	/* ~ . */
-	AB_BYTES_SEPARATOR = 8, /* = @ : , ; and quotes */
-	AB_BYTES_CODE = 16,	/* ( [ | { */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX
@@ -61,8 +53,6 @@ struct ab_fields {
 	struct ab_field *v;
 	size_t len, room;
 };
-
-uint8_t ab_bytes_read(struct ab_text text);
 
 /* May the text have such bytes? */
 static inline bool ab_field_has(const struct ab_field *f, unsigned bytes)

@@ -4,6 +4,7 @@
 
 #include "base/data/arena.h"
 #include "base/data/mem.h"
+#include "shell/syntax/bytes.h"
 #include "shell/syntax/name_table.h"
 
 enum { INNER_MAX = 16 };
@@ -337,6 +338,7 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	if (last && last->kind == AB_PART_TEXT && last->quoted == quoted && last->text.len &&
 	    last->text.s + last->text.len == r->s + from) {
 		last->text.len += to - from;
+		last->bytes |= ab_bytes_read(r->s + from, to - from);
 		last->range.to = ab_lex_span(r, from, to).to;
 		return;
 	}
@@ -345,6 +347,7 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	part->quoted = quoted;
 	part->range = ab_lex_span(r, from, to);
 	part->text = (struct ab_text){ r->s + from, to - from };
+	part->bytes = ab_bytes_read(r->s + from, to - from);
 	ab_parts_add(parts, part);
 }
 

@@ -124,6 +124,13 @@ static inline bool ab_lex_at_word(const struct ab_reader *r)
 				  ab_lex_at2(r, '<', '(') || ab_lex_at2(r, '>', '('));
 }
 
+/* May a redirection begin here? */
+static inline bool ab_lex_at_redir(const struct ab_reader *r)
+{
+	return r->at < r->end &&
+	       (ab_lex_is(r->s[r->at], AB_LEX_BREAK | AB_LEX_DIGIT) || r->s[r->at] == '{');
+}
+
 /* Counts toward AB_SHELL_NODES_MAX; never NULL. */
 void *ab_lex_new(struct ab_reader *r, size_t size);
 struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to);

@@ -85,11 +85,6 @@ static void parse_target(struct ab_reader *r, struct ab_redir *redir)
 		redir->op = AB_REDIR_BOTH;
 }
 
-static bool may_begin_redir(char c)
-{
-	return ab_lex_is(c, AB_LEX_BREAK | AB_LEX_DIGIT) || c == '{';
-}
-
 bool ab_parse_redir(struct ab_reader *r, struct ab_redir ***tail)
 {
 	uint32_t from = r->at;
@@ -97,7 +92,7 @@ bool ab_parse_redir(struct ab_reader *r, struct ab_redir ***tail)
 	int fd = -1;
 	size_t i = 0;
 
-	if (r->at >= r->end || !may_begin_redir(r->s[r->at]))
+	if (!ab_lex_at_redir(r))
 		return false;
 	r->at = measure_fd(r, &fd);
 	if (!at_angle(r, r->at) && !(fd == -1 && ab_lex_at(r, '&'))) {
@@ -245,7 +240,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 	for (;; ab_lex_skip_blanks(r)) {
 		struct ab_shell_word *word = NULL;
 
-		if (ab_parse_redir(r, &redirs))
+		if (ab_lex_at_redir(r) && ab_parse_redir(r, &redirs))
 			continue;
 		if (!ab_lex_at_word(r))
 			break;

@@ -356,14 +356,12 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text 
 	return find_exact(box->tools, box->len, bare);
 }
 
-void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
-		      struct ab_hits *hits)
+void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *command,
+		       struct ab_hits *hits)
 {
 	const struct ab_tool *tool;
 	struct ab_opts opts;
 
-	if (box->table && !ab_command_in(command, box->table))
-		return;
 	tool = ab_tool_find(box, command->name);
 	if (!tool)
 		return;

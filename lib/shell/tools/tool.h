@@ -10,6 +10,7 @@
  * Pure, no memory.
  */
 #include "shell/command/command_options.h"
+#include "shell/command/name_index.h"
 #include "shell/command/rules.h"
 
 enum { AB_TOOL_NAME_SIZE = 16 }; /* of a group of deeds */
@@ -81,8 +82,15 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 		   const struct ab_opts *opts, const struct ab_simple *command,
 		   struct ab_hits *hits);
 /* The same for the tool named like the command, with its grammar. */
-void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
-		      struct ab_hits *hits);
+void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *command,
+		       struct ab_hits *hits);
+/* Most boxes do not have the command: they cost one test. */
+static inline void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
+				    struct ab_hits *hits)
+{
+	if (!box->table || ab_command_in(command, box->table))
+		ab_toolbox_search(box, command, hits);
+}
 
 void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
 		      struct ab_operands *ret);
