@@ -1,3 +1,4 @@
+# early: each agent takes a quarter of a minute
 # Real agents in the box, each with its profile, against a stand-in for their
 # services (internet/models.py). The agents come from the npm registry:
 # agents/install puts them into the folder AB_AGENTS, once for this machine.

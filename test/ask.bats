@@ -1,3 +1,4 @@
+# tagged: a question and its answer are the same for root
 # A connection to a host that is on no list waits for an answer: who may give it,
 # how, and what happens to the connection. Every denial has its allowed twin.
 UNJUDGED=1
@@ -61,6 +62,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	grep -q "origin.test:80 needs your approval.*agentbox allow $id" "$TEST_DIR/box.err"
 }
 
+# bats test_tags=root
 @test "ask: who answers hears of it, though the command is over first" {
 	local thread fault tracers=()
 
@@ -312,6 +314,7 @@ tells()
 	[ "$(grep -c 'needs your approval' "$TEST_DIR/box.err")" -le 20 ]
 }
 
+# bats test_tags=root
 @test "control: the box sees nothing of it, another user is refused, garbage changes nothing" {
 	only_root
 	mkfifo go

@@ -1,3 +1,4 @@
+# early: it makes thousands of runs
 # Nothing is left behind, whichever process dies at which moment, and no failing
 # step lets the command start without its walls. strace injects the faults: it
 # makes the Nth call of a kind fail, or kills the process that makes it.

@@ -1,3 +1,4 @@
+# tagged: the same for root, except for what root may do to the runs of others
 # unsanitized: it mostly waits
 # Listing, naming, stopping and cleaning up runs.
 load helpers
@@ -427,6 +428,7 @@ open("ready-web", "w"); time.sleep(300)'
 	[ "$(ls -A "$AGENTBOX_STATE/runs")" = "" ]
 }
 
+# bats test_tags=root
 @test "another user sees nothing of a run, and cannot stop it" {
 	only_root
 	local as=(setpriv --reuid 54321 --regid 54321 --clear-groups)

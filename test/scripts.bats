@@ -137,6 +137,19 @@ counts()
 	run ! grep -HE '^[[:space:]]+(only_root|as_root)\b' "${once[@]}"
 }
 
+@test "scripts: of a file whose tagged tests are run as root, those for root only have the tag" {
+	local -a tagged
+
+	mapfile -t tagged < <(grep -l '^# tagged: .' "$ROOT"/test/*.bats)
+	[ "${#tagged[@]}" -ge 3 ]
+	run ! awk '/^@test/ { name = $0; tag = before == "# bats test_tags=root" }
+		/^[ \t]+(only_root|as_root)/ && !tag { print FILENAME ": " name; bad = 1 }
+		{ before = $0 }
+		END { exit !bad }' "${tagged[@]}"
+	run -0 grep -c '^# bats test_tags=root$' "${tagged[@]}"
+	[[ "$output" != *:0* ]]
+}
+
 @test "release: it replaces a release and an empty folder, and nothing else" {
 	mkdir mine
 	echo mine >mine/file

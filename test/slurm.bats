@@ -1,3 +1,4 @@
+# early: it waits for its daemons
 # once: Slurm's daemons run as the user of the test
 # unsanitized: 200 starts
 # deploy/slurm: a job array on two nodes (two slurmd on this machine), with a

@@ -1,3 +1,5 @@
+# tagged: the client of a box is the same for root; the walls are tested as root too
+# early: it waits for two minutes
 load helpers
 
 # Boxes that stay: run --keep, run --in, run -d, attach, shell, stop.
@@ -38,6 +40,7 @@ has_commands()
 	[ "$(commands "$1")" = "$2" ]
 }
 
+# bats test_tags=root
 @test "keep: the box stays with its processes and its /tmp, and the first status is the command's" {
 	need userns
 	agentbox run --keep --name dev -- sh -c 'echo one >/tmp/x; sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/pid; exit 3'
@@ -54,6 +57,7 @@ has_commands()
 	[ ! -e /tmp/x ] || [ "$(cat /tmp/x)" != one ]
 }
 
+# bats test_tags=root
 @test "keep: commands may signal each other, and none may signal init" {
 	need userns
 	keep dev
@@ -101,6 +105,7 @@ has_commands()
 	[ "$(stat -c %s out)" -eq 3000008 ]
 }
 
+# bats test_tags=root
 @test "in: a folder and a device of the host are refused, a device of every box is not" {
 	need userns
 	keep dev
@@ -134,6 +139,7 @@ has_commands()
 	[ "$(cat f)" = x ]
 }
 
+# bats test_tags=root
 @test "in: the walls are proved again: hidden files, other folders, user namespaces" {
 	need userns
 	need landlock:1
@@ -146,6 +152,7 @@ has_commands()
 	[ "$output" = $'CapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2' ]
 }
 
+# bats test_tags=root
 @test "in: the judge decides about each command, and protected names are refused" {
 	need userns
 	keep dev
@@ -483,6 +490,7 @@ has_commands()
 	[ -e c ]
 }
 
+# bats test_tags=root
 @test "detach: a full disk ends the kept output, not the command" {
 	need userns
 	only_root
@@ -643,6 +651,7 @@ has_commands()
 	[ "$(jq length <<<"$output")" -eq 1 ]
 }
 
+# bats test_tags=root
 @test "control: descriptors that are not pipes or sockets are refused" {
 	need userns
 	need program:python3
@@ -730,6 +739,7 @@ has_commands()
 	jq -se 'map(select(.kind == "question" and .answer == "no")) | length == 1' <<<"$output"
 }
 
+# bats test_tags=root
 @test "attack: no process in the box gets a descriptor of init or of a leader, or traces them" {
 	need userns
 	need program:python3
@@ -755,6 +765,7 @@ has_commands()
 	[ "$output" = $'own True\n-1 -1 False\n-1 -1 False' ]
 }
 
+# bats test_tags=root
 @test "attack: a command that kills its leader is ended for its client only, and the box stays" {
 	need userns
 	keep dev
@@ -765,6 +776,7 @@ has_commands()
 	[ "$output" = still ]
 }
 
+# bats test_tags=root
 @test "attack: a process that kills the leader that waits does not keep the next command from starting" {
 	need userns
 	keep dev

@@ -1,3 +1,4 @@
+# tagged: the same for root
 # unsanitized: the other suites run the code that answers it
 # A person steers a run: waiting connections are allowed or denied, for this run,
 # for some time or always; settings are reloaded; a path applies to the next run.
@@ -471,6 +472,7 @@ servant_end()
 	[ "$status" -eq 1 ]
 }
 
+# bats test_tags=root
 @test "steer: another user is refused" {
 	only_root
 	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
