@@ -1,3 +1,4 @@
+# unsanitized: the unit tests and the fuzz targets judge more command lines
 # once: a verdict depends on the text alone; nothing is opened or run
 load helpers
 

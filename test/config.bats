@@ -1,3 +1,4 @@
+# unsanitized: the unit tests and the fuzz targets read more settings
 # once: what the files say does not depend on who reads them
 load helpers
 

@@ -1,3 +1,4 @@
+# once: the answers are the same for every user
 # The server of the Model Context Protocol, and MCP servers in boxes.
 load helpers
 
