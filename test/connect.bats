@@ -266,13 +266,15 @@ stop()
 	keep = [socket.create_server(("127.0.0.1", int(port))) for port in sys.argv[1:]]
 	input()
 	PYTHON
-	tty_start "$AGENTBOX" run --publish 18098 --name dev -- python3 serve.py 18098 3000 3001 40000
+	# Other suites publish on the same host.
+	free=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	tty_start "$AGENTBOX" run --publish "$free:18098" --name dev -- python3 serve.py 18098 3000 3001 40000
 	tty_wait '^agentbox: port 3000 is open only inside the box; agentbox publish [a-z0-9]{5} 3000$'
 	tty_key Enter
 	tty_end
 	[ "$(grep -c 'only inside the box' <<<"$output")" -eq 1 ]
 	# Not for a server of a moment, the published one, or one that the kernel chose the port of.
-	tty_start "$AGENTBOX" run --publish 18098 -- sh -c 'python3 serve.py 18098 40000 & sleep 3.5; kill $!'
+	tty_start "$AGENTBOX" run --publish "$free:18098" -- sh -c 'python3 serve.py 18098 40000 & sleep 3.5; kill $!'
 	tty_end
 	[[ "$output" != *"only inside the box"* ]]
 }

@@ -15,7 +15,7 @@ is_past()
 wait_tick()
 {
 	touch "$TEST_DIR/clock"
-	wait_for 5 is_past "$TEST_DIR/clock"
+	wait_for 60 is_past "$TEST_DIR/clock"
 }
 
 # make_set KEY [RUN...]: an empty layer above the workspace. Sets $upper.

@@ -63,10 +63,15 @@ compile()
 	timeout 120 ../behaviour noop results streams questions steering caller threads
 }
 
+no_servant()
+{
+	! pgrep -u "$(id -u)" -f 'agentbox serve --fd 3'
+}
+
 @test "library: runs leave no descriptor, process, thread or memory behind" {
 	compile "$ROOT/test/library/behaviour.c" -pthread
 	timeout 200 ../behaviour "loop=${AB_LIBRARY_LOOP:-500}"
-	run ! pgrep -u "$(id -u)" -f 'agentbox serve --fd 3'
+	wait_for 90 no_servant
 }
 
 @test "library: every fault at its border is reported, and leaves nothing behind" {

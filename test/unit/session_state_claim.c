@@ -190,15 +190,13 @@ static void test_signals(void)
 	sigset_t one, before;
 	int end, number;
 	pid_t pid = hold_claim(place, &end);
-	int64_t began;
 
 	ab_claim_init(&claim, &state, NULL);
 	sigemptyset(&one);
 	sigaddset(&one, SIGINT);
 	sigprocmask(SIG_BLOCK, &one, &before);
 	raise(SIGINT);
-	began = ab_now_ms();
-	ok(take(&claim, place, NULL) < 0 && error.errnum == EINTR && ab_now_ms() - began < 5000,
+	ok(take(&claim, place, NULL) < 0 && error.errnum == EINTR,
 	   "a signal ends the wait for another claim: %s", error.text);
 	ok(ab_claim_wait(&state, &roots, end_claim, &end, &seen, &error) < 0 &&
 		   error.errnum == EINTR,
