@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +115,7 @@ static struct sockaddr_un given;
 static pid_t caller;
 static int callers;
 
-static void start_caller(int flags)
+static void start_caller_with(int family, int flags)
 {
 	int ready[2];
 	char byte;
@@ -124,7 +125,7 @@ static void start_caller(int flags)
 		die("make a pipe");
 	caller = fork();
 	if (caller == 0) {
-		int fd = socket(AF_UNIX, SOCK_STREAM | flags, 0);
+		int fd = socket(family, SOCK_STREAM | flags, 0);
 
 		dup2(fd, callers);
 		(void)!write(ready[1], "x", 1);
@@ -135,6 +136,11 @@ static void start_caller(int flags)
 		die("start a caller");
 	close(ready[0]);
 	close(ready[1]);
+}
+
+static void start_caller(int flags)
+{
+	start_caller_with(AF_UNIX, flags);
 }
 
 static void stop_caller(void)
@@ -148,12 +154,11 @@ static bool is_there(void *arg, uint64_t id)
 	return !arg && id == 7;
 }
 
-static struct ab_connect_result begin_as(struct ab_connects *c, const char *name, bool gone)
+static struct ab_connect_result begin_with(struct ab_connects *c, socklen_t len, bool gone)
 {
 	const struct ab_connect_events events = { .waits = is_there, .arg = gone ? c : NULL };
 	struct seccomp_data call = { .nr = __NR_connect };
 	struct iovec here = { &given, sizeof(given) }, there = here;
-	socklen_t len = set_name(&given, name);
 
 	/* The caller wrote it where we did. */
 	if (process_vm_writev(caller, &here, 1, &there, 1, 0) != (ssize_t)sizeof(given))
@@ -163,6 +168,11 @@ static struct ab_connect_result begin_as(struct ab_connects *c, const char *name
 	call.args[2] = len;
 	ab_arena_reset(&arena);
 	return ab_connects_begin(c, &arena, &events, 7, caller, &call);
+}
+
+static struct ab_connect_result begin_as(struct ab_connects *c, const char *name, bool gone)
+{
+	return begin_with(c, set_name(&given, name), gone);
 }
 
 static struct ab_connect_result begin(struct ab_connects *c, const char *name)
@@ -290,6 +300,51 @@ static void test_network(const struct ab_connect_terms *terms)
 	free(c);
 }
 
+static struct ab_connect_result begin_port(struct ab_connects *c, uint16_t port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = port };
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	memcpy(&given, &to, sizeof(to));
+	return begin_with(c, sizeof(to), false);
+}
+
+/* A caller that blocks gets the answer at once, and one that does not block what the kernel would
+ * say. Each caller is another process. */
+static void test_ports(struct ab_connects *c)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t len = sizeof(at);
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd;
+	struct ab_connect_result r;
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(server, (struct sockaddr *)&at, len) < 0 || listen(server, 8) < 0 ||
+	    getsockname(server, (struct sockaddr *)&at, &len) < 0)
+		die("make a server");
+	for (int i = 0; i < 2; i++) {
+		start_caller_with(AF_INET, 0);
+		r = begin_port(c, at.sin_port);
+		fd = accept(server, NULL, NULL);
+		ok(r.step == AB_CONNECT_DONE && !r.errnum && fd >= 0, "connected at once");
+		r = begin_port(c, at.sin_port);
+		ok(r.step == AB_CONNECT_DONE && r.errnum == EISCONN,
+		   "the same caller again, by what was kept");
+		close(fd);
+		stop_caller();
+	}
+	start_caller_with(AF_INET, SOCK_NONBLOCK);
+	r = begin_port(c, at.sin_port);
+	ok(r.step == AB_CONNECT_DONE && r.errnum == EINPROGRESS, "a non-blocking caller");
+	close(accept(server, NULL, NULL));
+	stop_caller();
+	close(server);
+	start_caller_with(AF_INET, 0);
+	r = begin_port(c, at.sin_port);
+	ok(r.step == AB_CONNECT_DONE && r.errnum == ECONNREFUSED, "nobody listens");
+	stop_caller();
+}
+
 int main(void)
 {
 	struct ab_connect_terms terms = { .plan = &plan, .allowed = &allowed, .own_net = true };
@@ -303,6 +358,7 @@ int main(void)
 	test_network(&terms);
 	test_begin(c);
 	test_waiting(c);
+	test_ports(c);
 	if (system("rm -r w h") != 0 || chdir("/") < 0 || rmdir(top) < 0)
 		die("clean up");
 	return done();

@@ -262,10 +262,9 @@ static const struct ab_call_rule judge_rules[] = {
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
 		"fcntl poll ppoll sendto recvfrom sendmsg recvmsg exit "
 		"pidfd_open pidfd_getfd connect getsockopt timerfd_settime "
-		"setitimer "
-		"exit_group restart_syscall" },
+		"rt_sigprocmask exit_group restart_syscall" },
 	/* abort(), and what the sanitizers add */
-	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction "
 		"rt_sigreturn sigaltstack sched_yield" },
 	{ AB_ALLOWED, "brk munmap mremap madvise futex getrandom "
 		"clock_gettime" },

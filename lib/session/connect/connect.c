@@ -6,6 +6,9 @@
  * the call; if it does not connect at once, the caller waits in `waiting` until poll() or, for a
  * listener whose queue is full, a further try says how it ended. SO_SNDTIMEO ends the wait as it
  * would in the kernel.
+ *
+ * A thread that connects once connects again: a descriptor for it is kept. It stands for that thread
+ * and no later one, so a thread that got the same number is noticed (ESRCH).
  */
 #include "session/connect/connect.h"
 
@@ -42,7 +45,7 @@
 enum {
 	RETRY_MS = 10, /* a listener whose queue is full */
 	GONE_MS = 200, /* callers that are gone meanwhile */
-	ALARM_US = 10000,
+	CALLERS = 32,  /* that are kept; a power of 2 */
 };
 
 struct waiting {
@@ -56,8 +59,14 @@ struct waiting {
 	int file; /* the socket file, or -1 */
 };
 
+struct caller {
+	pid_t tid; /* 0: none */
+	int fd;
+};
+
 struct ab_connects {
 	struct ab_connect_terms terms;
+	struct caller callers[CALLERS]; /* each at the place that its number gives */
 	struct waiting waiting[AB_CONNECTS_MAX];
 	size_t len;
 	uint64_t host_net; /* the cookie of our own network; 0: unknown */
@@ -134,20 +143,55 @@ static struct ab_connect_result answer(int errnum)
 	return (struct ab_connect_result){ .step = AB_CONNECT_DONE, .errnum = errnum, .fd = -1 };
 }
 
-/* The caller's socket. -errno; EBADF as the kernel would answer. */
-static int take_socket(pid_t tid, int fd)
+/* A descriptor for the thread, or one for its process: *ret_process. -1 with errno. */
+static int open_caller(pid_t tid, bool *ret_process)
 {
 	/* A thread can have descriptors of its own, and can outlive the first one. */
-	ab_autoclose int process = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD);
+	int fd = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD);
+
+	*ret_process = false;
+	if (fd < 0 && errno == EINVAL)
+		fd = (int)syscall(SYS_pidfd_open, tid, 0);
+	if (fd < 0 && (errno == EINVAL || errno == ENOENT)) {
+		*ret_process = true;
+		fd = (int)syscall(SYS_pidfd_open, ab_exec_process(tid), 0);
+	}
+	return fd;
+}
+
+/* The descriptor of a process is not kept: it can outlive the thread that has this number. */
+static int take_from_new(struct caller *kept, pid_t tid, int fd)
+{
+	bool process;
+	ab_autoclose int opened = open_caller(tid, &process);
 	int taken;
 
-	if (process < 0 && errno == EINVAL)
-		process = (int)syscall(SYS_pidfd_open, tid, 0);
-	if (process < 0 && (errno == EINVAL || errno == ENOENT))
-		process = (int)syscall(SYS_pidfd_open, ab_exec_process(tid), 0);
-	if (process < 0)
+	if (opened < 0)
 		return -EPERM;
-	taken = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	taken = (int)syscall(SYS_pidfd_getfd, opened, fd, 0);
+	if (taken < 0)
+		return -errno;
+	if (!process) {
+		if (kept->tid)
+			close(kept->fd);
+		*kept = (struct caller){ tid, ab_take_fd(&opened) };
+	}
+	return taken;
+}
+
+/* The caller's socket. -errno; EBADF as the kernel would answer. */
+static int take_socket(struct ab_connects *c, pid_t tid, int fd)
+{
+	struct caller *kept = &c->callers[(unsigned int)tid % CALLERS];
+	int taken;
+
+	if (tid <= 0)
+		return -EPERM;
+	if (kept->tid != tid)
+		return take_from_new(kept, tid, fd);
+	taken = (int)syscall(SYS_pidfd_getfd, kept->fd, fd, 0);
+	if (taken < 0 && errno == ESRCH)
+		return take_from_new(kept, tid, fd);
 	return taken < 0 ? -errno : taken;
 }
 
@@ -217,30 +261,30 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 	return errnum;
 }
 
-/* From now on connect() is interrupted again and again, or no longer. */
-static void set_alarm(suseconds_t us)
+static int connect_once(const struct waiting *w)
 {
-	const struct itimerval when = { { 0, us }, { 0, us } };
-
-	setitimer(ITIMER_REAL, &when, NULL);
+	return connect(w->fd, (const struct sockaddr *)&w->address, w->len) < 0 ? errno : 0;
 }
 
 /*
  * 0, or an errno. EINPROGRESS: the kernel is at it; EAGAIN: the listener's queue is full. Another
  * thread of the box can make the socket blocking again before connect() looks at it: then the alarm
- * gets us out.
+ * gets us out. `flags` are those of the socket.
  */
-static int try_connect(const struct waiting *w)
+static int try_connect(const struct waiting *w, int flags)
 {
-	int flags = fcntl(w->fd, F_GETFL), errnum = 0;
 	bool blocks = flags >= 0 && !(flags & O_NONBLOCK);
+	int errnum;
 
 	if (blocks)
 		fcntl(w->fd, F_SETFL, flags | O_NONBLOCK);
-	set_alarm(ALARM_US);
-	if (connect(w->fd, (const struct sockaddr *)&w->address, w->len) < 0)
-		errnum = errno;
-	set_alarm(0);
+	ab_connects_heed_alarm(true);
+	errnum = connect_once(w);
+	/* A listener of the box answers before the first call returns, and the second call reports
+	 * that. */
+	if (blocks && errnum == EINPROGRESS)
+		errnum = connect_once(w);
+	ab_connects_heed_alarm(false);
 	if (blocks)
 		fcntl(w->fd, F_SETFL, flags);
 	if (errnum == EINTR)
@@ -275,7 +319,7 @@ static bool is_unfinished(int errnum)
 /* The socket is ours and the address is judged: connect, and wait if the caller would. */
 static struct ab_connect_result start(struct ab_connects *c, struct waiting *w)
 {
-	int flags = fcntl(w->fd, F_GETFL), errnum = try_connect(w);
+	int flags = fcntl(w->fd, F_GETFL), errnum = try_connect(w, flags);
 
 	if (!is_unfinished(errnum) || flags < 0 || (flags & O_NONBLOCK)) {
 		release_waiting(w);
@@ -342,7 +386,7 @@ struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_aren
 	w.len = (socklen_t)len;
 	if (!c->terms.own_net && !names_file(&w.address, w.len))
 		return (struct ab_connect_result){ .step = AB_CONNECT_PASS, .fd = -1 };
-	w.fd = take_socket(tid, (int)call->args[0]);
+	w.fd = take_socket(c, tid, (int)call->args[0]);
 	if (w.fd < 0)
 		return answer(-w.fd);
 	return connect_to(c, arena, events, tid, &w);
@@ -372,7 +416,7 @@ static int look_at(const struct waiting *w)
 	socklen_t len = sizeof(errnum);
 
 	if (w->again) {
-		errnum = try_connect(w);
+		errnum = try_connect(w, fcntl(w->fd, F_GETFL));
 		return is_unfinished(errnum) ? EINPROGRESS : errnum;
 	}
 	if (poll(&fd, 1, 0) == 0)

@@ -77,7 +77,7 @@ struct ab_connect_events {
  * *ret. */
 size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret);
 
-/* A call of connect() by this thread. `id` is that of the held call. SIGALRM must interrupt calls. */
+/* A call of connect() by this thread. `id` is that of the held call. */
 struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
 					   const struct ab_connect_events *events, uint64_t id,
 					   pid_t tid, const struct seccomp_data *call);
@@ -96,8 +96,13 @@ uint64_t ab_connects_next_look(const struct ab_connects *connects);
 /* Pure: may the box connect to the socket file at this real path? */
 bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path);
 
-/* SIGALRM interrupts calls from now on, as begin() needs it. -1 with errno. */
+enum { AB_ALARM_MS = 10 };
+
+/* Once per process, before begin(): SIGALRM interrupts a connect() that does not return. -1 with
+ * errno. */
 int ab_connects_take_alarm(void);
+/* From now on it interrupts calls every AB_ALARM_MS, or no longer. */
+void ab_connects_heed_alarm(bool on);
 
 /* The judge's handler for connect(), and for socket() and socketpair() of Unix datagrams. The terms
  * live longer. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -73,17 +74,32 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* Not restarted: it interrupts a connect() that should not have waited. */
+/*
+ * Not restarted: it interrupts a connect() that should not have waited. The timer runs forever, but
+ * the signal is blocked in between: it comes once and then stays pending, so an idle judge is not
+ * woken.
+ */
 int ab_connects_take_alarm(void)
 {
+	const struct timeval interval = { 0, AB_ALARM_MS * 1000 };
+	const struct itimerval every = { interval, interval };
 	const struct sigaction action = { .sa_handler = wake };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
-	return sigaction(SIGALRM, &action, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &set, NULL) < 0
-		       ? -1
-		       : 0;
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || sigaction(SIGALRM, &action, NULL) < 0)
+		return -1;
+	return setitimer(ITIMER_REAL, &every, NULL);
+}
+
+void ab_connects_heed_alarm(bool on)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
 static void *open_desk(struct ab_judge *judge, const void *setup)

@@ -50,6 +50,7 @@ struct listener {
 	struct ab_judge_more approved; /* with its command */
 	pid_t first;		       /* the process that executes the command */
 	bool judging;
+	bool here; /* callers are woken on this processor, and wake us on theirs */
 };
 
 struct ab_judge {
@@ -419,6 +420,22 @@ void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *repl
 			return;
 }
 
+/*
+ * A program that works with files makes one call after the other: with both of us on one processor
+ * neither waits for the other one to wake up. Connections are made by many threads at once, whose
+ * peers need that processor. The next call is probably like this one. Best effort.
+ */
+static void choose_processor(struct listener *l, int nr)
+{
+	bool here = nr != __NR_connect;
+
+	if (here == l->here)
+		return;
+	l->here = here;
+	ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+	      here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0);
+}
+
 /* Behind the filter, and called through a pointer: scripts/check-calls looks for it. */
 static __attribute__((noinline)) void take_call(struct ab_judge *j)
 {
@@ -436,6 +453,7 @@ static __attribute__((noinline)) void take_call(struct ab_judge *j)
 	call.id = notif.id;
 	call.pid = (pid_t)notif.pid;
 	ab_arena_reset(&j->arena);
+	choose_processor(j->held, notif.data.nr);
 	reply = decide_call(j, &call);
 	ab_judge_reply(j, call.id, &reply);
 }
@@ -517,8 +535,7 @@ static int add_listener(struct ab_judge *j, int fd, const struct ab_judge_more *
 		l->more = true;
 		l->approved = *more;
 	}
-	/* Best effort: wake the caller on this processor. */
-	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	choose_processor(l, __NR_openat);
 	return 0;
 }
 

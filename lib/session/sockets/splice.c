@@ -6,17 +6,16 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "session/connect/connect.h"
 #include "session/sockets/inet.h"
 
 enum {
 	STRANGERS = 256, /* connections of others that are closed before we give up */
 	WAIT_MS = 2000,	 /* for the loopback device */
-	ALARM_MS = 10,
 };
 
 static int open_listener(const struct ab_destination *wanted, int family,
@@ -63,13 +62,6 @@ bool ab_splice_only_v6(int fd)
 	       memcmp(at.addr, (uint8_t[16]){ 0 }, 16) != 0;
 }
 
-static void set_alarm(suseconds_t ms)
-{
-	const struct itimerval when = { { 0, ms * 1000 }, { 0, ms * 1000 } };
-
-	setitimer(ITIMER_REAL, &when, NULL);
-}
-
 /* Over the loopback device this does not wait, unless the machine is busy. */
 static int connect_copy(int fd, const struct ab_destination *to, int family)
 {
@@ -79,10 +71,10 @@ static int connect_copy(int fd, const struct ab_destination *to, int family)
 
 	if (!len)
 		return ENETUNREACH;
-	set_alarm(ALARM_MS);
-	for (int i = 0; i < WAIT_MS / ALARM_MS && errnum == EINTR; i++)
+	ab_connects_heed_alarm(true);
+	for (int i = 0; i < WAIT_MS / AB_ALARM_MS && errnum == EINTR; i++)
 		errnum = connect(fd, (struct sockaddr *)&at, len) < 0 ? errno : 0;
-	set_alarm(0);
+	ab_connects_heed_alarm(false);
 	return errnum;
 }
 
