@@ -573,16 +573,19 @@ const struct ab_grammar ab_grammars[] = {
 
 const size_t ab_ngrammars = AB_COUNT(ab_grammars);
 
-struct ab_opts ab_grammar(struct ab_text name)
+struct ab_opts ab_grammar_row(const struct ab_name_slot *slot)
 {
-	const struct ab_name_slot *slot =
-		name.len < sizeof(ab_grammars->name) ? ab_name_find(name) : NULL;
 	const struct ab_grammar *row;
 
 	if (!slot || !slot->grammar)
 		return (struct ab_opts){ 0 };
 	row = &ab_grammars[slot->grammar - 1];
 	return (struct ab_opts){ row->values, row->longs, row->ends, row->exact, slot->more };
+}
+
+struct ab_opts ab_grammar(struct ab_text name)
+{
+	return ab_grammar_row(name.len < sizeof(ab_grammars->name) ? ab_name_find(name) : NULL);
 }
 
 struct ab_opts ab_grammar_of(const char *name)

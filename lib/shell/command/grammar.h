@@ -12,13 +12,15 @@
  *
  * Pure, no memory.
  */
-#include "shell/command/command_options.h"
+#include "shell/command/simple.h"
 
 /*
  * One row, or several with the same name: the others only continue the long
  * names of the first. Sorted by name. A row contains its texts: pointers would
  * have to be relocated at each start of the program.
  */
+struct ab_name_slot;
+
 struct ab_grammar {
 	char name[20];	 /* "git"; for a subcommand "git checkout" */
 	char values[32]; /* as in struct ab_opts; "=NAME": the row of that name */
@@ -33,6 +35,12 @@ extern const size_t ab_ngrammars;
 /* Empty if the program has no row. */
 struct ab_opts ab_grammar(struct ab_text name);
 struct ab_opts ab_grammar_of(const char *name);
+struct ab_opts ab_grammar_row(const struct ab_name_slot *slot);
+/* Of a command, which usually was looked up. */
+static inline struct ab_opts ab_grammar_for(const struct ab_simple *command)
+{
+	return command->tables ? command->opts : ab_grammar(command->name);
+}
 /* For a subcommand with its own options: "git", "checkout". */
 struct ab_opts ab_grammar_sub(const char *program, struct ab_text sub);
 

@@ -1,5 +1,7 @@
 #include "shell/command/name_index.h"
 
+#include "shell/command/grammar.h"
+
 const struct ab_name_slot *ab_name_find(struct ab_text name)
 {
 	uint32_t hash = 2166136261u;
@@ -19,30 +21,23 @@ const struct ab_name_slot *ab_name_find(struct ab_text name)
 	}
 }
 
-static unsigned find_tables(struct ab_text name)
-{
-	const struct ab_name_slot *slot = ab_name_find(name);
-
-	return slot ? slot->tables : 0;
-}
-
 /* Bytes of a version, as in python3.11 and lua5.4. */
 static bool is_version_byte(char c)
 {
 	return (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-unsigned ab_name_tables(struct ab_text name)
+void ab_command_look_up(struct ab_simple *command)
 {
-	unsigned tables = AB_TABLE_LOOKED_UP;
-	struct ab_text bare = name;
+	struct ab_text name = command->name, bare = name;
+	const struct ab_name_slot *slot = name.len ? ab_name_find(name) : NULL;
 
-	if (name.len == 0)
-		return tables;
-	tables |= find_tables(name);
+	command->tables = AB_TABLE_LOOKED_UP | (slot ? slot->tables : 0);
+	command->opts = ab_grammar_row(name.len < sizeof(slot->name) ? slot : NULL);
 	while (bare.len > 1 && is_version_byte(bare.s[bare.len - 1]))
 		bare.len--;
-	if (bare.len != name.len)
-		tables |= find_tables(bare);
-	return tables;
+	if (bare.len != name.len) {
+		slot = ab_name_find(bare);
+		command->tables |= slot ? slot->tables : 0;
+	}
 }

@@ -51,8 +51,9 @@ extern const uint32_t ab_name_slots; /* a power of two */
 
 /* NULL: not in the index. Names are compared up to the room of a slot. */
 const struct ab_name_slot *ab_name_find(struct ab_text name);
-/* The tables that know this name, or the name without a version at its end. */
-unsigned ab_name_tables(struct ab_text name);
+/* Find the tables that know the command's name, or the name without a version at its
+ * end, and the grammar of its options. */
+void ab_command_look_up(struct ab_simple *command);
 
 /* May a table know the program? True if the command was not looked up. */
 static inline bool ab_command_in(const struct ab_simple *command, unsigned tables)

@@ -76,13 +76,18 @@ static bool is_env(struct ab_text name)
 	return name.len == 4 || ab_text_is(name, ".envrc") || strchr(".-_*?", name.s[4]);
 }
 
+static bool is_pattern_byte(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == AB_UNKNOWN;
+}
+
 /* A pattern that matches a common name and begins with two or more of its letters. */
 static bool reaches_name(struct ab_text name)
 {
 	static const char common[][11] = { ".env", ".netrc", "id_ed25519", "id_rsa" };
 	uint32_t i = 0;
 
-	while (i < name.len && !strchr("*?[", name.s[i]))
+	while (i < name.len && !is_pattern_byte(name.s[i]))
 		i++;
 	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends_in(name, ".pub"))
 		return false;

@@ -3,7 +3,7 @@
 /*
  * One simple command as the shell would run it: the input of the rules.
  */
-#include "shell/syntax/field.h"
+#include "shell/command/command_options.h"
 
 struct ab_file;
 
@@ -32,6 +32,7 @@ enum ab_simple_flag {
 struct ab_simple {
 	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
 	unsigned tables;     /* that may know the name: name_index.h; 0: not looked up */
+	struct ab_opts opts; /* its option grammar, if it was looked up */
 	const struct ab_field *argv;
 	size_t argc; /* 0: redirections or assignments only */
 	const struct ab_redirect *redirects;

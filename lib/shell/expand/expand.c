@@ -13,9 +13,9 @@ struct ab_span ab_nesting_map(const struct ab_nesting *source, struct ab_span ra
 }
 
 /* Offset of the bytes of a TEXT part in the outermost text. */
-static uint32_t find_verbatim(const struct ab_build *b, const struct ab_part *part)
+static uint32_t find_verbatim(const struct ab_eval *e, const struct ab_part *part)
 {
-	uint32_t base = b->e->source->verbatim;
+	uint32_t base = e->source->verbatim;
 
 	if (base == AB_NOT_VERBATIM || part->range.to - part->range.from != part->text.len)
 		return AB_NOT_VERBATIM;
@@ -26,7 +26,7 @@ static void add_text(struct ab_build *b, const struct ab_part *part, uint32_t fr
 		     bool quoted, bool operand)
 {
 	struct ab_text t = { part->text.s + from, to - from };
-	uint32_t verbatim = find_verbatim(b, part);
+	uint32_t verbatim = find_verbatim(b->e, part);
 
 	if (operand && !quoted) {
 		ab_build_value(b, t, false, 0);
@@ -223,18 +223,47 @@ static void charge_round(const struct ab_eval *e, const struct ab_shell_word *wo
 		e->choices->spent = true;
 }
 
+/* One text in which nothing is expanded: most words. */
+static bool is_plain(const struct ab_part *part)
+{
+	const unsigned expanded = AB_BYTES_SEPARATOR | AB_BYTES_CODE | AB_BYTES_PATTERN;
+
+	return part && !part->next && part->kind == AB_PART_TEXT && part->text.len && part->bytes &&
+	       !(part->bytes & AB_BYTES_UNKNOWN) &&
+	       (part->quoted || (!(part->bytes & expanded) && part->text.s[0] != '~'));
+}
+
+static void add_plain(const struct ab_eval *e, const struct ab_shell_word *word,
+		      struct ab_fields *fields)
+{
+	const struct ab_part *part = word->parts;
+	struct ab_field field = {
+		.text = part->text,
+		.bytes = part->bytes,
+		.range = ab_nesting_map(e->source, word->range),
+		.verbatim = find_verbatim(e, part),
+	};
+
+	ab_fields_add(e->arena, fields, &field);
+}
+
 void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 		  struct ab_fields *fields)
 {
-	struct ab_build b = {
+	struct ab_build b;
+
+	charge_round(e, word);
+	if (is_plain(word->parts)) {
+		add_plain(e, word, fields);
+		return;
+	}
+	b = (struct ab_build){
 		.e = e,
 		.fields = fields,
 		.first = fields->len,
 		.range = ab_nesting_map(e->source, word->range),
 		.left = AB_BUILD_BYTES_MAX,
 	};
-
-	charge_round(e, word);
 	if (ab_brace_found(word->parts)) {
 		struct ab_braces braces;
 

@@ -92,14 +92,15 @@ static void grow_slots(struct ab_vars *vars)
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd)
 {
 	const struct {
-		const char *name, *value;
+		struct ab_text name;
+		const char *value;
 	} known[] = {
 		/* A shell ignores the one of the environment. */
-		{ "IFS", " \t\n" },
+		{ { "IFS", 3 }, " \t\n" },
 		/* Any shell will do. */
-		{ "SHELL", "/bin/sh" },
-		{ "HOME", home },
-		{ "PWD", cwd },
+		{ { "SHELL", 5 }, "/bin/sh" },
+		{ { "HOME", 4 }, home },
+		{ { "PWD", 3 }, cwd },
 	};
 	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
 	struct ab_var *values;
@@ -111,7 +112,7 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	*vars->left = SPEND_MAX;
 	values = ab_arena_alloc(arena, sizeof(known) / sizeof(known[0]) * sizeof(*values));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct ab_text name = { known[i].name, (uint32_t)strlen(known[i].name) };
+		struct ab_text name = known[i].name;
 		uint32_t hash = hash_name(name);
 
 		if (!known[i].value)

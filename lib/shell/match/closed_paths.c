@@ -85,6 +85,14 @@ static enum reach filter_path(const struct ab_closed *closed, const struct ab_pa
 	return CONTAINS;
 }
 
+static bool goes_up(struct ab_text folder)
+{
+	for (uint32_t i = 0; i + 3 <= folder.len; i++)
+		if (folder.s[i] == '/' && folder.s[i + 1] == '.' && folder.s[i + 2] == '.')
+			return true;
+	return false;
+}
+
 bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
 {
 	uint32_t hash = 2166136261u, from = 1;
@@ -103,7 +111,7 @@ bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
 		if (has_hash(closed->closes, hash))
 			return true;
 		if (!has_hash(closed->contains, hash))
-			return memmem(folder.s, folder.len, "/..", 3) != NULL;
+			return goes_up(folder);
 		from = to + 1;
 	}
 	return true;

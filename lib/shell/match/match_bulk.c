@@ -105,7 +105,7 @@ static bool copies_trees(const struct ab_simple *command)
 
 	if (!row || command->argc < 2)
 		return false;
-	opts = ab_grammar(command->name);
+	opts = ab_grammar_for(command);
 	if (!row->options[0] && !row->operand[0])
 		return true;
 	if (row->operand[0] && command->argv[1].text.s[0] != '-' &&

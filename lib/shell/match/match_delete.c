@@ -213,7 +213,7 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 
 static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

@@ -94,7 +94,7 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 	changer = ab_command_in(command, AB_TABLE_PERMS) ? AB_LOOKUP(changers, command->name) : NULL;
 	if (!changer)
 		return;
-	opts = ab_grammar(command->name);
+	opts = ab_grammar_for(command);
 	match_set_id(changer, &opts, command, hits);
 	if (!changer->recursive)
 		return;

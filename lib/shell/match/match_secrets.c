@@ -201,7 +201,7 @@ static size_t find_secret_of_script(const struct ab_simple *command)
 static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
 	const bool is_script = ab_listed("awk gawk jq sed yq", command->name);
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_secret_folder cwd;
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -286,7 +286,7 @@ static size_t find_secret_of_shell(const struct ab_simple *command, const char *
 /* Programs that read names, or arguments, from a file. */
 static size_t find_secret_list(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	const __typeof__(list_files[0]) *row = AB_LOOKUP(list_files, command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -500,7 +500,7 @@ static bool payload_is_secret(const struct ab_simple *command, struct ab_text va
 
 static bool upload_is_secret(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

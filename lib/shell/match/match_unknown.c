@@ -267,7 +267,8 @@ static bool says_much(const struct ab_simple *command)
 		return true;
 	for (size_t i = 1; i < command->argc; i++)
 		if (ab_names_path(&command->argv[i]) ||
-		    ab_explains_output(command->argv[i].text) ||
+		    (command->argv[i].text.len && command->argv[i].text.s[0] == '-' &&
+		     ab_explains_output(command->argv[i].text)) ||
 		    (ab_field_has(&command->argv[i], AB_BYTES_CODE) &&
 		     looks_like_code(command->argv[i].text)))
 			return true;

@@ -103,7 +103,7 @@ struct writing {
 
 static bool is_recursive(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

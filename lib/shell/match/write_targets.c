@@ -136,7 +136,7 @@ struct found {
 static void read_options(const struct writer *writer, const struct ab_simple *command,
 			 ab_write_targets_fn *fn, void *arg, struct found *ret)
 {
-	const struct ab_opts opts = ab_grammar_of(writer->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -190,7 +190,7 @@ static bool is_written(const struct writer *writer, const struct found *found, s
 static void report_operands(const struct writer *writer, const struct ab_simple *command,
 			    const struct found *found, ab_write_targets_fn *fn, void *arg)
 {
-	const struct ab_opts opts = ab_grammar_of(writer->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	enum ab_write_targets how;

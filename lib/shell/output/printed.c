@@ -50,7 +50,7 @@ static bool is_stdin(const struct ab_field *f)
 
 static void find_inputs(const struct ab_simple *command, size_t skip, struct inputs *ret)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -296,7 +296,7 @@ static bool print_wget(struct ab_output *out, const struct ab_simple *command)
 
 static bool has_operand(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

@@ -219,42 +219,53 @@ void ab_lex_skip_newlines(struct ab_reader *r)
 	}
 }
 
-/* Sorted by name. */
+enum { KEYWORD_MAX = sizeof("function") - 1 };
+
+/* Sorted by length. */
 static const struct keyword {
-	char name[12];
+	char name[KEYWORD_MAX + 1];
 	enum ab_keyword key;
 } keywords[] = {
-	{ "!", AB_KEY_BANG },	     { "[[", AB_KEY_TEST },   { "case", AB_KEY_CASE },
-	{ "coproc", AB_KEY_COPROC }, { "do", AB_KEY_DO },     { "done", AB_KEY_DONE },
-	{ "elif", AB_KEY_ELIF },     { "else", AB_KEY_ELSE }, { "esac", AB_KEY_ESAC },
-	{ "fi", AB_KEY_FI },	     { "for", AB_KEY_FOR },   { "function", AB_KEY_FUNCTION },
-	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },     { "select", AB_KEY_SELECT },
-	{ "then", AB_KEY_THEN },     { "time", AB_KEY_TIME }, { "until", AB_KEY_UNTIL },
-	{ "while", AB_KEY_WHILE },   { "{", AB_KEY_OPEN },    { "}", AB_KEY_CLOSE },
+	{ "!", AB_KEY_BANG },	     { "{", AB_KEY_OPEN },     { "}", AB_KEY_CLOSE },
+	{ "[[", AB_KEY_TEST },	     { "do", AB_KEY_DO },      { "fi", AB_KEY_FI },
+	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },      { "for", AB_KEY_FOR },
+	{ "case", AB_KEY_CASE },     { "done", AB_KEY_DONE },  { "elif", AB_KEY_ELIF },
+	{ "else", AB_KEY_ELSE },     { "esac", AB_KEY_ESAC },  { "then", AB_KEY_THEN },
+	{ "time", AB_KEY_TIME },     { "until", AB_KEY_UNTIL }, { "while", AB_KEY_WHILE },
+	{ "coproc", AB_KEY_COPROC }, { "select", AB_KEY_SELECT }, { "function", AB_KEY_FUNCTION },
 };
+
+/* For each length the first keyword that is as long, or longer. */
+static const uint8_t by_length[KEYWORD_MAX + 2] = { 0, 0, 3, 8, 9, 16, 18, 20, 20, 21 };
+
+static enum ab_keyword find_keyword(const char *name, size_t len)
+{
+	for (size_t i = by_length[len]; i < by_length[len + 1]; i++)
+		if (keywords[i].name[0] == name[0] && memcmp(keywords[i].name, name, len) == 0)
+			return keywords[i].key;
+	return AB_KEY_NONE;
+}
 
 enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 {
-	char name[sizeof("function")];
-	const struct keyword *k = NULL;
+	char name[KEYWORD_MAX];
 	uint32_t at = r->at;
 	size_t n = 0;
 
 	if (r->key_at == r->at)
 		return r->key;
-	for (; n < sizeof(name); n++, at++) {
-		at = ab_lex_joined(r, at);
+	for (;; at++) {
+		if (at < r->end && r->s[at] == '\\')
+			at = ab_lex_joined(r, at);
 		if (at >= r->end || ab_lex_is(r->s[at], AB_LEX_BREAK))
 			break;
-		if (n == sizeof(name) - 1 || ab_lex_is(r->s[at], AB_LEX_WORD)) {
+		if (n == sizeof(name) || ab_lex_is(r->s[at], AB_LEX_WORD)) {
 			n = 0;
 			break;
 		}
-		name[n] = r->s[at];
+		name[n++] = r->s[at];
 	}
-	if (n > 0)
-		k = AB_LOOKUP(keywords, ((struct ab_text){ name, (uint32_t)n }));
-	r->key = k ? k->key : AB_KEY_NONE;
+	r->key = find_keyword(name, n);
 	r->key_at = r->at;
 	r->key_end = at;
 	return r->key;

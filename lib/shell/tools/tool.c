@@ -365,7 +365,9 @@ void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *com
 	tool = ab_tool_find(box, command->name);
 	if (!tool)
 		return;
-	opts = ab_grammar_of(tool->program);
+	/* Without its version it may be another name. */
+	opts = ab_text_is(command->name, tool->program) ? ab_grammar_for(command)
+							: ab_grammar_of(tool->program);
 	ab_tool_match(box, tool, &opts, command, hits);
 }
 

@@ -87,7 +87,7 @@ static void remember_tee(struct ab_walk *w, const struct ab_simple *command)
 /* cp FROM TO; with more operands the target is a folder. */
 static void remember_copy(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	const struct ab_field *v[2] = { 0 };
 	const struct ab_data *known;
 	struct ab_opt_walk o;
@@ -125,7 +125,7 @@ static struct ab_field cut_url_name(const struct ab_field *url)
 static void remember_download(struct ab_walk *w, const struct ab_simple *command, char letter,
 			      const char *name, bool by_address)
 {
-	const struct ab_opts opts = ab_grammar(command->name);
+	const struct ab_opts opts = ab_grammar_for(command);
 	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
 	bool named = false;
 	struct ab_opt_walk o;

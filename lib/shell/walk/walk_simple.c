@@ -194,7 +194,7 @@ void ab_walk_name(struct ab_simple *command)
 		}
 	}
 	command->name = name;
-	command->tables = ab_name_tables(name);
+	ab_command_look_up(command);
 }
 
 /* A longer folder counts as unknown: every command is checked against it. */
