@@ -82,7 +82,10 @@ static void test_closed(void)
 
 static unsigned get_tables(const char *name)
 {
-	return ab_name_tables((struct ab_text){ name, (uint32_t)strlen(name) });
+	struct ab_simple command = { .name = { name, (uint32_t)strlen(name) } };
+
+	ab_command_look_up(&command);
+	return command.tables;
 }
 
 static void test_index(void)

@@ -1,5 +1,6 @@
 #include "base/data/buf.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -191,49 +192,48 @@ static const bool is_plain[256] = {
 	[']' ... '~'] = true,
 };
 
-/* Test eight bytes at once. A byte that is too small borrows in the subtraction, which
- * sets its highest bit. The next byte may then look bad as well, but the result
- * is the same. */
-static bool are_plain(const char *s)
+/* How many of these eight bytes are plain, from the first on. All are tested at once: a
+ * byte that is not sets its highest bit; one that is too small borrows in the subtraction,
+ * so that only the bytes after it may look bad as well. */
+static size_t count_plain(const char *s)
 {
 	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
 	uint64_t x, quote, back, bad;
 
 	memcpy(&x, s, sizeof(x));
+	x = le64toh(x);
 	quote = x ^ ones * '"';
 	back = x ^ ones * '\\';
-	bad = x | (x + ones) | (x - ones * 0x20) | (quote - ones) | (back - ones);
-	return !(bad & highs);
+	bad = (x | (x + ones) | (x - ones * 0x20) | (quote - ones) | (back - ones)) & highs;
+	return bad ? (size_t)__builtin_ctzll(bad) / 8 : 8;
 }
 
 /*
  * Add the text up to the first byte that needs more than a backslash before it, and
- * return its length. There is room for a backslash before each byte.
+ * return its length. There is room for a backslash before each byte, and for eight bytes
+ * more.
  */
 static size_t add_simple(struct ab_buf *b, const char *s, size_t len)
 {
 	char *to = b->data + b->len;
-	size_t n = 0;
+	size_t n = 0, plain = 0;
 
 	while (n < len) {
-		size_t stop = len - n < 8 ? len : n + 8;
-
-		if (len - n >= 8 && are_plain(s + n)) {
+		if (len - n >= 8) {
+			plain = count_plain(s + n);
 			memcpy(to, s + n, 8);
-			to += 8;
-			n += 8;
-			continue;
+			to += plain;
+			n += plain;
+			if (plain == 8)
+				continue;
 		}
-		for (; n < stop; n++) {
-			if (!is_plain[(unsigned char)s[n]]) {
-				if (s[n] != '"' && s[n] != '\\')
-					goto out;
-				*to++ = '\\';
-			}
-			*to++ = s[n];
+		if (!is_plain[(unsigned char)s[n]]) {
+			if (s[n] != '"' && s[n] != '\\')
+				break;
+			*to++ = '\\';
 		}
+		*to++ = s[n++];
 	}
-out:
 	b->len = (size_t)(to - b->data);
 	return n;
 }
@@ -253,7 +253,7 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 	uint32_t c = 0;
 	size_t n;
 
-	reserve_room(b, 2 * len + 2);
+	reserve_room(b, 2 * len + 2 + 8);
 	b->data[b->len++] = '"';
 	for (;;) {
 		s += add_simple(b, s, (size_t)(end - s));
@@ -273,7 +273,7 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 			ab_buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
 				      0xdc00 | (c & 0x3ff));
 		s += n ? n : 1;
-		reserve_room(b, 2 * (size_t)(end - s) + 1);
+		reserve_room(b, 2 * (size_t)(end - s) + 1 + 8);
 	}
 	b->data[b->len++] = '"';
 	b->data[b->len] = '\0';

@@ -246,14 +246,12 @@ static enum ab_keyword find_keyword(const char *name, size_t len)
 	return AB_KEY_NONE;
 }
 
-enum ab_keyword ab_lex_keyword(struct ab_reader *r)
+enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
 {
 	char name[KEYWORD_MAX];
 	uint32_t at = r->at;
 	size_t n = 0;
 
-	if (r->key_at == r->at)
-		return r->key;
 	for (;; at++) {
 		if (at < r->end && r->s[at] == '\\')
 			at = ab_lex_joined(r, at);

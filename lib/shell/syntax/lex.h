@@ -155,8 +155,12 @@ void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
 uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at);
 void ab_lex_skip_blanks(struct ab_reader *r); /* and comments */
 void ab_lex_skip_newlines(struct ab_reader *r);
-/* At the start of a word. */
-enum ab_keyword ab_lex_keyword(struct ab_reader *r);
+enum ab_keyword ab_lex_read_keyword(struct ab_reader *r);
+/* At the start of a word. Several rules ask at the same place. */
+static inline enum ab_keyword ab_lex_keyword(struct ab_reader *r)
+{
+	return r->key_at == r->at ? r->key : ab_lex_read_keyword(r);
+}
 bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key);
 /* Consumes the operator `op` if it is next. */
 bool ab_lex_take(struct ab_reader *r, const char *op);

@@ -23,14 +23,30 @@ static inline int ab_name_compare(struct ab_text name, const char *other)
 	return -(other[name.len] != '\0');
 }
 
-/* The first eight bytes of a name, as a number with the same order. */
+static inline uint32_t ab_name_load4(const char *s)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, s, sizeof(bytes));
+	return le32toh(bytes);
+}
+
+/* The first eight bytes of a name, as a number with the same order. Without a loop, whose
+ * end would be unpredictable: pieces that overlap have the same bytes. */
 static inline uint64_t ab_name_number(struct ab_text name)
 {
-	uint64_t number = 0;
+	const unsigned char *s = (const unsigned char *)name.s;
+	uint32_t len = name.len < 8 ? name.len : 8, last = len - 1, middle = len / 2;
+	uint64_t number;
 
-	for (uint32_t i = 0; i < name.len && i < sizeof(number); i++)
-		number |= (uint64_t)(unsigned char)name.s[i] << (56 - 8 * i);
-	return number;
+	if (len == 0)
+		return 0;
+	if (len >= 4)
+		number = ab_name_load4(name.s) | (uint64_t)ab_name_load4(name.s + len - 4)
+							 << 8 * (len - 4);
+	else
+		number = s[0] | (uint64_t)s[middle] << 8 * middle | (uint64_t)s[last] << 8 * last;
+	return __builtin_bswap64(number);
 }
 
 /* The same for a row whose name takes `room` bytes. */
