@@ -9,6 +9,8 @@
 /* Parsing a byte of a script costs as much as copying this many. */
 enum { READING = 8 };
 
+enum { HIDDEN_MAX = 16 }; /* entries of one name that are searched */
+
 static bool same_text(struct ab_text a, struct ab_text b)
 {
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
@@ -49,6 +51,7 @@ static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct
 				.in = w->at,
 				.flags = w->flags,
 				.via = w->via,
+				.hides = former,
 				.chain = former ? former->chain : *link };
 	/* Beyond the limit, calls do not find it, but ab_walk_uncalled() walks it. */
 	if (former || w->nnamed++ < AB_NAMED_MAX)
@@ -58,14 +61,36 @@ static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct
 	return n;
 }
 
+/* Two functions may define each other's names in turn: a hidden entry is used again, so
+ * that each of their bodies is walked once if nothing calls it. */
+static bool show_hidden(struct ab_walk *w, struct ab_named *top, const struct ab_shell_node *body)
+{
+	struct ab_named **link, *before = top, *n = top ? top->hides : NULL;
+
+	for (unsigned i = 0; n && i < HIDDEN_MAX; before = n, n = n->hides, i++) {
+		if (n->body != body || n->flags != w->flags || n->via != w->via)
+			continue;
+		link = &w->named[bucket_of(top->name)];
+		while (*link != top)
+			link = &(*link)->chain;
+		*link = n;
+		before->hides = n->hides;
+		n->hides = top;
+		n->chain = top->chain;
+		return true;
+	}
+	return false;
+}
+
 void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function)
 {
 	struct ab_named *n = find_named(w, function->function.name, false);
+	const struct ab_shell_node *body = function->function.body;
 
-	if (!function->function.body || (n && n->body == function->function.body))
+	if (!body || (n && n->body == body) || show_hidden(w, n, body))
 		return;
 	n = add_named(w, function->function.name, n);
-	n->body = function->function.body;
+	n->body = body;
 }
 
 void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text)

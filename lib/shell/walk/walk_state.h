@@ -33,6 +33,7 @@ struct ab_named {
 	bool called;
 	unsigned running;	/* nested calls of it */
 	struct ab_named *chain; /* next in the bucket, newest first */
+	struct ab_named *hides; /* an older one of this name and kind */
 	struct ab_named *next;	/* in the order of definition */
 };
 
