@@ -1,6 +1,7 @@
 /*
  * Any text is judged: the part that decided lies in the text, no command in
- * the list is judged stricter than the whole, and there is always a reason.
+ * the list is judged stricter than the whole, there is always a reason, and a word has
+ * no kind of bytes that it claims not to have.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_words(const struct ab_judged *c)
+{
+	for (size_t i = 0; i < c->argc; i++) {
+		const struct ab_field *f = &c->argv[i];
+
+		if (f->bytes && ab_bytes_read(f->text.s, f->text.len) & ~f->bytes)
+			abort();
+	}
+}
+
 static void check(const struct ab_judgement *j, size_t size)
 {
 	size_t n = 0;
@@ -19,9 +30,11 @@ static void check(const struct ab_judgement *j, size_t size)
 		abort();
 	if (!j->reason || !*j->reason || !j->rule || !j->script.list)
 		abort();
-	for (const struct ab_judged *c = j->commands; c; c = c->next, n++)
+	for (const struct ab_judged *c = j->commands; c; c = c->next, n++) {
 		if (c->decision > j->decision || c->range.to > size || c->range.from > c->range.to)
 			abort();
+		check_words(c);
+	}
 	if (n != j->ncommands)
 		abort();
 }

@@ -310,7 +310,8 @@ static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fie
 	ab_vars_positional(w->vars, former);
 }
 
-static bool call_function(struct ab_walk *w, const struct ab_simple *command)
+/* `same`: the function was walked with these words already. */
+static bool call_function(struct ab_walk *w, const struct ab_simple *command, bool same)
 {
 	struct ab_named *f = find_named(w, command->name, false);
 	const struct ab_fields *given;
@@ -319,7 +320,7 @@ static bool call_function(struct ab_walk *w, const struct ab_simple *command)
 	if (!f || command->argv[0].text.len != command->name.len)
 		return false;
 	/* A second nested call sees variables set by the first; a third adds nothing. */
-	if (w->calls >= AB_WALK_CALLS_MAX || f->running >= 2)
+	if (w->calls >= AB_WALK_CALLS_MAX || f->running >= 2 || same)
 		return true;
 	given = ab_walk_given(w, command->argv, command->argc);
 	w->in = command->in;
@@ -416,8 +417,10 @@ static void report_command(struct ab_walk *w, const struct ab_simple *command,
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place)
 {
 	struct ab_unwrapped u = { 0 };
-	bool called = false;
+	bool called = false, same_call = w->same_call;
 
+	/* Not for what it starts: a script may differ from folder to folder. */
+	w->same_call = false;
 	if (command->argc)
 		ab_unwrap(w->arena, command, &u);
 	follow_inners(w, command, u.inners);
@@ -425,7 +428,7 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 		ab_walk_guess(w, command);
 	report_command(w, command, &u, place);
 	if (w->named && command->name.len)
-		called = call_function(w, command);
+		called = call_function(w, command, same_call);
 	if (!called)
 		print_output(w, command, &u);
 	/* A program started by a wrapper does not change this shell. */

@@ -347,17 +347,45 @@ static void run_one(struct ab_walk *w, const struct ab_shell_node *node, const s
 			walk_process_out(w, x, &own);
 }
 
+static bool is_same_data(const struct ab_data *a, const struct ab_data *b)
+{
+	return a->none == b->none && a->text.s == b->text.s && a->text.len == b->text.len &&
+	       a->unknown == b->unknown && a->taint == b->taint;
+}
+
+static bool is_same_field(const struct ab_field *a, const struct ab_field *b)
+{
+	return a->text.len == b->text.len && a->unknown == b->unknown && a->splits == b->splits &&
+	       a->pattern == b->pattern && a->taint == b->taint && a->stream == b->stream &&
+	       memcmp(a->text.s, b->text.s, a->text.len) == 0;
+}
+
+/* Do both start the same function in the same way? The folder is not compared: a function
+ * sees all possible folders. */
+static bool is_same_call(const struct ab_simple *a, const struct ab_simple *b)
+{
+	if (a->argc != b->argc || a->nbindings || b->nbindings || a->nredirects || b->nredirects ||
+	    !is_same_data(&a->in, &b->in))
+		return false;
+	for (size_t i = 0; i < a->argc; i++)
+		if (!is_same_field(&a->argv[i], &b->argv[i]))
+			return false;
+	return true;
+}
+
 static void run_all(struct ab_walk *w, const struct ab_shell_node *node, const struct built *b,
 		    void *place)
 {
+	const struct built *before = b;
 	bool several = b->next;
 
 	w->maybes += several;
 	run_one(w, node, b, place);
-	for (b = b->next; b && !w->over; b = b->next) {
+	for (b = b->next; b && !w->over; before = b, b = b->next) {
 		size_t mark = ab_vars_mark(w->vars);
 
 		w->again++;
+		w->same_call = is_same_call(&before->command, &b->command);
 		run_one(w, node, b, NULL);
 		w->again--;
 		ab_vars_merge(w->vars, mark);

@@ -60,6 +60,7 @@ struct ab_walk {
 	unsigned maybes; /* enclosing branches and loops */
 	unsigned loops;	 /* enclosing loops */
 	unsigned again;	 /* nonzero: a repeated visit, do not list commands */
+	bool same_call;	 /* the next command ran before, in another possible folder */
 	unsigned depth, levels, calls;
 	size_t commands, nested, rounds; /* used so far */
 	bool over;			 /* a limit was reached */
