@@ -143,6 +143,17 @@ static const struct pattern patterns[] = {
 	{ "", "a$IFS", "" },
 };
 
+/* Short texts in which functions call or define each other. */
+static const char *const functions[] = {
+	"f(){ g(){ g(){ a& cd / | f| | f *",
+	"f() { g() { g() { a& cd / | f; f *; }; g; }; g; }; f",
+	"f(){ x=G;t{ x=G;a; g \"x\"G/ && cd  }; f / && cd b|| f *",
+	"f() { cd a || cd b || cd c; f x && cd d || f y; }; f z",
+	"f() { g; g; }; g() { h; h; }; h() { f; f; }; f",
+};
+
+enum { SHORT_STEPS_MAX = 1000000 };
+
 static void fill(const struct pattern *p, size_t len, struct ab_buf *b)
 {
 	ab_buf_puts(b, p->before);
@@ -188,6 +199,12 @@ int main(void)
 		ok(once > 0, "%zu: steps are counted", i);
 		ok(twice * 10 < once * 23, "%zu: twice the text, twice the work", i);
 		ok(twice / (2 * LEN) < STEPS_MAX, "%zu: the work on a byte is bounded", i);
+	}
+	for (size_t i = 0; i < AB_COUNT(functions); i++) {
+		unsigned long once = count(&(struct pattern){ functions[i], "", "" }, 0);
+
+		printf("# %lu steps: %s\n", once, functions[i]);
+		ok(once < SHORT_STEPS_MAX, "%zu: functions are walked a few times", i);
 	}
 	return done();
 }
