@@ -72,6 +72,36 @@ static void test_table(void)
 	ok(words, "long names are without dashes, and sorted");
 }
 
+static const struct ab_grammar *find_first(const char *name)
+{
+	const struct ab_grammar *g = ab_grammars;
+
+	while (strcmp(g->name, name) != 0)
+		g++;
+	return g->values[0] == '=' ? find_first(g->values + 1) : g;
+}
+
+/* scripts/name-index reads the table as text. */
+static void test_index(void)
+{
+	bool found = true, counted = true;
+
+	for (size_t i = 0; i < ab_ngrammars; i++) {
+		const struct ab_opts opts = ab_grammar_of(ab_grammars[i].name);
+		const struct ab_grammar *first = find_first(ab_grammars[i].name);
+		uint8_t more = 0;
+
+		while (first + more + 1 < ab_grammars + ab_ngrammars &&
+		       strcmp(first[more + 1].name, first->name) == 0)
+			more++;
+		found &= opts.values == first->values && opts.longs == first->longs &&
+			 opts.ends == first->ends && opts.exact == first->exact;
+		counted &= opts.more == more;
+	}
+	ok(found, "the index leads to the first row of each name");
+	ok(counted, "and knows how many rows continue it");
+}
+
 static const struct {
 	const char *name, *values, *longs;
 } lookups[] = {
@@ -283,6 +313,7 @@ static void test_harmless(void)
 int main(void)
 {
 	test_table();
+	test_index();
 	test_lookup();
 	test_dangerous();
 	test_harmless();

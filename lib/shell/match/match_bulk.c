@@ -64,7 +64,7 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 		struct ab_text word = command->argv[i].text;
 
 		if (!ab_names_path(&command->argv[i]) || !(memmem(word.s, word.len, "/dev/", 5) ||
-					      memmem(word.s, word.len, "/proc/k", 7)))
+							   memmem(word.s, word.len, "/proc/k", 7)))
 			continue;
 		ab_named_begin(&named, word);
 		while (ab_named_next(&named, &path))

@@ -144,12 +144,12 @@ static const struct {
 	char name[12];
 	enum { DELETES, VALUE, COMMAND } kind;
 } find_words[] = {
-	{ "-delete", DELETES }, { "-exec", COMMAND },  { "-execdir", COMMAND },
-	{ "-fls", VALUE },	{ "-fprint", VALUE },  { "-fprint0", VALUE },
-	{ "-ilname", VALUE },	{ "-iname", VALUE },   { "-ipath", VALUE },
+	{ "-delete", DELETES }, { "-exec", COMMAND },	  { "-execdir", COMMAND },
+	{ "-fls", VALUE },	{ "-fprint", VALUE },	  { "-fprint0", VALUE },
+	{ "-ilname", VALUE },	{ "-iname", VALUE },	  { "-ipath", VALUE },
 	{ "-iregex", VALUE },	{ "-iwholename", VALUE }, { "-lname", VALUE },
-	{ "-name", VALUE },	{ "-newer", VALUE },   { "-ok", COMMAND },
-	{ "-okdir", COMMAND },	{ "-path", VALUE },    { "-regex", VALUE },
+	{ "-name", VALUE },	{ "-newer", VALUE },	  { "-ok", COMMAND },
+	{ "-okdir", COMMAND },	{ "-path", VALUE },	  { "-regex", VALUE },
 	{ "-samefile", VALUE }, { "-wholename", VALUE },
 };
 
@@ -279,10 +279,17 @@ static const struct {
 	char name[10];
 	enum { FIND, MOVE, RUN, SYNC, REMOVE, REMOVE_TREE } how;
 } deleters[] = {
-	{ "del-cli", REMOVE_TREE }, { "find", FIND },	{ "mv", MOVE },
-	{ "parallel", RUN },	    { "rimraf", REMOVE_TREE }, { "rm", REMOVE },
-	{ "rsync", SYNC },	    { "srm", REMOVE_TREE },    { "trash", REMOVE_TREE },
-	{ "trash-put", REMOVE_TREE }, { "xargs", RUN },
+	{ "del-cli", REMOVE_TREE },
+	{ "find", FIND },
+	{ "mv", MOVE },
+	{ "parallel", RUN },
+	{ "rimraf", REMOVE_TREE },
+	{ "rm", REMOVE },
+	{ "rsync", SYNC },
+	{ "srm", REMOVE_TREE },
+	{ "trash", REMOVE_TREE },
+	{ "trash-put", REMOVE_TREE },
+	{ "xargs", RUN },
 };
 
 void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,

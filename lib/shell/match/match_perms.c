@@ -48,8 +48,8 @@ static const struct changer {
 	enum { NO_MODE, MODE_OPERAND, MODE_OPTION, CAPABILITIES } mode;
 	bool recursive; /* -R changes all below a folder */
 } changers[] = {
-	{ "chattr", NO_MODE, true },	  { "chgrp", NO_MODE, true },
-	{ "chmod", MODE_OPERAND, true },  { "chown", NO_MODE, true },
+	{ "chattr", NO_MODE, true },	   { "chgrp", NO_MODE, true },
+	{ "chmod", MODE_OPERAND, true },   { "chown", NO_MODE, true },
 	{ "install", MODE_OPTION, false }, { "setcap", CAPABILITIES, false },
 	{ "setfacl", NO_MODE, true },
 };
@@ -91,7 +91,8 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 	struct ab_opts opts;
 	bool recursive = false;
 
-	changer = ab_command_in(command, AB_TABLE_PERMS) ? AB_LOOKUP(changers, command->name) : NULL;
+	changer =
+		ab_command_in(command, AB_TABLE_PERMS) ? AB_LOOKUP(changers, command->name) : NULL;
 	if (!changer)
 		return;
 	opts = ab_grammar_for(command);

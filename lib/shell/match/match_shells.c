@@ -481,12 +481,23 @@ static const struct connector {
 	char name[16];
 	enum { NETCAT, SOCAT, RUNS_OPERAND, XTERM, ZSH_TCP } how;
 } connectors[] = {
-	{ "cryptcat", RUNS_OPERAND }, { "dbd", RUNS_OPERAND },	   { "in.telnetd", RUNS_OPERAND },
-	{ "nc", NETCAT },	      { "nc.openbsd", NETCAT },	   { "nc.traditional", NETCAT },
-	{ "ncat", NETCAT },	      { "netcat", NETCAT },	   { "pwncat", RUNS_OPERAND },
-	{ "rcat", RUNS_OPERAND },     { "sbd", RUNS_OPERAND },	   { "socat", SOCAT },
-	{ "socket", RUNS_OPERAND },   { "telnetd", RUNS_OPERAND }, { "utelnetd", RUNS_OPERAND },
-	{ "xterm", XTERM },	      { "ztcp", ZSH_TCP },
+	{ "cryptcat", RUNS_OPERAND },
+	{ "dbd", RUNS_OPERAND },
+	{ "in.telnetd", RUNS_OPERAND },
+	{ "nc", NETCAT },
+	{ "nc.openbsd", NETCAT },
+	{ "nc.traditional", NETCAT },
+	{ "ncat", NETCAT },
+	{ "netcat", NETCAT },
+	{ "pwncat", RUNS_OPERAND },
+	{ "rcat", RUNS_OPERAND },
+	{ "sbd", RUNS_OPERAND },
+	{ "socat", SOCAT },
+	{ "socket", RUNS_OPERAND },
+	{ "telnetd", RUNS_OPERAND },
+	{ "utelnetd", RUNS_OPERAND },
+	{ "xterm", XTERM },
+	{ "ztcp", ZSH_TCP },
 };
 
 static bool hands_over_shell(const struct connector *connector, const struct ab_simple *command)

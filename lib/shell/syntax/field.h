@@ -25,10 +25,10 @@ enum ab_taint {
 struct ab_data;
 
 struct ab_field {
-	struct ab_text text;  /* AB_UNKNOWN marks an unknown stretch */
-	bool unknown;	      /* contains AB_UNKNOWN */
-	bool splits;	      /* may become no word, or several */
-	bool pattern;	      /* has unquoted * ? [ */
+	struct ab_text text; /* AB_UNKNOWN marks an unknown stretch */
+	bool unknown;	     /* contains AB_UNKNOWN */
+	bool splits;	     /* may become no word, or several */
+	bool pattern;	     /* has unquoted * ? [ */
 	/* enum ab_bytes of the text, or of a longer one that it is a part of; 0: not read.
 	 * Another text needs 0. */
 	uint8_t bytes;

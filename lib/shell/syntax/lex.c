@@ -226,12 +226,12 @@ static const struct keyword {
 	char name[KEYWORD_MAX + 1];
 	enum ab_keyword key;
 } keywords[] = {
-	{ "!", AB_KEY_BANG },	     { "{", AB_KEY_OPEN },     { "}", AB_KEY_CLOSE },
-	{ "[[", AB_KEY_TEST },	     { "do", AB_KEY_DO },      { "fi", AB_KEY_FI },
-	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },      { "for", AB_KEY_FOR },
-	{ "case", AB_KEY_CASE },     { "done", AB_KEY_DONE },  { "elif", AB_KEY_ELIF },
-	{ "else", AB_KEY_ELSE },     { "esac", AB_KEY_ESAC },  { "then", AB_KEY_THEN },
-	{ "time", AB_KEY_TIME },     { "until", AB_KEY_UNTIL }, { "while", AB_KEY_WHILE },
+	{ "!", AB_KEY_BANG },	     { "{", AB_KEY_OPEN },	  { "}", AB_KEY_CLOSE },
+	{ "[[", AB_KEY_TEST },	     { "do", AB_KEY_DO },	  { "fi", AB_KEY_FI },
+	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },	  { "for", AB_KEY_FOR },
+	{ "case", AB_KEY_CASE },     { "done", AB_KEY_DONE },	  { "elif", AB_KEY_ELIF },
+	{ "else", AB_KEY_ELSE },     { "esac", AB_KEY_ESAC },	  { "then", AB_KEY_THEN },
+	{ "time", AB_KEY_TIME },     { "until", AB_KEY_UNTIL },	  { "while", AB_KEY_WHILE },
 	{ "coproc", AB_KEY_COPROC }, { "select", AB_KEY_SELECT }, { "function", AB_KEY_FUNCTION },
 };
 
