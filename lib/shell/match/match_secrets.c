@@ -304,11 +304,14 @@ static size_t find_secret_list(const struct ab_simple *command)
 	return 0;
 }
 
-static size_t find_secret(const struct ab_simple *command)
+static const struct reader *find_reader(const struct ab_simple *command)
+{
+	return ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
+}
+
+static size_t find_secret(const struct ab_simple *command, const struct reader *reader)
 {
 	static const char separators[] = "=@:,;";
-	const struct reader *reader =
-		ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
 	size_t argc = command->argc, at;
 
 	if (!reader)
@@ -587,13 +590,9 @@ static void match_redirects(const struct ab_simple *command, struct ab_hits *hit
 }
 
 /* Programs that need no permission to read what they name. */
-static bool reads_nothing(const struct ab_simple *command)
+static bool reads_nothing(const struct reader *reader)
 {
-	const struct reader *reader =
-		ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
-
-	return (reader && (reader->reads == NOTHING || reader->reads == SCRIPT)) ||
-	       ab_explained(command->name) == AB_EXPLAINED_PRINTED;
+	return reader && (reader->reads == NOTHING || reader->reads == SCRIPT);
 }
 
 static bool is_closed(const struct ab_scene *scene, const struct ab_simple *command,
@@ -646,19 +645,22 @@ static bool leaves_folder(const struct ab_field *field)
 
 /* Files that the policy closes cannot be read in the box. */
 static void match_closed(const struct ab_scene *scene, const struct ab_simple *command,
-			 struct ab_hits *hits)
+			 const struct reader *reader, struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a file that the policy closes (filesystem.denyRead).";
-	bool below = ab_closed_below(scene->closed, command->cwd);
+	bool below;
 
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
 		    names_closed(scene, command, &command->redirects[i].file))
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
+	if (reads_nothing(reader))
+		return;
+	below = ab_closed_below(scene->closed, command->cwd);
 	for (size_t i = 1; i < command->argc; i++)
 		if ((below || leaves_folder(&command->argv[i])) &&
-		    names_closed(scene, command, &command->argv[i]) && !reads_nothing(command) &&
+		    names_closed(scene, command, &command->argv[i]) &&
 		    !(ab_explains_prose(command->argv[i - 1].text) &&
 		      memchr(command->argv[i].text.s, ' ', command->argv[i].text.len))) {
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[i].range,
@@ -670,18 +672,19 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *command,
 		      struct ab_hits *hits)
 {
+	const struct reader *reader = find_reader(command);
 	size_t at;
 
 	match_sending(command, hits);
 	match_redirects(command, hits);
 	match_bindings(command, hits);
 	match_listed_files(command, hits);
-	at = find_secret(command);
+	at = find_secret(command, reader);
 	/* Sending includes reading: report only that. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
 	if (scene->closed && !ab_hits_have(hits, AB_RULE_CREDENTIAL_ACCESS))
-		match_closed(scene, command, hits);
+		match_closed(scene, command, reader, hits);
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
 			       "Searches the environment for keys or passwords.");
