@@ -283,8 +283,8 @@ static bool is_unexplained(const struct ab_simple *command)
 
 	if (!reads)
 		return ab_explained(command->name) == AB_EXPLAINED_NOT;
-	if (ab_explained(command->name) != AB_EXPLAINED_FILES ||
-	    ab_write_targets_known(command->name))
+	if (ab_write_targets_known(command->name) ||
+	    ab_explained(command->name) != AB_EXPLAINED_FILES)
 		return false;
 	ab_toolbox_match(&ab_tools_reads, command, &safe);
 	return safe.len == 0;
