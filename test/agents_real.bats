@@ -222,24 +222,27 @@ interactive()
 	tty_resize 100 40
 }
 
+# press_for KEY REGEX: press KEY in a dialogue until the screen matches. A key that was
+# pressed before the dialogue reads is lost.
+press_for()
+{
+	tty_key "$1"
+	wait_for 45 tty_matches "$2" && return 0
+	tty_key "$1"
+	tty_wait "$2"
+}
+
 @test "claude: the terminal remembers the first dialogue, the key and the trusted folder" {
 	have claude
 	unset DISABLE_AUTOUPDATER CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC
 	export ANTHROPIC_API_KEY=$KEY
 	interactive
 	tty_wait 'Dark mode'
-	tty_key Enter
-	# A key that was pressed before the dialogue reads is lost.
-	wait_for 45 tty_matches 'use this API key' || tty_key Enter
-	tty_wait 'use this API key'
-	tty_key Up
-	tty_wait '❯ 1. Yes'
-	tty_key Enter
-	tty_wait 'Press Enter to continue'
-	tty_key Enter
-	tty_wait 'Yes, I trust this folder'
-	tty_key Enter
-	tty_wait 'for shortcuts'
+	press_for Enter 'use this API key'
+	press_for Up '❯ 1. Yes'
+	press_for Enter 'Press Enter to continue'
+	press_for Enter 'Yes, I trust this folder'
+	press_for Enter 'for shortcuts'
 	tty_type "hello"
 	tty_wait '❯.hello'
 	tty_key Enter
