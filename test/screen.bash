@@ -12,8 +12,9 @@ setup()
 }
 
 # A key counts only if no key was pressed for three quarters of a second: before
-# that, nobody can have read the question.
+# that, nobody can have read the question. Twice and more that long, for a machine that is
+# busy between drawing and taking the time.
 read_it()
 {
-	sleep 1
+	sleep 2
 }
