@@ -55,6 +55,10 @@ static void set_timer(const struct desk *d)
 						 (long)(ms % 1000) * 1000000 } };
 
 	timerfd_settime(d->timer, 0, &when, NULL);
+	if (ms)
+		ab_judge_resume(d->judge, d->timer);
+	else
+		ab_judge_pause(d->judge, d->timer);
 }
 
 /* The timer, or a socket that is connected or has failed. */
@@ -115,6 +119,7 @@ static void *open_desk(struct ab_judge *judge, const void *setup)
 			    .timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK) };
 	if (d->timer < 0 || ab_judge_watch(judge, d->timer, POLLIN, look_again, d) < 0)
 		_exit(1);
+	ab_judge_pause(judge, d->timer);
 	return d;
 }
 

@@ -487,12 +487,36 @@ int ab_judge_watch(struct ab_judge *j, int fd, short events,
 	return 0;
 }
 
+/* poll() ignores negative numbers; -1 is a place to be dropped. */
+static int paused(int fd)
+{
+	return -2 - fd;
+}
+
+static void exchange_fd(struct ab_judge *j, int from, int to)
+{
+	for (size_t i = 0; i < j->nsources; i++)
+		if (j->fds[i].fd == from) {
+			j->fds[i].fd = to;
+			j->fds[i].revents = 0;
+		}
+}
+
 /* Its place stays until the end of the batch: the loop goes through the list. */
 void ab_judge_unwatch(struct ab_judge *j, int fd)
 {
-	for (size_t i = 0; i < j->nsources; i++)
-		if (j->fds[i].fd == fd)
-			j->fds[i] = (struct pollfd){ .fd = -1 };
+	exchange_fd(j, fd, -1);
+	exchange_fd(j, paused(fd), -1);
+}
+
+void ab_judge_pause(struct ab_judge *j, int fd)
+{
+	exchange_fd(j, fd, paused(fd));
+}
+
+void ab_judge_resume(struct ab_judge *j, int fd)
+{
+	exchange_fd(j, paused(fd), fd);
 }
 
 static void drop_unwatched(struct ab_judge *j)
@@ -500,7 +524,7 @@ static void drop_unwatched(struct ab_judge *j)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < j->nsources; i++) {
-		if (j->fds[i].fd < 0)
+		if (j->fds[i].fd == -1)
 			continue;
 		j->fds[kept] = j->fds[i];
 		j->sources[kept++] = j->sources[i];

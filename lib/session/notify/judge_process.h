@@ -90,5 +90,9 @@ void ab_judge_report(struct ab_judge *judge, const struct ab_held *call,
 int ab_judge_watch(struct ab_judge *judge, int fd, short events,
 		   void (*ready)(struct ab_judge *judge, void *arg, short events), void *arg);
 void ab_judge_unwatch(struct ab_judge *judge, int fd);
+/* Leave it out until ab_judge_resume(): every call of the box pays for each descriptor that the judge
+ * waits for. Its place stays. */
+void ab_judge_pause(struct ab_judge *judge, int fd);
+void ab_judge_resume(struct ab_judge *judge, int fd);
 
 #endif

@@ -173,9 +173,19 @@ bool ab_folder_renames_ask(struct ab_folder_renames *r, struct ab_judge *judge,
 	if (parent < 0 || !is_folder(parent, from_name) || is_restricted(r, call->pid))
 		return false;
 	target = find_parent(call, plan, to, &to_path, &to_name);
-	if (target < 0 || !ab_judge_waits(judge, call->id))
+	if (target < 0 || !ab_judge_waits(judge, call->id) ||
+	    !send_ask(r, call, from_name, to_name, from_path, (const int[]){ parent, target }))
 		return false;
-	return send_ask(r, call, from_name, to_name, from_path, (const int[]){ parent, target });
+	ab_judge_resume(judge, r->fd);
+	return true;
+}
+
+bool ab_folder_renames_wait(const struct ab_folder_renames *r)
+{
+	for (size_t i = 0; r && i < WAITING_MAX; i++)
+		if (r->ids[i])
+			return true;
+	return false;
 }
 
 void ab_folder_renames_answer(struct ab_folder_renames *r, struct ab_judge *judge,

@@ -25,6 +25,8 @@ bool ab_folder_renames_ask(struct ab_folder_renames *renames, struct ab_judge *j
 			   const struct ab_held *call, const struct ab_git_name *from,
 			   const char *place, const struct ab_git_name *to);
 
+/* Is an answer of the broker due? */
+bool ab_folder_renames_wait(const struct ab_folder_renames *renames);
 /* A packet of the broker. */
 void ab_folder_renames_answer(struct ab_folder_renames *renames, struct ab_judge *judge,
 			      const struct ab_move_answer *answer);

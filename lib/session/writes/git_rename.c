@@ -139,7 +139,16 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_judge *judge,
 	if (send(r->fd, &ask, sizeof(ask), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return false;
 	*w = (struct waiting){ .id = call->id, .pid = call->pid, .data = *call->data };
+	ab_judge_resume(judge, r->fd);
 	return true;
+}
+
+static bool has_waiting(const struct ab_git_renames *r)
+{
+	for (size_t i = 0; i < WAITING_MAX; i++)
+		if (r->v[i].id)
+			return true;
+	return ab_folder_renames_wait(r->folders);
 }
 
 static void report_refusal(struct ab_git_renames *r, struct ab_judge *judge,
@@ -186,9 +195,8 @@ static void give_up(struct ab_git_renames *r, struct ab_judge *judge)
 	r->fd = -1;
 }
 
-static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
+static void take_answer(struct ab_git_renames *r, struct ab_judge *judge)
 {
-	struct ab_git_renames *r = arg;
 	union {
 		struct ab_git_answer git;
 		struct ab_move_answer move;
@@ -197,7 +205,6 @@ static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
 
 	_Static_assert(sizeof(a.git) != sizeof(a.move), "the length tells them apart");
 
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n == (ssize_t)sizeof(a.move)) {
@@ -210,6 +217,17 @@ static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
 	}
 	a.git.path[sizeof(a.git.path) - 1] = a.git.reason[sizeof(a.git.reason) - 1] = '\0';
 	answer_call(r, judge, &a.git);
+}
+
+/* Behind the judge's filter, and called through a pointer: scripts/check-calls looks for it. */
+static void git_answer_ready(struct ab_judge *judge, void *arg, short events)
+{
+	struct ab_git_renames *r = arg;
+
+	(void)events;
+	take_answer(r, judge);
+	if (r->fd >= 0 && !has_waiting(r))
+		ab_judge_pause(judge, r->fd);
 }
 
 struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct ab_survey *survey,
@@ -226,5 +244,7 @@ struct ab_git_renames *ab_git_renames_open(struct ab_judge *judge, const struct 
 	r->folders = folders;
 	if (ab_judge_watch(judge, fd, POLLIN, git_answer_ready, r) < 0)
 		r->fd = -1;
+	else
+		ab_judge_pause(judge, fd); /* the broker sends answers only */
 	return r;
 }
