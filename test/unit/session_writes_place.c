@@ -5,6 +5,7 @@
 #include "session/writes/place.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,11 +191,87 @@ static void test_names(void)
 		ab_strv_fini(&watch[i].names);
 }
 
+static const struct {
+	const char *path;
+	const char *folder; /* "": none */
+	bool same;
+} folders[] = {
+	{ "/home/me/project/node_modules/a/b", "/home/me/project/node_modules", true },
+	{ "/home/me/project/node_modules/a", "/home/me/project/node_modules", true },
+	{ "/home/me/project/node_modules", "", false },
+	{ "/home/me/project/.git/objects/00/x", "/home/me/project/.git/objects", true },
+	{ "/home/me/project/.git/x", "", false },
+	{ "/home/me/project/.git", "", false },
+	{ "/home/me/project", "", false },
+	{ "/tmp/a/b", "/tmp/a", true },
+	/* A mount point, a watched folder, a protected name is below. */
+	{ "/home/me/project/sub/x", "", false },
+	{ "/home/me/project/r/x", "/home/me/project/r", false },
+	{ "/home/me/project/.config/x/y", "/home/me/project/.config", false },
+	{ "/home/me/project/secret-x/y", "/home/me/project/secret-x", false },
+	{ "/home/me/project/r/s/x", "", false },
+	{ "/etc/a/b", "/etc", true },
+};
+
+/* A folder's answer must be the one for each path in it. */
+static void test_folder(const struct ab_plan *plan, const struct ab_survey *survey,
+			const char *path, const char *folder)
+{
+	static const char *const below[] = { "x", ".envrc", ".vscode/x", "hooks", ".git/hooks" };
+	bool open = ab_place_is_open(plan, path), protected = ab_place_is_protected(survey, path);
+	char one[PATH_MAX];
+
+	for (size_t i = 0; i < AB_COUNT(below); i++) {
+		snprintf(one, sizeof(one), "%s/%s", folder, below[i]);
+		ok(ab_place_is_open(plan, one) == open &&
+			   ab_place_is_protected(survey, one) == protected,
+		   "%s is as %s", one, path);
+	}
+}
+
+static void test_folders(void)
+{
+	struct ab_watch watch[] = { { .dir = (char *)"/home/me/project" },
+				    { .dir = (char *)"/home/me/project/.git" },
+				    { .dir = (char *)"/home/me/project/r/s" } };
+	struct ab_survey survey = { .watch = watch, .nwatch = AB_COUNT(watch) };
+	struct ab_facts facts = { 0 };
+	struct ab_plan plan;
+
+	ab_strv_add(&facts.privates, "/tmp");
+	ab_objects_add(&facts.write, "/home/me/project", AB_AS_DIR);
+	ab_objects_add(&facts.closed, "/home/me/project/sub/a/.git/hooks", AB_AS_DIR);
+	ab_plan_make(&facts, &plan);
+	ab_strv_add(&watch[0].names, ".envrc");
+	ab_strv_add(&watch[0].names, ".config/fish");
+	ab_strv_add(&watch[0].names, "secret*/x.yml");
+	ab_strv_add(&watch[1].names, "hooks");
+	ab_strv_add(&watch[2].names, ".envrc");
+	for (size_t i = 0; i < AB_COUNT(folders); i++) {
+		bool same = false;
+		size_t n = ab_place_find_folder(&plan, &survey, folders[i].path, &same);
+		ab_autofree char *found = ab_strndup(folders[i].path, n);
+
+		ok(strcmp(found, folders[i].folder) == 0 && same == folders[i].same,
+		   "the folder of %s is %s, and decided as %s", folders[i].path, found,
+		   same ? "one" : "several");
+		if (same)
+			test_folder(&plan, &survey, folders[i].path, found);
+	}
+	ab_plan_fini(&plan);
+	ab_strv_fini(&facts.privates);
+	ab_objects_fini(&facts.write);
+	ab_objects_fini(&facts.closed);
+	for (size_t i = 0; i < AB_COUNT(watch); i++)
+		ab_strv_fini(&watch[i].names);
+}
+
 int main(void)
 {
 	test_texts();
 	test_places();
 	test_names();
+	test_folders();
 	ab_arena_fini(&arena);
 	return done();
 }

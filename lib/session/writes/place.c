@@ -14,6 +14,19 @@ static bool is_dots(const char *name, size_t len, size_t dots)
 	return len == dots && strncmp(name, "..", dots) == 0;
 }
 
+/* Nothing to clean? Names that begin with a dot are left to the loop. */
+static bool is_clean(const char *path)
+{
+	size_t i;
+
+	if (path[0] != '/')
+		return false;
+	for (i = 0; path[i]; i++)
+		if (path[i] == '/' && (path[i + 1] == '/' || path[i + 1] == '.' || !path[i + 1]))
+			return false;
+	return i + 1 < PATH_MAX;
+}
+
 const char *ab_place_clean(struct ab_arena *arena, const char *dir, const char *path)
 {
 	char text[PATH_MAX];
@@ -21,6 +34,8 @@ const char *ab_place_clean(struct ab_arena *arena, const char *dir, const char *
 
 	if (!path[0] || (path[0] != '/' && (!dir || dir[0] != '/')))
 		return NULL;
+	if (is_clean(path))
+		return path;
 	if (path[0] != '/') {
 		len = strlen(dir);
 		if (len >= sizeof(text))
@@ -119,4 +134,61 @@ bool ab_place_is_protected(const struct ab_survey *survey, const char *path)
 			return true;
 	}
 	return false;
+}
+
+/* The length of a folder that may contain the path; "/" counts as empty. */
+static size_t count_common(const char *path, const char *dir, size_t most)
+{
+	size_t n = dir[1] ? strlen(dir) : 0;
+
+	return n > most && ab_path_within(path, dir) ? n : most;
+}
+
+/* Can a name of the watched folder `dir` be below `top`, as far as its first component tells? */
+static bool has_names_in(const struct ab_watch *w, const char *top)
+{
+	size_t n = w->dir[1] ? strlen(w->dir) : 0, len;
+	char first[NAME_MAX + 1];
+
+	if (ab_path_within(w->dir, top))
+		return true;
+	if (!ab_path_within(top, w->dir))
+		return false;
+	len = strcspn(top + n + 1, "/");
+	if (len > NAME_MAX)
+		return false;
+	memcpy(first, top + n + 1, len);
+	first[len] = '\0';
+	for (size_t i = 0; i < w->names.len; i++) {
+		const char *rest;
+
+		if (ab_name_starts(w->names.v[i], first, &rest))
+			return true;
+	}
+	return false;
+}
+
+size_t ab_place_find_folder(const struct ab_plan *plan, const struct ab_survey *survey,
+			    const char *path, bool *ret_same)
+{
+	size_t n = 0;
+	char top[PATH_MAX];
+
+	for (size_t i = 0; i < plan->len; i++)
+		n = count_common(path, plan->v[i].path, n);
+	for (size_t i = 0; i < survey->nwatch; i++)
+		n = count_common(path, survey->watch[i].dir, n);
+	if (!path[n])
+		return 0;
+	n += 1 + strcspn(path + n + 1, "/");
+	if (path[n] != '/' || n >= sizeof(top))
+		return 0;
+	memcpy(top, path, n);
+	top[n] = '\0';
+	*ret_same = true;
+	for (size_t i = 0; i < plan->len && *ret_same; i++)
+		*ret_same = !ab_path_within(plan->v[i].path, top);
+	for (size_t i = 0; i < survey->nwatch && *ret_same; i++)
+		*ret_same = !has_names_in(&survey->watch[i], top);
+	return n;
 }

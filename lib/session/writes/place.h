@@ -8,6 +8,7 @@
  * must be looked up. A link that was overlooked only means that a denial is not reported.
  */
 #include <stdbool.h>
+#include <stddef.h>
 
 struct ab_arena;
 struct ab_plan;
@@ -23,5 +24,11 @@ bool ab_place_is_open(const struct ab_plan *plan, const char *path);
 
 /* Does the path name a protected object that was missing at the start? */
 bool ab_place_is_protected(const struct ab_survey *survey, const char *path);
+
+/* The length of the folder that contains this path and is directly in a mount point or a watched
+ * folder; 0: the path itself is. *ret_same: what the two above say about the path, they say about
+ * everything below that folder. */
+size_t ab_place_find_folder(const struct ab_plan *plan, const struct ab_survey *survey,
+			    const char *path, bool *ret_same);
 
 #endif

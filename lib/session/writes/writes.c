@@ -2,8 +2,13 @@
  * Theory of operation.
  *
  * The common case is cheap: one read of the caller's memory, for a relative name of another caller
- * one link of /proc, then text comparisons. If the text says that the place is open and the name is not protected, the
- * call continues. Otherwise the names are looked up as the caller sees them: that decides.
+ * one link of /proc, then text comparisons. If the text says that the place is open and the name is
+ * not protected, the call continues. Otherwise the names are looked up as the caller sees them: that
+ * decides.
+ *
+ * Between two calls the box's programs use the caches of the processor, so each text that is compared
+ * costs more than the comparison. Programs that create many files create them side by side: folders
+ * in which nothing is denied are remembered, and a name in one of them needs a single comparison.
  */
 #include "session/writes/writes.h"
 
@@ -32,6 +37,15 @@ struct name {
 	bool created;	   /* if it does not exist */
 };
 
+enum { KNOWN_FOLDERS = 4 };
+
+/* What the plan and the survey say about a folder; they do not change. */
+struct known_folder {
+	size_t len; /* 0: none */
+	bool free;  /* everything in it is open, and nothing is protected */
+	char path[PATH_MAX];
+};
+
 static const struct ab_reply proceed = { .kind = AB_REPLY_CONTINUE };
 static const struct ab_reply refused = { .kind = AB_REPLY_ERROR, .errnum = EACCES };
 
@@ -42,6 +56,8 @@ struct writes {
 	 * no look: whatever is refused or reported was looked up anew. */
 	pid_t pid; /* 0: none */
 	char cwd[PATH_MAX];
+	struct known_folder known[KNOWN_FOLDERS];
+	size_t oldest;
 	struct ab_git_renames *git;
 	struct ab_folder_renames *folders;
 };
@@ -193,6 +209,46 @@ static struct ab_reply refuse_name(struct ab_judge *judge, const struct ab_held 
 	return refused;
 }
 
+static const struct known_folder *find_known(const struct writes *w, const char *place)
+{
+	for (size_t i = 0; i < KNOWN_FOLDERS; i++) {
+		const struct known_folder *k = &w->known[i];
+
+		if (k->len && strncmp(place, k->path, k->len) == 0 && place[k->len] == '/')
+			return k;
+	}
+	return NULL;
+}
+
+/* The place is open and not protected: is everything around it? */
+static void remember_folder(struct writes *w, const struct ab_plan *plan, const char *place)
+{
+	struct known_folder *k = &w->known[w->oldest];
+	bool same;
+	size_t len = ab_place_find_folder(plan, w->survey, place, &same);
+
+	if (!len)
+		return;
+	k->len = len;
+	k->free = same;
+	memcpy(k->path, place, len);
+	w->oldest = (w->oldest + 1) % KNOWN_FOLDERS;
+}
+
+/* By its text: can the name be written to, and created? */
+static bool is_free(struct writes *w, const struct ab_plan *plan, const char *place)
+{
+	const struct known_folder *k = find_known(w, place);
+
+	if (k && k->free)
+		return true;
+	if (!ab_place_is_open(plan, place) || ab_place_is_protected(w->survey, place))
+		return false;
+	if (!k)
+		remember_folder(w, plan, place);
+	return true;
+}
+
 /* A rename that the kernel cannot do, of names[1] to names[0]. */
 static bool ask_broker(struct ab_judge *judge, struct writes *w, const struct ab_held *call,
 		       const struct name names[2])
@@ -219,9 +275,10 @@ static struct ab_reply handle_name(struct ab_judge *judge, struct writes *w,
 	for (size_t i = 0; i < n; i++) {
 		const char *place = names[i].place, *path;
 
+		if (open && place && is_free(w, terms->plan, place))
+			continue;
 		open = open && place && ab_place_is_open(terms->plan, place);
-		if (!names[i].created ||
-		    (place && open && !ab_place_is_protected(w->survey, place)))
+		if (!names[i].created)
 			continue;
 		path = find_created(call, w->survey, &names[i]);
 		if (path)
