@@ -393,6 +393,20 @@ taken()
 	[ -e vendor/pkg/.vscode/tasks.json ]
 }
 
+@test "a process that outlives the command leaves no protected name behind" {
+	local i
+
+	for i in 1 2 3 4; do
+		agentbox run -- sh -c 'p=$$; (while kill -0 $p; do :; done
+			echo evil >.envrc; sleep 300) >/dev/null 2>&1 & true'
+		[ "$status" -eq 0 ]
+		[ ! -e .envrc ]
+	done
+	agentbox run -- sh -c 'echo kept >own'
+	[ "$status" -eq 0 ]
+	[ -e own ]
+}
+
 # --------------------------------------------------------------- after a kill
 
 # The supervisor of a run that waits in the box, and its broker.

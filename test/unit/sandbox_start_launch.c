@@ -65,6 +65,7 @@ static void check_lengths(void)
 		{ AB_MSG_ASKS, sizeof(msg.u.holds) },
 		{ AB_MSG_HOLDS, sizeof(msg.u.holds) },
 		{ AB_MSG_STATUS, 0 },
+		{ AB_MSG_LAST, 0 },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(kinds); i++) {

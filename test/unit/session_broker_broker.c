@@ -14,7 +14,7 @@
 
 static int sweep(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
-	return ab_broker_sweep(broker, err) < 0
+	return ab_broker_sweep(broker, false, err) < 0
 		       ? -1
 		       : ab_broker_swept(broker, ret, &(struct ab_strv){ 0 }, err);
 }
@@ -119,7 +119,7 @@ static void check_early(void)
 	set_up(&s, "early");
 	if (ab_broker_start(&s.duty, &broker, &err) < 0)
 		abort();
-	ok(ab_broker_sweep(broker, &err) == 0, "asked while the box lives %s", err.text);
+	ok(ab_broker_sweep(broker, false, &err) == 0, "asked while the box lives %s", err.text);
 	sh("echo evil >$T/work/.envrc");
 	ok(comes("work/.envrc", false), "the broker watches on");
 	answer.fd = ab_broker_fd(broker);
@@ -134,6 +134,28 @@ static void check_early(void)
 	ok(no_child_left(), "dismissed first, it is reaped all the same");
 	ok(exists("state/runs/early") && !exists("state/live/early"), "the run is retired");
 	ok(exists("work/made"), "what is allowed stays");
+	tear_down(&s);
+}
+
+/* Only init is left in the box: there is nothing to wait for. */
+static void check_empty(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	set_up(&s, "empty");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	sh("echo evil >$T/work/.envrc");
+	ok(ab_broker_sweep(broker, true, &err) == 0 &&
+		   ab_broker_swept(broker, &lines, &(struct ab_strv){ 0 }, &err) == 0 &&
+		   said(&lines, ".envrc"),
+	   "asked about an empty box it answers before the box is gone: %s", err.text);
+	ok(!exists("work/.envrc") && !exists("state/live/empty"), "swept, and the run is retired");
+	ab_broker_end(broker);
+	end_box(&s);
 	tear_down(&s);
 }
 
@@ -309,6 +331,7 @@ int main(void)
 	check_sweep();
 	check_watch();
 	check_early();
+	check_empty();
 	check_leave();
 	check_unheld();
 	check_killed();

@@ -31,6 +31,7 @@ enum ab_msg_type {
 	AB_MSG_UNROUTED,   /* before STATUS: the command tried to use a blocked network */
 	AB_MSG_CROWDED,	   /* before STATUS: it failed, and the box was at its limit of processes */
 	AB_MSG_STATUS,	   /* value: wait status of the command */
+	AB_MSG_LAST,	   /* the same, and no process but init is left in the box */
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */

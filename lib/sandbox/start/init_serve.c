@@ -24,6 +24,7 @@
 #include "base/system/fd.h"
 #include "netns/counters.h"
 #include "sandbox/fence/descendants.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
 #include "sandbox/start/listening_ports.h"
@@ -142,6 +143,19 @@ static void report_crowd(struct init *in)
 		ab_init_send_up(in, &msg, 0, -1);
 }
 
+/* Orphans become init's children, so without any there is no other process. */
+static bool is_alone(const struct init *in)
+{
+	pid_t pid;
+
+	if (in->leads || !ab_box_engines[in->engine].namespaces)
+		return false;
+	do {
+		pid = waitpid(-1, NULL, WNOHANG);
+	} while (pid > 0 || (pid < 0 && errno == EINTR));
+	return pid < 0 && errno == ECHILD;
+}
+
 static void reap_children(struct init *in)
 {
 	report_crowd(in);
@@ -168,7 +182,7 @@ static void reap_children(struct init *in)
 			continue;
 		}
 		report_unrouted(in, status);
-		msg.type = AB_MSG_STATUS;
+		msg.type = is_alone(in) ? AB_MSG_LAST : AB_MSG_STATUS;
 		ab_init_send_up(in, &msg, 0, -1);
 		end_after_status(in);
 	}

@@ -317,6 +317,7 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_UNROUTED:
 	case AB_MSG_CROWDED:
 	case AB_MSG_STATUS:
+	case AB_MSG_LAST:
 	case AB_MSG_DIALED:
 	case AB_MSG_WALLS:
 	case AB_MSG_RUNS:

@@ -226,7 +226,7 @@ static bool is_box_gone(const struct broker *b)
 {
 	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
 
-	return b->swept || poll(&init, 1, 0) > 0;
+	return b->swept || b->empty || poll(&init, 1, 0) > 0;
 }
 
 /* Not at the start of the run, when everything else is busy. */
@@ -457,9 +457,9 @@ static void take_rename(struct broker *b)
 /* It asks when the command has ended; the box is watched until it is gone. */
 static void take_sweep(struct broker *b, const struct ask *ask, size_t len)
 {
-	(void)ask;
 	(void)len;
 	b->asked = true;
+	b->empty = ask->kind == ASK_SWEEP_EMPTY;
 }
 
 static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
@@ -525,6 +525,7 @@ static const struct {
 	void (*answer)(struct broker *b, const struct ask *ask, size_t len);
 } asks[ASK_COUNT] = {
 	[ASK_SWEEP] = { 0, 0, take_sweep },
+	[ASK_SWEEP_EMPTY] = { 0, 0, take_sweep },
 	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
 	[ASK_LEAVE] = { 0, 0, answer_leave },
 	[ASK_OWNER] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },

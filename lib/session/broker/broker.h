@@ -140,12 +140,13 @@ void ab_broker_notice(struct ab_broker *broker, const char *text, size_t len);
 
 /*
  * When the box is gone, or will be in a moment: sweep then, and report as sentences what was moved to
- * quarantine. Retires the run's folder. This is the last request; the broker exits by itself. It works
- * between the two calls, and so may the caller. *ret_notes: sentences about the home folder. *ret is
- * complete even if the result is -1 because the broker had ended the run, or because a protected file
- * could not be removed.
+ * quarantine. `empty`: no process is left in it that could write, so do not wait for init's end.
+ * Retires the run's folder. This is the last request; the broker exits by itself. It works between the
+ * two calls, and so may the caller. *ret_notes: sentences about the home folder. *ret is complete even
+ * if the result is -1 because the broker had ended the run, or because a protected file could not be
+ * removed.
  */
-int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
+int ab_broker_sweep(struct ab_broker *broker, bool empty, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,
 		    struct ab_error *err);
 

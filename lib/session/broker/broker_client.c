@@ -221,9 +221,9 @@ static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_err
 	return 0;
 }
 
-int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
+int ab_broker_sweep(struct ab_broker *broker, bool empty, struct ab_error *err)
 {
-	return send_blocking(broker, ASK_SWEEP, err);
+	return send_blocking(broker, empty ? ASK_SWEEP_EMPTY : ASK_SWEEP, err);
 }
 
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,

@@ -65,6 +65,7 @@ struct broker {
 	bool cleaned_up;		    /* the hourly cleanup is done */
 	int64_t next_check, next_sample;
 	bool asked; /* the supervisor waits for the answer to ASK_SWEEP */
+	bool empty; /* init is the only process of the box */
 	bool swept;
 	size_t noted;			      /* of the quarantine's report, in its list */
 	size_t told_moves, told_alerts, told; /* of the quarantine's report, at once */

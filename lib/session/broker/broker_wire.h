@@ -12,7 +12,8 @@
 #include "session/broker/broker.h"
 
 enum kind {
-	ASK_SWEEP,
+	ASK_SWEEP,	 /* when init is gone */
+	ASK_SWEEP_EMPTY, /* now: init is the only process of the box */
 	ASK_SECRET, /* secret */
 	ASK_LEAVE,
 	ASK_OWNER,    /* peer */

@@ -561,19 +561,6 @@ static void ask_about_changes(struct run *r)
 	ab_run_say_all(r, AB_SAY_NOTE, &lines);
 }
 
-/* Its end takes a while: it holds the box's mounts. Without layers that it keeps locked nobody depends
- * on that, and the caller cleans up meanwhile. */
-static void end_broker(struct run *r)
-{
-	int locks[AB_KEPT_LOCKS];
-
-	ab_kept_layers_locks(&r->prepared->kept, locks);
-	if (r->prepared->review || locks[0] >= 0 || locks[1] >= 0)
-		ab_broker_end(ab_take(r->broker));
-	else
-		ab_broker_dismiss(r->broker);
-}
-
 /* After the box: quarantine, the last record, the run's folder. */
 static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
@@ -604,7 +591,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 		close_network(r, &result, err);
 		ab_run_drain_violations(r, true);
 	}
-	asked = r->asked ? 0 : ab_broker_sweep(r->broker, &late);
+	asked = r->asked ? 0 : ab_broker_sweep(r->broker, false, &late);
 	if (asked < 0)
 		prefer_first(&result, err, &late);
 	/* While the broker sweeps. */
@@ -655,7 +642,7 @@ static int finish_run(struct run *r, int supervised, int *ret_status, struct ab_
 	/* While the broker ends. */
 	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
-	end_broker(r);
+	ab_run_end_broker(r);
 	ask_about_changes(r);
 	return result;
 }
@@ -703,19 +690,6 @@ static int tell_ready(void *arg, struct ab_error *err)
 	sent = ab_detach_ready(r->starter, r->dir.id);
 	close(ab_take_fd(&r->starter));
 	return sent < 0 ? ab_fail(err, AB_ESYSTEM, 0, "the caller has gone") : 0;
-}
-
-/* Ask before we wait for init, so that the broker sweeps and ends at the moment when the box is gone.
- * The judge ends with the broker, and the hook gets the last violations: then it must wait. So it must
- * where the reader of the output may keep us: if we are killed then, the broker finishes the run. */
-static void ask_for_sweep(void *arg)
-{
-	struct run *r = arg;
-
-	ab_cgroup_look(&r->cgroup);
-	if (!ab_program_judge_begun(r->children) && !r->request->on_violation && !r->terminal &&
-	    r->streams.nrelays == 0)
-		r->asked = ab_broker_sweep(r->broker, &(struct ab_error){ 0 }) == 0;
 }
 
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
@@ -781,7 +755,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.stay_at = &r->stay,
 		.ready = tell_ready,
 		.unread = warn_unread_secret,
-		.ending = ask_for_sweep,
+		.ending = ab_run_ask_for_sweep,
 		.found = warn_of_finding,
 		.denied = say_denial_at_once,
 	};

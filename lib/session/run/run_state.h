@@ -110,6 +110,11 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
 /* Count and tell the denials that are left. */
 void ab_run_drain_violations(struct run *r, bool hook);
 
+/* sweep.c. `arg`: the run. The command has ended; ask before waiting for init, so that the broker
+ * sweeps as soon as it can. `alone`: init is the only process left in the box. */
+void ab_run_ask_for_sweep(void *arg, bool alone);
+void ab_run_end_broker(struct run *r);
+
 /* record.c: the lines for the start, the proved properties, and the end. */
 int ab_run_write_start(struct run *r, struct ab_error *err);
 int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,

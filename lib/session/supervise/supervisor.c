@@ -53,6 +53,7 @@ struct supervisor {
 	struct ab_stay *stay;  /* the commands of a box that stays, or NULL */
 	struct ab_timer grace; /* after `agentbox stop` */
 	bool started, over;
+	bool alone; /* when it was over, only init was left in the box */
 	struct ab_failure failure;
 	struct ab_command_stops stops;
 	struct ab_judge_watch judge;
@@ -368,6 +369,8 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		*(msg->type == AB_MSG_CROWDED ? &s->out.crowded : &s->out.unrouted) = true;
 		break;
 	case AB_MSG_STATUS:
+	case AB_MSG_LAST:
+		s->alone = msg->type == AB_MSG_LAST;
 		if (!s->over)
 			s->out.status = msg->value;
 		s->over = true;
@@ -578,7 +581,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		ab_box_kill(what->box);
 	else if (!what->stay && !ab_steering_awaits_proxy(s.steering) &&
 		 !ab_steering_awaits_broker(s.steering))
-		what->ending(what->arg);
+		what->ending(what->arg, s.alone);
 	/* Every process of the box ends with init; only then is the terminal's output complete. */
 	ab_box_fini(what->box);
 	ab_streams_finish(what->streams);
