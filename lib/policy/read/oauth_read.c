@@ -1,11 +1,10 @@
-/* The member "oauth" of a secret, and the source of a client secret in it. */
 #include "policy/read/oauth_read.h"
 
 #include <string.h>
 
 #include "base/data/mem.h"
-#include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
+#include "policy/read/source_read.h"
 #include "policy/values/complaint.h"
 #include "policy/values/providers.h"
 
@@ -16,11 +15,7 @@ static const char *const members[MEMBERS] = {
 	[SCOPES] = "scopes", [BODY] = "body", [LOGIN] = "login",
 };
 
-enum source { FROM, ENV, FILE_, KEY, COMMAND, SOURCES };
-
-static const char *const sources[SOURCES] = {
-	[FROM] = "from", [ENV] = "env", [FILE_] = "file", [KEY] = "key", [COMMAND] = "command",
-};
+static const char *const sources[AB_SOURCE_MEMBERS] = { AB_SOURCE_NAMES };
 
 /* Printable, and short: these texts are sent. */
 static bool is_printable(const char *text)
@@ -29,15 +24,6 @@ static bool is_printable(const char *text)
 		if (*c < ' ' || *c > '~')
 			return false;
 	return text[0] && strlen(text) <= AB_SECRET_TEXT;
-}
-
-/* As in a source of a secret: a file name may be in any language. */
-static bool is_fit(const char *text)
-{
-	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return false;
-	return strlen(text) <= AB_SECRET_TEXT;
 }
 
 static const struct ab_members_kind kind = {
@@ -49,9 +35,9 @@ static const struct ab_members_kind kind = {
 
 static const struct ab_members_kind source_kind = {
 	.names = sources,
-	.n = SOURCES,
-	.fits = is_fit,
-	.fitting = "at most 1024 bytes",
+	.n = AB_SOURCE_MEMBERS,
+	.fits = ab_source_fits,
+	.fitting = AB_SOURCE_FITTING,
 };
 
 static int take_scope(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
@@ -65,38 +51,11 @@ static int take_scope(struct ab_members *m, void *to, const char *text, struct a
 	return 0;
 }
 
-static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
-{
-	struct ab_secret *s = to;
-
-	if (!text[0] && s->command.len == 0)
-		return ab_complaint_value(why, text, "is not a command",
-					  "use one like [\"pass\", \"show\", \"x\"]");
-	ab_secret_list(m->r->ctx->arena, &s->command, text);
-	return 0;
-}
-
-/* The members of each kind of source; the first one must be there. */
-static const struct {
-	enum source member;
-	enum ab_secret_from from;
-	bool needed;
-	const char *right;
-} belongs[] = {
-	{ ENV, AB_FROM_ENV, true, "use \"env\": \"NAME\"" },
-	{ FILE_, AB_FROM_FILE, true, "use \"file\": \"~/path\"" },
-	{ KEY, AB_FROM_FILE, false, "use \"from\": \"file\"" },
-	{ COMMAND, AB_FROM_COMMAND, true, "use one like [\"pass\", \"show\", \"x\"]" },
-};
-
 static const struct ab_secret *read_client_secret(struct ab_members *m)
 {
-	static const char *const words[] = { "env", "file", "command" };
 	const struct ab_json_scan_node *node = m->given[CLIENT_SECRET];
 	struct ab_members in = { .r = m->r, .node = node, .kind = &source_kind };
 	struct ab_secret *s = ab_arena_alloc(m->r->ctx->arena, sizeof(*s));
-	struct ab_complaint why = { .right = "" };
-	const char *file;
 
 	if (node->kind != '{') {
 		ab_members_wrong_type(m, CLIENT_SECRET, "an object",
@@ -105,29 +64,7 @@ static const struct ab_secret *read_client_secret(struct ab_members *m)
 	}
 	*s = (struct ab_secret){ 0 };
 	ab_members_find(&in);
-	s->from = ab_members_word(&in, FROM, words, AB_COUNT(words), "use env, file or command");
-	for (size_t i = 0; i < AB_COUNT(belongs); i++) {
-		bool given = in.given[belongs[i].member], same = belongs[i].from == s->from;
-
-		if (given && !same)
-			ab_members_complain(&in, belongs[i].member,
-					    "does not belong to this kind of source", "remove it");
-		if (!given && same && belongs[i].needed)
-			ab_members_complain(&in, belongs[i].member, "is missing", belongs[i].right);
-	}
-	s->env = ab_members_text(&in, ENV);
-	if (s->env && !ab_is_variable(s->env, strlen(s->env), ""))
-		ab_members_complain(&in, ENV, "is not a valid variable name",
-				    "use letters, digits and _");
-	file = ab_members_text(&in, FILE_);
-	if (file) {
-		s->file = ab_list_element_path(m->r->ctx, file, &why);
-		if (!s->file)
-			ab_members_complain(&in, FILE_, why.wrong, why.right);
-	}
-	s->key = ab_members_text(&in, KEY);
-	ab_members_strings(&in, COMMAND, AB_SECRET_LIST, take_argument, s,
-			   "use one like [\"pass\", \"show\", \"x\"]");
+	ab_source_members_read(&in, NULL, true, s);
 	m->bad |= in.bad;
 	return s;
 }

@@ -6,18 +6,17 @@
 #include "policy/model/secrets_config.h"
 #include "policy/read/members.h"
 #include "policy/read/oauth_read.h"
+#include "policy/read/source_read.h"
 #include "policy/values/complaint.h"
 
 #define EXPIRES_MIN_MS 10000ULL
 #define EXPIRES_MAX_MS (366ULL * 24 * 3600 * 1000)
 
 enum member {
-	FROM,
-	ENV,
-	FILE_,
-	KEY,
-	COMMAND,
-	HOSTS,
+	FROM = AB_SOURCE_FROM,
+	ENV = AB_SOURCE_ENV,
+	KEY = AB_SOURCE_KEY,
+	HOSTS = AB_SOURCE_MEMBERS,
 	AS,
 	ALSO,
 	MODE,
@@ -38,9 +37,7 @@ enum member {
 };
 
 static const char *const members[MEMBERS] = {
-	[FROM] = "from",       [ENV] = "env",
-	[FILE_] = "file",      [KEY] = "key",
-	[COMMAND] = "command", [HOSTS] = "hosts",
+	AB_SOURCE_NAMES,       [HOSTS] = "hosts",
 	[AS] = "as",	       [ALSO] = "also",
 	[MODE] = "mode",       [FORMAT] = "format",
 	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
@@ -51,17 +48,13 @@ static const char *const members[MEMBERS] = {
 	[REGIONS] = "regions", [OAUTH] = "oauth",
 };
 
-/* The members that belong to one kind of source. */
+/* Further members that belong to one kind of source. */
 static const struct {
 	enum member member;
 	enum ab_secret_from from;
 	const char *right;
 } sources[] = {
-	{ ENV, AB_FROM_ENV, "use \"from\": \"env\"" },
-	{ FILE_, AB_FROM_FILE, "use \"from\": \"file\"" },
-	{ KEY, AB_FROM_FILE, "use \"from\": \"file\"" },
 	{ PROFILE, AB_FROM_FILE, "use \"from\": \"file\"" },
-	{ COMMAND, AB_FROM_COMMAND, "use \"from\": \"command\"" },
 	{ EXPIRES, AB_FROM_COMMAND, "use \"from\": \"command\"" },
 };
 
@@ -78,35 +71,12 @@ static const struct {
 /* The members that a secret with access tokens does not have. */
 static const enum member not_oauth[] = { ALSO, EXPIRES };
 
-/* Short, and without control characters. */
-static bool is_fit(const char *text)
-{
-	const unsigned char *c = (const unsigned char *)text;
-
-	/* A file name may be in any language. */
-	for (; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			return false;
-	return strlen(text) <= AB_SECRET_TEXT;
-}
-
 static const struct ab_members_kind kind = {
 	.names = members,
 	.n = MEMBERS,
-	.fits = is_fit,
-	.fitting = "at most 1024 bytes",
+	.fits = ab_source_fits,
+	.fitting = AB_SOURCE_FITTING,
 };
-
-static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
-{
-	struct ab_secret *s = to;
-
-	if (!text[0] && s->command.len == 0)
-		return ab_complaint_value(why, text, "is not a command",
-					  "use one like [\"pass\", \"show\", \"x\"]");
-	ab_secret_list(m->r->ctx->arena, &s->command, text);
-	return 0;
-}
 
 static int take_host(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
@@ -239,35 +209,6 @@ static void check_account(struct ab_members *m, const struct ab_secret *s)
 		ab_members_complain(m, FILES, "does not belong to a service account", "remove it");
 }
 
-static void read_path(struct ab_members *m, struct ab_secret *s)
-{
-	const char *text = ab_members_text(m, FILE_);
-	struct ab_complaint why = { .right = "" };
-
-	if (!text && s->sign && s->from == AB_FROM_FILE)
-		text = "~/.aws/credentials";
-	if (!text)
-		return;
-	s->file = ab_list_element_path(m->r->ctx, text, &why);
-	if (!s->file)
-		ab_members_complain(m, FILE_, why.wrong, why.right);
-}
-
-static void read_env(struct ab_members *m, struct ab_secret *s)
-{
-	const char *text = ab_members_text(m, ENV);
-	struct ab_complaint why = { .right = "" };
-
-	if (!text)
-		return;
-	if (!ab_is_variable(text, strlen(text), "")) {
-		ab_complaint_value(&why, text, "is not a valid variable name",
-				   "use letters, digits and _");
-		ab_members_complain(m, ENV, why.wrong, why.right);
-	}
-	s->env = text;
-}
-
 static void read_expires(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, EXPIRES);
@@ -284,26 +225,13 @@ static void read_expires(struct ab_members *m, struct ab_secret *s)
 
 static void read_source(struct ab_members *m, struct ab_secret *s)
 {
-	static const char *const words[] = { "env", "file", "command" };
-	static const char list[] = "use one like [\"pass\", \"show\", \"x\"]";
-
-	s->from = ab_members_word(m, FROM, words, AB_COUNT(words), "use env, file or command");
+	ab_source_members_read(m, s->sign ? "~/.aws/credentials" : NULL, false, s);
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
 		if (m->given[sources[i].member] && sources[i].from != s->from)
 			ab_members_complain(m, sources[i].member,
 					    "does not belong to this kind of source",
 					    sources[i].right);
-	read_env(m, s);
-	read_path(m, s);
-	s->key = ab_members_text(m, KEY);
-	ab_members_strings(m, COMMAND, AB_SECRET_LIST, take_argument, s, list);
 	read_expires(m, s);
-	if (s->from == AB_FROM_FILE && !m->given[FILE_] && !s->sign)
-		ab_members_complain(m, FILE_, "is missing", "use \"file\": \"~/path\"");
-	if (s->from == AB_FROM_COMMAND && !m->given[COMMAND])
-		ab_members_complain(m, COMMAND, "is missing", list);
-	if (s->from != AB_FROM_ENV)
-		s->env = NULL;
 }
 
 static void read_hosts(struct ab_members *m, struct ab_secret *s)

@@ -1,0 +1,99 @@
+#include "policy/read/source_read.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "policy/model/list_element.h"
+#include "policy/model/secrets_config.h"
+#include "policy/values/complaint.h"
+
+#define COMMAND_LIKE "use one like [\"pass\", \"show\", \"x\"]"
+
+/* The members of one kind of source. */
+static const struct {
+	enum ab_source_member member;
+	enum ab_secret_from from;
+	const char *right;   /* it belongs to another kind */
+	const char *missing; /* it must be there; NULL: it need not */
+} sources[] = {
+	{ AB_SOURCE_ENV, AB_FROM_ENV, "use \"from\": \"env\"", "use \"env\": \"NAME\"" },
+	{ AB_SOURCE_FILE, AB_FROM_FILE, "use \"from\": \"file\"", "use \"file\": \"~/path\"" },
+	{ AB_SOURCE_KEY, AB_FROM_FILE, "use \"from\": \"file\"", NULL },
+	{ AB_SOURCE_COMMAND, AB_FROM_COMMAND, "use \"from\": \"command\"", COMMAND_LIKE },
+};
+
+bool ab_source_fits(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			return false;
+	return strlen(text) <= AB_SECRET_TEXT;
+}
+
+static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+{
+	struct ab_secret *s = to;
+
+	if (!text[0] && s->command.len == 0)
+		return ab_complaint_value(why, text, "is not a command", COMMAND_LIKE);
+	ab_secret_list(m->r->ctx->arena, &s->command, text);
+	return 0;
+}
+
+static void read_path(struct ab_members *m, const char *otherwise, struct ab_secret *s)
+{
+	const char *text = ab_members_text(m, AB_SOURCE_FILE);
+	struct ab_complaint why = { .right = "" };
+
+	if (!text && s->from == AB_FROM_FILE)
+		text = otherwise;
+	if (!text)
+		return;
+	s->file = ab_list_element_path(m->r->ctx, text, &why);
+	if (!s->file)
+		ab_members_complain(m, AB_SOURCE_FILE, why.wrong, why.right);
+}
+
+static void read_env(struct ab_members *m, struct ab_secret *s)
+{
+	const char *text = ab_members_text(m, AB_SOURCE_ENV);
+	struct ab_complaint why = { .right = "" };
+
+	if (!text)
+		return;
+	if (!ab_is_variable(text, strlen(text), "")) {
+		ab_complaint_value(&why, text, "is not a valid variable name",
+				   "use letters, digits and _");
+		ab_members_complain(m, AB_SOURCE_ENV, why.wrong, why.right);
+	}
+	s->env = text;
+}
+
+void ab_source_members_read(struct ab_members *m, const char *file, bool env_needed,
+			    struct ab_secret *s)
+{
+	static const char *const words[] = { "env", "file", "command" };
+
+	s->from = ab_members_word(m, AB_SOURCE_FROM, words, AB_COUNT(words),
+				  "use env, file or command");
+	for (size_t i = 0; i < AB_COUNT(sources); i++) {
+		enum ab_source_member member = sources[i].member;
+		bool optional = (member == AB_SOURCE_ENV && !env_needed) ||
+				(member == AB_SOURCE_FILE && file);
+
+		if (m->given[member] && sources[i].from != s->from)
+			ab_members_complain(m, member, "does not belong to this kind of source",
+					    sources[i].right);
+		if (!m->given[member] && sources[i].from == s->from && sources[i].missing &&
+		    !optional)
+			ab_members_complain(m, member, "is missing", sources[i].missing);
+	}
+	read_env(m, s);
+	read_path(m, file, s);
+	s->key = ab_members_text(m, AB_SOURCE_KEY);
+	ab_members_strings(m, AB_SOURCE_COMMAND, AB_SECRET_LIST, take_argument, s, COMMAND_LIKE);
+	if (s->from != AB_FROM_ENV)
+		s->env = NULL;
+}
