@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #endif
 #include <agentbox.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,6 +15,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "descriptors.h"
 
 #define check(cond)                                                                    \
 	do {                                                                           \
@@ -281,17 +282,6 @@ static void no_signal(int sig)
 {
 	(void)sig;
 	_exit(9);
-}
-
-static int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 /* The caller's signals, children and descriptors are its own. */

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #endif
 #include <agentbox.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "descriptors.h"
 
 static int countdown = -1;
 static int failed;
@@ -88,17 +89,6 @@ ssize_t __wrap_recv(int fd, void *to, size_t n, int flags)
 {
 	errno = ECONNRESET;
 	return fails() ? -1 : __real_recv(fd, to, n, flags);
-}
-
-static int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 static void ignore_violation(void *arg, struct ab_proc *proc, const char *json)

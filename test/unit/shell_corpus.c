@@ -2,78 +2,45 @@
  * The judge on the collections of test/data/corpus (its README says where they come
  * from): how many lines of each class are stopped. The recorded scores may only rise.
  */
-#include <stdlib.h>
+#include "command_lines.h"
 
 #include "base/data/arena.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "shell/judge/judge.h"
-
-#include "tap.h"
-
-static const struct ab_scene scene = { .home = "/home/me",
-				       .cwd = "/home/me/project",
-				       .workspace = "/home/me/project" };
 
 struct score {
+	const char *class;
+	struct ab_arena arena;
 	int lines, stopped, allowed, forbidden;
 };
 
-/* The signs that stand for a newline and a tab. */
-static char *unfold_line(const char *s)
+static void judge_line(void *arg, char *line, int number)
 {
-	struct ab_buf b = { 0 };
-
-	while (*s) {
-		if (strncmp(s, "⏎", 3) == 0 || strncmp(s, "␉", 3) == 0) {
-			ab_buf_puts(&b, s[2] == "⏎"[2] ? "\n" : "\t");
-			s += 3;
-		} else {
-			ab_buf_add(&b, s++, 1);
-		}
-	}
-	return ab_buf_take(&b);
-}
-
-static void judge_line(struct ab_arena *arena, const char *class, const char *line,
-		       struct score *score)
-{
+	struct score *score = arg;
 	ab_autofree char *text = unfold_line(line);
-	bool harmless = strcmp(class, "harmless") == 0, stopped;
+	bool harmless = strcmp(score->class, "harmless") == 0, stopped;
 	struct ab_judgement j;
 
-	ab_judge_text(arena, &scene, (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
+	(void)number;
+	ab_judge_text(&score->arena, &scene, (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
 	stopped = j.decision >= AB_ESCALATED;
 	score->lines++;
 	score->stopped += stopped;
 	score->allowed += j.decision == AB_ALLOW;
 	score->forbidden += j.decision == AB_FORBIDDEN;
 	if (stopped == harmless)
-		printf("# %s: %s %s: %s\n", class, ab_decision_names[j.decision], j.rule, line);
-	ab_arena_reset(arena);
+		printf("# %s: %s %s: %s\n", score->class, ab_decision_names[j.decision], j.rule,
+		       line);
+	ab_arena_reset(&score->arena);
 }
 
 static void judge_class(const char *root, const char *class, int recorded)
 {
 	ab_autofree char *path = ab_printf("%s/test/data/corpus/%s.txt", root, class);
 	bool harmless = strcmp(class, "harmless") == 0;
-	struct ab_arena arena = { 0 };
-	struct score score = { 0 };
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t room = 0;
+	struct score score = { .class = class };
 	int passed;
 
-	ok(f, "%s is there", path);
-	while (f && getline(&line, &room, f) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (line[0] && strncmp(line, "##", 2) != 0)
-			judge_line(&arena, class, line, &score);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	ab_arena_fini(&arena);
+	each_command_line(path, judge_line, &score);
+	ab_arena_fini(&score.arena);
 	passed = harmless ? score.lines - score.stopped : score.stopped;
 	ok(passed >= recorded, "%s: %d of %d pass, at least %d do", class, passed, score.lines,
 	   recorded);
