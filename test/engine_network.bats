@@ -91,7 +91,8 @@ curl: refused" ]]
 }
 
 @test "engine network: nothing of the host is reached, whatever changes meanwhile" {
-	local -a at
+	local name
+	local -a at sinks WAY
 
 	cat >../sink.py <<-'END'
 	# What reaches these servers of the host is written to FILE.udp, FILE.tcp and FILE.unix.
@@ -116,38 +117,39 @@ curl: refused" ]]
 	os.rename(file + '.tmp', file)
 	END
 	find_way
-	"${WAY[@]}" timeout 200 python3 ../sink.py "$TEST_DIR/sink" 3>&- &
-	sink=$!
-	wait_for 60 test -e "$TEST_DIR/sink"
-	read -ra at <"$TEST_DIR/sink"
+	sinks=()
+	for name in open boxed; do
+		"${WAY[@]}" timeout 200 python3 ../sink.py "$TEST_DIR/$name" 3>&- &
+		sinks+=($!)
+		wait_for 60 test -e "$TEST_DIR/$name"
+	done
 	# Without a box every way is open.
+	read -ra at <"$TEST_DIR/open"
 	inside "$ATTACK/race_network" "${at[@]}" 1 >free
 	grep -q 'HOLE a server of the host' free
 	grep -q 'HOLE a socket file' free
-	wait_for 60 grep -q raced "$TEST_DIR/sink.udp"
+	wait_for 60 grep -q raced "$TEST_DIR/open.udp"
 	for name in udp tcp unix; do
-		wait_for 60 test -s "$TEST_DIR/sink.$name"
+		wait_for 60 test -s "$TEST_DIR/open.$name"
 	done
-	sleep 1	# what is still under way
-	for name in udp tcp unix; do
-		: >"$TEST_DIR/sink.$name"
-	done
+	# Other servers, which nothing of that is still on its way to.
+	read -ra at <"$TEST_DIR/boxed"
 	alone --allow allowed.test -- "$ATTACK/race_network" "${at[@]}" 4
 	[ "$status" -eq 0 ]
 	[ "$output" = tried ]
 	alone --net blocked -- "$ATTACK/race_network" "${at[@]}" 2
 	[ "$output" = tried ]
 	for name in udp tcp unix; do
-		[ ! -s "$TEST_DIR/sink.$name" ]
+		[ ! -s "$TEST_DIR/boxed.$name" ]
 	done
 	# A port of the host that is named is reached, through the proxy.
 	alone --host-port "${at[1]}" -- python3 -c '
 import socket, sys
 socket.create_connection(("127.0.0.1", int(sys.argv[1])))' "${at[1]}"
 	[ "$status" -eq 0 ]
-	wait_for 60 test -s "$TEST_DIR/sink.tcp"
+	wait_for 60 test -s "$TEST_DIR/boxed.tcp"
 	# Not %1: the first job is that of bats.
-	kill "$sink"
+	kill "${sinks[@]}"
 }
 
 @test "engine network: datagrams elsewhere are refused and counted, other modes say what they hold" {

@@ -143,7 +143,7 @@ open("deep", "w")'
 @test "home layer: a credential that the host creates later does not appear" {
 	mkdir -p "$HOME/.config"
 	launch run -- sh -c '
-		sleep 1; touch ready; while [ ! -e go ]; do sleep 0.02; done
+		touch ready; while [ ! -e go ]; do sleep 0.02; done
 		cat ~/.netrc ~/.aws/credentials ~/.config/gh/hosts.yml ~/plain
 		for f in .netrc .aws .config/gh; do touch ~/$f && rm ~/$f; done
 		mkdir ~/.aws ~/.config/gh; rmdir ~/.aws ~/.config/gh
