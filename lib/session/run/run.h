@@ -19,7 +19,7 @@ int ab_exit_status(const struct ab_error *err);
 
 /*
  * Start a box that stays (request->keep, request->detach): its supervisor is another process, and
- * the caller goes on when the box is ready. Without `detach` the command was only judged: start it
+ * the caller continues when the box is ready. Without `detach` the command was only judged: start it
  * as every further one (steer/stay/enter.h), with `approved`.
  */
 struct ab_stayed {

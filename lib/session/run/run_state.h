@@ -55,7 +55,7 @@ struct run {
 	struct ab_host_prompt *prompt; /* or NULL: no question on a terminal */
 	bool bell;		       /* standard error is the user's terminal */
 	const char *piped;	       /* a stream that is a pipe, or NULL */
-	const char *unasked;	       /* why nobody is asked about hosts; NULL: somebody is */
+	const char *unasked;	       /* why no person is asked about hosts; NULL: one is */
 	struct ab_outcome outcome;
 	struct ab_error ended;	       /* what ended the command, if not it itself; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
@@ -107,8 +107,18 @@ void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab
 int ab_run_go(struct run *r, struct ab_error *err);
 /* Returns when everything has ended and is on record. */
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
+
+/* finish.c: after the box: quarantine, messages, the last record, the run's folder. `supervised`: 0, or
+ * -1 with *err. */
+int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_error *err);
 /* Count and tell the denials that are left. */
 void ab_run_drain_violations(struct run *r, bool hook);
+/* A line about a denial of the judge, if it is worth one. */
+void ab_run_say_denial(const struct run *r, const struct ab_note *note);
+/* For the request's `watch`. `arg`: the run. */
+void ab_run_tell_denied(void *arg, const char *record);
+/* In milliseconds; 0: none. */
+uint64_t ab_run_time_limit(const struct run *r);
 
 /* sweep.c. `arg`: the run. The command has ended; ask before waiting for init, so that the broker
  * sweeps as soon as it can. `alone`: init is the only process left in the box. */
