@@ -2,9 +2,9 @@
  * Theory of operation.
  *
  * One poll loop over the supervisor's socket, the pidfd of init, the box's mountinfo
- * (session/walls/wall_watch.h) and the pidfds of its own workers (broker_workers.c), with regular checks of the watched folders, the files of secrets and the
- * settings. States: watching (the box lives), swept (the box is gone and everything was checked
- * once more).
+ * (session/walls/wall_watch.h) and the pidfds of its own workers (broker_workers.c), with regular
+ * checks of the watched folders, the files of secrets and the settings. States: watching (the box
+ * lives), swept (the box is gone and everything was checked once more: broker_end.c).
  *
  * Should: answer each request; if the socket ends without ASK_LEAVE, finish the run alone.
  *
@@ -28,10 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit/write/audit.h"
 #include "audit/write/copy.h"
 #include "audit/write/log.h"
-#include "audit/write/seal.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -43,15 +41,10 @@
 #include "session/broker/box_processes.h"
 #include "session/broker/broker_state.h"
 #include "session/broker/socket_owner.h"
-#include "session/cleanup/gc_layers.h"
 #include "session/cleanup/hourly.h"
 #include "session/cleanup/leftovers.h"
-#include "session/home/home_left.h"
-#include "session/home/home_return.h"
 #include "session/cleanup/moved_files.h"
-#include "session/cleanup/shared_folders.h"
-#include "session/engine/tmp_folder.h"
-#include "session/host/cgroup.h"
+#include "session/home/home_return.h"
 #include "session/moves/move_wire.h"
 #include "session/moves/moves.h"
 #include "session/notify/judge_process.h"
@@ -61,12 +54,12 @@
 #include "session/walls/git_files.h"
 #include "session/walls/git_wire.h"
 #include "session/walls/wall_watch.h"
+#include "workspace/git/gitchange.h"
 #include "workspace/quarantine/quarantine.h"
 
 enum {
 	OUTBOX_MAX = 128,
 	FIXED_FDS = 5, /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
-	FINISH_MS = 5000, /* for jobs that must be done after the box */
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
@@ -84,7 +77,7 @@ static bool send_now(struct broker *b, const void *data, size_t len, int flags)
 	return n >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
 
-static void flush_outbox(struct broker *b, int flags)
+void ab_broker_flush(struct broker *b, int flags)
 {
 	while (b->outbox) {
 		struct packet *first = b->outbox;
@@ -116,7 +109,7 @@ void ab_broker_post(struct broker *b, const struct answer *a, size_t lines)
 }
 
 /* Report what the watch of the walls has found, during the run. */
-static void report_walls(struct broker *b)
+void ab_broker_report_walls(struct broker *b)
 {
 	static struct answer finding = { .kind = AB_NEWS_FINDING };
 	static struct answer failure = { .kind = ANSWER_FATAL, .result = -1 };
@@ -188,144 +181,11 @@ static void check_quarantine(struct broker *b)
 		tell_at_once(b, ab_escape(report->alerts.v[b->told_alerts]));
 }
 
-static void sweep_workspace(struct broker *b)
-{
-	if (b->swept)
-		return;
-	ab_moves_end(b->moves);
-	ab_wall_watch_end(b->walls);
-	report_walls(b);
-	ab_quarantine_sweep(b->quarantine);
-	ab_quarantine_review(b->quarantine);
-	ab_moved_note(b->duty.run, ab_quarantine_report(b->quarantine), &b->noted);
-	if (b->duty.cgroup)
-		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
-	b->swept = true;
-}
-
-static void return_files(struct broker *b, struct ab_strv *lines)
-{
-	if (b->duty.returns)
-		ab_home_return_end(b->duty.returns, b->duty.spec, b->stage, lines);
-	/* It may have put a file into one. */
-	if (b->duty.shares)
-		ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
-	ab_tmp_folder_remove(b->duty.tmp);
-}
-
-/* The box is gone with init: every process of its pid namespace died first. */
-static void wait_for_box(struct broker *b)
-{
-	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
-
-	while (poll(&init, 1, -1) < 0 && errno == EINTR)
-		;
-}
-
 static bool is_box_gone(const struct broker *b)
 {
 	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
 
 	return b->swept || b->empty || poll(&init, 1, 0) > 0;
-}
-
-/* Not at the start of the run, when everything else is busy. */
-static void clean_up(struct broker *b, size_t most)
-{
-	if (!b->cleaned_up) {
-		ab_hourly_cleanup(b->duty.run, most);
-		ab_gc_layers_hourly(b->duty.run, most);
-	}
-	b->cleaned_up = true;
-}
-
-/* In a container nobody may reap what is left, so nothing is: the supervisor waits for us. */
-static _Noreturn void leave(struct broker *b)
-{
-	if (b->judge > 0) {
-		kill(b->judge, SIGKILL);
-		while (waitpid(b->judge, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	ab_quarantine_unwatch(b->quarantine);
-	_exit(0);
-}
-
-/* The supervisor died: finish the run in its place. */
-static _Noreturn void finish_alone(struct broker *b)
-{
-	struct ab_log_setup setup = *b->duty.log;
-	struct ab_log log = AB_LOG_NONE;
-	struct ab_seal seal = { 0 };
-	struct ab_buf line = { 0 };
-	struct ab_error err;
-	ab_autostrv struct ab_strv lines = { 0 };
-
-	/* Before a shell draws its next prompt; the box could reach the terminal only through the
-	 * supervisor. */
-	ab_terminal_rescue(&b->duty.rescue);
-	wait_for_box(b);
-	sweep_workspace(b);
-	ab_broker_save_project(b, &lines);
-	return_files(b, &lines);
-	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_wall_watch_lines(b->walls, &lines);
-	ab_moves_lines(b->moves, &lines);
-	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
-	ab_record_open(&line, b->duty.run->id, "end");
-	ab_record_text(&line, "error", "the supervisor was killed");
-	ab_record_list(&line, "findings", &lines);
-	/* The record is best effort: nobody is left to report an error to. Opened by name: the file
-	 * that the supervisor opened first may be full by now. */
-	(void)ab_seal_load(b->duty.run->state->root, &seal, &err);
-	setup.seal = &seal;
-	if (ab_log_resume(&setup, &log, &err) == 0) {
-		(void)ab_moved_record(b->duty.run, &log, &err);
-		(void)ab_log_end(&log, &line, &err);
-	}
-	clean_up(b, AB_HOURLY_MOST);
-	ab_run_retire(b->duty.run);
-	leave(b);
-}
-
-/* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
-static _Noreturn void answer_sweep(struct broker *b)
-{
-	static struct answer a = { .kind = ANSWER_SWEPT };
-	ab_autostrv struct ab_strv lines = { 0 };
-	size_t n = 0;
-
-	sweep_workspace(b);
-	if (b->stage >= 0)
-		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
-	ab_broker_save_project(b, &lines);
-	a.number = (uint32_t)lines.len;
-	return_files(b, &lines);
-	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_wall_watch_lines(b->walls, &lines);
-	ab_moves_lines(b->moves, &lines);
-	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
-	for (size_t i = 0; i < lines.len; i++) {
-		size_t more = strlen(lines.v[i]) + 1;
-
-		if (n + more > TEXT_ROOM)
-			break;
-		memcpy(a.lines + n, lines.v[i], more);
-		n += more;
-	}
-	if (ab_quarantine_report(b->quarantine)->nstayed) {
-		ab_fail(&a.error, AB_EPROPERTY, 0,
-			"protected files that the run created could not be moved to quarantine");
-		ab_hint(&a.error, "remove them before you use a tool that reads them");
-		a.result = ab_step(&a.error, "protected names");
-	}
-	flush_outbox(b, 0);
-	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
-		finish_alone(b);
-	/* While the supervisor ends. */
-	clean_up(b, AB_HOURLY_LEAST);
-	ab_run_retire(b->duty.run);
-	leave(b);
 }
 
 /* Runs in the process that read the source, so that the value is nowhere else. */
@@ -476,7 +336,7 @@ static void answer_walls(struct broker *b, const struct ask *ask, size_t len)
 	if (b->swept)
 		return;
 	ab_wall_watch_start(b->walls, b->duty.init_pid, b->duty.init, &b->passed);
-	report_walls(b);
+	ab_broker_report_walls(b);
 }
 
 static void answer_secret(struct broker *b, const struct ask *ask, size_t len)
@@ -515,7 +375,7 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	(void)ask;
 	(void)len;
 	ab_jobs_finish(b, 0, NULL);
-	leave(b);
+	ab_broker_leave(b);
 }
 
 #define LAYERS_LEN (AB_LAYERS_MAX * sizeof(int16_t))
@@ -549,7 +409,7 @@ static void take_request(struct broker *b)
 	n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), b->passed.v, &b->passed.len, 0);
 	body = (size_t)n - ASK_LEN(0);
 	if (n <= 0)
-		finish_alone(b);
+		ab_broker_finish_alone(b);
 	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
 	    body > asks[ask.kind].max)
 		_exit(1);
@@ -562,11 +422,11 @@ static void check_host(struct broker *b)
 	static const struct ask reload = { .kind = ASK_RELOAD };
 
 	ab_wall_watch_look(b->walls);
-	report_walls(b);
+	ab_broker_report_walls(b);
 	ab_quarantine_look(b->quarantine);
 	check_quarantine(b);
 	sample_memory(b);
-	clean_up(b, AB_HOURLY_MOST);
+	ab_broker_clean_up(b, AB_HOURLY_MOST);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);
 	if (b->settings && ab_settings_watch_look(b->settings))
@@ -629,22 +489,22 @@ static _Noreturn void serve_requests(struct broker *b)
 		look_at_quarantine(b, &fds[4]);
 		if (fds[2].revents && !b->swept) {
 			ab_wall_watch_event(b->walls);
-			report_walls(b);
+			ab_broker_report_walls(b);
 		}
 		if (fds[3].revents)
 			take_rename(b);
 		/* While the supervisor waits for init. */
 		if (fds[1].revents)
-			sweep_workspace(b);
+			ab_broker_sweep_workspace(b);
 		if (!b->swept)
 			hide_names(b);
 		if (!b->swept && ab_now_ms() >= b->next_check)
 			check_host(b);
-		flush_outbox(b, MSG_DONTWAIT);
+		ab_broker_flush(b, MSG_DONTWAIT);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
 			take_request(b);
 		if (b->asked && is_box_gone(b))
-			answer_sweep(b);
+			ab_broker_answer_sweep(b);
 		ab_jobs_update(b);
 		ab_moves_update(b->moves);
 	}

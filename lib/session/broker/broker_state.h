@@ -1,7 +1,7 @@
 #ifndef AB_SESSION_BROKER_BROKER_STATE_H
 #define AB_SESSION_BROKER_BROKER_STATE_H
 /* Inside the broker's own process: broker.c (the loop), broker_workers.c (worker processes),
- * broker_requests.c (their jobs), settings_watch.c (changed settings). */
+ * broker_requests.c (their jobs), settings_watch.c (changed settings), broker_end.c (the end). */
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,6 +81,21 @@ struct broker {
 /* Send it with the first `len` bytes of its lines, or keep it until there is room; drops news if
  * there is too much. */
 void ab_broker_post(struct broker *b, const struct answer *a, size_t len);
+
+/* Send what was kept, with these flags. */
+void ab_broker_flush(struct broker *b, int flags);
+/* Report what the watch of the walls has found. */
+void ab_broker_report_walls(struct broker *b);
+
+/* broker_end.c: check everything once more, if that was not done. */
+void ab_broker_sweep_workspace(struct broker *b);
+/* The box is gone and nothing is left to watch, so the broker may wait for the supervisor. */
+_Noreturn void ab_broker_answer_sweep(struct broker *b);
+/* The supervisor died: finish the run in its place. */
+_Noreturn void ab_broker_finish_alone(struct broker *b);
+_Noreturn void ab_broker_leave(struct broker *b);
+/* Once, and not at the start of the run, when everything else is busy. */
+void ab_broker_clean_up(struct broker *b, size_t most);
 
 /* broker_workers.c */
 enum { AB_JOBS_MAX = 16 }; /* running at once, of all kinds */
