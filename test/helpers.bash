@@ -400,6 +400,20 @@ as_root()
 	fi
 }
 
+# is_locked NAME: has a process of this user and name a filter, no new privileges, no capability?
+is_locked()
+{
+	local pid
+
+	for pid in $(pgrep -x -u "$(id -u)" "$1"); do
+		if grep -qx 'Seccomp:.2' "/proc/$pid/status" && grep -qx 'NoNewPrivs:.1' "/proc/$pid/status" &&
+			grep -qx 'CapEff:.0*' "/proc/$pid/status"; then
+			return 0
+		fi
+	done 2>/dev/null
+	return 1
+}
+
 # wait_for SECONDS CMD...: wait until CMD succeeds, or fail.
 wait_for()
 {

@@ -34,19 +34,6 @@ end()
 	tail -n 1 "$AGENTBOX_STATE"/runs/*/audit.jsonl
 }
 
-# Is a process that sends records locked: a filter, no new privileges, no capability?
-locked()
-{
-	local pid
-	for pid in $(pgrep -x -u "$(id -u)" agentbox-export); do
-		if grep -qx 'Seccomp:.2' "/proc/$pid/status" && grep -qx 'NoNewPrivs:.1' "/proc/$pid/status" &&
-			grep -qx 'CapEff:.0*' "/proc/$pid/status"; then
-			return 0
-		fi
-	done
-	return 1
-}
-
 @test "audit: standard output is for the record alone" {
 	"$AGENTBOX" run --audit - -- sh -c 'echo out; echo err >&2; echo "{\"kind\":\"forged\"}"' >../record.jsonl 2>../rest
 	[ "$(jq -r .kind ../record.jsonl | xargs)" = "start assurance end" ]
@@ -89,7 +76,7 @@ locked()
 	started=$!
 	# It has sent something, so it is locked.
 	wait_for 60 grep -q 'answered 200' ../got
-	locked
+	is_locked agentbox-export
 	touch go
 	wait "$started"
 	[ "$(kinds)" = "start assurance end" ]

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/fetch/http_reply.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool right)
@@ -20,7 +22,6 @@ static void check_reply(const struct ab_otlp_reply *r)
 {
 	check(r->wait_ms <= 300 * 1000);
 	switch (r->outcome) {
-	case AB_OTLP_MORE:
 	case AB_OTLP_NO_REPLY:
 		check(!r->status && !r->rejected && !r->wait_ms);
 		return;
@@ -35,28 +36,34 @@ static void check_reply(const struct ab_otlp_reply *r)
 	abort();
 }
 
-/* A copy of exactly this size: reading past it is seen. */
-static struct ab_otlp_reply read_copy(const uint8_t *data, size_t size, bool eof)
+/* A copy of exactly this size: reading past it is seen. Whether it is complete. */
+static bool read_copy(const uint8_t *data, size_t size, bool eof, struct ab_otlp_reply *ret)
 {
-	struct ab_otlp_reply r;
+	struct ab_http_reply http;
+	bool complete;
 	char *s = malloc(size ? size : 1);
 
 	if (size)
 		memcpy(s, data, size);
-	ab_otlp_reply_read(s, size, eof, &r);
-	check_reply(&r);
+	ab_http_reply_read(s, size, eof, &http);
+	complete = http.end != AB_REPLY_MORE;
+	check(complete || !eof);
+	check(http.body.len <= size && (!http.status || http.status >= 200));
+	check((http.end == AB_REPLY_WHOLE) == !ab_http_reply_why(&http));
+	ab_otlp_reply_read(&http, ret);
+	check_reply(ret);
+	ab_http_reply_fini(&http);
 	free(s);
-	return r;
+	return complete;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ab_otlp_reply whole = read_copy(data, size, true), r;
+	struct ab_otlp_reply whole, r;
 
-	check(whole.outcome != AB_OTLP_MORE);
-	for (size_t n = 0; n <= size; n += 1 + n / 16) {
-		r = read_copy(data, n, false);
-		if (r.outcome == AB_OTLP_MORE)
+	read_copy(data, size, true, &whole);
+	for (size_t n = 0; n <= size && n < AB_HTTP_REPLY_MOST; n += 1 + n / 16) {
+		if (!read_copy(data, n, false, &r))
 			continue;
 		check(r.outcome == whole.outcome && r.status == whole.status &&
 		      r.rejected == whole.rejected && r.wait_ms == whole.wait_ms);

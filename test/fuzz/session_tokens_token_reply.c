@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/fetch/http_reply.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool right)
@@ -36,31 +38,35 @@ static void check_reply(const struct ab_token_reply *r)
 		check_token(r->refresh);
 }
 
-/* A copy of exactly this size: reading past it is seen. */
-static enum ab_token_outcome read_copy(const uint8_t *data, size_t size, bool eof)
+/* A copy of exactly this size: reading past it is seen. Whether it is complete. */
+static bool read_copy(const uint8_t *data, size_t size, bool eof, enum ab_token_outcome *ret)
 {
+	struct ab_http_reply http;
 	struct ab_token_reply r;
-	enum ab_token_outcome outcome;
+	bool complete;
 	char *s = malloc(size ? size : 1);
 
 	if (size)
 		memcpy(s, data, size);
-	ab_token_reply_read(s, size, eof, &r);
+	ab_http_reply_read(s, size, eof, &http);
+	complete = http.end != AB_REPLY_MORE;
+	check(complete || !eof);
+	ab_token_reply_read(&http, &r);
 	check_reply(&r);
-	outcome = r.outcome;
+	*ret = r.outcome;
 	ab_token_reply_fini(&r);
+	ab_http_reply_fini(&http);
 	free(s);
-	return outcome;
+	return complete;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum ab_token_outcome whole = read_copy(data, size, true), r;
+	enum ab_token_outcome whole, r;
 
-	check(whole != AB_TOKEN_MORE);
-	for (size_t n = 0; n <= size && n < AB_TOKEN_REPLY_MOST; n += 1 + n / 16) {
-		r = read_copy(data, n, false);
-		if (r == AB_TOKEN_MORE)
+	read_copy(data, size, true, &whole);
+	for (size_t n = 0; n <= size && n < AB_HTTP_REPLY_MOST; n += 1 + n / 16) {
+		if (!read_copy(data, n, false, &r))
 			continue;
 		check(r == whole);
 		return 0;

@@ -95,7 +95,7 @@ class Oauth(Origin):
                        "400 Bad Request")
             return False
         if family.startswith("slow"):
-            await asyncio.sleep(1)
+            await asyncio.sleep(2)
         self.given += 1
         token = "RealAccess-%d-0123456789" % self.given
         life = 8 if family.startswith("short") else 3600

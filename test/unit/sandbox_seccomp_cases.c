@@ -172,17 +172,17 @@ static void test_lists(void)
 		  "openat2 unlinkat renameat2 mkdirat ftruncate setns unshare "
 		  "mount bpf keyctl io_uring_setup memfd_create",
 		  "judge: no programs, no files, no sockets of its own");
-	test_list(EXPORTER, AB_ALLOWED,
+	test_list(FETCHER, AB_ALLOWED,
 		  "epoll_ctl epoll_pwait connect sendto recvfrom sendmsg recvmsg "
-		  "getsockopt setsockopt close fstat brk getrandom exit_group",
-		  "exporter: its work");
-	test_list(EXPORTER, AB_ERRNO(ENOSYS),
+		  "getsockopt setsockopt close fstat brk getrandom sysinfo exit_group",
+		  "fetcher: its work");
+	test_list(FETCHER, AB_ERRNO(ENOSYS),
 		  "execve execveat fork vfork clone clone3 ptrace process_vm_readv "
 		  "process_vm_writev pidfd_open pidfd_getfd kill socketpair listen accept4 "
 		  "openat2 open creat unlinkat renameat2 mkdirat linkat symlinkat ftruncate "
 		  "fchmodat setns unshare mount bpf keyctl io_uring_setup memfd_create "
 		  "ioctl prctl seccomp setuid capset prlimit64",
-		  "exporter: no programs, no files to write, no server, no other process");
+		  "fetcher: no programs, no files to write, no server, no other process");
 	test_list(
 		CONTAINERS, AB_ALLOWED,
 		"connect accept4 sendmsg recvmsg sendto recvfrom epoll_ctl openat2 brk exit_group",
@@ -350,15 +350,15 @@ static const struct {
 	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ADDFD }, EPERM },
 	{ JUDGE, "ioctl", { 0, TIOCSTI }, EPERM },
 	{ JUDGE, "mmap", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
-	{ EXPORTER, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
-	{ EXPORTER, "openat", { 0, 0, O_WRONLY | O_CREAT }, EPERM },
-	{ EXPORTER, "socket", { AF_INET, SOCK_STREAM, 0 }, 0 },
-	{ EXPORTER, "socket", { AF_INET6, SOCK_DGRAM, 0 }, 0 },
-	{ EXPORTER, "socket", { AF_INET, SOCK_RAW, 0 }, EPERM },
-	{ EXPORTER, "socket", { AF_UNIX, SOCK_STREAM, 0 }, EAFNOSUPPORT },
-	{ EXPORTER, "socket", { AF_NETLINK, SOCK_RAW, 0 }, EAFNOSUPPORT },
-	{ EXPORTER, "mmap", { 0, 4096, PROT_READ | PROT_WRITE }, 0 },
-	{ EXPORTER, "mprotect", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
+	{ FETCHER, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
+	{ FETCHER, "openat", { 0, 0, O_WRONLY | O_CREAT }, EPERM },
+	{ FETCHER, "socket", { AF_INET, SOCK_STREAM, 0 }, 0 },
+	{ FETCHER, "socket", { AF_INET6, SOCK_DGRAM, 0 }, 0 },
+	{ FETCHER, "socket", { AF_INET, SOCK_RAW, 0 }, EPERM },
+	{ FETCHER, "socket", { AF_UNIX, SOCK_STREAM, 0 }, EAFNOSUPPORT },
+	{ FETCHER, "socket", { AF_NETLINK, SOCK_RAW, 0 }, EAFNOSUPPORT },
+	{ FETCHER, "mmap", { 0, 4096, PROT_READ | PROT_WRITE }, 0 },
+	{ FETCHER, "mprotect", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
 };
 
 static void test_cases(void)

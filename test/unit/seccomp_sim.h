@@ -34,7 +34,7 @@ static const struct {
 static const char *const table_names[AB_TABLE_COUNT] = {
 	"target",     "init",	     "supervisor", "nonet",	"init_sanitized",
 	"writes",     "children",    "judge",	   "traced",	"userns",
-	"asking",     "exporter",    "shared",	   "shared_writes", "shared_children",
+	"asking",     "fetcher",     "shared",	   "shared_writes", "shared_children",
 	"unasked",    "alone",	     "judge_shared", "containers", "sockets",
 	"sockets_children",
 };
@@ -50,7 +50,7 @@ enum {
 	TRACED,
 	USERNS,
 	ASKING,
-	EXPORTER,
+	FETCHER,
 	SHARED,
 	SHARED_WRITES,
 	SHARED_CHILDREN,
@@ -83,7 +83,7 @@ static const struct prog {
 	[TRACED] = PROG(traced),
 	[USERNS] = PROG(userns),
 	[ASKING] = PROG(asking),
-	[EXPORTER] = PROG(exporter),
+	[FETCHER] = PROG(fetcher),
 	[SHARED] = PROG(shared),
 	[SHARED_WRITES] = PROG(shared_writes),
 	[SHARED_CHILDREN] = PROG(shared_children),

@@ -11,6 +11,7 @@
 #include "guard.h"
 #include "session/export/otlp_reply.h"
 #include "session/export/otlp_target.h"
+#include "session/fetch/http_reply.h"
 #include "tap.h"
 
 #define PARTIAL "{\"partialSuccess\":{\"rejectedLogRecords\":\"3\"}}"
@@ -26,28 +27,43 @@ static const struct {
 	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2d\r\n" PARTIAL "\r\n0\r\n\r\n",
 	  false, AB_OTLP_TAKEN, 3, 0 },
 	{ "HTTP/1.0 204 No Content\r\n\r\n", true, AB_OTLP_TAKEN, 0, 0 },
-	{ "HTTP/1.1 503 Busy\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN, 0,
-	  2000 },
-	{ "HTTP/1.1 429 Slow\r\nRetry-After: 99999999999999999999\r\nContent-Length: 0\r\n\r\n", false,
-	  AB_OTLP_AGAIN, 0, 300000 },
+	{ "HTTP/1.1 503 Busy\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN,
+	  0, 2000 },
+	{ "HTTP/1.1 429 Slow\r\nRetry-After: 99999999999999999999\r\nContent-Length: 0\r\n\r\n",
+	  false, AB_OTLP_AGAIN, 0, 300000 },
 	{ "HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN, 0, 0 },
 	{ "HTTP/1.1 504 Late\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN, 0, 0 },
 	{ "HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_REFUSED, 0, 0 },
 	{ "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_REFUSED, 0, 0 },
 	{ "HTTP/1.1 301 Moved\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_REFUSED, 0, 0 },
-	{ "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 45\r\n\r\n" PARTIAL, false,
-	  AB_OTLP_TAKEN, 3, 0 },
+	{ "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 45\r\n\r\n" PARTIAL,
+	  false, AB_OTLP_TAKEN, 3, 0 },
 	{ "HTTP/1.1 200 OK\r\n\r\n" PARTIAL, true, AB_OTLP_TAKEN, 3, 0 },
 	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n", false, AB_OTLP_TAKEN, 0, 0 },
-	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\n{}", false, AB_OTLP_TAKEN, 0, 0 },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\n{}", false, AB_OTLP_TAKEN, 0,
+	  0 },
 	{ "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", false,
 	  AB_OTLP_NO_REPLY, 0, 0 },
-	{ "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551617\r\n\r\n{}", false, AB_OTLP_NO_REPLY,
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551617\r\n\r\n{}", false,
+	  AB_OTLP_NO_REPLY, 0, 0 },
+	{ "HTTP/1.1 503 Busy\r\nRetry-After: -1\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN,
 	  0, 0 },
-	{ "HTTP/1.1 503 Busy\r\nRetry-After: -1\r\nContent-Length: 0\r\n\r\n", false, AB_OTLP_AGAIN, 0, 0 },
 	{ "SSH-2.0-x\r\n\r\n", false, AB_OTLP_NO_REPLY, 0, 0 },
 	{ "", true, AB_OTLP_NO_REPLY, 0, 0 },
 };
+
+/* Whether the answer is complete. */
+static bool read_answer(const char *data, size_t len, bool eof, struct ab_otlp_reply *ret)
+{
+	struct ab_http_reply http;
+	bool complete;
+
+	ab_http_reply_read(data, len, eof, &http);
+	ab_otlp_reply_read(&http, ret);
+	complete = http.end != AB_REPLY_MORE;
+	ab_http_reply_fini(&http);
+	return complete;
+}
 
 static void check_replies(void)
 {
@@ -55,18 +71,17 @@ static void check_replies(void)
 		size_t len = strlen(replies[i].text), early = 0;
 		struct ab_otlp_reply r;
 
-		ab_otlp_reply_read(replies[i].text, len, replies[i].eof, &r);
-		ok(r.outcome == replies[i].outcome && r.rejected == replies[i].rejected &&
+		ok(read_answer(replies[i].text, len, replies[i].eof, &r) &&
+			   r.outcome == replies[i].outcome && r.rejected == replies[i].rejected &&
 			   r.wait_ms == replies[i].wait_ms,
 		   "answer %zu: %d", i, r.status);
 		/* Cut at every byte, where memory ends. */
 		for (size_t n = 0; n <= len; n++) {
 			const char *cut = guarded(replies[i].text, n);
 
-			ab_otlp_reply_read(cut, n, false, &r);
-			early += r.outcome == AB_OTLP_TAKEN && n + 5 < len;
-			ab_otlp_reply_read(cut, n, true, &r);
-			early += r.outcome == AB_OTLP_MORE;
+			early += read_answer(cut, n, false, &r) && r.outcome == AB_OTLP_TAKEN &&
+				 n + 5 < len;
+			early += !read_answer(cut, n, true, &r);
 		}
 		ok(early == 0, "answer %zu is not complete before its end", i);
 	}
@@ -79,7 +94,8 @@ static const struct {
 	{ "otlp:http://x.test", NULL, "x.test", "/v1/logs", "", 4318 },
 	{ "otlp:https://x.test/", "", "x.test", "/v1/logs", "", 443 },
 	{ "otlp:http://[::1]:99/a/b", "a=b", "[::1]:99", "/a/b", "a: b\r\n", 99 },
-	{ "otlp:http://x.test:1", "a=b%20c, d=e=f,", "x.test:1", "/v1/logs", "a: b c\r\nd: e=f\r\n", 1 },
+	{ "otlp:http://x.test:1", "a=b%20c, d=e=f,", "x.test:1", "/v1/logs", "a: b c\r\nd: e=f\r\n",
+	  1 },
 	{ "otlp:x.test", NULL, NULL, NULL, NULL, 0 },
 	{ "otlp:ftp://x.test", NULL, NULL, NULL, NULL, 0 },
 	{ "otlp:http://u:p@x.test", NULL, NULL, NULL, NULL, 0 },
@@ -135,9 +151,10 @@ static void check_json(void)
 	json = json_loadb(b.data, b.len, 0, NULL);
 	ok(json != NULL, "it is JSON");
 	records = json_object_get(
-		json_array_get(json_object_get(json_array_get(json_object_get(json, "resourceLogs"), 0),
-					       "scopeLogs"),
-			       0),
+		json_array_get(
+			json_object_get(json_array_get(json_object_get(json, "resourceLogs"), 0),
+					"scopeLogs"),
+			0),
 		"logRecords");
 	ok(json_array_size(records) == AB_COUNT(lines), "with a record for each line");
 	first = json_array_get(records, 0);

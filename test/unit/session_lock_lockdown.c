@@ -95,11 +95,11 @@ static void *be_proxy(void *arg)
 }
 
 /* In a process of its own: what failed is a bit of its exit status. */
-static int be_exporter(void)
+static int be_fetcher(void)
 {
 	struct ab_error err;
 	char path[96];
-	int wrong = ab_lock_exporter(&err) < 0;
+	int wrong = ab_lock_fetcher(&err) < 0;
 
 	snprintf(path, sizeof(path), "%s/log", state);
 	wrong |= 2 * (open_errno("/etc/passwd", O_RDONLY) != 0 || connect_tcp() != 0);
@@ -111,15 +111,15 @@ static int be_exporter(void)
 	return wrong;
 }
 
-static void test_exporter(void)
+static void test_fetcher(void)
 {
 	pid_t pid = fork();
 	int status = -1;
 
 	if (pid == 0)
-		_exit(be_exporter());
+		_exit(be_fetcher());
 	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
-	   "the exporter reads /etc and reaches hosts, and nothing else (%#x)", status);
+	   "a fetcher reads /etc and reaches hosts, and nothing else (%#x)", status);
 }
 
 static void prepare(void)
@@ -168,7 +168,7 @@ int main(void)
 	ok(connect_unix() == 0, "before, a socket file can be reached");
 	ok(open_errno(outside, O_RDWR) == 0, "and a file elsewhere opened");
 	ok(peek() == 0, "and another process looked into");
-	test_exporter();
+	test_fetcher();
 	dir = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ok(ab_lock_supervisor(dir, &err) == 0, "the lock closes");
 	if (pthread_create(&thread, NULL, be_proxy, NULL) == 0)

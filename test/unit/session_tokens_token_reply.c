@@ -5,6 +5,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "session/fetch/http_reply.h"
 #include "tap.h"
 
 static const struct {
@@ -79,14 +80,18 @@ static void write_answer(struct ab_buf *b, const char *status, const char *body,
 }
 
 /* From memory of exactly this size: reading past it is seen by the sanitizers. */
-static struct ab_token_reply read_copy(const char *data, size_t len, bool eof)
+static struct ab_token_reply read_copy(const char *data, size_t len, bool eof, bool *ret_complete)
 {
+	struct ab_http_reply http;
 	struct ab_token_reply r;
 	char *copy = ab_alloc(len ? len : 1);
 
 	memcpy(copy, data, len);
-	ab_token_reply_read(copy, len, eof, &r);
+	ab_http_reply_read(copy, len, eof, &http);
 	free(copy);
+	*ret_complete = http.end != AB_REPLY_MORE;
+	ab_token_reply_read(&http, &r);
+	ab_http_reply_fini(&http);
 	return r;
 }
 
@@ -95,16 +100,17 @@ static void check_case(size_t i, enum framing how)
 	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_token_reply r;
 	size_t early = 0, n;
+	bool complete;
 
 	write_answer(&b, cases[i].status, cases[i].body, how);
 	for (n = 0; n < b.len; n++) {
-		r = read_copy(b.data, n, false);
-		early += r.outcome != AB_TOKEN_MORE;
+		r = read_copy(b.data, n, false, &complete);
+		early += complete;
 		ab_token_reply_fini(&r);
 	}
 	ok(!early, "%s, framing %d: no part of it is an answer", cases[i].name, how);
-	r = read_copy(b.data, b.len, how == CLOSE);
-	ok(r.outcome == cases[i].outcome, "%s: outcome", cases[i].name);
+	r = read_copy(b.data, b.len, how == CLOSE, &complete);
+	ok(complete && r.outcome == cases[i].outcome, "%s: outcome", cases[i].name);
 	is_str(r.access, cases[i].access, cases[i].name);
 	is_str(r.refresh, cases[i].refresh, cases[i].name);
 	ok(r.expires_in == cases[i].expires, "%s: life", cases[i].name);
@@ -114,30 +120,33 @@ static void check_case(size_t i, enum framing how)
 	ab_token_reply_fini(&r);
 }
 
-static void check_bad(const char *text, bool eof, const char *why)
+static void check_bad(const char *text, size_t len, bool eof, const char *why)
 {
-	struct ab_token_reply r = read_copy(text, strlen(text), eof);
+	bool complete;
+	struct ab_token_reply r = read_copy(text, len, eof, &complete);
 
-	ok(r.outcome == AB_TOKEN_BAD && strstr(r.why, why), "%s", r.why ? r.why : "no reason");
+	ok(complete && r.outcome == AB_TOKEN_BAD && strstr(r.why, why), "%s",
+	   r.why ? r.why : "no reason");
 	ab_token_reply_fini(&r);
 }
 
 int main(void)
 {
-	char *much = ab_alloc(AB_TOKEN_REPLY_MOST + 1);
-	struct ab_token_reply r;
+	static const char cut[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}";
+	static const char large[] = "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n{}";
+	static const char other[] = "SSH-2.0-x\r\n\r\n";
+	char *much = ab_alloc(AB_HTTP_REPLY_MOST);
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++)
 		for (enum framing how = LENGTH; how < FRAMINGS; how++)
 			check_case(i, how);
-	check_bad("", true, "without an answer");
-	check_bad("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}", true, "not HTTP");
-	check_bad("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n{}", false, "not HTTP");
-	check_bad("SSH-2.0-x\r\n\r\n", false, "not HTTP");
-	memset(much, 'x', AB_TOKEN_REPLY_MOST);
+	check_bad("", 0, true, "closed the connection");
+	check_bad(cut, strlen(cut), true, "closed the connection");
+	check_bad(large, strlen(large), false, "64 KiB");
+	check_bad(other, strlen(other), false, "not HTTP");
+	memset(much, 'x', AB_HTTP_REPLY_MOST);
 	memcpy(much, "HTTP/1.1 200 OK\r\n\r\n", 19);
-	ab_token_reply_read(much, AB_TOKEN_REPLY_MOST, false, &r);
-	ok(r.outcome == AB_TOKEN_BAD && strstr(r.why, "64 KiB"), "an endless answer");
+	check_bad(much, AB_HTTP_REPLY_MOST, false, "64 KiB");
 	free(much);
 	return done();
 }

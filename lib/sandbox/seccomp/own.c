@@ -273,12 +273,12 @@ static const struct ab_call_rule judge_rules[] = {
 /* clang-format on */
 
 /*
- * The process that sends records to a collector: name servers, one connection at
- * a time, TLS, and the answers of a host that the user chose. What it needs was
- * opened before, but for sockets and the resolver's files.
+ * A process that sends records to a collector, or gets an access token: name
+ * servers, one connection at a time, TLS, and the answers of a host that the user
+ * chose. What it needs was opened before, but for sockets and the resolver's files.
  */
 /* clang-format off */
-static const struct ab_call_rule exporter_rules[] = {
+static const struct ab_call_rule fetcher_rules[] = {
 	{ AB_ALLOWED, "epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll" },
 	{ .check = &ab_check_socket_inet, .calls = "socket" },
 	{ AB_ALLOWED, "connect bind getsockname getpeername getsockopt setsockopt "
@@ -286,7 +286,7 @@ static const struct ab_call_rule exporter_rules[] = {
 	{ .check = &ab_check_openat_read, .calls = "openat" },
 	{ AB_ALLOWED, "read write readv writev close lseek stat fstat newfstatat "
 		"statx fcntl" },
-	{ AB_ALLOWED, "clock_gettime gettimeofday time getrandom uname getuid "
+	{ AB_ALLOWED, "clock_gettime gettimeofday time getrandom uname sysinfo getuid "
 		"geteuid getgid getegid exit exit_group restart_syscall" },
 	/* abort(), and what the sanitizers add */
 	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
@@ -352,7 +352,7 @@ TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
 TABLE(writes, AB_ALLOWED, RULES(write_rules));
 TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules), MORE(judge_plain));
-TABLE(exporter, UNKNOWN, RULES(exporter_rules));
+TABLE(fetcher, UNKNOWN, RULES(fetcher_rules));
 TABLE(judge_shared, UNKNOWN, RULES(judge_rules), MORE(judge_shared));
 TABLE(shared, AB_ALLOWED, RULES(shared_rules));
 TABLE(shared_writes, AB_ALLOWED, RULES(shared_writes));
@@ -369,7 +369,7 @@ const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&init_sanitized_table,	&writes_table,
 	&children_table,	&judge_table,
 	&ab_table_traced,	&ab_table_userns,
-	&ab_table_asking,	&exporter_table,
+	&ab_table_asking,	&fetcher_table,
 	&shared_table,		&shared_writes_table,
 	&shared_children_table, &unasked_table,
 	&alone_table,		&judge_shared_table,

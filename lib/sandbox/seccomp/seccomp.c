@@ -53,7 +53,7 @@ static const struct {
 	[AB_FILTER_TRACED] = FILTER(traced),
 	[AB_FILTER_USERNS] = FILTER(userns),
 	[AB_FILTER_ASKING] = FILTER(asking),
-	[AB_FILTER_EXPORTER] = FILTER(exporter),
+	[AB_FILTER_FETCHER] = FILTER(fetcher),
 	[AB_FILTER_SHARED] = FILTER(shared),
 	[AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
 	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),

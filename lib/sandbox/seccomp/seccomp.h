@@ -32,7 +32,7 @@ enum ab_filter {
 	AB_FILTER_ASKING,     /* instead of both, below WRITES or CHILDREN, which
 				 * ask about namespaces and chroot: a refusal
 				 * here would keep them from it */
-	AB_FILTER_EXPORTER,   /* the process that sends records to a collector */
+	AB_FILTER_FETCHER,   /* a process that sends requests for us: records, tokens */
 	/* Without namespaces, each on top of TARGET: */
 	AB_FILTER_SHARED,	   /* what would be shared with processes outside */
 	AB_FILTER_SHARED_WRITES,   /* instead of WRITES: and attributes of files,

@@ -77,7 +77,7 @@ struct ab_call_table {
 };
 
 /* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
- * exporter, shared, shared_writes, shared_children, unasked, alone,
+ * fetcher, shared, shared_writes, shared_children, unasked, alone,
  * judge_shared, containers, sockets, sockets_children */
 #define AB_TABLE_COUNT 21
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];

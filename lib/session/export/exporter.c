@@ -16,16 +16,13 @@
 #include "session/export/exporter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
@@ -42,14 +39,12 @@
 #include "base/system/fd.h"
 #include "base/system/loop.h"
 #include "policy/values/paths.h"
-#include "proxy/dial/dial.h"
-#include "proxy/io/socket_side.h"
-#include "proxy/io/tls.h"
 #include "session/export/otlp_json.h"
 #include "session/export/otlp_reply.h"
 #include "session/export/otlp_target.h"
-#include "session/host/ca_store.h"
-#include "session/lock/lockdown.h"
+#include "session/fetch/fetcher.h"
+#include "session/fetch/http_client.h"
+#include "session/fetch/http_reply.h"
 
 enum {
 	RETRY_FIRST_MS = 500,
@@ -90,12 +85,9 @@ struct process {
 	struct ab_buf request;
 	size_t batch; /* its records; 0: there is none */
 	unsigned int tries;
-	struct ab_dialer *dialer;
-	struct ab_dial *dial;
-	struct ab_side side;
-	struct ab_tls_site *site;
-	bool greeted, asked; /* TLS is set up; the request is in side.out */
-	struct ab_timer batch_timer, retry_timer, request_timer, deadline_timer;
+	struct ab_http_client_setup setup;
+	struct ab_http_client *client;
+	struct ab_timer batch_timer, retry_timer, deadline_timer;
 	char machine[65];
 };
 
@@ -256,16 +248,6 @@ static void send_waiting(struct ab_timer *timer)
 	start_attempt(p);
 }
 
-static void close_connection(struct process *p)
-{
-	if (p->dial)
-		ab_dial_cancel(ab_take(p->dial));
-	ab_side_close(&p->side, false);
-	p->side = (struct ab_side){ .source = { .fd = -1 } };
-	p->greeted = p->asked = false;
-	ab_loop_timer_stop(&p->loop, &p->request_timer);
-}
-
 /* Between half and all of 0.5 s, 1 s, 2 s ... 30 s, so that many runs do not come back at once. */
 static uint64_t choose_delay(struct process *p)
 {
@@ -282,8 +264,7 @@ static void try_later(struct process *p, uint64_t wait_ms, const char *why)
 {
 	uint64_t delay = choose_delay(p);
 
-	note_failure(p, why); /* the connection may own the text */
-	close_connection(p);
+	note_failure(p, why);
 	p->tries++;
 	delay = wait_ms > delay ? wait_ms : delay;
 	if (p->ended && ab_now_ms() + (int64_t)delay >= p->deadline)
@@ -297,7 +278,6 @@ static void finish_batch(struct process *p, uint64_t refused, const char *why)
 	refused = refused < p->batch ? refused : p->batch;
 	if (refused)
 		note_failure(p, why);
-	close_connection(p);
 	atomic_fetch_add(&p->shared->sent, p->batch - refused);
 	atomic_fetch_add(&p->shared->refused, refused);
 	p->batch = 0;
@@ -305,19 +285,24 @@ static void finish_batch(struct process *p, uint64_t refused, const char *why)
 	consider_batch(p);
 }
 
-static void handle_reply(struct process *p, const struct ab_otlp_reply *reply)
+static void collector_answered(void *arg, const struct ab_http_reply *http, const char *failed)
 {
+	struct process *p = arg;
+	struct ab_otlp_reply reply;
 	char why[96];
 
-	snprintf(why, sizeof(why), "the collector answered %d", reply->status);
-	switch (reply->outcome) {
-	case AB_OTLP_MORE:
+	if (!http) {
+		try_later(p, 0, failed);
 		return;
+	}
+	ab_otlp_reply_read(http, &reply);
+	snprintf(why, sizeof(why), "the collector answered %d", reply.status);
+	switch (reply.outcome) {
 	case AB_OTLP_TAKEN:
-		finish_batch(p, reply->rejected, "the collector rejected some of them");
+		finish_batch(p, reply.rejected, "the collector rejected some of them");
 		return;
 	case AB_OTLP_AGAIN:
-		try_later(p, reply->wait_ms, why);
+		try_later(p, reply.wait_ms, why);
 		return;
 	case AB_OTLP_REFUSED:
 		finish_batch(p, p->batch, why);
@@ -328,110 +313,14 @@ static void handle_reply(struct process *p, const struct ab_otlp_reply *reply)
 	}
 }
 
-static void read_reply(struct process *p)
-{
-	struct ab_otlp_reply reply = { .outcome = AB_OTLP_MORE };
-	enum ab_io io;
-
-	do {
-		io = ab_side_read(&p->side, AB_OTLP_REPLY_MOST);
-	} while (io == AB_IO_DONE);
-	if (io == AB_IO_FAILED && !p->side.in.len) {
-		try_later(p, 0, "the connection to the collector failed");
-		return;
-	}
-	ab_otlp_reply_read(p->side.in.len ? p->side.in.data : "", p->side.in.len,
-			   io == AB_IO_EOF || io == AB_IO_FAILED || p->side.eof, &reply);
-	handle_reply(p, &reply);
-}
-
-static void work_connection(struct process *p)
-{
-	if (p->side.tls && !p->greeted) {
-		switch (ab_tls_handshake(p->side.tls)) {
-		case AB_TLS_OK:
-			break;
-		case AB_TLS_WAIT:
-			return;
-		case AB_TLS_FAILED:
-			try_later(p, 0, ab_tls_why(p->side.tls));
-			return;
-		}
-	}
-	p->greeted = true;
-	if (!p->asked)
-		ab_buf_add(&p->side.out, p->request.data, p->request.len);
-	p->asked = true;
-	if (ab_side_flush(&p->side) == AB_IO_FAILED) {
-		try_later(p, 0, "the connection to the collector failed");
-		return;
-	}
-	read_reply(p);
-}
-
-static void connection_ready(struct ab_source *source, uint32_t events)
-{
-	struct process *p = source->owner;
-
-	p->side.readable |= events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-	p->side.writable |= events & (EPOLLOUT | EPOLLHUP | EPOLLERR);
-	p->side.hung |= events & (EPOLLHUP | EPOLLERR);
-	work_connection(p);
-}
-
-static const char *explain_dial(const struct ab_dialled *d, char why[96])
-{
-	static const char *const words[] = {
-		[AB_DIAL_NO_NAME] = "the collector's name does not exist",
-		[AB_DIAL_NO_ANSWER] = "no name server answered",
-		[AB_DIAL_TIMEOUT] = "the collector did not accept the connection in time",
-	};
-
-	if (d->result == AB_DIAL_FAILED) {
-		snprintf(why, 96, "cannot connect to the collector: %s", strerror(d->errnum));
-		return why;
-	}
-	if ((size_t)d->result < AB_COUNT(words) && words[d->result])
-		return words[d->result];
-	return "cannot connect to the collector";
-}
-
-static void take_connection(void *arg, struct ab_dialled *dialled)
-{
-	struct process *p = arg;
-	struct ab_error err;
-	char why[96];
-
-	p->dial = NULL;
-	if (dialled->result != AB_DIAL_OK) {
-		try_later(p, 0, explain_dial(dialled, why));
-		return;
-	}
-	p->side = (struct ab_side){
-		.source = { .fd = dialled->fd, .ready = connection_ready, .owner = p }
-	};
-	if (p->target.tls)
-		p->side.tls = ab_tls_connect(p->site, &p->side, &p->target.host, AB_TLS_HTTP1);
-	if (ab_loop_add(&p->loop, &p->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-			&err) < 0)
-		try_later(p, 0, err.text);
-}
-
 static void start_attempt(struct process *p)
 {
-	ab_loop_timer(&p->loop, &p->request_timer, AB_EXPORT_REQUEST_MS);
-	p->dial = ab_dial_start(p->dialer, &p->target.host, p->target.port, false, take_connection,
-				p);
+	ab_http_client_send(p->client, &p->request, AB_EXPORT_REQUEST_MS, collector_answered, p);
 }
 
 static void try_again(struct ab_timer *timer)
 {
 	start_attempt(timer->owner);
-}
-
-static void end_request(struct ab_timer *timer)
-{
-	try_later(timer->owner, 0, "the collector did not answer in time");
 }
 
 static void end_all(struct ab_timer *timer)
@@ -442,69 +331,28 @@ static void end_all(struct ab_timer *timer)
 	leave(p);
 }
 
-/* The user chose the collector, wherever it is. */
-static bool allow_address(void *arg, const struct ab_host *address, uint16_t port,
-			  struct ab_verdict *ret)
-{
-	(void)arg;
-	(void)address;
-	(void)port;
-	(void)ret;
-	return true;
-}
-
 static int set_up(struct process *p, int sock, const struct ab_policy *policy,
 		  char *const *variables, struct ab_error *err)
 {
-	struct ab_tls_setup tls = { .hosts = &(struct ab_strv){ 0 } };
-	struct ab_dialer_setup dialer = { .loop = &p->loop, .check = allow_address };
-	ab_autofree char *roots = NULL;
 	struct utsname machine;
 
 	p->in = (struct ab_source){ .fd = sock, .ready = read_input, .owner = p };
-	p->side.source.fd = -1;
 	p->last = &p->first;
 	p->batch_timer = (struct ab_timer){ .fire = send_waiting, .owner = p };
 	p->retry_timer = (struct ab_timer){ .fire = try_again, .owner = p };
-	p->request_timer = (struct ab_timer){ .fire = end_request, .owner = p };
 	p->deadline_timer = (struct ab_timer){ .fire = end_all, .owner = p };
 	if (uname(&machine) == 0)
 		snprintf(p->machine, sizeof(p->machine), "%.64s", machine.nodename);
-	if (ab_loop_init(&p->loop, err) < 0 || ab_dialer_new(&dialer, &p->dialer, err) < 0)
+	p->setup = (struct ab_http_client_setup){ .loop = &p->loop,
+						  .who = "the collector",
+						  .host = &p->target.host,
+						  .port = p->target.port,
+						  .tls = p->target.tls,
+						  .policy = policy,
+						  .environ = variables };
+	if (ab_loop_init(&p->loop, err) < 0 || ab_http_client_new(&p->setup, &p->client, err) < 0)
 		return -1;
-	if (p->target.tls) {
-		if (ab_ca_store_roots(policy, variables, &roots, &tls.roots_len, err) < 0)
-			return -1;
-		tls.roots = roots;
-		if (ab_tls_site_new(&tls, &p->site, err) < 0)
-			return -1;
-	}
 	return ab_loop_add(&p->loop, &p->in, EPOLLIN, err);
-}
-
-/* Nothing of the caller stays open here: its pipes must see their end. */
-static void leave_caller(int sock)
-{
-	const int keep[] = { sock };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t all;
-
-	setsid();
-	prctl(PR_SET_NAME, "agentbox-export");
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	for (int fd = 0; null >= 0 && fd < 3; fd++)
-		dup2(null, fd);
-	if (ab_close_others(keep, 1) < 0 || chdir("/") < 0)
-		_exit(1);
-}
-
-/* They are ours alone since the fork. What is needed of them was read, and others may hold secrets. */
-static void forget_variables(char *const *variables)
-{
-	for (char *const *v = variables; *v; v++)
-		explicit_bzero(*v, strlen(*v));
 }
 
 static _Noreturn void be_exporter(struct process *p, int sock, const struct ab_policy *policy,
@@ -512,13 +360,12 @@ static _Noreturn void be_exporter(struct process *p, int sock, const struct ab_p
 {
 	struct ab_error err = { 0 };
 
-	leave_caller(sock);
+	ab_fetcher_leave("agentbox-export", sock);
 	if (set_up(p, sock, policy, variables, &err) < 0) {
 		note_failure(p, err.text);
 		_exit(1);
 	}
-	forget_variables(variables);
-	if (ab_lock_exporter(&err) < 0 || ab_loop_run(&p->loop, &err) < 0)
+	if (ab_fetcher_confine(variables, &err) < 0 || ab_loop_run(&p->loop, &err) < 0)
 		note_failure(p, err.text);
 	_exit(0);
 }

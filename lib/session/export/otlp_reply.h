@@ -1,18 +1,15 @@
 #ifndef AB_SESSION_EXPORT_OTLP_REPLY_H
 #define AB_SESSION_EXPORT_OTLP_REPLY_H
-/* What a collector's answer means, as the OTLP specification says. Pure; the bytes are hostile. */
-#include <stdbool.h>
-#include <stddef.h>
+/* What a collector's answer means, as the OTLP specification says. Pure; the answer is hostile. */
 #include <stdint.h>
 
-enum { AB_OTLP_REPLY_MOST = 64 << 10 };
+struct ab_http_reply;
 
 enum ab_otlp_outcome {
-	AB_OTLP_MORE,	  /* the answer is not complete */
 	AB_OTLP_TAKEN,	  /* but for `rejected` records */
 	AB_OTLP_AGAIN,	  /* send it again, after `wait_ms` or later */
 	AB_OTLP_REFUSED,  /* do not send it again */
-	AB_OTLP_NO_REPLY, /* that is not HTTP */
+	AB_OTLP_NO_REPLY, /* there is not even a status */
 };
 
 struct ab_otlp_reply {
@@ -22,7 +19,7 @@ struct ab_otlp_reply {
 	uint64_t wait_ms; /* 0: the answer does not say */
 };
 
-/* `eof`: the collector has closed the connection. */
-void ab_otlp_reply_read(const char *data, size_t len, bool eof, struct ab_otlp_reply *ret);
+/* Not for AB_REPLY_MORE. The status counts even if the rest of the answer is missing. */
+void ab_otlp_reply_read(const struct ab_http_reply *http, struct ab_otlp_reply *ret);
 
 #endif

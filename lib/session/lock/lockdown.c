@@ -107,12 +107,12 @@ static int drop_capabilities(struct ab_error *err)
 	return 0;
 }
 
-int ab_lock_exporter(struct ab_error *err)
+int ab_lock_fetcher(struct ab_error *err)
 {
 	if (give_up_privileges(err) < 0 ||
 	    restrict_files(-1, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err) < 0 ||
-	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_EXPORTER, err) < 0)
-		return ab_step(err, "exporter's lock");
+	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_FETCHER, err) < 0)
+		return ab_step(err, "fetcher's lock");
 	return 0;
 }
 

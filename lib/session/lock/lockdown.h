@@ -20,10 +20,10 @@ void ab_supervise_release(void);
 int ab_lock_supervisor(int state_dir, struct ab_error *err);
 
 /*
- * The process that sends records to a collector, before it reads an answer. Afterwards it can read
- * /etc and connect to hosts. It has no capability, and signals nobody.
+ * A process that sends records to a collector, or gets an access token, before it reads an answer.
+ * Afterwards it can read /etc and connect to hosts. It has no capability, and signals nobody.
  */
-int ab_lock_exporter(struct ab_error *err);
+int ab_lock_fetcher(struct ab_error *err);
 
 /*
  * The container filter, before it reads a request of the box. Afterwards it can connect to sockets in

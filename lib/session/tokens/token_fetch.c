@@ -1,148 +1,94 @@
 /*
  * Theory of operation.
  *
- * The credential is read, then one request is made of it and sent: dial, handshake, send, read until
- * the answer is complete. A refresh token that the service had replaced is tried first; if it is not
+ * The credential is read, then one request is made of it and sent by a process that is forked for it
+ * and confined before it connects (session/fetch/fetcher.h). A refresh token that the service had replaced is tried first; if it is not
  * accepted, the one of the source. A new one is stored before the access token is used, so that it
  * cannot be lost.
  */
 #include "session/tokens/token_fetch.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/system/loop.h"
 #include "base/text/ascii.h"
 #include "base/text/base64.h"
 #include "policy/model/policy.h"
-#include "proxy/dial/dial.h"
-#include "proxy/io/socket_side.h"
-#include "proxy/io/tls.h"
-#include "session/host/ca_store.h"
+#include "proxy/dial/upstream.h"
+#include "session/fetch/fetcher.h"
+#include "session/fetch/http_client.h"
 #include "session/tokens/service_account.h"
 #include "session/tokens/token_reply.h"
 #include "session/tokens/token_store.h"
+
+enum { GRACE_MS = 2000 }; /* beyond its own deadline */
+
+struct told { /* by the confined process, so it is checked again */
+	bool answered;
+	enum ab_token_outcome outcome;
+	int status;
+	int64_t expires_in;
+	char error[AB_TOKEN_ERROR];
+	char why[160];						    /* it failed; "": it did not */
+	char access[AB_SECRET_MAX + 1], refresh[AB_SECRET_MAX + 1]; /* "": none */
+};
 
 struct fetch {
 	const struct ab_token_setup *setup;
 	const struct ab_oauth *oauth;
 	struct ab_loop loop;
-	struct ab_timer deadline;
 	struct ab_upstream *upstream;
-	struct ab_dialer *dialer;
-	struct ab_dial *dial;
-	struct ab_side side;
-	struct ab_tls_site *site;
-	bool greeted, asked;
 	struct ab_buf request;
+	struct told *told;
 	struct ab_token_reply reply;
-	char why[160]; /* it failed; "": it did not */
 };
 
-static void end_fetch(struct fetch *f, const char *why)
+static void tell_failure(struct fetch *f, const char *why)
 {
-	snprintf(f->why, sizeof(f->why), "%.150s", why);
-	f->loop.stop = true;
+	snprintf(f->told->why, sizeof(f->told->why), "%.150s", why);
 }
 
-static void end_late(struct ab_timer *timer)
+static void tell_reply(struct fetch *f, const struct ab_http_reply *http)
 {
-	end_fetch(timer->owner, "it did not answer in time");
+	struct ab_token_reply r;
+
+	ab_token_reply_read(http, &r);
+	if (r.outcome == AB_TOKEN_BAD)
+		tell_failure(f, r.why);
+	f->told->outcome = r.outcome;
+	f->told->status = r.status;
+	f->told->expires_in = r.expires_in;
+	memcpy(f->told->error, r.error, sizeof(r.error));
+	snprintf(f->told->access, sizeof(f->told->access), "%s", r.access ? r.access : "");
+	snprintf(f->told->refresh, sizeof(f->told->refresh), "%s", r.refresh ? r.refresh : "");
+	f->told->answered = true;
+	ab_token_reply_fini(&r);
 }
 
-static void read_reply(struct fetch *f)
+static void service_answered(void *arg, const struct ab_http_reply *http, const char *failed)
 {
-	enum ab_io io;
-
-	do
-		io = ab_side_read(&f->side, AB_TOKEN_REPLY_MOST);
-	while (io == AB_IO_DONE && f->side.in.len < AB_TOKEN_REPLY_MOST);
-	ab_token_reply_read(f->side.in.len ? f->side.in.data : "", f->side.in.len,
-			    io == AB_IO_EOF || io == AB_IO_FAILED || f->side.eof, &f->reply);
-	if (f->reply.outcome == AB_TOKEN_BAD)
-		end_fetch(f, f->reply.why);
-	else if (f->reply.outcome != AB_TOKEN_MORE)
-		f->loop.stop = true;
-}
-
-static void work_connection(struct fetch *f)
-{
-	if (!f->greeted) {
-		switch (ab_tls_handshake(f->side.tls)) {
-		case AB_TLS_OK:
-			break;
-		case AB_TLS_WAIT:
-			return;
-		case AB_TLS_FAILED:
-			end_fetch(f, ab_tls_why(f->side.tls));
-			return;
-		}
-	}
-	f->greeted = true;
-	if (!f->asked) {
-		f->side.out.wipe = true;
-		ab_buf_add(&f->side.out, f->request.data, f->request.len);
-	}
-	f->asked = true;
-	if (ab_side_flush(&f->side) == AB_IO_FAILED)
-		end_fetch(f, "the connection failed");
-	else
-		read_reply(f);
-}
-
-static void answer_ready(struct ab_source *source, uint32_t events)
-{
-	struct fetch *f = source->owner;
-
-	f->side.readable |= events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-	f->side.writable |= events & (EPOLLOUT | EPOLLHUP | EPOLLERR);
-	f->side.hung |= events & (EPOLLHUP | EPOLLERR);
-	if (!f->loop.stop)
-		work_connection(f);
-}
-
-static void use_connection(void *arg, struct ab_dialled *dialled)
-{
-	static const char *const words[] = {
-		[AB_DIAL_NO_NAME] = "its name does not exist",
-		[AB_DIAL_NO_ANSWER] = "no name server answered",
-		[AB_DIAL_FORBIDDEN] = "cannot connect",
-		[AB_DIAL_FAILED] = "cannot connect",
-		[AB_DIAL_TIMEOUT] = "the connection timed out",
-		[AB_DIAL_UPSTREAM] = "the upstream proxy refused the connection",
-	};
 	struct fetch *f = arg;
-	struct ab_error err;
 
-	f->dial = NULL;
-	if (dialled->result != AB_DIAL_OK) {
-		end_fetch(f, words[dialled->result]);
-		return;
-	}
-	f->side = (struct ab_side){
-		.source = { .fd = dialled->fd, .ready = answer_ready, .owner = f }
-	};
-	f->side.tls = ab_tls_connect(f->site, &f->side, &f->oauth->host, AB_TLS_HTTP1);
-	if (ab_loop_add(&f->loop, &f->side.source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-			&err) < 0)
-		end_fetch(f, err.text);
-}
-
-/* The user wrote the URL, wherever its host is. */
-static bool allow_address(void *arg, const struct ab_host *address, uint16_t port,
-			  struct ab_verdict *ret)
-{
-	(void)arg;
-	(void)address;
-	(void)port;
-	(void)ret;
-	return true;
+	if (http)
+		tell_reply(f, http);
+	else
+		tell_failure(f, failed);
+	f->loop.stop = true;
 }
 
 static int choose_upstream(struct fetch *f, struct ab_error *err)
@@ -156,49 +102,115 @@ static int choose_upstream(struct fetch *f, struct ab_error *err)
 	return ab_upstream_parse(setting, &f->upstream, err);
 }
 
-static int set_up(struct fetch *f, struct ab_error *err)
+static int send_request(struct fetch *f, struct ab_error *err)
 {
-	struct ab_tls_setup tls = { .hosts = &(struct ab_strv){ 0 } };
-	struct ab_dialer_setup dialer = { .loop = &f->loop, .check = allow_address };
-	ab_autofree char *roots = NULL;
+	struct ab_http_client_setup setup = { .loop = &f->loop,
+					      .who = "the service",
+					      .host = &f->oauth->host,
+					      .port = f->oauth->port,
+					      .tls = true,
+					      .policy = f->setup->policy,
+					      .environ = f->setup->environ };
+	struct ab_http_client *client;
 
-	f->side.source.fd = -1;
-	f->deadline = (struct ab_timer){ .fire = end_late, .owner = f };
 	if (choose_upstream(f, err) < 0 || ab_loop_init(&f->loop, err) < 0)
 		return -1;
-	dialer.upstream = f->upstream;
-	if (ab_dialer_new(&dialer, &f->dialer, err) < 0 ||
-	    ab_ca_store_roots(f->setup->policy, f->setup->environ, &roots, &tls.roots_len, err) < 0)
+	setup.upstream = f->upstream;
+	if (ab_http_client_new(&setup, &client, err) < 0 ||
+	    ab_fetcher_confine(f->setup->environ, err) < 0)
 		return -1;
-	tls.roots = roots;
-	return ab_tls_site_new(&tls, &f->site, err);
+	ab_http_client_send(client, &f->request, AB_TOKEN_FETCH_MS, service_answered, f);
+	return ab_loop_run(&f->loop, err);
 }
 
-static void close_all(struct fetch *f)
+static _Noreturn void be_fetcher(struct fetch *f, pid_t parent)
 {
-	if (f->dial)
-		ab_dial_cancel(ab_take(f->dial));
-	ab_side_close(&f->side, false);
-	if (f->dialer)
-		ab_dialer_free(f->dialer);
-	ab_tls_site_free(f->site);
-	ab_upstream_free(f->upstream);
-	ab_loop_fini(&f->loop);
+	struct ab_error err = { 0 };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(1);
+	ab_fetcher_leave("agentbox-token", -1);
+	if (send_request(f, &err) < 0)
+		tell_failure(f, err.text);
+	_exit(0);
 }
 
+/* Text that ends where it must, and is fit to be shown. */
+static bool is_text(const char *text, size_t room)
+{
+	size_t n = strnlen(text, room);
+
+	for (size_t i = 0; i < n; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return n < room;
+}
+
+static bool is_credible(const struct told *t)
+{
+	if (!is_text(t->why, sizeof(t->why)) || !is_text(t->error, sizeof(t->error)) ||
+	    !is_text(t->access, sizeof(t->access)) || !is_text(t->refresh, sizeof(t->refresh)) ||
+	    t->error[strspn(t->error, AB_TOKEN_ERROR_LETTERS)] || t->expires_in < 0)
+		return false;
+	if (t->why[0] || (t->answered && t->outcome == AB_TOKEN_REFUSED))
+		return true;
+	return t->answered && t->outcome == AB_TOKEN_GRANTED && ab_token_is_word(t->access) &&
+	       (!t->refresh[0] || ab_token_is_word(t->refresh));
+}
+
+/* Take what the confined process says, as far as it may say it. */
+static int take_told(struct fetch *f, struct ab_error *err)
+{
+	struct told *t = f->told;
+
+	if (!is_credible(t))
+		return ab_fail(err, AB_ESYSTEM, 0, "the process that asks for it failed");
+	if (t->why[0])
+		return ab_fail(err, AB_ESYSTEM, 0, "%s", t->why);
+	f->reply = (struct ab_token_reply){ .outcome = t->outcome,
+					    .status = t->status,
+					    .expires_in = t->expires_in };
+	memcpy(f->reply.error, t->error, sizeof(t->error));
+	if (t->outcome != AB_TOKEN_GRANTED)
+		return 0;
+	f->reply.access = ab_strdup(t->access);
+	f->reply.refresh = t->refresh[0] ? ab_strdup(t->refresh) : NULL;
+	return 0;
+}
+
+/* It ends by itself, unless it is not what it was. */
+static void wait_for_fetcher(pid_t pid)
+{
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+
+	if (end.fd >= 0 && poll(&end, 1, AB_TOKEN_FETCH_MS + GRACE_MS) <= 0)
+		kill(pid, SIGKILL);
+	ab_closep(&end.fd);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The server's bytes are read in a process that can do nothing else. */
 static int exchange(struct fetch *f, struct ab_error *err)
 {
-	int r = set_up(f, err);
+	pid_t parent = getpid(), pid;
+	int r;
 
-	if (r == 0) {
-		ab_loop_timer(&f->loop, &f->deadline, AB_TOKEN_FETCH_MS);
-		f->dial = ab_dial_start(f->dialer, &f->oauth->host, f->oauth->port, false,
-					use_connection, f);
-		r = ab_loop_run(&f->loop, err);
-		if (f->why[0])
-			r = ab_fail(err, AB_ESYSTEM, 0, "%s", f->why);
+	f->told = mmap(NULL, sizeof(*f->told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (f->told == MAP_FAILED)
+		return ab_fail(err, AB_ESYSTEM, errno, "share memory");
+	pid = fork();
+	if (pid == 0)
+		be_fetcher(f, parent);
+	if (pid > 0) {
+		wait_for_fetcher(pid);
+		r = take_told(f, err);
+	} else {
+		r = ab_fail(err, AB_ESYSTEM, errno, "create a process");
 	}
-	close_all(f);
+	explicit_bzero(f->told, sizeof(*f->told));
+	munmap(f->told, sizeof(*f->told));
 	return r;
 }
 

@@ -1,14 +1,16 @@
 #ifndef AB_SESSION_TOKENS_TOKEN_REPLY_H
 #define AB_SESSION_TOKENS_TOKEN_REPLY_H
-/* The answer of a token URL (RFC 6749, 5). Pure; the bytes are hostile. */
+/* The answer of a token URL (RFC 6749, 5). Pure; the answer is hostile. */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-enum { AB_TOKEN_REPLY_MOST = 64 << 10, AB_TOKEN_ERROR = 64 };
+struct ab_http_reply;
+
+enum { AB_TOKEN_ERROR = 64 };
+/* Of an error code. */
+#define AB_TOKEN_ERROR_LETTERS "abcdefghijklmnopqrstuvwxyz_"
 
 enum ab_token_outcome {
-	AB_TOKEN_MORE,	  /* the answer is not complete */
 	AB_TOKEN_GRANTED, /* access and perhaps refresh */
 	AB_TOKEN_REFUSED, /* see error and status */
 	AB_TOKEN_BAD,	  /* see why */
@@ -23,8 +25,10 @@ struct ab_token_reply {
 	const char *why;
 };
 
-/* `eof`: the server has closed the connection. */
-void ab_token_reply_read(const char *data, size_t len, bool eof, struct ab_token_reply *ret);
+/* Not for AB_REPLY_MORE. */
+void ab_token_reply_read(const struct ab_http_reply *http, struct ab_token_reply *ret);
+/* Can it be the value of a secret, and a word? */
+bool ab_token_is_word(const char *text);
 void ab_token_reply_fini(struct ab_token_reply *reply); /* wipes */
 
 #endif
