@@ -227,7 +227,8 @@ int decision_status(enum ab_decision decision);
 /* `apply`, `discard` and `undo`: the words, the decision about conflicts, and the progress of a
  * long one on standard error. */
 struct ab_layer_words layer_words(const struct args *args);
-/* What there is to say about the set, and which one it is if it was not named; JSON has that. */
+/* Print the notes about the set, and its name if the user did not name it. Not with --json, which
+ * has both. */
 void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
 		      const char *what);
 /* -1, or an exit status after an error message. */

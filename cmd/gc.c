@@ -54,7 +54,7 @@ static void print_runs(const struct ab_gc_report *report, bool dry)
 		       report->quarantined == 1 ? "it" : "them");
 }
 
-/* Somebody who keeps no layers is not told about them. */
+/* A user without layers reads nothing about them. */
 static void print_layers(const struct ab_gc_layers_report *report, bool dry)
 {
 	size_t n = report->removed.len;

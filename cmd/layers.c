@@ -189,7 +189,7 @@ static const struct command command_refresh = {
 	.more = "A file that a box has changed is copied into the layer, and later changes of the\n"
 		"host's file are not seen in the box. Without PATH, removes the copies of files\n"
 		"that the host has changed since; with PATH, all copies in these files and\n"
-		"folders that differ from the host's. What only the layer has stays.",
+		"folders that differ from the host's. Files that only the layer has stay.",
 	.groups = groups_json,
 	.main = refresh_main,
 };

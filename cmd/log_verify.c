@@ -84,8 +84,8 @@ static void add_sentence(struct ab_buf *b, const struct ab_chain_verdict *v)
 				     "failed to start, or the end was cut off",
 		[AB_CHAIN_UNKNOWN] = "whole, but signed with a key that is not known: ",
 		[AB_CHAIN_UNSIGNED] = "whole, but its end is not signed",
-		[AB_CHAIN_UNCHAINED] = "has no chain: an older version wrote it, or somebody "
-				       "removed the chain",
+		[AB_CHAIN_UNCHAINED] = "has no chain: an older version wrote it, or the chain "
+				       "was removed",
 	};
 
 	if (v->state == AB_CHAIN_BROKEN) {

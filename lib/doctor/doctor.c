@@ -107,7 +107,7 @@ static void add_finding(struct ab_diagnosis *d, const char *name, const struct a
 					      .health = v->health,
 					      .seen = ab_strdup(v->seen),
 					      .remedy = ab_strdup(v->remedy) };
-	/* What failed is more urgent than what is only weaker. */
+	/* A check that failed is more urgent than one that found something weaker. */
 	if (v->need && (!d->need || (!d->failed && v->health == AB_HEALTH_FAIL)))
 		d->need = v->need;
 	d->failed |= v->health == AB_HEALTH_FAIL;

@@ -66,7 +66,8 @@ void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);
-/* What would have to be said when this container is started: the words of its runtime, or of all. */
+/* The options with which this container would have to be started: those of its runtime, or of all
+ * runtimes that are known. */
 char *ab_container_advice(enum ab_container_need need);
 
 /*

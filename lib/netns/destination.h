@@ -25,7 +25,7 @@ int ab_original_destination(int fd, enum ab_capture capture, struct ab_destinati
 /*
  * A box without a network of its own: the judge makes its connections
  * (session/sockets/sockets.h) and hands the proxy's ends over, one message each, on a socket that
- * only these two have. So the proxy has no address that somebody outside could connect to.
+ * only these two have. So the proxy has no address that other processes of the host could connect to.
  *
  * Queries for names travel the same way, and the answers come back on it.
  */

@@ -70,7 +70,7 @@ static void tell_object(struct ab_served_run *run, const char *event, const json
 	ab_served_tell(run, event, b.data ? b.data : "", b.len);
 }
 
-/* Questions must not be lost: they are few, and somebody waits. */
+/* Questions must not be lost: there are few, and the box waits for the answer. */
 static void tell_question(struct ab_served_run *run, const char *event, const json_t *object)
 {
 	ab_autobuf struct ab_buf b = { 0 };

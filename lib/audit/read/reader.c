@@ -34,7 +34,7 @@ enum {
 	TRIES = 20, /* to find the next file while they are renamed */
 };
 
-/* Only a regular file: somebody else may have made the folder, and a FIFO or a device has no end.
+/* Only a regular file: another user may have made the folder, and a FIFO or a device has no end.
  * Look before opening, because opening a device can have effects. */
 static int open_name(const struct ab_reader *r, const char *name)
 {

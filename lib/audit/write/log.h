@@ -78,7 +78,7 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 /* The same for the last record of the run, which is signed. */
 int ab_log_end(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 
-/* Hash the last line now: the next one needs it, and then somebody waits. */
+/* Hash the last line now, because the next line needs it and its writer should not wait. */
 void ab_log_settle(struct ab_log *log);
 
 /* Does the run in this folder have a record? */

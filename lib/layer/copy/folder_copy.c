@@ -114,7 +114,8 @@ static int copy_data(struct ab_folder_copy *c, int in, int out, off_t size)
 	return ftruncate(out, size) < 0 ? errno : 0;
 }
 
-/* Those of the user. Overlay's own are no attributes of the file, but mark folders of an upper. */
+/* Copy the user's attributes. Those of overlayfs do not belong to the file: they mark folders of an
+ * upper layer. */
 static int copy_attributes(const struct ab_folder_copy *c, int in, int out)
 {
 	ab_autofree char *names = NULL, *value = NULL;

@@ -15,7 +15,7 @@
 #include "layer/walk/changes.h"
 #include "workspace/tree/dir.h"
 
-/* What git packs is no text, even if it has no NUL byte. */
+/* Git's packed files are not text, even without a NUL byte. */
 static bool is_packed(const char *path)
 {
 	const char *git = strstr(path, ".git/");

@@ -69,8 +69,8 @@ static bool has_odd_spelling(const char *path)
 	}
 }
 
-/* Where a git directory that has this path begins: behind the names of submodules and
- * linked worktrees, of which nobody knows how many components they have. */
+/* Does the path end like this inside a git directory? That may begin after the names of submodules
+ * and linked worktrees, which have any number of components. */
 static bool ends_with(const char *path, const char *pattern)
 {
 	for (const char *p = path;; p++) {

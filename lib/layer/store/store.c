@@ -78,7 +78,7 @@ char *ab_layer_key_workspace(const char *workspace)
 
 /* Opening. */
 
-/* What others can write could be another user's work. */
+/* Another user may have put something into a folder that others can write. */
 static int check_private(int fd, const char *path, struct ab_error *err)
 {
 	struct stat st;

@@ -212,7 +212,7 @@ struct ab_policy {
 	struct {
 		uint32_t require;  /* AB_PROP_BIT()s */
 		uint32_t given_up; /* that a setting gives up, and no layer names as required */
-		uint32_t firm;	   /* those of `require` that somebody asked for, and not only the
+		uint32_t firm;	   /* those of `require` that a person asked for, not only the
 				    * default profile: no engine may do without them */
 		enum ab_fallback fallback;
 		enum ab_box_engine engine;

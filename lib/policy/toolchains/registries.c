@@ -116,7 +116,7 @@ static int open_registry(const char *path, const char **ret_fault)
 }
 
 /* Read a regular file of bounded size; false: there is none. These are the user's own files, so
- * links are followed. One that somebody else can have written is not obeyed. */
+ * links are followed. A file that another user can have written is ignored. */
 static bool read_registry(const char *path, ab_registry_fn *read, struct ab_registry *ret)
 {
 	const char *fault;

@@ -9,7 +9,7 @@
  * agent the server's key and signature of the key exchange (session-bind), and the
  * data to be signed begins with that session. The server's key must be one that the
  * caller's known_hosts has for an allowed host. That proves where the signature can
- * be used, but not who uses it: somebody outside could open the connection and have
+ * be used, but not who uses it: a program outside could open the connection and have
  * its login signed here. So the same signature must also have passed the proxy, on a
  * connection to that host (ssh.route).
  */

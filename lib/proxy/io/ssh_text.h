@@ -12,7 +12,7 @@
 
 #include "base/data/buf.h"
 
-/* Bytes of somebody else's buffer. */
+/* A view of bytes in a buffer that the caller keeps alive. */
 struct ab_ssh_text {
 	const uint8_t *at;
 	size_t len;

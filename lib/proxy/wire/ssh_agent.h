@@ -38,7 +38,7 @@ struct ab_agent_request {
 /* >0: bytes of the message; 0: incomplete; <0: too long or empty, close. */
 ssize_t ab_agent_request_parse(const uint8_t *data, size_t len, struct ab_agent_request *ret);
 
-/* What somebody wants to have signed. */
+/* What the client wants to have signed. */
 enum ab_signed_kind {
 	AB_SIGNED_LOGIN,    /* session, user, method, key; host_key if the method binds it */
 	AB_SIGNED_DOCUMENT, /* name_space, digest */

@@ -434,7 +434,7 @@ const struct ab_switch ab_check_prctl = {
 	WHEN(NO(PR_SET_MM, EPERM)),
 };
 
-/* What libc does on its own; not, for one, becoming dumpable again. */
+/* The prctl() calls that libc makes by itself. The process cannot become dumpable again. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif

@@ -411,7 +411,7 @@ void ab_box_fini(struct ab_box *box)
 	}
 	if (box->sock >= 0)
 		close(box->sock);
-	/* What it was stays known. */
+	/* The engine and the rest stay known. */
 	box->pid = 0;
 	box->pidfd = box->sock = -1;
 }

@@ -25,7 +25,8 @@ void ab_notice_clean(const char *text, size_t len, char ret[AB_NOTICE_ROOM])
 	ret[n] = '\0';
 }
 
-/* A program that is missing, fails or hangs is no error: the question is on the terminal, too. */
+/* It is not an error if the program is missing, fails or hangs: the terminal shows the question,
+ * too. */
 static void run_program(const struct ab_strv *touched, char *const *env, const char *path,
 			const char *const *words)
 {

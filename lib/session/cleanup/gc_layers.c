@@ -40,7 +40,7 @@ struct set_list {
 	size_t len;
 };
 
-/* Also counts a set that somebody else has locked or that cannot be read. */
+/* Also counts a set that another process has locked or that cannot be read. */
 static void look_at_set(const struct ab_layer_store *store, const char *key, uint64_t *entries,
 			struct kept_set *ret)
 {
@@ -97,7 +97,7 @@ static bool is_old(const struct kept_set *set, const struct ab_gc_layers_rule *r
 	       (uint64_t)(now - set->used_ms) > rule->keep_ms;
 }
 
-/* Somebody may have begun to use it since we looked. */
+/* A run may have begun to use it since we looked. */
 static bool remove_set(const struct ab_layer_store *store, const struct kept_set *old, bool late)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;

@@ -214,8 +214,8 @@ static bool names_file(const struct sockaddr_storage *address, socklen_t len)
 	       un->sun_path[0];
 }
 
-/* The one address that only somebody with rights over the box's network may connect to: we have
- * these, because we made it. */
+/* Netlink addresses that need rights over the box's network. The judge has these rights, because
+ * agentbox made the network; the box does not. */
 static bool needs_rights(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_nl *nl = (const struct sockaddr_nl *)address;
@@ -245,7 +245,7 @@ static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t 
 		errnum = f.errnum;
 	} else if (!path || !ab_connect_permitted(&c->terms, path) ||
 		   is_movable(&c->terms, &f.st)) {
-		/* A mask is no socket; what has no path never was one. */
+		/* A masked name is not a socket, and neither is a file without a path. */
 		*ret_denied = path && path[0] == '/' && !S_ISDIR(f.st.st_mode) ? path : NULL;
 		errnum = EACCES;
 	} else if (!S_ISSOCK(f.st.st_mode)) {

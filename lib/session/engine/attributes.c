@@ -119,7 +119,8 @@ static int open_object(const struct ab_held *call, const struct change *c)
 			 c->nofollow || (flags & AT_SYMLINK_NOFOLLOW));
 }
 
-/* May the box change it? What has no name is the box's own, or nobody's. */
+/* May the box change it? A file without a name (a pipe, a socket, a removed file) is not a file of
+ * the host that the policy protects: the box got its descriptor from itself or from the caller. */
 static bool is_allowed(const struct ab_plan *plan, const char *path, const struct stat *st)
 {
 	const struct ab_mount *m;

@@ -243,7 +243,7 @@ static int write_profile(const char *path, const char *text, bool replace, struc
 
 static void merge_member(json_t *into, const char *key, json_t *value);
 
-/* What is there stays: lists get longer, and other values are only added. */
+/* Nothing is removed: lists get longer, and other values are only added. */
 static void merge_object(json_t *into, json_t *from)
 {
 	const char *key;

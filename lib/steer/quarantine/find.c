@@ -81,8 +81,8 @@ static void free_notes(struct notes *notes)
 	free(notes->v);
 }
 
-/* The note about exactly this object: a file of the same number that was put there by somebody else
- * is not it. */
+/* The note about exactly this object: a file of the same number that another program put there
+ * does not count. */
 static const struct ab_moved_file *find_note(const struct notes *notes, unsigned number,
 					     const struct stat *st)
 {

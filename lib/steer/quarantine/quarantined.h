@@ -49,7 +49,7 @@ void ab_quarantined_list_fini(struct ab_quarantined_list *list);
 char *ab_quarantined_text(const struct ab_quarantined_list *list);
 char *ab_quarantined_json(const struct ab_quarantined_list *list);
 
-/* What one is and contains, as text for people or one JSON object; free it. */
+/* The kind and the content of one, as text for people or one JSON object; free it. */
 int ab_quarantined_show(const struct ab_policy_input *input, const char *id, bool json, char **ret,
 			struct ab_error *err);
 

@@ -60,8 +60,8 @@ static int feed_lines(struct ab_verifier *verifier, struct ab_reader *reader, bo
 	return more;
 }
 
-/* A run of this state folder, or NULL: somebody's folder, in which anybody may hold the lock of an
- * active run. */
+/* A run of this state folder, or NULL: the folder is a copy or another user's, and any process may hold the
+ * lock of an active run in it. */
 static int verify_run(struct verifying *v, int dir, const struct ab_found_run *own,
 		      struct ab_error *err)
 {

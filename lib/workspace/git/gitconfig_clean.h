@@ -2,7 +2,7 @@
 #define AB_WORKSPACE_GIT_GITCONFIG_CLEAN_H
 /*
  * A git configuration without the settings that make git run a program or read more
- * configuration (ab_gitconfig_runs). What stays is written anew from what was
+ * configuration (ab_gitconfig_runs). The other settings are written anew from what was
  * parsed, so git reads exactly what was judged; comments are lost.
  *
  * Pure and bounded.

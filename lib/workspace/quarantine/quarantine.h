@@ -96,8 +96,8 @@ int64_t ab_quarantine_events_at(const struct ab_quarantine *q); /* ab_now_ms(), 
 int64_t ab_quarantine_due(const struct ab_quarantine *q);	/* the same */
 void ab_quarantine_events(struct ab_quarantine *q);
 /*
- * Stop watching. Who closes the last descriptor of an inotify instance waits about 10 ms for other
- * processors. So it stays in flight in a socket that nobody can reach any more, and the kernel's
+ * Stop watching. Closing the last descriptor of an inotify instance waits about 10 ms for other
+ * processors. So the descriptor stays in flight in a socket that is closed at both ends, and the kernel's
  * collector, which runs in a thread of its own (Linux 6.9), closes it.
  */
 void ab_quarantine_unwatch(struct ab_quarantine *q);
