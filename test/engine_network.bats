@@ -71,7 +71,7 @@ alone()
 		$0 curl -sS https://other.test/ 2>&1
 		$0 curl -sS -m 60 http://203.0.113.10/ 2>&1' "$bare"
 	# Where the connection ends depends on who is faster.
-	output=$(sed -E 's/^curl: \((7|52|56)\) .*/curl: refused/' <<<"$output")
+	output=$(sed -E 's/^curl: \((7|52|55|56)\) .*/curl: refused/' <<<"$output")
 	[[ "$output" == "hello allowed.test https HTTP/2.0
 hello v6.test http HTTP/1.1
 hello allowed.test https HTTP/2.0
