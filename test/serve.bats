@@ -250,7 +250,7 @@ client()
 		c.ask(do="answer", run=r, question=q["question"], answer="no")
 		c.result(r)
 		for event in c.events + [q, c.hello, c.ask(do="check", shell="x"), c.ask(do="doctor"),
-		                         c.ask(do="wrap", shell="x"), {"result": 1, "released": 1}]:
+		                         c.ask(do="wrap", shell="x"), {"result": 1, "released": 1, "pool": 1, "size": 1}]:
 		    seen |= set(event)
 		for line in lines:
 		    assert "do" in line or set(line) <= seen, (line, seen)

@@ -14,18 +14,6 @@
 #include "serve/request.h"
 #include "session/run/caller.h"
 
-const char *ab_serve_code(const struct ab_error *err)
-{
-	static const char *const codes[] = {
-		[AB_ENONE] = "system",		 [AB_EUSAGE] = "usage",
-		[AB_ECONFIG] = "config",	 [AB_ESYSTEM] = "system",
-		[AB_EPROPERTY] = "property",	 [AB_EREFUSED] = "refused",
-		[AB_ENOEXEC] = "not-executable", [AB_ENOTFOUND] = "not-found",
-	};
-
-	return codes[err->code];
-}
-
 /* Ours are all above 2, so none is overwritten. */
 static int arrange_stdio(const int stdio[3])
 {
@@ -43,17 +31,9 @@ static void use_environment(const struct ab_serve_policy *p)
 		environ = p->env.len ? p->env.v : none;
 }
 
-int ab_child_enter(const struct ab_child_setup *setup, pid_t parent, struct ab_policy_input *ret,
-		   struct ab_error *err)
+static int fill_input(const struct ab_serve_policy *p, struct ab_policy_input *ret,
+		      struct ab_error *err)
 {
-	const struct ab_serve_policy *p = setup->policy;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(125);
-	sigprocmask(SIG_SETMASK, &setup->before, NULL);
-	if (arrange_stdio(setup->stdio) < 0 || ab_close_others(setup->keep, setup->nkeep) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "arrange the descriptors");
 	*ret = (struct ab_policy_input){ 0 };
 	if (!p)
 		return ab_caller_init(ret, err);
@@ -67,4 +47,28 @@ int ab_child_enter(const struct ab_child_setup *setup, pid_t parent, struct ab_p
 					 .settings = p->settings,
 					 .nsettings = p->nsettings };
 	return ab_caller_init(ret, err);
+}
+
+int ab_child_enter(const struct ab_child_setup *setup, pid_t parent, struct ab_policy_input *ret,
+		   struct ab_error *err)
+{
+	const struct ab_serve_policy *p = setup->policy;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(125);
+	sigprocmask(SIG_SETMASK, &setup->before, NULL);
+	if (arrange_stdio(setup->stdio) < 0 || ab_close_others(setup->keep, setup->nkeep) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "arrange the descriptors");
+	return fill_input(p, ret, err);
+}
+
+int ab_child_take(const int stdio[3], const struct ab_serve_policy *policy,
+		  struct ab_policy_input *ret, struct ab_error *err)
+{
+	if (arrange_stdio(stdio) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "arrange the descriptors");
+	for (int fd = 0; fd < 3; fd++)
+		close(stdio[fd]);
+	return fill_input(policy, ret, err);
 }

@@ -22,7 +22,8 @@ struct ab_child_setup {
 int ab_child_enter(const struct ab_child_setup *setup, pid_t parent, struct ab_policy_input *ret,
 		   struct ab_error *err);
 
-/* The code of an error in the protocol. */
-const char *ab_serve_code(const struct ab_error *err);
+/* The same in a child that has waited: other streams, and perhaps another environment. */
+int ab_child_take(const int stdio[3], const struct ab_serve_policy *policy,
+		  struct ab_policy_input *ret, struct ab_error *err);
 
 #endif

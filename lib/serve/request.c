@@ -253,6 +253,16 @@ static int read_run(struct reading *r)
 {
 	return read_number(r, INT64_MAX, &r->to->run);
 }
+static int read_pool(struct reading *r)
+{
+	return read_number(r, INT64_MAX, &r->to->pool);
+}
+static int read_size(struct reading *r)
+{
+	if (json_is_integer(r->value) && json_integer_value(r->value) > AB_SERVE_BOXES_MAX)
+		return fail_member(r, "a pool has at most %d boxes", AB_SERVE_BOXES_MAX);
+	return read_number(r, AB_SERVE_BOXES_MAX, &r->to->size);
+}
 static int read_grace(struct reading *r)
 {
 	return read_number(r, GRACE_MAX, &r->to->ms);
@@ -331,6 +341,8 @@ static const struct {
 	{ "trace_denials", BIT(RUN), read_trace },
 	{ "run", BIT(ANSWER) | BIT(INPUT) | BIT(SIGNAL) | BIT(STOP) | BIT(UPDATE) | BIT(STATUS),
 	  read_run },
+	{ "pool", BIT(RUN) | BIT(CLOSE), read_pool },
+	{ "size", BIT(POOL), read_size },
 	{ "question", BIT(ANSWER), read_question },
 	{ "answer", BIT(ANSWER), read_answer },
 	{ "reason", BIT(ANSWER), read_reason },
@@ -348,7 +360,8 @@ static const char names[AB_SERVE_DO_COUNT][8] = {
 	[AB_SERVE_HELLO] = "hello",   [AB_SERVE_RUN] = "run",	    [AB_SERVE_CHECK] = "check",
 	[AB_SERVE_DOCTOR] = "doctor", [AB_SERVE_WRAP] = "wrap",	    [AB_SERVE_ANSWER] = "answer",
 	[AB_SERVE_INPUT] = "input",   [AB_SERVE_SIGNAL] = "signal", [AB_SERVE_STOP] = "stop",
-	[AB_SERVE_UPDATE] = "update", [AB_SERVE_STATUS] = "status",
+	[AB_SERVE_UPDATE] = "update", [AB_SERVE_STATUS] = "status", [AB_SERVE_POOL] = "pool",
+	[AB_SERVE_CLOSE] = "close",
 };
 
 static int find_request(const json_t *line, enum ab_serve_do *ret, struct ab_error *err)
@@ -386,7 +399,8 @@ static int read_member(struct reading *r)
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if ((members[i].requests & bit) && strcmp(members[i].name, r->name) == 0)
 			return members[i].read(r);
-	known = bit & COMMANDS ? ab_serve_policy_member(&r->to->policy, r->name, r->value, r->err)
+	known = bit & (COMMANDS | BIT(POOL)) ?
+			ab_serve_policy_member(&r->to->policy, r->name, r->value, r->err)
 			       : 1;
 	return known <= 0 ? known
 			  : ab_fail(r->err, AB_EUSAGE, 0, "\"%s\" has no member \"%.40s\"",
@@ -422,12 +436,40 @@ static int check_descriptors(const struct ab_serve_request *r, struct ab_error *
 		       : 0;
 }
 
+/* What the boxes of a pool were prepared for. */
+static int check_fixed(const struct ab_serve_request *r, const json_t *line, struct ab_error *err)
+{
+	static const char *const fixed[] = { "policy",	"policy_file", "profile",      "workspace",
+					     "project", "options",     "trace_denials" };
+
+	for (size_t i = 0; r->pool && i < AB_COUNT(fixed); i++)
+		if (json_object_get(line, fixed[i])) {
+			ab_fail(err, AB_EUSAGE, 0,
+				"\"%s\" cannot be given with \"pool\": the boxes of a pool are "
+				"prepared for one policy",
+				fixed[i]);
+			return ab_hint(err, "give it to the request \"pool\", or run the command "
+					    "without one");
+		}
+	return 0;
+}
+
 static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab_error *err)
 {
 	switch (r->what) {
 	case AB_SERVE_HELLO:
 		return r->protocol ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"protocol\"");
+	case AB_SERVE_POOL:
+		return r->size ? 0 :
+				 ab_fail(err, AB_EUSAGE, 0,
+					 "missing \"size\": the number of boxes, from 1 to %d",
+					 AB_SERVE_BOXES_MAX);
+	case AB_SERVE_CLOSE:
+		return r->pool ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"pool\"");
 	case AB_SERVE_RUN:
+		if (check_fixed(r, line, err) < 0)
+			return -1;
+		/* fall through */
 	case AB_SERVE_CHECK:
 	case AB_SERVE_WRAP:
 		return check_command(r, line, err) < 0 ? -1 : check_descriptors(r, err);

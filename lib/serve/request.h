@@ -17,6 +17,7 @@ enum {
 	AB_SERVE_PROTOCOL = 1,
 	AB_SERVE_LINE_MAX = 4 << 20,
 	AB_SERVE_RUNS_MAX = 100,
+	AB_SERVE_BOXES_MAX = 64, /* prepared ones, of all pools */
 	AB_SERVE_FDS_MAX = 16,
 	AB_SERVE_CAPTURE = 10 << 20,
 	AB_SERVE_CAPTURE_MAX = 64 << 20,
@@ -34,6 +35,8 @@ enum ab_serve_do {
 	AB_SERVE_STOP,
 	AB_SERVE_UPDATE,
 	AB_SERVE_STATUS,
+	AB_SERVE_POOL,
+	AB_SERVE_CLOSE,
 	AB_SERVE_DO_COUNT,
 };
 
@@ -80,6 +83,8 @@ struct ab_serve_request {
 	bool ask, yes, records, messages, require_covered, trace_denials;
 	bool records_fd;
 	size_t records_at;
+	uint64_t pool; /* run: 0: none; close */
+	uint64_t size; /* pool */
 	/* about a run */
 	uint64_t run;
 	const char *question, *answer, *reason;

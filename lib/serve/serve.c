@@ -34,6 +34,7 @@
 #include "base/system/loop.h"
 #include "sandbox/mount/furniture.h"
 #include "serve/channel.h"
+#include "serve/pool.h"
 #include "serve/request.h"
 #include "serve/served_run.h"
 #include "serve/task.h"
@@ -53,6 +54,8 @@ struct server {
 	uint64_t number;
 	struct ab_task *tasks;
 	size_t ntasks;
+	struct ab_pool *pools;
+	uint64_t pool_number;
 };
 
 void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *members, size_t len)
@@ -103,15 +106,71 @@ static int greet(struct server *s, struct ab_serve_request *r, struct ab_error *
 	ab_buf_json_member(&b, "build", s->setup->build);
 	ab_buf_printf(&b,
 		      ",\"pid\":%d,\"descriptors\":%s,\"limits\":{\"line\":%d,\"runs\":%d,"
-		      "\"descriptors\":%d}",
+		      "\"descriptors\":%d,\"boxes\":%d}",
 		      getpid(), s->channel.socket ? "true" : "false", AB_SERVE_LINE_MAX,
-		      AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX);
+		      AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX, AB_SERVE_BOXES_MAX);
 	ab_serve_reply(&s->channel, r->id, b.data, b.len);
+	return 0;
+}
+
+static int find_pool(const struct server *s, uint64_t number, struct ab_pool **ret,
+		     struct ab_error *err)
+{
+	struct ab_pool *pool = s->pools;
+
+	while (pool && (pool->number != number || pool->closed))
+		pool = pool->next;
+	*ret = pool;
+	return pool ? 0
+		    : ab_fail(err, AB_ENOTFOUND, 0, "there is no open pool %llu",
+			      (unsigned long long)number);
+}
+
+static int open_pool(struct server *s, struct ab_serve_request *r, struct ab_error *err)
+{
+	uint64_t boxes = r->size;
+	struct ab_pool *pool;
+
+	for (pool = s->pools; pool; pool = pool->next)
+		boxes += pool->closed ? pool->nboxes : pool->request.size;
+	if (boxes > AB_SERVE_BOXES_MAX) {
+		ab_fail(err, AB_EUSAGE, 0, "more than %d prepared boxes in all pools",
+			AB_SERVE_BOXES_MAX);
+		return ab_hint(err, "close a pool, or make this one smaller");
+	}
+	pool = ab_pool_open(r, &s->before, &s->loop, &s->channel, ++s->pool_number);
+	pool->next = s->pools;
+	s->pools = pool;
+	return 0;
+}
+
+static void free_old_pools(struct server *s)
+{
+	for (struct ab_pool **at = &s->pools; *at;) {
+		struct ab_pool *pool = *at;
+
+		if (!ab_pool_is_over(pool)) {
+			at = &pool->next;
+			continue;
+		}
+		*at = pool->next;
+		ab_pool_discard(pool);
+	}
+}
+
+static int close_pool(struct server *s, struct ab_serve_request *r, struct ab_error *err)
+{
+	struct ab_pool *pool;
+
+	if (find_pool(s, r->pool, &pool, err) < 0)
+		return -1;
+	ab_pool_close(pool, r->id);
 	return 0;
 }
 
 static int start_run(struct server *s, struct ab_serve_request *r, struct ab_error *err)
 {
+	struct ab_pool *pool = NULL;
 	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_served_run *run;
 	int fds[AB_SERVE_FDS_MAX];
@@ -124,8 +183,16 @@ static int start_run(struct server *s, struct ab_serve_request *r, struct ab_err
 			close(fds[i]);
 		return ab_fail(err, AB_EUSAGE, 0, "more than %d runs at once", AB_SERVE_RUNS_MAX);
 	}
-	if (ab_served_start(r, fds, &s->before, &s->loop, &s->channel, ++s->number, &run, err) < 0)
+	if (r->pool && find_pool(s, r->pool, &pool, err) < 0) {
+		for (size_t i = 0; i < r->nfds; i++)
+			close(fds[i]);
 		return -1;
+	}
+	if (ab_served_start(r, fds, &s->before, &s->loop, &s->channel, pool, ++s->number, &run,
+			    err) < 0)
+		return -1;
+	if (pool)
+		pool->nruns++;
 	run->next = s->runs;
 	s->runs = run;
 	s->nruns++;
@@ -204,6 +271,8 @@ static int steer_run(struct server *s, struct ab_serve_request *r, struct ab_err
 	case AB_SERVE_CHECK:
 	case AB_SERVE_DOCTOR:
 	case AB_SERVE_WRAP:
+	case AB_SERVE_POOL:
+	case AB_SERVE_CLOSE:
 	case AB_SERVE_DO_COUNT:
 		break;
 	}
@@ -217,7 +286,8 @@ static int (*const handlers[AB_SERVE_DO_COUNT])(struct server *, struct ab_serve
 	[AB_SERVE_WRAP] = wrap_command, [AB_SERVE_ANSWER] = steer_run,
 	[AB_SERVE_INPUT] = steer_run,	[AB_SERVE_SIGNAL] = steer_run,
 	[AB_SERVE_STOP] = steer_run,	[AB_SERVE_UPDATE] = steer_run,
-	[AB_SERVE_STATUS] = steer_run,
+	[AB_SERVE_STATUS] = steer_run,	[AB_SERVE_POOL] = open_pool,
+	[AB_SERVE_CLOSE] = close_pool,
 };
 
 /* Descriptors of a refused request must not pass for those of the next one. */
@@ -253,7 +323,8 @@ static void take_line(void *arg, const char *line, size_t len)
 
 static void stop_if_done(struct server *s)
 {
-	if (s->ending && !s->runs && !s->tasks)
+	free_old_pools(s);
+	if (s->ending && !s->runs && !s->tasks && !s->pools)
 		s->loop.stop = true;
 }
 
@@ -264,6 +335,8 @@ static void end_serving(void *arg)
 	if (s->ending)
 		return;
 	s->ending = true;
+	for (struct ab_pool *pool = s->pools; pool; pool = pool->next)
+		ab_pool_close(pool, NULL);
 	/* Tasks are short. */
 	for (struct ab_served_run *run = s->runs; run; run = run->next)
 		ab_served_stop(run, NULL, GRACE_MS);
@@ -278,6 +351,8 @@ static void kill_children(struct ab_timer *timer)
 
 	for (struct ab_task *t = s->tasks; t; t = t->next)
 		kill(t->pid, SIGKILL);
+	for (struct ab_pool *pool = s->pools; pool; pool = pool->next)
+		ab_pool_kill(pool);
 	for (struct ab_served_run *run = s->runs; run; run = run->next)
 		kill(run->pid, SIGKILL);
 }
@@ -297,6 +372,24 @@ static void free_run(struct ab_later *later)
 	ab_served_free(later->owner);
 }
 
+/* One that never began has still used its box up. */
+static void leave_pool(struct ab_served_run *run)
+{
+	if (!run->pool)
+		return;
+	run->pool->nruns--;
+	ab_pool_fill(ab_take(run->pool));
+}
+
+static bool end_pooled(struct server *s, pid_t pid)
+{
+	struct ab_pool *pool = s->pools;
+
+	while (pool && !ab_pool_ended(pool, pid))
+		pool = pool->next;
+	return pool != NULL;
+}
+
 static bool end_run(struct server *s, const siginfo_t *info)
 {
 	for (struct ab_served_run **at = &s->runs; *at; at = &(*at)->next) {
@@ -307,6 +400,7 @@ static bool end_run(struct server *s, const siginfo_t *info)
 		*at = run->next;
 		s->nruns--;
 		ab_served_ended(run, info->si_code, info->si_status);
+		leave_pool(run);
 		run->later = (struct ab_later){ .run = free_run, .owner = run };
 		ab_loop_later(&s->loop, &run->later);
 		return true;
@@ -338,7 +432,7 @@ static void reap_children(struct server *s)
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
 			break;
-		if (!end_run(s, &info))
+		if (!end_run(s, &info) && !end_pooled(s, info.si_pid))
 			end_task(s, info.si_pid);
 	}
 	stop_if_done(s);

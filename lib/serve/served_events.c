@@ -15,6 +15,7 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "serve/channel.h"
+#include "serve/pool.h"
 #include "serve/served_run.h"
 #include "session/control/control_socket.h"
 
@@ -180,13 +181,16 @@ static void take_began(struct ab_served_run *run, const json_t *packet)
 		if (run->held_signals & 1ull << sig)
 			kill(run->pid, sig);
 	send_next(run);
+	if (run->pool)
+		ab_pool_fill(run->pool);
 }
 
 static void take_failed(struct ab_served_run *run, const json_t *packet)
 {
 	run->failed = true;
 	run->exit = (int)json_integer_value(json_object_get(packet, "exit"));
-	ab_fail(&run->why, AB_ESYSTEM, 0, "%s", get_text(packet, "error"));
+	ab_fail(&run->why, ab_error_code(get_text(packet, "code")), 0, "%s",
+		get_text(packet, "error"));
 	ab_hint(&run->why, "%s", get_text(packet, "hint"));
 }
 
@@ -270,6 +274,19 @@ static bool has_room(struct ab_served_run *run, const json_t *id, size_t n)
 	return false;
 }
 
+/* The question about the command is over. */
+void ab_served_settle_command(struct ab_served_run *run, const char *how)
+{
+	json_t *packet;
+
+	if (!run->asked)
+		return;
+	run->asked = false;
+	packet = json_pack("{s:s,s:s}", "question", command_id, "how", how);
+	tell_question(run, "settled", packet);
+	json_decref(packet);
+}
+
 /* The supervisor waits for this one packet. */
 static void answer_command(struct ab_served_run *run, json_t *id, const char *answer,
 			   const char *reason)
@@ -280,11 +297,11 @@ static void answer_command(struct ab_served_run *run, json_t *id, const char *an
 	ab_autofree char *text = json_dumps(packet, JSON_COMPACT);
 
 	json_decref(packet);
-	run->asked = false;
 	if (text && run->steer.fd >= 0)
 		(void)!send(run->steer.fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (id)
 		ab_serve_reply_ok(run->channel, id);
+	ab_served_settle_command(run, id ? "answered" : "gone");
 }
 
 static bool is_command_answer(const char *answer)

@@ -16,129 +16,12 @@
 #include "base/system/fd.h"
 #include "serve/channel.h"
 #include "serve/child.h"
-#include "session/consent/request.h"
-#include "session/run/caller.h"
-#include "session/run/run.h"
+#include "serve/pool.h"
+#include "serve/supervised.h"
 
 enum { BLOCK = 65536, SHARE = 4 * BLOCK, RESULT_MAX = 64 << 20, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
 
 static const char *const stream_names[] = { "stdout", "stderr" };
-
-/* What the child gets; ours are closed on exec and by its close_range. */
-struct ends {
-	int stdio[3];
-	int steer, records, result;
-};
-
-/* ---- in the child ---- */
-
-struct teller {
-	int sock;
-	bool details;
-};
-
-static void send_packet(const struct teller *t, const struct ab_buf *b)
-{
-	(void)!send(t->sock, b->data, b->len, MSG_NOSIGNAL);
-}
-
-static void tell_message(void *arg, enum ab_level level, const char *text)
-{
-	static const char *const levels[] = { "detail", "note", "warning" };
-	const struct teller *t = arg;
-	ab_autobuf struct ab_buf b = { 0 };
-
-	if (level == AB_SAY_DETAIL && !t->details)
-		return;
-	ab_buf_printf(&b, "{\"event\":\"message\",\"level\":\"%s\"", levels[level]);
-	ab_buf_json_member(&b, "text", text);
-	ab_buf_puts(&b, "}");
-	send_packet(t, &b);
-}
-
-static void tell_began(void *arg, const char *run_id)
-{
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_buf_printf(&b, "{\"event\":\"began\",\"run_id\":\"%s\"}", run_id);
-	send_packet(arg, &b);
-}
-
-static void tell_denied(void *arg, const char *record)
-{
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_buf_printf(&b, "{\"event\":\"denied\",\"record\":%s}", record);
-	send_packet(arg, &b);
-}
-
-static void tell_failed(const struct teller *t, const struct ab_error *err)
-{
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_buf_printf(&b, "{\"event\":\"failed\",\"exit\":%d,\"code\":\"%s\"", ab_exit_status(err),
-		      ab_serve_code(err));
-	ab_buf_json_member(&b, "error", err->text);
-	ab_buf_json_member(&b, "hint", err->hint);
-	ab_buf_puts(&b, "}");
-	send_packet(t, &b);
-}
-
-static int run_command(const struct ab_serve_request *r, const struct ends *e,
-		       struct ab_policy_input *input, struct teller *t, struct ab_error *err)
-{
-	struct ab_run_watch watch = { .began = tell_began, .denied = tell_denied, .arg = t };
-	char result[16], audit[16];
-	struct ab_request request = { .policy = *input,
-				      .time_ms = r->deadline_ms,
-				      .argv = (const char *const *)r->argv.v,
-				      .argc = r->argv.len,
-				      .script = r->script,
-				      .require_covered = r->require_covered,
-				      .yes = r->yes,
-				      .approver_ms = (unsigned)r->ask_ms,
-				      .result = result,
-				      .name = r->name,
-				      .trace_denials = r->trace_denials,
-				      .verbose = r->messages,
-				      .say = tell_message,
-				      .arg = t,
-				      .controller = e->steer,
-				      .controller_asks = r->ask,
-				      .watch = &watch };
-	int status = 0;
-
-	snprintf(result, sizeof(result), "%d", e->result);
-	snprintf(audit, sizeof(audit), "%d", e->records);
-	if (e->records >= 0)
-		request.audit = audit;
-	if (!r->script)
-		request.policy.program = ab_caller_program(request.argv[0]);
-	return ab_run(&request, &status, err) < 0 ? -1 : status;
-}
-
-_Noreturn static void be_supervisor(const struct ab_serve_request *r, const struct ends *e,
-				    const sigset_t *before, pid_t parent)
-{
-	const int keep[] = { e->steer, e->records, e->result };
-	struct ab_child_setup setup = { .before = *before,
-					.stdio = { e->stdio[0], e->stdio[1], e->stdio[2] },
-					.keep = keep,
-					.nkeep = AB_COUNT(keep),
-					.policy = &r->policy };
-	struct teller t = { .sock = e->steer, .details = r->messages };
-	struct ab_policy_input input;
-	struct ab_error err = { 0 };
-	int status = -1;
-
-	if (ab_child_enter(&setup, parent, &input, &err) == 0)
-		status = run_command(r, e, &input, &t, &err);
-	if (status < 0)
-		tell_failed(&t, &err);
-	_exit(status < 0 ? ab_exit_status(&err) : status);
-}
-
-/* ---- in the server ---- */
 
 /* False: nothing more comes. It reads at most `share` bytes, because another box may write as fast as
  * we read; `all`: also if the program does not read. */
@@ -391,7 +274,7 @@ static int make_pipe(struct ab_source *source, size_t ours, int *ret_theirs)
 }
 
 static int open_stream(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
-		       size_t i, struct ends *e)
+		       size_t i, struct ab_ends *e)
 {
 	const struct ab_stream_spec *spec = &r->streams[i];
 
@@ -418,17 +301,11 @@ static int open_stream(struct ab_served_run *run, const struct ab_serve_request 
 }
 
 static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
-		     struct ends *e)
+		     struct ab_ends *e)
 {
-	int pair[2];
-
 	for (size_t i = 0; i < 3; i++)
 		if (open_stream(run, r, fds, i, e) < 0)
 			return -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -1;
-	run->steer.fd = pair[0];
-	e->steer = pair[1];
 	if (r->records && make_pipe(&run->records, 0, &e->records) < 0)
 		return -1;
 	if (r->records_fd) {
@@ -443,7 +320,7 @@ static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r
 	return 0;
 }
 
-static void close_ends(struct ends *e)
+static void close_ends(struct ab_ends *e)
 {
 	for (size_t i = 0; i < 3; i++)
 		ab_closep(&e->stdio[i]);
@@ -453,8 +330,7 @@ static void close_ends(struct ends *e)
 
 static int watch_run(struct ab_served_run *run, struct ab_error *err)
 {
-	struct ab_source *const sources[] = { &run->out[0].pipe, &run->out[1].pipe, &run->records,
-					      &run->steer };
+	struct ab_source *const sources[] = { &run->out[0].pipe, &run->out[1].pipe, &run->records };
 
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
 		if (sources[i]->fd >= 0 && ab_loop_add(run->loop, sources[i], EPOLLIN, err) < 0)
@@ -482,23 +358,61 @@ static struct ab_served_run *make_run(struct ab_loop *loop, struct ab_channel *c
 	return run;
 }
 
+/* Hand it to a child that waits with a box, if the pool has one. */
+static bool take_prepared(struct ab_served_run *run, const struct ab_serve_request *r,
+			  const struct ab_ends *e)
+{
+	ab_autofree char *line = run->pool ? json_dumps(r->line, JSON_COMPACT) : NULL;
+	int steer;
+	pid_t pid;
+
+	while (line && ab_pool_take(run->pool, &pid, &steer)) {
+		if (ab_supervised_hand(steer, line, strlen(line), e) == 0) {
+			run->steer.fd = steer;
+			run->pid = pid;
+			return true;
+		}
+		/* It ends, and nobody else waits for it. */
+		close(steer);
+	}
+	return false;
+}
+
+static int fork_supervisor(struct ab_served_run *run, const struct ab_serve_request *r,
+			   struct ab_ends *e, const sigset_t *before, struct ab_error *err)
+{
+	pid_t parent = getpid();
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
+	run->steer.fd = pair[0];
+	e->steer = pair[1];
+	run->pid = fork();
+	if (run->pid == 0)
+		ab_supervised_run(r, run->pool ? &run->pool->request : NULL, e, before, parent);
+	return run->pid < 0 ? ab_fail(err, AB_ESYSTEM, errno, "make a process") : 0;
+}
+
 int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before,
-		    struct ab_loop *loop, struct ab_channel *channel, uint64_t number,
-		    struct ab_served_run **ret, struct ab_error *err)
+		    struct ab_loop *loop, struct ab_channel *channel, struct ab_pool *pool,
+		    uint64_t number, struct ab_served_run **ret, struct ab_error *err)
 {
 	struct ab_served_run *run = make_run(loop, channel, number, r->capture);
-	struct ends e = { { -1, -1, -1 }, -1, -1, -1 };
-	pid_t parent = getpid();
+	struct ab_ends e = AB_ENDS_NONE;
 	int result = 0;
 
+	run->pool = pool;
 	if (open_ends(run, r, fds, &e) < 0)
 		result = ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
 	else if (watch_run(run, err) < 0)
 		result = -1;
-	else if ((run->pid = fork()) == 0)
-		be_supervisor(r, &e, before, parent);
-	else if (run->pid < 0)
-		result = ab_fail(err, AB_ESYSTEM, errno, "make a process");
+	else if (!take_prepared(run, r, &e))
+		result = fork_supervisor(run, r, &e, before, err);
+	if (result == 0 && ab_loop_add(loop, &run->steer, EPOLLIN, err) < 0) {
+		kill(run->pid, SIGKILL);
+		result = -1;
+	}
 	close_ends(&e);
 	for (size_t i = 0; i < r->nfds; i++)
 		ab_closep(&fds[i]);
@@ -598,6 +512,7 @@ void ab_served_ended(struct ab_served_run *run, int code, int status)
 	if (run->records.fd >= 0)
 		read_records(run);
 	close_input(run);
+	ab_served_settle_command(run, "time");
 	ab_served_refuse_steered(run);
 	send_exit(run, code, status);
 }

@@ -26,6 +26,7 @@
 #include "session/run/result_json.h"
 
 struct ab_channel;
+struct ab_pool;
 
 /* A request that the supervisor answers, in one packet or several. */
 struct ab_steered {
@@ -62,6 +63,7 @@ struct ab_served_run {
 	struct ab_served_run *next;
 	struct ab_loop *loop;
 	struct ab_channel *channel;
+	struct ab_pool *pool; /* or NULL */
 	uint64_t number;
 	pid_t pid;
 	struct timespec started;
@@ -86,10 +88,10 @@ struct ab_served_run {
 	struct ab_later later; /* for its owner */
 };
 
-/* Takes over the descriptors, also if it fails. */
+/* Takes over the descriptors, also if it fails. `pool` or NULL. */
 int ab_served_start(struct ab_serve_request *request, int *fds, const sigset_t *before,
-		    struct ab_loop *loop, struct ab_channel *channel, uint64_t number,
-		    struct ab_served_run **ret, struct ab_error *err);
+		    struct ab_loop *loop, struct ab_channel *channel, struct ab_pool *pool,
+		    uint64_t number, struct ab_served_run **ret, struct ab_error *err);
 /* The channel has room again. */
 void ab_served_continue(struct ab_served_run *run);
 /* Its process has ended, as waitid() says: read what is left, and send the last event. */
@@ -107,6 +109,8 @@ void ab_served_status(struct ab_served_run *run, const struct ab_serve_request *
 void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms);
 /* Read every packet that is there. */
 void ab_served_hear(struct ab_served_run *run);
+/* The question about the command is over: "answered", "time", "gone". Nothing if there is none. */
+void ab_served_settle_command(struct ab_served_run *run, const char *how);
 /* No answer will come. */
 void ab_served_refuse_steered(struct ab_served_run *run);
 /* An event that may be dropped: sent as {"event":NAME,"run":N, and these members. */

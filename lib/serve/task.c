@@ -22,7 +22,7 @@ enum { REPLY_MAX = 64 << 20 };
 
 void ab_serve_error(struct ab_buf *b, const struct ab_error *err)
 {
-	ab_buf_printf(b, "\"ok\":false,\"code\":\"%s\"", ab_serve_code(err));
+	ab_buf_printf(b, "\"ok\":false,\"code\":\"%s\"", ab_error_word(err->code));
 	ab_buf_json_member(b, "error", err->text);
 	ab_buf_json_member(b, "hint", err->hint);
 }

@@ -53,3 +53,23 @@ int ab_step(struct ab_error *err, const char *step)
 		snprintf(err->step, sizeof(err->step), "%s", step);
 	return -1;
 }
+
+static const char *const words[] = {
+	[AB_ENONE] = "system",		 [AB_EUSAGE] = "usage",
+	[AB_ECONFIG] = "config",	 [AB_ESYSTEM] = "system",
+	[AB_EPROPERTY] = "property",	 [AB_EREFUSED] = "refused",
+	[AB_ENOEXEC] = "not-executable", [AB_ENOTFOUND] = "not-found",
+};
+
+const char *ab_error_word(enum ab_code code)
+{
+	return words[code];
+}
+
+enum ab_code ab_error_code(const char *word)
+{
+	for (size_t i = AB_ENONE + 1; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], word) == 0)
+			return (enum ab_code)i;
+	return AB_ESYSTEM;
+}

@@ -41,4 +41,8 @@ int ab_hint(struct ab_error *err, const char *fmt, ...) __attribute__((format(pr
 /* Set the failed step, unless a deeper one is set, and return -1. */
 int ab_step(struct ab_error *err, const char *step);
 
+/* The code as a word for programs: "usage", "not-found". And back; unknown words are "system". */
+const char *ab_error_word(enum ab_code code);
+enum ab_code ab_error_code(const char *word);
+
 #endif

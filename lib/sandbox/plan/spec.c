@@ -219,6 +219,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->traced);
 	code(c, s->timing);
 	code(c, s->stay);
+	code(c, s->waits);
 	code(c, s->started_ns);
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);

@@ -89,6 +89,7 @@ struct ab_spec {
 	bool traced;		 /* report calls that are or may be denied */
 	bool timing;		 /* report the time of each step */
 	bool stay;		 /* no command of its own: init starts those that it is asked for */
+	bool waits;		 /* prepared ahead: its command comes later (box_wire.h) */
 	uint64_t others;	 /* not encoded: processes of this user that are not the box's,
 				   and count nevertheless */
 	bool proved;		 /* not encoded: a further command of a box that stays */
@@ -107,14 +108,17 @@ struct ab_spec {
 	struct ab_strv keep_fds;       /* numbers, as text */
 	struct ab_strv blocked; /* set by ab_mounts_apply(): not mounted, because of a link in
 					* a layer */
-	struct ab_strv streams; /* of a further command: AB_STREAM_* or a device for 0-2 */
+	/* Of a command that comes later: AB_STREAM_* or a device for 0-2. */
+	struct ab_strv streams;
 };
 
 void ab_spec_fini(struct ab_spec *spec);
 
-/* For `streams`: the descriptor is passed on; the terminal of the command. */
+/* For `streams`: the descriptor is passed on; the terminal of the command; what a box
+ * that waits has there already, which is /dev/null. */
 #define AB_STREAM_PASSED "passed"
 #define AB_STREAM_TERMINAL "terminal"
+#define AB_STREAM_KEPT "kept"
 
 /* Add a file; takes ownership of path and bytes. The pointer is valid until the
  * next file is added. */

@@ -35,6 +35,7 @@ enum ab_msg_type {
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
+	AB_MSG_READY,	   /* a box that waits is proved: send COMMAND */
 	/* to init */
 	AB_MSG_SPEC,	/* struct ab_spec_msg; or one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */
@@ -46,9 +47,10 @@ enum ab_msg_type {
 	/* to the init of a box that stays (sandbox/start/init.h) */
 	AB_MSG_LEADER, /* one fd: its socket; it waits for its command */
 	AB_MSG_END,    /* TERM to every process; the box ends with the last */
-	/* to a leader, once */
+	/* to a leader, or after READY; once */
 	AB_MSG_COMMAND, /* value: 1 to report RUNS; fds: the specification of the command, and
-				 * those of 0-2 that are passed on */
+				 * those of 0-2 that are passed on. After READY a short
+				 * specification follows as in SPEC, and value is 1 if not */
 };
 
 #define AB_MARKS_MAX 32

@@ -442,7 +442,9 @@ int ab_init_start_command(struct init *in, struct ab_error *err)
 				    .capture = in->capture,
 				    .holds = &in->holds,
 				    .inside = in->leads || in->spec.stay,
-				    .proof_only = in->spec.stay };
+				    .proof_only = in->spec.stay,
+				    .waiting = in->spec.waits ? &in->spec : NULL,
+				    .uncaptured = in->uncaptured };
 	sigset_t child;
 
 	in->holds.engine = in->engine;

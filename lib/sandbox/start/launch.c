@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -286,6 +287,71 @@ int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_err
 	return 0;
 }
 
+/* AB_STREAM_*, or NULL: it cannot enter a box that exists. */
+static const char *choose_stream(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return NULL;
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		return AB_STREAM_PASSED;
+	return S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3) ? AB_STREAM_KEPT : NULL;
+}
+
+bool ab_box_takes(const int stdio[3])
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (!choose_stream(stdio[fd] >= 0 ? stdio[fd] : fd))
+			return false;
+	return true;
+}
+
+int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3],
+		 struct ab_error *err)
+{
+	struct ab_msg head = { .type = AB_MSG_COMMAND };
+	/* What is not the command's is the box's; strings are borrowed. */
+	struct ab_spec command = { .argv = spec->argv,
+				   .env = spec->env,
+				   .cwd = spec->cwd,
+				   .run_id = spec->run_id };
+	ab_autobuf struct ab_buf buf = { 0 };
+	ab_autostrv struct ab_strv streams = { 0 };
+	ab_autoclose int sealed = -1;
+	int fds[4];
+	size_t nfds = 0;
+	bool fits;
+
+	for (int fd = 0; fd < 3; fd++) {
+		int from = stdio[fd] >= 0 ? stdio[fd] : fd;
+		const char *word = choose_stream(from);
+
+		ab_strv_add(&streams, word ? word : AB_STREAM_KEPT);
+		if (word && strcmp(word, AB_STREAM_PASSED) == 0)
+			fds[1 + nfds++] = from;
+	}
+	command.streams = streams;
+	ab_buf_add(&buf, (const char *)&head, AB_MSG_LEN(0));
+	if (ab_spec_write(&command, &buf, err) < 0)
+		return ab_step(err, "specification");
+	fits = buf.len <= sizeof(struct ab_spec_msg);
+	if (!fits) {
+		sealed = fds[0] = ab_spec_seal_text(buf.data + AB_MSG_LEN(0),
+						    buf.len - AB_MSG_LEN(0), err);
+		if (sealed < 0)
+			return ab_step(err, "specification");
+		((struct ab_msg *)buf.data)->value = 1;
+	}
+	if (ab_send_fds(box->sock, buf.data, fits ? buf.len : AB_MSG_LEN(0), fds + fits,
+			nfds + !fits) == 0)
+		return 0;
+	if (errno == EPIPE || errno == ECONNRESET)
+		return 1;
+	ab_fail(err, AB_ESYSTEM, errno, "send the command to its box");
+	return ab_step(err, "specification");
+}
+
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
 {
 	struct ab_msg msg = { .type = type, .value = value };
@@ -321,6 +387,7 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_DIALED:
 	case AB_MSG_WALLS:
 	case AB_MSG_RUNS:
+	case AB_MSG_READY:
 		return 0;
 	}
 	return -1;

@@ -42,6 +42,15 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 		  const int stdio[3], struct ab_box *ret, struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err);
 
+/*
+ * A box that waits for its command (spec->waits). Only pipes and sockets of the host enter a box that
+ * exists, and /dev/null, which it has: can these be 0-2? -1: the same as ours.
+ */
+bool ab_box_takes(const int stdio[3]);
+/* After AB_MSG_READY: send it the command of `spec`. 1: the box is gone. */
+int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3],
+		struct ab_error *err);
+
 /* Send one message to init; -1 with errno. Does not block: EAGAIN if the queue is
  * full, because init itself may be waiting for us to read. */
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);

@@ -168,6 +168,100 @@ static int load_lower_filters(const struct ab_spec *spec, struct ab_error *err)
 	return 0;
 }
 
+/* As init does it for a command that it knows from the start. */
+static void add_variables(struct ab_target *t)
+{
+	struct ab_spec *spec = t->waiting;
+
+	if (t->uncaptured)
+		ab_strv_extend(&spec->env, &spec->env_uncaptured);
+	for (size_t i = 0; i < spec->layers.len; i++)
+		if (spec->layers.v[i].errnum > 0)
+			ab_env_add_missing(&spec->env, &spec->layers.v[i].instead);
+}
+
+/* Takes what belongs to the command; everything else is the box's. The heap is init's, which sleeps
+ * until we execute the command (vfork). */
+static int read_command(struct ab_target *t, const struct ab_spec_msg *msg, size_t len, int fd,
+			struct ab_error *err)
+{
+	struct ab_spec *spec = t->waiting, command;
+	int r = fd >= 0 ? ab_spec_read(fd, &command, err)
+			: ab_spec_parse(msg->spec, len, &command, err);
+
+	if (r < 0)
+		return -1;
+	if (command.streams.len != 3)
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification is damaged");
+	spec->argv = command.argv;
+	spec->env = command.env;
+	spec->streams = command.streams;
+	spec->cwd = command.cwd;
+	add_variables(t);
+	return 0;
+}
+
+static int take_streams(const struct ab_spec *spec, const struct ab_fds *fds, size_t first,
+			struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (strcmp(spec->streams.v[fd], AB_STREAM_PASSED) != 0)
+			continue;
+		if (first >= fds->len)
+			return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed", fd);
+		if (dup2(fds->v[first++], fd) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "open descriptor %d for the command",
+				       fd);
+	}
+	return 0;
+}
+
+static int enter_folder(const struct ab_spec *spec, struct ab_error *err)
+{
+	if (chdir(spec->cwd) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "enter %s", spec->cwd);
+	ab_hint(err, "the folder is not visible in the box; start from another one, or add --write");
+	return ab_step(err, "folder");
+}
+
+/*
+ * A box that is prepared before there is a command for it (spec.waits) is built and proved as every box;
+ * then this process waits, behind Landlock and the filter:
+ *
+ *	box		READY: everything is proved
+ *	supervisor	COMMAND: the words, the environment, the folder and the streams
+ *	box		takes them, and proves again what the host can undo meanwhile
+ *	supervisor	GO, as always
+ */
+static int await_command(struct ab_target *t, struct ab_error *err)
+{
+	static struct ab_spec_msg msg;
+	struct ab_msg ready = { .type = AB_MSG_READY };
+	ab_autofds struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	ssize_t n;
+	bool sealed;
+
+	/* Nobody should wait for a box that must not start. */
+	if (ab_target_check(t->spec, t->holds, err) < 0)
+		return -1;
+	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(0), NULL, 0) < 0)
+		_exit(125);
+	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
+	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND)
+		_exit(125);
+	sealed = msg.value;
+	if (read_command(t, &msg, (size_t)n - AB_MSG_LEN(0), sealed && fds.len ? fds.v[0] : -1,
+			 err) < 0)
+		return ab_step(err, "specification");
+	if (take_streams(t->spec, &fds, sealed, err) < 0)
+		return ab_step(err, "streams");
+	if (enter_folder(t->spec, err) < 0)
+		return -1;
+	ab_probe_again(t, t->holds);
+	return 0;
+}
+
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
 {
 	int r;
@@ -197,6 +291,9 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	if (t->holds->unasked)
 		ab_probe_unasked(t->spec, t->holds);
 	ab_mark("proof");
+	/* Before there is a listener, which would be asked about what the take does. */
+	if (t->waiting && await_command(t, err) < 0)
+		return -1;
 	return t->asked || t->spec->nested ? 0 : open_listener(t, err);
 }
 
@@ -267,9 +364,7 @@ int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 	return ab_step(err, "exec");
 }
 
-/* Fail if a required guarantee is missing. */
-static int check_required(const struct ab_spec *spec, const struct ab_holds *holds,
-			  struct ab_error *err)
+int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err)
 {
 	uint32_t lacking = spec->require & ~holds->properties;
 
@@ -331,7 +426,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int become_target(vo
 	}
 	if (t->spec->no_namespaces)
 		step_back();
-	if (ab_target_lock(t, err) < 0 || check_required(t->spec, t->holds, err) < 0)
+	if (ab_target_lock(t, err) < 0 || ab_target_check(t->spec, t->holds, err) < 0)
 		goto fail;
 	/* The supervisor widens the cgroup when it has received the proof. */
 	if (t->spec->pids_cgroup)

@@ -26,6 +26,8 @@ struct ab_target {
 	bool proof_only;	 /* prove the box and exit */
 	int listener;		 /* set by ab_target_lock(), or -1 */
 	bool asked;		 /* the listener was already sent */
+	struct ab_spec *waiting; /* its own, if it gets its command later; else NULL */
+	bool uncaptured;	 /* then also spec.env_uncaptured counts */
 };
 
 /* Returns the pid once the command was executed, or has failed and reported that
@@ -44,6 +46,8 @@ enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine e
 struct ab_error;
 int ab_target_lock(struct ab_target *target, struct ab_error *err);
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
+/* Fail if a required guarantee is missing. */
+int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err);
 
 /*
  * Record when each step of the launch ended, for `run -vv`. When disabled, a mark costs

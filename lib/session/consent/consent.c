@@ -232,8 +232,12 @@ static int ask_person(const struct consent *c, struct ab_consent *ret, struct ab
 	case AB_ASK_NO_TERMINAL:
 		return refuse_command(
 			c,
-			"it needs approval, and there is no terminal to ask on;\n"
-			"run it in a terminal, or approve it with: agentbox run --yes -- ...",
+			c->request->controller
+				? "it needs approval, and the program that runs it does not answer "
+				  "questions;\nset \"ask\" of the request and answer them, or \"yes\" "
+				  "to approve it"
+				: "it needs approval, and there is no terminal to ask on;\n"
+				  "run it in a terminal, or approve it with: agentbox run --yes -- ...",
 			err);
 	case AB_ASK_BACKGROUND:
 		return refuse_command(

@@ -15,10 +15,13 @@ enum ab_level {
 
 /* Told on the supervisor's thread. */
 struct ab_run_watch {
-	void (*began)(void *arg, const char *run_id); /* all is proved: the command starts */
+	/* All is proved: the command starts. `warm`: in a box that was prepared. */
+	void (*began)(void *arg, const char *run_id, bool warm);
 	void (*denied)(void *arg, const char *record);
 	void *arg;
 };
+
+struct ab_warm;
 
 struct ab_request {
 	struct ab_policy_input policy;
@@ -65,6 +68,9 @@ struct ab_request {
 	int controller;
 	bool controller_asks;		  /* and is asked: session/ask/controller.h */
 	const struct ab_run_watch *watch; /* or NULL */
+	/* A box that was prepared for this run (session/run/warm.h), or NULL. */
+	struct ab_warm *warm;
+	bool prepares; /* only prepares one: takes no rule that was granted for one run */
 };
 
 static inline const char *ab_request_start(const struct ab_request *request)

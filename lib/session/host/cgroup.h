@@ -22,6 +22,11 @@ struct ab_cgroup {
 	bool was_full;
 };
 
+#define AB_CGROUP_NONE                                         \
+	{                                                      \
+		.procs = -1, .pids_max = -1, .pids_events = -1 \
+	}
+
 /*
  * Create one for these limits (0: none). It is not an error if there is no place for it: then path
  * is NULL. Until ab_cgroup_release() it has room for init and the command's first process only, so

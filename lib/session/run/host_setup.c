@@ -304,7 +304,8 @@ int ab_run_set_up_host(struct run *r, struct ab_error *err)
 	ab_kept_layers_locks(&p->kept, duty.locks);
 	/* First: init has sent its sockets, and waits for the answer when its mounts are made. The
 	 * broker closes what it inherits. */
-	if (p->spec.door && !p->no_namespaces && ab_bridge_raise(&r->box, &r->network, err) < 0)
+	if (p->spec.door && !p->no_namespaces && !r->warm &&
+	    ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
 		return -1;

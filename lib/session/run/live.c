@@ -192,7 +192,7 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 		return -1;
 	use_up_rules(r);
 	if (r->request->watch)
-		r->request->watch->began(r->request->watch->arg, r->dir.id);
+		r->request->watch->began(r->request->watch->arg, r->dir.id, r->warm);
 	if (lacking)
 		ab_run_say(r, AB_SAY_WARNING, "guarantees not in force: %s", holds->missing);
 	if (holds->unasked)
@@ -318,6 +318,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	};
 	struct ab_supervision what = {
 		.box = &r->box,
+		.heard = &r->heard,
 		.broker = r->broker,
 		.children = r->children,
 		.refusals = r->refusals,

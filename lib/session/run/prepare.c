@@ -566,15 +566,15 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 }
 
 /* Include the rules that the user granted for this run only. */
-static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
-		       struct ab_error *err)
+static int load_policy(const struct ab_request *request, struct ab_prepared *p, struct ab_error *err)
 {
+	const struct ab_policy_input *in = &request->policy;
 	struct ab_policy_input with = *in;
 	ab_autofree struct ab_setting *settings = NULL;
 	size_t n = in->nsettings;
 
 	with.registries_later = true;
-	if (!p->nested && !in->config_text)
+	if (!p->nested && !in->config_text && !request->prepares)
 		ab_next_run_take(in, time(NULL), &p->next, &p->notes);
 	if (p->next.write.len == 0)
 		return ab_policy_load(&with, &p->policy, &p->notes, err);
@@ -643,7 +643,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 				     .claim = AB_CLAIM_NONE,
 				     .nested = ab_furniture_boxed() };
 	if (ab_caller_check_paths(&request->policy, err) < 0 ||
-	    load_policy(&request->policy, ret, err) < 0 ||
+	    load_policy(request, ret, err) < 0 ||
 	    (request->learn && set_learning(ret, err) < 0)) {
 		ab_prepared_fini(ret);
 		return -1;

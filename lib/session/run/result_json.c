@@ -54,6 +54,7 @@ static void add_end(struct ab_buf *b, const struct ab_result *r)
 	add_signal(b, r);
 	add_bool(b, "timed_out", r->timed_out);
 	ab_record_maybe(b, "error", r->error ? r->error->text : NULL);
+	ab_record_maybe(b, "code", r->error && !r->ran ? ab_error_word(r->error->code) : NULL);
 	ab_record_maybe(b, "hint", r->error ? r->error->hint : NULL);
 }
 

@@ -49,6 +49,7 @@
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"
+#include "session/run/warm.h"
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
 #include "session/terminal/terminal.h"
@@ -105,8 +106,7 @@ static int fit_engine(struct run *r, struct ab_error *err)
 	return p->no_namespaces ? ab_engine_fit(&wish, &p->notes, &p->details, err) : 0;
 }
 
-/* Plan the box while init starts. */
-static int plan_box(struct run *r, struct ab_error *err)
+int ab_run_make_spec(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
 
@@ -133,15 +133,40 @@ static int plan_box(struct run *r, struct ab_error *err)
 		spec->tty_behind = ab_terminal_behind(r->terminal);
 		spec->tty_settings = *ab_terminal_settings(r->terminal);
 	}
-	if (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes, &r->cgroup,
-			   err) < 0 ||
-	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)
+	if (!r->warm && (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes,
+					&r->cgroup, err) < 0 ||
+			 ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0))
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
 	spec->count_processes = must_count_processes(r);
 	r->planned_ns = ab_run_now_ns();
-	return ab_box_specify(&r->box, spec, err);
+	return 0;
+}
+
+/* The prepared box is of no use: everything it has was discarded, except its cgroup. */
+static int launch_again(struct run *r, struct ab_error *err)
+{
+	if (ab_run_launch(r, err) < 0)
+		return -1;
+	if (!r->box.namespaces)
+		return ab_fail(err, AB_ESYSTEM, 0, "the machine refuses namespaces all at once");
+	return ab_cgroup_enter(&r->cgroup, r->box.pid, err);
+}
+
+/* Plan the box while init starts. */
+static int plan_box(struct run *r, struct ab_error *err)
+{
+	int settled = 0;
+
+	if (ab_run_make_spec(r, err) < 0)
+		return -1;
+	if (r->warm) {
+		settled = ab_warm_settle(r, err);
+		if (settled == 0 && launch_again(r, err) < 0)
+			return -1;
+	}
+	return settled ? (settled < 0 ? -1 : 0) : ab_box_specify(&r->box, &r->prepared->spec, err);
 }
 
 /* Undo a launch that does not become a run. Not inlined: scripts/check-calls looks for it. */
@@ -173,7 +198,7 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 		ab_run_retire(&r->dir);
 }
 
-static int start_box(struct run *r, struct ab_error *err)
+int ab_run_launch(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_box_net net = {
@@ -193,17 +218,24 @@ static int start_box(struct run *r, struct ab_error *err)
 	return 0;
 }
 
+static int start_box(struct run *r, struct ab_error *err)
+{
+	if (!ab_warm_take(r))
+		return ab_run_launch(r, err);
+	return ab_supervise_prepare(err);
+}
+
 /*
  * The judge works while init takes its first steps, which need nothing of the command, so it costs
  * no time. Without consent the box is discarded, and the question or the refusal comes without one.
- * Sources of secrets are not read for a command that may be refused.
+ * Sources of secrets are not read for a command that may be refused. A prepared box needs no start.
  */
 static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
 	int started;
 
 	*ret_started = false;
-	if (ab_safe_needed(r->prepared->policy))
+	if (ab_safe_needed(r->prepared->policy) || r->request->warm)
 		return 0;
 	started = start_box(r, err);
 	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
@@ -221,8 +253,14 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 
 static int supervise_box(struct run *r, int *ret_status, struct ab_error *err)
 {
+	int planned;
+
+	/* A prepared box gets its streams with the command. */
+	if (!r->warm)
+		ab_streams_launched(&r->streams);
+	planned = plan_box(r, err);
 	ab_streams_launched(&r->streams);
-	if (plan_box(r, err) < 0 || ab_run_set_up_host(r, err) < 0) {
+	if (planned < 0 || ab_run_set_up_host(r, err) < 0) {
 		abandon_box(r, err);
 		return -1;
 	}
@@ -488,24 +526,31 @@ static void end_export(struct run *r)
 	}
 }
 
+void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_prepared *prepared)
+{
+	*ret = (struct run){ .request = request,
+			     .prepared = prepared,
+			     .dir = { .dir = -1 },
+			     .log = AB_LOG_NONE,
+			     .result = AB_COPY_NONE,
+			     .box = { .pidfd = -1, .sock = -1 },
+			     .streams = AB_STREAMS_NONE,
+			     .cgroup = AB_CGROUP_NONE,
+			     .starter = -1,
+			     .to_proxy = -1,
+			     .begun_ns = ab_run_now_ns() };
+	clock_gettime(CLOCK_REALTIME, &ret->started);
+}
+
 static int run_request(const struct ab_request *request, struct ab_stayed *stayed, int *ret_status,
 		       struct ab_error *err)
 {
 	struct ab_prepared prepared;
-	struct run r = { .request = request,
-			 .prepared = &prepared,
-			 .dir = { .dir = -1 },
-			 .log = AB_LOG_NONE,
-			 .result = AB_COPY_NONE,
-			 .streams = AB_STREAMS_NONE,
-			 .cgroup = { .procs = -1, .pids_max = -1 },
-			 .starter = -1,
-			 .to_proxy = -1,
-			 .stayed = stayed,
-			 .begun_ns = ab_run_now_ns() };
+	struct run r;
 	int result;
 
-	clock_gettime(CLOCK_REALTIME, &r.started);
+	ab_run_init(&r, request, &prepared);
+	r.stayed = stayed;
 	if (occupy_stdio(err) < 0 || ab_run_open_result(&r, err) < 0)
 		return -1;
 	result = ab_prepare(request, &prepared, err);
@@ -524,6 +569,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	if (r.apart && result < 0 && r.starter >= 0)
 		ab_detach_failed(r.starter, err);
 	end_export(&r);
+	ab_heard_fini(&r.heard);
 	ab_program_judge_free(r.children);
 	free(r.movable);
 	ab_review_sum_fini(&r.review);

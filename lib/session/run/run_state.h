@@ -38,6 +38,8 @@ struct run {
 	struct ab_box_network *box_network;
 	bool had_network; /* the run had a box_network */
 	struct ab_cgroup cgroup;
+	bool warm; /* the box was prepared: its network is up, and `heard` was read */
+	struct ab_heard heard;
 	struct ab_broker *broker;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
@@ -80,6 +82,12 @@ struct run {
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
+
+/* run.c: the beginning. */
+void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_prepared *prepared);
+int ab_run_launch(struct run *r, struct ab_error *err);
+/* Look at the host, and specify the box. */
+int ab_run_make_spec(struct run *r, struct ab_error *err);
 
 uint64_t ab_run_now_ns(void);
 /* If so, the upstream proxy checks the addresses of names, not we. */

@@ -155,7 +155,7 @@ int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 	return 0;
 }
 
-static bool is_taken(const struct ab_state *state, const char *id)
+bool ab_state_has_id(const struct ab_state *state, const char *id)
 {
 	char layers[32];
 	struct stat st;
@@ -171,7 +171,7 @@ int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_err
 	for (int tries = 0; tries < ID_TRIES; tries++) {
 		if (ab_run_pick_id(ret_id, err) < 0)
 			return -1;
-		if (!is_taken(state, ret_id))
+		if (!ab_state_has_id(state, ret_id))
 			return 0;
 	}
 	return ab_fail(err, AB_ESYSTEM, 0, "cannot find a free id for the run");

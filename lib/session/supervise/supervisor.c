@@ -380,6 +380,29 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 	}
 }
 
+void ab_heard_fini(struct ab_heard *heard)
+{
+	for (size_t i = 0; i < heard->len; i++)
+		ab_closep(&heard->v[i].fd);
+	heard->len = 0;
+}
+
+/* What a prepared box sent before there was a loop. */
+static void hear_first(struct supervisor *s)
+{
+	struct ab_heard *heard = s->what->heard;
+
+	for (size_t i = 0; i < heard->len && s->failure.result == 0; i++) {
+		struct ab_msg msg = { .type = heard->v[i].type };
+		ab_autofds struct ab_fds fds = { .len = 0 };
+
+		if (heard->v[i].fd >= 0)
+			fds.v[fds.len++] = ab_take_fd(&heard->v[i].fd);
+		take_message(s, &msg, &fds);
+	}
+	heard->len = 0;
+}
+
 static void box_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -528,7 +551,10 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		open_stay(s);
 	if (open_steering(s) < 0)
 		return -1;
-	return what->box_network ? ab_network_link_attach(&s->network, &s->loop) : 0;
+	if (what->box_network && ab_network_link_attach(&s->network, &s->loop) < 0)
+		return -1;
+	hear_first(s);
+	return s->failure.result;
 }
 
 static bool hear_broker(struct supervisor *s, int ms)

@@ -25,8 +25,19 @@ struct ab_secrets;
 struct ab_stay;
 struct ab_stay_setup;
 
+/* What the init of a prepared box sent before the loop: sockets. */
+struct ab_heard {
+	struct ab_heard_message {
+		uint32_t type;
+		int fd; /* or -1 */
+	} v[8];
+	size_t len;
+};
+void ab_heard_fini(struct ab_heard *heard);
+
 struct ab_supervision {
 	struct ab_box *box;
+	struct ab_heard *heard; /* its first messages, if it was prepared ahead */
 	struct ab_broker *broker;
 	struct ab_terminal *terminal; /* or NULL */
 	struct ab_streams *streams;

@@ -1,0 +1,277 @@
+#include "serve/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "serve/channel.h"
+#include "serve/child.h"
+#include "serve/served_run.h"
+#include "serve/supervised.h"
+
+enum { PACKET_MAX = 16 * 1024 };
+
+static size_t count_ready(const struct ab_pool *pool)
+{
+	size_t n = 0;
+
+	for (const struct ab_pool_box *b = pool->boxes; b; b = b->next)
+		n += b->ready;
+	return n;
+}
+
+/* The child ends with its socket. */
+static void end_box(struct ab_pool_box *box)
+{
+	ab_loop_remove(box->pool->loop, &box->steer);
+	ab_source_close(&box->steer);
+	box->ready = false;
+}
+
+static void end_boxes(struct ab_pool *pool)
+{
+	pool->closed = true;
+	for (struct ab_pool_box *b = pool->boxes; b; b = b->next)
+		end_box(b);
+}
+
+/* ---- replies ---- */
+
+static void answer_opened(struct ab_pool *pool)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	json_t *id = ab_take(pool->opening);
+
+	ab_buf_printf(&b, "\"ok\":true,\"pool\":%llu,\"size\":%llu",
+		      (unsigned long long)pool->number, (unsigned long long)pool->request.size);
+	ab_serve_reply(pool->channel, id, b.data, b.len);
+	json_decref(id);
+}
+
+/* A pool that never had its boxes does not open. */
+static void answer_failed(struct ab_pool *pool)
+{
+	json_t *id = ab_take(pool->opening);
+
+	end_boxes(pool);
+	ab_serve_refuse(pool->channel, id, &pool->why);
+	json_decref(id);
+}
+
+static void answer_closed(struct ab_pool *pool)
+{
+	json_t *id = ab_take(pool->closing);
+
+	if (id)
+		ab_serve_reply_ok(pool->channel, id);
+	json_decref(id);
+}
+
+/* ---- boxes ---- */
+
+static const char *get_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static void take_failure(struct ab_pool_box *box, const json_t *packet)
+{
+	struct ab_pool *pool = box->pool;
+
+	ab_fail(&pool->why, ab_error_code(get_text(packet, "code")), 0, "%s",
+		get_text(packet, "error"));
+	ab_hint(&pool->why, "%s", get_text(packet, "hint"));
+	end_box(box);
+	if (pool->opening)
+		answer_failed(pool);
+}
+
+static void steer_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_pool_box *box = source->owner;
+	struct ab_pool *pool = box->pool;
+	ab_autofree char *bytes = ab_alloc(PACKET_MAX);
+	ssize_t n = recv(source->fd, bytes, PACKET_MAX, MSG_DONTWAIT);
+	json_t *packet = n > 0 ? json_loadb(bytes, (size_t)n, 0, NULL) : NULL;
+	const char *event = get_text(packet, "event");
+
+	(void)events;
+	if (n == 0) /* it has ended, or does so soon */
+		ab_loop_remove(pool->loop, source);
+	if (strcmp(event, "ready") == 0) {
+		box->ready = true;
+		if (pool->opening && count_ready(pool) == pool->request.size)
+			answer_opened(pool);
+	} else if (strcmp(event, "failed") == 0) {
+		take_failure(box, packet);
+	}
+	json_decref(packet);
+}
+
+static int start_box(struct ab_pool *pool, struct ab_error *err)
+{
+	struct ab_pool_box *box;
+	pid_t parent = getpid(), pid;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "prepare a box");
+	pid = fork();
+	if (pid == 0)
+		ab_supervised_wait(&pool->request, pair[1], pool->before, parent);
+	close(pair[1]);
+	if (pid < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a process");
+		close(pair[0]);
+		return -1;
+	}
+	box = ab_alloc(sizeof(*box));
+	*box = (struct ab_pool_box){
+		.next = pool->boxes,
+		.pool = pool,
+		.pid = pid,
+		.steer = { .fd = pair[0], .ready = steer_ready, .owner = box },
+	};
+	pool->boxes = box;
+	pool->nboxes++;
+	if (ab_loop_add(pool->loop, &box->steer, EPOLLIN, err) < 0) {
+		end_box(box);
+		return -1;
+	}
+	return 0;
+}
+
+void ab_pool_fill(struct ab_pool *pool)
+{
+	while (!pool->closed && pool->nboxes < pool->request.size)
+		if (start_box(pool, &pool->why) < 0)
+			return;
+}
+
+static void free_box(struct ab_later *later)
+{
+	free(later->owner);
+}
+
+static void forget_box(struct ab_pool_box **at)
+{
+	struct ab_pool_box *box = *at;
+	struct ab_pool *pool = box->pool;
+
+	*at = box->next;
+	pool->nboxes--;
+	ab_loop_remove(pool->loop, &box->steer);
+	box->later = (struct ab_later){ .run = free_box, .owner = box };
+	ab_loop_later(pool->loop, &box->later);
+}
+
+static struct ab_pool_box **find_box(struct ab_pool *pool, bool ready)
+{
+	struct ab_pool_box **found = NULL;
+
+	/* The newest is the first: the oldest is the next that becomes ready. */
+	for (struct ab_pool_box **at = &pool->boxes; *at; at = &(*at)->next)
+		if ((*at)->steer.fd >= 0 && (*at)->steer.active && (*at)->ready == ready)
+			found = at;
+	return found;
+}
+
+bool ab_pool_take(struct ab_pool *pool, pid_t *ret_pid, int *ret_steer)
+{
+	struct ab_pool_box **at = find_box(pool, true);
+
+	if (!at)
+		at = find_box(pool, false);
+	if (!at)
+		return false;
+	*ret_pid = (*at)->pid;
+	*ret_steer = (*at)->steer.fd;
+	forget_box(at);
+	return true;
+}
+
+bool ab_pool_ended(struct ab_pool *pool, pid_t pid)
+{
+	struct ab_pool_box **at = &pool->boxes;
+	bool ready;
+
+	while (*at && (*at)->pid != pid)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	/* What it said last may be why. */
+	if ((*at)->steer.fd >= 0 && (*at)->steer.active)
+		steer_ready(&(*at)->steer, 0);
+	ready = (*at)->ready;
+	end_box(*at);
+	forget_box(at);
+	if (pool->opening && pool->why.code == AB_ENONE)
+		ab_fail(&pool->why, AB_ESYSTEM, 0, "a box ended while it was prepared");
+	if (pool->opening)
+		answer_failed(pool);
+	else if (ready)
+		ab_pool_fill(pool);
+	if (pool->closed && pool->nboxes == 0)
+		answer_closed(pool);
+	return true;
+}
+
+/* ---- the pool ---- */
+
+struct ab_pool *ab_pool_open(struct ab_serve_request *request, const sigset_t *before,
+			     struct ab_loop *loop, struct ab_channel *channel, uint64_t number)
+{
+	struct ab_pool *pool = ab_alloc(sizeof(*pool));
+
+	*pool = (struct ab_pool){ .loop = loop,
+				  .channel = channel,
+				  .before = before,
+				  .number = number,
+				  .request = *request,
+				  .opening = json_incref(request->id) };
+	*request = (struct ab_serve_request){ 0 };
+	ab_pool_fill(pool);
+	if (pool->why.code != AB_ENONE)
+		answer_failed(pool);
+	return pool;
+}
+
+void ab_pool_close(struct ab_pool *pool, json_t *id)
+{
+	end_boxes(pool);
+	if (pool->opening) {
+		ab_fail(&pool->why, AB_ESYSTEM, 0, "the pool was closed");
+		answer_failed(pool);
+	}
+	pool->closing = json_incref(id);
+	if (pool->nboxes == 0)
+		answer_closed(pool);
+}
+
+void ab_pool_kill(const struct ab_pool *pool)
+{
+	for (const struct ab_pool_box *b = pool->boxes; b; b = b->next)
+		kill(b->pid, SIGKILL);
+}
+
+bool ab_pool_is_over(const struct ab_pool *pool)
+{
+	return pool->closed && pool->nboxes == 0 && pool->nruns == 0;
+}
+
+void ab_pool_discard(struct ab_pool *pool)
+{
+	json_decref(pool->opening);
+	json_decref(pool->closing);
+	ab_serve_request_fini(&pool->request);
+	free(pool);
+}

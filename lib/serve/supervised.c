@@ -1,0 +1,349 @@
+#include "serve/supervised.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "serve/child.h"
+#include "serve/request.h"
+#include "session/consent/request.h"
+#include "session/lock/lockdown.h"
+#include "session/run/caller.h"
+#include "session/run/run.h"
+#include "session/run/warm.h"
+
+enum { INLINE_MAX = 64 * 1024, TRIES = 10 };
+
+/* A packet of ab_supervised_hand(): this, and the request's line unless it is the first descriptor. */
+struct hand {
+	bool sealed;  /* the line is a sealed memfd */
+	bool records; /* the last descriptor is for records */
+};
+enum { LINE, ENDS }; /* descriptors: the line if `sealed`, then 0-2, the result, records */
+
+struct teller {
+	int sock;
+	bool details;
+};
+
+static void send_packet(const struct teller *t, const struct ab_buf *b)
+{
+	(void)!send(t->sock, b->data, b->len, MSG_NOSIGNAL);
+}
+
+static void tell_message(void *arg, enum ab_level level, const char *text)
+{
+	static const char *const levels[] = { "detail", "note", "warning" };
+	const struct teller *t = arg;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (level == AB_SAY_DETAIL && !t->details)
+		return;
+	ab_buf_printf(&b, "{\"event\":\"message\",\"level\":\"%s\"", levels[level]);
+	ab_buf_json_member(&b, "text", text);
+	ab_buf_puts(&b, "}");
+	send_packet(t, &b);
+}
+
+static void tell_began(void *arg, const char *run_id, bool warm)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"began\",\"run_id\":\"%s\",\"warm\":%s}", run_id,
+		      warm ? "true" : "false");
+	send_packet(arg, &b);
+}
+
+static void tell_denied(void *arg, const char *record)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"denied\",\"record\":%s}", record);
+	send_packet(arg, &b);
+}
+
+static void tell_failed(const struct teller *t, const struct ab_error *err)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"event\":\"failed\",\"exit\":%d,\"code\":\"%s\"", ab_exit_status(err),
+		      ab_error_word(err->code));
+	ab_buf_json_member(&b, "error", err->text);
+	ab_buf_json_member(&b, "hint", err->hint);
+	ab_buf_puts(&b, "}");
+	send_packet(t, &b);
+}
+
+static int run_command(const struct ab_serve_request *r, const struct ab_ends *e,
+		       struct ab_policy_input *input, const char *start, struct ab_warm *warm,
+		       struct teller *t, struct ab_error *err)
+{
+	struct ab_run_watch watch = { .began = tell_began, .denied = tell_denied, .arg = t };
+	char result[16], audit[16];
+	struct ab_request request = { .policy = *input,
+				      .start = start,
+				      .time_ms = r->deadline_ms,
+				      .argv = (const char *const *)r->argv.v,
+				      .argc = r->argv.len,
+				      .script = r->script,
+				      .require_covered = r->require_covered,
+				      .yes = r->yes,
+				      .approver_ms = (unsigned)r->ask_ms,
+				      .result = result,
+				      .name = r->name,
+				      .trace_denials = r->trace_denials,
+				      .verbose = r->messages,
+				      .say = tell_message,
+				      .arg = t,
+				      .controller = e->steer,
+				      .controller_asks = r->ask,
+				      .watch = &watch,
+				      .warm = warm };
+	int status = 0;
+
+	snprintf(result, sizeof(result), "%d", e->result);
+	snprintf(audit, sizeof(audit), "%d", e->records);
+	if (e->records >= 0)
+		request.audit = audit;
+	if (!r->script)
+		request.policy.program = ab_caller_program(request.argv[0]);
+	return ab_run(&request, &status, err) < 0 ? -1 : status;
+}
+
+/* A pool decides about everything but the environment. */
+static struct ab_serve_policy choose_policy(const struct ab_serve_request *r,
+					    const struct ab_serve_request *pool)
+{
+	struct ab_serve_policy policy = pool ? pool->policy : r->policy; /* borrowed */
+
+	if (pool && r->policy.has_env) {
+		policy.env = r->policy.env;
+		policy.has_env = true;
+	}
+	return policy;
+}
+
+/* The folder of a pool's command does not decide about its policy. */
+static int find_start(const struct ab_serve_request *r, const struct ab_serve_request *pool,
+		      char **ret, struct ab_error *err)
+{
+	*ret = NULL;
+	if (!pool || !r->policy.cwd)
+		return 0;
+	*ret = realpath(r->policy.cwd, NULL);
+	return *ret ? 0 : ab_fail(err, AB_EUSAGE, errno, "\"cwd\": %s", r->policy.cwd);
+}
+
+_Noreturn void ab_supervised_run(const struct ab_serve_request *r,
+				 const struct ab_serve_request *pool, const struct ab_ends *e,
+				 const sigset_t *before, pid_t parent)
+{
+	const int keep[] = { e->steer, e->records, e->result };
+	struct ab_serve_policy policy = choose_policy(r, pool);
+	struct ab_child_setup setup = { .before = *before,
+					.stdio = { e->stdio[0], e->stdio[1], e->stdio[2] },
+					.keep = keep,
+					.nkeep = AB_COUNT(keep),
+					.policy = &policy };
+	struct teller t = { .sock = e->steer, .details = r->messages };
+	struct ab_policy_input input;
+	struct ab_error err = { 0 };
+	char *start;
+	int status = -1;
+
+	if (ab_child_enter(&setup, parent, &input, &err) == 0 &&
+	    find_start(r, pool, &start, &err) == 0)
+		status = run_command(r, e, &input, start, NULL, &t, &err);
+	if (status < 0)
+		tell_failed(&t, &err);
+	_exit(status < 0 ? ab_exit_status(&err) : status);
+}
+
+/* ---- a child that waits ---- */
+
+static void say_nothing(void *arg, enum ab_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)text;
+}
+
+static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret,
+		       struct ab_error *err)
+{
+	static const char *const argv[] = { "true" };
+	struct ab_request request = {
+		.policy = *input, .argv = argv, .argc = 1, .say = say_nothing, .prepares = true
+	};
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		*err = (struct ab_error){ 0 };
+		if (ab_warm_prepare(&request, ret, err) == 0)
+			return 0;
+		if (strcmp(err->step, AB_WARM_UNFIT) != 0)
+			break;
+	}
+	return -1;
+}
+
+/* Returns when there is a packet; ends with the socket or with the box. */
+static void await_hand(int steer, struct ab_warm *warm)
+{
+	struct pollfd p[] = { { .fd = steer, .events = POLLIN },
+			      { .fd = warm ? ab_warm_fd(warm) : -1, .events = POLLIN } };
+
+	while (poll(p, AB_COUNT(p), -1) < 0 || !(p[0].revents | p[1].revents))
+		;
+	/* A packet counts, even if the box has ended: the run starts another one. */
+	if (p[0].revents & POLLIN && recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+		return;
+	ab_warm_free(warm);
+	_exit(125);
+}
+
+static char *take_line(const struct hand *head, const char *text, size_t len,
+		       const struct ab_fds *fds, size_t *ret_len)
+{
+	char *line = NULL;
+
+	if (!head->sealed) {
+		*ret_len = len;
+		return ab_strndup(text, len);
+	}
+	if (lseek(fds->v[LINE], 0, SEEK_SET) < 0 ||
+	    ab_read_all(fds->v[LINE], AB_SERVE_LINE_MAX, &line, ret_len) < 0)
+		_exit(125);
+	return line;
+}
+
+static void take_hand(int steer, struct ab_serve_request *ret, struct ab_ends *ret_ends)
+{
+	static union {
+		struct hand head;
+		char bytes[sizeof(struct hand) + INLINE_MAX];
+	} packet;
+	struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	ssize_t n = ab_recv_fds(steer, &packet, sizeof(packet), fds.v, &fds.len, 0);
+	size_t len = 0, at;
+	struct ab_error err = { 0 };
+	char *line;
+
+	if (n < (ssize_t)sizeof(struct hand) ||
+	    fds.len != (size_t)packet.head.sealed + 4 + packet.head.records)
+		_exit(125);
+	line = take_line(&packet.head, packet.bytes + sizeof(struct hand),
+			 (size_t)n - sizeof(struct hand), &fds, &len);
+	/* The server has read it before. */
+	if (ab_serve_request_parse(line, len, ret, &err) < 0)
+		_exit(125);
+	free(line);
+	at = packet.head.sealed;
+	if (packet.head.sealed)
+		close(fds.v[LINE]);
+	for (int fd = 0; fd < 3; fd++)
+		ret_ends->stdio[fd] = fds.v[at++];
+	ret_ends->result = fds.v[at++];
+	ret_ends->records = packet.head.records ? fds.v[at] : -1;
+	ret_ends->steer = steer;
+}
+
+static int open_null(struct ab_ends *e, struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		e->stdio[fd] = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (e->stdio[fd] < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
+	}
+	return 0;
+}
+
+_Noreturn static void run_handed(const struct ab_serve_request *pool, int steer,
+				 struct ab_warm *warm)
+{
+	struct ab_serve_request r;
+	struct ab_ends e = AB_ENDS_NONE;
+	struct teller t = { .sock = steer };
+	struct ab_policy_input input;
+	struct ab_serve_policy policy;
+	struct ab_error err = { 0 };
+	char *start;
+	int status = -1;
+
+	take_hand(steer, &r, &e);
+	t.details = r.messages;
+	policy = choose_policy(&r, pool);
+	if (ab_child_take(e.stdio, &policy, &input, &err) == 0 &&
+	    find_start(&r, pool, &start, &err) == 0)
+		status = run_command(&r, &e, &input, start, warm, &t, &err);
+	ab_warm_free(warm);
+	if (status < 0)
+		tell_failed(&t, &err);
+	_exit(status < 0 ? ab_exit_status(&err) : status);
+}
+
+_Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer,
+				  const sigset_t *before, pid_t parent)
+{
+	static const char ready[] = "{\"event\":\"ready\"}";
+	struct ab_ends e = AB_ENDS_NONE;
+	struct ab_child_setup setup = {
+		.before = *before, .keep = &steer, .nkeep = 1, .policy = &pool->policy
+	};
+	struct teller t = { .sock = steer };
+	struct ab_policy_input input;
+	struct ab_warm *warm = NULL;
+	struct ab_error err = { 0 };
+	int result = open_null(&e, &err);
+
+	memcpy(setup.stdio, e.stdio, sizeof(setup.stdio));
+	if (result == 0)
+		result = ab_child_enter(&setup, parent, &input, &err);
+	if (result == 0)
+		result = prepare_box(&input, &warm, &err);
+	if (result < 0)
+		tell_failed(&t, &err);
+	else
+		(void)!send(steer, ready, sizeof(ready) - 1, MSG_NOSIGNAL);
+	await_hand(steer, warm);
+	/* As if the run began now. */
+	if (warm)
+		ab_supervise_release();
+	run_handed(pool, steer, warm);
+}
+
+/* ---- in the server ---- */
+
+int ab_supervised_hand(int steer, const char *line, size_t len, const struct ab_ends *e)
+{
+	struct hand head = { .sealed = len > INLINE_MAX, .records = e->records >= 0 };
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autoclose int sealed = -1;
+	int fds[6];
+	size_t n = 0;
+
+	if (head.sealed) {
+		sealed = ab_memfd_sealed("request", line, len);
+		if (sealed < 0)
+			return -1;
+		fds[n++] = sealed;
+	}
+	for (int fd = 0; fd < 3; fd++)
+		fds[n++] = e->stdio[fd];
+	fds[n++] = e->result;
+	if (head.records)
+		fds[n++] = e->records;
+	ab_buf_add(&b, (const char *)&head, sizeof(head));
+	if (!head.sealed)
+		ab_buf_add(&b, line, len);
+	return ab_send_fds(steer, b.data, b.len, fds, n);
+}

@@ -1,0 +1,309 @@
+/*
+ * Theory of operation.
+ *
+ * The key of a box is everything that its init was told, without the command, and the identity of
+ * every file that a mount or a rule of Landlock is about: a mount ends if the host removes or renames
+ * the file below it, and a file with the same name would be open then. A number of an inode can be
+ * used again, so the time of birth belongs to the identity (of a file system that has none, the time
+ * of the last change). The key is made before the mounts, after the proof, and at the take.
+ *
+ * Messages that init sends before READY (sockets of the box) are kept for the supervisor's loop.
+ */
+#include "session/run/warm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "policy/layers/environment.h"
+#include "policy/model/policy.h"
+#include "sandbox/start/bridge.h"
+#include "session/lock/lockdown.h"
+#include "session/run/prepare.h"
+#include "session/run/run_state.h"
+
+struct ab_warm {
+	struct ab_box box; /* sock -1: taken */
+	struct ab_network network;
+	struct ab_cgroup cgroup;
+	struct ab_heard heard;
+	struct ab_buf key;
+	char *run_id;
+};
+
+/* ---- the key ---- */
+
+static void add_identity(struct ab_buf *key, const char *path)
+{
+	struct statx st = { 0 };
+	bool found = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+			   STATX_INO | STATX_TYPE | STATX_CTIME | STATX_BTIME, &st) == 0;
+	const struct statx_timestamp *time = st.stx_mask & STATX_BTIME ? &st.stx_btime
+								       : &st.stx_ctime;
+	const uint64_t identity[] = { found, st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
+				      st.stx_mode & S_IFMT, (uint64_t)time->tv_sec, time->tv_nsec };
+
+	ab_buf_add(key, (const char *)identity, sizeof(identity));
+}
+
+/* What init was told at its launch. */
+static void add_launch(struct ab_buf *key, const struct ab_policy *policy)
+{
+	const uint64_t numbers[] = { policy->net.mode, policy->assurance.engine,
+				     policy->fs.tmp_size, policy->net.host_ports.len };
+
+	ab_buf_add(key, (const char *)numbers, sizeof(numbers));
+	ab_buf_add(key, (const char *)policy->net.host_ports.v,
+		   policy->net.host_ports.len * sizeof(policy->net.host_ports.v[0]));
+}
+
+static int make_key(const struct run *r, struct ab_buf *ret, struct ab_error *err)
+{
+	const struct ab_spec *spec = &r->prepared->spec;
+	struct ab_spec box = *spec; /* borrowed */
+
+	box.argv = box.env = box.streams = box.keep_fds = (struct ab_strv){ 0 };
+	/* Where the write fence was proved depends on the folder of the command. */
+	box.unwritable = (struct ab_strv){ 0 };
+	box.cwd = box.run_id = NULL;
+	box.cwd_ino = box.started_ns = 0;
+	box.timing = box.waits = false;
+	if (ab_spec_write(&box, ret, err) < 0)
+		return ab_step(err, "specification");
+	add_launch(ret, r->prepared->policy);
+	for (size_t i = 0; i < spec->plan.len; i++)
+		add_identity(ret, spec->plan.v[i].path);
+	for (size_t i = 0; i < spec->nrules; i++)
+		add_identity(ret, spec->rules[i].path);
+	return 0;
+}
+
+static bool has_key(const struct ab_buf *key, const struct ab_buf *other)
+{
+	return key->len == other->len && memcmp(key->data, other->data, key->len) == 0;
+}
+
+/* ---- preparing ---- */
+
+/* What a run gets anew each time, or holds a lock on, cannot be prepared. */
+static int check_policy(const struct ab_policy *policy, struct ab_error *err)
+{
+	const struct {
+		bool there;
+		const char *what;
+	} obstacles[] = {
+		{ ab_safe_needed(policy), "secrets, path rules or intercepted hosts" },
+		{ policy->fs.review != AB_REVIEW_NONE, "a review of its changes" },
+		{ policy->fs.home == AB_HOME_KEPT, "a home folder that is kept" },
+		{ policy->fs.share.len > 0, "shared folders" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(obstacles); i++)
+		if (obstacles[i].there) {
+			ab_fail(err, AB_EUSAGE, 0,
+				"a box with %s cannot be prepared before its command is known",
+				obstacles[i].what);
+			ab_hint(err, "run its commands without a pool");
+			return ab_step(err, "pool");
+		}
+	return 0;
+}
+
+static int check_engine(const struct run *r, struct ab_error *err)
+{
+	if (r->box.namespaces)
+		return 0;
+	ab_fail(err, AB_EPROPERTY, 0,
+		"without namespaces there is nothing that could be prepared before the command is "
+		"known");
+	ab_hint(err, "%s; or run commands without a pool",
+		r->box.refused.hint[0] ? r->box.refused.hint : "use --engine auto");
+	return ab_step(err, "pool");
+}
+
+static int keep_message(struct ab_heard *heard, const struct ab_msg *msg, struct ab_fds *fds,
+			struct ab_error *err)
+{
+	struct ab_heard_message *m = &heard->v[heard->len];
+
+	if (heard->len == AB_COUNT(heard->v) || fds->len > 1) {
+		ab_fds_close(fds);
+		return ab_fail(err, AB_ESYSTEM, 0, "the box sent too many messages");
+	}
+	*m = (struct ab_heard_message){ .type = msg->type, .fd = -1 };
+	if (fds->len)
+		m->fd = ab_take_fd(&fds->v[0]);
+	fds->len = 0;
+	heard->len++;
+	return 0;
+}
+
+static int await_ready(struct run *r, struct ab_heard *heard, struct ab_error *err)
+{
+	for (;;) {
+		struct ab_msg msg;
+		struct ab_fds fds;
+		int n = ab_box_hear(&r->box, &msg, &fds, 0);
+
+		if (n < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "receive from the box");
+		if (n == 0)
+			return ab_fail(err, AB_ESYSTEM, 0, "the box ended before it was ready");
+		if (msg.type == AB_MSG_READY) {
+			ab_fds_close(&fds);
+			return 0;
+		}
+		if (msg.type == AB_MSG_FAILED) {
+			ab_fds_close(&fds);
+			*err = msg.u.error;
+			return -1;
+		}
+		if (keep_message(heard, &msg, &fds, err) < 0)
+			return -1;
+	}
+}
+
+static int build_box(struct run *r, struct ab_warm *w, struct ab_error *err)
+{
+	struct ab_spec *spec = &r->prepared->spec;
+	ab_autobuf struct ab_buf key = { 0 };
+
+	if (ab_run_launch(r, err) < 0 || check_engine(r, err) < 0)
+		return -1;
+	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
+	if (ab_run_make_spec(r, err) < 0)
+		return -1;
+	spec->waits = true;
+	if (make_key(r, &w->key, err) < 0 || ab_box_specify(&r->box, spec, err) < 0)
+		return -1;
+	if (spec->door && ab_bridge_raise(&r->box, &r->network, err) < 0)
+		return -1;
+	if (await_ready(r, &r->heard, err) < 0 || make_key(r, &key, err) < 0)
+		return -1;
+	if (has_key(&key, &w->key))
+		return 0;
+	ab_fail(err, AB_ESYSTEM, 0, "files changed while the box was prepared");
+	return ab_step(err, AB_WARM_UNFIT);
+}
+
+static void drop_box(struct run *r)
+{
+	if (r->box.sock >= 0) {
+		ab_box_kill(&r->box);
+		ab_box_fini(&r->box);
+	}
+	ab_network_fini(&r->network);
+	ab_heard_fini(&r->heard);
+}
+
+int ab_warm_prepare(const struct ab_request *request, struct ab_warm **ret, struct ab_error *err)
+{
+	struct ab_prepared prepared;
+	struct run r;
+	struct ab_warm *w;
+	int result;
+
+	ab_run_init(&r, request, &prepared);
+	if (ab_prepare(request, &prepared, err) < 0)
+		return -1;
+	prepared.result = &r.result;
+	w = ab_alloc(sizeof(*w));
+	*w = (struct ab_warm){ .box = { .pidfd = -1, .sock = -1 },
+			       .cgroup = AB_CGROUP_NONE };
+	result = prepared.nested ? ab_fail(err, AB_EUSAGE, 0, "inside a box, no box is prepared")
+				 : check_policy(prepared.policy, err);
+	if (result == 0)
+		result = build_box(&r, w, err);
+	if (result < 0) {
+		ab_box_explain(err);
+		drop_box(&r);
+		if (r.cgroup.path)
+			ab_cgroup_remove(r.cgroup.path, prepared.spec.run_id);
+		ab_cgroup_fini(&r.cgroup);
+		ab_supervise_release();
+	} else {
+		w->box = r.box;
+		w->network = r.network;
+		w->heard = r.heard;
+		w->cgroup = r.cgroup;
+		w->run_id = ab_strdup(prepared.spec.run_id);
+	}
+	ab_prepared_fini(&prepared);
+	if (result < 0)
+		ab_warm_free(w);
+	else
+		*ret = w;
+	return result;
+}
+
+int ab_warm_fd(const struct ab_warm *warm)
+{
+	return warm->box.sock;
+}
+
+void ab_warm_free(struct ab_warm *w)
+{
+	if (!w)
+		return;
+	if (w->box.sock >= 0) {
+		ab_box_kill(&w->box);
+		ab_box_fini(&w->box);
+	}
+	ab_network_fini(&w->network);
+	ab_heard_fini(&w->heard);
+	if (w->cgroup.path)
+		ab_cgroup_remove(w->cgroup.path, w->run_id);
+	ab_cgroup_fini(&w->cgroup);
+	ab_buf_fini(&w->key);
+	free(w->run_id);
+	free(w);
+}
+
+/* ---- taking ---- */
+
+bool ab_warm_take(struct run *r)
+{
+	struct ab_warm *w = r->request->warm;
+	struct ab_prepared *p = r->prepared;
+
+	if (!w || w->box.sock < 0)
+		return false;
+	/* Its cgroup has the id in its name. */
+	if (ab_prepare_record(r->request, p, &(struct ab_error){ 0 }) < 0 ||
+	    ab_state_has_id(&p->state, w->run_id))
+		return false;
+	free(p->spec.run_id);
+	p->spec.run_id = ab_strdup(w->run_id);
+	r->box = w->box;
+	r->network = w->network;
+	r->heard = w->heard;
+	r->cgroup = w->cgroup;
+	r->warm = true;
+	w->box = (struct ab_box){ .pidfd = -1, .sock = -1 };
+	w->network = (struct ab_network){ .n = 0 };
+	w->heard = (struct ab_heard){ .len = 0 };
+	w->cgroup = (struct ab_cgroup)AB_CGROUP_NONE;
+	return true;
+}
+
+int ab_warm_settle(struct run *r, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf key = { 0 };
+	int gone = 1;
+
+	if (make_key(r, &key, err) < 0)
+		return -1;
+	if (has_key(&key, &r->request->warm->key) && ab_box_takes(r->streams.box))
+		gone = ab_box_hand(&r->box, &r->prepared->spec, r->streams.box, err);
+	if (gone == 0)
+		return 1;
+	r->warm = false;
+	drop_box(r);
+	return gone < 0 ? -1 : 0;
+}

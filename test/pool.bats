@@ -1,0 +1,257 @@
+# once: who runs it changes nothing about the channel
+# Pools of agentbox serve: boxes that are prepared before their command is known (docs/serve.md).
+load helpers
+
+# client <SCRIPT: Python with a client `c` and `work`, the workspace.
+client()
+{
+	cat >"$BATS_TEST_TMPDIR/script.py"
+	run timeout 120 python3 - "$PROGRAM" "$PWD" "$BATS_TEST_TMPDIR/script.py" <<-END
+		import glob, json, os, shutil, signal, socket, sys, time
+		sys.path.insert(0, "$ROOT/test")
+		from serve_client import Client
+		program, work = sys.argv[1:3]
+		c = Client(program)
+		def pool(size=1, **members):
+		    reply = c.ask(do="pool", size=size, cwd=work, **members)
+		    assert reply["ok"], reply
+		    return reply["pool"]
+		def outcome(fds=(), **request):
+		    run = c.run(fds, **request)
+		    started = c.event("started", run)
+		    return c.result(run), started["warm"], started["run_id"]
+		def children(pid, name):
+		    found = []
+		    for path in glob.glob("/proc/[0-9]*/stat"):
+		        try:
+		            text = open(path).read()
+		        except OSError:
+		            continue
+		        rest = text.rsplit(")", 1)[1].split()
+		        if int(rest[1]) == pid and name in text:
+		            found.append(int(text.split()[0]))
+		    return found
+		def wait_until(what, seconds=30):
+		    end = time.time() + seconds
+		    while not what():
+		        assert time.time() < end
+		        time.sleep(0.05)
+		exec(open(sys.argv[3]).read())
+	END
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "pool: a run in a prepared box is like every other" {
+	mkdir sub
+	client <<-'END'
+		p = pool(2)
+		prepared = []
+		same = ["exit", "signal", "timed_out", "stdout", "stderr", "decision", "rule", "profile", "cwd"]
+		for request in [
+		    {"argv": ["sh", "-c", "echo out; echo err >&2; pwd; exit 3"]},
+		    {"shell": "cat; ls /proc | grep -c '^[0-9]'", "stdin": {"text": "in\n"}},
+		    {"shell": "pwd; umask; ulimit -a; cat /proc/self/status | grep -e Cap -e Seccomp -e NoNew"},
+		    {"argv": ["sleep", "60"], "deadline_ms": 200},
+		    {"shell": "kill -TERM $$"},
+		    {"argv": ["no-such-program"]},
+		    {"shell": "echo x >/etc/x; echo x >sub/x; cat sub/x; rm sub/x; ls -l /dev/fd/ | wc -l"},
+		    {"shell": "env | sort | grep -v AGENTBOX=", "env": dict(os.environ, TERM="x")},
+		    {"shell": "readlink /proc/self/ns/net >/dev/null && curl -sSo /dev/null http://files.example.com/"},
+		]:
+		    c.events.clear()
+		    cold = c.result(c.run(cwd=work, **request))
+		    warm = c.result(c.run(pool=p, **request))
+		    started = [e["warm"] for e in c.events if e["event"] == "started"]
+		    # A socket of another program that comes or goes makes a box unfit.
+		    assert started in ([False, True], [False, False], []), (request, started)
+		    prepared += started[1:]
+		    assert [cold.get(k) for k in same] == [warm.get(k) for k in same], (request, cold, warm)
+		    assert cold["assurance"] == warm["assurance"], (cold, warm)
+		    assert len(cold["violations"]) == len(warm["violations"]), (cold, warm)
+		assert True in prepared
+		# Its folder, descriptors, a name and records; the record is that of a run.
+		r, w = os.pipe()
+		run = c.run([w], pool=p, shell="pwd; echo $AGENTBOX >&2", cwd=work + "/sub", stdout={"fd": 0},
+		            name="mine", records=True)
+		os.close(w)
+		run_id = c.event("started", run)["run_id"]
+		assert c.result(run)["stderr"].strip() == run_id
+		assert os.read(r, 100).decode() == work + "/sub\n"
+		record = json.loads(os.popen(program + " log --json " + run_id).read().splitlines()[0])
+		assert (record["kind"], record["name"]) == ("start", "mine"), record
+		# Questions, signals, stop.
+		run = c.run(pool=p, shell="git push; echo went on", ask=True)
+		assert c.event("question", run)["kind"] == "command"
+		assert c.ask(do="answer", run=run, question="command", answer="once")["ok"]
+		assert c.result(run)["stdout"] == "went on\n"
+		run = c.run(pool=p, shell="curl -sS http://files.example.com/", ask=True)
+		q = c.event("question", run)
+		c.ask(do="answer", run=run, question=q["question"], answer="no")
+		assert [v["id"] for v in c.result(run)["violations"]] == [q["question"]]
+		run = c.run(pool=p, shell="trap 'exit 5' INT; echo on; while :; do sleep 0.1; done", stdout="stream")
+		c.event("output", run)
+		c.ask(do="signal", run=run, signal="INT")
+		assert c.result(run)["exit"] == 5
+		run = c.run(pool=p, argv=["sleep", "100"])
+		c.event("started", run)
+		assert c.ask(do="update", run=run, allow=["x.example"])["ok"]
+		c.ask(do="stop", run=run, grace_ms=100)
+		assert c.result(run)["exit"] == 143
+		# A file as input needs a box of its own; the run is the same.
+		memory = os.memfd_create("in")
+		os.write(memory, b"kept")
+		os.lseek(memory, 0, 0)
+		r, warm, _ = outcome([memory], pool=p, argv=["cat"], stdin={"fd": 0})
+		assert r["stdout"] == "kept" and not warm
+		# Bigger than a packet.
+		long = {"argv": ["printf", "%s", "x" * 100000]}
+		cold, warm = c.result(c.run(cwd=work, **long)), c.result(c.run(pool=p, **long))
+		assert [cold.get(k) for k in same] == [warm.get(k) for k in same]
+		assert c.close() == 0
+	END
+}
+
+@test "pool: a box that does not fit any more is not used" {
+	git init -q .
+	client <<-'END'
+		p = pool()
+		def take(shell):
+		    r, warm, _ = outcome(pool=p, shell=shell)
+		    return r["exit"], r["stdout"], warm
+		home = os.environ["HOME"]
+		# An ordinary file is seen at once, in the prepared box.
+		open("new", "w").write("seen\n")
+		wait_until(lambda: take("cat new") == (0, "seen\n", True))
+		wait_until(lambda: take("echo x >new") == (0, "", True))
+		def replaced(path, text):
+		    """A file of the same name: the mount on the old one is gone, its number may be used again."""
+		    os.unlink(path)
+		    open(path, "w").write(text)
+		def recreated(path):
+		    shutil.rmtree(path)
+		    os.mkdir(path)
+		def listens(path):
+		    s = socket.socket(socket.AF_UNIX)
+		    s.bind(path)
+		    s.listen()
+		    return s
+		changes = [
+		    (lambda: recreated(".git/hooks"), "echo x >.git/hooks/pre-commit"),
+		    (lambda: replaced(".git/config", open(".git/config").read()), "echo x >>.git/config"),
+		    (lambda: open(".envrc", "w").write("export A=1\n"), "echo x >>.envrc"),
+		    (lambda: open(home + "/.netrc", "w").write("machine x password y\n"), "cat ~/.netrc"),
+		    (lambda: replaced(home + "/.netrc", "newer"), "cat ~/.netrc"),
+		    (lambda: listens(home + "/socket"), "curl -sS --unix-socket ~/socket http://x/"),
+		]
+		for change, attack in changes:
+		    # Until every waiting box knows the last change.
+		    wait_until(lambda: take("true")[2])
+		    kept = change()
+		    # In a file, so that nobody judges its words.
+		    open("attack", "w").write(attack)
+		    status, out, _ = take("sh ./attack")
+		    assert status != 0 and out == "", (attack, out)
+		    assert not glob.glob(".git/hooks/*")
+		# Whether the box was prepared before or after the change. The settings are read at the take.
+		wait_until(lambda: take("true")[2])
+		os.makedirs(home + "/.config/agentbox", exist_ok=True)
+		open(home + "/.config/agentbox/config.json", "w").write('{"filesystem": {"deny_read": ["%s/new"]}}' % work)
+		open("attack", "w").write("cat new")
+		status, out, _ = take("sh ./attack")
+		assert status != 0 and out == ""
+		assert c.close() == 0
+	END
+}
+
+@test "pool: commands see nothing of boxes that wait" {
+	client <<-'END'
+		p = pool(4)
+		# Only its own processes, its own network and none of the descriptors of others.
+		def look():
+		    global r
+		    r, warm, _ = outcome(pool=p, shell="""
+		    ls -d /proc/[0-9]* | wc -l
+		    for pid in $(seq 1 50); do kill -0 $pid 2>/dev/null && echo $pid; done | wc -l
+		    ls -l /proc/self/fd | grep -c -e socket -e memfd
+		    cat /proc/net/unix | wc -l
+		    ls /tmp /run""")
+		    return warm
+		wait_until(look)
+		lines = r["stdout"].split("\n")
+		assert int(lines[0]) <= 4 and int(lines[1]) <= 3, lines
+		assert lines[2] == "0" and int(lines[3]) <= 2, lines
+		# What one leaves behind in its private folders, no other one finds.
+		outcome(pool=p, shell="echo x >/tmp/left; nohup sleep 100 >/dev/null 2>&1 & sleep 0.1")
+		for _ in range(5):
+		    r, warm, _ = outcome(pool=p, shell="test -e /tmp/left && echo found; ps -e 2>/dev/null | grep sleep")
+		    assert r["stdout"] == "", r
+		# No run, until one takes it.
+		assert "no active runs" in os.popen(program + " ps 2>&1").read()
+		assert c.close() == 0
+	END
+}
+
+@test "pool: boxes that end are replaced, and nothing is left at the end" {
+	client <<-'END'
+		def boxes():
+		    return [init for child in children(c.process.pid, "") for init in children(child, "agentbox-init")]
+		for how in "close", "channel", "kill":
+		    c = Client(program)
+		    p = pool(3)
+		    before = boxes()
+		    assert len(before) == 3, before
+		    os.kill(before[0], signal.SIGKILL)
+		    wait_until(lambda: len(boxes()) == 3 and before[0] not in boxes())
+		    # Its supervisor, too.
+		    os.kill(children(c.process.pid, "")[0], signal.SIGKILL)
+		    wait_until(lambda: len(boxes()) == 3 and len(set(before) - set(boxes())) == 2)
+		    assert outcome(pool=p, argv=["true"])[0]["exit"] == 0
+		    wait_until(lambda: len(boxes()) == 3)
+		    now = boxes() + children(c.process.pid, "")
+		    if how == "close":
+		        assert c.ask(do="close", pool=p)["ok"]
+		        assert boxes() == [] and children(c.process.pid, "") == []
+		        reply = c.ask(do="run", pool=p, argv=["true"])
+		        assert reply["code"] == "not-found", reply
+		        assert c.close() == 0
+		    elif how == "channel":
+		        assert c.close() == 0
+		        assert not any(os.path.exists("/proc/%d" % pid) for pid in now)
+		    else:
+		        c.process.kill()
+		        c.process.wait()
+		        wait_until(lambda: not any(os.path.exists("/proc/%d" % pid) for pid in now))
+	END
+	run bash -c "ls \"$HOME/.local/state/agentbox/live\" 2>/dev/null"
+	[ -z "$output" ]
+}
+
+@test "pool: what cannot be is refused" {
+	client <<-'END'
+		for request, words in [
+		    ({"do": "pool"}, "size"),
+		    ({"do": "pool", "size": 0}, "size"),
+		    ({"do": "pool", "size": 1000}, "at most 64 boxes"),
+		    ({"do": "pool", "size": 1, "argv": ["true"]}, "argv"),
+		    ({"do": "pool", "size": 1, "options": {"network.mode": "perhaps"}}, "perhaps"),
+		    ({"do": "pool", "size": 1, "cwd": work, "options": {"filesystem.review": "ask"}}, "review"),
+		    ({"do": "close", "pool": 7}, "no open pool 7"),
+		    ({"do": "run", "pool": 7, "argv": ["true"]}, "no open pool 7"),
+		]:
+		    reply = c.ask(**request)
+		    assert not reply["ok"] and words in reply["error"], reply
+		p = pool(60)
+		reply = c.ask(do="pool", size=5, cwd=work)
+		assert reply["code"] == "usage" and "64 prepared boxes" in reply["error"], reply
+		assert c.ask(do="close", pool=p)["ok"]
+		p = pool(1)
+		for member, value in [("policy", {}), ("profile", "x"), ("workspace", "/"), ("project", False),
+		                      ("options", {}), ("trace_denials", True), ("policy_file", "/x")]:
+		    reply = c.ask(do="run", pool=p, argv=["true"], **{member: value})
+		    assert reply["code"] == "usage" and member in reply["error"] and "pool" in reply["error"], reply
+		reply = c.ask(do="run", pool=p, argv=["true"], cwd="/no/such")
+		assert "/no/such" in c.result(reply["run"])["error"], reply
+		assert c.close() == 0
+	END
+}
