@@ -60,7 +60,7 @@ compile()
 
 @test "library: results, streams, questions, steering, threads, and the caller left alone" {
 	compile "$ROOT/test/library/behaviour.c" -pthread
-	timeout 120 ../behaviour noop results streams questions steering caller threads
+	timeout 120 ../behaviour noop results streams questions steering pool caller threads
 }
 
 no_servant()
@@ -70,7 +70,7 @@ no_servant()
 
 @test "library: runs leave no descriptor, process, thread or memory behind" {
 	compile "$ROOT/test/library/behaviour.c" -pthread
-	timeout 200 ../behaviour "loop=${AB_LIBRARY_LOOP:-500}"
+	timeout 200 ../behaviour "loop=${AB_LIBRARY_LOOP:-500}" "pooled=${AB_LIBRARY_LOOP:-500}"
 	wait_for 90 no_servant
 }
 

@@ -138,6 +138,26 @@ AB_API int ab_manager_wrap(struct ab_manager *manager, const char *const *argv, 
 			   const struct ab_policy_options *policy, char ***ret_argv,
 			   struct ab_fault *fault);
 
+/* ---- boxes that are prepared before their commands are known ---- */
+
+struct ab_pool;
+
+struct ab_pool_options {
+	size_t size;
+	size_t boxes; /* how many wait; from 1; at most 64 in all pools of a manager */
+	const struct ab_policy_options *policy;
+};
+#define AB_POOL_OPTIONS                                \
+	{                                              \
+		.size = sizeof(struct ab_pool_options) \
+	}
+
+/* Returns when all boxes are ready. */
+AB_API int ab_pool_new(struct ab_manager *manager, const struct ab_pool_options *options,
+		       struct ab_pool **ret, struct ab_fault *fault);
+/* End the boxes that wait. Runs of the pool continue. NULL is allowed. */
+AB_API void ab_pool_free(struct ab_pool *pool);
+
 /* ---- running a command ---- */
 
 struct ab_proc;
@@ -218,6 +238,9 @@ struct ab_run_options {
 	bool trace_denials;
 	bool require_covered;
 	const struct ab_callbacks *callbacks; /* copied */
+	/* A pool of the same manager: use one of its boxes. `policy` may then only have cwd and
+	 * env, and trace_denials is not possible. */
+	const struct ab_pool *pool;
 };
 #define AB_RUN_OPTIONS                                \
 	{                                             \

@@ -104,6 +104,14 @@ json_t *ab_client_request(const struct ab_manager *m, const char *what, const ch
 			  const char *shell, const struct ab_policy_options *policy,
 			  struct ab_fault *fault);
 
+/* The same without a command. */
+json_t *ab_client_policy(const struct ab_manager *m, const char *what,
+			 const struct ab_policy_options *policy, struct ab_fault *fault);
+
+/* pool.c */
+uint64_t ab_client_pool_number(const struct ab_pool *pool); /* 0: none */
+bool ab_client_pool_of(const struct ab_pool *pool, const struct ab_manager *m);
+
 /* outcome.c. NULL: out of memory. */
 struct ab_outcome *ab_client_outcome(json_t *result);
 void ab_client_outcome_free(struct ab_outcome *outcome);

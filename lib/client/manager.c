@@ -159,16 +159,32 @@ static int add_argv(json_t *to, const char *const *argv, struct ab_fault *fault)
 	return 0;
 }
 
-json_t *ab_client_request(const struct ab_manager *m, const char *what, const char *const *argv,
-			  const char *shell, const struct ab_policy_options *policy,
-			  struct ab_fault *fault)
+json_t *ab_client_policy(const struct ab_manager *m, const char *what,
+			 const struct ab_policy_options *policy, struct ab_fault *fault)
 {
 	json_t *request = json_deep_copy(m->policy);
 	int result = 0;
 
 	if (!request || set_text(request, "do", what) < 0)
 		result = ab_client_memory(fault);
-	else if (!argv == !shell)
+	else if (policy)
+		result = add_policy(request, policy, fault);
+	if (result == 0)
+		return request;
+	json_decref(request);
+	return NULL;
+}
+
+json_t *ab_client_request(const struct ab_manager *m, const char *what, const char *const *argv,
+			  const char *shell, const struct ab_policy_options *policy,
+			  struct ab_fault *fault)
+{
+	json_t *request = ab_client_policy(m, what, NULL, fault);
+	int result = 0;
+
+	if (!request)
+		return NULL;
+	if (!argv == !shell)
 		result = ab_client_fail(fault, AB_FAULT_USAGE, 0,
 					"give exactly one of argv and shell");
 	else if (argv)

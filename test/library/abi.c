@@ -71,6 +71,10 @@ int main(void)
 	MEMBER(ab_run_options, trace_denials);
 	MEMBER(ab_run_options, require_covered);
 	MEMBER(ab_run_options, callbacks);
+	MEMBER(ab_run_options, pool);
+	TYPE(ab_pool_options);
+	MEMBER(ab_pool_options, boxes);
+	MEMBER(ab_pool_options, policy);
 	/* Further members may follow. */
 	MEMBER(ab_outcome, exit);
 	MEMBER(ab_outcome, signal);

@@ -362,15 +362,75 @@ static long resident(void)
 	return pages;
 }
 
+static struct ab_pool *open_pool(struct ab_manager *m, size_t boxes)
+{
+	struct ab_pool_options o = AB_POOL_OPTIONS;
+	struct ab_pool *pool = NULL;
+
+	o.boxes = boxes;
+	check(ab_pool_new(m, &o, &pool, &fault) == 0);
+	return pool;
+}
+
+static void test_pool(void)
+{
+	struct ab_manager *m = open_manager(), *other = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_pool_options p = AB_POOL_OPTIONS;
+	struct ab_policy_options policy = AB_POLICY_OPTIONS;
+	struct ab_pool *pool = open_pool(m, 2), *none = NULL;
+	struct ab_proc *procs[4], *refused;
+	const struct ab_outcome *r;
+
+	o.pool = pool;
+	o.shell = "cat; pwd";
+	o.input = "in\n";
+	o.input_len = 3;
+	policy.cwd = "/usr";
+	o.policy = &policy;
+	for (size_t i = 0; i < 4; i++)
+		procs[i] = start(m, &o);
+	for (size_t i = 0; i < 4; i++) {
+		r = end(procs[i]);
+		check(r->exit == 0 && r->started && r->holds[0] && *r->run_id);
+		check(strcmp(r->out, "in\n/usr\n") == 0);
+		ab_proc_free(procs[i]);
+	}
+	/* What the pool decides. */
+	policy.profile = "default";
+	check(ab_manager_run(m, &o, &refused, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	policy.profile = NULL;
+	o.trace_denials = true;
+	check(ab_manager_run(m, &o, &refused, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	o.trace_denials = false;
+	check(ab_manager_run(other, &o, &refused, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	check(ab_pool_new(m, NULL, &none, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	p.boxes = 65;
+	check(ab_pool_new(m, &p, &none, &fault) < 0 && strstr(fault.text, "64"));
+	/* Its runs continue without it. */
+	o.shell = "sleep 0.2; echo still";
+	procs[0] = start(m, &o);
+	ab_pool_free(pool);
+	check(strcmp(end(procs[0])->out, "still\n") == 0);
+	ab_proc_free(procs[0]);
+	pool = open_pool(m, 1);
+	ab_manager_free(m);
+	ab_pool_free(pool);
+	ab_pool_free(NULL);
+	ab_manager_free(other);
+}
+
 /* Runs leave nothing behind: no descriptor, thread or memory. */
-static void test_loop(int n)
+static void test_loop(int n, bool pooled)
 {
 	struct ab_manager *m = open_manager();
+	struct ab_pool *pool = pooled ? open_pool(m, 2) : NULL;
 	struct ab_run_options o = AB_RUN_OPTIONS;
 	long pages = 0;
 	int fds = 0;
 
 	o.shell = ":";
+	o.pool = pool;
 	for (int i = 0; i < n; i++) {
 		struct ab_proc *proc = start(m, &o);
 
@@ -386,6 +446,7 @@ static void test_loop(int n)
 		fprintf(stderr, "%ld pages, then %ld\n", pages, resident());
 		exit(1);
 	}
+	ab_pool_free(pool);
 	ab_manager_free(m);
 }
 
@@ -398,12 +459,14 @@ int main(int argc, char **argv)
 		{ "results", test_results },	 { "streams", test_streams },
 		{ "questions", test_questions }, { "steering", test_steering },
 		{ "noop", test_noop },		 { "caller", test_caller },
-		{ "threads", test_threads },
+		{ "threads", test_threads },	 { "pool", test_pool },
 	};
 
 	for (int k = 1; k < argc; k++) {
 		if (strncmp(argv[k], "loop=", 5) == 0)
-			test_loop(atoi(argv[k] + 5));
+			test_loop(atoi(argv[k] + 5), false);
+		if (strncmp(argv[k], "pooled=", 7) == 0)
+			test_loop(atoi(argv[k] + 7), true);
 		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 			if (strcmp(tests[i].name, argv[k]) == 0)
 				tests[i].test();
