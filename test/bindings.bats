@@ -47,7 +47,7 @@ types()
 }
 
 @test "python: several at once, and nothing is left by any end" {
-	python Shared
+	python Shared Pools
 }
 
 @test "python: asyncio, and a task that is cancelled ends its box" {

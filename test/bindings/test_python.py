@@ -231,6 +231,27 @@ class Shared(unittest.TestCase):
         until(lambda: run_id not in active_runs())
 
 
+class Pools(unittest.TestCase):
+    def test_pool(self):
+        before = descriptors()
+        with agentbox.Pool(2, text=True, deny=["x.example"]) as pool:
+            with pool.popen(["sh", "-c", "cat; pwd; exit 3"], stdin=agentbox.PIPE, cwd="/usr") as process:
+                self.assertEqual(process.communicate("in\n", timeout=SECONDS), ("in\n/usr\n", ""))
+            self.assertEqual(process.returncode, 3)
+            self.assertIsInstance(process.warm, bool)
+            done = pool.run(FETCH, shell=True)
+            self.assertEqual(len(done.violations), 1)
+            self.assertEqual(pool.run("git push; echo on", shell=True, on_question=lambda q: True).stdout, "on\n")
+            with self.assertRaisesRegex(TypeError, "the pool decides"):
+                pool.run(["true"], allow=["x.example"])
+            with self.assertRaises(agentbox.CommandNotFound):
+                pool.run(["no-such-program"])
+            self.assertTrue(pool.check(["true"]).runs)
+        with self.assertRaisesRegex(agentbox.RequestError, "at most 64"):
+            agentbox.Pool(1000)
+        self.assertEqual(descriptors(), before)
+
+
 class Installation(unittest.TestCase):
     def program(self, script):
         path = os.path.abspath("program")
@@ -287,6 +308,13 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             return "once" if question.kind == "command" else "no"
         done = await agentbox.aio.run("git push; echo continued", shell=True, on_question=answer)
         self.assertEqual(done.stdout, b"continued\n")
+
+    async def test_pool(self):
+        async with agentbox.aio.Pool(1) as pool:
+            process = await pool.create_process(["echo", "x"])
+            async with process:
+                await process.wait()
+            self.assertEqual((await pool.run(["pwd"], cwd="/usr", text=True)).stdout, "/usr\n")
 
     async def test_cancellation_ends_the_box(self):
         asked = asyncio.Event()

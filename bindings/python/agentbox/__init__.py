@@ -6,7 +6,7 @@ The package starts the program `agentbox serve` and speaks its protocol. docs/py
 """
 from . import aio
 from ._channel import VERSION as __version__
-from ._client import Client, check, doctor, run, wrap
+from ._client import Client, Pool, check, doctor, run, wrap
 from ._errors import (CalledProcessError, ChannelClosed, CommandNotFound, Error, NotInstalled, ProtocolError,
                       Refused, RequestError, StartError, TimeoutExpired)
 from ._process import Popen
@@ -15,7 +15,7 @@ from ._streams import CAPTURE, DEVNULL, PIPE, STDOUT
 
 __all__ = [
     "CAPTURE", "DEVNULL", "PIPE", "STDOUT",
-    "Assurance", "Availability", "Client", "CompletedProcess", "Popen", "Question", "Verdict",
+    "Assurance", "Availability", "Client", "CompletedProcess", "Pool", "Popen", "Question", "Verdict",
     "CalledProcessError", "ChannelClosed", "CommandNotFound", "Error", "NotInstalled", "ProtocolError", "Refused",
     "RequestError", "StartError", "TimeoutExpired",
     "aio", "check", "doctor", "run", "wrap", "__version__",

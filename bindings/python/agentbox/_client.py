@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._channel import Channel
 from ._errors import NotInstalled, TimeoutExpired
 from ._process import Popen
-from ._request import Args, Path, PolicyOptions, RunOptions, judged
+from ._request import Args, Path, PolicyOptions, RunOptions, judged, policy_of
 from ._result import Availability, CompletedProcess, Verdict
 from ._streams import CAPTURE, DEVNULL, PIPE, Stream
 
@@ -98,6 +98,35 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Pool(Client):
+    """A client with boxes that are prepared before their commands are known: runs start faster.
+
+    `boxes` wait at any time; options about the policy apply to all of them. A run gives only `cwd`,
+    where it starts, and `env`. Everything else is as without a pool: a box that does not fit any more,
+    because a protected file or the settings have changed, is not used.
+    """
+
+    def __init__(self, boxes: int = 1, program: Path | None = None, **defaults: Unpack[RunOptions]) -> None:
+        given: dict[str, Any] = dict(defaults)
+        self._policy = {name: given.pop(name) for name in list(given)
+                        if name in PolicyOptions.__annotations__ and name != "shell"}
+        super().__init__(program, **given)
+        try:
+            reply = self._channel.request({"do": "pool", "size": boxes} | policy_of(self._policy))
+        except BaseException:
+            self.close()
+            raise
+        self.boxes = boxes
+        self._pool = int(reply["pool"])
+
+    def popen(self, args: Args, **options: Any) -> Popen:
+        """As Popen, in a box of the pool."""
+        return Popen(args, _channel=self._channel, _pool=self._pool, **(self._defaults | options))
+
+    def _judged_by(self, options: Any) -> dict[str, Any]:
+        return self._policy | super()._judged_by(options)
 
 
 def run(args: Args, *, input: bytes | str | None = None, stdin: Stream = DEVNULL, stdout: Stream = CAPTURE,

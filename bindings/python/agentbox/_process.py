@@ -76,10 +76,12 @@ class Popen:
     def __init__(self, args: Args, *, stdin: Stream = DEVNULL, stdout: Stream = CAPTURE, stderr: Stream = CAPTURE,
                  records: Stream = DEVNULL, text: bool = False, encoding: str | None = None,
                  errors: str = "replace", bufsize: int = -1, input: bytes | str | None = None,
-                 program: Any = None, _channel: Channel | None = None, **options: Unpack[RunOptions]) -> None:
+                 program: Any = None, _channel: Channel | None = None, _pool: int | None = None,
+                 **options: Unpack[RunOptions]) -> None:
         self.args = args
         self.returncode: int | None = None
         self.run_id: str | None = None
+        self.warm: bool | None = None
         self.violations: list[Json] = []
         self.missed = 0
         self._decoding = Decoding(encoding or ("utf-8" if text else None), errors)
@@ -95,7 +97,7 @@ class Popen:
         if given.get("on_question"):
             given["on_question"] = answering(given["on_question"])
         self._callbacks = Callbacks(given)
-        request = run_of(args, given, "run")
+        request = run_of(args, given, "run", _pool)
         streams = Streams()
         self._own = _channel is None
         self._channel: Channel | None = None
@@ -129,6 +131,7 @@ class Popen:
         match event["event"]:
             case "started":
                 self.run_id = event["run_id"]
+                self.warm = event.get("warm")
                 self._started.set()
                 self._on_change()
             case "violation":

@@ -111,10 +111,27 @@ def judged(args: Args, given: Mapping[str, Any], call: str) -> Json:
     return command_of(args, given.get("shell", False)) | policy_of(given)
 
 
-def run_of(args: Args, given: Mapping[str, Any], call: str) -> Json:
+FIXED = ("allow", "deny", "policy", "profile", "workspace", "project", "options", "trace_denials")
+
+
+def pooled(given: Mapping[str, Any], pool: int) -> Json:
+    """The members of a run whose policy is that of its pool."""
+    for name in FIXED:
+        if given.get(name) is not None:
+            raise TypeError(f"agentbox: {name}: the pool decides this; give it to Pool(), or run without a pool")
+    request: Json = {"pool": pool}
+    if given.get("cwd") is not None:
+        request["cwd"] = os.path.abspath(given["cwd"])
+    if given.get("env") is not None:
+        request["env"] = {text_of(key): text_of(value) for key, value in given["env"].items()}
+    return request
+
+
+def run_of(args: Args, given: Mapping[str, Any], call: str, pool: int | None = None) -> Json:
     """The members of `run`, without its streams."""
     check_names(given, RunOptions, call)
-    request = {"do": "run"} | command_of(args, given.get("shell", False)) | policy_of(given)
+    request = {"do": "run"} | command_of(args, given.get("shell", False))
+    request |= policy_of(given) if pool is None else pooled(given, pool)
     for member, value in (
             ("name", given.get("name")),
             ("deadline_ms", milliseconds(given.get("deadline"))),

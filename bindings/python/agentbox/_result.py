@@ -87,8 +87,7 @@ class CompletedProcess(subprocess.CompletedProcess[Any]):
     def check_started(self) -> None:
         if self.started:
             return
-        judged = self.raw["decision"] in ("escalated", "forbidden")
-        kind = {127: CommandNotFound, 126: Refused if judged else StartError}.get(self.raw["exit"], StartError)
+        kind = {"not-found": CommandNotFound, "refused": Refused}.get(str(self.raw.get("code")), StartError)
         raise kind(self.error or "the command did not start", self.hint, self)
 
     def check_returncode(self) -> None:

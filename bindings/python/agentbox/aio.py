@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from ._client import Client as SyncClient
+from ._client import Pool as SyncPool
 from ._client import captured
 from ._client import check as sync_check
 from ._client import doctor as sync_doctor
@@ -307,3 +308,17 @@ class Client:
     async def run(self, args: Args, *, timeout: float | None = None, check: bool = False,
                   **options: Any) -> CompletedProcess:
         return await complete(await self.create_process(args, **run_options(options)), timeout, check)
+
+
+class Pool(Client):
+    """As agentbox.Pool: `async with agentbox.aio.Pool(4) as pool`."""
+
+    def __init__(self, boxes: int = 1, program: Path | None = None, **defaults: Any) -> None:
+        super().__init__(program)
+        self._make = functools.partial(SyncPool, boxes, program, **defaults)
+
+    async def create_process(self, args: Args, **options: Any) -> Process:
+        process = Process()
+        popen = functools.partial(_Popen, _channel=self._channel(), _pool=self._client._pool)  # type: ignore[union-attr]
+        await process._start(popen, args, self._client._defaults | options)  # type: ignore[union-attr]
+        return process
