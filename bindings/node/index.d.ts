@@ -136,6 +136,8 @@ export class Process extends EventEmitter {
   readonly stdout: Readable | null;
   readonly stderr: Readable | null;
   readonly runId: string | null;
+  /** Whether its box was prepared by a pool; null until it has started. */
+  readonly warm: boolean | null;
   readonly violations: Json[];
   readonly questions: Question[];
   /** Records, violations and messages that were dropped because they were read too slowly. */
@@ -186,6 +188,21 @@ export class Client {
   /** End every run; resolves when nothing is left of them. */
   close(): Promise<void>;
 }
+
+/** Options of a run in a pool: what the pool decides cannot be given. */
+export type PoolRunOptions = Omit<RunOptions,
+  'allow' | 'deny' | 'policy' | 'profile' | 'workspace' | 'project' | 'options' | 'traceDenials'>;
+
+/** A client with boxes that are prepared before their commands are known: runs start faster. */
+export class Pool extends Client {
+  private constructor();
+  readonly boxes: number;
+  run(args: Args, options: PoolRunOptions & { encoding: 'buffer' }): Promise<Result<Buffer>>;
+  run(args: Args, options?: PoolRunOptions): Promise<Result>;
+  spawn(args: Args, options?: PoolRunOptions): Process;
+}
+/** Resolves when all boxes are ready. Options about the policy apply to all of them. */
+export function openPool(boxes: number, options?: RunOptions & ProgramOption): Promise<Pool>;
 
 export class AgentboxError extends Error {
   readonly hint: string;

@@ -1,7 +1,7 @@
 import agentbox from './index.cjs';
 
 export const {
-  Client, Process, check, doctor, run, spawn, wrap,
+  Client, Pool, Process, check, doctor, openPool, run, spawn, wrap,
   AgentboxError, NotInstalled, ProtocolError, ChannelClosed, RequestError,
   StartError, Refused, CommandNotFound, ExitError,
 } = agentbox;

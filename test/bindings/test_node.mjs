@@ -166,6 +166,19 @@ test('several at once through one client, and its end leaves nothing', async () 
   await assert.rejects(client.run(['true']), agentbox.ChannelClosed);
 });
 
+test('a pool has prepared boxes, and decides about the policy', async () => {
+  const pool = await agentbox.openPool(2);
+  const child = pool.spawn(['cat'], { input: 'hello' });
+  assert.equal(String(await collect(child.stdout)), 'hello');
+  assert.equal((await child.result).exitCode, 0);
+  assert.equal(typeof child.warm, 'boolean');
+  assert.equal((await pool.run('pwd; exit 3', { shell: true, cwd: '/usr' })).stdout, '/usr\n');
+  await assert.rejects(pool.run(['true'], { allow: ['x.example'] }), /the pool decides/);
+  assert.equal((await pool.check('true', { shell: true })).decision, 'allow');
+  await pool.close();
+  await assert.rejects(agentbox.openPool(1000), agentbox.RequestError);
+});
+
 test('the death of serve, or of the program, ends every run', async () => {
   const client = new Client();
   const lost = client.spawn(['sleep', '1000'], { stdout: 'capture', stderr: 'capture' });

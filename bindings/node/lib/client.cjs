@@ -3,7 +3,7 @@
 const { Channel } = require('./channel.cjs');
 const { NotInstalled } = require('./errors.cjs');
 const { Process } = require('./process.cjs');
-const { judged } = require('./request.cjs');
+const { POLICY, judged, poolOf } = require('./request.cjs');
 
 const JUDGED = ['shell', 'cwd', 'env', 'allow', 'deny', 'policy', 'profile', 'workspace', 'project', 'options'];
 
@@ -74,6 +74,53 @@ class Client {
   }
 }
 
+// A client with boxes that are prepared before their commands are known. openPool() makes one.
+class Pool extends Client {
+  constructor(boxes, options = {}) {
+    const { program, ...given } = options;
+    const policy = {};
+    const defaults = {};
+    for (const [name, value] of Object.entries(given)) {
+      (Object.hasOwn(POLICY, name) && name !== 'shell' ? policy : defaults)[name] = value;
+    }
+    const request = poolOf(boxes, policy);
+    super({ program, ...defaults });
+    this.boxes = boxes;
+    this.policy = policy;
+    this.opened = this.channel.request(request).then((reply) => {
+      this.number = reply.pool;
+      return this;
+    });
+  }
+
+  // A pool belongs to one channel, so a slow reader of a stream delays other runs of the pool.
+  start(args, options, call) {
+    const open = () => {
+      if (this.isClosed) throw this.channel.why;
+      return this.channel;
+    };
+    const run = new Process(open, false, args, { ...this.defaults, ...options }, call, this.number);
+    this.active.add(run);
+    run.once('exit', () => this.active.delete(run));
+    return run;
+  }
+
+  judgedBy(options) {
+    return { ...this.policy, ...super.judgedBy(options) };
+  }
+}
+
+// Resolves to a Pool when all its boxes are ready.
+async function openPool(boxes, options) {
+  const pool = new Pool(boxes, options);
+  try {
+    return await pool.opened;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
 if (Symbol.asyncDispose) {
   Client.prototype[Symbol.asyncDispose] = function dispose() {
     return this.close();
@@ -117,4 +164,4 @@ async function doctor({ program } = {}) {
   }
 }
 
-module.exports = { Client, check, doctor, run, spawn, wrap };
+module.exports = { Client, Pool, check, doctor, openPool, run, spawn, wrap };

@@ -46,18 +46,20 @@ function abortError(signal) {
 
 class Process extends EventEmitter {
   // `open` gives the channel; `own`: it belongs to this run and is closed with it.
-  constructor(open, own, args, options, call) {
+  // `pool`: the number of the pool whose box it uses, or undefined.
+  constructor(open, own, args, options, call, pool) {
     super();
     this.args = args;
     this.options = options;
     this.violations = [];
     this.missed = 0;
     this.runId = null;
+    this.warm = null;
     this.known = new Map(); // open questions
     this.own = own;
     this.heldBy = new Set();
     this.hasEnded = false;
-    const request = runOf(args, options, call);
+    const request = runOf(args, options, call, pool);
     if (call === 'run' && [options.stdin, options.stdout, options.stderr].includes('pipe')) {
       throw new TypeError('agentbox: run() has no pipes: use input and the result, or spawn()');
     }
@@ -131,6 +133,7 @@ class Process extends EventEmitter {
     switch (event.event) {
       case 'started':
         this.runId = event.run_id;
+        this.warm = event.warm ?? null;
         this.tellStarted(event.run_id);
         this.emit('started', event.run_id);
         break;

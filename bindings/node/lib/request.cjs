@@ -93,13 +93,27 @@ function judged(args, given, call) {
 
 const STREAMS = { pipe: 'stream', capture: 'capture', ignore: 'null', stdout: 'stdout' };
 
+const FIXED = ['allow', 'deny', 'policy', 'profile', 'workspace', 'project', 'options', 'traceDenials'];
+
+// The members of a run whose policy is that of its pool.
+function pooled(given, pool) {
+  const wrong = FIXED.find((name) => given[name] !== undefined);
+  if (wrong) throw new TypeError(`agentbox: ${wrong}: the pool decides this; give it to openPool(), or run without a pool`);
+  return { pool, cwd: given.cwd === undefined ? undefined : path.resolve(given.cwd), env: given.env };
+}
+
+function poolOf(boxes, given) {
+  checkOptions(given, POLICY, 'openPool');
+  return { do: 'pool', size: boxes, ...policyOf(given) };
+}
+
 // The members of `run`, except its input.
-function runOf(args, given, call) {
+function runOf(args, given, call, pool) {
   checkOptions(given, RUN, call);
   return {
     do: 'run',
     ...commandOf(args, given.shell),
-    ...policyOf(given),
+    ...(pool === undefined ? policyOf(given) : pooled(given, pool)),
     name: given.name,
     deadline_ms: given.deadline,
     capture_max: given.maxOutput,
@@ -115,4 +129,4 @@ function runOf(args, given, call) {
   };
 }
 
-module.exports = { judged, runOf };
+module.exports = { POLICY, judged, poolOf, runOf };

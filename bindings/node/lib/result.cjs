@@ -35,8 +35,8 @@ function startErrorOf(result) {
   const { raw } = result;
   if (raw.error === null || raw.timed_out || raw.status !== null || raw.signal !== null) return null;
   let Kind = StartError;
-  if (raw.exit === 127) Kind = CommandNotFound;
-  else if (raw.exit === 126 && ['escalated', 'forbidden'].includes(raw.decision)) Kind = Refused;
+  if (raw.code === 'not-found') Kind = CommandNotFound;
+  else if (raw.code === 'refused') Kind = Refused;
   return new Kind(raw.error, raw.hint ?? '', { result });
 }
 
