@@ -1,9 +1,11 @@
 /*
- * The end of a run, when the box is gone: the last messages of judge, proxy, filters and broker, the
- * quarantine, what the user reads about it, the last record, the result.
+ * The end of a run. The broker has its part: it sweeps the workspace, retires the run's folder and
+ * exits, while the supervisor waits for init. Then the box is gone: the last messages of judge, proxy,
+ * filters and broker, the quarantine, what the user reads about it, the last record, the result.
  */
 #include "session/run/run_state.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,57 @@
 #include "session/run/run.h"
 #include "session/terminal/columns.h"
 #include "session/tools/tool_watch.h"
+
+enum { FIRST_MS = 2 }; /* how long the broker may go first */
+
+/* The next run may want them when this one has ended. */
+static bool keeps_layers(const struct run *r)
+{
+	int locks[AB_KEPT_LOCKS];
+
+	ab_kept_layers_locks(&r->prepared->kept, locks);
+	return r->prepared->review || locks[0] >= 0 || locks[1] >= 0;
+}
+
+/*
+ * The judge ends with the broker, and the hook gets the last violations: then it must wait. So it must
+ * where the reader of the output may keep us: if we are killed then, the broker finishes the run.
+ */
+static bool may_sweep_early(const struct run *r)
+{
+	return !ab_program_judge_begun(r->children) && !r->request->on_violation && !r->terminal &&
+	       r->streams.nrelays == 0;
+}
+
+void ab_run_ask_for_sweep(void *arg, bool alone)
+{
+	struct run *r = arg;
+	/* A cgroup can be removed, and a layer is free, only when init is gone too. */
+	bool empty = alone && !r->cgroup.path && !keeps_layers(r);
+	struct pollfd answer = { .events = POLLIN };
+
+	ab_cgroup_look(&r->cgroup);
+	if (!may_sweep_early(r) ||
+	    ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
+		return;
+	r->asked = true;
+	/*
+	 * The broker has more to do than we have. Woken together with it by init's end, on one
+	 * processor, we would go first; woken by its answer, we get another processor.
+	 */
+	answer.fd = ab_broker_fd(r->broker);
+	(void)poll(&answer, 1, FIRST_MS);
+}
+
+/* Its end takes a while: it holds the box's mounts. Without layers that it keeps locked nobody depends
+ * on that, and the caller cleans up meanwhile. */
+static void end_broker(struct run *r)
+{
+	if (keeps_layers(r))
+		ab_broker_end(ab_take(r->broker));
+	else
+		ab_broker_dismiss(r->broker);
+}
 
 /* The box failed before the command started: keep the rules for the next run. */
 static void return_rules(struct run *r)
@@ -430,7 +483,7 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 	/* While the broker ends. */
 	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
-	ab_run_end_broker(r);
+	end_broker(r);
 	ask_about_changes(r);
 	return result;
 }

@@ -128,10 +128,9 @@ void ab_run_tell_denied(void *arg, const char *record);
 /* In milliseconds; 0: none. */
 uint64_t ab_run_time_limit(const struct run *r);
 
-/* sweep.c. `arg`: the run. The command has ended; ask before waiting for init, so that the broker
+/* `arg`: the run. The command has ended; ask before waiting for init, so that the broker
  * sweeps as soon as it can. `alone`: init is the only process left in the box. */
 void ab_run_ask_for_sweep(void *arg, bool alone);
-void ab_run_end_broker(struct run *r);
 
 /* record.c: the lines for the start, the proved properties, and the end. */
 int ab_run_write_start(struct run *r, struct ab_error *err);
