@@ -156,7 +156,7 @@ client()
 		# Whether the box was prepared before or after the change. The settings are read at the take.
 		wait_until(lambda: take("true")[2])
 		os.makedirs(home + "/.config/agentbox", exist_ok=True)
-		open(home + "/.config/agentbox/config.json", "w").write('{"filesystem": {"deny_read": ["%s/new"]}}' % work)
+		open(home + "/.config/agentbox/config.json", "w").write('{"filesystem": {"denyRead": ["%s/new"]}}' % work)
 		open("attack", "w").write("cat new")
 		status, out, _ = take("sh ./attack")
 		assert status != 0 and out == ""

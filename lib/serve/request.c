@@ -467,11 +467,10 @@ static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab
 	case AB_SERVE_CLOSE:
 		return r->pool ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"pool\"");
 	case AB_SERVE_RUN:
-		if (check_fixed(r, line, err) < 0)
-			return -1;
-		/* fall through */
 	case AB_SERVE_CHECK:
 	case AB_SERVE_WRAP:
+		if (r->what == AB_SERVE_RUN && check_fixed(r, line, err) < 0)
+			return -1;
 		return check_command(r, line, err) < 0 ? -1 : check_descriptors(r, err);
 	case AB_SERVE_DOCTOR:
 		return 0;
