@@ -164,6 +164,49 @@ client()
 	END
 }
 
+@test "pool: a box whose mounts the host has undone or moved is not used" {
+	echo secret >hidden
+	echo plain >plain
+	client <<-'END'
+		def removed(path):
+		    """The same file gets its name back: the mount on the name has ended."""
+		    os.link(path, "other")
+		    os.unlink(path)
+		    os.rename("other", path)
+		def moved(path):
+		    """The mount goes with the old name, and the same file has the new one."""
+		    os.link(path, "other")
+		    os.rename(path, "old")
+		    os.rename("other", path)
+		def exchanged(path):
+		    """As before, but the file had two names all the time."""
+		    os.rename(path, "older")
+		    os.rename("old", path)
+		open("attack", "w").write("cat hidden plain; echo went on")
+		# Where a missing guarantee would end the run, and where it would not.
+		for fallback in "strict", "warn":
+		    for path, fits in ("hidden", False), ("plain", True):
+		        for change in removed, moved, exchanged:
+		            # All boxes of a new pool are older than the change.
+		            p = pool(options={"filesystem.denyRead": [work + "/hidden"], "assurance.fallback": fallback})
+		            change(path)
+		            r, warm, _ = outcome(pool=p, argv=["sh", "attack"])
+		            assert r["stdout"] == "plain\nwent on\n", (fallback, change, path, r)
+		            assert "read-deny" in r["assurance"]["holds"], r
+		            # A socket of another program that comes or goes makes a box unfit, too.
+		            assert fits or not warm, (fallback, change, path)
+		            c.ask(do="close", pool=p)
+		        os.unlink("older")
+		# What is only written stays what it is.
+		p = pool(options={"filesystem.denyRead": [work + "/hidden"]})
+		def written():
+		    open("hidden", "a").write("more")
+		    return outcome(pool=p, argv=["true"])[1]
+		wait_until(written)
+		assert c.close() == 0
+	END
+}
+
 @test "pool: commands see nothing of boxes that wait" {
 	client <<-'END'
 		p = pool(4)

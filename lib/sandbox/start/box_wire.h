@@ -35,7 +35,8 @@ enum ab_msg_type {
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
-	AB_MSG_READY,	   /* a box that waits is proved: send COMMAND */
+	AB_MSG_READY,	   /* a box that waits is proved: send COMMAND; one fd: "mountinfo", with
+				 * which poll() tells that a mount has ended */
 	/* to init */
 	AB_MSG_SPEC,	/* struct ab_spec_msg; or one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */

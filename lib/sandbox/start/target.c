@@ -221,7 +221,8 @@ static int enter_folder(const struct ab_spec *spec, struct ab_error *err)
 	if (chdir(spec->cwd) == 0)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, errno, "enter %s", spec->cwd);
-	ab_hint(err, "the folder is not visible in the box; start from another one, or add --write");
+	ab_hint(err,
+		"the folder is not visible in the box; start from another one, or add --write");
 	return ab_step(err, "folder");
 }
 
@@ -239,14 +240,21 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 	static struct ab_spec_msg msg;
 	struct ab_msg ready = { .type = AB_MSG_READY };
 	ab_autofds struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	ab_autoclose int mounts = -1;
 	ssize_t n;
 	bool sealed;
 
 	/* Nobody should wait for a box that must not start. */
 	if (ab_target_check(t->spec, t->holds, err) < 0)
 		return -1;
-	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(0), NULL, 0) < 0)
+	mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (mounts < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open /proc/self/mountinfo");
+		return ab_step(err, "mounts");
+	}
+	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(0), &mounts, 1) < 0)
 		_exit(125);
+	ab_closep(&mounts);
 	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND)
 		_exit(125);

@@ -2,10 +2,16 @@
  * Theory of operation.
  *
  * The key of a box is everything that its init was told, without the command, and the identity of
- * every file that a mount or a rule of Landlock is about: a mount ends if the host removes or renames
- * the file below it, and a file with the same name would be open then. A number of an inode can be
- * used again, so the time of birth belongs to the identity (of a file system that has none, the time
- * of the last change). The key is made before the mounts, after the proof, and at the take.
+ * every file that a mount or a rule of Landlock is about: a mount moves with the name below it if the
+ * host renames it, and a file with the same name would be open then. A number of an inode can be used
+ * again, so the time of birth belongs to the identity (of a file system that has none, the time of the
+ * last change). A link to the same file can take the place of the name: while there are two, their
+ * number tells it, or the time of the last change if there always were; without the old one its mount
+ * has ended. The key is made before the mounts, after the proof, and at the take.
+ *
+ * A mount ends if the host removes or replaces the name below it, whatever has this name now; and a
+ * file system that the host has mounted or unmounted since is not what the box has there. So neither
+ * the mounts of the box nor those of the host may have changed: a descriptor of "mountinfo" tells it.
  *
  * Messages that init sends before READY (sockets of the box) are kept for the supervisor's loop.
  */
@@ -21,6 +27,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "policy/layers/environment.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/bridge.h"
@@ -33,7 +40,8 @@ struct ab_warm {
 	struct ab_network network;
 	struct ab_cgroup cgroup;
 	struct ab_heard heard;
-	struct ab_buf key;
+	struct ab_buf key, launch;
+	int mounts[2]; /* of the host and of the box, as they were */
 	char *run_id;
 };
 
@@ -41,22 +49,27 @@ struct ab_warm {
 
 static void add_identity(struct ab_buf *key, const char *path)
 {
+	const unsigned wanted = STATX_INO | STATX_TYPE | STATX_NLINK | STATX_CTIME | STATX_BTIME;
 	struct statx st = { 0 };
-	bool found = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-			   STATX_INO | STATX_TYPE | STATX_CTIME | STATX_BTIME, &st) == 0;
-	const struct statx_timestamp *time = st.stx_mask & STATX_BTIME ? &st.stx_btime
-								       : &st.stx_ctime;
-	const uint64_t identity[] = { found, st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
-				      st.stx_mode & S_IFMT, (uint64_t)time->tv_sec, time->tv_nsec };
+	bool found = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, wanted, &st) == 0;
+	bool birth = st.stx_mask & STATX_BTIME;
+	uint64_t links = S_ISDIR(st.stx_mode) ? 1 : st.stx_nlink;
+	const struct statx_timestamp *time = birth && links == 1 ? &st.stx_btime : &st.stx_ctime;
+	const uint64_t identity[] = {
+		found, st.stx_dev_major,       st.stx_dev_minor, st.stx_ino, st.stx_mode & S_IFMT,
+		links, (uint64_t)time->tv_sec, time->tv_nsec
+	};
 
 	ab_buf_add(key, (const char *)identity, sizeof(identity));
 }
 
-/* What init was told at its launch. */
+/* What init was told at its launch, and the limits of its cgroup: what a run must know about a box
+ * before it takes it. */
 static void add_launch(struct ab_buf *key, const struct ab_policy *policy)
 {
-	const uint64_t numbers[] = { policy->net.mode, policy->assurance.engine,
-				     policy->fs.tmp_size, policy->net.host_ports.len };
+	const uint64_t numbers[] = { policy->net.mode,	       policy->assurance.engine,
+				     policy->fs.tmp_size,      policy->limits.memory,
+				     policy->limits.processes, policy->net.host_ports.len };
 
 	ab_buf_add(key, (const char *)numbers, sizeof(numbers));
 	ab_buf_add(key, (const char *)policy->net.host_ports.v,
@@ -76,9 +89,10 @@ static int make_key(const struct run *r, struct ab_buf *ret, struct ab_error *er
 	box.timing = box.waits = false;
 	if (ab_spec_write(&box, ret, err) < 0)
 		return ab_step(err, "specification");
-	add_launch(ret, r->prepared->policy);
 	for (size_t i = 0; i < spec->plan.len; i++)
 		add_identity(ret, spec->plan.v[i].path);
+	for (size_t i = 0; i < spec->nfiles; i++)
+		add_identity(ret, spec->files[i].path);
 	for (size_t i = 0; i < spec->nrules; i++)
 		add_identity(ret, spec->rules[i].path);
 	return 0;
@@ -87,6 +101,22 @@ static int make_key(const struct run *r, struct ab_buf *ret, struct ab_error *er
 static bool has_key(const struct ab_buf *key, const struct ab_buf *other)
 {
 	return key->len == other->len && memcmp(key->data, other->data, key->len) == 0;
+}
+
+/* ---- mounts ---- */
+
+static int watch_mounts(int *ret, struct ab_error *err)
+{
+	*ret = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	return *ret < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /proc/self/mountinfo") : 0;
+}
+
+static bool have_mounts_changed(const struct ab_warm *w)
+{
+	struct pollfd p[] = { { .fd = w->mounts[0], .events = POLLPRI },
+			      { .fd = w->mounts[1], .events = POLLPRI } };
+
+	return poll(p, AB_COUNT(p), 0) != 0;
 }
 
 /* ---- preparing ---- */
@@ -144,7 +174,7 @@ static int keep_message(struct ab_heard *heard, const struct ab_msg *msg, struct
 	return 0;
 }
 
-static int await_ready(struct run *r, struct ab_heard *heard, struct ab_error *err)
+static int await_ready(struct run *r, struct ab_heard *heard, int *ret_mounts, struct ab_error *err)
 {
 	for (;;) {
 		struct ab_msg msg;
@@ -156,8 +186,12 @@ static int await_ready(struct run *r, struct ab_heard *heard, struct ab_error *e
 		if (n == 0)
 			return ab_fail(err, AB_ESYSTEM, 0, "the box ended before it was ready");
 		if (msg.type == AB_MSG_READY) {
+			if (fds.len)
+				*ret_mounts = ab_take_fd(&fds.v[0]);
 			ab_fds_close(&fds);
-			return 0;
+			return *ret_mounts >= 0
+				       ? 0
+				       : ab_fail(err, AB_ESYSTEM, 0, "the box sent no mounts");
 		}
 		if (msg.type == AB_MSG_FAILED) {
 			ab_fds_close(&fds);
@@ -184,7 +218,7 @@ static int build_box(struct run *r, struct ab_warm *w, struct ab_error *err)
 		return -1;
 	if (spec->door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
-	if (await_ready(r, &r->heard, err) < 0 || make_key(r, &key, err) < 0)
+	if (await_ready(r, &r->heard, &w->mounts[1], err) < 0 || make_key(r, &key, err) < 0)
 		return -1;
 	if (has_key(&key, &w->key))
 		return 0;
@@ -215,9 +249,13 @@ int ab_warm_prepare(const struct ab_request *request, struct ab_warm **ret, stru
 	prepared.result = &r.result;
 	w = ab_alloc(sizeof(*w));
 	*w = (struct ab_warm){ .box = { .pidfd = -1, .sock = -1 },
-			       .cgroup = AB_CGROUP_NONE };
+			       .cgroup = AB_CGROUP_NONE,
+			       .mounts = { -1, -1 } };
 	result = prepared.nested ? ab_fail(err, AB_EUSAGE, 0, "inside a box, no box is prepared")
 				 : check_policy(prepared.policy, err);
+	if (result == 0)
+		result = watch_mounts(&w->mounts[0], err);
+	add_launch(&w->launch, prepared.policy);
 	if (result == 0)
 		result = build_box(&r, w, err);
 	if (result < 0) {
@@ -247,25 +285,47 @@ int ab_warm_fd(const struct ab_warm *warm)
 	return warm->box.sock;
 }
 
-void ab_warm_free(struct ab_warm *w)
+/* Nothing is left that a run could take. */
+static void discard(struct ab_warm *w)
 {
-	if (!w)
-		return;
 	if (w->box.sock >= 0) {
 		ab_box_kill(&w->box);
 		ab_box_fini(&w->box);
 	}
+	w->box = (struct ab_box){ .pidfd = -1, .sock = -1 };
 	ab_network_fini(&w->network);
 	ab_heard_fini(&w->heard);
 	if (w->cgroup.path)
 		ab_cgroup_remove(w->cgroup.path, w->run_id);
 	ab_cgroup_fini(&w->cgroup);
+}
+
+void ab_warm_free(struct ab_warm *w)
+{
+	if (!w)
+		return;
+	discard(w);
+	for (size_t i = 0; i < AB_COUNT(w->mounts); i++)
+		ab_closep(&w->mounts[i]);
 	ab_buf_fini(&w->key);
+	ab_buf_fini(&w->launch);
 	free(w->run_id);
 	free(w);
 }
 
 /* ---- taking ---- */
+
+/* Its cgroup has the id in its name. */
+static bool may_take(struct run *r, const struct ab_warm *w)
+{
+	struct ab_prepared *p = r->prepared;
+	ab_autobuf struct ab_buf launch = { 0 };
+
+	add_launch(&launch, p->policy);
+	return has_key(&launch, &w->launch) &&
+	       ab_prepare_record(r->request, p, &(struct ab_error){ 0 }) == 0 &&
+	       !ab_state_has_id(&p->state, w->run_id);
+}
 
 bool ab_warm_take(struct run *r)
 {
@@ -274,10 +334,10 @@ bool ab_warm_take(struct run *r)
 
 	if (!w || w->box.sock < 0)
 		return false;
-	/* Its cgroup has the id in its name. */
-	if (ab_prepare_record(r->request, p, &(struct ab_error){ 0 }) < 0 ||
-	    ab_state_has_id(&p->state, w->run_id))
+	if (!may_take(r, w)) {
+		discard(w);
 		return false;
+	}
 	free(p->spec.run_id);
 	p->spec.run_id = ab_strdup(w->run_id);
 	r->box = w->box;
@@ -294,12 +354,17 @@ bool ab_warm_take(struct run *r)
 
 int ab_warm_settle(struct run *r, struct ab_error *err)
 {
+	struct ab_warm *w = r->request->warm;
 	ab_autobuf struct ab_buf key = { 0 };
+	bool fits;
 	int gone = 1;
 
 	if (make_key(r, &key, err) < 0)
 		return -1;
-	if (has_key(&key, &r->request->warm->key) && ab_box_takes(r->streams.box))
+	fits = has_key(&key, &w->key) && !have_mounts_changed(w);
+	for (size_t i = 0; i < AB_COUNT(w->mounts); i++)
+		ab_closep(&w->mounts[i]);
+	if (fits && ab_box_takes(r->streams.box))
 		gone = ab_box_hand(&r->box, &r->prepared->spec, r->streams.box, err);
 	if (gone == 0)
 		return 1;
