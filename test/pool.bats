@@ -50,7 +50,7 @@ client()
 		same = ["exit", "signal", "timed_out", "stdout", "stderr", "decision", "rule", "profile", "cwd"]
 		for request in [
 		    {"argv": ["sh", "-c", "echo out; echo err >&2; pwd; exit 3"]},
-		    {"shell": "cat; ls /proc | grep -c '^[0-9]'", "stdin": {"text": "in\n"}},
+		    {"shell": "cat; set -- /proc/[0-9]*; echo $#", "stdin": {"text": "in\n"}},
 		    {"shell": "pwd; umask; ulimit -a; cat /proc/self/status | grep -e Cap -e Seccomp -e NoNew"},
 		    {"argv": ["sleep", "60"], "deadline_ms": 200},
 		    {"shell": "kill -TERM $$"},
@@ -160,6 +160,17 @@ client()
 		open("attack", "w").write("cat new")
 		status, out, _ = take("sh ./attack")
 		assert status != 0 and out == ""
+		# What its start decides: the engine, the network, the limits of a cgroup.
+		for settings in ({"assurance": {"engine": "no-namespaces", "fallback": "warn"}},
+		                 {"network": {"mode": "blocked"}}, {"limits": {"memory": "1G", "processes": 99}}):
+		    os.unlink(home + "/.config/agentbox/config.json")
+		    p = pool()
+		    open(home + "/.config/agentbox/config.json", "w").write(json.dumps(settings))
+		    cold = c.result(c.run(cwd=work, shell="ulimit -d; ulimit -n"))
+		    r, warm, _ = outcome(pool=p, shell="ulimit -d; ulimit -n")
+		    assert not warm and r["exit"] == 0, (settings, r)
+		    assert [r[k] for k in ("stdout", "assurance")] == [cold[k] for k in ("stdout", "assurance")]
+		    c.ask(do="close", pool=p)
 		assert c.close() == 0
 	END
 }

@@ -111,7 +111,7 @@ static void steer_ready(struct ab_source *source, uint32_t events)
 		box->ready = true;
 		if (pool->opening && count_ready(pool) == pool->request.size)
 			answer_opened(pool);
-	} else if (strcmp(event, "failed") == 0) {
+	} else if (strcmp(event, "unprepared") == 0) {
 		take_failure(box, packet);
 	}
 	json_decref(packet);

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -72,12 +74,12 @@ static void tell_denied(void *arg, const char *record)
 	send_packet(arg, &b);
 }
 
-static void tell_failed(const struct teller *t, const struct ab_error *err)
+static void tell_error(const struct teller *t, const char *event, const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"event\":\"failed\",\"exit\":%d,\"code\":\"%s\"", ab_exit_status(err),
-		      ab_error_word(err->code));
+	ab_buf_printf(&b, "{\"event\":\"%s\",\"exit\":%d,\"code\":\"%s\"", event,
+		      ab_exit_status(err), ab_error_word(err->code));
 	ab_buf_json_member(&b, "error", err->text);
 	ab_buf_json_member(&b, "hint", err->hint);
 	ab_buf_puts(&b, "}");
@@ -165,7 +167,7 @@ _Noreturn void ab_supervised_run(const struct ab_serve_request *r,
 	    find_start(r, pool, &start, &err) == 0)
 		status = run_command(r, e, &input, start, NULL, &t, &err);
 	if (status < 0)
-		tell_failed(&t, &err);
+		tell_error(&t, "failed", &err);
 	_exit(status < 0 ? ab_exit_status(&err) : status);
 }
 
@@ -287,7 +289,7 @@ _Noreturn static void run_handed(const struct ab_serve_request *pool, int steer,
 		status = run_command(&r, &e, &input, start, warm, &t, &err);
 	ab_warm_free(warm);
 	if (status < 0)
-		tell_failed(&t, &err);
+		tell_error(&t, "failed", &err);
 	_exit(status < 0 ? ab_exit_status(&err) : status);
 }
 
@@ -310,11 +312,19 @@ _Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer
 		result = ab_child_enter(&setup, parent, &input, &err);
 	if (result == 0)
 		result = prepare_box(&input, &warm, &err);
+	/* Not "failed": a run may have taken us meanwhile, and then starts a box of its own. */
 	if (result < 0)
-		tell_failed(&t, &err);
+		tell_error(&t, "unprepared", &err);
 	else
 		(void)!send(steer, ready, sizeof(ready) - 1, MSG_NOSIGNAL);
+	/* While we wait, the socket ends us: its cgroup must be removed. */
+	prctl(PR_SET_PDEATHSIG, 0);
 	await_hand(steer, warm);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) {
+		ab_warm_free(warm);
+		_exit(125);
+	}
 	/* As if the run began now. */
 	if (warm)
 		ab_supervise_release();
