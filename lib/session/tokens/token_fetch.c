@@ -150,7 +150,8 @@ static bool is_credible(const struct told *t)
 {
 	if (!is_text(t->why, sizeof(t->why)) || !is_text(t->error, sizeof(t->error)) ||
 	    !is_text(t->access, sizeof(t->access)) || !is_text(t->refresh, sizeof(t->refresh)) ||
-	    t->error[strspn(t->error, AB_TOKEN_ERROR_LETTERS)] || t->expires_in < 0)
+	    t->error[strspn(t->error, AB_TOKEN_ERROR_LETTERS)] || t->expires_in < 0 ||
+	    t->expires_in > AB_TOKEN_EXPIRES_MOST)
 		return false;
 	if (t->why[0] || (t->answered && t->outcome == AB_TOKEN_REFUSED))
 		return true;

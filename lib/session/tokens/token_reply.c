@@ -8,8 +8,6 @@
 #include "policy/model/secrets.h"
 #include "session/fetch/http_reply.h"
 
-enum { EXPIRES_MOST = 366 * 24 * 3600 };
-
 static void free_text(char **text)
 {
 	if (*text)
@@ -57,7 +55,9 @@ static void read_members(const struct ab_json_scan_node *object, struct ab_token
 		else if (strcmp(m->key, "token_type") == 0)
 			type = m->text ? m->text : "";
 		else if (strcmp(m->key, "expires_in") == 0 && m->kind == '0' && m->integer > 0)
-			ret->expires_in = m->integer < EXPIRES_MOST ? m->integer : EXPIRES_MOST;
+			ret->expires_in = m->integer < AB_TOKEN_EXPIRES_MOST
+						  ? m->integer
+						  : AB_TOKEN_EXPIRES_MOST;
 		else if (strcmp(m->key, "error") == 0)
 			keep_error(m->text, ret->error);
 	}

@@ -6,7 +6,10 @@
 
 struct ab_http_reply;
 
-enum { AB_TOKEN_ERROR = 64 };
+enum {
+	AB_TOKEN_ERROR = 64,
+	AB_TOKEN_EXPIRES_MOST = 366 * 24 * 3600, /* seconds */
+};
 /* Of an error code. */
 #define AB_TOKEN_ERROR_LETTERS "abcdefghijklmnopqrstuvwxyz_"
 
