@@ -292,6 +292,7 @@ client()
 		    ({"do": "pool", "size": 1, "cwd": work, "options": {"filesystem.review": "ask"}}, "review"),
 		    ({"do": "close", "pool": 7}, "no open pool 7"),
 		    ({"do": "run", "pool": 7, "argv": ["true"]}, "no open pool 7"),
+		    ({"do": "run", "pool": 0, "argv": ["true"]}, "at least 1"),
 		]:
 		    reply = c.ask(**request)
 		    assert not reply["ok"] and words in reply["error"], reply

@@ -255,7 +255,10 @@ static int read_run(struct reading *r)
 }
 static int read_pool(struct reading *r)
 {
-	return read_number(r, INT64_MAX, &r->to->pool);
+	if (read_number(r, INT64_MAX, &r->to->pool) < 0)
+		return -1;
+	/* Not as if there were none: the policy would be another one. */
+	return r->to->pool ? 0 : fail_member(r, "the number of a pool is at least 1");
 }
 static int read_size(struct reading *r)
 {
