@@ -5,12 +5,12 @@
  * are ready, everything is proved, and the process that becomes the command waits
  * (sandbox/start/target.c).
  *
- * The run that takes it is a run like every other: it loads the policy, judges the command, looks at
- * the host and makes the specification of its box, as if there were none. Only then it compares: if
- * the prepared box has the same specification, and every path in it is still the same file, the box
- * gets the command. Otherwise the box is discarded and the run starts one of its own. So whatever
- * changed meanwhile (the settings, the workspace, a socket, a secret file), the box is never another
- * one than it would have been.
+ * The run that takes it is a run like every other: it loads the policy, judges the command, looks
+ * at the host and makes the specification of its box, as if there were none. Only then it compares:
+ * if the prepared box has the same specification, every path in it is still the same file, and
+ * neither its mounts nor those of the host have changed, the box gets the command. Otherwise the
+ * box is discarded and the run starts one of its own. So whatever changed meanwhile (the settings,
+ * the workspace, a socket, a secret file), the box is never another one than it would have been.
  */
 #include <stdbool.h>
 
