@@ -126,6 +126,19 @@ static void check_same(const struct ab_buf *a, const struct ab_buf *b)
 	      (!a->len || memcmp(ab_buf_bytes(a), ab_buf_bytes(b), a->len) == 0));
 }
 
+/* Is the value where it was sent? A cover can complete the rest of another value by chance: that one
+ * was not sent. */
+static bool is_left(const struct ab_buf *in, const struct ab_buf *out, const char *value)
+{
+	const uint8_t *s = ab_buf_bytes(out), *end = s + out->len, *at = s;
+	size_t len = strlen(value);
+
+	for (; (at = memmem(at, (size_t)(end - at), value, len)); at++)
+		if (memcmp(ab_buf_bytes(in) + (at - s), value, len) == 0)
+			return true;
+	return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t bound[] = { HELP_BEARER, HELP_HEADER };
@@ -143,10 +156,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&seed, data, 3);
 	fill(data + 3, size - 3, &in);
 	scrub_cut(&in, 0, 1, &whole); /* byte by byte */
-	for (size_t i = 0; i < AB_COUNT(bound); i++)
-		check(!memmem(ab_buf_bytes(&whole), whole.len, help_values[bound[i]],
-			      strlen(help_values[bound[i]])));
 	check(whole.len == in.len);
+	for (size_t i = 0; i < AB_COUNT(bound); i++)
+		check(!is_left(&in, &whole, help_values[bound[i]]));
 	for (size_t max = 2; max < 100000; max *= 7) {
 		struct ab_buf cut = { 0 };
 
