@@ -236,7 +236,7 @@ client()
 		assert int(lines[0]) <= 4 and int(lines[1]) <= 3, lines
 		assert lines[2] == "0" and int(lines[3]) <= 2, lines
 		# What one leaves behind in its private folders, no other one finds.
-		outcome(pool=p, shell="echo x >/tmp/left; nohup sleep 100 >/dev/null 2>&1 & sleep 0.1")
+		outcome(pool=p, shell="echo x >/tmp/left; nohup sleep 100 >/dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done")
 		for _ in range(5):
 		    r, warm, _ = outcome(pool=p, shell="test -e /tmp/left && echo found; ps -e 2>/dev/null | grep sleep")
 		    assert r["stdout"] == "", r
