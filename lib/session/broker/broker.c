@@ -63,7 +63,7 @@ enum {
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
-	HIDE_MS = 10,	  /* after the start: short runs need it not, and it would delay them */
+	HIDE_MS = 5,	  /* after the start: short runs need it not, and it would delay them */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -277,7 +277,7 @@ static void take_git_ask(struct broker *b, struct ab_git_ask ask)
 
 /*
  * Denied names that do not exist: from now on they do not appear in the layers of the box, whatever
- * the host creates. What was created before is masked at the first regular check.
+ * the host creates. What was created before is masked.
  */
 static void hide_names(struct broker *b)
 {
@@ -290,8 +290,9 @@ static void hide_names(struct broker *b)
 		ab_hint(&a.error, "there may be no space left; increase filesystem.tmpSize");
 		ab_broker_post(b, &a, 0);
 	}
-	ab_closep(&b->hidden);
-	b->hidden = -1;
+	close(ab_take_fd(&b->hidden));
+	ab_wall_watch_look(b->walls);
+	ab_broker_report_walls(b);
 }
 
 static void take_rename(struct broker *b)
