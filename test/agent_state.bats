@@ -157,11 +157,13 @@ agents=(claude codex gemini opencode copilot qwen)
 # start_peer SCRIPT: a run of claude that waits for the file go, then runs SCRIPT.
 start_peer()
 {
+	# Nobody must read what the last one said.
+	rm -f "$TEST_DIR/peer.out"
 	launch run --profile claude --unknown deny -- sh -c 'echo ready
 		until [ -e go ]; do sleep 0.05; done
 		eval "$1"' - "$1" >"$TEST_DIR/peer.out" 2>&1 </dev/null &
 	peer=$!
-	wait_for 60 grep -q ready "$TEST_DIR/peer.out"
+	wait_for 60 grep -qs ready "$TEST_DIR/peer.out"
 }
 
 # A run of claude that stops when its box is planned and not recorded. Meanwhile the peer ends.
