@@ -337,7 +337,7 @@ tells()
 }
 
 @test "control: status, follow and stop" {
-	box_start run --allow origin.test -c "$fetch http://origin.test/; trap '' TERM; while :; do sleep 1; done"
+	box_start run --allow origin.test -c "trap '' TERM; $fetch http://origin.test/; while :; do sleep 1; done"
 	wait_for 90 grep -q 200 "$TEST_DIR/box.out"
 	control '{"do":"status"}' >"$TEST_DIR/status"
 	cat "$TEST_DIR/status"
