@@ -167,6 +167,7 @@ assurance()
 @test "engines: processes outside a shared /proc can be named, but not read or changed" {
 	PRIVATE=outside-value timeout 200 sh -c 'echo $$ >../pid; exec sleep 180' shown-argument 3>&- &
 	wait_for 60 test -s ../pid
+	wait_for 60 grep -qx sleep "/proc/$(cat ../pid)/comm"
 	cat >look.py <<-'END'
 		import os, resource, signal, sys
 		pid = int(sys.argv[1])
