@@ -364,7 +364,8 @@ started()
 	[[ "$output" == *"--result missing/r: No such file or directory"* ]]
 	[ ! -e missing ]
 	[ ! -e ran ]
-	run timeout 240 bash -c '"$0" run --result 4 -- true 4> >(:)' "$AGENTBOX"
+	# A pipe whose reader has ended.
+	run timeout 240 bash -c 'exec 4> >(:); wait $!; "$0" run --result 4 -- true' "$AGENTBOX"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"--result 4"* ]]
 }
