@@ -163,8 +163,8 @@ unchanged()
 	# A wrong answer is asked about once.
 	tty_type 'all of them, please'
 	tty_key Enter
+	wait_for 90 eval '[ "$(tty_screen | grep -o "or \[n\]one?" | wc -l)" -eq 2 ]'
 	tty_wait '\[n\]one\?$'
-	[ "$(tty_screen | grep -o 'or \[n\]one?' | wc -l)" -eq 2 ]
 	tty_key a Enter
 	ended 0
 	tty_matches '^3 changes applied; to take it back: agentbox undo '
