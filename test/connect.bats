@@ -266,8 +266,11 @@ stop()
 	keep = [socket.create_server(("127.0.0.1", int(port))) for port in sys.argv[1:]]
 	input()
 	PYTHON
-	# Other suites publish on the same host.
-	free=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	# Other suites publish on the same host. The kernel gives none of these ports to a connection.
+	free=$(python3 -c 'import random, socket
+for port in random.sample(range(20000, 30000), 100):
+    try: s = socket.create_server(("127.0.0.1", port)); print(port); break
+    except OSError: pass')
 	tty_start "$AGENTBOX" run --publish "$free:18098" --name dev -- python3 serve.py 18098 3000 3001 40000
 	tty_wait '^agentbox: port 3000 is open only inside the box; agentbox publish [a-z0-9]{5} 3000$'
 	tty_key Enter
