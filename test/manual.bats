@@ -30,10 +30,30 @@ enter_world()
 	chmod +x build upload
 }
 
+# A host port of an example may be taken on this machine: a network of its own, without it.
+enter_network()
+{
+	local -a own=(unshare --net)
+
+	[ "$(id -u)" -eq 0 ] || own+=(--user --map-current-user --keep-caps)
+	"${own[@]}" sh -c 'ip link set lo up && touch "$0" && exec sleep 3600' "$TEST_DIR/network" 3>&- &
+	NETWORK=$!
+	wait_for 90 test -e "$TEST_DIR/network"
+	THERE=(nsenter --target "$NETWORK" --net --wdns="$PWD")
+	[ "$(id -u)" -eq 0 ] || THERE+=(--user --preserve-credentials)
+	THERE+=(--)
+}
+
+teardown()
+{
+	[ -z "${NETWORK:-}" ] || kill "$NETWORK"
+	box_teardown
+}
+
 # start_box COMMAND...: an active run with the name dev; $BOX is its id.
 start_box()
 {
-	launch run -d --name dev --unknown deny -- "$@"
+	"${THERE[@]}" timeout 240 "$AGENTBOX" run -d --name dev --unknown deny -- "$@" 3>&-
 	BOX=$(run_id)
 }
 
@@ -41,7 +61,7 @@ start_box()
 start_denied()
 {
 	start_box sh -c "curl -s http://files.example.com/; touch done; exec sleep $1"
-	wait_for 30 test -e done
+	wait_for 90 test -e done
 }
 
 # last_run: the id of a run that has ended.
@@ -88,8 +108,9 @@ prepare()
 		start_box npm start
 		;;
 	agentbox-ports | agentbox-publish)
+		[ "$1" != agentbox-publish ] || enter_network
 		start_box python3 -m http.server 3000
-		wait_for 30 has_port
+		wait_for 90 has_port
 		;;
 	agentbox-apply | agentbox-discard)
 		leave_changes --name dev
@@ -188,9 +209,10 @@ without_comments()
 	for file in "$ROOT"/man/*.[0-9]; do
 		page=$(basename "$file" | sed 's/\.[0-9]$//')
 		enter_world "$page"
+		THERE=()
 		prepare "$page"
 		echo "$page"
-		run "$ROOT/test/documents.py" run "$HOME/bin/agentbox" "$PWD" "$file" 3>&-
+		run "${THERE[@]}" "$ROOT/test/documents.py" run "$HOME/bin/agentbox" "$PWD" "$file" 3>&-
 		echo "$output"
 		[ "$status" -eq 0 ] || failed+=" $page"
 		launch stop --all || true

@@ -205,7 +205,7 @@ err" ]
 	echo '{}' >package.json
 	launch run -- bash -c 'touch up; until [ -e go ]; do sleep 0.02; done' >said 2>&1 </dev/null &
 	pid=$!
-	wait_for 30 test -e up
+	wait_for 90 test -e up
 	for command in "mcp wrap --yes .mcp.json" "hook install claude-code --project --yes" "init --yes" \
 		"config set --project network.allow a.test" "allow a.test --project"; do
 		agentbox $command
