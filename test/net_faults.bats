@@ -62,8 +62,8 @@ load attack/attack
 	[ "$status" -eq 0 ]
 	[[ "$output" != *timeout* ]]
 	[ "${lines[-1]}" = "afterwards: 200" ]
-	# A cut is never shown as a whole answer: only all 86 bytes are one.
-	[ "$(awk '/^http 200:/ { print $3 }' <<<"$output")" -le 1 ]
+	# A cut is never shown as a whole answer: only all 86 bytes are one, unless the reset overtakes them.
+	[ "$(awk '/^http 200:/ { n = $3 } END { print n + 0 }' <<<"$output")" -le 1 ]
 	[ "$(awk '/^raw reset:/ { print $3 }' <<<"$output")" -ge 200 ]
 }
 
@@ -272,7 +272,7 @@ load attack/attack
 	for n in range(60):
 	    last = forward("origin.test"), socks("second.test"), direct("origin.test")
 	say("then", last)
-	time.sleep(5)
+	time.sleep(60)
 	print("still here")
 	END
 	agentbox_split run --allow origin.test --audit "$NET/small/audit" --write "$NET/small" -- \
@@ -357,7 +357,8 @@ with_fault()
 		exec cat </dev/tcp/wire.test/19 >/dev/null'
 	read -r -t 90 _ <>up
 	wait_for 90 inside curl -s -o /dev/null http://127.0.0.1:18080/
-	[ -n "$(inside ss -Htn dst 203.0.113.50)" ]
+	# The program's end is open at once; ours to the server may come later.
+	wait_for 90 eval '[ -n "$(inside ss -Htn dst 203.0.113.50)" ]'
 	kill -KILL "$BOX"
 	wait "$BOX" || true
 	BOX=
