@@ -189,18 +189,18 @@ GET,/other,403,true" ]
 	    except grpc.RpcError as e:
 	        return e.code().name, "not today" in e.details()
 	one = lambda name: channel.unary_unary("/box.Test/" + name)
-	print(*said(lambda: one("Echo").with_call(b"hello", metadata=login, timeout=15)))
+	print(*said(lambda: one("Echo").with_call(b"hello", metadata=login, timeout=100)))
 	big = bytes(range(256)) * 8192
-	print(one("Echo")(big, metadata=login, timeout=15) == big)
-	print(*said(lambda: one("Fail").with_call(b"hello", metadata=login, timeout=15)))
+	print(one("Echo")(big, metadata=login, timeout=100) == big)
+	print(*said(lambda: one("Fail").with_call(b"hello", metadata=login, timeout=100)))
 	# Each message is answered before the next one is sent.
 	import queue
 	words, got = queue.Queue(), []
-	talk = channel.stream_stream("/box.Test/Talk")(iter(words.get, None), metadata=login, timeout=15)
+	talk = channel.stream_stream("/box.Test/Talk")(iter(words.get, None), metadata=login, timeout=100)
 	for word in (b"one", b"two", b"three"):
 	    words.put(word)
 	    got.append(next(talk))
-	print(said(lambda: one("Denied").with_call(b"hello", metadata=login, timeout=15))[0])
+	print(said(lambda: one("Denied").with_call(b"hello", metadata=login, timeout=100))[0])
 	words.put(b"four")
 	got.append(next(talk))
 	words.put(None)
