@@ -429,6 +429,13 @@ wait_for()
 	done
 }
 
+# The minute of the clock that limits how many records are written. Crossing into another one
+# allows as many again.
+this_minute()
+{
+	python3 -c 'import time; print(int(time.monotonic() // 60))'
+}
+
 # host_snapshot [--no-times] DIR: print everything below DIR: name, type, mode,
 # owner, size, time, link target and checksum. If two snapshots are equal, nothing
 # has changed. The user must be able to read all of it.
