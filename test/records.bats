@@ -263,8 +263,16 @@ knock()
 	[[ "$output" == *"knocked 2000"* ]]
 }
 
-@test "record: what is denied has an id, a reason and the words that allow it" {
+# A denial waits a tenth of a second for the name of the process. On a slow machine that may be too short.
+named()
+{
+	rm -rf "$AGENTBOX_STATE"
 	agentbox run --net filtered --unknown deny -- $(knock 3)
+	[ "$(grep -c 'not on the allow list  python3' <<<"$output")" -eq 3 ]
+}
+
+@test "record: what is denied has an id, a reason and the words that allow it" {
+	wait_for 90 named
 	[ "$status" -eq 0 ]
 	local id
 	id=$(record | jq -r 'select(.kind == "violation" and .domain == "h2.test").id')
