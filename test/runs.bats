@@ -229,7 +229,8 @@ open("ready-web", "w"); time.sleep(300)'
 	agentbox stop deaf --grace 1s
 	[ "$status" -eq 0 ]
 	[ $((SECONDS - begun)) -le 90 ]
-	run wait "$pid"
+	status=0
+	wait "$pid" || status=$?
 	[ "$status" -eq 137 ]
 	[ "$(processes_left)" = "" ]
 	jq -es 'map(select(.kind == "end")) | length == 1' "$AGENTBOX_STATE/runs/$id/audit.jsonl"
