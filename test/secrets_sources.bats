@@ -110,14 +110,8 @@ recorded()
 	            except OSError:
 	                pass
 
-	for line in open(sys.argv[1]):
-	    pid, _, name, _ = line.split()
-	    if pid in before:
-	        continue
-	    try:
-	        parts = list(memory(pid))
-	    except FileNotFoundError:   # a command that is over
-	        continue
+	def look(pid, name):
+	    parts = list(memory(pid))
 	    for value in values:
 	        for what in 'environ', 'cmdline':
 	            if value in open(f'/proc/{pid}/{what}', 'rb').read():
@@ -125,6 +119,18 @@ recorded()
 	        # The supervisor has it, in the vault and only there.
 	        if sum(part.count(value) for part in parts) != (name == 'agentbox'):
 	            bad.append((pid, name, 'memory', value))
+
+	seen = set()
+	for line in open(sys.argv[1]):
+	    pid, _, name, _ = line.split()
+	    if pid in before:
+	        continue
+	    try:
+	        look(pid, name)
+	        seen.add(name)
+	    except (FileNotFoundError, ProcessLookupError):   # a command that is over
+	        pass
+	assert {'agentbox', 'agentbox-init', 'agentbox-broker', 'agentbox-judge'} <= seen, seen
 	print(bad)
 	sys.exit(bool(bad))
 	PYTHON
