@@ -6,7 +6,7 @@ load helpers
 client()
 {
 	cat >"$BATS_TEST_TMPDIR/script.py"
-	run timeout 120 python3 - "$PROGRAM" "$PWD" "$BATS_TEST_TMPDIR/script.py" <<-END
+	run timeout 400 python3 - "$PROGRAM" "$PWD" "$BATS_TEST_TMPDIR/script.py" <<-END
 		import glob, json, os, shutil, signal, socket, sys, time
 		sys.path.insert(0, "$ROOT/test")
 		from serve_client import Client
@@ -31,7 +31,7 @@ client()
 		        if int(rest[1]) == pid and name in text:
 		            found.append(int(text.split()[0]))
 		    return found
-		def wait_until(what, seconds=30):
+		def wait_until(what, seconds=90):
 		    end = time.time() + seconds
 		    while not what():
 		        assert time.time() < end
@@ -96,7 +96,7 @@ client()
 		run = c.run(pool=p, argv=["sleep", "100"])
 		c.event("started", run)
 		assert c.ask(do="update", run=run, allow=["x.example"])["ok"]
-		c.ask(do="stop", run=run, grace_ms=100)
+		c.ask(do="stop", run=run, grace_ms=60000)
 		assert c.result(run)["exit"] == 143
 		# A file as input needs a box of its own; the run is the same.
 		memory = os.memfd_create("in")
@@ -258,8 +258,8 @@ client()
 		    os.kill(before[0], signal.SIGKILL)
 		    wait_until(lambda: len(boxes()) == 3 and before[0] not in boxes())
 		    # Its supervisor, too.
-		    os.kill(children(c.process.pid, "")[0], signal.SIGKILL)
-		    wait_until(lambda: len(boxes()) == 3 and len(set(before) - set(boxes())) == 2)
+		    os.kill(next(s for s in children(c.process.pid, "") if before[1] in children(s, "")), signal.SIGKILL)
+		    wait_until(lambda: len(boxes()) == 3 and set(before) - set(boxes()) == set(before[:2]))
 		    assert outcome(pool=p, argv=["true"])[0]["exit"] == 0
 		    wait_until(lambda: len(boxes()) == 3)
 		    now = boxes() + children(c.process.pid, "")

@@ -6,7 +6,7 @@ load helpers
 client()
 {
 	cat >"$BATS_TEST_TMPDIR/script.py"
-	run timeout 120 python3 - "$PROGRAM" "$PWD" "$BATS_TEST_TMPDIR/script.py" <<-END
+	run timeout 400 python3 - "$PROGRAM" "$PWD" "$BATS_TEST_TMPDIR/script.py" <<-END
 		import json, os, sys, time
 		sys.path.insert(0, "$ROOT/test")
 		from serve_client import Client
@@ -193,7 +193,7 @@ client()
 		    else:
 		        c.process.kill()
 		        c.process.wait()
-		    end = time.time() + 30
+		    end = time.time() + 90
 		    while any(i in os.popen(sys.argv[1] + " ps").read() for i in ids):
 		        assert time.time() < end
 		        time.sleep(0.1)
@@ -207,12 +207,12 @@ client()
 		    holder = os.fork()
 		    if holder == 0:
 		        os.closerange(1, 3)
-		        time.sleep(60)
+		        time.sleep(600)
 		    open("../holder", "w").write(str(holder))
 		    os._exit(0)
 		os.waitpid(child, 0)
 		pid = int(open("../pid").read())
-		end = time.time() + 15
+		end = time.time() + 90
 		while os.path.exists("/proc/%d" % pid) and time.time() < end:
 		    time.sleep(0.1)
 		assert not os.path.exists("/proc/%d" % pid)
