@@ -212,12 +212,15 @@ time.sleep(300)'
 
 @test "terminal: in a pipeline the command can still ask" {
 	outer_shell
-	tty_line '$AGENTBOX run -- sh -c "read x; echo got=\$x" | cat'
+	# What is typed while the shell still edits its line has another end of the line.
+	tty_line '$AGENTBOX run -- sh -c "echo asks; read x; echo got=\$x" | cat'
+	tty_wait '^asks$'
 	tty_line 'answer'
 	# The echo comes another way, and may come later.
 	tty_wait 'got=answer$'
 	tty_wait '^outer>$'
-	tty_line 'echo one | $AGENTBOX run -- sh -c "read x </dev/tty; read y; echo both=\$x,\$y"'
+	tty_line 'echo one | $AGENTBOX run -- sh -c "echo asks-again; read x </dev/tty; read y; echo both=\$x,\$y"'
+	tty_wait '^asks-again$'
 	tty_line 'two'
 	tty_wait 'both=two,one$'
 }
@@ -322,7 +325,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	alternate_screen 1
 	kill -9 "$(supervisor)"
 	wait_for 90 alternate_screen 0
-	cursor_shown 1
+	wait_for 90 cursor_shown 1
 	tty_key Enter
 	tty_line 'stty -a >after; echo alive'
 	tty_wait '^alive'

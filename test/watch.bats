@@ -70,7 +70,7 @@ restored()
 	tty_wait '1 denied'
 	tty_type d
 	wait_for 90 eval '! tty_matches "ok +GET"'
-	tty_matches 'denied +other.test:80'
+	tty_wait 'denied +other.test:80'
 	tty_type q
 	tty_wait '^status=0'
 	restored
@@ -129,7 +129,7 @@ restored()
 	watch_start
 	tty_wait 'choose a run'
 	tty_wait '> [a-z2-9]{5}( second)?  sh'
-	tty_matches '[a-z2-9]{5} second  sh -c'
+	tty_wait '[a-z2-9]{5} second  sh -c'
 	tty_key Down
 	tty_key Enter
 	tty_wait '0 allowed'
@@ -190,7 +190,7 @@ restored()
 		--max-time 200 http://xn--bcher-kva.test/
 	watch_start
 	tty_wait '> .*xn--bcher-kva.test:80  .punycode: not ASCII letters.  x.x1b.x5b2Jgit'
-	tty_matches "^ [a-z2-9]{5}  .*x.x1b.2Jgit"
+	tty_wait "^ [a-z2-9]{5}  .*x.x1b.2Jgit"
 	read_it
 	tty_type n
 	tty_wait 'the run has ended with status 0'
