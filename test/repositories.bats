@@ -198,7 +198,7 @@ hook()
 	git checkout -q main
 	echo main >file
 	git commit -qam main
-	! git rebase -q side 2>/dev/null
+	run ! git rebase -q side
 	[ -d .git/rebase-merge ]
 	agentbox run -- sh -c '
 		echo "exec touch PWNED" >>.git/rebase-merge/git-rebase-todo && echo HOLE

@@ -44,7 +44,7 @@ attributes()
 	[ "$output" = content ]
 	cat tried
 	[ "$(wc -l <tried)" -eq 12 ]
-	! grep HOLE tried
+	run ! grep HOLE tried
 	attributes "$HOME/in" | diff "$TEST_DIR/before" -
 	[ "$(cat "$HOME/in")" = content ]
 }

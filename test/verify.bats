@@ -162,7 +162,7 @@ collect()
 	"$AGENTBOX" log --dir ../evil --json | grep -q $'\xc2\x9b2J'
 	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$AGENTBOX" log --dir ../evil --json </dev/null >shown
 	grep -qF '\xc2\x9b2J' shown
-	! grep -q $'\xc2\x9b' shown
+	run ! grep -q $'\xc2\x9b' shown
 	# A line that is too long, between two of a whole record.
 	python3 - ../all/giant/audit.jsonl <<-'PYTHON'
 	import sys
