@@ -493,21 +493,30 @@ static uint64_t time_left(void)
 	return conn->deadline.slot ? conn->deadline.at - engine.loop.now : 0;
 }
 
+/* A busy machine may use up half of it meanwhile. */
+static bool is_limited_to(uint64_t ms)
+{
+	return time_left() > ms / 2 && time_left() <= ms;
+}
+
 static void test_deadlines(void)
 {
+	uint64_t first;
+
 	open_proxy();
 	turns(2);
-	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS, "the first head has a deadline");
+	ok(is_limited_to(AB_HANDSHAKE_MS), "the first head has a deadline");
+	first = conn->deadline.at;
 	say(client, "GET http");
-	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS, "which bytes do not put off");
+	ok(conn->deadline.slot && conn->deadline.at == first, "which bytes do not put off");
 	say(client, "://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n");
 	ok(time_left() == 0, "an answer has none");
 	say(servers[0], FIVE);
 	hear(client, FIVE, "and after it");
 	turns(2);
-	ok(time_left() > 290000, "the connection may be idle");
+	ok(is_limited_to(AB_IDLE_MS), "the connection may be idle");
 	say(client, "G");
-	ok(time_left() > 29000 && time_left() <= AB_HEAD_MS, "a head that has begun may not");
+	ok(is_limited_to(AB_HEAD_MS), "a head that has begun may not");
 	say(client, "ET http://denied.test/ HTTP/1.1\r\nHost: denied.test\r\n"
 		    "\r\n");
 	hear(client, "HTTP/1.1 403 ", "a refusal");
