@@ -62,7 +62,7 @@ struct ab_terminal {
 };
 
 enum {
-	ANSWER_MS = 100, /* how long to wait for a late answer */
+	ANSWER_MS = 500, /* for a late answer: a terminal may be far away, or busy */
 	ANSWER_ROOM = 512,
 };
 
@@ -362,7 +362,7 @@ static bool has_last_answer(const char *s, size_t len)
  */
 static void discard_answers(struct ab_terminal *t)
 {
-	int64_t end = ab_now_ms() + ANSWER_MS, now;
+	int64_t end, now;
 	char text[ANSWER_ROOM];
 	size_t len = 0;
 
@@ -370,6 +370,8 @@ static void discard_answers(struct ab_terminal *t)
 	    out_fd(t) < 0 || !ab_tty_foreground(in_fd(t)))
 		return;
 	ab_relay_write(out_fd(t), "\033[c", 3);
+	/* The question itself may have waited for the screen. */
+	end = ab_now_ms() + ANSWER_MS;
 	while ((now = ab_now_ms()) < end && !has_last_answer(text, len)) {
 		struct pollfd ready = { .fd = in_fd(t), .events = POLLIN };
 		ssize_t n;
