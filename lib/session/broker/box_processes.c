@@ -214,7 +214,9 @@ static uint64_t sum_memory(pid_t init, uint64_t (*get)(int dir))
 bool ab_box_memory_exceeds(pid_t init, uint64_t limit, uint64_t *ret_used)
 {
 	*ret_used = sum_memory(init, get_upper_bound);
-	if (*ret_used > limit)
+	/* The processes are not all looked at in one moment: pages of a process that forks meanwhile
+	 * count for it whole, and again for its children. So look twice. */
+	for (int i = 0; i < 2 && *ret_used > limit; i++)
 		*ret_used = sum_memory(init, get_share);
 	return *ret_used > limit;
 }
