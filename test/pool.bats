@@ -286,13 +286,13 @@ client()
 		for request, words in [
 		    ({"do": "pool"}, "size"),
 		    ({"do": "pool", "size": 0}, "size"),
-		    ({"do": "pool", "size": 1000}, "at most 64 boxes"),
+		    ({"do": "pool", "size": 1000}, "from 1 to 64"),
 		    ({"do": "pool", "size": 1, "argv": ["true"]}, "argv"),
 		    ({"do": "pool", "size": 1, "options": {"network.mode": "perhaps"}}, "perhaps"),
 		    ({"do": "pool", "size": 1, "cwd": work, "options": {"filesystem.review": "ask"}}, "review"),
 		    ({"do": "close", "pool": 7}, "no open pool 7"),
 		    ({"do": "run", "pool": 7, "argv": ["true"]}, "no open pool 7"),
-		    ({"do": "run", "pool": 0, "argv": ["true"]}, "at least 1"),
+		    ({"do": "run", "pool": 0, "argv": ["true"]}, "from 1 to"),
 		]:
 		    reply = c.ask(**request)
 		    assert not reply["ok"] and words in reply["error"], reply

@@ -31,13 +31,13 @@ __attribute__((format(printf, 2, 3))) static int fail_member(struct reading *r, 
 	return ab_fail(r->err, AB_EUSAGE, 0, "\"%s\": %s", r->name, text);
 }
 
-static int read_number(struct reading *r, uint64_t most, uint64_t *ret)
+static int read_number(struct reading *r, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	json_int_t n = json_integer_value(r->value);
 
-	if (!json_is_integer(r->value) || n < 0 || (uint64_t)n > most)
-		return fail_member(r, "expected a whole number from 0 to %llu",
-				   (unsigned long long)most);
+	if (!json_is_integer(r->value) || n < 0 || (uint64_t)n < least || (uint64_t)n > most)
+		return fail_member(r, "expected a whole number from %llu to %llu",
+				   (unsigned long long)least, (unsigned long long)most);
 	*ret = (uint64_t)n;
 	return 0;
 }
@@ -239,46 +239,42 @@ static int read_reason(struct reading *r)
 }
 static int read_deadline(struct reading *r)
 {
-	return read_number(r, MS_MAX, &r->to->deadline_ms);
+	return read_number(r, 0, MS_MAX, &r->to->deadline_ms);
 }
 static int read_ask_ms(struct reading *r)
 {
-	return read_number(r, MS_MAX, &r->to->ask_ms);
+	return read_number(r, 0, MS_MAX, &r->to->ask_ms);
 }
 static int read_capture(struct reading *r)
 {
-	return read_number(r, AB_SERVE_CAPTURE_MAX, &r->to->capture);
+	return read_number(r, 0, AB_SERVE_CAPTURE_MAX, &r->to->capture);
 }
 static int read_run(struct reading *r)
 {
-	return read_number(r, INT64_MAX, &r->to->run);
+	return read_number(r, 0, INT64_MAX, &r->to->run);
 }
 static int read_pool(struct reading *r)
 {
-	if (read_number(r, INT64_MAX, &r->to->pool) < 0)
-		return -1;
-	/* Not as if there were none: the policy would be another one. */
-	return r->to->pool ? 0 : fail_member(r, "the number of a pool is at least 1");
+	/* Not 0, as if there were none: the policy would be another one. */
+	return read_number(r, 1, INT64_MAX, &r->to->pool);
 }
 static int read_size(struct reading *r)
 {
-	if (json_is_integer(r->value) && json_integer_value(r->value) > AB_SERVE_BOXES_MAX)
-		return fail_member(r, "a pool has at most %d boxes", AB_SERVE_BOXES_MAX);
-	return read_number(r, AB_SERVE_BOXES_MAX, &r->to->size);
+	return read_number(r, 1, AB_SERVE_BOXES_MAX, &r->to->size);
 }
 static int read_grace(struct reading *r)
 {
-	return read_number(r, GRACE_MAX, &r->to->ms);
+	return read_number(r, 0, GRACE_MAX, &r->to->ms);
 }
 static int read_for(struct reading *r)
 {
-	return read_number(r, MS_MAX, &r->to->ms);
+	return read_number(r, 0, MS_MAX, &r->to->ms);
 }
 static int read_protocol(struct reading *r)
 {
 	uint64_t n = 0;
 
-	if (read_number(r, INT32_MAX, &n) < 0)
+	if (read_number(r, 0, INT32_MAX, &n) < 0)
 		return -1;
 	r->to->protocol = (int64_t)n;
 	return 0;
@@ -394,7 +390,7 @@ static int read_member(struct reading *r)
 	if (strcmp(r->name, "id") == 0 || strcmp(r->name, "do") == 0)
 		return 0;
 	if (strcmp(r->name, "fds") == 0) {
-		if (read_number(r, AB_SERVE_FDS_MAX, &n) < 0)
+		if (read_number(r, 0, AB_SERVE_FDS_MAX, &n) < 0)
 			return -1;
 		r->to->nfds = (size_t)n;
 		return 0;
