@@ -180,15 +180,16 @@ supervisor()
 	need_engine
 	launch run -- python3 client.py keep "$IMAGE" "$PWD/end" >out 2>&1 &
 	pid=$!
-	wait_for 60 grep -q kept out
+	wait_for 60 grep -qs kept out
 	[ "$(containers)" = "$(printf 'host-one\nkept')" ]
 	kill -KILL "$(supervisor)"
 	wait_for 60 only_host_one
 	wait "$pid" || :
-	# The filter as well: only the next run can do it.
+	# The filter as well: only the next run can do it. Nobody must read what the last one said.
+	rm out
 	launch run -- python3 client.py keep "$IMAGE" "$PWD/end" >out 2>&1 &
 	pid=$!
-	wait_for 60 grep -q kept out
+	wait_for 60 grep -qs kept out
 	filter=$(pgrep -P "$(supervisor)" -x agentbox-docker)
 	kill -KILL "$filter"
 	touch end
