@@ -185,6 +185,7 @@ supervisor()
 	kill -KILL "$(supervisor)"
 	wait_for 60 only_host_one
 	wait "$pid" || :
+	wait_for 60 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
 	# The filter as well: only the next run can do it. Nobody must read what the last one said.
 	rm out
 	launch run -- python3 client.py keep "$IMAGE" "$PWD/end" >out 2>&1 &
