@@ -9,8 +9,10 @@ but stubs that write down their arguments; then the two lists must be equal.
 What runs at the same time has no order, so lists are compared sorted.
 """
 import concurrent.futures
+import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -47,10 +49,19 @@ def bash(number, line):
     here = os.path.join(TOP, "work", str(number))
     record = os.path.join(here, "record")
     os.makedirs(record)
-    subprocess.run([BASH, "--norc", "-c", line + "\nwait"], cwd=here, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False,
-                   env={"PATH": os.path.join(TOP, "stubs"), "HOME": os.environ["HOME"],
-                        "AB_RECORD": record, "LC_ALL": "C.UTF-8"})
+    # bash does not wait for what a subshell leaves behind: every process has the other end of this.
+    end, other = os.pipe()
+    held = fcntl.fcntl(other, fcntl.F_DUPFD, 200)
+    os.close(other)
+    with subprocess.Popen([BASH, "--norc", "-c", line + "\nwait"], cwd=here, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[held],
+                          env={"PATH": os.path.join(TOP, "stubs"), "HOME": os.environ["HOME"],
+                               "AB_RECORD": record, "LC_ALL": "C.UTF-8"}) as process:
+        os.close(held)
+        process.wait(120)
+    if not select.select([end], [], [], 120)[0]:
+        sys.exit("a process does not end: %r" % line)
+    os.close(end)
     lists = []
     for name in os.listdir(record):
         with open(os.path.join(record, name), "rb") as f:
