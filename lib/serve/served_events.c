@@ -6,6 +6,7 @@
  * that question comes before the box.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "serve/pool.h"
 #include "serve/served_run.h"
 #include "session/control/control_socket.h"
+#include "session/supervise/supervisor.h"
 
 enum { PACKETS_MAX = 4096, PACKET_ROOM = 256 * 1024 };
 
@@ -380,7 +382,8 @@ void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms)
 	if (run->asked)
 		answer_command(run, NULL, "no", "it was stopped");
 	else if (!run->began)
-		run->stopped = kill(run->pid, SIGTERM) == 0;
+		run->stopped = sigqueue(run->pid, SIGTERM,
+					(union sigval){ .sival_int = AB_TERM_STOPS }) == 0;
 	queue_packet(run, new_steered(id, AB_SERVE_STOP), "stop",
 		     json_pack("{s:I}", "grace_ms", (json_int_t)grace_ms));
 	send_next(run);

@@ -117,8 +117,11 @@ static void signals_ready(struct ab_source *source, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	if (read(source->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		take_signal(s, (int)info.ssi_signo);
+	if (read(source->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	s->out.stopped |= info.ssi_signo == SIGTERM && info.ssi_code == SI_QUEUE &&
+			  info.ssi_int == AB_TERM_STOPS && (pid_t)info.ssi_pid == getppid();
+	take_signal(s, (int)info.ssi_signo);
 }
 
 static void arm_timer(struct supervisor *s, uint64_t ms)

@@ -71,10 +71,14 @@ struct ab_supervision {
 	void (*found)(void *arg, const char *text);
 };
 
+/* The value of a SIGTERM (sigqueue) of our parent that is a request to stop, as a client of the control
+ * socket sends it: the supervisor may not be there yet to read one. */
+enum { AB_TERM_STOPS = 0x73746f70 };
+
 struct ab_outcome {
 	int status; /* wait status of the command */
 	bool timed_out;
-	bool stopped;		/* by a client of the control socket */
+	bool stopped;		/* by a client of the control socket, or AB_TERM_STOPS */
 	bool unrouted;		/* it failed and had tried to use a blocked network */
 	bool crowded;		/* it failed, and the box was at its limit of processes */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
