@@ -48,7 +48,7 @@ is_staged()
 has_continued()
 {
 	kill -CONT "$(cat "$TEST_DIR/pid")" 2>/dev/null || true
-	! kill -0 "$holder" 2>/dev/null
+	! kill -0 "$holder" 2>/dev/null || false
 }
 
 end_apply()

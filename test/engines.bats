@@ -292,7 +292,7 @@ listed []" ]
 		[ "$(grep -c 'for a full box, start the container' <<<"$output")" -eq 1 ]
 		[[ "$output" == *"$UNMASK"* ]]
 		grep -qx made <<<"$output"
-		! grep -qxE '/(work|opt)/bad' <<<"$output"
+		! grep -qxE '/(work|opt)/bad' <<<"$output" || false
 		[[ "$output" == *", engine shared-proc, guarantees in force: user-ns pid-fence net-fence"* ]]
 		[[ "$output" == *'"engine":"shared-proc"'*'"missing":["pid-view"]'* ]]
 		[[ "$output" == *sleep*"environ: Permission denied"* ]]
@@ -576,7 +576,7 @@ no no" ]
 			/agentbox doctor | tail -n 2'
 		[ "$(grep -c 'for a full box: a system call filter forbids' <<<"$output")" -eq 1 ]
 		grep -qx made <<<"$output"
-		! grep -qxE '/(work|opt)/bad|stopped' <<<"$output"
+		! grep -qxE '/(work|opt)/bad|stopped' <<<"$output" || false
 		[ "$(grep -c '^/tmp/agentbox\.' <<<"$output")" -eq 1 ]
 		[[ "$output" == *", engine no-namespaces, guarantees in force: pid-fence net-fence"* ]]
 		[[ "$output" == *'"engine":"no-namespaces"'*'"missing":["user-ns","pid-view","protected-names"]'* ]]
@@ -631,7 +631,7 @@ $((1 + ${#IDENTITIES} / 3))
 "* ]]
 		grep -qx made <<<"$output"
 		grep -qx nested <<<"$output"
-		! grep -qxE '/work/bad|inner' <<<"$output"
+		! grep -qxE '/work/bad|inner' <<<"$output" || false
 		[[ "$output" == *'["shared-proc",["pid-view"]]'* ]]
 		[[ "${lines[-1]}" == *" with unmasked system paths:  $UNMASK" ]]
 		rootless $UNMASK '/agentbox run -v -- true 2>&1'
@@ -652,7 +652,7 @@ $((1 + ${#IDENTITIES} / 3))
 			touch /etc/x; /agentbox doctor | tail -n 1'
 		[[ "$output" == *", engine shared-proc,"* ]]
 		grep -qx made <<<"$output"
-		! grep -qx /work/bad <<<"$output"
+		! grep -qx /work/bad <<<"$output" || false
 		[[ "$output" == *"/etc/x"*"Read-only file system"* ]]
 		[[ "${lines[-1]}" == *" with unmasked system paths:  $UNMASK" ]]
 	done

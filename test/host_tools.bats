@@ -340,5 +340,5 @@ stopped" ]
 
 no_tool()
 {
-	! pgrep -f "$TEST_DIR/bin/gh wait" >/dev/null
+	! pgrep -f "$TEST_DIR/bin/gh wait" >/dev/null || false
 }

@@ -65,7 +65,7 @@ compile()
 
 no_servant()
 {
-	! pgrep -u "$(id -u)" -f 'agentbox serve --fd 3'
+	! pgrep -u "$(id -u)" -f 'agentbox serve --fd 3' || false
 }
 
 @test "library: runs leave no descriptor, process, thread or memory behind" {

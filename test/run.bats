@@ -61,7 +61,7 @@ missing()
 
 no_control_bytes()
 {
-	! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' <<<"$1"
+	! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' <<<"$1" || false
 }
 
 @test "run: the exit status of the command is ours" {
