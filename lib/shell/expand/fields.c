@@ -193,7 +193,8 @@ void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_
 
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 {
-	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM, AB_BYTES_UNKNOWN);
+	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM,
+		    AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED);
 	b->field.unknown = true;
 	b->field.splits |= !whole && b->fields;
 	b->field.taint |= taint;

@@ -15,47 +15,60 @@ enum { INNER_MAX = 16 };
 #define NAME AB_LEX_NAME
 #define DIGIT (AB_LEX_NAME | AB_LEX_DIGIT)
 
-const unsigned char ab_lex_classes[256] = {
-	[AB_UNKNOWN] = EXPANDS,
+#define SLASH AB_LEX_KINDS(AB_BYTES_SLASH)
+#define UP AB_LEX_KINDS(AB_BYTES_UP)
+#define SEPARATOR AB_LEX_KINDS(AB_BYTES_SEPARATOR)
+#define CODE AB_LEX_KINDS(AB_BYTES_CODE)
+#define PATTERN AB_LEX_KINDS(AB_BYTES_PATTERN)
+#define ESCAPED AB_LEX_KINDS(AB_BYTES_ESCAPED)
+
+const uint16_t ab_lex_classes[256] = {
+	[AB_UNKNOWN] = EXPANDS | AB_LEX_KINDS(AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED),
+	[1 ... 8] = ESCAPED,
+	['\t'] = ENDS | AB_LEX_BLANK | ESCAPED,
+	['\n'] = ENDS | AB_LEX_BODY | ESCAPED,
+	[11 ... 31] = ESCAPED,
+	[' '] = ENDS | AB_LEX_BLANK,
+	['"'] = (EXPANDS & ~AB_LEX_BODY) | SEPARATOR | ESCAPED,
+	['#'] = AB_LEX_BLANK,
 	['$'] = EXPANDS,
-	['`'] = EXPANDS,
-	['\\'] = EXPANDS,
-	['"'] = EXPANDS & ~AB_LEX_BODY,
-	['\''] = AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_BALANCED,
-	[' '] = ENDS,
-	['\t'] = ENDS,
-	['\n'] = ENDS | AB_LEX_BODY,
-	[';'] = ENDS,
 	['&'] = ENDS,
-	['|'] = ENDS,
-	['<'] = ENDS | AB_LEX_OPERAND,
-	['>'] = ENDS | AB_LEX_OPERAND,
-	['('] = ENDS | AB_LEX_BALANCED,
+	['\''] = AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_BALANCED | SEPARATOR,
+	['('] = ENDS | AB_LEX_BALANCED | CODE,
 	[')'] = ENDS | AB_LEX_BALANCED,
-	['['] = AB_LEX_BALANCED,
-	[']'] = AB_LEX_BALANCED,
-	['}'] = AB_LEX_OPERAND | AB_LEX_BALANCED,
-	['_'] = NAME,
-	['a' ... 'z'] = NAME,
-	['A' ... 'Z'] = NAME,
+	['*'] = PATTERN,
+	[','] = SEPARATOR,
+	['.'] = UP,
+	['/'] = SLASH,
 	['0' ... '9'] = DIGIT,
+	[':'] = SEPARATOR,
+	[';'] = ENDS | SEPARATOR,
+	['<'] = ENDS | AB_LEX_OPERAND,
+	['='] = SEPARATOR,
+	['>'] = ENDS | AB_LEX_OPERAND,
+	['?'] = PATTERN,
+	['@'] = SEPARATOR,
+	['A' ... 'Z'] = NAME,
+	['['] = AB_LEX_BALANCED | CODE | PATTERN,
+	['\\'] = EXPANDS | AB_LEX_BLANK | ESCAPED,
+	[']'] = AB_LEX_BALANCED | PATTERN,
+	['_'] = NAME,
+	['`'] = EXPANDS,
+	['a' ... 'z'] = NAME,
+	['{'] = CODE,
+	['|'] = ENDS | CODE,
+	['}'] = AB_LEX_OPERAND | AB_LEX_BALANCED,
+	['~'] = UP,
+	[127 ... 255] = ESCAPED,
 };
 
-void *ab_lex_new(struct ab_reader *r, size_t size)
+uint8_t ab_bytes_read(const char *s, uint32_t len)
 {
-	if (++r->nodes > AB_SHELL_NODES_MAX)
-		ab_lex_fail(r, r->at, "it is too complex");
-	return ab_arena_alloc(r->arena, size);
-}
+	unsigned found = 0;
 
-struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to)
-{
-	if (!r->map)
-		return (struct ab_span){ from, to };
-	return (struct ab_span){
-		r->map[from],
-		to > from ? r->map[to - 1] + 1 : r->map[from],
-	};
+	for (uint32_t i = 0; i < len; i++)
+		found |= ab_lex_classes[(unsigned char)s[i]];
+	return (uint8_t)(found >> 8) | AB_BYTES_READ;
 }
 
 struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from)
@@ -184,12 +197,10 @@ static void skip_comment(struct ab_reader *r)
 	r->at = to;
 }
 
-void ab_lex_skip_blanks(struct ab_reader *r)
+void ab_lex_read_blanks(struct ab_reader *r)
 {
 	uint32_t at = r->at;
 
-	if (at != r->blanks_to)
-		r->before = at;
 	while (at < r->end) {
 		char c = r->s[at];
 
@@ -204,7 +215,6 @@ void ab_lex_skip_blanks(struct ab_reader *r)
 	r->at = at;
 	if (ab_lex_at(r, '#'))
 		skip_comment(r);
-	r->blanks_to = r->at;
 }
 
 void ab_lex_skip_newlines(struct ab_reader *r)
@@ -246,7 +256,8 @@ static enum ab_keyword find_keyword(const char *name, size_t len)
 	return AB_KEY_NONE;
 }
 
-enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
+/* A backslash may join lines within the word. */
+static enum ab_keyword read_joined_keyword(struct ab_reader *r)
 {
 	char name[KEYWORD_MAX];
 	uint32_t at = r->at;
@@ -269,6 +280,22 @@ enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
 	return r->key;
 }
 
+enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
+{
+	uint32_t at = r->at, stop = r->end - at > KEYWORD_MAX ? at + KEYWORD_MAX : r->end;
+
+	while (at < stop && !ab_lex_is(r->s[at], AB_LEX_BREAK | AB_LEX_WORD))
+		at++;
+	if (at < r->end && r->s[at] == '\\')
+		return read_joined_keyword(r);
+	r->key = AB_KEY_NONE;
+	if (at == r->end || ab_lex_is(r->s[at], AB_LEX_BREAK))
+		r->key = find_keyword(r->s + r->at, at - r->at);
+	r->key_at = r->at;
+	r->key_end = at;
+	return r->key;
+}
+
 bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key)
 {
 	if (ab_lex_keyword(r) != key)
@@ -277,7 +304,7 @@ bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key)
 	return true;
 }
 
-bool ab_lex_take(struct ab_reader *r, const char *op)
+bool ab_lex_read_operator(struct ab_reader *r, const char *op)
 {
 	uint32_t at = r->at;
 
@@ -288,17 +315,6 @@ bool ab_lex_take(struct ab_reader *r, const char *op)
 	}
 	r->at = at;
 	return true;
-}
-
-uint32_t ab_lex_run(struct ab_reader *r, unsigned until)
-{
-	uint32_t from = r->at, at = from;
-
-	while (at < r->end && !ab_lex_is(r->s[at], until))
-		at++;
-	r->work += at - from;
-	r->at = at;
-	return from;
 }
 
 static uint32_t skip_name(const struct ab_reader *r, uint32_t at)
@@ -338,8 +354,8 @@ void ab_parts_add(struct ab_parts *parts, struct ab_part *part)
 	parts->last = part;
 }
 
-void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
-		   bool quoted)
+static void add_bytes(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		      bool quoted, uint8_t bytes)
 {
 	struct ab_part *last = parts->last;
 	struct ab_part *part;
@@ -347,7 +363,7 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	if (last && last->kind == AB_PART_TEXT && last->quoted == quoted && last->text.len &&
 	    last->text.s + last->text.len == r->s + from) {
 		last->text.len += to - from;
-		last->bytes |= ab_bytes_read(r->s + from, to - from);
+		last->bytes |= bytes;
 		last->range.to = ab_lex_span(r, from, to).to;
 		return;
 	}
@@ -356,8 +372,29 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	part->quoted = quoted;
 	part->range = ab_lex_span(r, from, to);
 	part->text = (struct ab_text){ r->s + from, to - from };
-	part->bytes = ab_bytes_read(r->s + from, to - from);
+	part->bytes = bytes;
 	ab_parts_add(parts, part);
+}
+
+void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		   bool quoted)
+{
+	add_bytes(r, parts, from, to, quoted, ab_bytes_read(r->s + from, to - from));
+}
+
+void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted)
+{
+	const uint32_t from = r->at, end = r->end;
+	const unsigned char *s = (const unsigned char *)r->s;
+	unsigned found = 0, next;
+	uint32_t at = from;
+
+	for (; at < end && !((next = ab_lex_classes[s[at]]) & until); at++)
+		found |= next;
+	r->work += at - from;
+	r->at = at;
+	if (at > from)
+		add_bytes(r, parts, from, at, quoted, (uint8_t)(found >> 8) | AB_BYTES_READ);
 }
 
 /* The byte here is AB_UNKNOWN. */

@@ -9,9 +9,9 @@
  * reader to the end of its text, so every rule returns and the tree keeps what
  * was read.
  */
+#include "base/data/arena.h"
+#include "shell/syntax/bytes.h"
 #include "shell/syntax/parse.h"
-
-struct ab_arena;
 
 /* Byte classes, as bits: a run of text ends at a byte of the given class. */
 enum ab_lex_class {
@@ -23,9 +23,13 @@ enum ab_lex_class {
 	AB_LEX_BALANCED = 32, /* in $(( )) and [subscript] */
 	AB_LEX_NAME = 64,     /* is part of a name */
 	AB_LEX_DIGIT = 128,
+	AB_LEX_BLANK = 256, /* blanks, and what may be skipped with them: # and \ */
 };
 
-extern const unsigned char ab_lex_classes[256];
+/* The classes of each byte, and above them, as AB_LEX_KINDS, its enum ab_bytes: a run is
+ * read once for both. */
+extern const uint16_t ab_lex_classes[256];
+#define AB_LEX_KINDS(bytes) ((bytes) << 8)
 
 enum ab_keyword {
 	AB_KEY_NONE,
@@ -131,12 +135,25 @@ static inline bool ab_lex_at_redir(const struct ab_reader *r)
 	       (ab_lex_is(r->s[r->at], AB_LEX_BREAK | AB_LEX_DIGIT) || r->s[r->at] == '{');
 }
 
+void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
 /* Counts toward AB_SHELL_NODES_MAX; never NULL. */
-void *ab_lex_new(struct ab_reader *r, size_t size);
-struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to);
+static inline void *ab_lex_new(struct ab_reader *r, size_t size)
+{
+	if (++r->nodes > AB_SHELL_NODES_MAX)
+		ab_lex_fail(r, r->at, "it is too complex");
+	return ab_arena_alloc(r->arena, size);
+}
+static inline struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to)
+{
+	if (!r->map)
+		return (struct ab_span){ from, to };
+	return (struct ab_span){
+		r->map[from],
+		to > from ? r->map[to - 1] + 1 : r->map[from],
+	};
+}
 /* From `from` to the current byte, without the last skipped blanks. */
 struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from);
-void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
 /* Fails because of the token here, or because `missing` is not here. */
 void ab_lex_unexpected(struct ab_reader *r, const char *missing);
 bool ab_lex_enter(struct ab_reader *r);
@@ -153,7 +170,16 @@ struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t
 void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
 
 uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at);
-void ab_lex_skip_blanks(struct ab_reader *r); /* and comments */
+void ab_lex_read_blanks(struct ab_reader *r);
+/* And comments. Most calls find none. */
+static inline void ab_lex_skip_blanks(struct ab_reader *r)
+{
+	if (r->at != r->blanks_to)
+		r->before = r->at;
+	if (r->at < r->end && ab_lex_is(r->s[r->at], AB_LEX_BLANK))
+		ab_lex_read_blanks(r);
+	r->blanks_to = r->at;
+}
 void ab_lex_skip_newlines(struct ab_reader *r);
 enum ab_keyword ab_lex_read_keyword(struct ab_reader *r);
 /* At the start of a word. Several rules ask at the same place. */
@@ -162,14 +188,19 @@ static inline enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 	return r->key_at == r->at ? r->key : ab_lex_read_keyword(r);
 }
 bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key);
-/* Consumes the operator `op` if it is next. */
-bool ab_lex_take(struct ab_reader *r, const char *op);
-/* Skips to a byte of these classes; returns where it began. */
-uint32_t ab_lex_run(struct ab_reader *r, unsigned until);
+bool ab_lex_read_operator(struct ab_reader *r, const char *op);
+/* Consumes the operator `op` if it is next. Lines may be joined before it. */
+static inline bool ab_lex_take(struct ab_reader *r, const char *op)
+{
+	return r->at < r->end && (r->s[r->at] == op[0] || r->s[r->at] == '\\') &&
+	       ab_lex_read_operator(r, op);
+}
 /* Letters, digits and "_", across joined lines. */
 struct ab_text ab_lex_name(struct ab_reader *r);
 
 void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
+/* The bytes up to one of these classes, if there are any. */
+void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted);
 void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
 		   bool quoted);
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted);

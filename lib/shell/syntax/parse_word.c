@@ -61,16 +61,14 @@ void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_cl
 		     bool strip)
 {
 	while (r->at < r->end) {
-		uint32_t from;
-
 		if (strip && (r->at == 0 || r->s[r->at - 1] == '\n'))
 			while (ab_lex_at(r, '\t'))
 				r->at++;
-		from = ab_lex_run(r, until);
-		if (r->at < r->end && r->s[r->at] == '\n')
+		ab_parts_run(r, parts, until, true);
+		if (ab_lex_at(r, '\n')) {
+			ab_parts_text(r, parts, r->at, r->at + 1, true);
 			r->at++;
-		if (r->at > from)
-			ab_parts_text(r, parts, from, r->at, true);
+		}
 		if (r->at >= r->end)
 			return;
 		switch (r->s[r->at]) {
@@ -264,10 +262,7 @@ struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, str
 	unsigned parens = 0;
 
 	for (;;) {
-		uint32_t text = ab_lex_run(r, until);
-
-		if (r->at > text)
-			ab_parts_text(r, parts, text, r->at, false);
+		ab_parts_run(r, parts, until, false);
 		if (r->at >= r->end || !parse_special(r, parts, mode, &parens))
 			break;
 	}
