@@ -44,6 +44,17 @@ static struct ab_text text(const char *s)
 	return (struct ab_text){ s, (uint32_t)strlen(s) };
 }
 
+/* The first byte of each row is among `heads`. */
+static void test_heads(void)
+{
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		ok(may_be(text(names[i]), NAME), "first byte of the name %s", names[i]);
+	for (size_t i = 0; i < AB_COUNT(folders); i++)
+		ok(may_be(text(folders[i]), FOLDER), "first byte of the folder %s", folders[i]);
+	for (size_t i = 0; i < AB_COUNT(inside); i++)
+		ok(may_be(text(inside[i].folder), PARENT), "first byte of %s", inside[i].folder);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < AB_COUNT(secrets); i++)
@@ -60,5 +71,6 @@ int main(void)
 	ok(!ab_secret_path((struct ab_text){ "\0", 1 }), "an unknown name");
 	test_sorted(names);
 	test_sorted(folders);
+	test_heads();
 	return done();
 }

@@ -49,6 +49,33 @@ static const struct {
 	{ "git", "credentials" },
 };
 
+/* What a name with this first byte may be: most are ruled out by it. */
+enum {
+	NAME = 1,   /* in `names`, `.env`, or a pattern for such a name */
+	FOLDER = 2, /* in `folders` */
+	PARENT = 4, /* a folder of `inside`, or `.ssh` */
+};
+
+static const uint8_t heads[256] = {
+	['.'] = NAME | FOLDER | PARENT,
+	['D'] = PARENT,
+	['L'] = NAME,
+	['N'] = PARENT,
+	['_'] = NAME,
+	['c'] = NAME | PARENT,
+	['e'] = PARENT,
+	['f'] = NAME,
+	['g'] = PARENT,
+	['i'] = NAME,
+	['k'] = NAME | FOLDER,
+	['l'] = NAME,
+};
+
+static bool may_be(struct ab_text name, unsigned what)
+{
+	return name.len > 0 && heads[(unsigned char)name.s[0]] & what;
+}
+
 static const char endings[] = ".jks .kdbx .key .p12 .pem .pfx";
 
 /* Endings of `.env` files that are samples. */
@@ -61,12 +88,15 @@ static bool ends_in(struct ab_text t, const char *end)
 	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
 }
 
+enum { ENDING_MAX = sizeof(".template") - 1 };
+
 /* One of these endings, from the last dot on. */
 static bool ends_in_one(struct ab_text t, const char *list)
 {
-	const char *dot = memrchr(t.s, '.', t.len);
-
-	return dot && ab_listed(list, (struct ab_text){ dot, (uint32_t)(t.s + t.len - dot) });
+	for (uint32_t n = 1; n <= t.len && n <= ENDING_MAX; n++)
+		if (t.s[t.len - n] == '.')
+			return ab_listed(list, (struct ab_text){ t.s + t.len - n, n });
+	return false;
 }
 
 static bool is_env(struct ab_text name)
@@ -113,12 +143,13 @@ static bool is_certificate(struct ab_text name)
 
 static bool is_secret_name(struct ab_text name)
 {
-	if (name.len < 3 || memchr(name.s, '\n', name.len))
+	if (name.len < 3)
 		return false;
-	if (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name))
-		return true;
-	return !memchr(name.s, ' ', name.len) && name.len > 4 && !is_certificate(name) &&
-	       ends_in_one(name, endings);
+	if (may_be(name, NAME) &&
+	    (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name)))
+		return !memchr(name.s, '\n', name.len);
+	return name.len > 4 && ends_in_one(name, endings) && !is_certificate(name) &&
+	       !memchr(name.s, ' ', name.len) && !memchr(name.s, '\n', name.len);
 }
 
 /* In ~/.ssh everything except public keys and settings. */
@@ -132,7 +163,7 @@ static bool is_ssh_secret(struct ab_text name)
 
 static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 {
-	if (folder.len == 0)
+	if (!may_be(folder, PARENT))
 		return false;
 	if (ab_text_is(folder, ".ssh"))
 		return is_ssh_secret(name);
@@ -176,7 +207,8 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own
 		r->parent = r->name;
 		r->name = part;
 		r->proc = r->proc || ab_text_is(part, "proc");
-		if (own && (AB_LOOKUP_WORD(folders, part) || is_secret_inside(r->parent, part)))
+		if (own && ((may_be(part, FOLDER) && AB_LOOKUP_WORD(folders, part)) ||
+			    is_secret_inside(r->parent, part)))
 			r->secret = true;
 	}
 }
@@ -198,7 +230,7 @@ void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 		return;
 	ret->proc = ab_text_starts(cwd, "/proc/");
 	read_parts(ret, get_last_two(cwd), false);
-	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
+	ret->secret = may_be(ret->name, FOLDER) && AB_LOOKUP_WORD(folders, ret->name);
 }
 
 static bool read_path(const struct ab_secret_folder *folder, struct ab_text path,
@@ -225,7 +257,7 @@ bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text pa
 {
 	struct ab_secret_folder r;
 
-	return read_path(folder, path, &r) || (r.name.len > 2 && AB_LOOKUP_WORD(names, r.name));
+	return read_path(folder, path, &r) || (r.name.len > 2 && may_be(r.name, NAME) && AB_LOOKUP_WORD(names, r.name));
 }
 
 bool ab_secret_tree(struct ab_text path)
