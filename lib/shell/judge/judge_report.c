@@ -6,11 +6,17 @@
 #include "shell/judge/point_at.h"
 #include "shell/judge/judge.h"
 
+/* Is there room for this many bytes and a NUL? */
+static inline bool has_room(const struct ab_buf *b, size_t len)
+{
+	return b->room - b->skipped - b->len > len;
+}
+
 /* `size` includes the final NUL. Copies in place if there is room: faster than
  * ab_buf_add(). */
 static inline void put_text(struct ab_buf *b, const char *s, size_t size)
 {
-	if (b->room - b->len < size) {
+	if (!has_room(b, size)) {
 		ab_buf_add(b, s, size - 1);
 		return;
 	}
@@ -33,13 +39,27 @@ static void put_number(struct ab_buf *b, uint32_t n)
 
 #define PUT(b, literal) put_text(b, literal, sizeof(literal))
 
-static void put_range(struct ab_buf *b, struct ab_span range)
+/* `plain`: nothing in it needs an escape. */
+static void put_string(struct ab_buf *b, struct ab_text text, bool plain)
 {
-	PUT(b, "\"range\":[");
+	char *to = b->data + b->len;
+
+	if (!plain || !has_room(b, text.len + 2)) {
+		ab_buf_json_n(b, text.s, text.len);
+		return;
+	}
+	*to++ = '"';
+	memcpy(to, text.s, text.len);
+	to[text.len] = '"';
+	to[text.len + 1] = '\0';
+	b->len += text.len + 2;
+}
+
+static void put_span(struct ab_buf *b, struct ab_span range)
+{
 	put_number(b, range.from);
 	PUT(b, ",");
 	put_number(b, range.to);
-	PUT(b, "]");
 }
 
 /* No rule is null. */
@@ -61,16 +81,18 @@ static void put_command(struct ab_buf *b, const struct ab_judged *c)
 {
 	PUT(b, "{\"argv\":[");
 	for (size_t i = 0; i < c->argc; i++) {
+		const struct ab_field *word = &c->argv[i];
+
 		if (i)
 			PUT(b, ",");
-		if (c->argv[i].unknown)
+		if (word->unknown)
 			PUT(b, "null");
 		else
-			ab_buf_json_n(b, c->argv[i].text.s, c->argv[i].text.len);
+			put_string(b, word->text, !ab_field_has(word, AB_BYTES_ESCAPED));
 	}
+	PUT(b, "],\"range\":[");
+	put_span(b, c->range);
 	PUT(b, "],");
-	put_range(b, c->range);
-	PUT(b, ",");
 	put_verdict(b, c->decision, c->rule);
 	if (c->via) {
 		PUT(b, ",\"via\":");
@@ -92,19 +114,23 @@ struct ab_text ab_judgement_segment(const struct ab_judgement *j)
 
 void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 {
-	struct ab_text segment = ab_judgement_segment(j);
 	const struct ab_judged *c;
+	size_t before;
+	bool plain;
 
 	PUT(b, "{");
 	put_verdict(b, j->decision, j->rule);
 	PUT(b, ",\"reason\":");
 	ab_buf_json(b, j->reason);
 	PUT(b, ",\"command\":");
+	before = b->len;
 	ab_buf_json_n(b, j->text.s, j->text.len);
-	PUT(b, ",");
-	put_range(b, j->range);
-	PUT(b, ",\"segment\":");
-	ab_buf_json_n(b, segment.s, segment.len);
+	/* An escape is longer than what it replaces. */
+	plain = b->len - before == j->text.len + 2;
+	PUT(b, ",\"range\":[");
+	put_span(b, j->range);
+	PUT(b, "],\"segment\":");
+	put_string(b, ab_judgement_segment(j), plain);
 	PUT(b, ",\"commands\":[");
 	for (c = j->commands; c; c = c->next) {
 		put_command(b, c);
