@@ -237,14 +237,13 @@ static void add_plain(const struct ab_eval *e, const struct ab_shell_word *word,
 		      struct ab_fields *fields)
 {
 	const struct ab_part *part = word->parts;
-	struct ab_field field = {
+
+	*ab_fields_next(e->arena, fields) = (struct ab_field){
 		.text = part->text,
 		.bytes = part->bytes,
 		.range = ab_nesting_map(e->source, word->range),
 		.verbatim = find_verbatim(e, part),
 	};
-
-	ab_fields_add(e->arena, fields, &field);
 }
 
 void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,

@@ -56,6 +56,7 @@ void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
 		    struct ab_field *ret);
 
-void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struct ab_field *field);
+/* A new field at the end; the caller fills it. */
+struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields);
 
 #endif

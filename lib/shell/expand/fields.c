@@ -1,15 +1,12 @@
 #include "shell/expand/fields.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/data/arena.h"
 
 enum { CHOICES_MAX = 64 };
 
 static const char unknown_byte[] = { AB_UNKNOWN };
 
-void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struct ab_field *field)
+struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields)
 {
 	if (fields->len == fields->room) {
 		size_t room = fields->room ? 2 * fields->room : 8;
@@ -20,7 +17,7 @@ void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struc
 		fields->v = v;
 		fields->room = room;
 	}
-	fields->v[fields->len++] = *field;
+	return &fields->v[fields->len++];
 }
 
 bool ab_choices_next(struct ab_choices *c)
@@ -66,12 +63,25 @@ size_t ab_choose(const struct ab_eval *e, const void *of, size_t n)
 	return 0;
 }
 
+struct ab_text ab_number_text(int64_t n, char room[static AB_NUMBER_SIZE])
+{
+	char *end = room + AB_NUMBER_SIZE, *at = end;
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (n < 0)
+		*--at = '-';
+	return (struct ab_text){ at, (uint32_t)(end - at) };
+}
+
 struct ab_text ab_text_number(struct ab_arena *arena, int64_t n)
 {
-	char text[24];
-	int len = snprintf(text, sizeof(text), "%" PRId64, n);
+	char room[AB_NUMBER_SIZE];
+	struct ab_text text = ab_number_text(n, room);
 
-	return (struct ab_text){ ab_arena_ndup(arena, text, (size_t)len), (uint32_t)len };
+	return (struct ab_text){ ab_arena_ndup(arena, text.s, text.len), text.len };
 }
 
 static void open_field(struct ab_build *b)
@@ -96,13 +106,13 @@ static void collapse_fields(struct ab_build *b)
 		taint |= b->fields->v[i].taint;
 	b->fields->len = b->first;
 	b->over = true;
-	ab_fields_add(b->e->arena, b->fields,
-		      &(struct ab_field){ .text = { unknown_byte, 1 },
-					  .unknown = true,
-					  .splits = true,
-					  .taint = taint,
-					  .range = b->range,
-					  .verbatim = AB_NOT_VERBATIM });
+	*ab_fields_next(b->e->arena, b->fields) =
+		(struct ab_field){ .text = { unknown_byte, 1 },
+				   .unknown = true,
+				   .splits = true,
+				   .taint = taint,
+				   .range = b->range,
+				   .verbatim = AB_NOT_VERBATIM };
 }
 
 void ab_build_break(struct ab_build *b)
@@ -119,7 +129,7 @@ void ab_build_break(struct ab_build *b)
 	    (made && !ab_vars_spend(b->e->vars, AB_BUILD_FIELD_COST)))
 		collapse_fields(b);
 	else
-		ab_fields_add(b->e->arena, b->fields, &b->field);
+		*ab_fields_next(b->e->arena, b->fields) = b->field;
 }
 
 static void make_room(struct ab_build *b, uint32_t more)

@@ -51,7 +51,10 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
  * identifies the choice. */
 size_t ab_choose(const struct ab_eval *e, const void *of, size_t n);
 
-/* A number as text. */
+enum { AB_NUMBER_SIZE = 24 };
+
+/* A number as text, at the end of `room` or in the arena. */
+struct ab_text ab_number_text(int64_t n, char room[static AB_NUMBER_SIZE]);
 struct ab_text ab_text_number(struct ab_arena *arena, int64_t n);
 
 #endif

@@ -91,16 +91,18 @@ static void grow_slots(struct ab_vars *vars)
 
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd)
 {
+	/* With the hashes of the names. */
 	const struct {
 		struct ab_text name;
+		uint32_t hash;
 		const char *value;
 	} known[] = {
 		/* A shell ignores the one of the environment. */
-		{ { "IFS", 3 }, " \t\n" },
+		{ { "IFS", 3 }, 0xcbaff94fu, " \t\n" },
 		/* Any shell will do. */
-		{ { "SHELL", 5 }, "/bin/sh" },
-		{ { "HOME", 4 }, home },
-		{ { "PWD", 3 }, cwd },
+		{ { "SHELL", 5 }, 0xbc2835a1u, "/bin/sh" },
+		{ { "HOME", 4 }, 0x10b8c84eu, home },
+		{ { "PWD", 3 }, 0x9a24aca4u, cwd },
 	};
 	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
 	struct ab_var *values;
@@ -113,7 +115,7 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	values = ab_arena_alloc(arena, sizeof(known) / sizeof(known[0]) * sizeof(*values));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct ab_text name = known[i].name;
-		uint32_t hash = hash_name(name);
+		uint32_t hash = known[i].hash;
 
 		if (!known[i].value)
 			continue;

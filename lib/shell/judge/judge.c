@@ -159,15 +159,10 @@ static bool is_managed(const struct judge *j, enum ab_rule_id rule)
 static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow,
 				  struct finding *ret_firm)
 {
-	const struct finding box = {
-		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
-	};
-	const struct finding nothing = {
-		.decision = AB_ALLOW, .rule = "", .reason = "Changes nothing.", .range = c->range
-	};
 	struct finding best = { 0 };
-	struct ab_hits hits = { 0 };
+	struct ab_hits hits;
 
+	hits.len = 0;
 	ab_rules_match(j->scene, c, &hits);
 	for (size_t i = 0; i < hits.len; i++) {
 		struct finding f = make_finding(j, &hits.v[i], c->range);
@@ -180,9 +175,16 @@ static struct finding apply_rules(const struct judge *j, const struct ab_simple 
 	}
 	if (hits.len && best.decision > AB_ALLOW && !(hollow && best.decision == AB_SANDBOXED))
 		return best;
-	if (hollow || !c->argc)
-		return only_reads(c) ? nothing : box;
-	return hits.len && is_plain(c) ? best : box;
+	if ((hollow || !c->argc) && only_reads(c))
+		return (struct finding){ .decision = AB_ALLOW,
+					 .rule = "",
+					 .reason = "Changes nothing.",
+					 .range = c->range };
+	if (!hollow && c->argc && hits.len && is_plain(c))
+		return best;
+	return (struct finding){
+		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
+	};
 }
 
 /* Mark a reason from an untrusted file, so that nobody takes it for the user's or

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "shell/expand/fields.h"
 #include "shell/output/output.h"
 
 enum escapes {
@@ -378,9 +379,10 @@ void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
 		return;
 	}
 	for (; from <= to; from++) {
-		char text[24];
-		int len = snprintf(text, sizeof(text), "%" PRId64 "\n", from);
+		char room[AB_NUMBER_SIZE + 1];
+		struct ab_text text = ab_number_text(from, room);
 
-		ab_output_add(out, text, (size_t)len);
+		room[AB_NUMBER_SIZE] = '\n';
+		ab_output_add(out, text.s, text.len + 1);
 	}
 }

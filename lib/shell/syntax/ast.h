@@ -100,6 +100,14 @@ struct ab_shell_word {
 	struct ab_shell_word *next;
 };
 
+/* One text: nothing in it is expanded or runs. Most words. */
+static inline bool ab_word_is_text(const struct ab_shell_word *word)
+{
+	const struct ab_part *part = word->parts;
+
+	return part && part->kind == AB_PART_TEXT && !part->next;
+}
+
 enum ab_redir_op {
 	AB_REDIR_IN,	      /* < */
 	AB_REDIR_OUT,	      /* > */

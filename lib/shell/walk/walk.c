@@ -291,14 +291,22 @@ static void walk_kind(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 }
 
+/* A compound command with redirections. */
+static void walk_redirected(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	struct ab_outlet *out = w->out;
+	const struct ab_data in = w->in;
+	struct ab_walk_output *output = ab_walk_redirect(w, node);
+
+	walk_kind(w, node);
+	w->in = in;
+	w->out = out;
+	ab_walk_redirected(w, output);
+}
+
 void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 {
-	bool compound =
-		node->kind != AB_NODE_SIMPLE && node->redirs && node->kind != AB_NODE_FUNCTION;
 	unsigned flags = w->flags;
-	struct ab_outlet *out = w->out;
-	struct ab_walk_output *output = NULL;
-	struct ab_data in = { 0 };
 
 	if (w->over)
 		return;
@@ -309,16 +317,10 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 	if (node->background)
 		w->flags |= AB_SIMPLE_BACKGROUND;
-	if (compound) {
-		in = w->in;
-		output = ab_walk_redirect(w, node);
-	}
-	walk_kind(w, node);
-	if (compound) {
-		w->in = in;
-		w->out = out;
-		ab_walk_redirected(w, output);
-	}
+	if (node->redirs && node->kind != AB_NODE_SIMPLE && node->kind != AB_NODE_FUNCTION)
+		walk_redirected(w, node);
+	else
+		walk_kind(w, node);
 	w->flags = flags | (w->flags & AB_SIMPLE_ALTERED);
 	w->depth--;
 }

@@ -349,7 +349,7 @@ static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *
 			at++;
 		item.text = (struct ab_text){ in->text.s + from, at - from };
 		if (lines || item.text.len)
-			ab_fields_add(w->arena, items, &item);
+			*ab_fields_next(w->arena, items) = item;
 		if (items->len > ITEMS_MAX)
 			return NULL;
 		at++;

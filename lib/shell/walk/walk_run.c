@@ -377,8 +377,8 @@ static bool reads_file(const struct ab_simple *command)
 static void print_output(struct ab_walk *w, const struct ab_simple *command,
 			 const struct ab_unwrapped *u)
 {
-	struct ab_simple bare = *command;
 	enum ab_language language;
+	struct ab_simple bare;
 	struct ab_data data;
 
 	if (!w->out)
@@ -390,9 +390,13 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 		return;
 	}
 	/* The caller has already applied the redirections. */
-	bare.nredirects = 0;
+	if (command->nredirects) {
+		bare = *command;
+		bare.nredirects = 0;
+		command = &bare;
+	}
 	if (!u->inners)
-		ab_printed_output(w->arena, &bare, &data);
+		ab_printed_output(w->arena, command, &data);
 	else if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
 		 ab_code_language(command->name, &language))
 		data = ab_data_unknown(0, command->range);

@@ -94,7 +94,8 @@ void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
 void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *word)
 {
 	for (; word && !w->over; word = word->next)
-		ab_walk_parts(w, word->parts);
+		if (!ab_word_is_text(word))
+			ab_walk_parts(w, word->parts);
 }
 
 static int get_descriptor(const struct ab_redir *r)
@@ -283,6 +284,8 @@ static struct built *build_all(struct ab_walk *w, const struct ab_shell_node *no
 
 static bool is_process_out(const struct ab_shell_word *word)
 {
+	if (word && ab_word_is_text(word))
+		return false;
 	for (const struct ab_part *p = word ? word->parts : NULL; p; p = p->next)
 		if (p->kind == AB_PART_PROCESS_OUT)
 			return true;

@@ -195,7 +195,7 @@ static const struct ab_var *evaluate_array(struct ab_walk *w, const struct ab_ev
 	if (assign->append && (!former || former->next || !former->items))
 		return NULL;
 	for (size_t i = 0; former && i < former->items->len; i++)
-		ab_fields_add(w->arena, items, &former->items->v[i]);
+		*ab_fields_next(w->arena, items) = former->items->v[i];
 	for (const struct ab_shell_word *x = assign->value; x; x = x->next)
 		ab_eval_word(e, x, items);
 	w->commands += items->len;
