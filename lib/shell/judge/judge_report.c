@@ -62,19 +62,32 @@ static void put_span(struct ab_buf *b, struct ab_span range)
 	put_number(b, range.to);
 }
 
+/* With its room: a copy of constant length is one instruction or two. */
+static const struct {
+	char text[32];
+	uint8_t len;
+} verdicts[] = {
+#define VERDICT(name)                                                                  \
+	{                                                                              \
+		"\"decision\":\"" name "\",\"rule\":",                                   \
+			sizeof("\"decision\":\"" name "\",\"rule\":") - 1                \
+	}
+	[AB_ALLOW] = VERDICT("allow"),
+	[AB_SANDBOXED] = VERDICT("sandboxed"),
+	[AB_ESCALATED] = VERDICT("escalated"),
+	[AB_FORBIDDEN] = VERDICT("forbidden"),
+#undef VERDICT
+};
+
 /* No rule is null. */
 static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
 {
-	PUT(b, "\"decision\":\"");
-	put_text(b, ab_decision_names[decision], strlen(ab_decision_names[decision]) + 1);
-	if (!rule[0]) {
-		PUT(b, "\",\"rule\":null");
-		return;
-	}
-	/* Names of rules are plain. */
-	PUT(b, "\",\"rule\":\"");
-	put_text(b, rule, strlen(rule) + 1);
-	PUT(b, "\"");
+	put_text(b, verdicts[decision].text, sizeof(verdicts->text));
+	b->len -= sizeof(verdicts->text) - 1 - verdicts[decision].len;
+	if (rule[0])
+		put_string(b, (struct ab_text){ rule, (uint32_t)strlen(rule) }, true);
+	else
+		PUT(b, "null");
 }
 
 static void put_command(struct ab_buf *b, const struct ab_judged *c)
