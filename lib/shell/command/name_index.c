@@ -7,7 +7,7 @@ const struct ab_name_slot *ab_name_find(struct ab_text name)
 	uint32_t hash = 2166136261u;
 
 	if (name.len > sizeof(ab_name_index->name))
-		name.len = sizeof(ab_name_index->name);
+		return NULL;
 	for (uint32_t i = 0; i < name.len; i++)
 		hash = (hash ^ (unsigned char)name.s[i]) * 16777619u;
 	hash ^= hash >> 15;
@@ -32,12 +32,13 @@ void ab_command_look_up(struct ab_simple *command)
 	struct ab_text name = command->name, bare = name;
 	const struct ab_name_slot *slot = name.len ? ab_name_find(name) : NULL;
 
+	command->slot = command->bare_slot = slot;
 	command->tables = AB_TABLE_LOOKED_UP | (slot ? slot->tables : 0);
-	command->opts = ab_grammar_row(name.len < sizeof(slot->name) ? slot : NULL);
+	command->opts = ab_grammar_row(slot);
 	while (bare.len > 1 && is_version_byte(bare.s[bare.len - 1]))
 		bare.len--;
 	if (bare.len != name.len) {
-		slot = ab_name_find(bare);
+		slot = command->bare_slot = ab_name_find(bare);
 		command->tables |= slot ? slot->tables : 0;
 	}
 }

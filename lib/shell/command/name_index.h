@@ -1,11 +1,12 @@
 #ifndef AB_SHELL_COMMAND_NAME_INDEX_H
 #define AB_SHELL_COMMAND_NAME_INDEX_H
 /*
- * Which tables of lib/shell have a row for a program, and where its option grammar is. A
- * command is looked up once, and only those tables are searched for it.
+ * Which tables of lib/shell have a row for a program, which row it is, and where its option
+ * grammar is. A command is looked up once; then no table is searched for its name.
  * scripts/name-index makes the index from the tables at build time.
  */
 #include "shell/command/simple.h"
+#include "shell/syntax/name_table.h"
 
 /* In the order of scripts/name-index. */
 enum ab_table {
@@ -34,22 +35,26 @@ enum ab_table {
 	AB_TABLE_PERMS = 1 << 22,
 	AB_TABLE_CONNECTORS = 1 << 23,
 	AB_TABLE_KILLERS = 1 << 24,
+	AB_TABLE_EXPLAINED = 1 << 25,
 	AB_TABLE_LOOKED_UP = 1 << 31, /* also if no table knows the name */
 };
 
 /* A slot of the hash table; an empty name ends a search. */
 struct ab_name_slot {
-	char name[20]; /* not terminated if it is that long */
+	char name[22]; /* not terminated if it is that long */
 	uint8_t len;
 	uint8_t more;	  /* rows of the grammar that continue the first */
 	uint16_t grammar; /* first row + 1; 0: none */
+	uint16_t rows;	  /* in ab_name_rows: one for each of its tables, in their order */
 	uint32_t tables;
 };
 
 extern const struct ab_name_slot ab_name_index[];
+/* Row of the table + 1; 0: it knows the name with a subcommand only. */
+extern const uint16_t ab_name_rows[];
 extern const uint32_t ab_name_slots; /* a power of two */
 
-/* NULL: not in the index. Names are compared up to the room of a slot. */
+/* NULL: not in the index. */
 const struct ab_name_slot *ab_name_find(struct ab_text name);
 /* Find the tables that know the command's name, or the name without a version at its
  * end, and the grammar of its options. */
@@ -60,5 +65,23 @@ static inline bool ab_command_in(const struct ab_simple *command, unsigned table
 {
 	return !command->tables || command->tables & tables;
 }
+
+/* The row of one table + 1; 0: none. */
+static inline size_t ab_name_row(const struct ab_name_slot *slot, unsigned table)
+{
+	if (!slot || !(slot->tables & table))
+		return 0;
+	return ab_name_rows[slot->rows + __builtin_popcount(slot->tables & (table - 1))];
+}
+
+/* The row for the command's name, or NULL. Searches the table if the command was not looked
+ * up. */
+#define AB_COMMAND_ROW(rows, table, command)                                               \
+	({                                                                                 \
+		const struct ab_simple *command_ = (command);                              \
+		size_t row_ = ab_name_row(command_->slot, table);                          \
+		command_->tables ? (row_ ? &(rows)[row_ - 1] : NULL)                       \
+				 : AB_LOOKUP(rows, command_->name);                        \
+	})
 
 #endif

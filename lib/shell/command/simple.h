@@ -6,6 +6,7 @@
 #include "shell/command/command_options.h"
 
 struct ab_file;
+struct ab_name_slot;
 
 struct ab_redirect { /* a redirection */
 	enum ab_redir_op op;
@@ -33,6 +34,8 @@ struct ab_simple {
 	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
 	unsigned tables;     /* that may know the name: name_index.h; 0: not looked up */
 	struct ab_opts opts; /* its option grammar, if it was looked up */
+	/* Of the name, and of the name without a version at its end; NULL: none. */
+	const struct ab_name_slot *slot, *bare_slot;
 	const struct ab_field *argv;
 	size_t argc; /* 0: redirections or assignments only */
 	const struct ab_redirect *redirects;

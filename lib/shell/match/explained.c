@@ -173,8 +173,9 @@ static bool is_shell(struct ab_text name)
 	return ab_listed("ash bash dash fish ksh mksh rbash sh zsh", name);
 }
 
-enum ab_explained ab_explained(struct ab_text name)
+enum ab_explained ab_explained(const struct ab_simple *command)
 {
+	const struct ab_text name = command->name;
 	const struct explained *found;
 	enum ab_language language;
 
@@ -182,11 +183,12 @@ enum ab_explained ab_explained(struct ab_text name)
 		return AB_EXPLAINED_FILES;
 	if (ab_text_is(name, "echo") || ab_text_is(name, "printf"))
 		return AB_EXPLAINED_PRINTED;
-	found = AB_LOOKUP(programs, name);
+	found = AB_COMMAND_ROW(programs, AB_TABLE_EXPLAINED, command);
 	if (found)
 		return found->explained;
-	if (ab_tool_find(&ab_tools_reads, name) || ab_write_targets_known(name) || is_shell(name) ||
-	    ab_code_language(name, &language))
+	if (ab_toolbox_find(&ab_tools_reads, command) || ab_write_targets_known(command) ||
+	    is_shell(name) ||
+	    (ab_command_in(command, AB_TABLE_LANGUAGES) && ab_code_language(name, &language)))
 		return AB_EXPLAINED_FILES;
 	return AB_EXPLAINED_NOT;
 }

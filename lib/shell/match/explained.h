@@ -19,7 +19,7 @@ enum ab_explained {
 	AB_EXPLAINED_PRINTED,
 };
 
-enum ab_explained ab_explained(struct ab_text name);
+enum ab_explained ab_explained(const struct ab_simple *command);
 /* The words after this one are prose for people: -m, --title. */
 bool ab_explains_prose(struct ab_text option);
 /* An option with a value that programs write to: -o, --output, --log-file=. */

@@ -70,7 +70,7 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 		while (ab_named_next(&named, &path))
 			if (is_raw_device(scene, command, path) &&
 			    !describes_devices(command->name) &&
-			    ab_explained(command->name) < AB_EXPLAINED_TEXT) {
+			    ab_explained(command) < AB_EXPLAINED_TEXT) {
 				ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 					       command->argv[i].range, reason);
 				return;
@@ -98,7 +98,7 @@ static const struct {
 
 static bool copies_trees(const struct ab_simple *command)
 {
-	const __typeof__(copiers[0]) *row = AB_LOOKUP(copiers, command->name);
+	const __typeof__(copiers[0]) *row = AB_COMMAND_ROW(copiers, AB_TABLE_COPIERS, command);
 	struct ab_opts opts;
 	struct ab_opt_walk w;
 	enum ab_opt what;

@@ -295,12 +295,9 @@ static const struct {
 void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const __typeof__(deleters[0]) *row;
+	const __typeof__(deleters[0]) *row = AB_COMMAND_ROW(deleters, AB_TABLE_DELETERS, command);
 
-	if (command->argc < 2 || !ab_command_in(command, AB_TABLE_DELETERS))
-		return;
-	row = AB_LOOKUP(deleters, command->name);
-	if (!row)
+	if (command->argc < 2 || !row)
 		return;
 	switch (row->how) {
 	case FIND:

@@ -84,15 +84,13 @@ static void match_set_id(const struct changer *changer, const struct ab_opts *op
 void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
-	const struct changer *changer;
+	const struct changer *changer = AB_COMMAND_ROW(changers, AB_TABLE_PERMS, command);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	struct ab_path path;
 	struct ab_opts opts;
 	bool recursive = false;
 
-	changer =
-		ab_command_in(command, AB_TABLE_PERMS) ? AB_LOOKUP(changers, command->name) : NULL;
 	if (!changer)
 		return;
 	opts = ab_grammar_for(command);

@@ -133,7 +133,7 @@ static bool is_doubtful(const struct ab_simple *command, size_t at)
 
 	return AB_LOOKUP_WORD(no_files, before) &&
 	       (ab_text_starts(before, "--ex") || ab_text_starts(before, "--ig") ||
-		word.s[0] != '/' || ab_write_targets_known(command->name));
+		word.s[0] != '/' || ab_write_targets_known(command));
 }
 
 static bool is_secret_word(const struct ab_simple *command, const struct ab_secret_folder *cwd,
@@ -154,7 +154,7 @@ static bool is_secret_word(const struct ab_simple *command, const struct ab_secr
 		return contains_secret(cwd, word);
 	prose = memchr(word->text.s, ' ', word->text.len) &&
 		(ab_explains_prose(command->argv[at - 1].text) ||
-		 ab_explained(command->name) == AB_EXPLAINED_TEXT);
+		 ab_explained(command) == AB_EXPLAINED_TEXT);
 	return !prose;
 }
 
@@ -306,7 +306,7 @@ static size_t find_secret_list(const struct ab_simple *command)
 
 static const struct reader *find_reader(const struct ab_simple *command)
 {
-	return ab_command_in(command, AB_TABLE_READERS) ? AB_LOOKUP(readers, command->name) : NULL;
+	return AB_COMMAND_ROW(readers, AB_TABLE_READERS, command);
 }
 
 static size_t find_secret(const struct ab_simple *command, const struct reader *reader)
@@ -568,11 +568,8 @@ static bool sends_secret(const struct sender *sender, const struct ab_simple *co
 
 static void match_sending(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct sender *sender;
+	const struct sender *sender = AB_COMMAND_ROW(senders, AB_TABLE_SENDERS, command);
 
-	if (!ab_command_in(command, AB_TABLE_SENDERS))
-		return;
-	sender = AB_LOOKUP(senders, command->name);
 	if (sender && sends_secret(sender, command))
 		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range,
 			       "Sends a secret to another machine.");

@@ -519,7 +519,8 @@ static bool hands_over_shell(const struct connector *connector, const struct ab_
 
 static void match_connector(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct connector *connector = AB_LOOKUP(connectors, command->name);
+	const struct connector *connector =
+		AB_COMMAND_ROW(connectors, AB_TABLE_CONNECTORS, command);
 
 	if (!connector)
 		return;
@@ -554,8 +555,7 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 {
 	if (command->argc == 0)
 		return;
-	if (ab_command_in(command, AB_TABLE_CONNECTORS))
-		match_connector(command, hits);
+	match_connector(command, hits);
 	if (ab_command_in(command, AB_TABLE_LANGUAGES) && command->name.len > 1)
 		match_language(command, hits);
 }

@@ -278,13 +278,13 @@ static bool says_much(const struct ab_simple *command)
 /* No table explains the program, or it reads only without the options given here. */
 static bool is_unexplained(const struct ab_simple *command)
 {
-	const struct ab_tool *reads = ab_tool_find(&ab_tools_reads, command->name);
+	const struct ab_tool *reads = ab_toolbox_find(&ab_tools_reads, command);
 	struct ab_hits safe = { 0 };
 
 	if (!reads)
-		return ab_explained(command->name) == AB_EXPLAINED_NOT;
-	if (ab_write_targets_known(command->name) ||
-	    ab_explained(command->name) != AB_EXPLAINED_FILES)
+		return ab_explained(command) == AB_EXPLAINED_NOT;
+	if (ab_write_targets_known(command) ||
+	    ab_explained(command) != AB_EXPLAINED_FILES)
 		return false;
 	ab_toolbox_match(&ab_tools_reads, command, &safe);
 	return safe.len == 0;
@@ -308,7 +308,7 @@ void ab_match_unknown(const struct ab_scene *scene, const struct ab_simple *comm
 		return;
 	}
 	if (runs_code(command->name)) {
-		if (ab_explained(command->name) == AB_EXPLAINED_NOT)
+		if (ab_explained(command) == AB_EXPLAINED_NOT)
 			match_files(scene, command, hits);
 		match_code(command, hits);
 		match_content(scene, command, false, hits);

@@ -325,9 +325,10 @@ static void report_redirects(const struct ab_simple *command, ab_write_targets_f
 	}
 }
 
-bool ab_write_targets_known(struct ab_text name)
+bool ab_write_targets_known(const struct ab_simple *command)
 {
-	return AB_LOOKUP(writers, name) || ab_text_is(name, "dd") || ab_text_is(name, "tar");
+	return AB_COMMAND_ROW(writers, AB_TABLE_WRITERS, command) ||
+	       ab_text_is(command->name, "dd") || ab_text_is(command->name, "tar");
 }
 
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
@@ -344,8 +345,7 @@ void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn 
 		report_git_files(command, fn, arg);
 	if (ab_text_is(command->name, "sed"))
 		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
-	writer =
-		ab_command_in(command, AB_TABLE_WRITERS) ? AB_LOOKUP(writers, command->name) : NULL;
+	writer = AB_COMMAND_ROW(writers, AB_TABLE_WRITERS, command);
 	if (!writer)
 		return;
 	read_options(writer, command, fn, arg, &found);

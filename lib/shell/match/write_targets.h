@@ -15,7 +15,7 @@ enum ab_write_targets {
 typedef void ab_write_targets_fn(void *arg, enum ab_write_targets how, const struct ab_field *file);
 
 /* Does the table say which files the program writes? */
-bool ab_write_targets_known(struct ab_text name);
+bool ab_write_targets_known(const struct ab_simple *command);
 struct ab_scene;
 struct ab_path;
 /* Does the policy protect this path (filesystem.denyWrite)? match_writes.c */

@@ -627,9 +627,7 @@ static uint32_t find_verbatim(const struct ab_simple *command, const struct ab_o
 void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
 {
 	struct ab_output out = { .arena = arena };
-	const struct program *p = ab_command_in(command, AB_TABLE_PRINTERS)
-					  ? AB_LOOKUP(programs, command->name)
-					  : NULL;
+	const struct program *p = AB_COMMAND_ROW(programs, AB_TABLE_PRINTERS, command);
 	bool prints;
 
 	if (is_redirected(command) || (!command->argc && !command->name.len))

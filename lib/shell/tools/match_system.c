@@ -279,8 +279,7 @@ static bool selects_all_processes(const struct ab_simple *command)
  */
 static bool kills_wholesale(const struct ab_simple *command)
 {
-	const __typeof__(killers[0]) *row =
-		ab_command_in(command, AB_TABLE_KILLERS) ? AB_LOOKUP(killers, command->name) : NULL;
+	const __typeof__(killers[0]) *row = AB_COMMAND_ROW(killers, AB_TABLE_KILLERS, command);
 
 	if (!row)
 		return false;

@@ -146,6 +146,7 @@ struct heads {
 	uint64_t letters[2]; /* after one dash */
 	uint64_t names[2];   /* after two dashes */
 	bool operands;	     /* an item has no dash */
+	bool single;	     /* an item is one letter */
 };
 
 static void put_head(uint64_t set[2], char c)
@@ -170,6 +171,7 @@ static struct heads read_heads(const char *list)
 			put_head(heads.names, item.s[2]);
 		else
 			put_head(heads.letters, item.s[1]);
+		heads.single |= item.len == 2;
 	}
 	return heads;
 }
@@ -196,6 +198,8 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, 
 		   const char *list)
 {
 	const struct heads heads = read_heads(list);
+	/* The items are whole words, so one look at each word is enough: find. */
+	const bool words = !heads.single && (!opts->values || !opts->values[0]);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -208,6 +212,8 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, 
 			skip--;
 			continue;
 		}
+		if (words)
+			w.inside = 0;
 		if (!may_be_listed(&heads, &w, what))
 			continue;
 		while ((item = ab_list_next(&rest)).len > 0)
@@ -356,13 +362,25 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text 
 	return find_exact(box->tools, box->len, bare);
 }
 
+const struct ab_tool *ab_toolbox_find(const struct ab_toolbox *box, const struct ab_simple *command)
+{
+	size_t row;
+
+	if (!box->table || !command->tables)
+		return ab_tool_find(box, command->name);
+	row = ab_name_row(command->slot, box->table);
+	if (!row)
+		row = ab_name_row(command->bare_slot, box->table);
+	return row ? &box->tools[row - 1] : NULL;
+}
+
 void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *command,
 		       struct ab_hits *hits)
 {
 	const struct ab_tool *tool;
 	struct ab_opts opts;
 
-	tool = ab_tool_find(box, command->name);
+	tool = ab_toolbox_find(box, command);
 	if (!tool)
 		return;
 	/* Without its version it may be another name. */

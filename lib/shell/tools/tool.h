@@ -74,6 +74,9 @@ struct ab_operands {
 
 /* NULL if not found. Ignores a version at the end of the name: pip3.11 is pip. */
 const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name);
+/* The same for the command's name. */
+const struct ab_tool *ab_toolbox_find(const struct ab_toolbox *box,
+				      const struct ab_simple *command);
 /* The first of the tool's deeds; *ret_len: their number. */
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
 				    size_t *ret_len);

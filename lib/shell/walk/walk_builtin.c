@@ -446,10 +446,9 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 	const struct builtin *b;
 
 	if (!command->argc || !command->name.len ||
-	    command->name.len != command->argv[0].text.len ||
-	    !ab_command_in(command, AB_TABLE_BUILTINS))
+	    command->name.len != command->argv[0].text.len)
 		return;
-	b = AB_LOOKUP(builtins, command->name);
+	b = AB_COMMAND_ROW(builtins, AB_TABLE_BUILTINS, command);
 	if (b)
 		b->run(w, command);
 }

@@ -217,7 +217,7 @@ void ab_walk_guess(struct ab_walk *w, const struct ab_simple *command)
 	size_t end = command->argc < WORDS_MAX ? command->argc : WORDS_MAX;
 
 	if (w->guessing || !w->events->guess || command->argc < 2 || command->name.len == 0 ||
-	    !may_hold_command(command) || ab_explained(command->name) != AB_EXPLAINED_NOT)
+	    !may_hold_command(command) || ab_explained(command) != AB_EXPLAINED_NOT)
 		return;
 	for (size_t i = 1; i < end && !w->over; i++) {
 		const struct ab_field *word = &command->argv[i];

@@ -175,6 +175,15 @@ static const struct ab_wrapper *find_row(struct ab_text name)
 	return row;
 }
 
+static const struct ab_wrapper *find_command_row(const struct ab_simple *command)
+{
+	size_t row = ab_name_row(command->slot, AB_TABLE_WRAPPERS);
+
+	if (!command->tables || (row && ab_wrappers[row - 1].same[0]))
+		return find_row(command->name);
+	return row ? &ab_wrappers[row - 1] : NULL;
+}
+
 static void read_row(struct ab_wrapping *w)
 {
 	static ab_wrap_reader *const readers[] = {
@@ -248,9 +257,7 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
 	struct ab_wrapping w = { .arena = arena,
 				 .command = command,
-				 .row = ab_command_in(command, AB_TABLE_WRAPPERS)
-						? find_row(command->name)
-						: NULL,
+				 .row = find_command_row(command),
 				 .argv = command->argv,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
