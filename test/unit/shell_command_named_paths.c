@@ -67,7 +67,7 @@ static void test_closed(void)
 	ab_strv_add(&list, "/etc/ssh/ssh_host_*_key");
 	ab_strv_add(&list, "/home/me/project/secret");
 	ab_strv_add(&list, "!/home/me/project/secret/open");
-	ab_closed_init(&closed, &list);
+	ab_closed_init(&closed, &list, "/home/me/project");
 	ok(is_closed(&closed, "/home/me/.mozilla"), "the entry itself");
 	ok(is_closed(&closed, "/home/me/.mozilla/a/b"), "what is below it");
 	ok(is_closed(&closed, "../.mozilla/a"), "by a relative name");

@@ -35,7 +35,7 @@ int ab_check_new(const struct ab_policy_input *input, struct ab_check **ret,
 	check = ab_alloc(sizeof(*check));
 	check->policy = policy;
 	check->cwd = ab_strdup(input->cwd);
-	ab_closed_init(&check->closed, &policy->fs.deny_read);
+	ab_closed_init(&check->closed, &policy->fs.deny_read, check->cwd);
 	check->scene = (struct ab_scene){
 		.home = policy->home,
 		.cwd = check->cwd,

@@ -81,7 +81,7 @@ void ab_consent_judge_by(struct ab_arena *arena, const struct ab_command *c,
 				  .deny_write = &c->policy->fs.deny_write,
 				  .closed = &closed };
 
-	ab_closed_init(&closed, &c->policy->fs.deny_read);
+	ab_closed_init(&closed, &c->policy->fs.deny_read, c->cwd);
 	if (judges_script(c))
 		ab_judge_text(arena, &scene,
 			      (struct ab_text){ c->script, (uint32_t)strlen(c->script) }, ret);

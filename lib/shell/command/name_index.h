@@ -76,12 +76,12 @@ static inline size_t ab_name_row(const struct ab_name_slot *slot, unsigned table
 
 /* The row for the command's name, or NULL. Searches the table if the command was not looked
  * up. */
-#define AB_COMMAND_ROW(rows, table, command)                                               \
-	({                                                                                 \
-		const struct ab_simple *command_ = (command);                              \
-		size_t row_ = ab_name_row(command_->slot, table);                          \
-		command_->tables ? (row_ ? &(rows)[row_ - 1] : NULL)                       \
-				 : AB_LOOKUP(rows, command_->name);                        \
+#define AB_COMMAND_ROW(rows, table, command)                         \
+	({                                                           \
+		const struct ab_simple *command_ = (command);        \
+		size_t row_ = ab_name_row(command_->slot, table);    \
+		command_->tables ? (row_ ? &(rows)[row_ - 1] : NULL) \
+				 : AB_LOOKUP(rows, command_->name);  \
 	})
 
 #endif

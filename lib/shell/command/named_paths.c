@@ -5,11 +5,17 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A byte of a name in a path. Blanks, quotes and brackets end a path in code. */
+/* Bytes of a name in a path. Blanks, quotes and brackets end a path in code. */
+static const bool name_bytes[256] = {
+	['#'] = true,	      ['%'] = true, ['*' ... '+'] = true, ['-' ... '.'] = true,
+	['0' ... '9'] = true, ['?'] = true, ['@'] = true,	  ['A' ... 'Z'] = true,
+	['['] = true,	      [']'] = true, ['_'] = true,	  ['a' ... 'z'] = true,
+	[128 ... 255] = true,
+};
+
 static bool is_name_byte(char c)
 {
-	return is_letter(c) || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
-	       (c && strchr("._-+*?%[]#@", c));
+	return name_bytes[(unsigned char)c];
 }
 
 /* "-f" or "-rf" before the path: letters of options, the last with its value. */

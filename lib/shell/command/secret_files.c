@@ -57,18 +57,9 @@ enum {
 };
 
 static const uint8_t heads[256] = {
-	['.'] = NAME | FOLDER | PARENT,
-	['D'] = PARENT,
-	['L'] = NAME,
-	['N'] = PARENT,
-	['_'] = NAME,
-	['c'] = NAME | PARENT,
-	['e'] = PARENT,
-	['f'] = NAME,
-	['g'] = PARENT,
-	['i'] = NAME,
-	['k'] = NAME | FOLDER,
-	['l'] = NAME,
+	['.'] = NAME | FOLDER | PARENT, ['D'] = PARENT, ['L'] = NAME, ['N'] = PARENT, ['_'] = NAME,
+	['c'] = NAME | PARENT,		['e'] = PARENT, ['f'] = NAME, ['g'] = PARENT, ['i'] = NAME,
+	['k'] = NAME | FOLDER,		['l'] = NAME,
 };
 
 static bool may_be(struct ab_text name, unsigned what)
@@ -257,7 +248,8 @@ bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text pa
 {
 	struct ab_secret_folder r;
 
-	return read_path(folder, path, &r) || (r.name.len > 2 && may_be(r.name, NAME) && AB_LOOKUP_WORD(names, r.name));
+	return read_path(folder, path, &r) ||
+	       (r.name.len > 2 && may_be(r.name, NAME) && AB_LOOKUP_WORD(names, r.name));
 }
 
 bool ab_secret_tree(struct ab_text path)

@@ -246,17 +246,11 @@ static void add_plain(const struct ab_eval *e, const struct ab_shell_word *word,
 	};
 }
 
-void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
-		  struct ab_fields *fields)
+/* Not inlined: most words need no room for a build. */
+static __attribute__((noinline)) void
+add_expanded(const struct ab_eval *e, const struct ab_shell_word *word, struct ab_fields *fields)
 {
-	struct ab_build b;
-
-	charge_round(e, word);
-	if (is_plain(word->parts)) {
-		add_plain(e, word, fields);
-		return;
-	}
-	b = (struct ab_build){
+	struct ab_build b = {
 		.e = e,
 		.fields = fields,
 		.first = fields->len,
@@ -282,6 +276,16 @@ void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 	if (is_glued(word->parts))
 		for (size_t i = b.first; i < fields->len; i++)
 			fields->v[i].taint |= AB_TAINT_GLUED;
+}
+
+void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
+		  struct ab_fields *fields)
+{
+	charge_round(e, word);
+	if (is_plain(word->parts))
+		add_plain(e, word, fields);
+	else
+		add_expanded(e, word, fields);
 }
 
 void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word, struct ab_field *ret)

@@ -106,13 +106,12 @@ static void collapse_fields(struct ab_build *b)
 		taint |= b->fields->v[i].taint;
 	b->fields->len = b->first;
 	b->over = true;
-	*ab_fields_next(b->e->arena, b->fields) =
-		(struct ab_field){ .text = { unknown_byte, 1 },
-				   .unknown = true,
-				   .splits = true,
-				   .taint = taint,
-				   .range = b->range,
-				   .verbatim = AB_NOT_VERBATIM };
+	*ab_fields_next(b->e->arena, b->fields) = (struct ab_field){ .text = { unknown_byte, 1 },
+								     .unknown = true,
+								     .splits = true,
+								     .taint = taint,
+								     .range = b->range,
+								     .verbatim = AB_NOT_VERBATIM };
 }
 
 void ab_build_break(struct ab_build *b)

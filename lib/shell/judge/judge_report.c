@@ -67,10 +67,10 @@ static const struct {
 	char text[32];
 	uint8_t len;
 } verdicts[] = {
-#define VERDICT(name)                                                                  \
-	{                                                                              \
-		"\"decision\":\"" name "\",\"rule\":",                                   \
-			sizeof("\"decision\":\"" name "\",\"rule\":") - 1                \
+#define VERDICT(name)                                                     \
+	{                                                                 \
+		"\"decision\":\"" name "\",\"rule\":",                    \
+			sizeof("\"decision\":\"" name "\",\"rule\":") - 1 \
 	}
 	[AB_ALLOW] = VERDICT("allow"),
 	[AB_SANDBOXED] = VERDICT("sandboxed"),

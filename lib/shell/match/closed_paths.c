@@ -41,31 +41,6 @@ static bool is_pattern(struct ab_text part)
 	       memchr(part.s, '[', part.len);
 }
 
-void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read)
-{
-	*closed = (struct ab_closed){ .names = deny_read };
-	for (size_t i = 0; i < deny_read->len; i++) {
-		const char *entry = deny_read->v[i];
-		uint32_t hash = 2166136261u;
-		unsigned parts = 0;
-		struct ab_text part;
-
-		if (entry[0] != '/')
-			continue;
-		for (; parts < FILTERED; parts++) {
-			part = next_part(&entry);
-			if (part.len == 0 || is_pattern(part))
-				break;
-			if (parts)
-				put_hash(closed->contains, hash);
-			hash = add_hash(hash, part);
-		}
-		if (parts == 0)
-			closed->unfiltered = true;
-		put_hash(closed->closes, hash);
-	}
-}
-
 enum reach { APART, CONTAINS, CLOSED };
 
 /* What the filters know about a path; CLOSED: it may be closed. */
@@ -93,7 +68,7 @@ static bool goes_up(struct ab_text folder)
 	return false;
 }
 
-bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
+static bool filter_folder(const struct ab_closed *closed, struct ab_text folder)
 {
 	uint32_t hash = 2166136261u, from = 1;
 
@@ -115,6 +90,40 @@ bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
 		from = to + 1;
 	}
 	return true;
+}
+
+void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read, const char *cwd)
+{
+	*closed = (struct ab_closed){ .names = deny_read };
+	for (size_t i = 0; i < deny_read->len; i++) {
+		const char *entry = deny_read->v[i];
+		uint32_t hash = 2166136261u;
+		unsigned parts = 0;
+		struct ab_text part;
+
+		if (entry[0] != '/')
+			continue;
+		for (; parts < FILTERED; parts++) {
+			part = next_part(&entry);
+			if (part.len == 0 || is_pattern(part))
+				break;
+			if (parts)
+				put_hash(closed->contains, hash);
+			hash = add_hash(hash, part);
+		}
+		if (parts == 0)
+			closed->unfiltered = true;
+		put_hash(closed->closes, hash);
+	}
+	closed->cwd = (struct ab_text){ cwd, cwd ? (uint32_t)strlen(cwd) : 0 };
+	closed->below_cwd = filter_folder(closed, closed->cwd);
+}
+
+bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder)
+{
+	bool same = folder.s == closed->cwd.s && folder.len == closed->cwd.len;
+
+	return same ? closed->below_cwd : filter_folder(closed, folder);
 }
 
 /* The entry, or something below it. */

@@ -214,7 +214,8 @@ bool ab_explains_output(struct ab_text option)
 	if (option.len < 2 || option.s[0] != '-')
 		return false;
 	if (option.s[1] != '-')
-		return ab_listed("-o -O -w -out -of", option);
+		return (option.s[1] == 'o' || option.s[1] == 'O' || option.s[1] == 'w') &&
+		       ab_listed("-o -O -w -out -of", option);
 	for (size_t i = 0; i < AB_COUNT(begins); i++)
 		if (ab_text_starts(name, begins[i]))
 			return true;

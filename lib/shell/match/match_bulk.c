@@ -37,6 +37,19 @@ static bool is_raw_device(const struct ab_scene *scene, const struct ab_simple *
 	return ab_path_block_device(&path);
 }
 
+/* May a path in the word begin with /dev/ or /proc/k? */
+static bool may_name_device(const struct ab_field *word)
+{
+	struct ab_text text = word->text;
+
+	if (!ab_names_path(word))
+		return false;
+	for (uint32_t i = 0; i + 1 < text.len; i++)
+		if (text.s[i] == '/' && (text.s[i + 1] == 'd' || text.s[i + 1] == 'p'))
+			return true;
+	return false;
+}
+
 static bool describes_devices(struct ab_text name)
 {
 	for (size_t i = 0; i < AB_COUNT(describes_device); i++)
@@ -61,12 +74,9 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 		if (ab_field_is(&command->argv[i], "of=/dev/null"))
 			return;
 	for (size_t i = 1; i < command->argc; i++) {
-		struct ab_text word = command->argv[i].text;
-
-		if (!ab_names_path(&command->argv[i]) || !(memmem(word.s, word.len, "/dev/", 5) ||
-							   memmem(word.s, word.len, "/proc/k", 7)))
+		if (!may_name_device(&command->argv[i]))
 			continue;
-		ab_named_begin(&named, word);
+		ab_named_begin(&named, command->argv[i].text);
 		while (ab_named_next(&named, &path))
 			if (is_raw_device(scene, command, path) &&
 			    !describes_devices(command->name) &&

@@ -92,8 +92,8 @@ static bool word_names_secret(const struct ab_secret_folder *cwd, const struct a
 	struct ab_text word = field->text;
 	uint32_t from = 0;
 
-	if (ab_field_has(field, AB_BYTES_SLASH) && memmem(word.s, word.len, "://", 3) &&
-	    !ab_text_starts(word, "file://"))
+	if (ab_field_has(field, AB_BYTES_SLASH) && ab_field_has(field, AB_BYTES_SEPARATOR) &&
+	    memmem(word.s, word.len, "://", 3) && !ab_text_starts(word, "file://"))
 		return false;
 	if (ab_secret_within(cwd, word))
 		return true;

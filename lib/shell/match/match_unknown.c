@@ -247,7 +247,9 @@ static void match_glued_name(const struct ab_scene *scene, const struct ab_simpl
 			     struct ab_hits *hits)
 {
 	struct ab_text word = command->argv[0].text;
-	const char *slash = word.len > 2 ? memchr(word.s, '/', word.len) : NULL;
+	const char *slash = word.len > 2 && ab_names_path(&command->argv[0])
+				    ? memchr(word.s, '/', word.len)
+				    : NULL;
 	uint32_t at = slash ? (uint32_t)(slash - word.s) : 0;
 
 	if (at == 0 || at > 2 || word.s[0] == '.' || word.s[0] == '~')
@@ -283,8 +285,7 @@ static bool is_unexplained(const struct ab_simple *command)
 
 	if (!reads)
 		return ab_explained(command) == AB_EXPLAINED_NOT;
-	if (ab_write_targets_known(command) ||
-	    ab_explained(command) != AB_EXPLAINED_FILES)
+	if (ab_write_targets_known(command) || ab_explained(command) != AB_EXPLAINED_FILES)
 		return false;
 	ab_toolbox_match(&ab_tools_reads, command, &safe);
 	return safe.len == 0;

@@ -26,7 +26,7 @@ struct writer {
 	/* With one of these the operands are ALL. */
 	char all[20];
 	enum ab_write_targets how;
-	char words[32]; /* words followed by a file: "-out" */
+	char words[32]; /* words followed by a file, each with a dash: "-out" */
 };
 
 /* Sorted by name. */
@@ -208,7 +208,8 @@ static void report_after_words(const struct writer *writer, const struct ab_simp
 			       ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 1; i + 1 < command->argc; i++)
-		if (ab_listed(writer->words, command->argv[i].text))
+		if (command->argv[i].text.len > 1 && command->argv[i].text.s[0] == '-' &&
+		    ab_listed(writer->words, command->argv[i].text))
 			fn(arg, writer->how, &command->argv[i + 1]);
 }
 

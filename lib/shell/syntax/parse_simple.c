@@ -160,8 +160,7 @@ static struct ab_assign *parse_assign(struct ab_reader *r, struct ab_shell_word 
 	while (to < r->end && ab_lex_is(r->s[to], AB_LEX_NAME))
 		to++;
 	r->work += to - from;
-	if (to == from || to >= r->end ||
-	    (r->s[to] != '=' && r->s[to] != '+' && r->s[to] != '['))
+	if (to == from || to >= r->end || (r->s[to] != '=' && r->s[to] != '+' && r->s[to] != '['))
 		return NULL;
 	if (r->s[to] == '[') {
 		r->at = to + 1;

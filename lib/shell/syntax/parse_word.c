@@ -254,10 +254,16 @@ static bool parse_special(struct ab_reader *r, struct ab_parts *parts, enum ab_w
 	}
 }
 
-struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
-					 enum ab_word_mode mode)
+static void close_word(struct ab_reader *r, struct ab_shell_word *word, uint32_t from,
+		       const struct ab_parts *parts)
 {
-	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));
+	word->parts = parts->first;
+	word->range = ab_lex_span(r, from, r->at);
+}
+
+static void parse_rest(struct ab_reader *r, struct ab_shell_word *word, uint32_t from,
+		       struct ab_parts *parts, enum ab_word_mode mode)
+{
 	unsigned until = mode == AB_WORD_OPERAND ? AB_LEX_OPERAND : AB_LEX_WORD;
 	unsigned parens = 0;
 
@@ -268,14 +274,37 @@ struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, str
 	}
 	if (parens > 0)
 		ab_lex_fail(r, from, "`)` is missing");
-	word->parts = parts->first;
-	word->range = ab_lex_span(r, from, r->at);
+	close_word(r, word, from, parts);
+}
+
+struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
+					 enum ab_word_mode mode)
+{
+	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));
+
+	parse_rest(r, word, from, parts, mode);
 	return word;
+}
+
+/* Does a byte here end a word of one text? One before a parenthesis may not. */
+static bool at_end_of_text(const struct ab_reader *r)
+{
+	return r->at >= r->end || (ab_lex_is(r->s[r->at], AB_LEX_BREAK) && r->s[r->at] != '<' &&
+				   r->s[r->at] != '>' && r->s[r->at] != '(');
 }
 
 struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
 {
 	struct ab_parts parts = { 0 };
+	uint32_t from = r->at;
+	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));
 
-	return ab_parse_word_rest(r, r->at, &parts, mode);
+	/* Most words are one text. */
+	if (mode == AB_WORD_PLAIN)
+		ab_parts_run(r, &parts, AB_LEX_WORD, false);
+	if (mode == AB_WORD_PLAIN && at_end_of_text(r))
+		close_word(r, word, from, &parts);
+	else
+		parse_rest(r, word, from, &parts, mode);
+	return word;
 }

@@ -445,8 +445,7 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct builtin *b;
 
-	if (!command->argc || !command->name.len ||
-	    command->name.len != command->argv[0].text.len)
+	if (!command->argc || !command->name.len || command->name.len != command->argv[0].text.len)
 		return;
 	b = AB_COMMAND_ROW(builtins, AB_TABLE_BUILTINS, command);
 	if (b)

@@ -188,7 +188,9 @@ void ab_walk_name(struct ab_simple *command)
 
 	if (command->argc && !command->argv[0].unknown) {
 		name = command->argv[0].text;
-		slash = memrchr(name.s, '/', name.len);
+		slash = ab_field_has(&command->argv[0], AB_BYTES_SLASH)
+				? memrchr(name.s, '/', name.len)
+				: NULL;
 		if (slash) {
 			name.len -= (uint32_t)(slash + 1 - name.s);
 			name.s = slash + 1;
