@@ -1,7 +1,9 @@
 /*
  * Theory of operation of the judge.
  *
- * One poll loop over the supervisor's socket, the listeners, and what the handlers watch. States:
+ * One loop over the supervisor's socket, the listeners, and what the handlers watch. While one
+ * listener is all but for the supervisor, it waits for the next call itself
+ * (sandbox/seccomp/call_wait.h), otherwise with poll(). States:
  * first (in a traced or judged run the command itself was not executed yet: its attempts, one for
  * each folder of PATH, pass, because it was judged before the run), judging.
  *
@@ -31,6 +33,7 @@
 #include "base/data/arena.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "sandbox/seccomp/call_wait.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "session/notify/program_judge.h"
 #include "session/notify/trace.h"
@@ -66,6 +69,9 @@ struct ab_judge {
 		void *arg;
 	} sources[SOURCES_MAX];
 	size_t nsources;
+	bool changed;		/* of the sources */
+	bool wakes;		/* the supervisor ends the wait for a call */
+	struct listener *alone; /* nothing else but the supervisor is waited for; or NULL */
 	struct ab_arena arena;
 	uint64_t missed;	/* refused programs without a note */
 	uint64_t missed_others; /* denied files and calls without a note */
@@ -436,26 +442,27 @@ static void choose_processor(struct listener *l, int nr)
 	      here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0);
 }
 
-/* Behind the filter, and called through a pointer: scripts/check-calls looks for it. */
-static __attribute__((noinline)) void take_call(struct ab_judge *j)
+/* False: there was none. Behind the filter, and called through a pointer: scripts/check-calls looks
+ * for it. */
+static __attribute__((noinline)) bool take_call(struct ab_judge *j)
 {
-	struct seccomp_notif notif;
-	struct ab_held call = { .data = &notif.data, .arena = &j->arena };
+	const struct seccomp_notif *notif = ab_call_wait(j->held->fd);
+	struct ab_held call = { .arena = &j->arena };
 	struct ab_reply reply;
 
-	memset(&notif, 0, sizeof(notif));
-	if (ioctl(j->held->fd, SECCOMP_IOCTL_NOTIF_RECV, &notif) < 0) {
-		/* The caller was killed meanwhile. */
-		if (errno == ENOENT || errno == EINTR)
-			return;
-		_exit(1);
+	if (!notif) {
+		if (errno != ENOENT && errno != EINTR)
+			_exit(1);
+		return false;
 	}
-	call.id = notif.id;
-	call.pid = (pid_t)notif.pid;
+	call.id = notif->id;
+	call.pid = (pid_t)notif->pid;
+	call.data = &notif->data;
 	ab_arena_reset(&j->arena);
-	choose_processor(j->held, notif.data.nr);
+	choose_processor(j->held, notif->data.nr);
 	reply = decide_call(j, &call);
 	ab_judge_reply(j, call.id, &reply);
+	return true;
 }
 
 static void send_last(const struct ab_judge *j, const struct ab_note *note)
@@ -484,6 +491,7 @@ int ab_judge_watch(struct ab_judge *j, int fd, short events,
 		return -1;
 	j->fds[j->nsources] = (struct pollfd){ .fd = fd, .events = events };
 	j->sources[j->nsources++] = (struct source){ ready, arg };
+	j->changed = true;
 	return 0;
 }
 
@@ -499,6 +507,7 @@ static void exchange_fd(struct ab_judge *j, int from, int to)
 		if (j->fds[i].fd == from) {
 			j->fds[i].fd = to;
 			j->fds[i].revents = 0;
+			j->changed = true;
 		}
 }
 
@@ -538,7 +547,7 @@ static void listener_ready(struct ab_judge *j, void *arg, short events)
 
 	j->held = l;
 	if (events & POLLIN) {
-		take_call(j);
+		(void)take_call(j);
 	} else if (events & POLLHUP) { /* no process is left */
 		ab_judge_unwatch(j, l->fd);
 		close(ab_take_fd(&l->fd));
@@ -583,21 +592,47 @@ static __attribute__((noinline)) void supervisor_ready(struct ab_judge *j, void 
 		close(fd);
 }
 
+static struct listener *find_lone_listener(const struct ab_judge *j)
+{
+	struct listener *found = NULL;
+
+	for (size_t i = 0; i < j->nsources; i++) {
+		if (j->fds[i].fd < 0 || (j->fds[i].fd == j->sock && j->wakes))
+			continue;
+		if (found || j->sources[i].ready != listener_ready)
+			return NULL;
+		found = j->sources[i].arg;
+	}
+	return found;
+}
+
+static void poll_sources(struct ab_judge *j)
+{
+	size_t n = j->nsources;
+
+	ab_call_wait_again();
+	if (poll(j->fds, (nfds_t)n, -1) < 0) {
+		if (errno != EINTR)
+			_exit(1);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (j->fds[i].fd >= 0 && j->fds[i].revents)
+			j->sources[i].ready(j, j->sources[i].arg, j->fds[i].revents);
+}
+
 /* Behind the filter. Not inlined: scripts/check-calls looks for it. */
 static _Noreturn __attribute__((noinline)) void serve_listener(struct ab_judge *j)
 {
 	for (;;) {
-		size_t n = j->nsources;
-
-		if (poll(j->fds, (nfds_t)n, -1) < 0) {
-			if (errno != EINTR)
-				_exit(1);
-			continue;
+		if (j->changed) {
+			drop_unwatched(j);
+			j->alone = find_lone_listener(j);
+			j->changed = false;
 		}
-		for (size_t i = 0; i < n; i++)
-			if (j->fds[i].fd >= 0 && j->fds[i].revents)
-				j->sources[i].ready(j, j->sources[i].arg, j->fds[i].revents);
-		drop_unwatched(j);
+		j->held = j->alone ? j->alone : j->held;
+		if (!j->alone || !take_call(j))
+			poll_sources(j);
 	}
 }
 
@@ -674,6 +709,7 @@ void ab_judge_be(const struct ab_judge_duty *duty, int sock, int listener, int b
 	    ab_judge_watch(&j, sock, POLLIN, supervisor_ready, NULL) < 0 ||
 	    add_listener(&j, listener, NULL) < 0)
 		_exit(1);
+	j.wakes = ab_call_wait_open(sock);
 	open_handlers(&j);
 	if (drop_capabilities() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
