@@ -330,6 +330,43 @@ for (const f of [() => fs.mkdirSync(".vscode"), () => fs.writeFileSync(".envrc",
 	[ "$output" = $'EACCES\nEACCES\nok' ]
 }
 
+# Exactly these flags are not asked about. The walls are the same, and the watch takes what appears.
+@test "writes: files that are opened as npm unpacks them are denied and taken, others told at once" {
+	need program:jq
+	need program:python3
+	make_repo
+	mkdir "$HOME/other"
+	echo old >"$HOME/other/old"
+	agentbox_split run -- python3 - <<-'PY'
+	import errno, os, time
+	other = os.environ["HOME"] + "/other/"
+	plain = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+	unpacks = plain | os.O_NOFOLLOW
+	def attempt(name, flags):
+	    try:
+	        os.write(os.open(name, flags, 0o755), b"evil")
+	        return "ok"
+	    except OSError as e:
+	        return errno.errorcode[e.errno]
+	print(attempt(".envrc", plain), attempt(other + "a", plain), attempt(".git/config", plain))
+	print(attempt(other + "old", unpacks), attempt(other + "b", unpacks), attempt(".git/config", unpacks))
+	print(attempt("fine", unpacks), attempt(".bashrc", unpacks))
+	end = time.monotonic() + 60
+	while os.path.lexists(".bashrc") and time.monotonic() < end:
+	    time.sleep(0.001)
+	print("there" if os.path.lexists(".bashrc") else "taken")
+	PY
+	[ "$output" = $'EACCES EROFS EROFS\nEROFS EROFS EROFS\nok ok\ntaken' ]
+	[[ "$stderr" == *"created a protected file ($WORKSPACE/.bashrc)"* ]]
+	seen '.path | endswith("/.envrc")'
+	seen '.path | endswith("/other/a")'
+	seen '.path | endswith("/.git/config")'
+	[ "$(violations "select(.id | test(\"-f\")) | .path" | wc -l)" -eq 3 ]
+	[ "$(cat fine "$HOME/other/old")" = $'evilold' ]
+	[ ! -e "$HOME/other/b" ]
+	[ ! -e .bashrc ]
+}
+
 # A second thread changes the name while the call waits.
 @test "writes: a name that changes meanwhile gains nothing that the box would not allow" {
 	need program:gcc

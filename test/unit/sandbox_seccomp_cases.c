@@ -392,6 +392,9 @@ static void test_cases(void)
 	}
 }
 
+/* The flags of npm's unpacker. */
+#define UNPACKS (O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+
 /* Opens are asked about by their flags alone, whatever the other half of the register has. */
 static void test_opens(void)
 {
@@ -410,6 +413,18 @@ static void test_opens(void)
 		{ O_RDONLY | O_TRUNC, true },
 		{ O_TMPFILE | O_WRONLY, true },
 		{ HIGH | O_WRONLY, true },
+		{ O_WRONLY | O_CREAT | O_TRUNC, true },
+		{ UNPACKS, false },
+		{ UNPACKS | O_CLOEXEC, false },
+		{ HIGH | UNPACKS, false },
+		{ UNPACKS | O_APPEND, true },
+		{ UNPACKS | O_NONBLOCK, true },
+		{ UNPACKS | O_DIRECTORY, true },
+		{ UNPACKS | O_TMPFILE, true },
+		{ (UNPACKS & ~O_WRONLY) | O_RDWR, true },
+		{ UNPACKS & ~O_CREAT, true },
+		{ UNPACKS & ~O_TRUNC, true },
+		{ UNPACKS & ~O_WRONLY, true },
 	};
 	static const int tables[] = { WRITES, CHILDREN };
 

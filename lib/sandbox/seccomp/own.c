@@ -118,8 +118,8 @@ static const struct ab_call_rule nonet_rules[] = {
  * about calls that create, rename or change what a name leads to, or open it
  * for writing. It tells what the box denies and refuses protected
  * names; the answer is one more refusal or none. A read-only open is never
- * asked about, nor a file that must not exist yet (O_EXCL). openat2 has its
- * flags in memory, so all of its calls are.
+ * asked about, nor a file that must not exist yet (O_EXCL) or that is opened
+ * as npm unpacks it. openat2 has its flags in memory, so all of its calls are.
  *
  * Not asked about, because unpacking, cloning and deleting trees make one such
  * call for each file, and each would cost 5 microseconds: unlink*, rmdir,
