@@ -494,6 +494,48 @@ static void test_within(void)
 	ab_vault_free(vault);
 }
 
+/* One escape in the value, with and without a mark far before it, at every distance from the borders
+ * of the blocks and of what is looked at together. */
+static void test_places(void)
+{
+	static char name[] = "a.test:443", *hosts[] = { name };
+	static const struct ab_secret list[] = { { .name = "A", .hosts = { .v = hosts, .len = 1 } } };
+	struct ab_secrets secrets = { list, 1 };
+	struct ab_host host = help_host("a.test");
+	struct ab_vault *vault;
+	struct ab_scrub *scrub;
+	struct ab_error err;
+	size_t missed = 0, wrong = 0;
+
+	if (ab_vault_new(&secrets, help_seed, &vault, &err) < 0 ||
+	    ab_vault_set(vault, 0, "secret-of-this-test", 19, &err) < 0)
+		abort();
+	scrub = ab_scrub_new(vault, &host, 443);
+	for (size_t i = 0; i < 3 * 2 * 300; i++) {
+		static const char *const forms[] = { "se%63ret-of-this-test",
+						     "secret-of-this-\\u0074est",
+						     "secret-of-this-tes&#x74;" };
+		const char *form = forms[i % 3];
+		size_t pad = i / 6, len = strlen(form);
+		char text[1024], *got;
+
+		memset(text, '.', sizeof(text) - 1);
+		text[sizeof(text) - 1] = '\0';
+		if (i / 3 % 2)
+			text[pad / 2] = '%';
+		memcpy(text + pad, form, len);
+		got = whole(scrub, text);
+		missed += memcmp(got + pad, form, len) == 0;
+		wrong += memcmp(got, text, pad) != 0 ||
+			 strcmp(got + pad + len, text + pad + len) != 0;
+		free(got);
+	}
+	ok(!missed, "an escape is noticed wherever it is");
+	ok(!wrong, "and nothing else is replaced");
+	ab_scrub_free(scrub);
+	ab_vault_free(vault);
+}
+
 static void test_former(void)
 {
 	static const char *const later[] = { "sk-one-second-value-0123", "sk-one-third", NULL,
@@ -557,5 +599,6 @@ int main(void)
 	test_repeating();
 	test_long();
 	test_within();
+	test_places();
 	return done();
 }

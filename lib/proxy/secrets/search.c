@@ -230,33 +230,52 @@ static bool match_plain(const struct ab_search *l, size_t at, unsigned h, struct
 	return best->len;
 }
 
-/* Is one of the eight bytes `c`? */
-static bool has_byte(uint64_t eight, uint8_t c)
-{
-	uint64_t v = eight ^ c * 0x0101010101010101u;
+typedef uint8_t lanes __attribute__((vector_size(16)));
 
-	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
+static inline bool is_mark(uint8_t c)
+{
+	return c == '%' || c == '\\' || c == '&';
 }
 
-static bool has_mark(const uint8_t *s)
+static inline lanes mark_lanes(const uint8_t *s)
 {
-	uint64_t eight;
+	lanes v;
 
-	memcpy(&eight, s, sizeof(eight));
-	return has_byte(eight, '%') || has_byte(eight, '\\') || has_byte(eight, '&');
+	memcpy(&v, s, sizeof(v));
+	return (lanes)((v == (uint8_t)'%') | (v == (uint8_t)'\\') | (v == (uint8_t)'&'));
 }
 
-/* Is the pair at `at` in or next to an escape of a byte in a needle? */
-static bool is_near_escape(const struct ab_search *l, size_t at)
+/* The first mark of an escape of any kind within [from, to); `to`: none. */
+static size_t find_any_mark(const uint8_t *s, size_t from, size_t to)
+{
+	enum { STRIDE = 4 * sizeof(lanes) };
+
+	for (; to - from >= STRIDE; from += STRIDE) {
+		const uint8_t *p = s + from;
+		lanes all = mark_lanes(p) | mark_lanes(p + sizeof(lanes)) |
+			    mark_lanes(p + 2 * sizeof(lanes)) | mark_lanes(p + 3 * sizeof(lanes));
+		uint64_t halves[2];
+
+		memcpy(halves, &all, sizeof(halves));
+		if (halves[0] | halves[1])
+			break;
+	}
+	while (from < to && !is_mark(s[from]))
+		from++;
+	return from;
+}
+
+/* Is the pair at `at` in or next to an escape of a byte in a needle? *mark is the first mark from
+ * there on or from an earlier place on; l->len: none. */
+static bool is_near_escape(const struct ab_search *l, size_t at, size_t *mark)
 {
 	size_t p = at > AB_FIND_SPREAD ? at - AB_FIND_SPREAD : 0;
 	uint8_t c;
 
-	/* The shortest text has eight bytes, so there are eight before at + 2. */
-	if (!has_mark(l->s + p) && !has_mark(l->s + at - 6))
-		return false;
-	for (; p < at + 2; p++) {
-		if (l->s[p] != '%' && l->s[p] != '\\' && l->s[p] != '&')
+	if (*mark < p)
+		*mark = find_any_mark(l->s, p, l->len);
+	for (p = *mark; p < at + 2; p++) {
+		if (!is_mark(l->s[p]))
 			continue;
 		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
 			if (ab_escape_read(l->s + p, l->len - p, (enum ab_escape)e, &c) &&
@@ -268,8 +287,8 @@ static bool is_near_escape(const struct ab_search *l, size_t at)
 
 /* The first match without escapes that begins within [from, to). Matches with
  * escapes begin within [*ret_from, *ret_to). */
-static void find_plain(const struct ab_search *l, size_t from, size_t to, struct ab_found *best,
-		       size_t *ret_from, size_t *ret_to)
+static void find_plain(const struct ab_search *l, size_t from, size_t to, size_t *mark,
+		       struct ab_found *best, size_t *ret_from, size_t *ret_to)
 {
 	const struct ab_find_table *t = &l->f->whole;
 	size_t i = from;
@@ -282,7 +301,7 @@ static void find_plain(const struct ab_search *l, size_t from, size_t to, struct
 
 		/* This step reads no memory, so the CPU can load the next pair
 		 * before it knows this one. */
-		if (!known && !is_near_escape(l, at)) {
+		if (!known && !is_near_escape(l, at, mark)) {
 			i += t->min - 1;
 			continue;
 		}
@@ -337,12 +356,12 @@ static bool may_be_escaped(struct ab_search *l, enum ab_escape escape, size_t fr
 
 bool ab_search_next(struct ab_search *l, struct ab_found *ret)
 {
-	size_t size = BLOCK_MIN, from = l->from, to, first, last;
+	size_t size = BLOCK_MIN, from = l->from, mark = 0, to, first, last;
 	struct ab_found best = { 0 };
 
 	for (; from < l->to && !best.len; from = to) {
 		to = l->to - from > size ? from + size : l->to;
-		find_plain(l, from, to, &best, &first, &last);
+		find_plain(l, from, to, &mark, &best, &first, &last);
 		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
 			if (may_be_escaped(l, (enum ab_escape)e, first, last))
 				find_escaped(l, (enum ab_escape)e, first, last, &best);
@@ -377,8 +396,10 @@ static size_t hold_plain(const struct ab_search *l)
 
 size_t ab_search_hold(const struct ab_search *l)
 {
-	size_t hold = hold_plain(l);
+	size_t hold = hold_plain(l), far = l->f->max * AB_FIND_SPREAD, left = l->len - l->from;
 
+	if (find_any_mark(l->s, l->len - (left < far ? left : far), l->len) == l->len)
+		return hold;
 	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++) {
 		size_t at = hold_escaped(l, (enum ab_escape)e);
 
