@@ -98,6 +98,29 @@ static void carry(size_t len, size_t step, bool no_pipes, const char *name)
 	free(data);
 }
 
+static void test_body(void)
+{
+	struct link from;
+
+	open_link(&from);
+	ok(ab_side_read_body(&from.side, 100) == AB_IO_WAIT && !from.side.in.data &&
+		   !from.side.readable,
+	   "no bytes of a body: nothing is held");
+	from.side.readable = true;
+	ok(write(from.peer, "abcdefgh", 8) == 8 &&
+		   ab_side_read_body(&from.side, 5) == AB_IO_DONE && from.side.in.len == 5 &&
+		   ab_side_read_body(&from.side, 5) == AB_IO_WAIT,
+	   "no more than the limit");
+	ok(ab_side_read_body(&from.side, 100) == AB_IO_DONE, "the rest");
+	is_str(from.side.in.data, "abcdefgh", "behind what was there");
+	close(from.peer);
+	from.peer = -1;
+	ok(ab_side_read_body(&from.side, 100) == AB_IO_EOF && from.side.eof &&
+		   ab_side_read_body(&from.side, 100) == AB_IO_EOF && from.side.in.len == 8,
+	   "the end");
+	close_link(&from);
+}
+
 static void test_limit(void)
 {
 	struct link from, to;
@@ -182,6 +205,7 @@ int main(void)
 	ab_pipes_free(pipes);
 	pipes = ab_pipes_new();
 	carry(1000000, 4096, true, "without a descriptor for a pipe");
+	test_body();
 	test_limit();
 	test_broken();
 	test_share();

@@ -63,6 +63,20 @@ void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
 	b->data[b->len] = '\0';
 }
 
+void *ab_buf_room(struct ab_buf *b, size_t len)
+{
+	reserve_room(b, len);
+	return b->data + b->len;
+}
+
+void ab_buf_add_used(struct ab_buf *b, size_t used)
+{
+	b->len += used;
+	b->data[b->len] = '\0';
+	if (!b->len)
+		ab_buf_fini(b);
+}
+
 void ab_buf_skip(struct ab_buf *b, size_t len)
 {
 	if (len == b->len) {

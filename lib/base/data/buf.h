@@ -25,6 +25,10 @@ static inline const uint8_t *ab_buf_bytes(const struct ab_buf *b)
 }
 
 void ab_buf_add(struct ab_buf *b, const void *data, size_t len);
+/* Room for `len` bytes after the text; of those, `used` are then added. In between, the buffer is
+ * not used otherwise. */
+void *ab_buf_room(struct ab_buf *b, size_t len);
+void ab_buf_add_used(struct ab_buf *b, size_t used);
 void ab_buf_skip(struct ab_buf *b, size_t len); /* consume; frees when empty */
 void ab_buf_puts(struct ab_buf *b, const char *s);
 void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -24,8 +24,9 @@
 #include "proxy/wire/http_chunks.h"
 
 enum {
-	ROOM = 64 * 1024, /* read at once, after what is held back */
-	SHARE = 64,	  /* rounds per turn */
+	/* Read at once, after what is held back: both in 64 KiB, unless that is long. */
+	ROOM = 60 * 1024,
+	SHARE = 64, /* rounds per turn */
 };
 
 struct ab_body_filter {
@@ -378,7 +379,7 @@ static enum ab_io read_body(struct ab_body_filter *s, struct ab_side *from)
 
 	if (s->ended)
 		return AB_IO_DONE;
-	io = ab_side_read(from, s->held + ROOM);
+	io = ab_side_read_body(from, s->held + ROOM);
 	if (io == AB_IO_EOF && s->setup.in == AB_HTTP_CLOSE) {
 		s->ended = true;
 		return AB_IO_DONE;

@@ -83,27 +83,57 @@ static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len
 	return n;
 }
 
-enum ab_io ab_side_read(struct ab_side *side, size_t max)
+/* How many bytes may be read; 0: none can be. */
+static size_t measure_read(const struct ab_side *side, size_t max)
 {
-	uint8_t chunk[READ_ROOM];
-	size_t have = side->in.len;
-	size_t want = max > have ? max - have : 0;
-	ssize_t n;
+	bool ready = side->readable || (side->tls && ab_tls_pending(side->tls));
 
-	if (side->eof)
-		return AB_IO_EOF;
-	if (!want || (!side->readable && !(side->tls && ab_tls_pending(side->tls))))
-		return AB_IO_WAIT;
-	n = receive_bytes(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
-	if (n > 0) {
-		ab_buf_add(&side->in, chunk, (size_t)n);
+	return ready && max > side->in.len ? max - side->in.len : 0;
+}
+
+/* What a read returned, with errno. */
+static enum ab_io judge_read(struct ab_side *side, ssize_t n)
+{
+	if (n > 0)
 		return AB_IO_DONE;
-	}
 	if (n == 0) {
 		side->eof = true;
 		return AB_IO_EOF;
 	}
 	return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
+}
+
+/* Through the stack: few bytes do not keep much memory. */
+enum ab_io ab_side_read(struct ab_side *side, size_t max)
+{
+	uint8_t chunk[READ_ROOM];
+	size_t want = measure_read(side, max);
+	ssize_t n;
+
+	if (side->eof)
+		return AB_IO_EOF;
+	if (!want)
+		return AB_IO_WAIT;
+	n = receive_bytes(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
+	if (n > 0)
+		ab_buf_add(&side->in, chunk, (size_t)n);
+	return judge_read(side, n);
+}
+
+enum ab_io ab_side_read_body(struct ab_side *side, size_t max)
+{
+	size_t want = measure_read(side, max);
+	enum ab_io io;
+	ssize_t n;
+
+	if (side->eof)
+		return AB_IO_EOF;
+	if (!want)
+		return AB_IO_WAIT;
+	n = receive_bytes(side, ab_buf_room(&side->in, want), want);
+	io = judge_read(side, n);
+	ab_buf_add_used(&side->in, n > 0 ? (size_t)n : 0);
+	return io;
 }
 
 enum ab_io ab_side_write(struct ab_side *side, struct ab_buf *b, uint64_t len,

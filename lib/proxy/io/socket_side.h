@@ -69,6 +69,8 @@ static inline bool ab_side_is_open(const struct ab_side *side)
 /* Read once into side->in, up to `max` bytes in total. DONE: read something.
  * WAIT also if `max` is reached. */
 enum ab_io ab_side_read(struct ab_side *side, size_t max);
+/* The same without a copy, and up to `max` bytes at once: for what is long and consumed soon. */
+enum ab_io ab_side_read_body(struct ab_side *side, size_t max);
 /* Write the first `len` bytes of `b`, which may be another side's, and remove
  * what was written from it. */
 enum ab_io ab_side_write(struct ab_side *side, struct ab_buf *b, uint64_t len,

@@ -285,6 +285,7 @@ ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len)
 	while (done < len) {
 		int error;
 
+		tls->more = len - done > SSL3_RT_MAX_PLAIN_LENGTH;
 		ERR_clear_error();
 		if (SSL_write_ex(tls->ssl, (const uint8_t *)data + done, len - done, &put) == 1) {
 			done += put;

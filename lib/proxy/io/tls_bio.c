@@ -56,7 +56,8 @@ static int write_socket(BIO *bio, const char *data, int len)
 
 	BIO_clear_retry_flags(bio);
 	if (side->writable) {
-		n = send(side->source.fd, data, (size_t)len, MSG_NOSIGNAL);
+		n = send(side->source.fd, data, (size_t)len,
+			 MSG_NOSIGNAL | (tls->more ? MSG_MORE : 0));
 		if (n >= 0) {
 			tls->dry = false;
 			return (int)n;

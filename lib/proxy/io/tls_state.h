@@ -50,6 +50,7 @@ struct ab_tls {
 	bool wrong_name; /* a hello asked for another host */
 	bool blocked;	 /* the socket returned EAGAIN in this call */
 	bool dry;	 /* buffered bytes give no data without the socket */
+	bool more;	 /* another record follows at once: the kernel may wait for it */
 	bool shutting;	 /* close_notify is partly written */
 	bool eof;	 /* of the socket, not of TLS */
 	bool ended;	 /* reading has ended, see errnum: 0 is a proper end */
