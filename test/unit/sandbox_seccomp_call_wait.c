@@ -42,7 +42,8 @@ static int make_listener(void)
 			    &prog);
 }
 
-/* Makes `calls` calls when it is told to; exits with 0 if all were answered. */
+/* Makes `calls` calls when it is told to, and exits when its socket is closed: with 0 if all were
+ * answered. */
 static pid_t start_caller(unsigned int calls, int *ret_listener, int *ret_tell)
 {
 	int pair[2];
@@ -59,6 +60,7 @@ static pid_t start_caller(unsigned int calls, int *ret_listener, int *ret_tell)
 		unsigned int wrong = 0;
 
 		alarm(60);
+		close(pair[0]);
 		if (ab_send_fds(pair[1], "", 1, &fd, fd >= 0) < 0 || fd < 0)
 			_exit(2);
 		close(fd);
@@ -66,6 +68,9 @@ static pid_t start_caller(unsigned int calls, int *ret_listener, int *ret_tell)
 			_exit(3);
 		for (unsigned int i = 0; i < calls; i++)
 			wrong += syscall(SYS_getppid) != ANSWER;
+		/* A listener without a process ends each wait. */
+		while (read(pair[1], &c, 1) > 0)
+			;
 		_exit(wrong != 0);
 	}
 	close(pair[1]);
@@ -168,6 +173,7 @@ static void test_both(int listener, int tell, pid_t caller)
 	if (write(tell, "g", 1) != 1)
 		abort();
 	serve(listener, sock, &seen, CALLS);
+	close(tell);
 	ok(reap(caller) == 0 && seen.calls == CALLS, "each call is received once");
 	ok(reap(teller) == 0 && seen.messages == MESSAGES && !seen.wrong,
 	   "and messages that come meanwhile stop the wait");
