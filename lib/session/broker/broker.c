@@ -63,7 +63,7 @@ enum {
 	SAMPLE_MS = 100,  /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
-	HIDE_MS = 5,	  /* after the start: short runs need it not, and it would delay them */
+	HIDE_MS = 5,	  /* after the start: short runs do not need it, and it would delay them */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
