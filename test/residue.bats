@@ -214,6 +214,12 @@ some()
 				rm marker
 				break
 			fi
+			# A launch that fails before the policy is read is tried again after it.
+			if [ -e marker ] && [ "$call" = socketpair ]; then
+				sound "EPERM at $call $n"
+				rm marker
+				continue
+			fi
 			printf '%s %s: %s\n%s\n' "$call" "$n" "$status" "$output"
 			[ ! -e marker ]
 			[ "$status" -eq 125 ]

@@ -38,6 +38,7 @@ enum ab_msg_type {
 	AB_MSG_READY,	   /* a box that waits is proved: send COMMAND; one fd: "mountinfo", with
 				 * which poll() tells that a mount has ended */
 	/* to init */
+	AB_MSG_BEGIN,	/* begin: what it needs before it gets the specification */
 	AB_MSG_SPEC,	/* struct ab_spec_msg; or one fd: the specification, sealed */
 	AB_MSG_CAPTURE, /* value: enum ab_capture; if the box has a proxy */
 	AB_MSG_GO,	/* the supervisor has confined itself: start */
@@ -79,6 +80,20 @@ struct ab_handover {
 	} listeners[AB_LISTENERS_MAX];
 };
 
+enum ab_box_net {
+	AB_BOX_NET_HOST, /* no namespace of its own */
+	AB_BOX_NET_NONE,
+	AB_BOX_NET_DOOR, /* with a proxy in the supervisor */
+};
+
+struct ab_begin {
+	uint32_t engine;   /* enum ab_box_engine; AB_ENGINE_AUTO: the best of those with namespaces */
+	uint32_t net;	   /* enum ab_box_net */
+	uint64_t tmp_size; /* of the private folders */
+	uint32_t nports;
+	uint16_t ports[AB_HOST_PORTS_MAX]; /* of the host that are reachable, with a door */
+};
+
 struct ab_msg {
 	uint32_t type;
 	int32_t value;
@@ -86,6 +101,7 @@ struct ab_msg {
 		struct ab_error error;
 		struct ab_holds holds;
 		struct ab_handover network;
+		struct ab_begin begin;
 	} u;
 };
 
@@ -100,11 +116,10 @@ struct ab_spec_msg {
 #define AB_MSG_LEN(body) (offsetof(struct ab_msg, u) + (body))
 
 /* argv[0] of our own binary as the box's init; argv[1] is the socket's number,
- * argv[2] the network to set up, argv[3] the size of the private folders, argv[4]
- * the ports of the host that are reachable ("3000,5432"), argv[5] the engine. */
-#define AB_INIT_NET "net"
-#define AB_INIT_DOOR "door"
+ * argv[2] one of the others. */
 #define AB_INIT_NAME "agentbox-init"
+#define AB_INIT_NAMESPACES "namespaces"
+#define AB_INIT_NO_NAMESPACES "no-namespaces"
 /* The name of a process between init and a command of a box that stays. */
 #define AB_LEADER_NAME "agentbox-leader"
 

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/data/error.h"
@@ -14,20 +12,6 @@
 #include "sandbox/start/launch.h"
 
 enum { SSH_PORT = 22 };
-
-/* The supervisor wrote the list, so it is well-formed. */
-static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
-{
-	size_t n = 0;
-
-	while (*list && n < AB_HOST_PORTS_MAX) {
-		char *end;
-
-		ret[n++] = (uint16_t)strtoul(list, &end, 10);
-		list = *end ? end + 1 : end;
-	}
-	return n;
-}
 
 /* Send the sockets to the supervisor, so that the proxy is ready before the command. */
 static void send_listeners(int sock, const struct ab_network *net)
@@ -59,16 +43,15 @@ static void widen_port_range(void)
 		(void)ab_write_all(fd, range, sizeof(range) - 1);
 }
 
-int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err)
+int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err)
 {
-	uint16_t ports[AB_HOST_PORTS_MAX];
 	struct ab_network made;
 
 	if (ab_netns_enter_new(err) < 0)
 		return -1;
-	if (strcmp(net, AB_INIT_DOOR) != 0)
+	if (begin->net != AB_BOX_NET_DOOR)
 		return ab_loopback_up(err);
-	if (ab_network_make(ports, read_ports(host_ports, ports), &made, err) < 0)
+	if (ab_network_make(begin->ports, begin->nports, &made, err) < 0)
 		return -1;
 	send_listeners(sock, &made);
 	ab_network_fini(&made);

@@ -12,13 +12,14 @@
 
 #include "netns/listeners.h"
 
+struct ab_begin;
 struct ab_box;
 struct ab_error;
 
-/* In init, first part. `net` and `host_ports` as in sandbox/start/box_wire.h. */
-int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err);
+/* In init, first part. */
+int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err);
 
-/* In init, second part, for AB_INIT_DOOR, while it has CAP_NET_BIND_SERVICE.
+/* In init, second part, with a door, while it has CAP_NET_BIND_SERVICE.
  * ret_ssh: connections to port 22 are captured. */
 int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err);
 

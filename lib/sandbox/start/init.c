@@ -5,7 +5,8 @@
  * exits. Nothing of a half-built box remains, because all of it is in this
  * process's namespaces. The order matters:
  *
- *	network			first: it needs no plan, and the supervisor
+ *	begin			the supervisor has read the policy meanwhile
+ *	network			next: it needs no plan, and the supervisor
  *				can bring it up meanwhile
  *	max_user_namespaces	before /proc/sys is read-only; 0 at first, and more
  *				if the specification permits it
@@ -166,9 +167,28 @@ static int adopt_descendants(struct init *in, struct ab_error *err)
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "become the parent of orphans") : 0;
 }
 
+/* The supervisor has read the policy meanwhile. */
+static int read_begin(struct init *in, struct ab_error *err)
+{
+	static struct ab_msg msg;
+	struct ab_begin *begin = &msg.u.begin;
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
+
+	if (n <= 0)
+		_exit(125); /* the supervisor gave up and reported it itself */
+	if (n != (ssize_t)AB_MSG_LEN(sizeof(*begin)) || msg.type != AB_MSG_BEGIN ||
+	    begin->engine > AB_ENGINE_AUTO || begin->net > AB_BOX_NET_DOOR ||
+	    begin->nports > AB_HOST_PORTS_MAX)
+		return ab_fail(err, AB_ESYSTEM, 0, "was not told what to begin with");
+	in->begin = *begin;
+	in->may_step_down = begin->engine == AB_ENGINE_AUTO;
+	in->engine = in->may_step_down ? AB_ENGINE_FULL : (enum ab_box_engine)begin->engine;
+	return 0;
+}
+
 static int begin_network(struct init *in, struct ab_error *err)
 {
-	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
+	return in->begin.net == AB_BOX_NET_HOST ? 0 : ab_bridge_begin(in->sock, &in->begin, err);
 }
 
 /* The supervisor has brought the network up meanwhile. */
@@ -176,7 +196,7 @@ static int end_network(struct init *in, struct ab_error *err)
 {
 	bool ssh;
 
-	if (strcmp(in->net, AB_INIT_DOOR) != 0)
+	if (in->begin.net != AB_BOX_NET_DOOR)
 		return 0;
 	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
 		return -1;
@@ -214,7 +234,7 @@ static int prepare_mounts(struct init *in, struct ab_error *err)
 {
 	struct ab_error refused = { 0 };
 
-	if (ab_mounts_prepare(in->tmp_size, &in->ground, err) < 0)
+	if (ab_mounts_prepare(in->begin.tmp_size, &in->ground, err) < 0)
 		return -1;
 	while (ab_mounts_prepare_proc(&in->ground, ab_box_engines[in->engine].new_proc, &refused) <
 	       0)
@@ -471,6 +491,7 @@ static const struct {
 	int (*run)(struct init *in, struct ab_error *err);
 	int engines;
 } steps[] = {
+	{ "begin", read_begin, ANY },
 	{ "descendants", adopt_descendants, NO_NAMESPACES },
 	{ "network", begin_network, NAMESPACES },
 	{ "user namespaces", forbid_user_namespaces, NAMESPACES },
@@ -561,24 +582,17 @@ static _Noreturn void confine_and_serve(struct init *in)
 	ab_init_serve(in);
 }
 
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports,
-			    const char *engine)
+_Noreturn void ab_init_main(int sock, bool namespaces)
 {
 	static struct init in;
 	static struct ab_msg msg;
 	struct ab_error *err = &msg.u.error;
 
 	in.sock = sock;
-	in.net = net;
-	in.host_ports = host_ports;
-	in.tmp_size = tmp_size;
-	in.engine = ab_box_engine_find(engine);
-	in.may_step_down = in.engine == AB_ENGINE_AUTO;
-	if (in.may_step_down)
-		in.engine = 0; /* the best */
+	in.engine = namespaces ? AB_ENGINE_FULL : AB_ENGINE_NO_NAMESPACES;
 	in.tty = in.input = in.ruleset = -1;
 	/* Else the socket tells that the supervisor is gone: the others must end first. */
-	if (ab_box_engines[in.engine].namespaces)
+	if (namespaces)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);

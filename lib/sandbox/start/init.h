@@ -15,9 +15,8 @@
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/box_wire.h"
 
-/* sandbox/start/box_wire.h describes the arguments. */
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports,
-			    const char *engine);
+/* In namespaces of its own, or in the host's. */
+_Noreturn void ab_init_main(int sock, bool namespaces);
 
 /* For init.c, init_serve.c and keeper.c. */
 
@@ -38,12 +37,10 @@ struct init {
 	bool fenced;	 /* its signals reach only the box's processes */
 	bool crowded;	 /* the box was at its limit of processes */
 	int64_t next_count;
-	const char *net; /* AB_INIT_* or "" */
-	const char *host_ports;
+	struct ab_begin begin;
 	enum ab_capture capture;
 	enum ab_box_engine engine;
 	bool may_step_down; /* to a weaker engine */
-	uint64_t tmp_size;
 	struct ab_ground ground;
 	struct ab_fds walls; /* for AB_MSG_WALLS */
 };

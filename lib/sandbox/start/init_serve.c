@@ -124,7 +124,7 @@ static void report_unrouted(struct init *in, int status)
 {
 	struct ab_msg msg = { .type = AB_MSG_UNROUTED };
 
-	if (status == 0 || in->leads || strcmp(in->net, AB_INIT_NET) != 0)
+	if (status == 0 || in->leads || in->begin.net != AB_BOX_NET_NONE)
 		return;
 	if (has_tried_network())
 		ab_init_send_up(in, &msg, 0, -1);

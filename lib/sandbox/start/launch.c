@@ -27,10 +27,6 @@
 struct birth {
 	int sock;
 	unsigned int uid, gid;
-	const char *net; /* AB_INIT_* or "" */
-	const char *host_ports;
-	const char *engine;
-	uint64_t tmp_size;
 	const int *stdio; /* three descriptors; -1: as we have it */
 	bool namespaces;
 	struct ab_error *refused; /* for a failure that another engine may not have; or NULL */
@@ -83,9 +79,10 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	const struct birth *b = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
-	char sock[12], size[24];
-	char *argv[] = { (char *)AB_INIT_NAME, sock, (char *)b->net, size, (char *)b->host_ports,
-			 (char *)b->engine,    NULL };
+	char sock[12];
+	char *argv[] = { (char *)AB_INIT_NAME, sock,
+			 (char *)(b->namespaces ? AB_INIT_NAMESPACES : AB_INIT_NO_NAMESPACES),
+			 NULL };
 	char *env[] = { NULL };
 	int r;
 
@@ -106,7 +103,6 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 			goto fail;
 		}
 	snprintf(sock, sizeof(sock), "%d", b->sock);
-	snprintf(size, sizeof(size), "%llu", (unsigned long long)b->tmp_size);
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
 	ab_fail(err, AB_ESYSTEM, errno, "execute the agentbox binary again");
@@ -121,15 +117,6 @@ fail:
 	ab_box_explain(err);
 	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
 	_exit(125);
-}
-
-static char *list_ports(const struct ab_box_net *net)
-{
-	struct ab_buf b = { 0 };
-
-	for (size_t i = 0; i < net->nhost_ports; i++)
-		ab_buf_printf(&b, "%s%u", i ? "," : "", net->host_ports[i]);
-	return ab_buf_take(&b);
 }
 
 /* The machine forbids namespaces, or has none left, or the kernel lacks one of them. */
@@ -217,22 +204,13 @@ static int check_landlock(const struct ab_error *refused, struct ab_error *err)
 	return ab_step(err, "landlock");
 }
 
-int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint64_t tmp_size,
-		  const int stdio[3], struct ab_box *ret, struct ab_error *err)
+int ab_box_launch(enum ab_box_engine engine, const int stdio[3], struct ab_box *ret,
+		  struct ab_error *err)
 {
 	struct ab_error refused = { 0 };
 	enum launched launched;
-	struct birth birth = { .uid = getuid(),
-			       .gid = getgid(),
-			       .net = !net->own	  ? ""
-				      : net->door ? AB_INIT_DOOR
-						  : AB_INIT_NET,
-			       .engine = ab_box_engine_word(engine),
-			       .tmp_size = tmp_size,
-			       .stdio = stdio };
-	ab_autofree char *host_ports = list_ports(net);
+	struct birth birth = { .uid = getuid(), .gid = getgid(), .stdio = stdio };
 
-	birth.host_ports = host_ports;
 	if (engine != AB_ENGINE_NO_NAMESPACES) {
 		birth.namespaces = true;
 		birth.refused = engine == AB_ENGINE_AUTO ? &refused : NULL;
@@ -256,12 +234,26 @@ int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint6
 					      "use --engine auto");
 	birth.namespaces = false;
 	birth.refused = NULL;
-	birth.net = "";
-	birth.engine = ab_box_engine_word(AB_ENGINE_NO_NAMESPACES);
 	if (launch_once(&birth, ret, err) != LAUNCHED)
 		return -1;
 	ret->refused = refused;
 	return 0;
+}
+
+int ab_box_begin(const struct ab_box *box, const struct ab_begin *begin, struct ab_error *err)
+{
+	struct ab_msg msg = { .type = AB_MSG_BEGIN, .u.begin = *begin };
+
+	if (!box->namespaces) {
+		msg.u.begin.engine = AB_ENGINE_NO_NAMESPACES;
+		msg.u.begin.net = AB_BOX_NET_HOST;
+	}
+	/* If it has ended, it has sent why. */
+	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(sizeof(*begin)), NULL, 0) == 0 ||
+	    errno == EPIPE || errno == ECONNRESET)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "tell init what to begin with");
+	return ab_step(err, "begin");
 }
 
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err)
@@ -503,8 +495,11 @@ void ab_box_namespaces(uint64_t ret[])
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
-	if (argc == 6 && strcmp(argv[0], AB_INIT_NAME) == 0 &&
-	    (getpid() == 1 || ab_box_engine_find(argv[5]) == AB_ENGINE_NO_NAMESPACES))
-		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2], strtoull(argv[3], NULL, 10),
-			     argv[4], argv[5]);
+	bool namespaces;
+
+	if (argc != 3 || strcmp(argv[0], AB_INIT_NAME) != 0)
+		return;
+	namespaces = strcmp(argv[2], AB_INIT_NAMESPACES) == 0;
+	if (namespaces ? getpid() == 1 : strcmp(argv[2], AB_INIT_NO_NAMESPACES) == 0)
+		ab_init_main((int)strtol(argv[1], NULL, 10), namespaces);
 }

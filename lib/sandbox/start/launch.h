@@ -26,20 +26,14 @@ struct ab_box {
 	struct ab_error refused; /* why not, if that was not asked for */
 };
 
-/* What init must know about the network before it gets the specification. */
-struct ab_box_net {
-	bool own;		    /* has its own namespace */
-	bool door;		    /* with a proxy in the supervisor */
-	const uint16_t *host_ports; /* if `door` */
-	size_t nhost_ports;
-};
-
 /*
- * In two halves, because starting a process takes as long as planning: init starts
- * meanwhile, and waits for its specification.
+ * In three parts, because starting a process takes as long as planning: init starts
+ * meanwhile, and waits for what it needs next. The launch itself needs nothing of the
+ * policy but the engine, and with AB_ENGINE_AUTO not even that.
  */
-int ab_box_launch(const struct ab_box_net *net, enum ab_box_engine engine, uint64_t tmp_size,
-		  const int stdio[3], struct ab_box *ret, struct ab_error *err);
+int ab_box_launch(enum ab_box_engine engine, const int stdio[3], struct ab_box *ret,
+		  struct ab_error *err);
+int ab_box_begin(const struct ab_box *box, const struct ab_begin *begin, struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err);
 
 /*

@@ -62,14 +62,15 @@ void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab
 /* -vv: the time of each step. The plan is made during init's first steps. */
 static void say_steps(const struct run *r, const struct ab_holds *holds)
 {
+	bool early = r->launched_ns < r->loaded_ns;
 	uint64_t last = r->planned_ns;
 	const struct {
 		const char *name;
 		uint64_t from, to;
 	} ours[] = {
-		{ "policy", r->begun_ns, r->loaded_ns },
-		{ "namespaces, identity", r->loaded_ns, r->launched_ns },
-		{ "plan", r->launched_ns, r->planned_ns },
+		{ "policy", early ? r->launched_ns : r->begun_ns, r->loaded_ns },
+		{ "namespaces, identity", early ? r->begun_ns : r->loaded_ns, r->launched_ns },
+		{ "plan", early ? r->loaded_ns : r->launched_ns, r->planned_ns },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(ours); i++)

@@ -1,13 +1,13 @@
 /*
  * One run, from the request to the exit status:
  *
- *	policy -> launch, consent -> plan, specification -> record, broker,
- *	lock -> go -> supervise -> sweep -> end record
+ *	launch -> policy -> begin, consent -> plan, specification -> record,
+ *	broker, lock -> go -> supervise -> sweep -> end record
  *
- * The launch comes before the consent and the plan, and the record and the
- * broker after it, because init works on its own meanwhile; the command does
- * nothing before `go`. Any failure on the way kills the box. A command that
- * needs approval or has secrets is launched after the consent.
+ * The launch comes before everything else, and the record and the broker after
+ * the specification, because init works on its own meanwhile; the command does
+ * nothing before `go`. Any failure on the way kills the box. A box for a command
+ * that needs approval or has secrets begins after the consent.
  */
 #include "session/run/run.h"
 
@@ -27,6 +27,7 @@
 #include "policy/model/config.h"
 #include "policy/model/keys.h"
 #include "policy/model/policy.h"
+#include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/start/launch.h"
 #include "session/ask/host_prompt.h"
@@ -65,6 +66,12 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 		if (msg.type == AB_MSG_FAILED)
 			*err = msg.u.error;
 	}
+}
+
+static void drop_box(struct run *r)
+{
+	ab_box_kill(&r->box);
+	ab_box_fini(&r->box);
 }
 
 /* A pipe's other end may use the terminal, so questions are not asked there. */
@@ -174,8 +181,7 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 {
 	prefer_box_error(r, err);
 	ab_share_explain(&r->prepared->shares, err);
-	ab_box_kill(&r->box);
-	ab_box_fini(&r->box);
+	drop_box(r);
 	ab_run_abandon_containers(r);
 	ab_run_abandon_tools(r);
 	ab_host_prompt_close(r->prompt);
@@ -198,24 +204,85 @@ static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error
 		ab_run_retire(&r->dir);
 }
 
+/* What init needs first. */
+static int begin_box(struct run *r, struct ab_error *err)
+{
+	static const enum ab_box_net nets[] = {
+		[AB_NET_ALLOWED] = AB_BOX_NET_HOST,
+		[AB_NET_BLOCKED] = AB_BOX_NET_NONE,
+		[AB_NET_FILTERED] = AB_BOX_NET_DOOR,
+	};
+	const struct ab_policy *policy = r->prepared->policy;
+	struct ab_begin begin = { .engine = policy->assurance.engine,
+				  .net = nets[policy->net.mode],
+				  .tmp_size = policy->fs.tmp_size };
+
+	for (size_t i = 0; i < policy->net.host_ports.len && i < AB_HOST_PORTS_MAX; i++)
+		begin.ports[begin.nports++] = policy->net.host_ports.v[i];
+	return ab_box_begin(&r->box, &begin, err);
+}
+
+/* Once: those of a launch that is dropped are those of the next. */
+static int open_streams(struct run *r, struct ab_error *err)
+{
+	if (r->streams_open)
+		return 0;
+	r->streams_open = ab_streams_open(&r->streams, err) == 0;
+	if (!r->streams_open)
+		ab_streams_close(&r->streams);
+	return r->streams_open ? 0 : -1;
+}
+
+/*
+ * The launch needs nothing of the policy, and init as long for its first steps as we for reading it.
+ * Init knows nothing and does nothing yet; a run that will have no box of its own, or another one,
+ * drops it. What fails here fails again where it is reported.
+ */
+static void launch_early(struct run *r)
+{
+	const struct ab_request *rq = r->request;
+	struct ab_error late = { 0 };
+
+	/* With "--audit -" the streams are still to change. */
+	if (r->stayed || rq->warm || (rq->audit && strcmp(rq->audit, "-") == 0) ||
+	    ab_furniture_boxed() || open_streams(r, &late) < 0 || ab_supervise_prepare(&late) < 0)
+		return;
+	(void)ab_box_launch(AB_ENGINE_AUTO, r->streams.box, &r->box, &late);
+	r->launched_ns = ab_run_now_ns();
+	/* Until the box begins, the user may interrupt us; init ends with us. */
+	ab_supervise_release();
+}
+
+/* The engine that the policy names is not always the one that a launch without a policy finds. */
+static bool is_launched(struct run *r)
+{
+	enum ab_box_engine engine = r->prepared->policy->assurance.engine;
+
+	if (r->box.pidfd < 0)
+		return false;
+	if (engine == AB_ENGINE_AUTO || (r->box.namespaces && engine != AB_ENGINE_NO_NAMESPACES))
+		return true;
+	drop_box(r);
+	return false;
+}
+
 int ab_run_launch(struct run *r, struct ab_error *err)
 {
-	struct ab_prepared *p = r->prepared;
-	struct ab_box_net net = {
-		.own = p->policy->net.mode != AB_NET_ALLOWED,
-		.door = p->policy->net.mode == AB_NET_FILTERED,
-		.host_ports = p->policy->net.host_ports.v,
-		.nhost_ports = p->policy->net.host_ports.len,
-	};
+	bool launched = is_launched(r);
 
 	if (ab_supervise_prepare(err) < 0)
 		return -1;
 	r->loaded_ns = ab_run_now_ns();
-	if (ab_box_launch(&net, p->policy->assurance.engine, p->policy->fs.tmp_size, r->streams.box,
-			  &r->box, err) < 0)
-		return -1;
-	r->launched_ns = ab_run_now_ns();
-	return 0;
+	if (!launched) {
+		if (ab_box_launch(r->prepared->policy->assurance.engine, r->streams.box, &r->box,
+				  err) < 0)
+			return -1;
+		r->launched_ns = ab_run_now_ns();
+	}
+	if (begin_box(r, err) == 0)
+		return 0;
+	drop_box(r);
+	return -1;
 }
 
 static int start_box(struct run *r, struct ab_error *err)
@@ -228,7 +295,8 @@ static int start_box(struct run *r, struct ab_error *err)
 /*
  * The judge works while init takes its first steps, which need nothing of the command, so it costs
  * no time. Without consent the box is discarded, and the question or the refusal comes without one.
- * Sources of secrets are not read for a command that may be refused. A prepared box needs no start.
+ * Sources of secrets are not read for a command that may be refused: then the box does not begin.
+ * A prepared box needs no start.
  */
 static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
@@ -243,10 +311,8 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 		*ret_started = started == 0;
 		return started;
 	}
-	if (started == 0) {
-		ab_box_kill(&r->box);
-		ab_box_fini(&r->box);
-	}
+	if (started == 0)
+		drop_box(r);
 	ab_supervise_release();
 	return 0;
 }
@@ -343,7 +409,7 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_prepared *p = r->prepared;
 	bool started;
 
-	if (check_host_commands(r, err) < 0 || ab_streams_open(&r->streams, err) < 0)
+	if (check_host_commands(r, err) < 0 || open_streams(r, err) < 0)
 		return -1;
 	if (start_ahead(r, &started, err) < 0)
 		return -1;
@@ -553,6 +619,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	r.stayed = stayed;
 	if (occupy_stdio(err) < 0 || ab_run_open_result(&r, err) < 0)
 		return -1;
+	launch_early(&r);
 	result = ab_prepare(request, &prepared, err);
 	if (result == 0) {
 		prepared.result = &r.result;
@@ -563,6 +630,8 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	}
 	if (result < 0)
 		ab_box_explain(err);
+	if (r.box.pidfd >= 0)
+		drop_box(&r);
 	end_review(&r);
 	if (result < 0 && !r.result_written)
 		write_failure(&r, err);

@@ -79,6 +79,7 @@ struct run {
 	uint16_t rows, cols;	  /* of the caller's terminal; 0: none */
 	bool asked;		  /* the broker sweeps as soon as the box is gone */
 	bool unswept;		  /* the broker died: the next start sweeps the workspace */
+	bool streams_open;
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };

@@ -14,7 +14,6 @@
  */
 #include <stdbool.h>
 
-struct ab_box_net;
 struct ab_error;
 struct ab_request;
 struct run;
