@@ -235,6 +235,7 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_str
 
 	if (wait_for_answer(broker, &a, &len, &fatal, err) < 0)
 		return -1;
+	broker->swept = true;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(a.number ? ret_notes : ret, a.lines + i), a.number -= a.number > 0;
 	if (fatal.code == AB_ENONE && a.result == 0)
@@ -250,8 +251,8 @@ void ab_broker_dismiss(struct ab_broker *broker)
 	if (broker->dismissed)
 		return;
 	broker->dismissed = true;
-	/* A broker that does not get this would never exit; one that has swept exits by itself. */
-	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
+	/* A broker that does not get this would never exit. */
+	if (!broker->swept && send_blocking(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
 	/* Nor would one that blocks in send(). */
 	shutdown(broker->sock, SHUT_RD);

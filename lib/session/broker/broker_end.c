@@ -126,6 +126,19 @@ _Noreturn void ab_broker_finish_alone(struct broker *b)
 	ab_broker_leave(b);
 }
 
+/* First of all: with the last descriptor the kernel removes the tmpfs and what was mounted from it,
+ * which takes a while: better in init's end than in ours, for which the supervisor waits. */
+static void look_at_stage(struct broker *b, struct ab_strv *lines)
+{
+	if (b->hidden >= 0)
+		close(ab_take_fd(&b->hidden));
+	if (b->stage < 0)
+		return;
+	ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, lines);
+	if (!b->duty.returns || !b->duty.returns->paths.len)
+		close(ab_take_fd(&b->stage));
+}
+
 /* The box is gone and nothing is left to watch: we may wait for the supervisor now. */
 _Noreturn void ab_broker_answer_sweep(struct broker *b)
 {
@@ -133,9 +146,8 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b)
 	ab_autostrv struct ab_strv lines = { 0 };
 	size_t n = 0;
 
+	look_at_stage(b, &lines);
 	ab_broker_sweep_workspace(b);
-	if (b->stage >= 0)
-		ab_home_left_lines(b->duty.spec, b->stage, b->duty.home, &lines);
 	ab_broker_save_project(b, &lines);
 	a.number = (uint32_t)lines.len;
 	return_files(b, &lines);

@@ -66,6 +66,7 @@ struct answer {
 struct ab_broker {
 	pid_t pid;
 	int sock;
+	bool swept; /* it exits by itself */
 	bool dismissed;
 };
 

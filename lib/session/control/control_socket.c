@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -52,7 +53,7 @@ struct ab_control {
 	struct ab_timer named;
 	struct ab_control_client *clients;
 	size_t nclients, nfollowers;
-	char packet[AB_CONTROL_MAX + 1];
+	char packet[AB_CONTROL_MAX + 1]; /* not touched before there is a client */
 };
 
 /*
@@ -79,7 +80,8 @@ int ab_control_open(struct ab_control **ret, struct ab_error *err)
 		ab_fail(err, AB_ESYSTEM, errno, "create the control socket");
 		return ab_step(err, "control");
 	}
-	*ret = ab_alloc(sizeof(**ret));
+	*ret = ab_realloc(NULL, sizeof(**ret));
+	memset(*ret, 0, offsetof(struct ab_control, packet));
 	(*ret)->listener.fd = fd;
 	return 0;
 }

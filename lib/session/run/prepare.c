@@ -658,20 +658,25 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 	return 0;
 }
 
-void ab_prepared_fini(struct ab_prepared *p)
+void ab_prepared_close(struct ab_prepared *p)
 {
-	ab_policy_free(p->policy);
 	ab_next_run_fini(&p->next);
-	free(p->tmp);
-	ab_home_return_fini(&p->returns);
 	ab_kept_layers_fini(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_closep(&p->output);
-	ab_exporter_free(p->exporter);
-	ab_host_facts_fini(&p->host);
+	ab_exporter_free(ab_take(p->exporter));
 	ab_safe_fini(&p->safe);
 	ab_host_engine_fini(&p->engine);
+}
+
+void ab_prepared_fini(struct ab_prepared *p)
+{
+	ab_prepared_close(p);
+	ab_policy_free(p->policy);
+	free(p->tmp);
+	ab_home_return_fini(&p->returns);
+	ab_host_facts_fini(&p->host);
 	ab_spec_fini(&p->spec);
 	ab_shares_fini(&p->shares);
 	ab_ssh_agent_fini(&p->agent);

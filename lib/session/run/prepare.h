@@ -75,6 +75,8 @@ int ab_prepare_layers(const struct ab_request *request, struct ab_prepared *prep
 		      struct ab_error *err);
 /* Choose the run's id, once. */
 int ab_pick_run_id(struct ab_prepared *prepared, struct ab_error *err);
+/* Files, locks and secrets; the memory stays. */
+void ab_prepared_close(struct ab_prepared *prepared);
 void ab_prepared_fini(struct ab_prepared *prepared);
 
 #endif

@@ -654,7 +654,8 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 	ab_streams_close(&r.streams);
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
-	ab_prepared_fini(&prepared);
+	/* The process ends next, and its memory with it, in less time. */
+	ab_prepared_close(&prepared);
 	if (r.broker)
 		ab_broker_end(r.broker);
 	/* The rest of the program belongs to the process that started us. */

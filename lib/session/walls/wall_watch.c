@@ -444,7 +444,7 @@ void ab_wall_watch_end(struct ab_wall_watch *w)
 {
 	/* With the last of them the kernel removes all mounts of the box, which takes a while: better
 	 * init's end than ours, for which the supervisor waits. */
-	int *const held[] = { &w->mountinfo, &w->inside.root };
+	int *const held[] = { &w->mountinfo, &w->inside.root, &w->stage };
 
 	for (size_t i = 0; i < AB_COUNT(held); i++)
 		if (*held[i] >= 0)
