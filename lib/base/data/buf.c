@@ -233,6 +233,13 @@ static size_t add_simple(struct ab_buf *b, const char *s, size_t len)
 	size_t n = 0, plain = 0;
 
 	while (n < len) {
+		/* The last bytes once more with those before them, which are plain too. */
+		if (plain == 8 && len - n < 8 && count_plain(s + len - 8) == 8) {
+			memcpy(to + (len - n) - 8, s + len - 8, 8);
+			to += len - n;
+			n = len;
+			break;
+		}
 		if (len - n >= 8) {
 			plain = count_plain(s + n);
 			memcpy(to, s + n, 8);
@@ -261,18 +268,14 @@ static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
 	ab_buf_add(b, text, sizeof(text));
 }
 
-void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
+/* Add a text that begins with a byte that needs more than a backslash before it. */
+static __attribute__((noinline)) void add_escaped(struct ab_buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
 	uint32_t c = 0;
 	size_t n;
 
-	reserve_room(b, 2 * len + 2 + 8);
-	b->data[b->len++] = '"';
-	for (;;) {
-		s += add_simple(b, s, (size_t)(end - s));
-		if (s == end)
-			break;
+	while (s < end) {
 		b->data[b->len] = '\0';
 		n = ab_utf8_get(s, (size_t)(end - s), &c);
 		if (n == 0)
@@ -288,7 +291,19 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 				      0xdc00 | (c & 0x3ff));
 		s += n ? n : 1;
 		reserve_room(b, 2 * (size_t)(end - s) + 1 + 8);
+		s += add_simple(b, s, (size_t)(end - s));
 	}
+}
+
+void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
+{
+	size_t simple;
+
+	reserve_room(b, 2 * len + 2 + 8);
+	b->data[b->len++] = '"';
+	simple = add_simple(b, s, len);
+	if (simple < len)
+		add_escaped(b, s + simple, len - simple);
 	b->data[b->len++] = '"';
 	b->data[b->len] = '\0';
 }

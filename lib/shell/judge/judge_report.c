@@ -6,65 +6,88 @@
 #include "shell/judge/point_at.h"
 #include "shell/judge/judge.h"
 
-/* Is there room for this many bytes and a NUL? */
-static inline bool has_room(const struct ab_buf *b, size_t len)
+/*
+ * The text is written through a pointer to its end, into room that was made before: `to`
+ * goes in, the new end comes out. A copy of constant length is one instruction or two, so
+ * literals are copied with the bytes after them, up to PADDING.
+ */
+enum {
+	PADDING = 16,
+	FIXED = 256, /* covers the literals and numbers of a judgement or a command */
+};
+
+static inline char *begin_text(struct ab_buf *b, size_t len)
 {
-	return b->room - b->skipped - b->len > len;
+	if (b->room - b->skipped - b->len <= len + FIXED)
+		ab_buf_room(b, len + FIXED);
+	return b->data + b->len;
 }
 
-/* `size` includes the final NUL. Copies in place if there is room: faster than
- * ab_buf_add(). */
-static inline void put_text(struct ab_buf *b, const char *s, size_t size)
+static inline void end_text(struct ab_buf *b, char *to)
 {
-	if (!has_room(b, size)) {
-		ab_buf_add(b, s, size - 1);
-		return;
+	*to = '\0';
+	b->len = (size_t)(to - b->data);
+}
+
+/* Nothing in `s` is read beyond `len` rounded up to PADDING. */
+static inline char *put_padded(char *to, const char *s, size_t len)
+{
+	memcpy(to, s, (len + PADDING - 1) / PADDING * PADDING);
+	return to + len;
+}
+
+#define PUT(to, literal) \
+	put_padded(to, literal "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", sizeof(literal) - 1)
+
+static char *put_number(char *to, uint32_t n)
+{
+	if (n >= 10)
+		to = put_number(to, n / 10);
+	*to = (char)('0' + n % 10);
+	return to + 1;
+}
+
+/* Most words are short: two pieces that may overlap are faster than a call. */
+static inline char *put_bytes(char *to, struct ab_text text)
+{
+	const char *s = text.s;
+	size_t len = text.len;
+
+	if (len >= 8 && len <= 16) {
+		memcpy(to, s, 8);
+		memcpy(to + len - 8, s + len - 8, 8);
+	} else if (len >= 4 && len < 8) {
+		memcpy(to, s, 4);
+		memcpy(to + len - 4, s + len - 4, 4);
+	} else if (len >= 2 && len < 4) {
+		memcpy(to, s, 2);
+		to[len - 1] = s[len - 1];
+	} else if (len == 1) {
+		*to = *s;
+	} else if (len) {
+		memcpy(to, s, len);
 	}
-	memcpy(b->data + b->len, s, size);
-	b->len += size - 1;
+	return to + len;
 }
 
-static void put_number(struct ab_buf *b, uint32_t n)
+/* Nothing in it needs an escape. */
+static char *put_plain(char *to, struct ab_text text)
 {
-	char text[11];
-	size_t at = sizeof(text) - 1;
-
-	text[at] = '\0';
-	do {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	put_text(b, text + at, sizeof(text) - at);
-}
-
-#define PUT(b, literal) put_text(b, literal, sizeof(literal))
-
-/* `plain`: nothing in it needs an escape. */
-static void put_string(struct ab_buf *b, struct ab_text text, bool plain)
-{
-	char *to = b->data + b->len;
-
-	if (!plain || !has_room(b, text.len + 2)) {
-		ab_buf_json_n(b, text.s, text.len);
-		return;
-	}
 	*to++ = '"';
-	memcpy(to, text.s, text.len);
-	to[text.len] = '"';
-	to[text.len + 1] = '\0';
-	b->len += text.len + 2;
+	to = put_bytes(to, text);
+	*to++ = '"';
+	return to;
 }
 
-static void put_span(struct ab_buf *b, struct ab_span range)
+static char *put_span(char *to, struct ab_span range)
 {
-	put_number(b, range.from);
-	PUT(b, ",");
-	put_number(b, range.to);
+	to = put_number(to, range.from);
+	*to++ = ',';
+	return put_number(to, range.to);
 }
 
-/* With its room: a copy of constant length is one instruction or two. */
 static const struct {
-	char text[32];
+	char text[2 * PADDING];
 	uint8_t len;
 } verdicts[] = {
 #define VERDICT(name)                                                     \
@@ -79,39 +102,50 @@ static const struct {
 #undef VERDICT
 };
 
-/* No rule is null. */
-static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
+/* No rule is null. The names of rules are shorter than FIXED. */
+static char *put_verdict(char *to, enum ab_decision decision, const char *rule)
 {
-	put_text(b, verdicts[decision].text, sizeof(verdicts->text));
-	b->len -= sizeof(verdicts->text) - 1 - verdicts[decision].len;
-	if (rule[0])
-		put_string(b, (struct ab_text){ rule, (uint32_t)strlen(rule) }, true);
-	else
-		PUT(b, "null");
+	memcpy(to, verdicts[decision].text, sizeof(verdicts->text));
+	to += verdicts[decision].len;
+	if (!rule[0])
+		return PUT(to, "null");
+	return put_plain(to, (struct ab_text){ rule, (uint32_t)strlen(rule) });
 }
 
 static void put_command(struct ab_buf *b, const struct ab_judged *c)
 {
-	PUT(b, "{\"argv\":[");
+	size_t room = 0;
+	char *to;
+
+	for (size_t i = 0; i < c->argc; i++)
+		room += c->argv[i].text.len + sizeof("\"\",null");
+	to = PUT(begin_text(b, room), "{\"argv\":[");
 	for (size_t i = 0; i < c->argc; i++) {
 		const struct ab_field *word = &c->argv[i];
 
 		if (i)
-			PUT(b, ",");
-		if (word->unknown)
-			PUT(b, "null");
-		else
-			put_string(b, word->text, !ab_field_has(word, AB_BYTES_ESCAPED));
+			*to++ = ',';
+		if (word->unknown) {
+			to = PUT(to, "null");
+		} else if (!ab_field_has(word, AB_BYTES_ESCAPED)) {
+			to = put_plain(to, word->text);
+		} else {
+			end_text(b, to);
+			ab_buf_json_n(b, word->text.s, word->text.len);
+			to = begin_text(b, room);
+		}
 	}
-	PUT(b, "],\"range\":[");
-	put_span(b, c->range);
-	PUT(b, "],");
-	put_verdict(b, c->decision, c->rule);
+	to = put_span(PUT(to, "],\"range\":["), c->range);
+	to = put_verdict(PUT(to, "],"), c->decision, c->rule);
 	if (c->via) {
-		PUT(b, ",\"via\":");
+		end_text(b, PUT(to, ",\"via\":"));
 		ab_buf_json(b, c->via);
+		to = begin_text(b, 0);
 	}
-	PUT(b, "}");
+	*to++ = '}';
+	if (c->next)
+		*to++ = ',';
+	end_text(b, to);
 }
 
 struct ab_text ab_judgement_segment(const struct ab_judgement *j)
@@ -127,46 +161,49 @@ struct ab_text ab_judgement_segment(const struct ab_judgement *j)
 
 void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 {
-	const struct ab_judged *c;
+	struct ab_text segment = ab_judgement_segment(j);
 	size_t before;
 	bool plain;
+	char *to;
 
-	PUT(b, "{");
-	put_verdict(b, j->decision, j->rule);
-	PUT(b, ",\"reason\":");
+	to = put_verdict(PUT(begin_text(b, 0), "{"), j->decision, j->rule);
+	end_text(b, PUT(to, ",\"reason\":"));
 	ab_buf_json(b, j->reason);
-	PUT(b, ",\"command\":");
+	end_text(b, PUT(begin_text(b, 0), ",\"command\":"));
 	before = b->len;
 	ab_buf_json_n(b, j->text.s, j->text.len);
 	/* An escape is longer than what it replaces. */
 	plain = b->len - before == j->text.len + 2;
-	PUT(b, ",\"range\":[");
-	put_span(b, j->range);
-	PUT(b, "],\"segment\":");
-	put_string(b, ab_judgement_segment(j), plain);
-	PUT(b, ",\"commands\":[");
-	for (c = j->commands; c; c = c->next) {
+	to = begin_text(b, segment.len);
+	to = put_span(PUT(to, ",\"range\":["), j->range);
+	to = PUT(to, "],\"segment\":");
+	if (plain) {
+		to = put_plain(to, segment);
+	} else {
+		end_text(b, to);
+		ab_buf_json_n(b, segment.s, segment.len);
+		to = begin_text(b, 0);
+	}
+	end_text(b, PUT(to, ",\"commands\":["));
+	for (const struct ab_judged *c = j->commands; c; c = c->next)
 		put_command(b, c);
-		if (c->next)
-			PUT(b, ",");
-	}
-	PUT(b, "]");
-	if (j->user_rule) {
-		PUT(b, ",\"userRule\":");
-		ab_buf_json(b, j->user_rule);
-	}
-	if (j->instead) {
-		PUT(b, ",\"instead\":");
-		ab_buf_json(b, j->instead);
-	}
+	to = begin_text(b, 0);
+	*to++ = ']';
+	end_text(b, to);
+	if (j->user_rule)
+		ab_buf_json_member(b, "userRule", j->user_rule);
+	if (j->instead)
+		ab_buf_json_member(b, "instead", j->instead);
 	if (j->script.error) {
-		PUT(b, ",\"error\":{\"text\":");
+		ab_buf_puts(b, ",\"error\":{\"text\":");
 		ab_buf_json(b, j->script.error);
-		PUT(b, ",\"at\":");
-		put_number(b, j->script.error_at);
-		PUT(b, "}");
+		to = put_number(PUT(begin_text(b, 0), ",\"at\":"), j->script.error_at);
+		*to++ = '}';
+		end_text(b, to);
 	}
-	PUT(b, "}");
+	to = begin_text(b, 0);
+	*to++ = '}';
+	end_text(b, to);
 }
 
 enum { LINE = 100 }; /* columns */
