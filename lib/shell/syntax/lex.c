@@ -275,15 +275,27 @@ static enum ab_keyword read_joined_keyword(struct ab_reader *r)
 		name[n++] = r->s[at];
 	}
 	r->key = find_keyword(name, n);
-	r->key_at = r->at;
 	r->key_end = at;
 	return r->key;
 }
+
+/* First bytes of keywords; a backslash may join lines before one. */
+static const bool begins_keyword[256] = {
+	['!'] = true, ['['] = true, ['\\'] = true, ['c'] = true, ['d'] = true,
+	['e'] = true, ['f'] = true, ['i'] = true,  ['s'] = true, ['t'] = true,
+	['u'] = true, ['w'] = true, ['{'] = true,  ['}'] = true,
+};
 
 enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
 {
 	uint32_t at = r->at, stop = r->end - at > KEYWORD_MAX ? at + KEYWORD_MAX : r->end;
 
+	r->key_at = at;
+	if (at == r->end || !begins_keyword[(unsigned char)r->s[at]]) {
+		r->key = AB_KEY_NONE;
+		r->key_end = at;
+		return r->key;
+	}
 	while (at < stop && !ab_lex_is(r->s[at], AB_LEX_BREAK | AB_LEX_WORD))
 		at++;
 	if (at < r->end && r->s[at] == '\\')
@@ -291,7 +303,6 @@ enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
 	r->key = AB_KEY_NONE;
 	if (at == r->end || ab_lex_is(r->s[at], AB_LEX_BREAK))
 		r->key = find_keyword(r->s + r->at, at - r->at);
-	r->key_at = r->at;
 	r->key_end = at;
 	return r->key;
 }
@@ -382,19 +393,20 @@ void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, u
 	add_bytes(r, parts, from, to, quoted, ab_bytes_read(r->s + from, to - from));
 }
 
+void ab_parts_add_run(struct ab_reader *r, struct ab_parts *parts, struct ab_run run, bool quoted)
+{
+	uint32_t from = r->at;
+
+	if (run.to == from)
+		return;
+	r->work += run.to - from;
+	r->at = run.to;
+	add_bytes(r, parts, from, run.to, quoted, run.bytes);
+}
+
 void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted)
 {
-	const uint32_t from = r->at, end = r->end;
-	const unsigned char *s = (const unsigned char *)r->s;
-	unsigned found = 0, next;
-	uint32_t at = from;
-
-	for (; at < end && !((next = ab_lex_classes[s[at]]) & until); at++)
-		found |= next;
-	r->work += at - from;
-	r->at = at;
-	if (at > from)
-		add_bytes(r, parts, from, at, quoted, (uint8_t)(found >> 8) | AB_BYTES_READ);
+	ab_parts_add_run(r, parts, ab_lex_run(r, until), quoted);
 }
 
 /* The byte here is AB_UNKNOWN. */

@@ -171,13 +171,18 @@ void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
 
 uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at);
 void ab_lex_read_blanks(struct ab_reader *r);
-/* And comments. Most calls find none. */
+/* And comments. Most calls find none, or one space. */
 static inline void ab_lex_skip_blanks(struct ab_reader *r)
 {
 	if (r->at != r->blanks_to)
 		r->before = r->at;
-	if (r->at < r->end && ab_lex_is(r->s[r->at], AB_LEX_BLANK))
+	if (r->end - r->at >= 2 && r->s[r->at] == ' ' &&
+	    !ab_lex_is(r->s[r->at + 1], AB_LEX_BLANK)) {
+		r->work++;
+		r->at++;
+	} else if (r->at < r->end && ab_lex_is(r->s[r->at], AB_LEX_BLANK)) {
 		ab_lex_read_blanks(r);
+	}
 	r->blanks_to = r->at;
 }
 void ab_lex_skip_newlines(struct ab_reader *r);
@@ -198,8 +203,26 @@ static inline bool ab_lex_take(struct ab_reader *r, const char *op)
 /* Letters, digits and "_", across joined lines. */
 struct ab_text ab_lex_name(struct ab_reader *r);
 
+/* The bytes from the current one up to one of these classes, if there are any. */
+struct ab_run {
+	uint32_t to;
+	uint8_t bytes; /* enum ab_bytes */
+};
+
+static inline struct ab_run ab_lex_run(const struct ab_reader *r, unsigned until)
+{
+	const unsigned char *s = (const unsigned char *)r->s;
+	unsigned found = 0, next;
+	uint32_t at = r->at;
+
+	for (; at < r->end && !((next = ab_lex_classes[s[at]]) & until); at++)
+		found |= next;
+	return (struct ab_run){ at, (uint8_t)(found >> 8) | AB_BYTES_READ };
+}
+
 void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
-/* The bytes up to one of these classes, if there are any. */
+/* A run that was found here. */
+void ab_parts_add_run(struct ab_reader *r, struct ab_parts *parts, struct ab_run run, bool quoted);
 void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted);
 void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
 		   bool quoted);
@@ -237,6 +260,8 @@ enum ab_word_mode {
 	AB_WORD_OPERAND, /* up to the } of ${x:-word} */
 };
 struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode);
+/* A word of a command; `first`: the command's first word, or NULL. */
+struct ab_shell_word *ab_parse_argument(struct ab_reader *r, const struct ab_shell_word *first);
 /* The rest of a word that begins with `parts`. */
 struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
 					 enum ab_word_mode mode);

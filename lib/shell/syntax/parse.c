@@ -19,6 +19,8 @@ struct ab_shell_node *ab_parse_command(struct ab_reader *r)
 {
 	struct ab_shell_node *node;
 
+	if (ab_lex_keyword(r) == AB_KEY_NONE && !ab_lex_at(r, '('))
+		return ab_parse_simple(r);
 	if (ab_lex_keyword(r) == AB_KEY_FUNCTION)
 		return ab_parse_function_keyword(r);
 	if (ab_lex_keyword(r) == AB_KEY_COPROC)
@@ -52,6 +54,8 @@ static bool at_pipe(struct ab_reader *r, bool *ret_err_too)
 {
 	uint32_t from = r->at;
 
+	if (!ab_lex_at(r, '|') && !ab_lex_at(r, '\\'))
+		return false;
 	if (ab_lex_take(r, "||")) {
 		r->at = from;
 		return false;

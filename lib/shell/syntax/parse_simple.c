@@ -2,7 +2,6 @@
 
 #include "base/data/mem.h"
 #include "shell/syntax/lex.h"
-#include "shell/syntax/name_table.h"
 
 /* The operators, each before its own prefixes. */
 static const struct {
@@ -192,20 +191,6 @@ static struct ab_assign *parse_assign(struct ab_reader *r, struct ab_shell_word 
 	return assign;
 }
 
-/* Sorted. Commands whose arguments are assignments. */
-static const char declaring[][9] = {
-	"alias",  "builtin", "command", "declare",  "eval",
-	"export", "let",     "local",	"readonly", "typeset",
-};
-
-static bool takes_assignments(const struct ab_shell_word *word)
-{
-	const struct ab_part *p = word->parts;
-
-	return p && !p->next && p->kind == AB_PART_TEXT && p->text.len <= 8 &&
-	       AB_LOOKUP_WORD(declaring, p->text);
-}
-
 /* f ( ): after the name. */
 static bool at_function(struct ab_reader *r)
 {
@@ -232,7 +217,6 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 	struct ab_assign **assigns = &node->simple.assigns;
 	struct ab_shell_word **words = &node->simple.words;
 	struct ab_redir **redirs = &node->redirs;
-	enum ab_word_mode mode = AB_WORD_PLAIN;
 	uint32_t from = r->at;
 
 	if (is_reserved(ab_lex_keyword(r)))
@@ -252,13 +236,11 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 			}
 		}
 		if (!word)
-			word = ab_parse_word(r, mode);
+			word = ab_parse_argument(r, node->simple.words);
 		*words = word;
 		words = &word->next;
 		if (word != node->simple.words)
 			continue;
-		if (takes_assignments(word))
-			mode = AB_WORD_DECLARE;
 		ab_lex_skip_blanks(r);
 		if (!node->redirs && !node->simple.assigns && at_function(r))
 			return ab_parse_function(r, from, word);

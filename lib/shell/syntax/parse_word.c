@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "shell/syntax/lex.h"
+#include "shell/syntax/name_table.h"
 
 /* 'text', after the first quote. */
 static void parse_single(struct ab_reader *r, struct ab_parts *parts)
@@ -286,25 +287,80 @@ struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, str
 	return word;
 }
 
-/* Does a byte here end a word of one text? One before a parenthesis may not. */
-static bool at_end_of_text(const struct ab_reader *r)
+/* Does the word end with the run? A byte before a parenthesis may not end it. */
+static bool is_whole_word(const struct ab_reader *r, struct ab_run run)
 {
-	return r->at >= r->end || (ab_lex_is(r->s[r->at], AB_LEX_BREAK) && r->s[r->at] != '<' &&
-				   r->s[r->at] != '>' && r->s[r->at] != '(');
+	return run.to > r->at && r->nodes + 2 <= AB_SHELL_NODES_MAX &&
+	       (run.to == r->end ||
+		(ab_lex_is(r->s[run.to], AB_LEX_BREAK) && r->s[run.to] != '<' &&
+		 r->s[run.to] != '>' && r->s[run.to] != '('));
 }
 
-struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
+/* A word that begins with this run. */
+static __attribute__((noinline)) struct ab_shell_word *
+parse_after(struct ab_reader *r, struct ab_run run, enum ab_word_mode mode)
 {
 	struct ab_parts parts = { 0 };
 	uint32_t from = r->at;
 	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));
 
-	/* Most words are one text. */
-	if (mode == AB_WORD_PLAIN)
-		ab_parts_run(r, &parts, AB_LEX_WORD, false);
-	if (mode == AB_WORD_PLAIN && at_end_of_text(r))
-		close_word(r, word, from, &parts);
-	else
-		parse_rest(r, word, from, &parts, mode);
+	/* Too many nodes: the reader is at its end. */
+	if (r->at == from)
+		ab_parts_add_run(r, &parts, run, false);
+	parse_rest(r, word, from, &parts, mode);
 	return word;
+}
+
+/* A word that is this run: most words. It and its part are one piece of memory. */
+static struct ab_shell_word *make_text(struct ab_reader *r, struct ab_run run)
+{
+	struct text_word {
+		struct ab_shell_word word;
+		struct ab_part part;
+	} *t = ab_arena_alloc(r->arena, sizeof(*t));
+	uint32_t from = r->at;
+
+	t->part.kind = AB_PART_TEXT;
+	t->part.bytes = run.bytes;
+	t->part.range = t->word.range = ab_lex_span(r, from, run.to);
+	t->part.text = (struct ab_text){ r->s + from, run.to - from };
+	t->word.parts = &t->part;
+	r->nodes += 2;
+	r->work += run.to - from;
+	r->at = run.to;
+	return &t->word;
+}
+
+struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
+{
+	struct ab_run run = { .to = r->at };
+
+	if (mode == AB_WORD_PLAIN) {
+		run = ab_lex_run(r, AB_LEX_WORD);
+		if (is_whole_word(r, run))
+			return make_text(r, run);
+	}
+	return parse_after(r, run, mode);
+}
+
+/* Sorted. Commands whose arguments are assignments. */
+static const char declaring[][9] = {
+	"alias",  "builtin", "command", "declare",  "eval",
+	"export", "let",     "local",	"readonly", "typeset",
+};
+
+static bool takes_assignments(const struct ab_shell_word *word)
+{
+	return ab_word_is_text(word) && word->parts->text.len <= 8 &&
+	       AB_LOOKUP_WORD(declaring, word->parts->text);
+}
+
+struct ab_shell_word *ab_parse_argument(struct ab_reader *r, const struct ab_shell_word *first)
+{
+	struct ab_run run = ab_lex_run(r, AB_LEX_WORD);
+
+	if (is_whole_word(r, run))
+		return make_text(r, run);
+	return parse_after(r, run,
+			   first && takes_assignments(first) ? AB_WORD_DECLARE : AB_WORD_PLAIN);
 }
