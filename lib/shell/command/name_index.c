@@ -27,6 +27,41 @@ static bool is_version_byte(char c)
 	return (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
+/* Bytes that were not read may be any. */
+static unsigned get_bytes(const struct ab_field *word)
+{
+	return word->bytes ? word->bytes : UINT8_MAX;
+}
+
+static unsigned find_signs(const struct ab_simple *command)
+{
+	const struct ab_field *first = command->argv, *end = first + command->argc;
+	unsigned signs = 0;
+
+	if (command->nredirects)
+		signs |= AB_SIGN_REDIRECT;
+	if (command->files || !command->in.none)
+		signs |= AB_SIGN_INPUT;
+	for (const struct ab_field *word = first; word < end; word++) {
+		if (word->unknown || word->splits)
+			signs |= AB_SIGN_UNKNOWN;
+		if (word->taint & AB_TAINT_GLUED)
+			signs |= AB_SIGN_GLUED;
+		if (word == first)
+			continue;
+		signs |= get_bytes(word);
+		if (word->text.len && word->text.s[0] == '-')
+			signs |= AB_SIGN_OPTION;
+	}
+	if (!command->argc)
+		return signs;
+	if (get_bytes(first) & AB_BYTES_SLASH)
+		signs |= AB_SIGN_NAME_SLASH;
+	if (get_bytes(first) & AB_BYTES_UP)
+		signs |= AB_SIGN_NAME_UP;
+	return first->pattern ? signs | AB_SIGN_NAME_PATTERN : signs;
+}
+
 void ab_command_look_up(struct ab_simple *command)
 {
 	struct ab_text name = command->name, bare = name;
@@ -35,6 +70,7 @@ void ab_command_look_up(struct ab_simple *command)
 	command->slot = command->bare_slot = slot;
 	command->tables = AB_TABLE_LOOKED_UP | (slot ? slot->tables : 0);
 	command->opts = ab_grammar_row(slot);
+	command->signs = find_signs(command);
 	while (bare.len > 1 && is_version_byte(bare.s[bare.len - 1]))
 		bare.len--;
 	if (bare.len != name.len) {

@@ -36,6 +36,9 @@ enum ab_table {
 	AB_TABLE_CONNECTORS = 1 << 23,
 	AB_TABLE_KILLERS = 1 << 24,
 	AB_TABLE_EXPLAINED = 1 << 25,
+	AB_TABLE_GIT = 1 << 26,
+	AB_TABLE_SCRIPTS = 1 << 27,
+	AB_TABLE_FILERS = 1 << 28,
 	AB_TABLE_LOOKED_UP = 1 << 31, /* also if no table knows the name */
 };
 
@@ -57,13 +60,19 @@ extern const uint32_t ab_name_slots; /* a power of two */
 /* NULL: not in the index. */
 const struct ab_name_slot *ab_name_find(struct ab_text name);
 /* Find the tables that know the command's name, or the name without a version at its
- * end, and the grammar of its options. */
+ * end, the grammar of its options, and its signs. All else in it is set. */
 void ab_command_look_up(struct ab_simple *command);
 
 /* May a table know the program? True if the command was not looked up. */
 static inline bool ab_command_in(const struct ab_simple *command, unsigned tables)
 {
 	return !command->tables || command->tables & tables;
+}
+
+/* May it have one of these signs? True if the command was not looked up. */
+static inline bool ab_command_shows(const struct ab_simple *command, unsigned signs)
+{
+	return !command->tables || command->signs & signs;
 }
 
 /* The row of one table + 1; 0: none. */

@@ -30,9 +30,29 @@ enum ab_simple_flag {
 	AB_SIMPLE_ALTERED = 32,
 };
 
+/*
+ * What the words of a command contain, found once: most checks concern few commands. The
+ * lowest bits are the enum ab_bytes of the arguments. A part of the command may have fewer
+ * signs.
+ */
+enum ab_sign {
+	AB_SIGN_SLASH = AB_BYTES_SLASH,
+	AB_SIGN_UP = AB_BYTES_UP,
+	AB_SIGN_CODE = AB_BYTES_CODE,
+	AB_SIGN_OPTION = 1 << 8,	/* an argument begins with "-" */
+	AB_SIGN_UNKNOWN = 1 << 9,	/* a word is not known, or may become several */
+	AB_SIGN_GLUED = 1 << 10,	/* AB_TAINT_GLUED */
+	AB_SIGN_NAME_SLASH = 1 << 11,	/* in the first word */
+	AB_SIGN_NAME_UP = 1 << 12,	/* AB_BYTES_UP in it */
+	AB_SIGN_NAME_PATTERN = 1 << 13, /* it is a pattern */
+	AB_SIGN_REDIRECT = 1 << 14,
+	AB_SIGN_INPUT = 1 << 15, /* standard input, or files with known content */
+};
+
 struct ab_simple {
 	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
 	unsigned tables;     /* that may know the name: name_index.h; 0: not looked up */
+	unsigned signs;	     /* enum ab_sign, if it was looked up */
 	struct ab_opts opts; /* its option grammar, if it was looked up */
 	/* Of the name, and of the name without a version at its end; NULL: none. */
 	const struct ab_name_slot *slot, *bare_slot;

@@ -2,6 +2,7 @@
 
 #include "base/data/arena.h"
 #include "base/data/buf.h"
+#include "shell/command/name_index.h"
 #include "shell/judge/ruling.h"
 #include "shell/syntax/quote.h"
 #include "shell/walk/walk.h"
@@ -129,7 +130,7 @@ static bool is_plain(const struct ab_simple *c)
 {
 	if (c->flags & AB_SIMPLE_BACKGROUND)
 		return false;
-	for (size_t i = 0; i < c->argc; i++)
+	for (size_t i = 0; i < c->argc && ab_command_shows(c, AB_SIGN_UNKNOWN); i++)
 		if (c->argv[i].unknown || c->argv[i].splits)
 			return false;
 	for (size_t i = 0; i < c->nredirects; i++)

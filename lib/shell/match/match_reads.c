@@ -460,6 +460,8 @@ static const char lists[][10] = {
 /* grep -r x /etc, cat of all in /etc: among the files are some with passwords. */
 static bool prints_secret_tree(const struct ab_simple *command)
 {
+	if (!ab_command_shows(command, AB_SIGN_SLASH))
+		return false;
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_text word = command->argv[i].text;
 

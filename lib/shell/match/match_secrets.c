@@ -655,6 +655,8 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 	if (reads_nothing(reader))
 		return;
 	below = ab_closed_below(scene->closed, command->cwd);
+	if (!below && !ab_command_shows(command, AB_SIGN_SLASH | AB_SIGN_UP))
+		return;
 	for (size_t i = 1; i < command->argc; i++)
 		if ((below || leaves_folder(&command->argv[i])) &&
 		    names_closed(scene, command, &command->argv[i]) &&

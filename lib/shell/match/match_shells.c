@@ -320,6 +320,8 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 		else
 			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND, command->argv[0].range);
 	}
+	if (!ab_command_shows(command, AB_SIGN_GLUED))
+		return;
 	for (size_t i = 0; i < command->argc; i++)
 		if (command->argv[i].taint & AB_TAINT_GLUED)
 			ab_hit_add(hits, AB_RULE_IFS_BYPASS, command->argv[i].range);
@@ -560,12 +562,48 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 		match_language(command, hits);
 }
 
+/* Sorted by name. Commands of the shell, and sed, that run a text or what they read. */
+static const struct {
+	char name[8];
+	enum { EVAL, SOURCE, TRAP, HISTORY, SED } runs;
+} scripts[] = {
+	{ ".", SOURCE }, { "eval", EVAL },     { "fc", HISTORY },
+	{ "sed", SED },	 { "source", SOURCE }, { "trap", TRAP },
+};
+
+static void match_script(const struct ab_simple *command, struct ab_hits *hits)
+{
+	const __typeof__(scripts[0]) *row = AB_COMMAND_ROW(scripts, AB_TABLE_SCRIPTS, command);
+
+	if (!row) {
+		if (command->files && command->argc > 0)
+			match_file(command, hits);
+		return;
+	}
+	switch (row->runs) {
+	case EVAL:
+		match_eval(command, hits);
+		break;
+	case SOURCE:
+		match_source(command, hits);
+		break;
+	case TRAP:
+		match_first_word(command, hits);
+		break;
+	case HISTORY:
+		match_fc(command, hits);
+		break;
+	case SED:
+		ab_sed_each(command, check_sed_command, hits);
+		break;
+	}
+}
+
 void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
 	const struct runner *runner =
 		ab_command_in(command, AB_TABLE_RUNNERS) ? find_runner(command->name) : NULL;
-	struct ab_text name = command->name;
 
 	(void)scene;
 	match_words(command, hits);
@@ -576,17 +614,7 @@ void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *comma
 	}
 	if (runner)
 		match_runner(command, runner, hits);
-	else if (ab_text_is(name, "eval"))
-		match_eval(command, hits);
-	else if (ab_text_is(name, "source") || ab_text_is(name, "."))
-		match_source(command, hits);
-	else if (ab_text_is(name, "trap"))
-		match_first_word(command, hits);
-	else if (ab_text_is(name, "fc"))
-		match_fc(command, hits);
-	else if (ab_text_is(name, "sed"))
-		ab_sed_each(command, check_sed_command, hits);
-	else if (command->files && command->argc > 0)
-		match_file(command, hits);
+	else
+		match_script(command, hits);
 	match_connection(command, hits);
 }

@@ -332,26 +332,52 @@ bool ab_write_targets_known(const struct ab_simple *command)
 	       ab_text_is(command->name, "dd") || ab_text_is(command->name, "tar");
 }
 
+/* Sorted by name. Programs whose files are found by code. */
+static const struct {
+	char name[4];
+	enum { DD, GIT, SED, TAR } files;
+} filers[] = {
+	{ "dd", DD },
+	{ "git", GIT },
+	{ "sed", SED },
+	{ "tar", TAR },
+};
+
+static void report_own_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+{
+	const __typeof__(filers[0]) *row = AB_COMMAND_ROW(filers, AB_TABLE_FILERS, command);
+
+	if (!row)
+		return;
+	switch (row->files) {
+	case DD:
+		report_dd_file(command, fn, arg);
+		break;
+	case GIT:
+		report_git_files(command, fn, arg);
+		break;
+	case SED:
+		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
+		break;
+	case TAR:
+		report_tar_files(command, fn, arg);
+		break;
+	}
+}
+
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	const struct writer *writer;
 	struct found found;
 
 	report_redirects(command, fn, arg);
-	if (ab_text_is(command->name, "dd"))
-		report_dd_file(command, fn, arg);
-	if (ab_text_is(command->name, "tar"))
-		report_tar_files(command, fn, arg);
-	if (ab_text_is(command->name, "git"))
-		report_git_files(command, fn, arg);
-	if (ab_text_is(command->name, "sed"))
-		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
+	report_own_files(command, fn, arg);
 	writer = AB_COMMAND_ROW(writers, AB_TABLE_WRITERS, command);
 	if (!writer)
 		return;
 	read_options(writer, command, fn, arg, &found);
 	if (!writer->when[0] || found.when)
 		report_operands(writer, command, &found, fn, arg);
-	if (writer->words[0])
+	if (writer->words[0] && ab_command_shows(command, AB_SIGN_OPTION))
 		report_after_words(writer, command, fn, arg);
 }

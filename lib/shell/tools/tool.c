@@ -457,14 +457,23 @@ static bool is_system_program(const struct ab_simple *command)
 	return false;
 }
 
+static bool has_unknown_word(const struct ab_simple *command)
+{
+	if (!ab_command_shows(command, AB_SIGN_UNKNOWN))
+		return false;
+	for (size_t i = 0; i < command->argc; i++)
+		if (command->argv[i].unknown)
+			return true;
+	return false;
+}
+
 bool ab_tool_plain(const struct ab_simple *command)
 {
 	if (command->argc == 0 || command->flags & (AB_SIMPLE_BACKGROUND | AB_SIMPLE_ALTERED) ||
 	    !is_system_program(command))
 		return false;
-	for (size_t i = 0; i < command->argc; i++)
-		if (command->argv[i].unknown)
-			return false;
+	if (has_unknown_word(command))
+		return false;
 	for (size_t i = 0; i < command->nbindings; i++)
 		if (!is_harmless(&command->bindings[i]))
 			return false;

@@ -243,7 +243,6 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .flags = command->flags | inner->flags,
 				    .via = copy_name(w, command),
 				    .range = command->range };
-	ab_walk_name(next);
 	if (inner->argc && inner->argv[0].range.to > inner->argv[0].range.from)
 		next->range.from = inner->argv[0].range.from;
 	if (next->range.from > next->range.to)
@@ -256,6 +255,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 		next->nredirects = command->nredirects;
 	}
 	join_bindings(w, next, command);
+	ab_walk_name(next);
 	w->nested += inner->argc * sizeof(*inner->argv);
 	w->levels++;
 	ab_walk_run(w, next, place);
