@@ -8,16 +8,14 @@ void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struc
 	*w = (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
 }
 
-/* The bytes of a field from `from` on, as a field. */
-static struct ab_field skip_bytes(const struct ab_field *f, uint32_t from)
+/* The value is the bytes of this word from `from` on. */
+static void cut_value(struct ab_opt_walk *w, const struct ab_field *f, uint32_t from)
 {
-	struct ab_field rest = *f;
-
-	rest.text.s += from;
-	rest.text.len -= from;
-	if (rest.verbatim != AB_NOT_VERBATIM)
-		rest.verbatim += from;
-	return rest;
+	w->value = *f;
+	w->value.text.s += from;
+	w->value.text.len -= from;
+	if (w->value.verbatim != AB_NOT_VERBATIM)
+		w->value.verbatim += from;
 }
 
 static void take_value(struct ab_opt_walk *w)
@@ -74,7 +72,9 @@ static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
 	return count > 1 ? (struct ab_text){ 0 } : found;
 }
 
-static enum ab_opt read_long(struct ab_opt_walk *w, const struct ab_field *f)
+/* Apart from ab_opt_next(), which is faster without its variables. */
+static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
+						       const struct ab_field *f)
 {
 	struct ab_text found;
 	const char *equals;
@@ -83,7 +83,7 @@ static enum ab_opt read_long(struct ab_opt_walk *w, const struct ab_field *f)
 	equals = memchr(w->name.s, '=', w->name.len);
 	if (equals) {
 		w->name.len = (uint32_t)(equals - w->name.s);
-		w->value = skip_bytes(f, w->name.len + 3);
+		cut_value(w, f, w->name.len + 3);
 	}
 	found = find_long(w->opts, w->name);
 	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
@@ -109,7 +109,7 @@ static enum ab_opt read_letter(struct ab_opt_walk *w)
 	w->unsure = !*known && w->inside == f->text.len ? AB_UNKNOWN_LETTER : AB_NO_UNKNOWN;
 	if (*known && takes && w->letter != '-') {
 		if (w->inside < f->text.len)
-			w->value = skip_bytes(f, w->inside);
+			cut_value(w, f, w->inside);
 		else
 			take_value(w);
 		w->inside = 0;
@@ -134,13 +134,13 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 		return AB_OPT_END;
 	w->index = w->next++;
 	f = &w->argv[w->index];
-	if (!w->ended && ab_field_is(f, "--")) {
-		w->ended = true;
-		return ab_opt_next(w);
-	}
-	if (!w->ended && f->text.len > 2 && ab_text_starts(f->text, "--"))
-		return read_long(w, f);
 	if (!w->ended && f->text.len > 1 && f->text.s[0] == '-') {
+		if (f->text.s[1] == '-' && f->text.len > 2)
+			return read_long(w, f);
+		if (f->text.s[1] == '-') {
+			w->ended = true;
+			return ab_opt_next(w);
+		}
 		w->inside = 1;
 		return read_letter(w);
 	}

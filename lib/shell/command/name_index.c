@@ -36,25 +36,28 @@ static unsigned get_bytes(const struct ab_field *word)
 static unsigned find_signs(const struct ab_simple *command)
 {
 	const struct ab_field *first = command->argv, *end = first + command->argc;
-	unsigned signs = 0;
+	unsigned signs = 0, taint;
+	bool unknown;
 
 	if (command->nredirects)
 		signs |= AB_SIGN_REDIRECT;
 	if (command->files || !command->in.none)
 		signs |= AB_SIGN_INPUT;
-	for (const struct ab_field *word = first; word < end; word++) {
-		if (word->unknown || word->splits)
-			signs |= AB_SIGN_UNKNOWN;
-		if (word->taint & AB_TAINT_GLUED)
-			signs |= AB_SIGN_GLUED;
-		if (word == first)
-			continue;
+	if (!command->argc)
+		return signs;
+	unknown = first->unknown | first->splits;
+	taint = first->taint;
+	for (const struct ab_field *word = first + 1; word < end; word++) {
 		signs |= get_bytes(word);
 		if (word->text.len && word->text.s[0] == '-')
 			signs |= AB_SIGN_OPTION;
+		unknown |= word->unknown | word->splits;
+		taint |= word->taint;
 	}
-	if (!command->argc)
-		return signs;
+	if (unknown)
+		signs |= AB_SIGN_UNKNOWN;
+	if (taint & AB_TAINT_GLUED)
+		signs |= AB_SIGN_GLUED;
 	if (get_bytes(first) & AB_BYTES_SLASH)
 		signs |= AB_SIGN_NAME_SLASH;
 	if (get_bytes(first) & AB_BYTES_UP)

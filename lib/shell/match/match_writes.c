@@ -41,7 +41,6 @@ static const char startup[][22] = {
 	".zprofile",
 	".zshenv",
 	".zshrc",
-	"Library/LaunchAgents",
 };
 
 /* Settings files of agents, in any folder. Sorted. */
@@ -57,9 +56,14 @@ static bool is_startup_file(const struct ab_scene *scene, const struct ab_path *
 	if (ab_path_has(path, 0, "var/spool/cron"))
 		return true;
 	for (size_t i = 0; i + 1 < path->len && i + 1 < AB_PATH_PARTS; i++)
-		if (ab_path_has(path, i, ".git/hooks") || ab_path_has(path, i, ".git/config"))
+		if (ab_path_may_have(path, i, '.') &&
+		    (ab_path_has(path, i, ".git/hooks") || ab_path_has(path, i, ".git/config")))
 			return true;
-	for (size_t i = 0; home && i < AB_COUNT(startup); i++)
+	if (home && ab_path_has(path, home, "Library/LaunchAgents"))
+		return true;
+	if (!home || !ab_path_may_have(path, home, '.'))
+		return false;
+	for (size_t i = 0; i < AB_COUNT(startup); i++)
 		if (ab_path_has(path, home, startup[i]))
 			return true;
 	return false;
@@ -73,7 +77,7 @@ static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *pa
 		return true;
 	/* The workspace itself may be inside such a folder. */
 	for (size_t i = ab_path_workspace(scene, path); i < path->len && i < AB_PATH_PARTS; i++)
-		if (AB_LOOKUP_WORD(agents, path->part[i]))
+		if (path->part[i].s[0] == '.' && AB_LOOKUP_WORD(agents, path->part[i]))
 			return true;
 	return false;
 }
@@ -81,15 +85,19 @@ static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *pa
 /* By its text. */
 bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
 {
-	size_t top = ab_path_workspace(scene, path);
+	size_t top;
 
-	for (size_t i = 0; scene->deny_write && path->anchored && i < scene->deny_write->len; i++) {
+	if (!scene->deny_write || !path->anchored)
+		return false;
+	top = ab_path_workspace(scene, path);
+	for (size_t i = 0; i < scene->deny_write->len; i++) {
 		const char *name = scene->deny_write->v[i];
+		size_t at = name[0] == '/' ? 0 : top;
 
-		if (name[0] == '/' ? ab_path_may_have(path, 0, name[1]) && name[1] &&
-					     ab_path_has(path, 0, name + 1)
-				   : top && ab_path_may_have(path, top, name[0]) && name[0] &&
-					     ab_path_has(path, top, name))
+		if (name[0] != '/' && !top)
+			continue;
+		name += name[0] == '/';
+		if (name[0] && ab_path_may_have(path, at, name[0]) && ab_path_has(path, at, name))
 			return true;
 	}
 	return false;
