@@ -41,6 +41,12 @@ static inline struct ab_opts ab_grammar_for(const struct ab_simple *command)
 {
 	return command->tables ? command->opts : ab_grammar(command->name);
 }
+/* Of a program that the command is, or is like. */
+static inline struct ab_opts ab_grammar_as(const struct ab_simple *command, const char *program)
+{
+	return command->tables && ab_text_is(command->name, program) ? command->opts
+								     : ab_grammar_of(program);
+}
 /* For a subcommand with its own options: "git", "checkout". */
 struct ab_opts ab_grammar_sub(const char *program, struct ab_text sub);
 

@@ -237,6 +237,16 @@ static bool read_path(const struct ab_secret_folder *folder, struct ab_text path
 	       (ret->proc && ab_text_is(ret->name, "environ"));
 }
 
+bool ab_secret_word(const struct ab_secret_folder *folder, const struct ab_field *word)
+{
+	/* One part that is a name in an ordinary folder; its ending needs a dot. */
+	if (!ab_field_has(word, AB_BYTES_SLASH | AB_BYTES_UP | AB_BYTES_UNKNOWN) &&
+	    !may_be(word->text, NAME | FOLDER) && !folder->secret && !folder->proc &&
+	    !may_be(folder->name, PARENT))
+		return false;
+	return ab_secret_within(folder, word->text);
+}
+
 bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path)
 {
 	struct ab_secret_folder r;

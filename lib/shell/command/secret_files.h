@@ -23,6 +23,8 @@ struct ab_secret_folder {
 
 void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret);
 bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path);
+/* The same for a word of a command. */
+bool ab_secret_word(const struct ab_secret_folder *folder, const struct ab_field *word);
 /* The same without names that are secret by their ending only (*.pem, .env.local):
  * project files often have such names. */
 bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text path);

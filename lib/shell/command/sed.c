@@ -198,7 +198,7 @@ static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
 
 void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
 {
-	const struct ab_opts opts = ab_grammar_of("sed");
+	const struct ab_opts opts = ab_grammar_as(command, "sed");
 	const struct ab_field *first = NULL;
 	struct ab_opt_walk w;
 	enum ab_opt what;

@@ -57,6 +57,12 @@ void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
 		    struct ab_field *ret);
 
 /* A new field at the end; the caller fills it. */
-struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields);
+void ab_fields_grow(struct ab_arena *arena, struct ab_fields *fields);
+static inline struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields)
+{
+	if (fields->len == fields->room)
+		ab_fields_grow(arena, fields);
+	return &fields->v[fields->len++];
+}
 
 #endif

@@ -6,18 +6,15 @@ enum { CHOICES_MAX = 64 };
 
 static const char unknown_byte[] = { AB_UNKNOWN };
 
-struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields)
+void ab_fields_grow(struct ab_arena *arena, struct ab_fields *fields)
 {
-	if (fields->len == fields->room) {
-		size_t room = fields->room ? 2 * fields->room : 8;
-		struct ab_field *v = ab_arena_alloc(arena, room * sizeof(*v));
+	size_t room = fields->room ? 2 * fields->room : 8;
+	struct ab_field *v = ab_arena_alloc(arena, room * sizeof(*v));
 
-		if (fields->len)
-			memcpy(v, fields->v, fields->len * sizeof(*v));
-		fields->v = v;
-		fields->room = room;
-	}
-	return &fields->v[fields->len++];
+	if (fields->len)
+		memcpy(v, fields->v, fields->len * sizeof(*v));
+	fields->v = v;
+	fields->room = room;
 }
 
 bool ab_choices_next(struct ab_choices *c)

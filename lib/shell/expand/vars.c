@@ -89,42 +89,46 @@ static void grow_slots(struct ab_vars *vars)
 	vars->nslots = n;
 }
 
+static const struct ab_var *make_value(struct ab_arena *arena, const char *text)
+{
+	struct ab_var *value;
+
+	if (!text)
+		return NULL;
+	value = ab_arena_alloc(arena, sizeof(*value));
+	value->text = (struct ab_text){ text, (uint32_t)strlen(text) };
+	return value;
+}
+
+/* Each of the first names has a slot of its own. NULL: not set. */
+static void set_first(struct ab_vars *vars, struct ab_text name, uint32_t hash,
+		      const struct ab_var *value)
+{
+	if (!value)
+		return;
+	vars->slots[hash & (SLOTS_FIRST - 1)] =
+		(struct slot){ .name = name, .hash = hash, .value = value };
+	vars->nnames++;
+}
+
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd)
 {
-	/* With the hashes of the names. */
-	const struct {
-		struct ab_text name;
-		uint32_t hash;
-		const char *value;
-	} known[] = {
-		/* A shell ignores the one of the environment. */
-		{ { "IFS", 3 }, 0xcbaff94fu, " \t\n" },
-		/* Any shell will do. */
-		{ { "SHELL", 5 }, 0xbc2835a1u, "/bin/sh" },
-		{ { "HOME", 4 }, 0x10b8c84eu, home },
-		{ { "PWD", 3 }, 0x9a24aca4u, cwd },
-	};
+	/* A shell ignores the one of the environment. */
+	static const struct ab_var ifs = { .text = { " \t\n", 3 } };
+	/* Any shell will do. */
+	static const struct ab_var shell = { .text = { "/bin/sh", 7 } };
 	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
-	struct ab_var *values;
 
 	vars->arena = arena;
 	vars->nslots = SLOTS_FIRST;
 	vars->slots = ab_arena_alloc(arena, SLOTS_FIRST * sizeof(*vars->slots));
 	vars->left = ab_arena_alloc(arena, sizeof(*vars->left));
 	*vars->left = SPEND_MAX;
-	values = ab_arena_alloc(arena, sizeof(known) / sizeof(known[0]) * sizeof(*values));
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct ab_text name = known[i].name;
-		uint32_t hash = known[i].hash;
-
-		if (!known[i].value)
-			continue;
-		values[i].text =
-			(struct ab_text){ known[i].value, (uint32_t)strlen(known[i].value) };
-		*find_slot(vars->slots, SLOTS_FIRST, name, hash) =
-			(struct slot){ .name = name, .hash = hash, .value = &values[i] };
-		vars->nnames++;
-	}
+	/* With the hashes of the names. */
+	set_first(vars, (struct ab_text){ "IFS", 3 }, 0xcbaff94fu, &ifs);
+	set_first(vars, (struct ab_text){ "SHELL", 5 }, 0xbc2835a1u, &shell);
+	set_first(vars, (struct ab_text){ "HOME", 4 }, 0x10b8c84eu, make_value(arena, home));
+	set_first(vars, (struct ab_text){ "PWD", 3 }, 0x9a24aca4u, make_value(arena, cwd));
 	return vars;
 }
 

@@ -37,8 +37,11 @@ static const struct {
 void ab_rules_match(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
+	const bool looked_up = command->tables;
+	const unsigned tables = looked_up ? command->tables : ANY;
+	const unsigned signs = looked_up ? command->signs : ANY;
+
 	for (size_t i = 0; i < AB_COUNT(matchers); i++)
-		if (ab_command_in(command, matchers[i].tables) ||
-		    ab_command_shows(command, matchers[i].signs))
+		if (tables & matchers[i].tables || signs & matchers[i].signs)
 			matchers[i].match(scene, command, hits);
 }

@@ -61,7 +61,7 @@ static void judge_target(const struct ab_scene *scene, const struct ab_simple *c
 /* Also true if an unknown word may be such an option. */
 static bool is_recursive(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("rm");
+	const struct ab_opts opts = ab_grammar_as(command, "rm");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool operand = false;
@@ -81,7 +81,7 @@ static bool is_recursive(const struct ab_simple *command)
 static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_of("rm");
+	const struct ab_opts opts = ab_grammar_as(command, "rm");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -232,7 +232,7 @@ static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_of("mv");
+	const struct ab_opts opts = ab_grammar_as(command, "mv");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	const struct ab_field *before = NULL;
@@ -257,7 +257,7 @@ next:
 static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_of("rsync");
+	const struct ab_opts opts = ab_grammar_as(command, "rsync");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	const struct ab_field *last = NULL;

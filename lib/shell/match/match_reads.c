@@ -387,7 +387,7 @@ static bool sed_only_prints(const struct ab_simple *command)
 {
 	static const char harmless[] = "expression line-length null-data posix quiet "
 				       "regexp-extended sandbox separate silent unbuffered";
-	const struct ab_opts opts = ab_grammar_of("sed");
+	const struct ab_opts opts = ab_grammar_as(command, "sed");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool seen = false;
@@ -429,7 +429,7 @@ static bool awk_prints(struct ab_text code)
 
 static bool awk_only_prints(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("awk");
+	const struct ab_opts opts = ab_grammar_as(command, "awk");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

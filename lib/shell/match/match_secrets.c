@@ -95,7 +95,7 @@ static bool word_names_secret(const struct ab_secret_folder *cwd, const struct a
 	if (ab_field_has(field, AB_BYTES_SLASH) && ab_field_has(field, AB_BYTES_SEPARATOR) &&
 	    memmem(word.s, word.len, "://", 3) && !ab_text_starts(word, "file://"))
 		return false;
-	if (ab_secret_within(cwd, word))
+	if (ab_secret_word(cwd, field))
 		return true;
 	if (!ab_field_has(field, AB_BYTES_SEPARATOR))
 		return false;
@@ -238,7 +238,7 @@ static bool names_sure_secret(const struct ab_simple *command, size_t at)
 
 static size_t find_secret_of_git(const struct ab_simple *command)
 {
-	const struct ab_opts git = ab_grammar_of("git");
+	const struct ab_opts git = ab_grammar_as(command, "git");
 	struct ab_operands words;
 
 	ab_tool_operands(&git, command, &words);

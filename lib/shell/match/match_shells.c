@@ -350,7 +350,7 @@ static bool is_program(struct ab_text t)
 
 static bool nc_runs(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("nc");
+	const struct ab_opts opts = ab_grammar_as(command, "nc");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

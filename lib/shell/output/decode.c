@@ -239,7 +239,7 @@ static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool c
 
 bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("tr");
+	const struct ab_opts opts = ab_grammar_as(command, "tr");
 	struct set sets[2] = { { .len = 0 }, { .len = 0 } };
 	bool delete = false, complement = false;
 	struct ab_opt_walk w;

@@ -260,7 +260,7 @@ static bool is_stdout(const struct ab_field *f)
 
 static bool print_curl(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("curl");
+	const struct ab_opts opts = ab_grammar_as(command, "curl");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -279,7 +279,7 @@ static bool print_curl(struct ab_output *out, const struct ab_simple *command)
 
 static bool print_wget(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("wget");
+	const struct ab_opts opts = ab_grammar_as(command, "wget");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -322,7 +322,7 @@ static bool print_history(struct ab_output *out, const struct ab_simple *command
 /* A new name from the template, or in /tmp. */
 static bool print_mktemp(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("mktemp");
+	const struct ab_opts opts = ab_grammar_as(command, "mktemp");
 	struct ab_text template = { "/tmp/tmp.", 9 };
 	struct ab_opt_walk w;
 	enum ab_opt what;

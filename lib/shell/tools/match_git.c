@@ -314,7 +314,7 @@ void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 	(void)scene;
 	if (!ab_text_is(command->name, "git"))
 		return;
-	git = ab_grammar_of("git");
+	git = ab_grammar_as(command, "git");
 	ab_opt_begin(&w, &git, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END && what != AB_OPT_OPERAND)
 		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||

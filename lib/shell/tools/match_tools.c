@@ -142,7 +142,7 @@ static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hi
 
 	if (!ab_text_is(command->name, "ssh"))
 		return false;
-	ssh = ab_grammar_of("ssh");
+	ssh = ab_grammar_as(command, "ssh");
 	ab_tool_operands(&ssh, command, &words);
 	if (words.len < 2)
 		return false;

@@ -384,8 +384,7 @@ void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *com
 	if (!tool)
 		return;
 	/* Without its version it may be another name. */
-	opts = ab_text_is(command->name, tool->program) ? ab_grammar_for(command)
-							: ab_grammar_of(tool->program);
+	opts = ab_grammar_as(command, tool->program);
 	ab_tool_match(box, tool, &opts, command, hits);
 }
 

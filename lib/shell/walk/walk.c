@@ -317,7 +317,9 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 	if (node->background)
 		w->flags |= AB_SIMPLE_BACKGROUND;
-	if (node->redirs && node->kind != AB_NODE_SIMPLE && node->kind != AB_NODE_FUNCTION)
+	if (node->kind == AB_NODE_SIMPLE)
+		ab_walk_simple(w, node);
+	else if (node->redirs && node->kind != AB_NODE_FUNCTION)
 		walk_redirected(w, node);
 	else
 		walk_kind(w, node);

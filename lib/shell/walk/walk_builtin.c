@@ -384,7 +384,7 @@ static void read_lines(struct ab_walk *w, const struct ab_simple *command)
 
 static void read_names(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("read");
+	const struct ab_opts opts = ab_grammar_as(command, "read");
 	struct ab_opt_walk o;
 	struct ab_text names[8];
 	size_t n = 0;

@@ -71,7 +71,7 @@ void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 
 static void remember_tee(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("tee");
+	const struct ab_opts opts = ab_grammar_as(command, "tee");
 	struct ab_opt_walk o;
 	enum ab_opt what;
 	bool append = false;

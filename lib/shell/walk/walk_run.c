@@ -9,6 +9,9 @@
 /* Parsing a byte of a script costs as much as copying this many. */
 enum { READING = 8 };
 
+/* Programs that run others or code. */
+#define WRAPS (AB_TABLE_WRAPPERS | AB_TABLE_LANGUAGES)
+
 enum { HIDDEN_MAX = 16 }; /* entries of one name that are searched */
 
 static bool same_text(struct ab_text a, struct ab_text b)
@@ -349,7 +352,7 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	uint32_t rest;
 	char *text;
 
-	if (!w->named || !first->parts || first->parts->next ||
+	if (!first->parts || first->parts->next ||
 	    first->parts->kind != AB_PART_TEXT || first->parts->quoted)
 		return;
 	alias = find_named(w, first->parts->text, true);
@@ -381,8 +384,6 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 	struct ab_simple bare;
 	struct ab_data data;
 
-	if (!w->out)
-		return;
 	/* $(< FILE) is the content of the file; other shells print it for `< FILE` too. */
 	if (!command->argc) {
 		if (reads_file(command))
@@ -425,7 +426,7 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 
 	/* Not for what it starts: a script may differ from folder to folder. */
 	w->same_call = false;
-	if (command->argc)
+	if (command->argc && (command->files || ab_command_in(command, WRAPS)))
 		ab_unwrap(w->arena, command, &u);
 	follow_inners(w, command, u.inners);
 	if (!u.inners)
@@ -433,7 +434,7 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 	report_command(w, command, &u, place);
 	if (w->named && command->name.len)
 		called = call_function(w, command, same_call);
-	if (!called)
+	if (!called && w->out)
 		print_output(w, command, &u);
 	/* A program started by a wrapper does not change this shell. */
 	if (!command->via || command->via == w->via || strcmp(command->via, "command") == 0 ||

@@ -469,7 +469,7 @@ void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node)
 		return;
 	if (!node->simple.words)
 		assign_all(w, node);
-	else
+	else if (w->named)
 		ab_walk_expand(w, node);
 	run_all(w, node, build_all(w, node), place);
 }

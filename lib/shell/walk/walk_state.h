@@ -115,7 +115,7 @@ void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place);
 void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function);
 void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
-/* Walk the command again with its alias expanded, if its name is one. */
+/* Walk the command again with its alias expanded, if its name is one. There are names. */
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_uncalled(struct ab_walk *w);
 

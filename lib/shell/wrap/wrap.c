@@ -204,7 +204,7 @@ static void read_row(struct ab_wrapping *w)
 	};
 
 	w->transparent = w->row->transparent;
-	w->opts = ab_grammar_of(w->row->name);
+	w->opts = ab_grammar_as(w->command, w->row->name);
 	readers[w->row->read](w);
 }
 
