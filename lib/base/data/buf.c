@@ -222,6 +222,20 @@ static size_t count_plain(const char *s)
 	return bad ? (size_t)__builtin_ctzll(bad) / 8 : 8;
 }
 
+typedef uint8_t block __attribute__((vector_size(16)));
+
+/* Are all these sixteen bytes plain? */
+static bool is_plain_block(const char *s)
+{
+	block x, bad;
+	uint64_t halves[2];
+
+	memcpy(&x, s, sizeof(x));
+	bad = (block)(x - ' ' > '~' - ' ') | (block)(x == '"') | (block)(x == '\\');
+	memcpy(halves, &bad, sizeof(bad));
+	return !(halves[0] | halves[1]);
+}
+
 /*
  * Add the text up to the first byte that needs more than a backslash before it, and
  * return its length. There is room for a backslash before each byte, and for eight bytes
@@ -232,6 +246,12 @@ static size_t add_simple(struct ab_buf *b, const char *s, size_t len)
 	char *to = b->data + b->len;
 	size_t n = 0, plain = 0;
 
+	while (len - n >= sizeof(block) && is_plain_block(s + n)) {
+		memcpy(to, s + n, sizeof(block));
+		to += sizeof(block);
+		n += sizeof(block);
+		plain = 8;
+	}
 	while (n < len) {
 		/* The last bytes once more with those before them, which are plain too. */
 		if (plain == 8 && len - n < 8 && count_plain(s + len - 8) == 8) {

@@ -152,10 +152,3 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 	w->value = *f;
 	return AB_OPT_OPERAND;
 }
-
-bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter, const char *name)
-{
-	if (what == AB_OPT_LETTER)
-		return letter && w->letter == letter;
-	return what == AB_OPT_LONG && name && name[0] && ab_text_is(w->name, name);
-}

@@ -54,6 +54,12 @@ void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struc
 		  size_t argc);
 enum ab_opt ab_opt_next(struct ab_opt_walk *w);
 /* Is it this option, by letter (0: none) or long name (NULL, "": none)? */
-bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter, const char *name);
+static inline bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
+			     const char *name)
+{
+	if (what == AB_OPT_LETTER)
+		return letter && w->letter == letter;
+	return what == AB_OPT_LONG && name && name[0] && ab_text_is(w->name, name);
+}
 
 #endif

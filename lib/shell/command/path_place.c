@@ -350,7 +350,7 @@ bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
 
 		if (!ab_path_may_have(path, at, *p))
 			return false;
-		n = strcspn(p, "/");
+		n = (size_t)(strchrnul(p, '/') - p);
 		if (memchr(p, '*', n)) {
 			if (!ab_pattern_reaches((struct ab_text){ p, (uint32_t)n }, path->part[at]))
 				return false;

@@ -207,11 +207,12 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own
 /* The last two parts of a clean path: no others matter. */
 static struct ab_text get_last_two(struct ab_text path)
 {
-	uint32_t from = path.len, slashes = 0;
+	const char *slash = memrchr(path.s, '/', path.len);
 
-	while (from > 0 && (path.s[from - 1] != '/' || ++slashes < 2))
-		from--;
-	return (struct ab_text){ path.s + from, path.len - from };
+	if (slash)
+		slash = memrchr(path.s, '/', (size_t)(slash - path.s));
+	return slash ? (struct ab_text){ slash + 1, (uint32_t)(path.s + path.len - slash - 1) }
+		     : path;
 }
 
 void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)

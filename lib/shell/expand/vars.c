@@ -40,6 +40,7 @@ struct ab_vars {
 	size_t nlog, log_room;
 	uint32_t mark; /* the innermost mark's index + 1; 0: none */
 	const struct ab_fields *args;
+	const struct slot *folder; /* PWD, which every command asks for; NULL: search */
 	size_t *left; /* separate, so that a const table can spend */
 };
 
@@ -47,6 +48,9 @@ static const struct ab_var unknown_value = {
 	.text = { "", 1 }, /* the terminator is AB_UNKNOWN */
 	.unknown = true,
 };
+
+static const struct ab_text pwd = { "PWD", 3 };
+#define PWD_HASH 0x9a24aca4u
 
 static uint32_t hash_name(struct ab_text name)
 {
@@ -87,6 +91,8 @@ static void grow_slots(struct ab_vars *vars)
 	}
 	vars->slots = slots;
 	vars->nslots = n;
+	if (vars->folder)
+		vars->folder = find_slot(slots, n, pwd, PWD_HASH);
 }
 
 static const struct ab_var *make_value(struct ab_arena *arena, const char *text)
@@ -128,8 +134,15 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	set_first(vars, (struct ab_text){ "IFS", 3 }, 0xcbaff94fu, &ifs);
 	set_first(vars, (struct ab_text){ "SHELL", 5 }, 0xbc2835a1u, &shell);
 	set_first(vars, (struct ab_text){ "HOME", 4 }, 0x10b8c84eu, make_value(arena, home));
-	set_first(vars, (struct ab_text){ "PWD", 3 }, 0x9a24aca4u, make_value(arena, cwd));
+	set_first(vars, pwd, PWD_HASH, make_value(arena, cwd));
+	if (cwd)
+		vars->folder = find_slot(vars->slots, SLOTS_FIRST, pwd, PWD_HASH);
 	return vars;
+}
+
+const struct ab_var *ab_vars_folder(const struct ab_vars *vars)
+{
+	return vars->folder ? vars->folder->value : ab_vars_get(vars, pwd);
 }
 
 const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name)

@@ -30,6 +30,8 @@ struct ab_vars;
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd);
 /* NULL: unknown. */
 const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name);
+/* The same for PWD. */
+const struct ab_var *ab_vars_folder(const struct ab_vars *vars);
 /* value NULL: unknown from here on. */
 void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value);
 

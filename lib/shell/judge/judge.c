@@ -20,14 +20,13 @@ struct finding {
 	enum ab_decision decision;
 	const char *rule, *reason, *instead, *user_rule;
 	struct ab_span range;
-	int weight;	     /* of equally strict findings, the heavier is named */
 	bool replaces_inner; /* also replaces an equally strict inner command */
 };
 
 static const char in_the_box[] = "Runs in the box.";
 
-/* Rules that often match in addition to a more specific one weigh less; an evasion
- * trick weighs more than what it hides. */
+/* Of equally strict hits, the heaviest is named. Rules that often match in addition to a
+ * more specific one weigh less; an evasion trick weighs more than what it hides. */
 static int get_weight(enum ab_rule_id rule)
 {
 	if (rule == AB_RULE_UNKNOWN_PROGRAM)
@@ -40,17 +39,16 @@ static int get_weight(enum ab_rule_id rule)
 
 /* Use the range of the whole command: "/" alone does not explain what is wrong with
  * "rm -rf /". */
-static struct finding make_finding(const struct judge *j, const struct ab_hit *hit,
+static struct finding make_finding(const struct ab_hit *hit, enum ab_decision decision,
 				   struct ab_span whole)
 {
 	const struct ab_rule *rule = &ab_rules[hit->rule];
 	struct finding f = {
-		.decision = ab_ruling_decide(j->scene->ruling, hit),
+		.decision = decision,
 		.rule = rule->name,
 		.reason = rule->reason,
 		.instead = rule->instead,
 		.range = whole,
-		.weight = get_weight(hit->rule),
 		.replaces_inner = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
 				  hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
 	};
@@ -160,29 +158,33 @@ static bool is_managed(const struct judge *j, enum ab_rule_id rule)
 static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow,
 				  struct finding *ret_firm)
 {
-	struct finding best = { 0 };
+	const struct ab_hit *best = NULL;
+	enum ab_decision strictest = AB_ALLOW;
 	struct ab_hits hits;
 
 	hits.len = 0;
 	ab_rules_match(j->scene, c, &hits);
 	for (size_t i = 0; i < hits.len; i++) {
-		struct finding f = make_finding(j, &hits.v[i], c->range);
+		const struct ab_hit *hit = &hits.v[i];
+		enum ab_decision decision = ab_ruling_decide(j->scene->ruling, hit);
 
-		if (is_managed(j, hits.v[i].rule) && f.decision > ret_firm->decision)
-			*ret_firm = f;
-		if (!i || f.decision > best.decision ||
-		    (f.decision == best.decision && f.weight > best.weight))
-			best = f;
+		if (is_managed(j, hit->rule) && decision > ret_firm->decision)
+			*ret_firm = make_finding(hit, decision, c->range);
+		if (!best || decision > strictest ||
+		    (decision == strictest && get_weight(hit->rule) > get_weight(best->rule))) {
+			best = hit;
+			strictest = decision;
+		}
 	}
-	if (hits.len && best.decision > AB_ALLOW && !(hollow && best.decision == AB_SANDBOXED))
-		return best;
+	if (strictest > AB_ALLOW && !(hollow && strictest == AB_SANDBOXED))
+		return make_finding(best, strictest, c->range);
 	if ((hollow || !c->argc) && only_reads(c))
 		return (struct finding){ .decision = AB_ALLOW,
 					 .rule = "",
 					 .reason = "Changes nothing.",
 					 .range = c->range };
-	if (!hollow && c->argc && hits.len && is_plain(c))
-		return best;
+	if (!hollow && c->argc && best && is_plain(c))
+		return make_finding(best, strictest, c->range);
 	return (struct finding){
 		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
 	};
@@ -267,14 +269,15 @@ static void judge_guess(void *arg, const struct ab_simple *c, bool hollow, bool 
 
 	if (f.decision < (any ? AB_ESCALATED : AB_FORBIDDEN))
 		return;
-	f = make_finding(j, &hit, c->range);
+	f = make_finding(&hit, ab_ruling_decide(j->scene->ruling, &hit), c->range);
 	consider_finding(j, &f);
 }
 
 static void judge_hit(void *arg, const struct ab_hit *hit)
 {
 	struct judge *j = arg;
-	const struct finding f = make_finding(j, hit, hit->range);
+	const struct finding f =
+		make_finding(hit, ab_ruling_decide(j->scene->ruling, hit), hit->range);
 
 	consider_finding(j, &f);
 }

@@ -82,22 +82,36 @@ static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *pa
 	return false;
 }
 
+static const bool begins_pattern[256] = { ['*'] = true, ['?'] = true, ['['] = true };
+
+/* The first byte of a part; 0: there is none. */
+static char get_head(const struct ab_path *path, size_t at)
+{
+	return at < path->len && at < AB_PATH_PARTS ? path->part[at].s[0] : '\0';
+}
+
 /* By its text. */
 bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
 {
+	const struct ab_strv *names = scene->deny_write;
 	size_t top;
+	char in_root, in_top;
 
-	if (!scene->deny_write || !path->anchored)
+	if (!names || !path->anchored)
 		return false;
 	top = ab_path_workspace(scene, path);
-	for (size_t i = 0; i < scene->deny_write->len; i++) {
-		const char *name = scene->deny_write->v[i];
-		size_t at = name[0] == '/' ? 0 : top;
+	in_root = get_head(path, 0);
+	in_top = top ? get_head(path, top) : '\0';
+	for (size_t i = 0; i < names->len; i++) {
+		const char *name = names->v[i];
+		bool root = name[0] == '/';
+		char head = name[root];
 
-		if (name[0] != '/' && !top)
+		/* The list is long, and few of its names begin with the same byte. */
+		if (head != (root ? in_root : in_top) && !begins_pattern[(unsigned char)head] &&
+		    !path->pattern)
 			continue;
-		name += name[0] == '/';
-		if (name[0] && ab_path_may_have(path, at, name[0]) && ab_path_has(path, at, name))
+		if (head && (root || top) && ab_path_has(path, root ? 0 : top, name + root))
 			return true;
 	}
 	return false;

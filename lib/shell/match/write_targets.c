@@ -144,6 +144,10 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 	if (!writer->to[0] && !writer->when[0] && !writer->all[0] && writer->operands != LAST &&
 	    writer->operands != MOVED)
 		return;
+	if (!ab_command_shows(command, AB_SIGN_OPTION)) {
+		ret->operands = command->argc ? command->argc - 1 : 0;
+		return;
+	}
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {

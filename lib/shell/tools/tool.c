@@ -194,8 +194,18 @@ static bool may_be_listed(const struct heads *heads, const struct ab_opt_walk *w
 	return false;
 }
 
-bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
-		   const char *list)
+static bool lists_operand(const char *list)
+{
+	while (*list == '-') {
+		list = strchrnul(list, ' ');
+		while (*list == ' ')
+			list++;
+	}
+	return *list;
+}
+
+static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *command,
+			    size_t skip, const char *list)
 {
 	const struct heads heads = read_heads(list);
 	/* The items are whole words, so one look at each word is enough: find. */
@@ -221,6 +231,13 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, 
 				return true;
 	}
 	return false;
+}
+
+bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
+		   const char *list)
+{
+	return (ab_command_shows(command, AB_SIGN_OPTION) || lists_operand(list)) &&
+	       is_option_given(opts, command, skip, list);
 }
 
 static bool is_alone(const struct ab_simple *command, const char *word)

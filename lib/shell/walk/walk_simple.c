@@ -206,28 +206,40 @@ enum { FOLDER_MAX = 1024 };
 struct ab_text ab_walk_folder(const struct ab_walk *w)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
-	const struct ab_var *v = ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
+	const struct ab_var *v = ab_vars_folder(w->vars);
 
 	return v && !v->next && v->text.len <= FOLDER_MAX ? v->text
 							  : (struct ab_text){ unknown, 1 };
 }
 
-static struct ab_text current_folder(const struct ab_eval *e)
+static struct ab_text bound_folder(struct ab_text folder)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
-	const struct ab_text pwd = { "PWD", 3 };
-	const struct ab_var *v = ab_vars_get(e->vars, pwd);
-	struct ab_part part = { .kind = AB_PART_PARAM, .quoted = true };
+
+	return folder.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : folder;
+}
+
+/* One of several folders, as any variable has one of several values. */
+static __attribute__((noinline)) struct ab_text choose_folder(const struct ab_eval *e)
+{
+	struct ab_part part = { .kind = AB_PART_PARAM,
+				.quoted = true,
+				.param.name = { "PWD", 3 } };
 	struct ab_shell_word word = { .parts = &part };
 	struct ab_field field;
 
-	if (!v || (!v->next && v->text.len > FOLDER_MAX))
-		return (struct ab_text){ unknown, 1 };
-	if (!v->next)
-		return v->text;
-	part.param.name = pwd;
 	ab_eval_single(e, &word, &field);
-	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : field.text;
+	return field.text;
+}
+
+static struct ab_text current_folder(const struct ab_eval *e)
+{
+	static const char unknown[1] = { AB_UNKNOWN };
+	const struct ab_var *v = ab_vars_folder(e->vars);
+
+	if (!v)
+		return (struct ab_text){ unknown, 1 };
+	return bound_folder(v->next ? choose_folder(e) : v->text);
 }
 
 /* Count expanded bytes: a short text with long variables must not cost without
