@@ -2,15 +2,22 @@
 
 #include "shell/command/grammar.h"
 
+/* Of the first eight bytes and the last eight; scripts/name-index has the same. */
+static uint32_t hash_name(struct ab_text name)
+{
+	uint64_t number = ab_name_number(name);
+
+	if (name.len > 8)
+		number ^= ab_name_number((struct ab_text){ name.s + name.len - 8, 8 }) >> 1;
+	return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 48);
+}
+
 const struct ab_name_slot *ab_name_find(struct ab_text name)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t hash = hash_name(name);
 
 	if (name.len > sizeof(ab_name_index->name))
 		return NULL;
-	for (uint32_t i = 0; i < name.len; i++)
-		hash = (hash ^ (unsigned char)name.s[i]) * 16777619u;
-	hash ^= hash >> 15;
 	for (uint32_t at = hash & (ab_name_slots - 1);; at = (at + 1) & (ab_name_slots - 1)) {
 		const struct ab_name_slot *slot = &ab_name_index[at];
 

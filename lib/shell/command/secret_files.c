@@ -204,15 +204,34 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own
 	}
 }
 
-/* The last two parts of a clean path: no others matter. */
-static struct ab_text get_last_two(struct ab_text path)
+/* Cut the last part off a path. */
+static struct ab_text cut_last_part(struct ab_text *path)
 {
-	const char *slash = memrchr(path.s, '/', path.len);
+	const char *slash = memrchr(path->s, '/', path->len);
+	uint32_t from = slash ? (uint32_t)(slash + 1 - path->s) : 0;
+	struct ab_text part = { path->s + from, path->len - from };
 
-	if (slash)
-		slash = memrchr(path.s, '/', (size_t)(slash - path.s));
-	return slash ? (struct ab_text){ slash + 1, (uint32_t)(path.s + path.len - slash - 1) }
-		     : path;
+	path->len = slash ? from - 1 : 0;
+	return part;
+}
+
+/* The last two parts of a clean path: no others matter. */
+static void read_last_two(struct ab_secret_folder *r, struct ab_text path)
+{
+	struct ab_text rest = path, name, parent;
+
+	name = cut_last_part(&rest);
+	parent = cut_last_part(&rest);
+	if (name.len == 0 || name.s[0] == '.' || (parent.len && parent.s[0] == '.')) {
+		path.len -= (uint32_t)(parent.s - path.s);
+		path.s = parent.s;
+		read_parts(r, path, false);
+		return;
+	}
+	r->name = name;
+	if (parent.len)
+		r->parent = parent;
+	r->proc = r->proc || ab_text_is(name, "proc") || ab_text_is(parent, "proc");
 }
 
 void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
@@ -221,7 +240,7 @@ void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 	if (cwd.len == 0)
 		return;
 	ret->proc = ab_text_starts(cwd, "/proc/");
-	read_parts(ret, get_last_two(cwd), false);
+	read_last_two(ret, cwd);
 	ret->secret = may_be(ret->name, FOLDER) && AB_LOOKUP_WORD(folders, ret->name);
 }
 

@@ -123,13 +123,18 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	static const struct ab_var ifs = { .text = { " \t\n", 3 } };
 	/* Any shell will do. */
 	static const struct ab_var shell = { .text = { "/bin/sh", 7 } };
-	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
+	struct first {
+		struct ab_vars vars;
+		struct slot slots[SLOTS_FIRST];
+		size_t left;
+	} *first = ab_arena_alloc(arena, sizeof(*first));
+	struct ab_vars *vars = &first->vars;
 
 	vars->arena = arena;
 	vars->nslots = SLOTS_FIRST;
-	vars->slots = ab_arena_alloc(arena, SLOTS_FIRST * sizeof(*vars->slots));
-	vars->left = ab_arena_alloc(arena, sizeof(*vars->left));
-	*vars->left = SPEND_MAX;
+	vars->slots = first->slots;
+	vars->left = &first->left;
+	first->left = SPEND_MAX;
 	/* With the hashes of the names. */
 	set_first(vars, (struct ab_text){ "IFS", 3 }, 0xcbaff94fu, &ifs);
 	set_first(vars, (struct ab_text){ "SHELL", 5 }, 0xbc2835a1u, &shell);

@@ -331,18 +331,6 @@ static struct ab_shell_word *make_text(struct ab_reader *r, struct ab_run run)
 	return &t->word;
 }
 
-struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
-{
-	struct ab_run run = { .to = r->at };
-
-	if (mode == AB_WORD_PLAIN) {
-		run = ab_lex_run(r, AB_LEX_WORD);
-		if (is_whole_word(r, run))
-			return make_text(r, run);
-	}
-	return parse_after(r, run, mode);
-}
-
 /* Sorted. Commands whose arguments are assignments. */
 static const char declaring[][9] = {
 	"alias",  "builtin", "command", "declare",  "eval",
@@ -363,4 +351,10 @@ struct ab_shell_word *ab_parse_argument(struct ab_reader *r, const struct ab_she
 		return make_text(r, run);
 	return parse_after(r, run,
 			   first && takes_assignments(first) ? AB_WORD_DECLARE : AB_WORD_PLAIN);
+}
+
+struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
+{
+	return mode == AB_WORD_PLAIN ? ab_parse_argument(r, NULL)
+				     : parse_after(r, (struct ab_run){ .to = r->at }, mode);
 }

@@ -401,7 +401,8 @@ void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *com
 	if (!tool)
 		return;
 	/* Without its version it may be another name. */
-	opts = ab_grammar_as(command, tool->program);
+	opts = ab_name_row(command->slot, box->table) ? command->opts
+						      : ab_grammar_of(tool->program);
 	ab_tool_match(box, tool, &opts, command, hits);
 }
 

@@ -203,8 +203,12 @@ static void read_row(struct ab_wrapping *w)
 		[AB_WRAP_GDB] = ab_wrap_gdb,	   [AB_WRAP_SQLITE] = ab_wrap_sqlite,
 	};
 
+	size_t row;
+
 	w->transparent = w->row->transparent;
-	w->opts = ab_grammar_as(w->command, w->row->name);
+	row = ab_name_row(w->command->slot, AB_TABLE_WRAPPERS);
+	w->opts = row && w->row == &ab_wrappers[row - 1] ? w->command->opts
+							 : ab_grammar_of(w->row->name);
 	readers[w->row->read](w);
 }
 
