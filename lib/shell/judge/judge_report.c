@@ -41,8 +41,10 @@ static inline char *put_padded(char *to, const char *s, size_t len)
 
 static char *put_number(char *to, uint32_t n)
 {
-	if (n >= 10)
+	if (n >= 100)
 		to = put_number(to, n / 10);
+	else if (n >= 10)
+		*to++ = (char)('0' + n / 10);
 	*to = (char)('0' + n % 10);
 	return to + 1;
 }

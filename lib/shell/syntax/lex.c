@@ -279,8 +279,7 @@ static enum ab_keyword read_joined_keyword(struct ab_reader *r)
 	return r->key;
 }
 
-/* First bytes of keywords; a backslash may join lines before one. */
-static const bool begins_keyword[256] = {
+const bool ab_lex_begins_keyword[256] = {
 	['!'] = true, ['['] = true, ['\\'] = true, ['c'] = true, ['d'] = true,
 	['e'] = true, ['f'] = true, ['i'] = true,  ['s'] = true, ['t'] = true,
 	['u'] = true, ['w'] = true, ['{'] = true,  ['}'] = true,
@@ -291,11 +290,6 @@ enum ab_keyword ab_lex_read_keyword(struct ab_reader *r)
 	uint32_t at = r->at, stop = r->end - at > KEYWORD_MAX ? at + KEYWORD_MAX : r->end;
 
 	r->key_at = at;
-	if (at == r->end || !begins_keyword[(unsigned char)r->s[at]]) {
-		r->key = AB_KEY_NONE;
-		r->key_end = at;
-		return r->key;
-	}
 	while (at < stop && !ab_lex_is(r->s[at], AB_LEX_BREAK | AB_LEX_WORD))
 		at++;
 	if (at < r->end && r->s[at] == '\\')

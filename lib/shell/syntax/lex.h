@@ -99,6 +99,7 @@ struct ab_reader {
 	uint32_t before, blanks_to; /* the last skipped blanks */
 	enum ab_keyword key;	    /* keyword at key_at */
 	uint32_t key_at, key_end;
+	uint32_t composed; /* words so far that are more than one unquoted text */
 };
 
 struct ab_parts {
@@ -186,11 +187,18 @@ static inline void ab_lex_skip_blanks(struct ab_reader *r)
 	r->blanks_to = r->at;
 }
 void ab_lex_skip_newlines(struct ab_reader *r);
+/* First bytes of keywords; a backslash may join lines before one. */
+extern const bool ab_lex_begins_keyword[256];
 enum ab_keyword ab_lex_read_keyword(struct ab_reader *r);
 /* At the start of a word. Several rules ask at the same place. */
 static inline enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 {
-	return r->key_at == r->at ? r->key : ab_lex_read_keyword(r);
+	if (r->key_at == r->at)
+		return r->key;
+	if (r->at < r->end && ab_lex_begins_keyword[(unsigned char)r->s[r->at]])
+		return ab_lex_read_keyword(r);
+	r->key_at = r->at;
+	return r->key = AB_KEY_NONE;
 }
 bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key);
 bool ab_lex_read_operator(struct ab_reader *r, const char *op);

@@ -217,7 +217,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 	struct ab_assign **assigns = &node->simple.assigns;
 	struct ab_shell_word **words = &node->simple.words;
 	struct ab_redir **redirs = &node->redirs;
-	uint32_t from = r->at;
+	uint32_t from = r->at, composed = r->composed;
 
 	if (is_reserved(ab_lex_keyword(r)))
 		ab_lex_unexpected(r, NULL);
@@ -246,6 +246,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 			return ab_parse_function(r, from, word);
 	}
 	node->range = ab_lex_since(r, from);
+	node->simple.composed = r->composed != composed;
 	if (r->at == from || ab_lex_at(r, '('))
 		ab_lex_unexpected(r, NULL);
 	return node;

@@ -268,6 +268,7 @@ static void parse_rest(struct ab_reader *r, struct ab_shell_word *word, uint32_t
 	unsigned until = mode == AB_WORD_OPERAND ? AB_LEX_OPERAND : AB_LEX_WORD;
 	unsigned parens = 0;
 
+	r->composed++;
 	for (;;) {
 		ab_parts_run(r, parts, until, false);
 		if (r->at >= r->end || !parse_special(r, parts, mode, &parens))

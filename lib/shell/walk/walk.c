@@ -30,8 +30,6 @@ void ab_walk_unread(struct ab_walk *w, const struct ab_script *script)
 	struct ab_hit hit = { .rule = AB_RULE_UNPARSED };
 	uint32_t at = script->error_at, len = w->at.text.len;
 
-	if (!script->error)
-		return;
 	if (at >= len)
 		at = len ? len - 1 : 0;
 	hit.range = ab_walk_map(w, (struct ab_span){ at, len });
@@ -344,5 +342,6 @@ void ab_walk_script(struct ab_arena *arena, const struct ab_scene *scene,
 	w.last_named = &w.first_named;
 	ab_walk_node(&w, script->list);
 	ab_walk_uncalled(&w);
-	ab_walk_unread(&w, script);
+	if (script->error)
+		ab_walk_unread(&w, script);
 }

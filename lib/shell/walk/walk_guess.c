@@ -197,10 +197,6 @@ static void guess_script(struct ab_walk *w, const struct ab_simple *command,
 /* A word that is a program's name, or several words in one. */
 static bool may_hold_command(const struct ab_simple *command)
 {
-	/* Reading, copying and printing programs, and package managers, run no words. */
-	if (command->tables & (AB_TABLE_READS | AB_TABLE_WRITERS | AB_TABLE_LANGUAGES |
-			       AB_TABLE_PACKAGES | AB_TABLE_BUILTINS))
-		return false;
 	for (size_t i = 1; i < command->argc && i < WORDS_MAX; i++) {
 		struct ab_text t = command->argv[i].text;
 

@@ -12,6 +12,11 @@ enum { READING = 8 };
 /* Programs that run others or code. */
 #define WRAPS (AB_TABLE_WRAPPERS | AB_TABLE_LANGUAGES)
 
+/* Reading, copying and printing programs, and package managers. */
+#define RUNS_NO_WORDS                                                                \
+	(AB_TABLE_READS | AB_TABLE_WRITERS | AB_TABLE_LANGUAGES | AB_TABLE_PACKAGES | \
+	 AB_TABLE_BUILTINS)
+
 enum { HIDDEN_MAX = 16 }; /* entries of one name that are searched */
 
 static bool same_text(struct ab_text a, struct ab_text b)
@@ -122,7 +127,8 @@ static void walk_script(struct ab_walk *w, const struct ab_field *field)
 							   &source, sizeof(source)) };
 	w->levels++;
 	ab_walk_node(w, script.list);
-	ab_walk_unread(w, &script);
+	if (script.error)
+		ab_walk_unread(w, &script);
 	w->levels--;
 	w->at = at;
 }
@@ -429,7 +435,7 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place
 	if (command->argc && (command->files || ab_command_in(command, WRAPS)))
 		ab_unwrap(w->arena, command, &u);
 	follow_inners(w, command, u.inners);
-	if (!u.inners)
+	if (!u.inners && command->argc > 1 && !(command->tables & RUNS_NO_WORDS))
 		ab_walk_guess(w, command);
 	report_command(w, command, &u, place);
 	if (w->named && command->name.len)

@@ -311,7 +311,7 @@ static bool has_process_out(const struct ab_shell_node *node)
 	for (const struct ab_redir *r = node->redirs; r; r = r->next)
 		if (is_process_out(r->target))
 			return true;
-	if (node->kind != AB_NODE_SIMPLE)
+	if (node->kind != AB_NODE_SIMPLE || !node->simple.composed)
 		return false;
 	for (const struct ab_shell_word *x = node->simple.words; x; x = x->next)
 		if (is_process_out(x))
@@ -416,7 +416,8 @@ static void walk_expansions(struct ab_walk *w, const struct ab_shell_node *node)
 		ab_walk_words(w, r->target);
 	if (node->kind != AB_NODE_SIMPLE)
 		return;
-	ab_walk_words(w, node->simple.words);
+	if (node->simple.composed)
+		ab_walk_words(w, node->simple.words);
 	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next) {
 		ab_walk_parts(w, a->subscript);
 		ab_walk_words(w, a->value);
