@@ -2,10 +2,14 @@
 
 #include "base/data/arena.h"
 
+static const bool name_bytes[256] = {
+	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['_'] = true,
+	['a' ... 'z'] = true, [0x80 ... 0xff] = true,
+};
+
 static bool is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || (unsigned char)c >= 0x80;
+	return name_bytes[(unsigned char)c];
 }
 
 static bool is_blank(char c)

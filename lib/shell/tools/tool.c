@@ -319,20 +319,20 @@ static bool is_before(const char *a, const char *b)
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
 				    size_t *ret_len)
 {
-	size_t from = 0, end = box->ndeeds;
+	const struct ab_deed *deeds = box->deeds, *end = deeds + box->ndeeds, *after;
+	uint64_t number = read_number(tool->deeds);
 
-	while (from < end) {
-		size_t middle = from + (end - from) / 2;
-
-		if (is_before(box->deeds[middle].name, tool->deeds))
-			from = middle + 1;
-		else
-			end = middle;
+	/* Branch-free, as in name_table.h. */
+	for (size_t n = box->ndeeds, half; n > 0; n -= half) {
+		half = (n + 1) / 2;
+		deeds += read_number(deeds[half - 1].name) < number ? half : 0;
 	}
-	while (end < box->ndeeds && !is_before(tool->deeds, box->deeds[end].name))
-		end++;
-	*ret_len = end - from;
-	return &box->deeds[from];
+	while (deeds < end && is_before(deeds->name, tool->deeds))
+		deeds++;
+	for (after = deeds; after < end && !is_before(tool->deeds, after->name);)
+		after++;
+	*ret_len = (size_t)(after - deeds);
+	return deeds;
 }
 
 void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
