@@ -244,22 +244,20 @@ static bool is_plain_block(const char *s)
 static size_t add_simple(struct ab_buf *b, const char *s, size_t len)
 {
 	char *to = b->data + b->len;
-	size_t n = 0, plain = 0;
+	size_t n = 0, plain;
 
 	while (len - n >= sizeof(block) && is_plain_block(s + n)) {
 		memcpy(to, s + n, sizeof(block));
 		to += sizeof(block);
 		n += sizeof(block);
-		plain = 8;
+	}
+	/* The last bytes once more with those before them, which are plain too. */
+	if (n && len - n < sizeof(block) && is_plain_block(s + len - sizeof(block))) {
+		memcpy(to + (len - n) - sizeof(block), s + len - sizeof(block), sizeof(block));
+		to += len - n;
+		n = len;
 	}
 	while (n < len) {
-		/* The last bytes once more with those before them, which are plain too. */
-		if (plain == 8 && len - n < 8 && count_plain(s + len - 8) == 8) {
-			memcpy(to + (len - n) - 8, s + len - 8, 8);
-			to += len - n;
-			n = len;
-			break;
-		}
 		if (len - n >= 8) {
 			plain = count_plain(s + n);
 			memcpy(to, s + n, 8);
