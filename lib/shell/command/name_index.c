@@ -42,7 +42,7 @@ static unsigned get_bytes(const struct ab_field *word)
 
 static unsigned find_signs(const struct ab_simple *command)
 {
-	const struct ab_field *first = command->argv, *end = first + command->argc;
+	const struct ab_field *first = command->argv;
 	unsigned signs = 0, taint;
 	bool unknown;
 
@@ -54,7 +54,9 @@ static unsigned find_signs(const struct ab_simple *command)
 		return signs;
 	unknown = first->unknown | first->splits;
 	taint = first->taint;
-	for (const struct ab_field *word = first + 1; word < end; word++) {
+	for (size_t i = 1; i < command->argc; i++) {
+		const struct ab_field *word = &command->argv[i];
+
 		signs |= get_bytes(word);
 		if (word->text.len && word->text.s[0] == '-')
 			signs |= AB_SIGN_OPTION;
@@ -69,7 +71,9 @@ static unsigned find_signs(const struct ab_simple *command)
 		signs |= AB_SIGN_NAME_SLASH;
 	if (get_bytes(first) & AB_BYTES_UP)
 		signs |= AB_SIGN_NAME_UP;
-	return first->pattern ? signs | AB_SIGN_NAME_PATTERN : signs;
+	if (first->pattern)
+		signs |= AB_SIGN_NAME_PATTERN;
+	return signs;
 }
 
 void ab_command_look_up(struct ab_simple *command)
