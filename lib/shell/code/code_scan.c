@@ -3,7 +3,7 @@
 #include "base/data/arena.h"
 
 static const bool name_bytes[256] = {
-	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['_'] = true,
+	['0' ... '9'] = true, ['A' ... 'Z'] = true,   ['_'] = true,
 	['a' ... 'z'] = true, [0x80 ... 0xff] = true,
 };
 

@@ -41,7 +41,7 @@ struct ab_vars {
 	uint32_t mark; /* the innermost mark's index + 1; 0: none */
 	const struct ab_fields *args;
 	const struct slot *folder; /* PWD, which every command asks for; NULL: search */
-	size_t *left; /* separate, so that a const table can spend */
+	size_t *left;		   /* separate, so that a const table can spend */
 };
 
 static const struct ab_var unknown_value = {

@@ -292,9 +292,8 @@ struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, str
 static bool is_whole_word(const struct ab_reader *r, struct ab_run run)
 {
 	return run.to > r->at && r->nodes + 2 <= AB_SHELL_NODES_MAX &&
-	       (run.to == r->end ||
-		(ab_lex_is(r->s[run.to], AB_LEX_BREAK) && r->s[run.to] != '<' &&
-		 r->s[run.to] != '>' && r->s[run.to] != '('));
+	       (run.to == r->end || (ab_lex_is(r->s[run.to], AB_LEX_BREAK) && r->s[run.to] != '<' &&
+				     r->s[run.to] != '>' && r->s[run.to] != '('));
 }
 
 /* A word that begins with this run. */

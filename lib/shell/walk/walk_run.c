@@ -13,7 +13,7 @@ enum { READING = 8 };
 #define WRAPS (AB_TABLE_WRAPPERS | AB_TABLE_LANGUAGES)
 
 /* Reading, copying and printing programs, and package managers. */
-#define RUNS_NO_WORDS                                                                \
+#define RUNS_NO_WORDS                                                                 \
 	(AB_TABLE_READS | AB_TABLE_WRITERS | AB_TABLE_LANGUAGES | AB_TABLE_PACKAGES | \
 	 AB_TABLE_BUILTINS)
 
@@ -358,8 +358,8 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	uint32_t rest;
 	char *text;
 
-	if (!first->parts || first->parts->next ||
-	    first->parts->kind != AB_PART_TEXT || first->parts->quoted)
+	if (!first->parts || first->parts->next || first->parts->kind != AB_PART_TEXT ||
+	    first->parts->quoted)
 		return;
 	alias = find_named(w, first->parts->text, true);
 	rest = node->range.to - first->range.to;

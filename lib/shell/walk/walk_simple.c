@@ -222,9 +222,7 @@ static struct ab_text bound_folder(struct ab_text folder)
 /* One of several folders, as any variable has one of several values. */
 static __attribute__((noinline)) struct ab_text choose_folder(const struct ab_eval *e)
 {
-	struct ab_part part = { .kind = AB_PART_PARAM,
-				.quoted = true,
-				.param.name = { "PWD", 3 } };
+	struct ab_part part = { .kind = AB_PART_PARAM, .quoted = true, .param.name = { "PWD", 3 } };
 	struct ab_shell_word word = { .parts = &part };
 	struct ab_field field;
 
