@@ -3,7 +3,7 @@
 
 #include "base/data/arena.h"
 #include "shell/code/code.h"
-#include "shell/syntax/field.h"
+#include "shell/syntax/name_table.h"
 
 /* A longer text is not a one-liner. The arguments of nested calls are read once
  * per level, so that is bounded too. */
@@ -95,34 +95,35 @@ static const struct ab_call *find_call(const struct ab_code_reader *r, const str
 	return NULL;
 }
 
-/* Names that open a connection, redirect a descriptor or open a terminal. */
+/* Names that open a connection, redirect a descriptor or open a terminal. Sorted. */
 static const struct {
 	char name[24];
 	unsigned languages;
 	unsigned trait;
 } names[] = {
-	{ "connect", ~0u, AB_CODE_SOCKET },
-	{ "connect_ex", ~0u, AB_CODE_SOCKET },
-	{ "create_connection", ~0u, AB_CODE_SOCKET },
-	{ "createConnection", ~0u, AB_CODE_SOCKET },
-	{ "TCPSocket", ~0u, AB_CODE_SOCKET },
-	{ "fsockopen", ~0u, AB_CODE_SOCKET },
-	{ "pfsockopen", ~0u, AB_CODE_SOCKET },
 	{ "INET", 1 << AB_LANG_PERL, AB_CODE_SOCKET },
 	{ "Socket", 1 << AB_LANG_NODE, AB_CODE_SOCKET },
-	{ "tcp", 1 << AB_LANG_LUA, AB_CODE_SOCKET },
+	{ "TCPSocket", ~0u, AB_CODE_SOCKET },
+	{ "connect", ~0u, AB_CODE_SOCKET },
+	{ "connect_ex", ~0u, AB_CODE_SOCKET },
+	{ "createConnection", ~0u, AB_CODE_SOCKET },
+	{ "create_connection", ~0u, AB_CODE_SOCKET },
 	{ "dup2", ~0u, AB_CODE_DUP },
 	{ "fdopen", 1 << AB_LANG_PERL, AB_CODE_DUP },
-	{ "reopen", 1 << AB_LANG_RUBY, AB_CODE_DUP },
+	{ "fsockopen", ~0u, AB_CODE_SOCKET },
+	{ "pfsockopen", ~0u, AB_CODE_SOCKET },
 	{ "pipe", 1 << AB_LANG_NODE, AB_CODE_DUP },
 	{ "pty", 1 << AB_LANG_PYTHON | 1 << AB_LANG_RUBY, AB_CODE_PTY },
+	{ "reopen", 1 << AB_LANG_RUBY, AB_CODE_DUP },
+	{ "tcp", 1 << AB_LANG_LUA, AB_CODE_SOCKET },
 };
 
 static void note_name(struct ab_code_reader *r, struct ab_text name)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (ab_text_is(name, names[i].name) && 1u << r->scan.language & names[i].languages)
-			r->ret->traits |= names[i].trait;
+	const __typeof__(names[0]) *row = AB_LOOKUP(names, name);
+
+	if (row && 1u << r->scan.language & row->languages)
+		r->ret->traits |= row->trait;
 }
 
 /* x = "text", after the "=". */

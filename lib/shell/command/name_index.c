@@ -40,6 +40,15 @@ static unsigned get_bytes(const struct ab_field *word)
 	return word->bytes ? word->bytes : UINT8_MAX;
 }
 
+static unsigned get_option_signs(struct ab_text option)
+{
+	static const bool outputs[256] = { ['-'] = true, ['O'] = true, ['o'] = true, ['w'] = true };
+
+	return option.len > 1 && outputs[(unsigned char)option.s[1]]
+		       ? AB_SIGN_OPTION | AB_SIGN_OUTPUT
+		       : AB_SIGN_OPTION;
+}
+
 static unsigned find_signs(const struct ab_simple *command)
 {
 	const struct ab_field *first = command->argv;
@@ -59,7 +68,7 @@ static unsigned find_signs(const struct ab_simple *command)
 
 		signs |= get_bytes(word);
 		if (word->text.len && word->text.s[0] == '-')
-			signs |= AB_SIGN_OPTION;
+			signs |= get_option_signs(word->text);
 		unknown |= word->unknown | word->splits;
 		taint |= word->taint;
 	}

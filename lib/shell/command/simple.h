@@ -46,7 +46,8 @@ enum ab_sign {
 	AB_SIGN_NAME_UP = 1 << 12,	/* AB_BYTES_UP in it */
 	AB_SIGN_NAME_PATTERN = 1 << 13, /* it is a pattern */
 	AB_SIGN_REDIRECT = 1 << 14,
-	AB_SIGN_INPUT = 1 << 15, /* standard input, or files with known content */
+	AB_SIGN_INPUT = 1 << 15,  /* standard input, or files with known content */
+	AB_SIGN_OUTPUT = 1 << 16, /* an option may name an output: long, or -o -O -w */
 };
 
 struct ab_simple {

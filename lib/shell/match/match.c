@@ -29,7 +29,7 @@ static const struct {
 	  AB_SIGN_OPTION },
 	{ ab_match_sources, AB_TABLE_SOURCES, 0 },
 	{ ab_match_unknown, 0,
-	  AB_SIGN_SLASH | AB_SIGN_CODE | AB_SIGN_OPTION | AB_SIGN_NAME_SLASH | AB_SIGN_INPUT },
+	  AB_SIGN_SLASH | AB_SIGN_CODE | AB_SIGN_OUTPUT | AB_SIGN_NAME_SLASH | AB_SIGN_INPUT },
 	{ ab_match_reads, ANY, ANY },
 };
 

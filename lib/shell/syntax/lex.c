@@ -314,7 +314,8 @@ bool ab_lex_read_operator(struct ab_reader *r, const char *op)
 	uint32_t at = r->at;
 
 	for (; *op; op++, at++) {
-		at = ab_lex_joined(r, at);
+		if (at < r->end && r->s[at] == '\\')
+			at = ab_lex_joined(r, at);
 		if (at >= r->end || r->s[at] != *op)
 			return false;
 	}

@@ -56,6 +56,12 @@ static bool at_pipe(struct ab_reader *r, bool *ret_err_too)
 
 	if (!ab_lex_at(r, '|') && !ab_lex_at(r, '\\'))
 		return false;
+	/* Most are followed by a blank. */
+	if (ab_lex_at2(r, '|', ' ')) {
+		*ret_err_too = false;
+		r->at++;
+		return true;
+	}
 	if (ab_lex_take(r, "||")) {
 		r->at = from;
 		return false;
