@@ -49,10 +49,9 @@ static const char agents[][16] = {
 	".codex",    ".cursor",	       ".gemini",	  ".mcp.json",
 };
 
-static bool is_startup_file(const struct ab_scene *scene, const struct ab_path *path)
+/* `home`: how many parts lead to a home folder; 0: the path is not in one. */
+static bool is_startup_file(const struct ab_path *path, size_t home)
 {
-	size_t home = ab_path_home(scene, path);
-
 	if (ab_path_has(path, 0, "var/spool/cron"))
 		return true;
 	for (size_t i = 0; i + 1 < path->len && i + 1 < AB_PATH_PARTS; i++)
@@ -69,14 +68,13 @@ static bool is_startup_file(const struct ab_scene *scene, const struct ab_path *
 	return false;
 }
 
-static bool is_agent_file(const struct ab_scene *scene, const struct ab_path *path)
+/* `top`: how many parts lead to the workspace. */
+static bool is_agent_file(const struct ab_path *path, size_t home, size_t top)
 {
-	size_t home = ab_path_home(scene, path);
-
 	if (home && ab_path_has(path, home, ".config/agentbox"))
 		return true;
 	/* The workspace itself may be inside such a folder. */
-	for (size_t i = ab_path_workspace(scene, path); i < path->len && i < AB_PATH_PARTS; i++)
+	for (size_t i = top; i < path->len && i < AB_PATH_PARTS; i++)
 		if (path->part[i].s[0] == '.' && AB_LOOKUP_WORD(agents, path->part[i]))
 			return true;
 	return false;
@@ -90,18 +88,12 @@ static char get_head(const struct ab_path *path, size_t at)
 	return at < path->len && at < AB_PATH_PARTS ? path->part[at].s[0] : '\0';
 }
 
-/* By its text. */
-bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
+static bool is_protected(const struct ab_strv *names, const struct ab_path *path, size_t top)
 {
-	const struct ab_strv *names = scene->deny_write;
-	size_t top;
-	char in_root, in_top;
+	const char in_root = get_head(path, 0), in_top = top ? get_head(path, top) : '\0';
 
 	if (!names || !path->anchored)
 		return false;
-	top = ab_path_workspace(scene, path);
-	in_root = get_head(path, 0);
-	in_top = top ? get_head(path, top) : '\0';
 	for (size_t i = 0; i < names->len; i++) {
 		const char *name = names->v[i];
 		bool root = name[0] == '/';
@@ -115,6 +107,12 @@ bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *p
 			return true;
 	}
 	return false;
+}
+
+/* By its text. */
+bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
+{
+	return is_protected(scene->deny_write, path, ab_path_workspace(scene, path));
 }
 
 struct writing {
@@ -154,24 +152,29 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 {
 	const struct writing *w = arg;
 	struct ab_path path;
-	bool agents_own;
+	bool device, agents_own;
+	size_t home, top;
 
 	if (ab_field_is(file, "/dev/null") || ab_field_is(file, "-"))
 		return;
 	ab_path_read(w->scene, w->command, file, &path);
-	if (how == AB_WRITTEN_CONTENT && ab_path_block_device(&path))
+	device = ab_path_block_device(&path);
+	if (how == AB_WRITTEN_CONTENT && device)
 		ab_hit_add(w->hits, AB_RULE_DISK_WIPE, file->range);
 	if (path.remote || path.empty)
 		return;
-	if (ab_path_system(&path) && !ab_path_block_device(&path))
+	if (ab_path_system(&path) && !device)
 		judge_system(w, how, file);
 	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Writes into \"/\", over system files.");
-	agents_own = is_agent_file(w->scene, &path);
-	if (how != AB_WRITTEN_GONE && is_startup_file(w->scene, &path))
+	home = ab_path_home(w->scene, &path);
+	top = ab_path_workspace(w->scene, &path);
+	agents_own = is_agent_file(&path, home, top);
+	if (how != AB_WRITTEN_GONE && is_startup_file(&path, home))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	else if (how != AB_WRITTEN_GONE && !agents_own && ab_write_is_protected(w->scene, &path))
+	else if (how != AB_WRITTEN_GONE && !agents_own &&
+		 is_protected(w->scene->deny_write, &path, top))
 		ab_hit_because(w->hits, AB_RULE_PERSISTENCE, file->range,
 			       "Writes a file that the policy protects (filesystem.denyWrite).");
 	if (agents_own)

@@ -179,6 +179,7 @@ struct ab_shell_node {
 		struct { /* SIMPLE */
 			struct ab_assign *assigns;
 			struct ab_shell_word *words;
+			uint32_t nwords;
 			bool composed; /* false: each word is one unquoted text */
 		} simple;
 		/* PIPELINE, ANDOR, LIST, SUBSHELL, GROUP, COPROC: the

@@ -217,7 +217,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 	struct ab_assign **assigns = &node->simple.assigns;
 	struct ab_shell_word **words = &node->simple.words;
 	struct ab_redir **redirs = &node->redirs;
-	uint32_t from = r->at, composed = r->composed;
+	uint32_t from = r->at, composed = r->composed, nwords = 0;
 
 	if (is_reserved(ab_lex_keyword(r)))
 		ab_lex_unexpected(r, NULL);
@@ -239,6 +239,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 			word = ab_parse_argument(r, node->simple.words);
 		*words = word;
 		words = &word->next;
+		nwords++;
 		if (word != node->simple.words)
 			continue;
 		ab_lex_skip_blanks(r);
@@ -246,6 +247,7 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 			return ab_parse_function(r, from, word);
 	}
 	node->range = ab_lex_since(r, from);
+	node->simple.nwords = nwords;
 	node->simple.composed = r->composed != composed;
 	if (r->at == from || ab_lex_at(r, '('))
 		ab_lex_unexpected(r, NULL);

@@ -166,16 +166,14 @@ static void build_bindings(struct ab_walk *w, const struct ab_eval *e,
 }
 
 static void build_words(struct ab_walk *w, const struct ab_eval *e,
-			const struct ab_shell_word *words, struct ab_simple *command)
+			const struct ab_shell_node *node, struct ab_simple *command)
 {
-	struct ab_fields fields = { 0 };
+	struct ab_fields fields = { .room = node->simple.nwords };
 
-	for (const struct ab_shell_word *x = words; x; x = x->next)
-		fields.room++;
 	if (!fields.room)
 		return;
 	fields.v = ab_arena_alloc(w->arena, fields.room * sizeof(*fields.v));
-	for (const struct ab_shell_word *x = words; x; x = x->next)
+	for (const struct ab_shell_word *x = node->simple.words; x; x = x->next)
 		ab_eval_word(e, x, &fields);
 	command->argv = fields.v;
 	command->argc = fields.len;
@@ -271,7 +269,7 @@ static struct built *build_command(struct ab_walk *w, const struct ab_shell_node
 	c->cwd = current_folder(&e);
 	if (node->kind == AB_NODE_SIMPLE) {
 		build_bindings(w, &e, node->simple.assigns, c);
-		build_words(w, &e, node->simple.words, c);
+		build_words(w, &e, node, c);
 	}
 	build_redirects(w, &e, node->redirs, b);
 	ab_walk_name(c);
