@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "base/data/mem.h"
+#include "guard.h"
 #include "tap.h"
 
 static void test_growth(void)
@@ -96,6 +97,38 @@ static void test_lengths(void)
 	   "nothing is read behind the end");
 }
 
+/* Bytes are tested in blocks: each length, with a quote at each place or at none, and a letter of two
+ * bytes after it. */
+static void test_blocks(void)
+{
+	bool same = true;
+
+	for (size_t len = 0; len < 50; len++)
+		for (size_t quote = 0; quote <= len; quote++) {
+			ab_autobuf struct ab_buf text = { 0 }, want = { 0 }, got = { 0 };
+
+			ab_buf_puts(&text, "");
+			ab_buf_puts(&want, "\"");
+			for (size_t i = 0; i < len; i++) {
+				char letter = (char)('a' + i % 26);
+
+				ab_buf_add(&text, i == quote ? "\"" : &letter, 1);
+				if (i == quote)
+					ab_buf_puts(&want, "\\\"");
+				else
+					ab_buf_add(&want, &letter, 1);
+			}
+			if (quote % 5 == 4) {
+				ab_buf_puts(&text, "\xc3\xa9");
+				ab_buf_puts(&want, "\xc3\xa9");
+			}
+			ab_buf_puts(&want, "\"");
+			ab_buf_json_n(&got, guarded(text.data, text.len), text.len);
+			same = same && strcmp(got.data, want.data) == 0;
+		}
+	ok(same, "a quote is escaped at each place of a text of each length");
+}
+
 /* Whatever two bytes come, what is shown holds no control character, and the
  * escaping of what is shown changes nothing more. */
 static void test_every_pair(void)
@@ -161,6 +194,7 @@ int main(void)
 	test_growth();
 	test_escaping();
 	test_lengths();
+	test_blocks();
 	test_every_pair();
 	return done();
 }

@@ -4,6 +4,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "guard.h"
 #include "tap.h"
 
 #define TEXT(literal) ((struct ab_text){ (literal), sizeof(literal) - 1 })
@@ -94,6 +95,39 @@ static void test_json_all(void)
 	root = json_loads(as_json(&j), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	ok(root, "and it is JSON");
 	json_decref(root);
+}
+
+/* Short words are copied in pieces: each length, read up to a guard page. */
+static void test_json_words(void)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	bool same = true;
+
+	for (uint32_t len = 0; len <= 26; len++) {
+		const char *text = guarded(letters, len);
+		const struct ab_field word = {
+			.text = { text, len },
+			.bytes = ab_bytes_read(text, len),
+		};
+		const struct ab_judged one = { .argv = &word, .argc = 1, .rule = "" };
+		const struct ab_judgement j = {
+			.rule = "",
+			.reason = "R.",
+			.range = { 0, len },
+			.text = word.text,
+			.commands = &one,
+			.ncommands = 1,
+		};
+		ab_autofree char *want = ab_printf(
+			"{\"decision\":\"allow\",\"rule\":null,\"reason\":\"R.\","
+			"\"command\":\"%1$.*2$s\",\"range\":[0,%2$u],\"segment\":\"%1$.*2$s\","
+			"\"commands\":[{\"argv\":[\"%1$.*2$s\"],\"range\":[0,0],"
+			"\"decision\":\"allow\",\"rule\":null}]}",
+			letters, len);
+
+		same = same && strcmp(as_json(&j), want) == 0;
+	}
+	ok(same, "words of each length as JSON");
 }
 
 static void test_segment(void)
@@ -213,6 +247,7 @@ int main(void)
 {
 	test_json();
 	test_json_all();
+	test_json_words();
 	test_segment();
 	test_point();
 	test_point_long();
