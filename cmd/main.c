@@ -1,6 +1,7 @@
 #include "cmd.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -279,6 +280,8 @@ int main(int argc, char **argv)
 	struct args args = { 0 };
 	int first, status;
 
+	/* If the caller ignores it, the kernel would not tell us how our processes end. */
+	signal(SIGCHLD, SIG_DFL);
 	if (tool_main(argc, argv, &status))
 		return status;
 	status = take_colour(&argc, &argv);

@@ -73,6 +73,12 @@ no_control_bytes()
 	done
 }
 
+@test "run: a caller that ignores SIGCHLD gets the status too" {
+	run timeout 60 env --ignore-signal=CHLD "$AGENTBOX" run -- sh -c 'sleep 0.1; exit 7'
+	echo "$output"
+	[ "$status" -eq 7 ]
+}
+
 @test "run: a command killed by signal n gives 128+n" {
 	local sig
 
