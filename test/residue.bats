@@ -511,3 +511,29 @@ no_live_run()
 	[ "${lines[0]}" = none ]
 	[ "${lines[1]}" = "twin: True" ]
 }
+
+@test "a run that a signal ends while it starts leaves no process to reap" {
+	run timeout 120 python3 - "$AGENTBOX" <<-'PY'
+	import ctypes, os, signal, subprocess, sys, time
+	PR_SET_CHILD_SUBREAPER = 36
+	assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+	ended = 0
+	for i in range(120):
+	    run = subprocess.Popen([sys.argv[1], "run", "--", "sleep", "60"], stdin=subprocess.DEVNULL,
+	                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	    until = time.monotonic() + i * 5e-5
+	    while time.monotonic() < until:
+	        pass
+	    run.send_signal(signal.SIGTERM if i % 2 else signal.SIGINT)
+	    ended += run.wait() != 0
+	try:
+	    print("left:", os.waitpid(-1, os.WNOHANG))
+	except ChildProcessError:
+	    print("none")
+	print("ended:", ended)
+	PY
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = none ]
+	[ "${lines[1]}" = "ended: 120" ]
+}

@@ -481,3 +481,29 @@ recorded()
 	recorded '"kind":"start".*"secrets":\{"OPENAI_API_KEY":\["api.openai.com:443"'
 	no_value_in ""
 }
+
+# mounted DO: the folder vault is a mount with a denied file when the run begins, and its secret's
+# source does this before it gives the value. Prints what the box sees.
+mounted()
+{
+	settings <<-JSON
+	{ "filesystem": { "denyRead": ["$PWD/vault/key"] },
+	  "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "-c", "$1 >&2; echo $VALUE"] } } }
+	JSON
+	mkdir -p vault
+	run timeout 60 unshare -m --propagation private sh -c \
+		'mount -t tmpfs vault vault && echo hidden-words >vault/key && echo open >vault/other &&
+		 "$0" run --yes -- sh -c "cat vault/other; cat vault/key; ls vault/later"' "$AGENTBOX"
+	echo "$output"
+}
+
+@test "secrets: a box has the mounts of the time after their sources were read" {
+	only_root
+	mounted true
+	[[ "$output" == *open* ]]
+	[[ "$output" != *hidden-words* ]] || false
+	mounted "umount $PWD/vault"
+	[[ "$output" != *open* && "$output" != *hidden-words* ]] || false
+	mounted "mount -t tmpfs later $PWD/vault && touch $PWD/vault/later"
+	[[ "$output" == *vault/later* && "$output" != *"cannot access"*later* ]] || false
+}

@@ -6,8 +6,8 @@
  *
  * The launch comes before everything else, and the record and the broker after
  * the specification, because init works on its own meanwhile; the command does
- * nothing before `go`. Any failure on the way kills the box. A box for a command
- * that needs approval or has secrets begins after the consent.
+ * nothing before `go`. Any failure on the way kills the box. A command that
+ * needs approval or has secrets gets another one after the consent.
  */
 #include "session/run/run.h"
 
@@ -222,6 +222,22 @@ static int begin_box(struct run *r, struct ab_error *err)
 	return ab_box_begin(&r->box, &begin, err);
 }
 
+/* From the launch on: a signal that ended us then would leave init to others, who may not wait for it. */
+static int block_signals(struct run *r, struct ab_error *err)
+{
+	if (!r->blocked && ab_supervise_prepare(err) < 0)
+		return -1;
+	r->blocked = true;
+	return 0;
+}
+
+static void unblock_signals(struct run *r)
+{
+	if (r->blocked)
+		ab_supervise_release();
+	r->blocked = false;
+}
+
 /* Once: those of a launch that is dropped are those of the next. */
 static int open_streams(struct run *r, struct ab_error *err)
 {
@@ -245,12 +261,10 @@ static void launch_early(struct run *r)
 
 	/* With "--audit -" the streams are still to change. */
 	if (r->stayed || rq->warm || (rq->audit && strcmp(rq->audit, "-") == 0) ||
-	    ab_furniture_boxed() || open_streams(r, &late) < 0 || ab_supervise_prepare(&late) < 0)
+	    ab_furniture_boxed() || open_streams(r, &late) < 0 || block_signals(r, &late) < 0)
 		return;
 	(void)ab_box_launch(AB_ENGINE_AUTO, r->streams.box, &r->box, &late);
 	r->launched_ns = ab_run_now_ns();
-	/* Until the box begins, the user may interrupt us; init ends with us. */
-	ab_supervise_release();
 }
 
 /* The engine that the policy names is not always the one that a launch without a policy finds. */
@@ -270,7 +284,7 @@ int ab_run_launch(struct run *r, struct ab_error *err)
 {
 	bool launched = is_launched(r);
 
-	if (ab_supervise_prepare(err) < 0)
+	if (block_signals(r, err) < 0)
 		return -1;
 	r->loaded_ns = ab_run_now_ns();
 	if (!launched) {
@@ -289,22 +303,26 @@ static int start_box(struct run *r, struct ab_error *err)
 {
 	if (!ab_warm_take(r))
 		return ab_run_launch(r, err);
-	return ab_supervise_prepare(err);
+	return block_signals(r, err);
 }
 
 /*
  * The judge works while init takes its first steps, which need nothing of the command, so it costs
  * no time. Without consent the box is discarded, and the question or the refusal comes without one.
- * Sources of secrets are not read for a command that may be refused: then the box does not begin.
- * A prepared box needs no start.
+ * Sources of secrets are not read for a command that may be refused, and may take long: the mounts of
+ * a box that waited for them would be old. A prepared box needs no start.
  */
 static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
 	int started;
 
 	*ret_started = false;
-	if (ab_safe_needed(r->prepared->policy) || r->request->warm)
+	if (ab_safe_needed(r->prepared->policy) || r->request->warm) {
+		if (r->box.pidfd >= 0)
+			drop_box(r);
+		unblock_signals(r);
 		return 0;
+	}
 	started = start_box(r, err);
 	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
 	if (ab_consent_given(r->request, r->prepared->policy, &r->consent)) {
@@ -313,7 +331,7 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 	}
 	if (started == 0)
 		drop_box(r);
-	ab_supervise_release();
+	unblock_signals(r);
 	return 0;
 }
 

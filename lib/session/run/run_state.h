@@ -80,6 +80,7 @@ struct run {
 	bool asked;		  /* the broker sweeps as soon as the box is gone */
 	bool unswept;		  /* the broker died: the next start sweeps the workspace */
 	bool streams_open;
+	bool blocked; /* signals, by us */
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
