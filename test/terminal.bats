@@ -334,7 +334,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 
 @test "terminal: a shell without line editing gets it back after a kill too" {
 	tty_start dash -i
-	tty_wait '^[$#] '
+	tty_wait '^[$#]'
 	tty_line 'PS1="dash> "'
 	tty_wait '^dash>'
 	tty_line 'stty -a >before; $AGENTBOX run -- sh -c "echo up; exec sleep 100"'
