@@ -165,6 +165,8 @@ class Popen:
         if known:
             known.raw = event  # more is known about it
             return
+        # The thread that starts the run may not have seen the reply yet.
+        self._run = event["run"]
         question = Question(event, self._answer)
         self._questions[question.id] = question
         if ask := self._callbacks.given.get("on_question"):
