@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import agentbox
 
@@ -156,6 +157,21 @@ class Process(unittest.TestCase):
         # A callback that fails has said no.
         with self.assertLogs("agentbox"), self.assertRaises(agentbox.Refused):
             agentbox.run(["git", "push"], on_question=lambda question: 1 / 0)
+
+    def test_a_question_before_the_reply(self):
+        request = agentbox._channel.Channel.request
+
+        def slow(channel, members, *rest):
+            reply = request(channel, members, *rest)
+            if members["do"] == "run":
+                until(lambda: asked)
+            return reply
+
+        asked = []
+        with unittest.mock.patch.object(agentbox._channel.Channel, "request", slow):
+            done = agentbox.run("git push; echo on", shell=True, text=True,
+                                on_question=lambda question: asked.append(question) or True)
+        self.assertEqual(done.stdout, "on\n")
 
     def test_events_and_updates(self):
         policy = {"network": {"mode": "filtered", "unknown": "ask"}}
