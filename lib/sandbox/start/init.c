@@ -179,7 +179,7 @@ static int read_begin(struct init *in, struct ab_error *err)
 	if (n != (ssize_t)AB_MSG_LEN(sizeof(*begin)) || msg.type != AB_MSG_BEGIN ||
 	    begin->engine > AB_ENGINE_AUTO || begin->net > AB_BOX_NET_DOOR ||
 	    begin->nports > AB_HOST_PORTS_MAX)
-		return ab_fail(err, AB_ESYSTEM, 0, "was not told what to begin with");
+		return ab_fail(err, AB_ESYSTEM, 0, "the box was not told how to begin");
 	in->begin = *begin;
 	in->may_step_down = begin->engine == AB_ENGINE_AUTO;
 	in->engine = in->may_step_down ? AB_ENGINE_FULL : (enum ab_box_engine)begin->engine;

@@ -252,7 +252,7 @@ int ab_box_begin(const struct ab_box *box, const struct ab_begin *begin, struct 
 	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(sizeof(*begin)), NULL, 0) == 0 ||
 	    errno == EPIPE || errno == ECONNRESET)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "tell init what to begin with");
+	ab_fail(err, AB_ESYSTEM, errno, "tell the box how to begin");
 	return ab_step(err, "begin");
 }
 

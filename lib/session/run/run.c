@@ -7,7 +7,7 @@
  * The launch comes before everything else, and the record and the broker after
  * the specification, because init works on its own meanwhile; the command does
  * nothing before `go`. Any failure on the way kills the box. A command that
- * needs approval or has secrets gets another one after the consent.
+ * needs approval or has secrets gets another box after the consent.
  */
 #include "session/run/run.h"
 
@@ -222,7 +222,8 @@ static int begin_box(struct run *r, struct ab_error *err)
 	return ab_box_begin(&r->box, &begin, err);
 }
 
-/* From the launch on: a signal that ended us then would leave init to others, who may not wait for it. */
+/* From the launch on: if a signal ended us then, init would be left to a process that may not wait for
+ * it. */
 static int block_signals(struct run *r, struct ab_error *err)
 {
 	if (!r->blocked && ab_supervise_prepare(err) < 0)
@@ -250,9 +251,9 @@ static int open_streams(struct run *r, struct ab_error *err)
 }
 
 /*
- * The launch needs nothing of the policy, and init as long for its first steps as we for reading it.
- * Init knows nothing and does nothing yet; a run that will have no box of its own, or another one,
- * drops it. What fails here fails again where it is reported.
+ * The launch needs nothing of the policy, and init's first steps take as long as reading it does.
+ * Until it is told how to begin, init does nothing for the box; a run that needs another box, or none,
+ * drops this one. A failure is not reported here: the launch is tried again when the policy is read.
  */
 static void launch_early(struct run *r)
 {

@@ -1,6 +1,7 @@
 /* Commands that run once per item: xargs, parallel, find -exec, fd -x. */
 #include "base/data/arena.h"
 #include "shell/command/known_files.h"
+#include "shell/expand/expand.h"
 #include "shell/wrap/wrapper.h"
 
 /* One command per item, up to this many items and total bytes; beyond that the
@@ -11,16 +12,7 @@ static const struct ab_text braces = { "{}", 2 };
 
 static void add_item(struct ab_arena *arena, struct ab_fields *list, struct ab_field item)
 {
-	if (list->len == list->room) {
-		size_t room = list->room ? 2 * list->room : 8;
-		struct ab_field *v = ab_arena_alloc(arena, room * sizeof(*v));
-
-		if (list->len)
-			memcpy(v, list->v, list->len * sizeof(*v));
-		list->v = v;
-		list->room = room;
-	}
-	list->v[list->len++] = item;
+	*ab_fields_next(arena, list) = item;
 }
 
 static struct ab_field make_item(const struct ab_data *in, const char *s, size_t len)
