@@ -126,10 +126,11 @@ _Noreturn void ab_broker_finish_alone(struct broker *b)
 	ab_broker_leave(b);
 }
 
-/* First of all: with the last descriptor the kernel removes the tmpfs and what was mounted from it,
- * which takes a while: better in init's end than in ours, for which the supervisor waits. */
+/* First of all: with the last descriptor the kernel removes the mounts of the box and its tmpfs, which
+ * takes a while: better in init's end than in ours, for which the supervisor waits. */
 static void look_at_stage(struct broker *b, struct ab_strv *lines)
 {
+	ab_wall_watch_release(b->walls);
 	if (b->hidden >= 0)
 		close(ab_take_fd(&b->hidden));
 	if (b->stage < 0)

@@ -440,15 +440,18 @@ void ab_wall_watch_look(struct ab_wall_watch *w)
 }
 
 /* The box's mounts say nothing any more. */
-void ab_wall_watch_end(struct ab_wall_watch *w)
+void ab_wall_watch_release(struct ab_wall_watch *w)
 {
-	/* With the last of them the kernel removes all mounts of the box, which takes a while: better
-	 * init's end than ours, for which the supervisor waits. */
 	int *const held[] = { &w->mountinfo, &w->inside.root, &w->stage };
 
 	for (size_t i = 0; i < AB_COUNT(held); i++)
 		if (*held[i] >= 0)
 			close(ab_take_fd(held[i]));
+}
+
+void ab_wall_watch_end(struct ab_wall_watch *w)
+{
+	ab_wall_watch_release(w);
 	for (size_t i = 0; i < w->len; i++) {
 		struct watched *e = &w->v[i];
 		struct ab_gitchange change;

@@ -46,10 +46,11 @@ void ab_wall_watch_start(struct ab_wall_watch *watch, pid_t pid, int pidfd, stru
 bool ab_wall_watch_started(const struct ab_wall_watch *watch);
 
 /* Poll for POLLPRI, then call event(); -1: there is nothing to poll. look() is for the regular
- * check. end() is for the time after the box. */
+ * check. end() is for the time after the box. release() lets go of what it has of the box. */
 int ab_wall_watch_fd(const struct ab_wall_watch *watch);
 void ab_wall_watch_event(struct ab_wall_watch *watch);
 void ab_wall_watch_look(struct ab_wall_watch *watch);
+void ab_wall_watch_release(struct ab_wall_watch *watch);
 void ab_wall_watch_end(struct ab_wall_watch *watch);
 
 /* Must a strict run end? True once, with the error. */
