@@ -372,9 +372,26 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	[[ "$stderr" == *"layered instead, one by one: "*"$HOME/.cache"*"$HOME/.npm"* ]]
 	[[ "$stderr" == *"set for tools that would write to others: "*CARGO_HOME* ]]
 	[[ "$stderr" == *"cannot create $HOME/other: Read-only file system"* ]]
+	[[ "$stderr" == *"2 changes in your home folder were temporary and are gone now: ~/.config/"* ]]
 	# That is a denial again; writes in the layers are none.
 	record | jq -es 'map(select(.kind == "violation").path | split("/") | last) == ["other"]' >/dev/null
 	unchanged
+	home_is folders
+}
+
+@test "home layer: a credential that the host creates later in such a folder does not appear" {
+	need userns
+	mkdir -p "$HOME/mnt" "$HOME/.config"
+	in_namespace 'mount -t tmpfs none ~/mnt && {
+		"$1" run -- sh -c "touch ready; while [ ! -e go ]; do sleep 0.02; done
+			while cat ~/.config/gh/hosts.yml 2>/dev/null | grep -q .; do echo seen >&2; sleep 0.05; done
+			cat ~/.config/plain; ls ~/.config/gh" &
+		while [ ! -e ready ]; do sleep 0.02; done
+		mkdir ~/.config/gh; echo secret >~/.config/gh/hosts.yml; echo plain >~/.config/plain
+		touch go; wait $!; }'
+	[ "${lines[0]}" = plain ]
+	[[ "$output" != *secret* && "$output" != *hosts.yml* ]]
+	if [[ "$stderr" == *seen* ]]; then [[ "$stderr" == *"created on the host during the run and is hidden now"* ]]; fi
 	home_is folders
 }
 

@@ -116,6 +116,12 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 			break;
 		poll(NULL, 0, BUSY_STEP_MS);
 	}
+	if (o->tree < 0 && !kept) {
+		int errnum = errno;
+
+		unlinkat(stage, upper, AT_REMOVEDIR);
+		errno = errnum;
+	}
 	return o->tree < 0 ? -1 : 0;
 }
 
@@ -214,6 +220,19 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 	return o->place < 0 ? -1 : 0;
 }
 
+/* The layer around a spare one; the number of layers if there is none. The list of the plan is sorted,
+ * this one is not. */
+static size_t find_outer(const struct ab_spec *spec, const struct ab_layer_mount *l)
+{
+	size_t i = l->spare ? 0 : spec->layers.len;
+
+	while (i < spec->layers.len &&
+	       (spec->layers.v[i].spare || strcmp(l->path, spec->layers.v[i].path) == 0 ||
+		!ab_path_within(l->path, spec->layers.v[i].path)))
+		i++;
+	return i;
+}
+
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
 			struct ab_error *err)
 {
@@ -228,22 +247,27 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 		ret->v[i] =
 			(struct ab_overlay){ .lower = -1, .below = -1, .place = -1, .tree = -1 };
 	for (size_t i = 0; i < n; i++)
-		if (find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
+		if (find_outer(spec, &spec->layers.v[i]) == n &&
+		    find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-/* Has a layer around this one been made? The list of the plan is sorted, this one is not. */
-static bool is_inside_made(const struct ab_spec *spec, const struct ab_layer_mount *l)
+/*
+ * The layer around it was not made, which is rare, so its folder has not been looked up before. The
+ * staging tmpfs may cover the way there by now, but not from the folder of that layer.
+ */
+static int make_spare(struct ab_overlays *o, struct ab_spec *spec, int stage, size_t i)
 {
-	for (size_t i = 0; i < spec->layers.len; i++) {
-		const struct ab_layer_mount *other = &spec->layers.v[i];
+	struct ab_layer_mount *l = &spec->layers.v[i];
+	size_t outer = find_outer(spec, l);
 
-		if (other != l && !other->spare && ab_layer_is_made(other) &&
-		    ab_path_within(l->path, other->path))
-			return true;
-	}
-	return false;
+	if (outer < o->len && ab_layer_is_made(&spec->layers.v[outer]))
+		return AB_LAYER_UNNEEDED;
+	if (outer < o->len && o->v[outer].lower >= 0)
+		o->v[i].lower = ab_tree_lookup(o->v[outer].lower,
+					       l->path + strlen(spec->layers.v[outer].path));
+	return o->v[i].lower < 0 ? ENOENT : make_overlay(&o->v[i], l, stage, i);
 }
 
 static int explain_failure(const struct ab_layer_mount *l, struct ab_error *err)
@@ -307,8 +331,8 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 
 			if (l->spare != spare)
 				continue;
-			if (spare && is_inside_made(spec, l))
-				l->errnum = AB_LAYER_UNNEEDED;
+			if (spare)
+				l->errnum = make_spare(o, spec, stage, i);
 			else if (!l->bare && o->v[i].lower < 0)
 				l->errnum = ENOENT;
 			else if (o->v[i].tree >= 0)

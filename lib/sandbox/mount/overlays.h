@@ -26,7 +26,8 @@ struct ab_overlays {
 	int hidden;
 };
 
-/* While the host's tree is still writable: find the folders and clone the places of kept layers. */
+/* While the host's tree is still writable: find the folders and clone the places of kept layers. Folders
+ * of spare ones are found when they are needed. */
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
 			struct ab_error *err);
 /*
@@ -50,7 +51,8 @@ bool ab_overlays_hide_names(const struct ab_spec *spec);
 /* In the process that has the names: put the whiteouts there. -1 with errno. */
 int ab_overlays_hide(const struct ab_spec *spec, int hidden);
 
-/* The name of the temporary upper folder of layer i in the staging tmpfs. */
+/* The name of the temporary upper folder of layer i in the staging tmpfs. A layer that was not made has
+ * none. */
 enum { AB_OVERLAY_NAME = 32 };
 void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME]);
 

@@ -97,8 +97,19 @@ static void hide_missing(struct ab_layer_mount *layer, const struct ab_host_fact
 	}
 }
 
+/* The same for a layer inside another, whose names are known. */
+static void hide_inner(struct ab_layer_mount *layer, const char *outer, const struct ab_strv *names)
+{
+	const char *inside = layer->path + strlen(outer) + 1;
+	size_t n = strlen(inside);
+
+	for (size_t i = 0; i < names->len; i++)
+		if (strncmp(names->v[i], inside, n) == 0 && names->v[i][n] == '/')
+			ab_strv_add(&layer->hidden, names->v[i] + n + 1);
+}
+
 static void add_layer(struct ab_host_facts *host, const char *path, const struct ab_home_folder *f,
-		      bool spare)
+		      const struct ab_layer_mount *outer)
 {
 	struct ab_layer_mount *l;
 
@@ -107,9 +118,12 @@ static void add_layer(struct ab_host_facts *host, const char *path, const struct
 		return;
 	l = ab_layer_mounts_add(&host->facts.layers, path);
 	l->optional = true;
-	l->spare = spare;
+	l->spare = outer;
 	add_variables(&l->instead, f);
-	hide_missing(l, host);
+	if (outer)
+		hide_inner(l, outer->path, &outer->hidden);
+	else
+		hide_missing(l, host);
 }
 
 /* The real path of a folder below the home; NULL: it does not exist, or is not ours. */
@@ -147,8 +161,9 @@ static bool is_listed(const struct ab_listing *l, const char *path)
  * Folders of tools: spare layers in case that the home gets none. One that a link moves out of the
  * home needs its own layer in any case. Variables for those that do not exist.
  */
-static void add_folders(struct ab_host_facts *host, const char *home, struct ab_strv *instead)
+static void add_folders(struct ab_host_facts *host, struct ab_layer_mount *whole)
 {
+	const char *home = whole->path;
 	ab_autoclose int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ab_autolisting struct ab_listing l = { 0 };
 	bool listed = list_home(home, &l);
@@ -159,10 +174,10 @@ static void add_folders(struct ab_host_facts *host, const char *home, struct ab_
 
 		if (!listed || is_listed(&l, f->path))
 			real = find_below(dir, home, f->path);
-		if (real)
-			add_layer(host, real, f, ab_path_within(real, home));
-		else
-			add_variables(instead, f);
+		if (!real)
+			add_variables(&whole->instead, f);
+		else if (strcmp(real, home) != 0)
+			add_layer(host, real, f, ab_path_within(real, home) ? whole : NULL);
 	}
 }
 
@@ -183,21 +198,25 @@ static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
 			   const char *home)
 {
-	struct ab_strv instead = { 0 };
-	struct ab_layer_mount *l;
+	ab_autofree char *path = ab_strdup(home);
+	struct ab_layer_mount whole = { .path = path }, *l;
 
-	add_folders(host, home, &instead);
-	if (host->facts.layers.len == AB_LAYERS_MAX)
+	hide_missing(&whole, host);
+	add_folders(host, &whole);
+	if (host->facts.layers.len == AB_LAYERS_MAX) {
+		ab_strv_fini(&whole.hidden);
+		ab_strv_fini(&whole.instead);
 		return;
+	}
 	l = ab_layer_mounts_add(&host->facts.layers, home);
 	l->optional = true;
-	l->instead = instead;
+	l->hidden = whole.hidden;
+	l->instead = whole.instead;
 	if (setup->upper) {
 		l->upper = ab_strdup(setup->upper);
 		l->work = ab_strdup(setup->work);
 	}
 	l->below = ab_strdup(setup->below);
-	hide_missing(l, host);
 }
 
 /*

@@ -115,29 +115,36 @@ static void add_full(int stage, struct ab_strv *ret)
 		     ab_format_size((uint64_t)fs.f_blocks * fs.f_frsize, size));
 }
 
+/* False: it is kept, or was not made. */
+static bool search_layer(const struct ab_spec *spec, size_t i, int stage, const char *home,
+			 struct ab_home_left *left)
+{
+	const char *rest = spec->layers.v[i].path + strlen(home);
+	ab_autoclose int upper = -1;
+	char name[AB_OVERLAY_NAME];
+
+	ab_overlays_upper(i, name);
+	upper = openat(stage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (upper >= 0)
+		ab_home_left_search(upper, *rest ? rest + 1 : "", left);
+	return upper >= 0;
+}
+
 void ab_home_left_lines(const struct ab_spec *spec, int stage, const char *home,
 			struct ab_strv *ret)
 {
 	struct ab_home_left left = { 0 };
+	bool whole = false;
 
-	for (size_t i = 0; home && i < spec->layers.len; i++) {
-		const struct ab_layer_mount *l = &spec->layers.v[i];
-		ab_autoclose int upper = -1;
-		char name[AB_OVERLAY_NAME];
-		size_t n = strlen(home);
-		struct stat st;
+	/* The spare ones last: a layer of the whole home has all changes. */
+	for (int spare = 0; home && spare < 2 && !whole; spare++)
+		for (size_t i = 0; i < spec->layers.len; i++) {
+			const struct ab_layer_mount *l = &spec->layers.v[i];
 
-		if (!ab_path_within(l->path, home))
-			continue;
-		/* A layer that is kept or was not needed has no such folder. */
-		ab_overlays_upper(i, name);
-		/* An empty folder of a tmpfs has no size. */
-		if (fstatat(stage, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size == 0)
-			continue;
-		upper = openat(stage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (upper >= 0)
-			ab_home_left_search(upper, l->path[n] ? l->path + n + 1 : "", &left);
-	}
+			if (l->spare == spare && ab_path_within(l->path, home) &&
+			    search_layer(spec, i, stage, home, &left))
+				whole |= strcmp(l->path, home) == 0;
+		}
 	add_line(&left, ret);
 	add_full(stage, ret);
 	ab_home_left_fini(&left);
