@@ -63,7 +63,12 @@ static int compare_bytes(const void *a, const void *b)
 
 void ab_strv_sort(struct ab_strv *sv)
 {
-	if (sv->len > 1)
+	size_t i = 1;
+
+	/* Lists from tables often are. */
+	while (i < sv->len && strcmp(sv->v[i - 1], sv->v[i]) <= 0)
+		i++;
+	if (i < sv->len)
 		qsort(sv->v, sv->len, sizeof(sv->v[0]), compare_bytes);
 }
 

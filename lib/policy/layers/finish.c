@@ -4,9 +4,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/system/linkwalk.h"
 #include "base/system/path.h"
 #include "policy/model/ports.h"
@@ -84,6 +86,19 @@ static bool is_below_one(const struct ab_strv *folders, const char *path)
 	return false;
 }
 
+/* As far as it exists there is no link on the way, so no other path leads to it. */
+static bool is_plain(const char *path)
+{
+	int fd;
+
+	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/./") || strstr(path, "/.."))
+		return false;
+	fd = ab_open_real(path);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno == ENOENT;
+}
+
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
  * next run. That includes links on the way, and a file that does not exist yet. */
 static void protect_registries(struct ab_load *l)
@@ -103,6 +118,9 @@ static void protect_registries(struct ab_load *l)
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
 
+		/* Most are elsewhere, and one call says so. */
+		if (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i]))
+			continue;
 		if (is_below_one(&missing_folders, paths.v[i])) {
 			protect_writable(l, &roots, paths.v[i]);
 			continue;

@@ -24,7 +24,6 @@ struct rule {
 	char *text;	  /* without "!" and a trailing "**" */
 	const char *rest; /* the rest of it below the open folder */
 	size_t index;	  /* its position in the list */
-	bool take_back;
 };
 
 struct match {
@@ -39,8 +38,8 @@ struct expansion {
 	size_t len;
 	size_t entries; /* budget left */
 	uid_t uid;	/* the caller's */
-	const struct rule *rules;
-	size_t nrules;		 /* with the exceptions */
+	const struct rule *exceptions;
+	size_t nexceptions;
 	struct ab_strv *missing; /* or NULL */
 	struct ab_error *err;
 };
@@ -71,6 +70,7 @@ struct folder {
 	bool plain;	  /* no link led to it, so that is its real path */
 	char *real;
 	uid_t owner;
+	mode_t mode;
 };
 
 static bool is_denied_access(int dir, const char *name, int how)
@@ -167,18 +167,11 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
  * ours. */
 static bool is_locked(const struct expansion *x, const struct folder *above, const struct folder *f)
 {
+	/* Most are ours. */
+	if (f->owner == x->uid && (f->mode & 0500) == 0500)
+		return false;
 	return (f->owner == x->uid || above->owner == x->uid) &&
 	       is_denied_access(f->fd, ".", R_OK | X_OK);
-}
-
-/* The entries of the rules cannot be found, so deny the whole folder. */
-static int deny_whole(struct expansion *x, struct folder *f, const char *name,
-		      const struct rule *rules, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!rules[i].take_back)
-			return add_match(x, f, name, &rules[i]);
-	return 0;
 }
 
 /* Through a link if there is one. */
@@ -228,10 +221,11 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
 	inner = (struct folder){
-		.fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid
+		.fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid, .mode = st.st_mode
 	};
 	if (is_locked(x, f, &inner))
-		return deny_whole(x, f, name, below, nbelow);
+		/* Their entries cannot be found, so deny the whole folder. */
+		return add_match(x, f, name, &below[0]);
 	rc = expand(x, &inner, below, nbelow);
 	free(inner.real);
 	return rc;
@@ -289,8 +283,8 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 		int rc;
 
 		for (k = i + 1; k < n; k++)
-			if (strcspn(rules[k].rest, "/") != len ||
-			    strncmp(rules[k].rest, one, len) != 0)
+			if (strncmp(rules[k].rest, one, len) != 0 ||
+			    (rules[k].rest[len] && rules[k].rest[len] != '/'))
 				break;
 		if (listed && !ab_path_is_pattern(one) && !ab_listing_find(&l, one)) {
 			add_missing(x, f, one, rules + i, k - i);
@@ -334,12 +328,12 @@ static enum relation compare_paths(const char *pattern, const char *path)
 /* For an entry of which nothing exists: does an exception name it, or a folder above it? */
 static bool is_taken_back(const struct expansion *x, const struct rule *r)
 {
-	for (size_t i = 0; i < x->nrules; i++) {
+	for (size_t i = 0; i < x->nexceptions; i++) {
 		enum relation rel;
 
-		if (!x->rules[i].take_back || x->rules[i].index < r->index)
+		if (x->exceptions[i].index < r->index)
 			continue;
-		rel = compare_paths(x->rules[i].text, r->text);
+		rel = compare_paths(x->exceptions[i].text, r->text);
 		if (rel == SAME || rel == ABOVE)
 			return true;
 	}
@@ -353,7 +347,7 @@ static int apply_exceptions(const struct match *m, const struct rule *rules, siz
 	for (size_t i = 0; i < n; i++) {
 		enum relation rel;
 
-		if (!rules[i].take_back || rules[i].index < m->index)
+		if (rules[i].index < m->index)
 			continue;
 		rel = compare_paths(rules[i].text, m->path);
 		if (rel == APART)
@@ -374,12 +368,16 @@ static int apply_exceptions(const struct match *m, const struct rule *rules, siz
 	return 0;
 }
 
+static bool is_exception(const char *entry)
+{
+	return entry[0] == '!';
+}
+
 static int read_rule(const char *entry, size_t index, struct rule *ret, struct ab_error *err)
 {
-	struct rule r = { .index = index, .take_back = entry[0] == '!' };
+	struct rule r = { .index = index, .text = ab_strdup(entry + is_exception(entry)) };
 	size_t n;
 
-	r.text = ab_strdup(entry + r.take_back);
 	n = strlen(r.text);
 	if (n > 3 && strcmp(r.text + n - 3, "/**") == 0)
 		r.text[n - 3] = '\0';
@@ -395,14 +393,13 @@ static int read_rule(const char *entry, size_t index, struct rule *ret, struct a
 	return ab_hint(err, "Use a path; \"**\" is allowed only at its end.");
 }
 
-static int collect_matches(struct expansion *x, const struct rule *rules, size_t n,
-			   struct ab_guard **ret, size_t *ret_n)
+static int collect_matches(struct expansion *x, struct ab_guard **ret, size_t *ret_n)
 {
 	struct ab_guard *v = NULL;
 	size_t len = 0;
 
 	for (size_t i = 0; i < x->len; i++) {
-		int taken = apply_exceptions(&x->v[i], rules, n, x->err);
+		int taken = apply_exceptions(&x->v[i], x->exceptions, x->nexceptions, x->err);
 
 		if (taken < 0) {
 			ab_guards_free(v, len);
@@ -417,27 +414,37 @@ static int collect_matches(struct expansion *x, const struct rule *rules, size_t
 	return 0;
 }
 
+static void free_rules(struct rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(rules[i].text);
+	free(rules);
+}
+
 int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 			   struct ab_strv *ret_missing, struct ab_error *err)
 {
-	ab_autofree struct rule *rules = ab_alloc(patterns->len * sizeof(*rules));
-	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
+	struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
+	struct rule *exceptions = ab_alloc(patterns->len * sizeof(*exceptions));
 	struct expansion x = { .entries = ENTRIES_MAX,
 			       .uid = geteuid(),
-			       .rules = rules,
+			       .exceptions = exceptions,
 			       .missing = ret_missing,
 			       .err = err };
 	ab_autoclose int root = -1;
 	struct folder top = { .path = "/", .plain = true };
-	size_t n = 0, ndeny = 0;
+	size_t ndeny = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < patterns->len && rc == 0; i++) {
-		rc = read_rule(patterns->v[i], i, &rules[n], err);
-		if (rc == 0 && !rules[n++].take_back)
-			deny[ndeny++] = rules[n - 1];
+		struct rule r;
+
+		rc = read_rule(patterns->v[i], i, &r, err);
+		if (rc == 0 && is_exception(patterns->v[i]))
+			exceptions[x.nexceptions++] = r;
+		else if (rc == 0)
+			deny[ndeny++] = r;
 	}
-	x.nrules = n;
 	if (rc == 0) {
 		qsort(deny, ndeny, sizeof(*deny), compare_rules);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -447,14 +454,14 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 		free(top.real);
 	}
 	if (rc == 0)
-		rc = collect_matches(&x, rules, n, ret, ret_n);
+		rc = collect_matches(&x, ret, ret_n);
 	for (size_t i = 0; i < x.len; i++) {
 		free(x.v[i].path);
 		free(x.v[i].real);
 	}
 	free(x.v);
-	for (size_t i = 0; i < n; i++)
-		free(rules[i].text);
+	free_rules(deny, ndeny);
+	free_rules(exceptions, x.nexceptions);
 	return rc;
 }
 
