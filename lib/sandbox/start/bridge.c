@@ -28,21 +28,6 @@ static void send_listeners(int sock, const struct ab_network *net)
 		_exit(125);
 }
 
-/*
- * Every connection from the box to the proxy has the same destination, so only
- * its source port is different. The kernel offers 28,000 of them, and many are
- * still in TIME_WAIT, so the search for a free one would dominate. If this fails,
- * the network works anyway.
- */
-static void widen_port_range(void)
-{
-	static const char range[] = "16384 60999";
-	ab_autoclose int fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		(void)ab_write_all(fd, range, sizeof(range) - 1);
-}
-
 int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err)
 {
 	struct ab_network made;
@@ -55,7 +40,6 @@ int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err
 		return -1;
 	send_listeners(sock, &made);
 	ab_network_fini(&made);
-	widen_port_range();
 	return 0;
 }
 
