@@ -391,6 +391,26 @@ no_control_bytes()
 	[ "$(tr '\n' ' ' <fds)" = "0 1 2 3 " ]
 }
 
+@test "run: a descriptor that is not open is refused, whatever we open ourselves" {
+	local n
+	# Some of these numbers are those of our own files by then.
+	for n in 5 6 7 8 9 10 11 13 15; do
+		run --separate-stderr bash -c 'exec 3>&- 4>&-; for i in {5..40}; do eval "exec $i>&-"; done
+			exec "$@"' - "$AGENTBOX" run --result "$TEST_DIR/result" --fd "$n" -- true
+		[ "$status" -eq 125 ]
+		[[ "$stderr" == *"--fd $n: this descriptor is not open"* ]]
+		jq -e --arg n "$n" '.error | contains("--fd \($n)")' "$TEST_DIR/result"
+		run --separate-stderr bash -c 'exec 3>&- 4>&-; for i in {5..40}; do eval "exec $i>&-"; done
+			exec "$@"' - "$AGENTBOX" run --audit "$n" -- true
+		[ "$status" -eq 125 ]
+		[[ "$stderr" == *"--audit $n: this descriptor is not open"* ]]
+	done
+	# The twin: the same numbers, open.
+	run --separate-stderr bash -c 'exec 5</dev/null 6>/dev/null; exec "$@"' - "$AGENTBOX" run --fd 5 --audit 6 -- \
+		sh -c 'cat <&5 && echo read'
+	[ "$output" = read ]
+}
+
 @test "run: nothing is inherited but 0-2 and what --fd names" {
 	exec 7<"$ROOT/README.md" 8</dev/null
 	# 3 is the folder that ls itself reads.

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/write/copy.h"
 #include "audit/write/log.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
@@ -378,6 +379,24 @@ static int occupy_stdio(struct ab_error *err)
 	return 0;
 }
 
+/* Descriptors that the caller names. If one is closed, the next file that we open would get its number. */
+static int check_named(const struct ab_request *rq, struct ab_error *err)
+{
+	for (size_t i = 0; i < rq->nfds; i++)
+		if (fcntl(rq->fds[i], F_GETFD) < 0) {
+			ab_fail(err, AB_EUSAGE, 0, "--fd %d: this descriptor is not open",
+				rq->fds[i]);
+			return ab_hint(err, "open it for agentbox: agentbox run --fd %d ... %d<FILE",
+				       rq->fds[i], rq->fds[i]);
+		}
+	if (rq->audit && ab_copy_is_fd(rq->audit) &&
+	    fcntl((int)strtol(rq->audit, NULL, 10), F_GETFD) < 0) {
+		ab_fail(err, AB_EUSAGE, 0, "--audit %s: this descriptor is not open", rq->audit);
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
 /*
  * --audit -: the record has standard output for itself, and the command's own output goes to
  * standard error. So no line of a command can pass for a record, nor can a record get into the
@@ -631,15 +650,23 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 		       struct ab_error *err)
 {
 	struct ab_prepared prepared;
+	struct ab_error unnamed = { 0 };
 	struct run r;
-	int result;
+	int result, named;
 
 	ab_run_init(&r, request, &prepared);
 	r.stayed = stayed;
-	if (occupy_stdio(err) < 0 || ab_run_open_result(&r, err) < 0)
+	if (occupy_stdio(err) < 0)
+		return -1;
+	named = check_named(request, &unnamed);
+	if (ab_run_open_result(&r, err) < 0)
 		return -1;
 	launch_early(&r);
 	result = ab_prepare(request, &prepared, err);
+	if (result == 0 && named < 0) {
+		*err = unnamed;
+		result = -1;
+	}
 	if (result == 0) {
 		prepared.result = &r.result;
 		result = divert_output(&r, err);
