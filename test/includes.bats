@@ -179,3 +179,14 @@ layout()
 	[ "$status" -eq 1 ]
 	[ "$output" = "lib/high/README.md: no gone.c" ]
 }
+
+@test "layout: a source file of 800 lines is refused, one of 799 passes" {
+	layered_tree
+	yes '/* one more line */' | head -n $((799 - $(wc -l <lib/low/low.c))) >>lib/low/low.c
+	layout .
+	[ "$status" -eq 0 ]
+	echo '/* and one */' >>lib/low/low.c
+	layout .
+	[ "$status" -eq 1 ]
+	[ "$output" = "lib/low/low.c: 800 lines, 800 or more" ]
+}
