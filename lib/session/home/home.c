@@ -19,9 +19,6 @@
 #include "session/host/facts.h"
 #include "workspace/tree/dir.h"
 
-/* In every box, whatever the policy says about /tmp. */
-#define REPLACEMENT "/dev/shm/agentbox-home"
-
 /* Most folders of tools do not exist: listing a home of this many entries is cheaper than looking up
  * each. */
 enum { SMALL_HOME = 400 };
@@ -73,15 +70,8 @@ static bool is_shown(const struct ab_host_facts *host, const char *path)
 
 static void add_variables(struct ab_strv *list, const struct ab_home_folder *f)
 {
-	const char *name = f->variables;
-
-	while (name && *name) {
-		size_t n = strcspn(name, " ");
-
-		ab_strv_addf(list, "%.*s=%s" REPLACEMENT "/%s", (int)n, name,
-			     f->before ? f->before : "", f->path);
-		name += n + strspn(name + n, " ");
-	}
+	for (size_t i = 0; i < AB_COUNT(f->instead) && f->instead[i]; i++)
+		ab_strv_add(list, f->instead[i]);
 }
 
 /* Names that must not appear, of those that a denied path lacks. */
@@ -192,7 +182,7 @@ static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 	if (details)
 		ab_strv_add(details,
 			    "inside a box the home folder is read-only; tools that write to it are "
-			    "pointed to " REPLACEMENT);
+			    "pointed to " AB_HOME_REPLACEMENT);
 }
 
 static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,

@@ -5,34 +5,39 @@
 
 #include "base/data/mem.h"
 
+/* The value of a variable that moves a folder. */
+#define TO(path) "=" AB_HOME_REPLACEMENT "/" path
+
 /* Sorted by path. Fewer than AB_LAYERS_MAX. */
 const struct ab_home_folder ab_home_folders[] = {
-	{ ".bun", "BUN_INSTALL_CACHE_DIR", NULL },
-	{ ".bundle", "BUNDLE_USER_HOME", NULL },
-	{ ".cache", "XDG_CACHE_HOME", NULL },
-	{ ".cargo", "CARGO_HOME", NULL },
-	{ ".claude", NULL, NULL },
-	{ ".codex", NULL, NULL },
-	{ ".composer", "COMPOSER_HOME", NULL },
-	{ ".config", NULL, NULL },
-	{ ".copilot", NULL, NULL },
-	{ ".gem", "GEM_SPEC_CACHE", NULL },
-	{ ".gemini", NULL, NULL },
-	{ ".gradle", "GRADLE_USER_HOME", NULL },
-	{ ".ivy2", NULL, NULL },
-	{ ".local/share", NULL, NULL },
-	{ ".local/state", NULL, NULL },
+	{ ".bun", { "BUN_INSTALL_CACHE_DIR" TO(".bun") } },
+	{ ".bundle", { "BUNDLE_USER_HOME" TO(".bundle") } },
+	{ ".cache", { "XDG_CACHE_HOME" TO(".cache") } },
+	{ ".cargo", { "CARGO_HOME" TO(".cargo") } },
+	{ ".claude", { NULL } },
+	{ ".codex", { NULL } },
+	{ ".composer", { "COMPOSER_HOME" TO(".composer") } },
+	{ ".config", { NULL } },
+	{ ".copilot", { NULL } },
+	{ ".gem", { "GEM_SPEC_CACHE" TO(".gem") } },
+	{ ".gemini", { NULL } },
+	{ ".gradle", { "GRADLE_USER_HOME" TO(".gradle") } },
+	{ ".ivy2", { NULL } },
+	{ ".local/share", { NULL } },
+	{ ".local/state", { NULL } },
 	/* The first wants Maven 3.9; the second often has a value already. */
-	{ ".m2", "MAVEN_ARGS MAVEN_OPTS", "-Dmaven.repo.local=" },
-	{ ".node-gyp", "npm_config_devdir", NULL },
-	{ ".npm", "npm_config_cache", NULL },
-	{ ".nuget", "NUGET_PACKAGES", NULL },
-	{ ".pub-cache", "PUB_CACHE", NULL },
-	{ ".qwen", NULL, NULL },
-	{ ".rustup", NULL, NULL },
-	{ ".sbt", NULL, NULL },
-	{ ".yarn", "YARN_CACHE_FOLDER", NULL },
-	{ "go", "GOMODCACHE", NULL },
+	{ ".m2",
+	  { "MAVEN_ARGS=-Dmaven.repo.local" TO(".m2"),
+	    "MAVEN_OPTS=-Dmaven.repo.local" TO(".m2") } },
+	{ ".node-gyp", { "npm_config_devdir" TO(".node-gyp") } },
+	{ ".npm", { "npm_config_cache" TO(".npm") } },
+	{ ".nuget", { "NUGET_PACKAGES" TO(".nuget") } },
+	{ ".pub-cache", { "PUB_CACHE" TO(".pub-cache") } },
+	{ ".qwen", { NULL } },
+	{ ".rustup", { NULL } },
+	{ ".sbt", { NULL } },
+	{ ".yarn", { "YARN_CACHE_FOLDER" TO(".yarn") } },
+	{ "go", { "GOMODCACHE" TO("go") } },
 };
 const size_t ab_home_folders_len = AB_COUNT(ab_home_folders);
 

@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Where variables lead tools that cannot write to their folder. In every box, whatever the policy says
+ * about /tmp. */
+#define AB_HOME_REPLACEMENT "/dev/shm/agentbox-home"
+
 /* Folders that tools write to. */
 struct ab_home_folder {
-	const char *path;      /* below the home folder */
-	const char *variables; /* that move it, with a blank between them, or NULL */
-	const char *before;    /* in front of the folder in their value, or NULL */
+	const char *path;	/* below the home folder */
+	const char *instead[2]; /* NAME=VALUE, or NULL: variables that move it to a private folder */
 };
 
 extern const struct ab_home_folder ab_home_folders[];

@@ -386,7 +386,8 @@ static int check_named(const struct ab_request *rq, struct ab_error *err)
 		if (fcntl(rq->fds[i], F_GETFD) < 0) {
 			ab_fail(err, AB_EUSAGE, 0, "--fd %d: this descriptor is not open",
 				rq->fds[i]);
-			return ab_hint(err, "open it for agentbox: agentbox run --fd %d ... %d<FILE",
+			return ab_hint(err,
+				       "open it for agentbox: agentbox run --fd %d ... %d<FILE",
 				       rq->fds[i], rq->fds[i]);
 		}
 	if (rq->audit && ab_copy_is_fd(rq->audit) &&
