@@ -395,6 +395,43 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	home_is folders
 }
 
+@test "home layer: a tool's folder that is a link to a folder above the home changes nothing else" {
+	need userns
+	mkdir -p "$HOME/data/u" "$HOME/data/project"
+	# The folder of the link cannot be a layer: the home is mounted in it.
+	in_namespace 'mount -t tmpfs none ~/data/u && export HOME=$HOME/data/u &&
+		mkdir -p ~/.cargo && ln -s .. ~/go && cd ~/../project &&
+		"$1" run --yes --name kept -- sh -c "echo kept >~/.cargo/f" &&
+		"$1" run --yes --name kept -- cat "$HOME/.cargo/f" &&
+		"$1" run --yes -- sh -c "echo x >~/.cargo/f; echo x >~/g"'
+	[ "$output" = kept ]
+	[[ "$stderr" == *"2 changes in your home folder were temporary and are gone now: "*".cargo/f"* ]]
+}
+
+@test "home layer: a private folder inside the home hides no folder of a tool" {
+	need userns
+	mkdir -p "$HOME/mnt" "$HOME/.local/share"
+	chmod 700 "$HOME/.local"
+	echo old >"$HOME/.local/share/x"
+	[[ "$HOME" < /run ]] # so that this is the first private folder of all
+	in_namespace 'mount -t tmpfs none ~/mnt && XDG_RUNTIME_DIR=$HOME/.local exec "$1" run --yes -v -- sh -c "
+		cat ~/.local/share/x && echo new >~/.local/share/x && cat ~/.local/share/x"'
+	[ "$output" = $'old\nnew' ]
+	[[ "$stderr" == *"layered instead, one by one: "*"$HOME/.local/share"* ]]
+	[ "$(cat "$HOME/.local/share/x")" = old ]
+}
+
+@test "home layer: a tool's folder that is a link to the home itself is a part of it" {
+	need userns
+	mkdir -p "$HOME/mnt"
+	ln -s . "$HOME/.npm"
+	agentbox_split run -- sh -c 'echo x >~/.npm/new && cat ~/new'
+	[ "$output" = x ]
+	[ ! -e "$HOME/new" ]
+	in_namespace 'mount -t tmpfs none ~/mnt && exec "$1" run --yes -- sh -c "echo \$npm_config_cache"'
+	[ "$output" = /dev/shm/agentbox-home/.npm ]
+}
+
 @test "home layer: where no folder can be layered, the tools' variables lead to a private one" {
 	need userns
 	mkdir -p "$HOME/.npm/mnt" "$HOME/.config/mnt" "$HOME/.cache/mnt"

@@ -220,17 +220,36 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 	return o->place < 0 ? -1 : 0;
 }
 
-/* The layer around a spare one; the number of layers if there is none. The list of the plan is sorted,
- * this one is not. */
+/* The layer around a spare one: one that was made, else the innermost; the number of layers if there is
+ * none. */
 static size_t find_outer(const struct ab_spec *spec, const struct ab_layer_mount *l)
 {
-	size_t i = l->spare ? 0 : spec->layers.len;
+	const struct ab_layer_mount *v = spec->layers.v;
+	size_t n = spec->layers.len, found = n;
 
-	while (i < spec->layers.len &&
-	       (spec->layers.v[i].spare || strcmp(l->path, spec->layers.v[i].path) == 0 ||
-		!ab_path_within(l->path, spec->layers.v[i].path)))
-		i++;
-	return i;
+	for (size_t i = 0; i < n && l->spare; i++) {
+		if (v[i].spare || strcmp(l->path, v[i].path) == 0 ||
+		    !ab_path_within(l->path, v[i].path))
+			continue;
+		if (ab_layer_is_made(&v[i]))
+			return i;
+		if (found == n || strlen(v[i].path) > strlen(v[found].path))
+			found = i;
+	}
+	return found;
+}
+
+/* Can its folder be looked up from the one of the layer around it, when the staging tmpfs is attached to a
+ * private folder? */
+static bool may_wait(const struct ab_spec *spec, const struct ab_layer_mount *l)
+{
+	size_t outer = find_outer(spec, l);
+
+	for (size_t i = 0; outer < spec->layers.len && i < spec->plan.len; i++)
+		if (spec->plan.v[i].op == AB_MOUNT_PRIVATE &&
+		    ab_path_within(spec->plan.v[i].path, spec->layers.v[outer].path))
+			return false;
+	return outer < spec->layers.len;
 }
 
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
@@ -247,16 +266,13 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 		ret->v[i] =
 			(struct ab_overlay){ .lower = -1, .below = -1, .place = -1, .tree = -1 };
 	for (size_t i = 0; i < n; i++)
-		if (find_outer(spec, &spec->layers.v[i]) == n &&
+		if (!may_wait(spec, &spec->layers.v[i]) &&
 		    find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-/*
- * The layer around it was not made, which is rare, so its folder has not been looked up before. The
- * staging tmpfs may cover the way there by now, but not from the folder of that layer.
- */
+/* Only if the layer around it was not made, which is rare: usually its folder was not even looked up. */
 static int make_spare(struct ab_overlays *o, struct ab_spec *spec, int stage, size_t i)
 {
 	struct ab_layer_mount *l = &spec->layers.v[i];
@@ -264,7 +280,7 @@ static int make_spare(struct ab_overlays *o, struct ab_spec *spec, int stage, si
 
 	if (outer < o->len && ab_layer_is_made(&spec->layers.v[outer]))
 		return AB_LAYER_UNNEEDED;
-	if (outer < o->len && o->v[outer].lower >= 0)
+	if (o->v[i].lower < 0 && outer < o->len && o->v[outer].lower >= 0)
 		o->v[i].lower = ab_tree_lookup(o->v[outer].lower,
 					       l->path + strlen(spec->layers.v[outer].path));
 	return o->v[i].lower < 0 ? ENOENT : make_overlay(&o->v[i], l, stage, i);

@@ -1,7 +1,6 @@
 #include "sandbox/start/bridge.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/data/error.h"

@@ -164,9 +164,9 @@ static void add_folders(struct ab_host_facts *host, struct ab_layer_mount *whole
 
 		if (!listed || is_listed(&l, f->path))
 			real = find_below(dir, home, f->path);
-		if (!real)
+		if (!real || strcmp(real, home) == 0)
 			add_variables(&whole->instead, f);
-		else if (strcmp(real, home) != 0)
+		else
 			add_layer(host, real, f, ab_path_within(real, home) ? whole : NULL);
 	}
 }

@@ -70,7 +70,6 @@ struct folder {
 	bool plain;	  /* no link led to it, so that is its real path */
 	char *real;
 	uid_t owner;
-	mode_t mode;
 };
 
 static bool is_denied_access(int dir, const char *name, int how)
@@ -167,9 +166,6 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
  * ours. */
 static bool is_locked(const struct expansion *x, const struct folder *above, const struct folder *f)
 {
-	/* Most are ours. */
-	if (f->owner == x->uid && (f->mode & 0500) == 0500)
-		return false;
 	return (f->owner == x->uid || above->owner == x->uid) &&
 	       is_denied_access(f->fd, ".", R_OK | X_OK);
 }
@@ -220,9 +216,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	if (fstat(fd, &st) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
-	inner = (struct folder){
-		.fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid, .mode = st.st_mode
-	};
+	inner = (struct folder){ .fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid };
 	if (is_locked(x, f, &inner))
 		/* Their entries cannot be found, so deny the whole folder. */
 		return add_match(x, f, name, &below[0]);
