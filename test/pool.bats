@@ -120,6 +120,27 @@ client()
 		    r, warm, _ = outcome(pool=p, shell=shell)
 		    return r["exit"], r["stdout"], warm
 		home = os.environ["HOME"]
+		def says(why):
+		    return [e for e in c.events if e["event"] == "message"
+		            and e["text"].startswith("the prepared box is not used: " + why)]
+		# A message says why; none about a box that is used.
+		def used():
+		    c.events.clear()
+		    return outcome(pool=p, shell="true", messages=True)[1]
+		wait_until(used)
+		assert not says(""), c.events
+		def told(change, why, fds=(), **more):
+		    change()
+		    c.events.clear()
+		    assert outcome(fds, pool=p, shell="true", messages=True, **more)[0]["exit"] == 0
+		    return says(why)
+		def renamed():
+		    open(home + "/fresh", "w").write("x")
+		    os.rename(home + "/fresh", home + "/.pgpass")
+		memory = os.memfd_create("input")
+		wait_until(lambda: told(renamed, "what it protects, hides or may write has changed"))
+		wait_until(lambda: told(lambda: None, "a standard stream is neither a pipe nor a socket nor /dev/null",
+		                        [memory], stdin={"fd": 0}))
 		# An ordinary file is seen at once, in the prepared box.
 		open("new", "w").write("seen\n")
 		wait_until(lambda: take("cat new") == (0, "seen\n", True))
@@ -167,8 +188,10 @@ client()
 		    p = pool()
 		    open(home + "/.config/agentbox/config.json", "w").write(json.dumps(settings))
 		    cold = c.result(c.run(cwd=work, shell="ulimit -d; ulimit -n"))
-		    r, warm, _ = outcome(pool=p, shell="ulimit -d; ulimit -n")
+		    c.events.clear()
+		    r, warm, _ = outcome(pool=p, shell="ulimit -d; ulimit -n", messages=True)
 		    assert not warm and r["exit"] == 0, (settings, r)
+		    assert says("the engine, the network or the limits are others now"), c.events
 		    assert [r[k] for k in ("stdout", "assurance")] == [cold[k] for k in ("stdout", "assurance")]
 		    c.ask(do="close", pool=p)
 		assert c.close() == 0

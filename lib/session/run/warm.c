@@ -315,26 +315,38 @@ void ab_warm_free(struct ab_warm *w)
 
 /* ---- taking ---- */
 
-/* Its cgroup has the id in its name. */
-static bool may_take(struct run *r, const struct ab_warm *w)
+static void say_unused(const struct run *r, const char *why)
+{
+	ab_run_say(r, AB_SAY_DETAIL, "the prepared box is not used: %s", why);
+}
+
+/* NULL: nothing so far. */
+static const char *find_obstacle(struct run *r, const struct ab_warm *w)
 {
 	struct ab_prepared *p = r->prepared;
 	ab_autobuf struct ab_buf launch = { 0 };
 
 	add_launch(&launch, p->policy);
-	return has_key(&launch, &w->launch) &&
-	       ab_prepare_record(r->request, p, &(struct ab_error){ 0 }) == 0 &&
-	       !ab_state_has_id(&p->state, w->run_id);
+	if (!has_key(&launch, &w->launch))
+		return "the engine, the network or the limits are others now";
+	/* Its cgroup has the id in its name. */
+	if (ab_prepare_record(r->request, p, &(struct ab_error){ 0 }) < 0 ||
+	    ab_state_has_id(&p->state, w->run_id))
+		return "the state folder is another one now, or has a run with its id";
+	return NULL;
 }
 
 bool ab_warm_take(struct run *r)
 {
 	struct ab_warm *w = r->request->warm;
 	struct ab_prepared *p = r->prepared;
+	const char *why;
 
 	if (!w || w->box.sock < 0)
 		return false;
-	if (!may_take(r, w)) {
+	why = find_obstacle(r, w);
+	if (why) {
+		say_unused(r, why);
 		discard(w);
 		return false;
 	}
@@ -356,18 +368,25 @@ int ab_warm_settle(struct run *r, struct ab_error *err)
 {
 	struct ab_warm *w = r->request->warm;
 	ab_autobuf struct ab_buf key = { 0 };
-	bool fits;
+	const char *why = NULL;
 	int gone = 1;
 
 	if (make_key(r, &key, err) < 0)
 		return -1;
-	fits = has_key(&key, &w->key) && !have_mounts_changed(w);
+	if (!has_key(&key, &w->key))
+		why = "what it protects, hides or may write has changed";
+	else if (have_mounts_changed(w))
+		why = "file systems were mounted or unmounted";
+	else if (!ab_box_takes(r->streams.box))
+		why = "a standard stream is neither a pipe nor a socket nor /dev/null";
 	for (size_t i = 0; i < AB_COUNT(w->mounts); i++)
 		ab_closep(&w->mounts[i]);
-	if (fits && ab_box_takes(r->streams.box))
+	if (!why)
 		gone = ab_box_hand(&r->box, &r->prepared->spec, r->streams.box, err);
 	if (gone == 0)
 		return 1;
+	if (gone > 0)
+		say_unused(r, why ? why : "it has ended");
 	r->warm = false;
 	drop_box(r);
 	return gone < 0 ? -1 : 0;
