@@ -8,7 +8,7 @@
 # others should be stopped. Needs jq.
 set -eu
 
-program=$1
+program=$(realpath "$1")
 shift
 here=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -39,6 +39,11 @@ fi >"$work/lines"
 mkdir -p "$work/me/project"
 jq -j '.cmd + "\u0000"' "$work/lines" |
 	(cd "$work/me/project" && "$program" check --batch -0) >"$work/verdicts" || :
+# Its status is that of the verdicts; a program that did not run has none.
+if [ "$(wc -l <"$work/verdicts")" != "$(wc -l <"$work/lines")" ]; then
+	echo "scores.sh: $program did not judge every line" >&2
+	exit 1
+fi
 paste -d'\n' "$work/lines" "$work/verdicts" |
 	jq -rs '[range(0; length; 2) as $i | {class: .[$i].class, verdict: .[$i + 1].decision}]
 		| group_by(.class)[]
