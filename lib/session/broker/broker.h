@@ -11,6 +11,7 @@
 
 #include "base/data/error.h"
 #include "base/data/strv.h"
+#include "session/cleanup/gc.h"
 #include "session/terminal/terminal.h"
 
 struct ab_home_return;
@@ -57,9 +58,10 @@ struct ab_broker_duty {
 	const struct ab_strv *touched;	   /* with any of them: fs.touched of the policy */
 	const char *workspace;		   /* of the project's settings */
 	const struct ab_judge_duty *judge; /* for the judge, or NULL: there is none */
-	int locks[2];	/* of the run's kept layers, held until it ends; -1: none */
-	int judge_sock; /* its end of the socket to the supervisor, or -1 */
-	bool reload;	/* watch the settings files: the run uses host lists */
+	int locks[2];		/* of the run's kept layers, held until it ends; -1: none */
+	int judge_sock;		/* its end of the socket to the supervisor, or -1 */
+	bool reload;		/* watch the settings files: the run uses host lists */
+	struct ab_gc_rule keep; /* which records */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret,

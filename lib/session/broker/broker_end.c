@@ -71,7 +71,7 @@ static void wait_for_box(struct broker *b)
 void ab_broker_clean_up(struct broker *b, size_t most)
 {
 	if (!b->cleaned_up) {
-		ab_hourly_cleanup(b->duty.run, most);
+		ab_hourly_cleanup(b->duty.run, &b->duty.keep, most);
 		ab_gc_layers_hourly(b->duty.run, most);
 	}
 	b->cleaned_up = true;

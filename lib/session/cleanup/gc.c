@@ -23,6 +23,14 @@
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/tree/remove_tree.h"
 
+struct ab_gc_rule ab_gc_rule_of(const struct ab_policy *policy)
+{
+	return (struct ab_gc_rule){
+		.keep_ms = policy->records.keep_ms ? policy->records.keep_ms : AB_GC_ALL,
+		.keep_runs = policy->records.keep_runs ? policy->records.keep_runs : AB_GC_ALL,
+	};
+}
+
 #define GONE ".gone-"
 
 struct ended {
@@ -95,7 +103,7 @@ static void list_runs(int runs, struct ended_list *ret, struct ab_strv *ret_left
 static bool is_due(const struct ended *run, const struct ab_gc_rule *rule, int64_t now)
 {
 	return run->newer >= rule->keep_runs || (rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
-					    (uint64_t)(now - run->at_ms) > rule->keep_ms);
+						 (uint64_t)(now - run->at_ms) > rule->keep_ms);
 }
 
 /* The quarantine is the run's own folder (workspace/quarantine/quarantine.h). */

@@ -17,6 +17,7 @@
 
 struct ab_error;
 struct ab_policy_input;
+struct ab_policy;
 struct ab_state;
 
 #define AB_GC_ALL UINT64_MAX
@@ -30,6 +31,9 @@ struct ab_gc_rule {
 	bool quarantine;    /* also runs with files in quarantine */
 	bool dry;	    /* remove nothing, only report */
 };
+
+/* What a policy keeps. */
+struct ab_gc_rule ab_gc_rule_of(const struct ab_policy *policy);
 
 struct ab_gc_report {
 	struct ab_strv removed; /* ids */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "audit/write/log.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
-#include "base/text/units.h"
 #include "session/cleanup/gc.h"
 #include "session/state/state.h"
 
@@ -107,26 +104,6 @@ static void take_names(int fd, const struct stat *st, size_t most, struct ab_str
 	futimens(fd, times);
 }
 
-int ab_hourly_rule(const char *record, struct ab_gc_rule *ret)
-{
-	json_t *root = json_loads(record, 0, NULL);
-	const json_t *policy = json_object_get(root, "policy");
-	const json_t *records = json_object_get(policy, "records");
-	const char *age = json_string_value(json_object_get(records, "keepFor"));
-	json_int_t runs = json_integer_value(json_object_get(records, "keepRuns"));
-	struct ab_gc_rule rule = { .keep_ms = AB_GC_ALL, .keep_runs = AB_GC_ALL };
-	int r = policy ? 0 : -1;
-
-	if (age)
-		ab_parse_duration(age, &rule.keep_ms);
-	if (runs > 0)
-		rule.keep_runs = (uint64_t)runs;
-	if (policy)
-		*ret = rule;
-	json_decref(root);
-	return r;
-}
-
 static void collect_names(int runs, const struct ab_gc_rule *rule, size_t most, struct ab_strv *ret)
 {
 	struct stat st;
@@ -152,17 +129,13 @@ static bool has_work(int runs)
 	       st.st_size != HEAD;
 }
 
-void ab_hourly_cleanup(const struct ab_run *run, size_t most)
+void ab_hourly_cleanup(const struct ab_run *run, const struct ab_gc_rule *rule, size_t most)
 {
 	int runs = run->state->runs;
-	ab_autofree char *record = NULL;
 	ab_autostrv struct ab_strv names = { 0 };
-	struct ab_gc_rule rule;
 
-	if (!has_work(runs) || ab_log_first(run->dir, &record) < 0 ||
-	    ab_hourly_rule(record, &rule) < 0)
-		return;
-	collect_names(runs, &rule, most, &names);
+	if (has_work(runs))
+		collect_names(runs, rule, most, &names);
 	for (size_t i = 0; i < names.len; i++)
 		ab_gc_remove_due(runs, names.v[i]);
 }

@@ -18,9 +18,6 @@ enum {
 };
 
 /* Remove up to `most` folders. */
-void ab_hourly_cleanup(const struct ab_run *run, size_t most);
-
-/* Pure: what the policy in a start record keeps; -1: it has no policy. */
-int ab_hourly_rule(const char *record, struct ab_gc_rule *ret);
+void ab_hourly_cleanup(const struct ab_run *run, const struct ab_gc_rule *rule, size_t most);
 
 #endif

@@ -299,7 +299,8 @@ int ab_run_set_up_host(struct run *r, struct ab_error *err)
 				       .judge = &judge,
 				       .touched = &p->policy->fs.touched,
 				       .workspace = p->policy->workspace,
-				       .reload = p->policy->net.mode == AB_NET_FILTERED };
+				       .reload = p->policy->net.mode == AB_NET_FILTERED,
+				       .keep = ab_gc_rule_of(p->policy) };
 
 	ab_kept_layers_locks(&p->kept, duty.locks);
 	/* First: init has sent its sockets, and waits for the answer when its mounts are made. The

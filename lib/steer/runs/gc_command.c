@@ -17,13 +17,15 @@ static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule 
 	/* Records and layers belong to the user, so the current project has no say. */
 	struct ab_policy_input own = *input;
 	struct ab_policy *policy;
+	struct ab_gc_rule kept;
 
 	own.no_project = true;
 	own.judging = true;
 	if (ab_policy_load(&own, &policy, NULL, err) < 0)
 		return -1;
-	rule->keep_ms = policy->records.keep_ms ? policy->records.keep_ms : AB_GC_ALL;
-	rule->keep_runs = policy->records.keep_runs ? policy->records.keep_runs : AB_GC_ALL;
+	kept = ab_gc_rule_of(policy);
+	rule->keep_ms = kept.keep_ms;
+	rule->keep_runs = kept.keep_runs;
 	layers->keep_ms = policy->layers.keep_ms ? policy->layers.keep_ms : AB_GC_ALL;
 	layers->max_size = policy->layers.max_size ? policy->layers.max_size : AB_GC_ALL;
 	ab_policy_free(policy);
