@@ -106,6 +106,26 @@ except RuntimeError as e:
 	[[ "$output" == *"in force:"*limits* ]]
 }
 
+@test "limits: a user who is root in a namespace of his own is held to --processes" {
+	only_user
+	run timeout 60 unshare --user --map-root-user "$AGENTBOX" run --require limits --processes 20 -- python3 -c '
+import os, time
+n = 0
+try:
+    while n < 500:
+        if os.fork() == 0:
+            time.sleep(300)
+            os._exit(0)
+        n += 1
+except BlockingIOError:
+    print(os.getuid(), "refused after", n)
+'
+	[ "$status" -eq 0 ]
+	[[ "$output" == "0 refused after "* ]]
+	[ "${output##* }" -ge 5 ]
+	[ "${output##* }" -le 20 ]
+}
+
 @test "limits: --files bounds open files of one process" {
 	local script='
 import os

@@ -167,7 +167,7 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 		   a->tty == b->tty && a->nested == b->nested && a->no_sockets == b->no_sockets &&
 		   a->strict == b->strict && a->protected_complete == b->protected_complete &&
 		   a->memory_cgroup == b->memory_cgroup && a->pids_cgroup == b->pids_cgroup &&
-		   a->timing == b->timing,
+		   a->uncounted == b->uncounted && a->timing == b->timing,
 	   "flags");
 	ok(a->tty_fds == b->tty_fds && a->rows == b->rows && a->cols == b->cols &&
 		   a->landlock_abi == b->landlock_abi && a->require == b->require,

@@ -211,6 +211,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->protected_complete);
 	code(c, s->memory_cgroup);
 	code(c, s->pids_cgroup);
+	code(c, s->uncounted);
 	code(c, s->count_processes);
 	code(c, s->children);
 	code(c, s->connects);

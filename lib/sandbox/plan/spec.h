@@ -81,6 +81,7 @@ struct ab_spec {
 	bool memory_cgroup;	 /* the cgroup enforces the memory limit */
 	bool pids_cgroup;	 /* it also enforces the process limit, and has
 				   no room for more until the proof is done */
+	bool uncounted;		 /* the kernel does not count this user's processes */
 	bool count_processes;	 /* during the run: the limit was set on purpose */
 	bool children;		 /* judge each program before it is executed */
 	bool connects;		 /* the judge makes the box's connections */

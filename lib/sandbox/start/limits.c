@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,10 +88,19 @@ static bool can_fork(void)
 	return pid > 0;
 }
 
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDu /* its inode, on every kernel */
+
+bool ab_limits_uncounted(void)
+{
+	struct stat st;
+
+	return getuid() == 0 && geteuid() == 0 && stat("/proc/self/ns/user", &st) == 0 &&
+	       st.st_ino == FIRST_USER_NAMESPACE;
+}
+
 /*
  * With a soft limit of one there is no room for another process (init already
- * counts): a kernel that creates one anyway does not count our processes. Root's
- * processes are not counted.
+ * counts): a kernel that creates one anyway does not count our processes.
  */
 static bool is_process_limit_enforced(void)
 {
@@ -126,14 +136,20 @@ static bool is_memory_limit_enforced(uint64_t memory)
 	return p == MAP_FAILED && errno == ENOMEM;
 }
 
+static bool are_processes_limited(const struct ab_spec *spec)
+{
+	if (spec->uncounted)
+		return false;
+	/* The cgroup was proved before it was widened for the first command. */
+	return spec->pids_cgroup ? spec->proved || !can_fork() : is_process_limit_enforced();
+}
+
 const char *ab_limits_unheld(const struct ab_spec *spec)
 {
 	const struct ab_limits *limits = &spec->limits;
 	struct rlimit core;
 
-	/* The cgroup was proved before it was widened for the first command. */
-	if (limits->processes &&
-	    (spec->pids_cgroup ? !spec->proved && can_fork() : !is_process_limit_enforced()))
+	if (limits->processes && !are_processes_limited(spec))
 		return "processes";
 	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";

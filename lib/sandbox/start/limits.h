@@ -16,6 +16,10 @@ int ab_limits_apply(const struct ab_spec *spec);
 /* Without a user namespace the kernel counts all processes of the user: how many, now? */
 uint64_t ab_limits_others(void);
 
+/* Is this the root of the first user namespace, whose processes the kernel does not count? For
+ * spec->uncounted: the box cannot see it, and what is not held needs no proof. */
+bool ab_limits_uncounted(void);
+
 /* Try whether the kernel enforces the limits. Returns the name of the first one
  * that it does not enforce, or NULL. */
 const char *ab_limits_unheld(const struct ab_spec *spec);

@@ -37,8 +37,16 @@ static char *read_text(const char *dir, const char *name)
 	return text;
 }
 
+static const char *find_mount(void)
+{
+	for (size_t i = 0; i < AB_COUNT(mounts); i++)
+		if (is_cgroup2(mounts[i]))
+			return mounts[i];
+	return NULL;
+}
+
 /* Our own cgroup, as a path in the file system; NULL without version 2. */
-static char *find_own_cgroup(const char **ret_mount)
+static char *find_own_cgroup(const char *mount)
 {
 	ab_autofree char *text = read_text("/proc/self", "cgroup");
 	char *line = text;
@@ -48,12 +56,7 @@ static char *find_own_cgroup(const char **ret_mount)
 	if (!line)
 		return NULL;
 	line[strcspn(line, "\n")] = '\0';
-	for (size_t i = 0; i < AB_COUNT(mounts); i++)
-		if (is_cgroup2(mounts[i])) {
-			*ret_mount = mounts[i];
-			return ab_path_resolve(line + 4, mounts[i], NULL) ?: ab_strdup(mounts[i]);
-		}
-	return NULL;
+	return ab_path_resolve(line + 4, mount, NULL) ?: ab_strdup(mount);
 }
 
 static bool has_word(const char *text, const char *word)
@@ -66,19 +69,28 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* The nearest group at or above ours in which we can create and limit children. */
+/* Can the children of this group be limited? */
+static bool limits_children(const char *dir, bool memory, bool processes)
+{
+	ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
+
+	return (!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids"));
+}
+
+/* The nearest group at or above ours in which we can create and limit children. A group has only
+ * what the one above it gives to its children, so often one look is enough. */
 static char *find_parent(bool memory, bool processes)
 {
-	const char *mount = NULL;
-	char *dir = find_own_cgroup(&mount);
+	const char *mount = find_mount();
+	char *dir =
+		mount && limits_children(mount, memory, processes) ? find_own_cgroup(mount) : NULL;
 
 	while (dir) {
-		ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
 		ab_autofree char *procs = ab_path_join(dir, "cgroup.procs");
 		char *up;
 
-		if ((!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids")) &&
-		    access(dir, W_OK) == 0 && access(procs, W_OK) == 0)
+		if (limits_children(dir, memory, processes) && access(dir, W_OK) == 0 &&
+		    access(procs, W_OK) == 0)
 			return dir;
 		up = strcmp(dir, mount) == 0 ? NULL : ab_path_parent(dir);
 		free(dir);

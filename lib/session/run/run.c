@@ -31,6 +31,7 @@
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/start/launch.h"
+#include "sandbox/start/limits.h"
 #include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
 #include "session/cleanup/shared_folders.h"
@@ -147,6 +148,7 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
+	spec->uncounted = spec->limits.processes && !spec->pids_cgroup && ab_limits_uncounted();
 	spec->count_processes = must_count_processes(r);
 	r->planned_ns = ab_run_now_ns();
 	return 0;
