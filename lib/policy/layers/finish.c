@@ -87,7 +87,7 @@ static bool is_below_one(const struct ab_strv *folders, const char *path)
 }
 
 /* As far as it exists there is no link on the way, so no other path leads to it. */
-static bool is_plain(const char *path)
+static bool is_plain(const char *path, bool *ret_missing)
 {
 	int fd;
 
@@ -96,7 +96,8 @@ static bool is_plain(const char *path)
 	fd = ab_open_real(path);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 || errno == ENOENT;
+	*ret_missing = fd < 0 && errno == ENOENT;
+	return fd >= 0 || *ret_missing;
 }
 
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
@@ -117,10 +118,13 @@ static void protect_registries(struct ab_load *l)
 		ab_autolinkwalk struct ab_linkwalk w = { 0 };
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
+		bool gone = !paths.v[i][0];
 
 		/* Most are elsewhere, and one call says so. */
-		if (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i]))
+		if (gone || (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i], &gone))) {
+			l->policy->no_registries |= (uint64_t)gone << i;
 			continue;
+		}
 		if (is_below_one(&missing_folders, paths.v[i])) {
 			protect_writable(l, &roots, paths.v[i]);
 			continue;

@@ -61,9 +61,13 @@ static bool looks_random(const char *s, size_t len)
 
 static bool has_prefix(const char *s, size_t len, const char *prefix)
 {
-	size_t n = strlen(prefix);
+	size_t n;
 
-	return n && len >= (n < PREFIX_SHORT ? WORD_LONG : WORD_MIN) && memcmp(s, prefix, n) == 0 &&
+	/* Nearly all differ in the first byte. */
+	if (!prefix[0] || s[0] != prefix[0])
+		return false;
+	n = strlen(prefix);
+	return len >= (n < PREFIX_SHORT ? WORD_LONG : WORD_MIN) && memcmp(s, prefix, n) == 0 &&
 	       looks_random(s + n, len - n);
 }
 
@@ -142,22 +146,32 @@ static size_t measure_login(const char *s)
 	return at && colon + 1 < at ? at + 1 : 0;
 }
 
+static bool has_login(const char *text)
+{
+	const char *mark = text;
+
+	while ((mark = strstr(mark, "://"))) {
+		mark += 3;
+		if (measure_login(mark))
+			return true;
+	}
+	return false;
+}
+
 char *ab_secret_text_without_logins(const char *text)
 {
 	struct ab_buf out = { .wipe = true };
 	const char *p = text, *mark;
-	bool any = false;
 	char *ret;
 
+	if (!has_login(text))
+		return NULL;
 	while ((mark = strstr(p, "://"))) {
-		size_t login = measure_login(mark + 3);
-
-		any |= login > 0;
 		ab_buf_add(&out, p, (size_t)(mark + 3 - p));
-		p = mark + 3 + login;
+		p = mark + 3 + measure_login(mark + 3);
 	}
 	ab_buf_add(&out, p, strlen(p));
-	ret = any ? ab_strndup((const char *)ab_buf_bytes(&out), out.len) : NULL;
+	ret = ab_strndup((const char *)ab_buf_bytes(&out), out.len);
 	ab_buf_fini(&out);
 	return ret;
 }

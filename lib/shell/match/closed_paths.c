@@ -28,17 +28,21 @@ static void put_hash(uint64_t bits[static 64], uint32_t hash)
 /* The next component of an entry; len 0: no more. */
 static struct ab_text next_part(const char **entry)
 {
-	const char *from = *entry + strspn(*entry, "/");
-	size_t len = strcspn(from, "/");
+	const char *from = *entry, *to;
 
-	*entry = from + len;
-	return (struct ab_text){ from, (uint32_t)len };
+	while (*from == '/')
+		from++;
+	to = strchrnul(from, '/');
+	*entry = to;
+	return (struct ab_text){ from, (uint32_t)(to - from) };
 }
 
 static bool is_pattern(struct ab_text part)
 {
-	return memchr(part.s, '*', part.len) || memchr(part.s, '?', part.len) ||
-	       memchr(part.s, '[', part.len);
+	for (uint32_t i = 0; i < part.len; i++)
+		if (part.s[i] == '*' || part.s[i] == '?' || part.s[i] == '[')
+			return true;
+	return false;
 }
 
 enum reach { APART, CONTAINS, CLOSED };

@@ -367,12 +367,15 @@ static bool is_exception(const char *entry)
 	return entry[0] == '!';
 }
 
-static int read_rule(const char *entry, size_t index, struct rule *ret, struct ab_error *err)
+/* Its text is put at *to, which moves behind it. */
+static int read_rule(const char *entry, size_t index, char **to, struct rule *ret,
+		     struct ab_error *err)
 {
-	struct rule r = { .index = index, .text = ab_strdup(entry + is_exception(entry)) };
-	size_t n;
+	const char *from = entry + is_exception(entry);
+	size_t n = strlen(from);
+	struct rule r = { .index = index, .text = memcpy(*to, from, n + 1) };
 
-	n = strlen(r.text);
+	*to += n + 1;
 	if (n > 3 && strcmp(r.text + n - 3, "/**") == 0)
 		r.text[n - 3] = '\0';
 	/* Most have no star. */
@@ -382,7 +385,6 @@ static int read_rule(const char *entry, size_t index, struct rule *ret, struct a
 		*ret = r;
 		return 0;
 	}
-	free(r.text);
 	ab_fail(err, AB_ECONFIG, 0, "filesystem.denyRead: \"%s\" cannot be enforced", entry);
 	return ab_hint(err, "Use a path; \"**\" is allowed only at its end.");
 }
@@ -408,18 +410,22 @@ static int collect_matches(struct expansion *x, struct ab_guard **ret, size_t *r
 	return 0;
 }
 
-static void free_rules(struct rule *rules, size_t n)
+static size_t count_bytes(const struct ab_strv *patterns)
 {
-	for (size_t i = 0; i < n; i++)
-		free(rules[i].text);
-	free(rules);
+	size_t sum = 0;
+
+	for (size_t i = 0; i < patterns->len; i++)
+		sum += strlen(patterns->v[i]) + 1;
+	return sum;
 }
 
 int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 			   struct ab_strv *ret_missing, struct ab_error *err)
 {
-	struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
-	struct rule *exceptions = ab_alloc(patterns->len * sizeof(*exceptions));
+	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
+	ab_autofree struct rule *exceptions = ab_alloc(patterns->len * sizeof(*exceptions));
+	ab_autofree char *texts = ab_alloc(count_bytes(patterns));
+	char *to = texts;
 	struct expansion x = { .entries = ENTRIES_MAX,
 			       .uid = geteuid(),
 			       .exceptions = exceptions,
@@ -433,7 +439,7 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 	for (size_t i = 0; i < patterns->len && rc == 0; i++) {
 		struct rule r;
 
-		rc = read_rule(patterns->v[i], i, &r, err);
+		rc = read_rule(patterns->v[i], i, &to, &r, err);
 		if (rc == 0 && is_exception(patterns->v[i]))
 			exceptions[x.nexceptions++] = r;
 		else if (rc == 0)
@@ -454,8 +460,6 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 		free(x.v[i].real);
 	}
 	free(x.v);
-	free_rules(deny, ndeny);
-	free_rules(exceptions, x.nexceptions);
 	return rc;
 }
 

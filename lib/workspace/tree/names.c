@@ -34,13 +34,23 @@ static void add_relative(struct ab_names *names, const char *name)
 		ab_strv_add(&names->top, name);
 }
 
+/* `n`: the length of the name's first component. */
+static bool has_same_first(const char *other, const char *name, size_t n)
+{
+	return strncmp(other, name, n) == 0 && (!other[n] || other[n] == '/');
+}
+
 static void sort_first_components(struct ab_names *names)
 {
 	for (size_t i = 0; i < names->top.len; i++) {
 		const char *name = names->top.v[i];
-		char *first = ab_strndup(name, strcspn(name, "/"));
-		unsigned char c = (unsigned char)first[0];
+		size_t n = strcspn(name, "/");
+		unsigned char c = (unsigned char)name[0];
+		char *first;
 
+		if (i > 0 && has_same_first(names->top.v[i - 1], name, n))
+			continue;
+		first = ab_strndup(name, n);
 		if (strchr("*?[", c))
 			memset(names->first, true, sizeof(names->first));
 		names->first[c] = true;
