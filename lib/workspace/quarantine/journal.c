@@ -128,7 +128,7 @@ char *ab_journal_write(const struct ab_survey *s)
 	ab_buf_puts(&b, ",");
 	write_list(&b, "repos", &s->repos);
 	ab_buf_puts(&b, ",");
-	write_list(&b, "names", &s->names);
+	write_list(&b, "names", &s->names.top);
 	ab_buf_puts(&b, ",\"watch\":[");
 	for (size_t i = 0; i < s->nwatch; i++) {
 		const struct ab_watch *w = &s->watch[i];
@@ -138,7 +138,7 @@ char *ab_journal_write(const struct ab_survey *s)
 		/* Inode numbers may use all 64 bits; JSON integers are signed. */
 		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld", (long long)w->dev,
 			      (long long)w->ino);
-		if (!are_same(&w->names, &s->names)) {
+		if (!are_same(&w->names, &s->names.top)) {
 			ab_buf_puts(&b, ",");
 			write_list(&b, "names", &w->names);
 		}
@@ -172,6 +172,7 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	const json_t *sec = json_object_get(o, "sec");
 	const json_t *nsec = json_object_get(o, "nsec");
 	size_t n = json_array_size(watches);
+	ab_autostrv struct ab_strv names = { 0 };
 
 	if (!json_is_array(watches) || !json_is_integer(sec) || !json_is_integer(nsec))
 		return -1;
@@ -182,11 +183,12 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	    read_optional(json_object_get(o, "shared"), &s->shared) < 0 ||
 	    read_optional(json_object_get(o, "unshared"), &s->unshared) < 0 ||
 	    read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
-	    read_list(json_object_get(o, "names"), &s->names) < 0)
+	    read_list(json_object_get(o, "names"), &names) < 0)
 		return -1;
+	ab_names_init(&s->names, &names);
 	s->watch = ab_alloc(n * sizeof(s->watch[0]));
 	for (; s->nwatch < n; s->nwatch++)
-		if (read_watch(json_array_get(watches, s->nwatch), &s->names,
+		if (read_watch(json_array_get(watches, s->nwatch), &s->names.top,
 			       &s->watch[s->nwatch]) < 0) {
 			s->nwatch++; /* incomplete, but must be freed */
 			return -1;

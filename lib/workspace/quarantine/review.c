@@ -38,7 +38,7 @@
 
 struct review {
 	struct ab_quarantine *q;
-	struct ab_names names;
+	const struct ab_names *names;
 	struct ab_strv seen; /* examined git directories */
 	struct ab_strv tops; /* "GITDIR//CHECKOUT": indexes whose submodules were examined */
 	struct ab_strv deep;
@@ -320,12 +320,12 @@ static void find_names(struct review *r, int fd, const char *path, const struct 
 	for (size_t i = 0; i < l->len; i++) {
 		const char *name = l->v[i].name;
 
-		if (!ab_names_touch(&r->names, name))
+		if (!ab_names_touch(r->names, name))
 			continue;
-		for (size_t k = 0; k < r->names.top.len; k++) {
-			if (!ab_name_starts(r->names.top.v[k], name, &rest))
+		for (size_t k = 0; k < r->names->top.len; k++) {
+			if (!ab_name_starts(r->names->top.v[k], name, &rest))
 				continue;
-			if (fstatat(fd, rest[0] ? r->names.top.v[k] : name, &st,
+			if (fstatat(fd, rest[0] ? r->names->top.v[k] : name, &st,
 				    AT_SYMLINK_NOFOLLOW) < 0 ||
 			    !ab_quarantine_is_new(r->q, &st))
 				continue;
@@ -375,12 +375,11 @@ static void report_names(struct review *r)
 void ab_quarantine_review(struct ab_quarantine *q)
 {
 	const struct ab_survey *s = q->survey;
-	struct review r = { .q = q };
+	struct review r = { .q = q, .names = &s->names };
 	struct ab_walk w = { .dirs = REVIEW_DIRS,
 			     .entries = REVIEW_ENTRIES,
 			     .depth = REVIEW_DEPTH };
 
-	ab_names_init(&r.names, &s->names);
 	for (size_t i = 0; i < s->repos.len; i++) {
 		ab_autoclose int fd =
 			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
@@ -403,7 +402,6 @@ void ab_quarantine_review(struct ab_quarantine *q)
 		ab_strv_add(
 			s->searched ? &q->report.findings : &q->report.notes,
 			"the writable folders could not be searched completely for what the run created");
-	ab_names_fini(&r.names);
 	ab_strv_fini(&r.seen);
 	ab_strv_fini(&r.tops);
 	ab_strv_fini(&r.deep);

@@ -499,8 +499,10 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		drop_closed_watches(&out);
 		if (out.reviewed)
 			leave_out_reviewed(&out);
-		out.names = s.names.top;
-		s.names.top = (struct ab_strv){ 0 };
+		ab_strv_fini(&s.names.git);
+		ab_strv_fini(&s.names.absolute);
+		out.names = s.names;
+		s.names = (struct ab_names){ 0 };
 	}
 	ab_names_fini(&s.names);
 	ab_strv_fini(&s.roots);
@@ -533,7 +535,7 @@ void ab_survey_fini(struct ab_survey *survey)
 		free(survey->project[i].path);
 	free(survey->project);
 	ab_strv_fini(&survey->repos);
-	ab_strv_fini(&survey->names);
+	ab_names_fini(&survey->names);
 	ab_strv_fini(&survey->findings);
 	ab_strv_fini(&survey->notes);
 	*survey = (struct ab_survey){ 0 };

@@ -23,6 +23,7 @@
 
 #include "base/data/strv.h"
 #include "workspace/tree/guard.h"
+#include "workspace/tree/names.h"
 
 struct ab_error;
 struct ab_policy;
@@ -63,7 +64,7 @@ struct ab_survey {
 	struct ab_project_file *project;
 	size_t nproject;
 	struct ab_strv repos;	 /* existing git directories (real paths) */
-	struct ab_strv names;	 /* protected names at the top of a folder */
+	struct ab_names names;	 /* protected at the top of a folder; no others */
 	struct ab_strv findings; /* sentences for the user */
 	struct ab_strv notes;	 /* the same, for -v */
 	bool complete;		 /* otherwise another hard link of a closed file,
