@@ -87,7 +87,7 @@ static bool is_below_one(const struct ab_strv *folders, const char *path)
 }
 
 /* As far as it exists there is no link on the way, so no other path leads to it. */
-static bool is_plain(const char *path, bool *ret_missing)
+static bool is_plain(const char *path)
 {
 	int fd;
 
@@ -96,8 +96,7 @@ static bool is_plain(const char *path, bool *ret_missing)
 	fd = ab_open_real(path);
 	if (fd >= 0)
 		close(fd);
-	*ret_missing = fd < 0 && errno == ENOENT;
-	return fd >= 0 || *ret_missing;
+	return fd >= 0 || errno == ENOENT;
 }
 
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
@@ -118,13 +117,10 @@ static void protect_registries(struct ab_load *l)
 		ab_autolinkwalk struct ab_linkwalk w = { 0 };
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
-		bool gone = !paths.v[i][0];
 
 		/* Most are elsewhere, and one call says so. */
-		if (gone || (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i], &gone))) {
-			l->policy->no_registries |= (uint64_t)gone << i;
+		if (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i]))
 			continue;
-		}
 		if (is_below_one(&missing_folders, paths.v[i])) {
 			protect_writable(l, &roots, paths.v[i]);
 			continue;

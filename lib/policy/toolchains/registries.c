@@ -1,6 +1,5 @@
 #include "policy/toolchains/registries.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -74,9 +73,6 @@ static const struct tool {
 	  { { IN_HOME, ".nuget/NuGet/NuGet.Config", ab_registry_nuget },
 	    { IN_CONFIG, "NuGet/NuGet.Config", ab_registry_nuget } } },
 };
-
-static_assert(AB_COUNT(tools) * AB_COUNT(tools[0].files) <= 64,
-	      "ab_registries_logins() has a bit for each");
 
 static const struct tool *find_tool(const char *group)
 {
@@ -199,7 +195,8 @@ void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret
 		for (size_t k = 0; tools[i].files[k].name; k++) {
 			char *path = make_path(&s, &tools[i].files[k]);
 
-			ab_strv_give(ret_paths, path ? path : ab_strdup(""));
+			if (path)
+				ab_strv_give(ret_paths, path);
 		}
 }
 
@@ -252,17 +249,14 @@ static char *read_without_logins(const char *path, ab_registry_fn *read)
 	return clean;
 }
 
-void ab_registries_logins(const char *home, char *const *env, uint64_t missing,
-			  struct ab_registry_views *ret)
+void ab_registries_logins(const char *home, char *const *env, struct ab_registry_views *ret)
 {
 	const struct source s = { home, env };
-	unsigned number = 0;
 
 	for (size_t i = 0; i < AB_COUNT(tools); i++)
 		for (size_t k = 0; tools[i].files[k].name; k++) {
 			const struct registry_file *f = &tools[i].files[k];
-			bool skipped = (missing >> number++ & 1) || f->place == IN_SYSTEM;
-			ab_autofree char *path = skipped ? NULL : make_path(&s, f);
+			ab_autofree char *path = f->place == IN_SYSTEM ? NULL : make_path(&s, f);
 			char *clean = path ? read_without_logins(path, f->read) : NULL;
 
 			if (clean)

@@ -8,7 +8,6 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct ab_strv;
 
@@ -21,8 +20,7 @@ void ab_registries_hosts(const char *group, const char *home, char *const *envir
 void ab_registries_faults(const char *group, const char *home, char *const *environ,
 			  struct ab_strv *ret_notes);
 
-/* The paths of all such files, of every group, whether they exist or not: always as many. Empty:
- * without a home folder it has none. */
+/* The paths of all such files, of every group, whether they exist or not. */
 void ab_registries_paths(const char *home, char *const *environ, struct ab_strv *ret_paths);
 
 /* Add the entry of a URL that ab_registry_url() made; false: the list is full. */
@@ -42,10 +40,8 @@ struct ab_registry_views {
 void ab_registries_views(const char *group, const char *home, char *const *environ,
 			 struct ab_registry_views *ret);
 /* Add the files of all tools that have a login in them, without it: all else stays. If more in one
- * looks like a credential, add what ab_registries_views() would. `missing`: bits of those that are not
- * there, in the order of ab_registries_paths(). */
-void ab_registries_logins(const char *home, char *const *environ, uint64_t missing,
-			  struct ab_registry_views *ret);
+ * looks like a credential, add what ab_registries_views() would. */
+void ab_registries_logins(const char *home, char *const *environ, struct ab_registry_views *ret);
 void ab_registry_views_fini(struct ab_registry_views *views);
 
 #endif

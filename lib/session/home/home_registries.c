@@ -73,7 +73,7 @@ static void hide_logins(const struct ab_policy *policy, char *const *env, struct
 {
 	struct ab_registry_views views = { 0 };
 
-	ab_registries_logins(policy->home, env, policy->no_registries, &views);
+	ab_registries_logins(policy->home, env, &views);
 	for (size_t i = 0; i < views.len; i++) {
 		struct ab_registry_view *view = &views.v[i];
 		ab_autofree char *real = realpath(view->path, NULL);
