@@ -217,6 +217,23 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	[ "$status" -eq 0 ]
 }
 
+@test "a login that a secret's command writes into a tool's settings stays outside" {
+	mkdir -p "$HOME/.config/agentbox" "$HOME/.config/pip"
+	cat >"$TEST_DIR/get" <<-'X'
+		#!/bin/sh
+		printf '[global]\nindex-url = https://me:%s@mirror.test/simple\n' hunter2word >~/.config/pip/pip.conf
+		echo value-of-the-secret
+	X
+	chmod +x "$TEST_DIR/get"
+	printf '{"secrets":{"KEY":{"from":"command","command":["%s"],"hosts":["h.test"]}}}' "$TEST_DIR/get" \
+		>"$HOME/.config/agentbox/config.json"
+	agentbox run --secret KEY -- cat "$HOME/.config/pip/pip.conf"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"index-url = https://mirror.test/simple"* ]]
+	[[ "$output" != *hunter2* ]]
+	grep -q hunter2word "$HOME/.config/pip/pip.conf"
+}
+
 @test "a protected pattern closes the user's files and moves only those of the run" {
 	echo mine >a.sh
 	agentbox run --deny-write './*.sh' -- sh -c 'echo x >>a.sh; echo y >b.sh; echo z >c.txt'

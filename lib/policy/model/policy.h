@@ -258,9 +258,6 @@ struct ab_policy {
 	/* What other layers asked for and the managed settings do not permit, as phrases. */
 	struct ab_strv attempts;
 
-	/* Bits of the files of ab_registries_paths() that did not exist when the policy was loaded. */
-	uint64_t no_registries;
-
 	struct ab_policy_store *store; /* owns what the pointers refer to */
 };
 
