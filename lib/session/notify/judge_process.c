@@ -46,6 +46,12 @@
 /* Those of the handlers, beside the listeners. */
 enum { SOURCES_MAX = 64 + AB_JUDGE_LISTENERS + 1 };
 
+/* When is the processor chosen anew? */
+enum {
+	WORK_NS = 30000, /* several times what an answer takes */
+	UNLIKE_CALLS = 4,
+};
+
 /* Each command of a box that stays has its own. */
 struct listener {
 	int fd;			       /* -1: none */
@@ -53,7 +59,10 @@ struct listener {
 	struct ab_judge_more approved; /* with its command */
 	pid_t first;		       /* the process that executes the command */
 	bool judging;
-	bool here; /* callers are woken on this processor, and wake us on theirs */
+	struct timespec last; /* call */
+	pid_t last_pid;
+	bool here;	     /* callers are woken on this processor, and wake us on theirs */
+	unsigned int unlike; /* calls in a row whose pace speaks against that choice */
 };
 
 struct ab_judge {
@@ -426,20 +435,42 @@ void ab_judge_reply(struct ab_judge *j, uint64_t id, const struct ab_reply *repl
 			return;
 }
 
-/*
- * A program that works with files makes one call after the other: with both of us on one processor
- * neither waits for the other one to wake up. Connections are made by many threads at once, whose
- * peers need that processor. The next call is probably like this one. Best effort.
- */
-static void choose_processor(struct listener *l, int nr)
+/* Best effort. */
+static void share_processor(struct listener *l, bool here)
 {
-	bool here = nr != __NR_connect;
-
-	if (here == l->here)
-		return;
 	l->here = here;
-	ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-	      here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0);
+	l->unlike = 0;
+	ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0);
+}
+
+/* The same thread, after some work of its own? */
+static bool has_worked(struct listener *l, pid_t pid)
+{
+	struct timespec before = l->last;
+	bool same = pid == l->last_pid;
+
+	l->last_pid = pid;
+	clock_gettime(CLOCK_MONOTONIC, &l->last);
+	return same &&
+	       (l->last.tv_sec - before.tv_sec) * 1000000000 + l->last.tv_nsec - before.tv_nsec >
+		       WORK_NS;
+}
+
+/*
+ * Who makes one such call after the other wants us on his processor: neither waits for the other one
+ * to wake up. Nor do we wait there if several threads keep all processors busy. But one that works
+ * alone in between has its code and data in the caches of its processor: to fill them again costs
+ * more than to wait. Connections are made by many threads at once, whose peers need that processor.
+ * The next call is probably like the last ones.
+ */
+static void choose_processor(struct listener *l, const struct seccomp_notif *notif)
+{
+	bool connects = notif->data.nr == __NR_connect;
+
+	if ((has_worked(l, (pid_t)notif->pid) || connects) != l->here)
+		l->unlike = 0;
+	else if (++l->unlike == UNLIKE_CALLS || connects)
+		share_processor(l, !l->here);
 }
 
 /* False: there was none. Behind the filter, and called through a pointer: scripts/check-calls looks
@@ -459,7 +490,7 @@ static __attribute__((noinline)) bool take_call(struct ab_judge *j)
 	call.pid = (pid_t)notif->pid;
 	call.data = &notif->data;
 	ab_arena_reset(&j->arena);
-	choose_processor(j->held, notif->data.nr);
+	choose_processor(j->held, notif);
 	reply = decide_call(j, &call);
 	ab_judge_reply(j, call.id, &reply);
 	return true;
@@ -568,7 +599,7 @@ static int add_listener(struct ab_judge *j, int fd, const struct ab_judge_more *
 		l->more = true;
 		l->approved = *more;
 	}
-	choose_processor(l, __NR_openat);
+	share_processor(l, true);
 	return 0;
 }
 
