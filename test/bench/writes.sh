@@ -6,7 +6,8 @@
 # Runs real work with both programs in turn, so that both meet the same machine, and
 # prints the shortest and the median time of each. OTHER is a program to compare with,
 # such as the last release. The work: launch (/bin/true, 40 times), unpack (50,000 small
-# files to a disk), clone (a repository of 1,200 files), build (120 C files), and npm
+# files to a disk), clone (a repository of 1,200 files), copy (the same repository by its
+# path, from which git copies files instead of packing them), build (120 C files), and npm
 # (npm ci of a local package tree, if npm is there). FILES and WORK change it; BENCH_DIR is a
 # folder on the disk to test, not below /tmp or /var/tmp. Nothing else should run
 # meanwhile: each held call is a wake-up, which a busy machine delays.
@@ -21,7 +22,7 @@ PROGRAM=$(realpath "${1:?usage: writes.sh PROGRAM OTHER [ROUNDS]}")
 OTHER=$(realpath "${2:?usage: writes.sh PROGRAM OTHER [ROUNDS]}")
 ROUNDS=${3:-7}
 FILES=${FILES:-50000}
-WORK=${WORK:-launch unpack clone build npm}
+WORK=${WORK:-launch unpack clone copy build npm}
 DIR=$(mktemp -d "${BENCH_DIR:-$HOME}/agentbox-writes.XXXXXX")
 SRC=$DIR/src
 trap 'rm -rf "$DIR"' EXIT
@@ -45,6 +46,8 @@ make_clone()
 		seq "$i" $((i + 50)) >"d$((i / 40))/f$i"
 	done && git add . && git commit -qm one)
 }
+
+make_copy() { [ -d "$SRC/origin" ] || make_clone; }
 
 make_build()
 {
@@ -83,6 +86,7 @@ make_npm()
 run_launch() { for _ in $(seq 1 40); do "$1" run -- /bin/true; done; }
 run_unpack() { "$1" run -- tar -xf "$SRC/tree.tar"; }
 run_clone() { "$1" run -- git clone -q "file://$SRC/origin" clone; }
+run_copy() { "$1" run -- git clone -q "$SRC/origin" clone; }
 run_build() { "$1" run -- make -s -C "$SRC/c" OUT="$PWD" lib; }
 run_npm()
 {
