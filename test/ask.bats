@@ -318,7 +318,8 @@ tells()
 @test "control: the box sees nothing of it, another user is refused, garbage changes nothing" {
 	only_root
 	mkfifo go
-	box_start run -c "find / -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
+	# Not all of /: a machine may have millions of files.
+	box_start run -c "find '$TEST_DIR' /run /tmp -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
 	wait_for 90 grep -q done "$TEST_DIR/box.out"
 	wait_for 90 socket_of_run >/dev/null
 	[ "$(stat -c %a "$(socket_of_run)")" = 600 ]
