@@ -60,9 +60,9 @@ struct listener {
 	pid_t first;		       /* the process that executes the command */
 	bool judging;
 	struct timespec last; /* call */
-	pid_t last_pid;
-	bool here;	     /* callers are woken on this processor, and wake us on theirs */
-	unsigned int unlike; /* calls in a row whose pace speaks against that choice */
+	pid_t last_pid;	      /* its thread */
+	bool here;	      /* callers are woken on this processor, and wake us on theirs */
+	unsigned int unlike;  /* calls in a row whose pace speaks against that choice */
 };
 
 struct ab_judge {
@@ -457,11 +457,11 @@ static bool has_worked(struct listener *l, pid_t pid)
 }
 
 /*
- * Who makes one such call after the other wants us on his processor: neither waits for the other one
- * to wake up. Nor do we wait there if several threads keep all processors busy. But one that works
- * alone in between has its code and data in the caches of its processor: to fill them again costs
- * more than to wait. Connections are made by many threads at once, whose peers need that processor.
- * The next call is probably like the last ones.
+ * A thread that makes one such call after the other wants us on its processor: neither of us waits for
+ * the other one to wake up. So do several threads, which keep all processors busy. But one that works
+ * alone in between has its code and data in the caches of its processor: to fill them again costs it
+ * more than to wait for us. Connections are made by many threads at once, whose peers need that
+ * processor. The next call is probably like the last ones.
  */
 static void choose_processor(struct listener *l, const struct seccomp_notif *notif)
 {
