@@ -224,3 +224,34 @@ collect()
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"open none"* ]]
 }
+
+@test "verify: a run whose broker was killed has no end until its workspace is swept" {
+	"$AGENTBOX" run -- sh -c 'touch ready; exec sleep 300' </dev/null >/dev/null 2>&1 3>&- &
+	pid=$!
+	wait_for 90 test -e ready
+	pkill -KILL -P "$pid" -x agentbox-broker
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 125 ]
+	run=$(basename "$AGENTBOX_STATE"/live/*)
+	agentbox log --verify --json "$run"
+	[ "$status" -eq 1 ]
+	jq -e '.state == "unended"' <<<"$output"
+
+	agentbox run -- true
+	agentbox log --verify --json "$run"
+	[ "$status" -eq 0 ]
+	jq -e '.state == "whole"' <<<"$output"
+	[ "$(jq -c 'select(.kind == "end") | [.status, .swept]' "$(of "$run")" | tr '\n' ' ')" = "[125,false] [125,null] " ]
+
+	# Somebody cuts the real end off, or writes behind it.
+	mkdir "$run"
+	sed '$d' "$(of "$run")" >"$run/audit.jsonl"
+	agentbox log --verify --json "./$run/"
+	[ "$status" -eq 1 ]
+	jq -e '.state == "unended"' <<<"$output"
+	{ cat "$(of "$run")" && tail -n 1 "$(of "$run")"; } >"$run/audit.jsonl"
+	agentbox log --verify --json "./$run/"
+	[ "$status" -eq 1 ]
+	jq -e '.state == "broken" and (.why | contains("follows the last record"))' <<<"$output"
+}

@@ -15,6 +15,10 @@
  * A process that is killed while it writes leaves a part of a line. Whoever
  * continues the record says so ("torn"), and continues the chain from the last
  * whole line.
+ *
+ * A run whose broker was killed ends before its workspace is swept, and its end
+ * says so ("swept":false). Whoever sweeps it writes the end once more: the chain
+ * has no end until then. Copies of a record do not get it.
  */
 #include "audit/read/verify.h"
 
@@ -67,6 +71,7 @@ enum {
 	M_KEY,
 	M_SIGNATURE,
 	M_TORN,
+	M_SWEPT,
 	M_BEFORE,
 	M_REMOVED,
 	M_FIRST,
@@ -74,10 +79,9 @@ enum {
 };
 
 static const char *const members[M_COUNT] = {
-	[M_RUN] = "run_id",	     [M_KIND] = "kind",
-	[M_PREV] = "prev",	     [M_KEY] = "key",
-	[M_TORN] = "torn",	     [M_BEFORE] = "before",
-	[M_SIGNATURE] = "signature", [M_REMOVED] = "removed",
+	[M_RUN] = "run_id",    [M_KIND] = "kind",	[M_PREV] = "prev",
+	[M_KEY] = "key",       [M_TORN] = "torn",	[M_SWEPT] = "swept",
+	[M_BEFORE] = "before", [M_REMOVED] = "removed", [M_SIGNATURE] = "signature",
 	[M_FIRST] = "first",
 };
 
@@ -244,6 +248,11 @@ static void follow_line(struct ab_verifier *v, struct chain *c, const struct pla
 	ab_sha256(line, len, c->prev);
 	if (end)
 		check_end(v, c, at, line, len, m);
+	if (end && v->single && m[M_SWEPT].kind == AB_DETAIL_FALSE &&
+	    c->verdict.state != AB_CHAIN_BROKEN) {
+		c->verdict.state = AB_CHAIN_UNENDED;
+		c->over = false;
+	}
 }
 
 static void report_chain(struct ab_verifier *v, struct chain *c, bool active)

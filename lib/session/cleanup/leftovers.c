@@ -160,18 +160,53 @@ static int read_journal(struct ab_run *run, struct ab_survey *ret)
 	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
 }
 
-/* Its processes did everything but move the folder: the record is complete, and files that have
- * appeared since then are not the run's. */
-static bool has_ended(const struct ab_run *run)
+static bool is_kind(const json_t *record, const char *kind)
+{
+	const char *found = json_string_value(json_object_get(record, "kind"));
+
+	return found && strcmp(found, kind) == 0;
+}
+
+static json_t *read_last(const struct ab_run *run)
 {
 	ab_autofree char *line = NULL;
-	json_t *last = ab_log_last(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
-	const char *kind = json_string_value(json_object_get(last, "kind"));
-	bool ended = kind && (strcmp(kind, "end") == 0 || strcmp(kind, "refused") == 0) &&
-		     !json_is_false(json_object_get(last, "swept"));
 
-	json_decref(last);
-	return ended;
+	return ab_log_last(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
+}
+
+/* Its processes did everything but move the folder: the record is complete, and files that have
+ * appeared since then are not the run's. */
+static bool has_ended(const json_t *last)
+{
+	return (is_kind(last, "end") || is_kind(last, "refused")) &&
+	       !json_is_false(json_object_get(last, "swept"));
+}
+
+/* If the supervisor wrote the end, but could not have the workspace swept, its end is repeated with what
+ * was found now. */
+static void format_end(const struct ab_run *run, json_t *last, const struct ab_strv *findings,
+		       struct ab_buf *ret)
+{
+	static const char *const anew[] = { "timestamp", "run_id", "kind",     "prev",	   "torn",
+					    "swept",	 "key",	   "findings", "signature" };
+	const char *name;
+	json_t *value;
+
+	ab_record_open(ret, run->id, "end");
+	if (!is_kind(last, "end")) {
+		ab_record_text(ret, "error", "all processes of the run were killed");
+		last = NULL;
+	}
+	for (size_t i = 0; i < AB_COUNT(anew); i++)
+		(void)json_object_del(last, anew[i]);
+	json_object_foreach(last, name, value)
+	{
+		ab_autofree char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+		if (text)
+			ab_record_json(ret, name, text);
+	}
+	ab_record_list(ret, "findings", findings);
 }
 
 static void sweep_run(struct ab_run *run, void *arg)
@@ -184,16 +219,20 @@ static void sweep_run(struct ab_run *run, void *arg)
 	struct ab_log log = AB_LOG_NONE;
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };
+	json_t *last = read_last(run);
 	struct ab_error err;
 	size_t told = 0;
 
-	if (has_ended(run))
+	if (has_ended(last)) {
+		json_decref(last);
 		return;
+	}
 	if (read_journal(run, &survey) < 0) {
 		ab_strv_addf(notes,
 			     "run %s was killed and its record cannot be read; its workspace was "
 			     "not swept",
 			     run->id);
+		json_decref(last);
 		return;
 	}
 	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
@@ -207,9 +246,8 @@ static void sweep_run(struct ab_run *run, void *arg)
 		ab_strv_addf(&lines, "cannot sweep the workspace of run %s: %s", run->id, err.text);
 	}
 	ab_strv_extend(notes, &lines);
-	ab_record_open(&line, run->id, "end");
-	ab_record_text(&line, "error", "all processes of the run were killed");
-	ab_record_list(&line, "findings", &lines);
+	format_end(run, last, &lines, &line);
+	json_decref(last);
 	/* Best effort: the caller gets the findings as well. */
 	(void)ab_seal_load(run->state->root, &seal, &err);
 	if (ab_log_resume(&setup, &log, &err) == 0) {
