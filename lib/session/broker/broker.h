@@ -151,6 +151,8 @@ void ab_broker_notice(struct ab_broker *broker, const char *text, size_t len);
 int ab_broker_sweep(struct ab_broker *broker, bool empty, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,
 		    struct ab_error *err);
+/* It did, whatever the result was: false if it has died. */
+bool ab_broker_has_swept(const struct ab_broker *broker);
 
 /* Tell it to exit. Ask nothing afterwards. */
 void ab_broker_dismiss(struct ab_broker *broker);

@@ -244,6 +244,11 @@ int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_str
 	return -1;
 }
 
+bool ab_broker_has_swept(const struct ab_broker *broker)
+{
+	return broker->swept;
+}
+
 void ab_broker_dismiss(struct ab_broker *broker)
 {
 	struct ab_error late;

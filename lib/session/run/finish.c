@@ -62,8 +62,7 @@ void ab_run_ask_for_sweep(void *arg, bool alone)
 	struct pollfd answer = { .events = POLLIN };
 
 	ab_cgroup_look(&r->cgroup);
-	if (!may_sweep_early(r) ||
-	    ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
+	if (!may_sweep_early(r) || ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
 		return;
 	r->asked = true;
 	/*
@@ -444,7 +443,7 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &notes, &late) < 0) {
-		r->unswept = r->held != 0;
+		r->unswept = r->held && !ab_broker_has_swept(r->broker);
 		prefer_first(&result, err, &late);
 	}
 	if (r->held && moved.len && ab_moved_record(&r->dir, &r->log, &late) < 0)
