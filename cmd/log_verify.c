@@ -63,6 +63,8 @@ static void add_json(struct ab_buf *b, const char *path, const struct ab_chain_v
 		add_key(b, v);
 		ab_buf_puts(b, "\"");
 	}
+	if (v->unswept)
+		ab_buf_puts(b, ",\"swept\":false");
 	ab_buf_printf(b, ",\"removed_files\":%llu,\"torn_lines\":%llu}\n",
 		      (unsigned long long)v->removed, (unsigned long long)v->torn);
 }
@@ -97,11 +99,13 @@ static void add_sentence(struct ab_buf *b, const struct ab_chain_verdict *v)
 		add_key(b, v);
 	ab_buf_printf(b, " (%llu line%s", (unsigned long long)v->lines, v->lines == 1 ? "" : "s");
 	if (v->removed)
-		ab_buf_printf(b, "; the run removed %llu full file%s", (unsigned long long)v->removed,
-			      v->removed == 1 ? "" : "s");
+		ab_buf_printf(b, "; the run removed %llu full file%s",
+			      (unsigned long long)v->removed, v->removed == 1 ? "" : "s");
 	if (v->torn)
 		ab_buf_printf(b, "; %llu unfinished line%s", (unsigned long long)v->torn,
 			      v->torn == 1 ? "" : "s");
+	if (v->unswept)
+		ab_buf_puts(b, "; the workspace was not swept at its end");
 	ab_buf_puts(b, ")");
 }
 

@@ -225,7 +225,7 @@ collect()
 	[[ "$output" == *"open none"* ]]
 }
 
-@test "verify: a run whose broker was killed has no end until its workspace is swept" {
+@test "verify: the end of a run whose broker was killed is repeated when its workspace is swept" {
 	"$AGENTBOX" run -- sh -c 'touch ready; exec sleep 300' </dev/null >/dev/null 2>&1 3>&- &
 	pid=$!
 	wait_for 90 test -e ready
@@ -235,23 +235,30 @@ collect()
 	[ "$status" -eq 125 ]
 	run=$(basename "$AGENTBOX_STATE"/live/*)
 	agentbox log --verify --json "$run"
-	[ "$status" -eq 1 ]
-	jq -e '.state == "unended"' <<<"$output"
+	[ "$status" -eq 0 ]
+	jq -e '.state == "whole" and .swept == false' <<<"$output"
+	agentbox log --verify "$run"
+	[[ "$output" == *"(3 lines; the workspace was not swept at its end)" ]]
 
 	agentbox run -- true
+	[ "$(jq -c 'select(.kind == "end") | [.status, .swept]' "$(of "$run")" | tr '\n' ' ')" = "[125,false] [125,null] " ]
 	agentbox log --verify --json "$run"
 	[ "$status" -eq 0 ]
-	jq -e '.state == "whole"' <<<"$output"
-	[ "$(jq -c 'select(.kind == "end") | [.status, .swept]' "$(of "$run")" | tr '\n' ' ')" = "[125,false] [125,null] " ]
+	jq -e '.state == "whole" and .lines == 4 and .swept == null' <<<"$output"
+	# As a file, and in one with other runs.
+	agentbox log --verify --json "$(of "$run")"
+	jq -es 'map(.state) == ["whole"]' <<<"$output"
+	"$AGENTBOX" log --all --json >all.jsonl
+	agentbox log --verify --json ./all.jsonl
+	jq -es 'map(.state) == ["whole", "whole"]' <<<"$output"
 
-	# Somebody cuts the real end off, or writes behind it.
-	mkdir "$run"
-	sed '$d' "$(of "$run")" >"$run/audit.jsonl"
-	agentbox log --verify --json "./$run/"
+	# Somebody cuts the last one off, changes the first, or writes behind them.
+	changed "$run" '$d'
+	jq -e '.state == "whole" and .swept == false' <<<"$output"
+	changed "$run" '3s/125/0/'
 	[ "$status" -eq 1 ]
-	jq -e '.state == "unended"' <<<"$output"
-	{ cat "$(of "$run")" && tail -n 1 "$(of "$run")"; } >"$run/audit.jsonl"
-	agentbox log --verify --json "./$run/"
+	jq -es 'any(.state == "broken")' <<<"$output"
+	changed "$run" '$p'
 	[ "$status" -eq 1 ]
-	jq -e '.state == "broken" and (.why | contains("follows the last record"))' <<<"$output"
+	jq -es 'any(.state == "broken")' <<<"$output"
 }

@@ -17,8 +17,9 @@
  * whole line.
  *
  * A run whose broker was killed ends before its workspace is swept, and its end
- * says so ("swept":false). Whoever sweeps it writes the end once more: the chain
- * has no end until then. Copies of a record do not get it.
+ * says so ("swept":false). Whoever sweeps it writes the end once more. A copy of
+ * the record does not get that, so the first one counts as long as it is the last
+ * line, and the verdict says what is missing.
  */
 #include "audit/read/verify.h"
 
@@ -215,12 +216,22 @@ static bool opens_gap(const struct ab_verifier *v, const struct chain *c, const 
 	       parse_number(&m[M_BEFORE]) > 1 && ab_detail_is(&m[M_FIRST], c->prev);
 }
 
+/* The end was not the last record: another one must follow. */
+static void reopen_chain(struct chain *c)
+{
+	if (!c->verdict.unswept)
+		return;
+	c->verdict.state = AB_CHAIN_UNENDED;
+	c->verdict.unswept = c->verdict.keyed = false;
+}
+
 static void follow_line(struct ab_verifier *v, struct chain *c, const struct place *at,
 			const char *line, size_t len, const struct ab_detail m[])
 {
 	bool end = is_last(m);
 
 	c->verdict.lines++;
+	reopen_chain(c);
 	if (c->verdict.state == AB_CHAIN_UNCHAINED) {
 		c->over = end;
 		return;
@@ -248,9 +259,8 @@ static void follow_line(struct ab_verifier *v, struct chain *c, const struct pla
 	ab_sha256(line, len, c->prev);
 	if (end)
 		check_end(v, c, at, line, len, m);
-	if (end && v->single && m[M_SWEPT].kind == AB_DETAIL_FALSE &&
-	    c->verdict.state != AB_CHAIN_BROKEN) {
-		c->verdict.state = AB_CHAIN_UNENDED;
+	if (end && m[M_SWEPT].kind == AB_DETAIL_FALSE && c->verdict.state != AB_CHAIN_BROKEN) {
+		c->verdict.unswept = true;
 		c->over = false;
 	}
 }
@@ -354,6 +364,8 @@ void ab_verifier_add_part(struct ab_verifier *v, const char *file, uint64_t numb
 	/* A process that was killed leaves one, or is about to finish it: but not behind the end. */
 	if (v->single && v->len && v->chains[0].over)
 		note_fragment(v, &(struct place){ file, number });
+	else if (v->single && v->len)
+		reopen_chain(&v->chains[0]);
 }
 
 void ab_verifier_add(struct ab_verifier *v, const char *file, uint64_t number, const char *line,

@@ -39,6 +39,7 @@ struct ab_chain_verdict {
 	uint8_t key[AB_ED25519_KEY];
 	uint64_t removed; /* full files that the run removed itself */
 	uint64_t torn;	  /* lines that a killed process did not finish */
+	bool unswept;	  /* at its end, the workspace was still to be swept */
 };
 
 /* The key as base64, "" if there is none. */

@@ -135,7 +135,9 @@ static int read_end(const struct ab_found_run *run, struct ab_run_changes *c, st
 		if (ab_details_find(line, len, names, AB_COUNT(names), f) < 0 ||
 		    !ab_detail_is(&f[0], "end"))
 			continue;
-		ab_detail_copy(&f[1], c->until, sizeof(c->until));
+		/* A second one is from a later sweep. */
+		if (!c->until[0])
+			ab_detail_copy(&f[1], c->until, sizeof(c->until));
 		add_findings(c, &f[2]);
 	}
 	ab_reader_fini(&reader);
