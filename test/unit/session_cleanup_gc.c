@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/read/find.h"
 #include "base/data/mem.h"
 #include "policy/model/policy.h"
 #include "session/cleanup/hourly.h"
@@ -146,7 +147,7 @@ static void clean_up(int keep)
 						 .keep_runs = (uint64_t)keep } };
 	struct ab_gc_rule rule = ab_gc_rule_of(&policy);
 
-	ab_hourly_cleanup(&run, &rule, AB_HOURLY_MOST);
+	ab_hourly_cleanup(&run, &rule, AB_HOURLY_STEP);
 }
 
 static void test_rule(void)
@@ -173,6 +174,22 @@ static size_t count_runs(void)
 	return n;
 }
 
+/* Short runs remove more than they add, most of them nothing. */
+static void test_turns(void)
+{
+	size_t turns = 0, ids = 0;
+
+	for (char id[] = "zzzz\1"; id[4] < 127; id[4]++) {
+		bool is_id = ab_run_id_valid(id);
+
+		ids += is_id;
+		turns += is_id && ab_hourly_is_turn(id);
+	}
+	ok(turns * AB_HOURLY_TURN > ids && turns * 10 < ids, "%zu of %zu have their turn", turns,
+	   ids);
+	ok(!ab_hourly_is_turn(""), "no id, no turn");
+}
+
 static void test_hourly(void)
 {
 	struct timespec hour[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - 3601 } };
@@ -190,12 +207,12 @@ static void test_hourly(void)
 	put("runs/.looked", "");
 	clean_up(50);
 	n = count_runs();
-	ok(n < 101 && n >= 101 - 8 && !exists("runs/qqqqq"),
+	ok(n < 101 && n >= 101 - AB_HOURLY_STEP && !exists("runs/qqqqq"),
 	   "one run removes a few, the oldest first");
 	ok(stat(at("runs/.looked"), &before) == 0, "it leaves a list");
 	clean_up(60);
 	ok(count_runs() == n, "a run with another rule does not use it");
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 12; i++)
 		clean_up(50);
 	ok(count_runs() == 50, "as many as are due go");
 	clean_up(50);
@@ -207,7 +224,7 @@ static void test_hourly(void)
 	ok(count_runs() == 50, "within the hour nothing else is due");
 	utimensat(AT_FDCWD, at("runs/.looked"), hour, 0);
 	clean_up(10);
-	ok(count_runs() == 42, "an hour later it is");
+	ok(count_runs() == 50 - AB_HOURLY_STEP, "an hour later it is");
 	mkdir(at("live"), 0700);
 	put("live/audit.jsonl", "");
 	put("runs/.looked", "          2592000000                   10\n../../live\nyy/..\n");
@@ -309,6 +326,7 @@ int main(void)
 	mkdir(at("runs"), 0700);
 	runs = open(at("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_rules();
+	test_turns();
 	test_hourly();
 	test_quarantine();
 	test_hostile();

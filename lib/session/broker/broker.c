@@ -427,7 +427,7 @@ static void check_host(struct broker *b)
 	ab_quarantine_look(b->quarantine);
 	check_quarantine(b);
 	sample_memory(b);
-	ab_broker_clean_up(b, AB_HOURLY_MOST);
+	ab_broker_clean_up(b, AB_HOURLY_STEP);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);
 	if (b->settings && ab_settings_watch_look(b->settings))

@@ -67,13 +67,10 @@ static void wait_for_box(struct broker *b)
 		;
 }
 
-/* Not at the start of the run, when everything else is busy. */
 void ab_broker_clean_up(struct broker *b, size_t most)
 {
-	if (!b->cleaned_up) {
-		ab_hourly_cleanup(b->duty.run, &b->duty.keep, most);
-		ab_gc_layers_hourly(b->duty.run, most);
-	}
+	ab_hourly_cleanup(b->duty.run, &b->duty.keep, most);
+	ab_gc_layers_hourly(b->duty.run, most);
 	b->cleaned_up = true;
 }
 
@@ -121,7 +118,7 @@ _Noreturn void ab_broker_finish_alone(struct broker *b)
 		(void)ab_moved_record(b->duty.run, &log, &err);
 		(void)ab_log_end(&log, &line, &err);
 	}
-	ab_broker_clean_up(b, AB_HOURLY_MOST);
+	ab_broker_clean_up(b, AB_HOURLY_TURN);
 	ab_run_retire(b->duty.run);
 	ab_broker_leave(b);
 }
@@ -173,8 +170,9 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b)
 	ab_broker_flush(b, 0);
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		ab_broker_finish_alone(b);
-	/* While the supervisor ends. */
-	ab_broker_clean_up(b, AB_HOURLY_LEAST);
+	/* While the supervisor ends, which then waits for us. */
+	if (!b->cleaned_up && ab_hourly_is_turn(b->duty.run->id))
+		ab_broker_clean_up(b, AB_HOURLY_TURN);
 	ab_run_retire(b->duty.run);
 	ab_broker_leave(b);
 }

@@ -62,7 +62,7 @@ struct broker {
 	int git_sock;			    /* to the judge, for renames that it holds; or -1 */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
-	bool cleaned_up;		    /* the hourly cleanup is done */
+	bool cleaned_up;		    /* some of what is due */
 	int64_t next_check, next_sample;
 	bool asked; /* the supervisor waits for the answer to ASK_SWEEP */
 	bool empty; /* init is the only process of the box */
@@ -94,7 +94,8 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b);
 /* The supervisor died: finish the run in its place. */
 _Noreturn void ab_broker_finish_alone(struct broker *b);
 _Noreturn void ab_broker_leave(struct broker *b);
-/* Once, and not at the start of the run, when everything else is busy. */
+/* Remove some of what is due: old records, layers. Not at the start of the run, when everything else
+ * is busy. */
 void ab_broker_clean_up(struct broker *b, size_t most);
 
 /* broker_workers.c */

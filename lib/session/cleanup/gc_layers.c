@@ -20,8 +20,8 @@
 
 enum {
 	HOUR_S = 3600,
-	STEP_COUNTED = 2500, /* entries that are counted in one step */
-	STEP_REMOVED = 250,  /* and removed */
+	COUNTED = 20000,   /* entries, at a look */
+	STEP_REMOVED = 50, /* entries, for each folder of a record that may be removed */
 };
 
 /* Its time is that of the last look at all sets. It is not empty while something is left to remove.
@@ -228,7 +228,7 @@ void ab_gc_layers_hourly(const struct ab_run *run, size_t most)
 		return;
 	times[1] = st.st_mtim;
 	if (is_look_due(&st) || st.st_size == 0) {
-		rule.entries = most * STEP_COUNTED;
+		rule.entries = COUNTED;
 		rule.late = true;
 		ab_gc_layers(store, &rule, &report);
 		ab_gc_layers_report_fini(&report);

@@ -39,8 +39,7 @@ void ab_gc_layers(const struct ab_layer_store *store, const struct ab_gc_layers_
 void ab_gc_layers_report_fini(struct ab_gc_layers_report *report);
 
 /* Cleanup by a run's broker when it is idle (session/cleanup/hourly.h): a look at all sets once an
- * hour, and a few files in each run. `most` as for ab_hourly_cleanup(): a step for each folder that
- * it may remove. */
+ * hour, and some files each time. `most` as for ab_hourly_cleanup(): so many times a few files. */
 void ab_gc_layers_hourly(const struct ab_run *run, size_t most);
 
 /* Pure: what the policy in a start record keeps; -1: it has no policy. */

@@ -26,8 +26,16 @@
 enum {
 	HOUR_S = 3600,
 	HEAD = 20 + 1 + 20 + 1,	    /* two numbers, padded: the length says whether names follow */
-	TAIL = AB_HOURLY_MOST * 16, /* bytes of so many names */
+	TAIL = AB_HOURLY_TURN * 16, /* bytes of so many names */
 };
+
+bool ab_hourly_is_turn(const char *id)
+{
+	size_t len = strlen(id);
+
+	/* Two of the 32 letters that ids are made of. */
+	return len > 0 && (id[len - 1] == 'a' || id[len - 1] == 'b');
+}
 
 static void format_rule(const struct ab_gc_rule *rule, char ret[HEAD + 1])
 {
