@@ -363,6 +363,24 @@ at_home()
 	[ -z "$(ls "$AGENTBOX_STATE/layers")" ]
 }
 
+@test "layers rm, refresh: wait a moment for another command, as the cleanup of a run is one" {
+	local command
+
+	need userns program:flock
+	for command in "refresh dev" "rm --yes dev"; do
+		agentbox run --name dev -- touch "$HOME/x"
+		rm -f "$TEST_DIR/held" "$TEST_DIR/go"
+		flock "$AGENTBOX_STATE/layers/dev/lock" sh -c 'touch "$1/held"
+			until [ -e "$1/go" ]; do sleep 0.1; done; sleep 0.3' sh "$TEST_DIR" 3>&- &
+		wait_for 90 test -e "$TEST_DIR/held"
+		touch "$TEST_DIR/go"
+		agentbox layers $command
+		[ "$status" -eq 0 ]
+		wait $!
+	done
+	[ ! -e "$AGENTBOX_STATE/layers/dev" ]
+}
+
 @test "layers rm, gc: changes that wait to be applied are not lost by accident" {
 	need userns
 	agentbox run --name dev -- true

@@ -149,7 +149,8 @@ static int remove_set(const struct ab_state *state, const char *which, const cha
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	bool damaged = false;
 
-	if (ab_layers_find(store, which, cwd, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err) < 0) {
+	/* The cleanup of a run may look at it for a moment. */
+	if (ab_layers_find(store, which, cwd, AB_LAYERS_LOCK, &set, err) < 0) {
 		/* What cannot be read can still be removed. */
 		if (err->code != AB_ECONFIG)
 			return -1;

@@ -149,8 +149,9 @@ int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 	*ret = (struct ab_layers_refreshed){ 0 };
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = ab_layers_find(AB_LAYER_STORE(&state), which, input->cwd,
-				AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err);
+	/* The cleanup of a run may look at it for a moment. */
+	result = ab_layers_find(AB_LAYER_STORE(&state), which, input->cwd, AB_LAYERS_LOCK, &set,
+				err);
 	ab_claim_init(&claim, &state, NULL);
 	if (result == 0)
 		result = ab_layer_recover(&set, &claim.guard, &ret->notes, err);
