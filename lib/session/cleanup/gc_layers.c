@@ -21,7 +21,7 @@
 enum {
 	HOUR_S = 3600,
 	COUNTED = 20000,   /* entries, at a look */
-	STEP_REMOVED = 50, /* entries, for each folder of a record that may be removed */
+	STEP_REMOVED = 25, /* entries, for each folder of a record that may be removed */
 };
 
 /* Its time is that of the last look at all sets. It is not empty while something is left to remove.
