@@ -85,7 +85,10 @@ static void links(void)
 
 static void hard_links(void)
 {
+	static const char *const names[] = { "h/a/b/other", "h/a/tasks", "h/a/many/d150/late" };
 	struct ab_survey s;
+	char sentence[80];
+	unsigned lost = 1; /* outside */
 
 	sh("mkdir -p $T/h/a/b $T/h/.vscode; echo x > $T/h/.envrc;"
 	   "ln $T/h/.envrc $T/h/a/b/other; echo x > $T/h/.vscode/tasks.json;"
@@ -105,9 +108,13 @@ static void hard_links(void)
 	ab_survey_fini(&s);
 	limits = &(struct ab_survey_limits){ .entries = 150, .generated = 100 };
 	s = survey("h", NULL);
-	ok(!s.complete &&
-		   said(&s.findings, "2 of the hard links of protected files were not found"),
-	   "a search that was cut is told, with the number of names");
+	/* File systems list a folder in different orders. */
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		lost += !closed(&s, AB_NODE_FILE, names[i]);
+	snprintf(sentence, sizeof(sentence),
+		 "%u of the hard links of protected files were not found", lost);
+	ok(!s.complete && said(&s.findings, sentence),
+	   "a search that was cut is told, with the number of names (%u)", lost);
 	ok(closed(&s, AB_NODE_FILE, "h/.envrc"), "the file itself is closed");
 	ab_survey_fini(&s);
 	limits = NULL;
