@@ -187,6 +187,11 @@ everything()
 		line start 10 '"command":["sh","-c","x\u001b[2J"],"cwd":"/work"'
 		line end 20 '"status":124,"ms":100000,"timed_out":true,"requests_denied":0'
 	} >"$(folder bbbbb)/audit.jsonl"
+	run=eeeee
+	{
+		line start 25 "$start"
+		line end 28 '"error":"the supervisor was killed"'
+	} >"$(folder eeeee)/audit.jsonl"
 	run=ccccc
 	line start 30 "$start" >"$(folder ccccc)/audit.jsonl"
 	run=ddddd
@@ -197,11 +202,14 @@ everything()
 	BOX    NAME  START                 TIME  RESULT   DENIED  COMMAND
 	ddddd  -     2026-01-31 12:00:40      -  refused       -  rm -rf /
 	ccccc  -     2026-01-31 12:00:30      -  killed        -  make test
+	eeeee  -     2026-01-31 12:00:25      -  killed        0  make test
 	bbbbb  -     2026-01-31 12:00:10  1m40s  timeout       0  sh -c 'x\x1b[2J'
 	aaaaa  old   2026-01-31 12:00:00   9.1s  exit 3        3  make test
 	END
 	agentbox log --list -n 2 --json
 	jq -e 'map(.id) == ["ddddd", "ccccc"] and .[1].command == ["make", "test"]' <<<"$output"
+	agentbox log --list --json
+	jq -e '.[2] | .id == "eeeee" and .result == "killed" and .status == null' <<<"$output"
 	agentbox log --list --until 2026-01-31T12:00:05Z --json
 	jq -e 'length == 1 and .[0].name == "old"' <<<"$output"
 	agentbox log --all -n 2 --json

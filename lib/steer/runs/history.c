@@ -120,15 +120,16 @@ static const char *name_result(const struct row *row)
 		return "refused";
 	if (row->timed_out)
 		return "timeout";
+	/* Its end was written by another process, which does not know the status. */
 	if (row->ended)
-		return "exit";
+		return row->status < 0 ? "killed" : "exit";
 	return row->active ? "active" : "killed";
 }
 
 static void put_result(struct ab_buf *b, const struct row *row)
 {
 	ab_buf_puts(b, name_result(row));
-	if (row->ended && !row->timed_out)
+	if (row->ended && !row->timed_out && row->status >= 0)
 		ab_buf_printf(b, " %lld", (long long)row->status);
 }
 
@@ -239,7 +240,7 @@ static void json_row(struct ab_buf *b, const struct row *row)
 	ab_buf_json_member(b, "name", row->name);
 	ab_buf_json_member(b, "started", row->started);
 	ab_buf_json_member(b, "result", name_result(row));
-	json_number(b, "status", row->ended, row->status);
+	json_number(b, "status", row->ended && row->status >= 0, row->status);
 	json_number(b, "ms", row->ended && row->ms >= 0, row->ms);
 	json_number(b, "denied", row->ended, row->denied);
 	ab_buf_json_member(b, "cwd", row->cwd);
