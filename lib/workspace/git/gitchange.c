@@ -208,6 +208,19 @@ static bool is_free(const char *key, const char *value, const struct ab_gitchang
 	return false;
 }
 
+static const char *explain_refusal(const char *key, const char *value)
+{
+	if (ab_gitconfig_runs(key, value))
+		return "can make git run a program or read other files";
+	for (size_t i = 0; i < AB_COUNT(free_keys); i++)
+		if (ab_gitconfig_key_matches(free_keys[i].key, key))
+			return free_keys[i].kind == ADDRESS
+				       ? "may only be an address on another host, or the full path "
+					 "of a repository that was there at the start"
+				       : "may not get this value";
+	return "is not among the settings that the box may change";
+}
+
 /* One pass over a text: each call of next_kept() returns its next line that is not free. */
 struct reader {
 	const char *p, *end;
@@ -389,6 +402,16 @@ static bool blame_text(struct ab_gitchange *ret, const char *why)
 	return false;
 }
 
+/* The line of `after` comes later: what was here is gone. */
+static bool was_removed(struct reader *before, const struct reader *after, struct ab_gitchange *ret)
+{
+	blame_key(ret, before, "may not be removed");
+	while (next_kept(before))
+		if (is_same_line(before, after))
+			return true;
+	return false;
+}
+
 static bool compare(struct reader *before, struct reader *after, struct ab_gitchange *ret)
 {
 	for (;;) {
@@ -402,10 +425,9 @@ static bool compare(struct reader *before, struct reader *after, struct ab_gitch
 			continue;
 		if (!has)
 			return blame_key(ret, before, "may not be removed");
-		return blame_key(ret, after,
-				 ab_gitconfig_runs(after->key.data, after->value.data)
-					 ? "can make git run a program or read other files"
-					 : "is not among the settings that the box may change");
+		if (had && was_removed(before, after, ret))
+			return false;
+		return blame_key(ret, after, explain_refusal(after->key.data, after->value.data));
 	}
 }
 
