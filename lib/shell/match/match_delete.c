@@ -32,6 +32,9 @@ static const char *describe_target(const struct ab_scene *scene, const struct ab
 		return "Deletes everything in a home folder.";
 	if (path->len == 0 || (path->len == 1 && path->pattern))
 		return "Deletes everything on this machine.";
+	/* With a pattern, what is in it. */
+	if (path->len - path->pattern > 1)
+		return "Deletes everything in a home folder.";
 	return "Deletes a whole folder directly below the root.";
 }
 
