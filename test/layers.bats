@@ -355,7 +355,7 @@ at_home()
 	# What the box wrote is not lost by accident.
 	agentbox layers rm live </dev/null
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"live has files in its home layer"*"--yes"* ]]
+	[[ "$output" == *"live has files in its home layer"*"agentbox diff --home live, "*"--yes"* ]]
 	agentbox diff --home live
 	[[ "$output" == *"+kept"* ]]
 	agentbox layers rm --yes live
@@ -370,7 +370,7 @@ at_home()
 	for command in "refresh dev" "rm --yes dev"; do
 		agentbox run --name dev -- touch "$HOME/x"
 		rm -f "$TEST_DIR/held" "$TEST_DIR/go"
-		flock "$AGENTBOX_STATE/layers/dev/lock" sh -c 'touch "$1/held"
+		timeout 60 flock "$AGENTBOX_STATE/layers/dev/lock" sh -c 'touch "$1/held"
 			until [ -e "$1/go" ]; do sleep 0.1; done; sleep 0.3' sh "$TEST_DIR" 3>&- &
 		wait_for 90 test -e "$TEST_DIR/held"
 		touch "$TEST_DIR/go"

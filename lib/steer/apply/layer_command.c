@@ -140,6 +140,7 @@ int ab_layer_command_open(const struct ab_policy_input *input, const struct ab_l
 	    ab_layer_recover(&ret->set, &ret->claim.guard, &ret->notes, err) < 0)
 		return -1;
 	ret->chosen = !used;
+	ret->home = home;
 	root = home ? ret->set.meta.home : ret->set.meta.workspace;
 	for (size_t i = used; i < words->n; i++)
 		if (add_path(ret, words->v[i], root ? root : "/", input, err) < 0)
@@ -166,8 +167,8 @@ int ab_layer_command_pick(const struct ab_layer_command *c, struct ab_apply *app
 		if (!ab_apply_pick_path(apply, c->paths.v[i]) && c->paths.v[i][0]) {
 			ab_fail(err, AB_ENOTFOUND, 0, "%s has no change in %s", c->set.key,
 				c->paths.v[i]);
-			return ab_hint(err, "see its changes with: agentbox diff --stat %s",
-				       c->set.key);
+			return ab_hint(err, "see its changes with: agentbox diff --stat %s%s",
+				       c->home ? "--home " : "", c->set.key);
 		}
 	return 0;
 }

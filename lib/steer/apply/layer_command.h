@@ -31,6 +31,7 @@ struct ab_layer_command {
 	struct ab_strv notes;  /* sentences for standard error */
 	struct ab_claim claim; /* for functions that need a guard */
 	bool chosen;	       /* without a name: say which set it is */
+	bool home;	       /* the home layer is meant, not the workspace's */
 	/* From here on private. */
 	struct ab_state *state;
 };
