@@ -243,7 +243,8 @@ int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 	ab_strv_add(&q.paths, root);
 	rc = walk_queue(w, &q, &at);
 	saved = errno;
-	w->left += q.paths.len - q.done;
+	if (rc == 0)
+		w->left += q.paths.len - q.done;
 	if (rc == 0 && q.late.len > 0)
 		walk_late(w, &q, &at);
 	ab_strv_fini(&q.paths);
