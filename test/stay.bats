@@ -171,6 +171,24 @@ has_commands()
 	[ "$output" = x ]
 }
 
+@test "in: what a command was denied is told at its end, once, with the command that explains it" {
+	need userns
+	git init -q .
+	keep dev
+	agentbox run --in dev -- sh -c 'curl -sS https://files.example.com/x; :'
+	[ "$status" -eq 0 ]
+	[[ "${lines[-1]}" =~ ^"agentbox: 1 denial in this box; ".*": agentbox why "([a-z0-9]+)$ ]]
+	agentbox why "${BASH_REMATCH[1]}"
+	[[ "$output" == *"files.example.com:443  not on the allow list"* ]]
+	agentbox run --in dev --yes -- sh -c 'echo x >.git/hooks/pre-commit; git config alias.x y; :'
+	[[ "${lines[-1]}" == "agentbox: 2 denials in this box; "* ]]
+	agentbox why dev
+	[[ "$output" == *"/.git/hooks/pre-commit"*"/.git/config  alias.x "* ]]
+	# The twin: nothing is denied, and nothing is told again.
+	agentbox run --in dev -- sh -c 'echo x >plain && cat plain'
+	[ "$output" = x ]
+}
+
 @test "in: commands.enforce children applies to each command" {
 	need userns
 	need kernel:5.5

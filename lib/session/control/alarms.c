@@ -79,6 +79,12 @@ static bool is_incidental(const char *line)
 	return strstr(line, ",\"incidental\":true,") != NULL;
 }
 
+uint64_t ab_steering_denials(struct ab_steering *s)
+{
+	ab_steering_violated(&s->violated, 0);
+	return s->ndenied;
+}
+
 void ab_steering_violated(struct ab_source *source, uint32_t events)
 {
 	struct ab_steering *s = source->owner;
@@ -95,6 +101,7 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 		if (s->setup.denied)
 			s->setup.denied(s->setup.arg, line);
 		free(line);
+		s->ndenied += counts;
 		if (counts && ab_thresholds_denied(s->thresholds, ab_now_ms(), 1, &alarm))
 			raise_alarm(s, &alarm);
 	}

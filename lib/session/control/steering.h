@@ -94,6 +94,10 @@ void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_
 void ab_steering_crossed(struct ab_steering *steering, const struct ab_threshold_alarm *alarm);
 void ab_steering_surveyed(struct ab_steering *steering, const char *json);
 
+/* The number of denials so far, without those of files that programs try to write on their own and do
+ * without. */
+uint64_t ab_steering_denials(struct ab_steering *steering);
+
 /* A program in the box listens on a port that nobody outside can reach. */
 void ab_steering_server(struct ab_steering *steering, uint16_t port);
 

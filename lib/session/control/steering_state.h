@@ -16,6 +16,7 @@ struct ab_steering {
 	struct ab_steering_hands hands;
 	struct ab_open_questions questions;
 	struct ab_source violated;
+	uint64_t ndenied; /* without incidental ones */
 	struct ab_thresholds *thresholds;
 	struct ab_host_lists lists; /* the lists in force */
 	bool has_lists;		    /* `lists` is filled in */

@@ -11,6 +11,7 @@
 #include "session/stay/stay.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -144,6 +145,23 @@ static void answer_client(struct ab_stay_command *c)
 				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
 }
 
+/* Those that are known by now; what comes later is told at the end of the next command. */
+static void tell_denials(struct ab_stay_command *c)
+{
+	struct ab_stay *stay = c->stay;
+	struct ab_stay_msg msg = { .type = AB_STAY_SAY, .value = true };
+	uint64_t n = stay->hands.denials(stay->hands.arg) - stay->told;
+
+	if (c->client.fd < 0 || n == 0)
+		return;
+	stay->told += n;
+	snprintf(msg.error.text, sizeof(msg.error.text),
+		 "%" PRIu64
+		 " denial%s in this box; what was denied, and what allows it: agentbox why %s",
+		 n, n == 1 ? "" : "s", stay->setup.run_id);
+	tell_client(c, &msg, sizeof(msg), -1);
+}
+
 /* Its leader has ended, or is given up: then the command's own group gets HUP. */
 static void conclude_command(struct ab_stay_command *c, int status, const struct ab_error *failed)
 {
@@ -156,6 +174,7 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	answer_client(c);
 	stay->nrunning--;
 	record_end(c, exit_status_of(status, failed), failed);
+	tell_denials(c);
 	if (failed) {
 		msg.error = *failed;
 		tell_client(c, &msg, sizeof(msg), -1);

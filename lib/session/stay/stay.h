@@ -64,6 +64,8 @@ struct ab_stay_hands {
 	/* No command has run for idle_ms. */
 	void (*idle)(void *arg);
 	void (*say)(void *arg, const char *text);
+	/* The number of denials in the box so far. */
+	uint64_t (*denials)(void *arg);
 	void *arg;
 };
 

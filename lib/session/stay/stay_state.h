@@ -40,6 +40,7 @@ struct ab_stay {
 	size_t nrunning;
 	size_t naskers;	 /* commands with an asker */
 	uint32_t number; /* of the last command */
+	uint64_t told;	 /* denials that a client was told of */
 	bool asked;	 /* commands have a listener */
 	bool ending;	 /* no further leader waits */
 	bool ended;

@@ -11,19 +11,36 @@
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
 
-static void judge_ready(struct ab_source *source, uint32_t events)
+enum { NOTES_AT_ONCE = 256 };
+
+/* False: there was none, or the run ends. */
+static bool take_note(struct ab_judge_watch *watch)
 {
-	struct ab_judge_watch *watch = source->owner;
 	const struct ab_supervision *what = watch->what;
 	struct ab_error *err = watch->failure->err;
 	struct ab_note note;
 	int r = ab_program_judge_hear(what->children, &note, err);
 
-	(void)events;
-	if (r < 0 || (r > 0 && ab_refused_programs_take(what->refusals, &note, err) < 0))
+	if (r < 0 || (r > 0 && ab_refused_programs_take(what->refusals, &note, err) < 0)) {
 		ab_failure_end(watch->failure);
-	else if (r > 0)
+		return false;
+	}
+	if (r > 0)
 		what->denied(what->arg, &note);
+	return r > 0;
+}
+
+static void judge_ready(struct ab_source *source, uint32_t events)
+{
+	(void)events;
+	take_note(source->owner);
+}
+
+void ab_judge_watch_drain(struct ab_judge_watch *watch)
+{
+	for (int i = 0; watch->notes.active && i < NOTES_AT_ONCE; i++)
+		if (!take_note(watch))
+			return;
 }
 
 /* At the first held call: the broker forks the judge. If that fails, the judge's socket ends. */

@@ -30,5 +30,7 @@ int ab_judge_watch_take(struct ab_judge_watch *watch, const struct ab_holds *hol
 			struct ab_fds *fds);
 /* Have the judge started now. */
 void ab_judge_watch_begin(struct ab_judge_watch *watch);
+/* Record what the judge has denied so far. */
+void ab_judge_watch_drain(struct ab_judge_watch *watch);
 
 #endif

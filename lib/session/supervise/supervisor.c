@@ -239,6 +239,14 @@ static void say_lost_output(void *arg, const char *text)
 	s->what->found(s->what->arg, text);
 }
 
+static uint64_t count_denials(void *arg)
+{
+	struct supervisor *s = arg;
+
+	ab_judge_watch_drain(&s->judge);
+	return ab_steering_denials(s->steering);
+}
+
 static void open_stay(struct supervisor *s)
 {
 	struct ab_stay_hands hands = { .loop = &s->loop,
@@ -249,6 +257,7 @@ static void open_stay(struct supervisor *s)
 				       .over = end_with_command,
 				       .idle = end_idle_box,
 				       .say = say_lost_output,
+				       .denials = count_denials,
 				       .arg = s };
 
 	s->stay = ab_stay_new(s->what->stay, &hands);
