@@ -384,26 +384,32 @@ static bool is_id(const json_t *id)
 static int read_member(struct reading *r)
 {
 	unsigned bit = 1u << r->to->what;
-	uint64_t n = 0;
 	int known;
 
-	if (strcmp(r->name, "id") == 0 || strcmp(r->name, "do") == 0)
+	if (strcmp(r->name, "id") == 0 || strcmp(r->name, "do") == 0 || strcmp(r->name, "fds") == 0)
 		return 0;
-	if (strcmp(r->name, "fds") == 0) {
-		if (read_number(r, 0, AB_SERVE_FDS_MAX, &n) < 0)
-			return -1;
-		r->to->nfds = (size_t)n;
-		return 0;
-	}
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if ((members[i].requests & bit) && strcmp(members[i].name, r->name) == 0)
 			return members[i].read(r);
-	known = bit & (COMMANDS | BIT(POOL)) ?
-			ab_serve_policy_member(&r->to->policy, r->name, r->value, r->err)
-			       : 1;
+	known = bit & (COMMANDS | BIT(POOL))
+			? ab_serve_policy_member(&r->to->policy, r->name, r->value, r->err)
+			: 1;
 	return known <= 0 ? known
 			  : ab_fail(r->err, AB_EUSAGE, 0, "\"%s\" has no member \"%.40s\"",
 				    names[r->to->what], r->name);
+}
+
+/* First: whatever else is wrong, they belong to this request and not to the next one. */
+static int read_fds(struct reading *r)
+{
+	uint64_t n = 0;
+
+	r->name = "fds";
+	r->value = json_object_get(r->to->line, r->name);
+	if (r->value && read_number(r, 0, AB_SERVE_FDS_MAX, &n) < 0)
+		return -1;
+	r->to->nfds = (size_t)n;
+	return 0;
 }
 
 static int check_command(struct ab_serve_request *r, const json_t *line, struct ab_error *err)
@@ -459,8 +465,8 @@ static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab
 	case AB_SERVE_HELLO:
 		return r->protocol ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"protocol\"");
 	case AB_SERVE_POOL:
-		return r->size ? 0 :
-				 ab_fail(err, AB_EUSAGE, 0,
+		return r->size ? 0
+			       : ab_fail(err, AB_EUSAGE, 0,
 					 "missing \"size\": the number of boxes, from 1 to %d",
 					 AB_SERVE_BOXES_MAX);
 	case AB_SERVE_CLOSE:
@@ -503,6 +509,8 @@ static int read_line(struct ab_serve_request *to, struct ab_error *err)
 
 	if (!json_is_object(to->line))
 		return ab_fail(err, AB_EUSAGE, 0, "a request is a JSON object");
+	if (read_fds(&r) < 0)
+		return -1;
 	to->id = json_object_get(to->line, "id");
 	if (!is_id(to->id)) {
 		to->id = NULL;
