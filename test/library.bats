@@ -60,7 +60,8 @@ compile()
 
 @test "library: results, streams, questions, steering, threads, and the caller left alone" {
 	compile "$ROOT/test/library/behaviour.c" -pthread
-	timeout 120 ../behaviour noop results streams questions steering pool caller threads
+	timeout 120 ../behaviour noop results streams questions steering pool caller threads \
+		refused descriptor closed
 }
 
 no_servant()

@@ -283,7 +283,7 @@ AB_API int ab_proc_write(struct ab_proc *proc, const void *data, size_t len, boo
 AB_API int ab_proc_signal(struct ab_proc *proc, int signal, struct ab_fault *fault);
 /* SIGTERM, and after the grace SIGKILL. Does not wait for the end. */
 AB_API int ab_proc_stop(struct ab_proc *proc, unsigned grace_ms, struct ab_fault *fault);
-/* "once", "run", "session", "always", "no" and others: see agentbox_run(3). `reason` may be NULL. */
+/* "once", "run", "session", "always", "no" and others: see agentbox_proc(3). `reason` may be NULL. */
 AB_API int ab_proc_answer(struct ab_proc *proc, const char *id, const char *answer,
 			  const char *reason, struct ab_fault *fault);
 /* Change the host lists of an active run; each list ends with NULL or is NULL. for_ms 0: until

@@ -36,6 +36,8 @@ struct ab_manager {
 	int noop_exit;
 	json_t *policy; /* members of every request about a command */
 	int sock, pidfd;
+	/* `ready` is readable if the socket is, or `queued`, which is if there is an event; -1: none */
+	int ready, queued;
 	bool reading, delivering;
 	pthread_t deliverer;
 	bool dead; /* nothing comes any more */
@@ -74,6 +76,9 @@ json_t *ab_client_base64(const void *data, size_t len); /* a string, or NULL */
 /* launch.c */
 int ab_client_launch(const struct ab_manager_options *options, int *ret_sock, int *ret_pidfd,
 		     struct ab_fault *fault);
+/* If the caller has closed one of 0-2, a descriptor of ours must not get its number: a run could be
+ * given it. False: errno says why. */
+bool ab_client_raise(int *fd);
 /* End the process, and wait until it is gone. */
 void ab_client_end(int sock, int pidfd);
 
@@ -92,12 +97,18 @@ int64_t ab_client_now(void);
 int64_t ab_client_until(int timeout_ms);
 int ab_client_gone(const struct ab_manager *m, struct ab_fault *fault);
 
-/* events.c. With the lock: call the callbacks of the first event. False: there is none, or another
+/* events.c. With the lock: add an event. */
+void ab_client_queue(struct ab_manager *m, struct ab_event *event);
+/* With the lock: call the callbacks of the first event. False: there is none, or another
  * thread does. */
 bool ab_client_deliver(struct ab_manager *m);
 bool ab_client_in_callback(struct ab_manager *m);
 
-/* manager.c */
+/* manager.c. A struct of the caller as we know it: members that the caller's version does not have
+ * are 0. */
+int ab_client_options(void *to, size_t room, const void *from, size_t size, struct ab_fault *fault);
+int ab_client_unsized(struct ab_fault *fault);
+void ab_client_ref(struct ab_manager *m);
 void ab_client_unref(struct ab_manager *m);
 /* "do" and the members about the policy; NULL: out of memory, or *fault says what is wrong. */
 json_t *ab_client_request(const struct ab_manager *m, const char *what, const char *const *argv,

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "client/client.h"
 
@@ -34,10 +35,8 @@ static void deliver_output(const struct delivery *d)
 static void deliver_question(const struct delivery *d)
 {
 	static const char *const kinds[] = {
-		[AB_QUESTION_ABOUT_COMMAND] = "command",
-		[AB_QUESTION_ABOUT_HOST] = "host",
-		[AB_QUESTION_ABOUT_KEY] = "ssh",
-		[AB_QUESTION_ABOUT_NETWORK] = "network",
+		[AB_QUESTION_ABOUT_COMMAND] = "command", [AB_QUESTION_ABOUT_HOST] = "host",
+		[AB_QUESTION_ABOUT_KEY] = "ssh",	 [AB_QUESTION_ABOUT_NETWORK] = "network",
 		[AB_QUESTION_ABOUT_TOOL] = "tool",
 	};
 	static const char *const texts[] = { "command", "domain", "about", "domain", "about" };
@@ -166,16 +165,36 @@ static void call_back(struct ab_manager *m, const struct delivery *d)
 	pthread_cond_broadcast(&m->moved);
 }
 
-bool ab_client_deliver(struct ab_manager *m)
+void ab_client_queue(struct ab_manager *m, struct ab_event *event)
+{
+	if (!m->first && m->queued >= 0)
+		(void)eventfd_write(m->queued, 1);
+	*m->last = event;
+	m->last = &event->next;
+}
+
+static struct ab_event *unqueue(struct ab_manager *m)
 {
 	struct ab_event *event = m->first;
+	eventfd_t one;
+
+	m->first = event->next;
+	if (m->first)
+		return event;
+	m->last = &m->first;
+	if (m->queued >= 0)
+		(void)eventfd_read(m->queued, &one);
+	return event;
+}
+
+bool ab_client_deliver(struct ab_manager *m)
+{
+	struct ab_event *event;
 	struct delivery d = { .m = m };
 
-	if (!event || m->delivering)
+	if (!m->first || m->delivering)
 		return false;
-	m->first = event->next;
-	if (!m->first)
-		m->last = &m->first;
+	event = unqueue(m);
 	d.json = event->json;
 	d.proc = find_proc(m, d.json);
 	free(event);

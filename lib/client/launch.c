@@ -191,6 +191,12 @@ static bool open_server(struct launch *l, char *const env[], int *ret_pidfd)
 	if (read_report(l, &r) != (ssize_t)sizeof(r))
 		return false;
 	pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
+	if (!ab_client_raise(&pidfd)) {
+		saved = errno;
+		close(pidfd);
+		errno = saved;
+		return false;
+	}
 	/* The end of file comes with exec. */
 	if ((pidfd >= 0 || errno == ENOSYS) && write(l->go[1], "", 1) == 1 &&
 	    read_report(l, &r) == 0) {
@@ -204,12 +210,27 @@ static bool open_server(struct launch *l, char *const env[], int *ret_pidfd)
 	return false;
 }
 
+bool ab_client_raise(int *fd)
+{
+	int higher;
+
+	if (*fd < 0 || *fd > STDERR_FILENO)
+		return true;
+	higher = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (higher < 0)
+		return false;
+	close(*fd);
+	*fd = higher;
+	return true;
+}
+
 static int start_server(struct launch *l, int *ret_sock, int *ret_pidfd, struct ab_fault *fault)
 {
 	int pair[2] = { -1, -1 };
 	int result = 0;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    !ab_client_raise(&pair[0]) || !ab_client_raise(&pair[1]) ||
 	    pipe2(l->report, O_CLOEXEC) < 0 || pipe2(l->go, O_CLOEXEC) < 0)
 		result = ab_client_fail(fault, AB_FAULT_SYSTEM, errno, "make a channel");
 	l->sock = pair[1];

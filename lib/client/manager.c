@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,14 +10,21 @@
 
 enum { PROTOCOL = 1 };
 
-/* A struct of the caller as we know it: members that the caller's version does not have are 0. */
-#define COPY_OPTIONS(to, from)                                                               \
-	do {                                                                                 \
-		memset((to), 0, sizeof(*(to)));                                              \
-		if (from)                                                                    \
-			memcpy((to), (from),                                                 \
-			       (from)->size < sizeof(*(to)) ? (from)->size : sizeof(*(to))); \
-	} while (0)
+int ab_client_unsized(struct ab_fault *fault)
+{
+	return ab_client_fail(fault, AB_FAULT_USAGE, 0,
+			      "a struct has no size: initialise it with its macro, for example "
+			      "AB_RUN_OPTIONS");
+}
+
+int ab_client_options(void *to, size_t room, const void *from, size_t size, struct ab_fault *fault)
+{
+	if (size == 0)
+		return ab_client_unsized(fault);
+	memset(to, 0, room);
+	memcpy(to, from, size < room ? size : room);
+	return 0;
+}
 
 /* Keep a copy of this member: 0, or -1 out of memory. */
 static int set_text(json_t *to, const char *key, const char *value)
@@ -124,8 +133,8 @@ static int add_policy(json_t *to, const struct ab_policy_options *from, struct a
 {
 	struct ab_policy_options p;
 
-	COPY_OPTIONS(&p, from);
-	if (check_texts(&p, fault) < 0)
+	if (ab_client_options(&p, sizeof(p), from, from->size, fault) < 0 ||
+	    check_texts(&p, fault) < 0)
 		return -1;
 	if (p.policy && p.policy_file)
 		return ab_client_fail(fault, AB_FAULT_USAGE, 0,
@@ -216,7 +225,12 @@ static struct ab_manager *make_manager(void)
 
 	if (!m)
 		return NULL;
-	*m = (struct ab_manager){ .refs = 1, .sock = -1, .pidfd = -1, .policy = json_object() };
+	*m = (struct ab_manager){ .refs = 1,
+				  .sock = -1,
+				  .pidfd = -1,
+				  .ready = -1,
+				  .queued = -1,
+				  .policy = json_object() };
 	m->last = &m->first;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_mutex_init(&m->writing, NULL);
@@ -227,14 +241,31 @@ static struct ab_manager *make_manager(void)
 	return m;
 }
 
+/* Events can be read with the reply to a request, so the socket alone does not tell of them. */
+static int make_ready(struct ab_manager *m, struct ab_fault *fault)
+{
+	struct epoll_event in = { .events = EPOLLIN };
+
+	m->ready = epoll_create1(EPOLL_CLOEXEC);
+	m->queued = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (m->ready < 0 || m->queued < 0 || !ab_client_raise(&m->ready) ||
+	    !ab_client_raise(&m->queued) || epoll_ctl(m->ready, EPOLL_CTL_ADD, m->sock, &in) < 0 ||
+	    epoll_ctl(m->ready, EPOLL_CTL_ADD, m->queued, &in) < 0)
+		return ab_client_fail(fault, AB_FAULT_SYSTEM, errno,
+				      "make a descriptor for events");
+	return 0;
+}
+
 int ab_manager_new(const struct ab_manager_options *from, struct ab_manager **ret,
 		   struct ab_fault *fault)
 {
-	struct ab_manager_options options;
-	struct ab_manager *m = make_manager();
+	struct ab_manager_options options = { 0 };
+	struct ab_manager *m;
 	int result = 0;
 
-	COPY_OPTIONS(&options, from);
+	if (from && ab_client_options(&options, sizeof(options), from, from->size, fault) < 0)
+		return -1;
+	m = make_manager();
 	if (!m || !m->policy)
 		result = ab_client_memory(fault);
 	else if (options.policy)
@@ -246,6 +277,8 @@ int ab_manager_new(const struct ab_manager_options *from, struct ab_manager **re
 	if (result == 0 && !m->noop) {
 		result = ab_client_launch(&options, &m->sock, &m->pidfd, fault);
 		if (result == 0)
+			result = make_ready(m, fault);
+		if (result == 0)
 			result = say_hello(m, fault);
 	}
 	if (result < 0)
@@ -253,6 +286,13 @@ int ab_manager_new(const struct ab_manager_options *from, struct ab_manager **re
 	else
 		*ret = m;
 	return result;
+}
+
+void ab_client_ref(struct ab_manager *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->refs++;
+	pthread_mutex_unlock(&m->lock);
 }
 
 void ab_client_unref(struct ab_manager *m)
@@ -287,7 +327,11 @@ void ab_manager_free(struct ab_manager *m)
 	pthread_mutex_lock(&m->lock);
 	if (m->sock >= 0)
 		close(m->sock);
-	m->sock = m->pidfd = -1;
+	if (m->ready >= 0)
+		close(m->ready);
+	if (m->queued >= 0)
+		close(m->queued);
+	m->sock = m->pidfd = m->ready = m->queued = -1;
 	m->dead = true;
 	m->why = AB_FAULT_GONE;
 	pthread_mutex_unlock(&m->lock);
@@ -296,7 +340,7 @@ void ab_manager_free(struct ab_manager *m)
 
 int ab_manager_fd(const struct ab_manager *m)
 {
-	return m->sock;
+	return m->ready;
 }
 
 int ab_manager_dispatch(struct ab_manager *m, int timeout_ms, struct ab_fault *fault)

@@ -45,10 +45,11 @@ int ab_pool_new(struct ab_manager *m, const struct ab_pool_options *from, struct
 		struct ab_fault *fault)
 {
 	struct ab_pool_options o = { 0 };
-	struct ab_pool *pool = calloc(1, sizeof(*pool));
+	struct ab_pool *pool;
 
-	if (from)
-		memcpy(&o, from, from->size < sizeof(o) ? from->size : sizeof(o));
+	if (from && ab_client_options(&o, sizeof(o), from, from->size, fault) < 0)
+		return -1;
+	pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return ab_client_memory(fault);
 	pool->manager = m;
@@ -56,9 +57,7 @@ int ab_pool_new(struct ab_manager *m, const struct ab_pool_options *from, struct
 		free(pool);
 		return -1;
 	}
-	pthread_mutex_lock(&m->lock);
-	m->refs++;
-	pthread_mutex_unlock(&m->lock);
+	ab_client_ref(m);
 	*ret = pool;
 	return 0;
 }
@@ -75,10 +74,9 @@ void ab_pool_free(struct ab_pool *pool)
 	pthread_mutex_unlock(&m->lock);
 	/* Waits until the boxes are gone. */
 	if (active)
-		(void)ab_client_ask(m,
-				    json_pack("{s:s,s:I}", "do", "close", "pool",
-					      (json_int_t)pool->number),
-				    NULL, 0, NULL, NULL, NULL);
+		(void)ab_client_ask(
+			m, json_pack("{s:s,s:I}", "do", "close", "pool", (json_int_t)pool->number),
+			NULL, 0, NULL, NULL, NULL);
 	free(pool);
 	ab_client_unref(m);
 }

@@ -123,8 +123,7 @@ static int start_noop(struct ab_manager *m, struct ab_proc *proc, struct ab_faul
 	json_object_set_new(event->json, "run", json_integer((json_int_t)proc->number));
 	proc->next = m->procs;
 	m->procs = proc;
-	*m->last = event;
-	m->last = &event->next;
+	ab_client_queue(m, event);
 	pthread_cond_broadcast(&m->moved);
 	pthread_mutex_unlock(&m->lock);
 	return 0;
@@ -190,19 +189,21 @@ int ab_manager_run(struct ab_manager *m, const struct ab_run_options *from, stru
 	struct ab_run_options o = { 0 };
 	struct ab_proc *proc;
 
-	memcpy(&o, from, from->size < sizeof(o) ? from->size : sizeof(o));
+	if (ab_client_options(&o, sizeof(o), from, from->size, fault) < 0 ||
+	    (o.callbacks && o.callbacks->size == 0 && ab_client_unsized(fault) < 0))
+		return -1;
 	proc = make_proc(m, o.callbacks);
 	if (!proc)
 		return ab_client_memory(fault);
-	if (start_proc(m, &o, proc, fault) < 0) {
-		free(proc);
-		return -1;
-	}
-	pthread_mutex_lock(&m->lock);
-	m->refs++;
-	pthread_mutex_unlock(&m->lock);
+	/* Before a callback can give the handle to a thread that frees it. */
+	ab_client_ref(m);
 	*ret = proc;
-	return 0;
+	if (start_proc(m, &o, proc, fault) == 0)
+		return 0;
+	*ret = NULL;
+	free(proc);
+	ab_client_unref(m);
+	return -1;
 }
 
 int ab_proc_wait(struct ab_proc *proc, int timeout_ms, const struct ab_outcome **ret,

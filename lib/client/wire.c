@@ -7,7 +7,7 @@
 
 #include "client/client.h"
 
-enum { BLOCK = 65536, FDS_MAX = 16, RETRY_MS = 50, KEEP = 1 << 20 };
+enum { BLOCK = 65536, FDS_MAX = 16, RETRY_MS = 50, KEEP = 1 << 20, REQUEST_MAX = 4 << 20 };
 
 int64_t ab_client_now(void)
 {
@@ -49,8 +49,7 @@ static bool queue_event(struct ab_manager *m, json_t *json)
 		return false;
 	}
 	*event = (struct ab_event){ .json = json };
-	*m->last = event;
-	m->last = &event->next;
+	ab_client_queue(m, event);
 	return true;
 }
 
@@ -269,6 +268,13 @@ static int send_request(struct ab_manager *m, json_t *request, uint64_t id, cons
 	if (!text)
 		return ab_client_memory(fault);
 	len = strlen(text);
+	/* The server would end with all of its runs. */
+	if (len >= REQUEST_MAX) {
+		free(text);
+		return ab_client_fail(fault, AB_FAULT_USAGE, 0,
+				      "the request is larger than 4 MiB; pass long data through a "
+				      "descriptor");
+	}
 	text[len] = '\n';
 	pthread_mutex_lock(&m->writing);
 	result = send_text(m, text, len + 1, fds, nfds);

@@ -179,6 +179,13 @@ test('a pool has prepared boxes, and decides about the policy', async () => {
   await assert.rejects(agentbox.openPool(1000), agentbox.RequestError);
 });
 
+test('a request that is too large ends nothing else', async () => {
+  const other = agentbox.spawn(['cat'], { stdin: 'pipe' });
+  await assert.rejects(agentbox.run(['echo', 'x'.repeat(5 << 20)]), /4 MiB/);
+  other.stdin.end('still');
+  assert.equal(String(await collect(other.stdout)), 'still');
+});
+
 test('the death of serve, or of the program, ends every run', async () => {
   const client = new Client();
   const lost = client.spawn(['sleep', '1000'], { stdout: 'capture', stderr: 'capture' });

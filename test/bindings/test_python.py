@@ -47,6 +47,17 @@ class Run(unittest.TestCase):
             agentbox.run(["sh", "-c", "exit 4"], check=True)
         self.assertEqual((caught.exception.returncode, caught.exception.result.returncode), (4, 4))
 
+    def test_request_that_is_too_large_ends_nothing_else(self):
+        other = agentbox.Popen(["cat"], stdin=agentbox.PIPE, stdout=agentbox.PIPE)
+        with self.assertRaisesRegex(agentbox.RequestError, "4 MiB"):
+            agentbox.run(["echo", "x" * (5 << 20)])
+        self.assertEqual(other.communicate(b"still")[0], b"still")
+
+    def test_closed_streams_are_not_replaced_by_ours(self):
+        code = ("import agentbox, os, sys; c = agentbox.Client(); "
+                "sys.exit(any(os.path.exists(f'/proc/self/fd/{fd}') for fd in (0, 1)))")
+        self.assertEqual(subprocess.call(["sh", "-c", 'exec "$0" -c "$1" <&- >&-', sys.executable, code]), 0)
+
     def test_denial_and_its_twin(self):
         policy = {"filesystem": {"write": []}, "network": {"mode": "filtered", "unknown": "deny"}}
         agentbox.run("touch denied", shell=True, policy=policy)

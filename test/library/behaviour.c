@@ -8,6 +8,7 @@
 #include <agentbox.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -321,6 +322,111 @@ static void test_caller(void)
 	check(waitpid(-1, NULL, WNOHANG) < 0 && count_fds() == fds);
 }
 
+static bool has_text(int fd, const char *want)
+{
+	char got[64] = "";
+
+	return read(fd, got, sizeof(got) - 1) > 0 && strcmp(got, want) == 0;
+}
+
+/* What is refused, and that it changes nothing for the next run. */
+static void test_refused(void)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_policy_options unsized = { 0 };
+	char *large = malloc(5 << 20);
+	struct ab_proc *proc, *other;
+	int wrong[2], right[2];
+
+	check(pipe2(wrong, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(right, O_CLOEXEC) == 0);
+	o.shell = "echo here";
+	o.out = wrong[1];
+	o.capture_max = (size_t)1 << 40;
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	o.capture_max = 0;
+	o.out = right[1];
+	proc = start(m, &o);
+	check(end(proc)->exit == 0);
+	check(has_text(right[0], "here\n") && !has_text(wrong[0], "here\n"));
+	ab_proc_free(proc);
+	o.policy = &unsized;
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+
+	/* Too large for a request: the others go on. */
+	o = (struct ab_run_options)AB_RUN_OPTIONS;
+	o.shell = "cat";
+	o.in = AB_STDIO_PIPE;
+	other = start(m, &o);
+	check(large != NULL);
+	memset(large, 'a', 5 << 20);
+	large[(5 << 20) - 1] = '\0';
+	o.shell = large;
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	check(ab_proc_write(other, "still", 5, true, &fault) == 0);
+	check(strcmp(end(other)->out, "still") == 0);
+	ab_proc_free(other);
+	free(large);
+	for (int i = 0; i < 2; i++) {
+		close(wrong[i]);
+		close(right[i]);
+	}
+	ab_manager_free(m);
+}
+
+/* The descriptor tells of events that were read with the reply to another request. */
+static void test_descriptor(void)
+{
+	struct ab_manager *m = open_manager();
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct pollfd p = { .fd = ab_manager_fd(m), .events = POLLIN };
+	struct ab_proc *proc;
+	char *status = NULL;
+
+	o.shell = "exit 4";
+	proc = start(m, &o);
+	/* When the run is unknown, its last event has been sent, and read with this reply. */
+	while (ab_proc_status(proc, &status, &fault) == 0 || fault.code != AB_FAULT_NOT_FOUND) {
+		ab_free(status);
+		status = NULL;
+	}
+	check(poll(&p, 1, 10000) == 1);
+	check(ab_manager_dispatch(m, 0, &fault) > 0 && ab_proc_outcome(proc)->exit == 4);
+	while (poll(&p, 1, 0) == 1)
+		check(ab_manager_dispatch(m, 0, &fault) >= 0);
+	ab_proc_free(proc);
+	ab_manager_free(m);
+}
+
+/* With 0-2 closed by the caller, none of ours gets their numbers. */
+static void test_closed(void)
+{
+	struct ab_run_options o = AB_RUN_OPTIONS;
+	struct ab_manager *m;
+	struct ab_proc *proc;
+	int saved[3];
+
+	for (int fd = 0; fd < 3; fd++) {
+		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+		close(fd);
+	}
+	m = open_manager();
+	for (int fd = 0; fd < 3; fd++)
+		check(fcntl(fd, F_GETFD) < 0);
+	o.shell = "echo x";
+	o.out = 1;
+	check(ab_manager_run(m, &o, &proc, &fault) < 0);
+	o.out = 0;
+	proc = start(m, &o);
+	check(strcmp(end(proc)->out, "x\n") == 0);
+	ab_proc_free(proc);
+	ab_manager_free(m);
+	for (int fd = 0; fd < 3; fd++) {
+		dup2(saved[fd], fd);
+		close(saved[fd]);
+	}
+}
+
 /* Threads with runs of their own on one manager. */
 static void *run_some(void *arg)
 {
@@ -463,6 +569,8 @@ int main(int argc, char **argv)
 		{ "questions", test_questions }, { "steering", test_steering },
 		{ "noop", test_noop },		 { "caller", test_caller },
 		{ "threads", test_threads },	 { "pool", test_pool },
+		{ "refused", test_refused },	 { "descriptor", test_descriptor },
+		{ "closed", test_closed },
 	};
 
 	for (int k = 1; k < argc; k++) {

@@ -10,6 +10,7 @@ const VERSION = require('../package.json').version;
 const HELLO_MS = 60000;
 const END_MS = 60000;
 const STDERR_MAX = 2000;
+const REQUEST_MAX = 4 << 20;
 const INSTALL = 'install agentbox (docs/install.md), or pass program: "/path/to/agentbox"';
 const ARCHITECTURES = { x64: 'x86_64', arm64: 'aarch64' };
 
@@ -112,8 +113,15 @@ class Channel {
         return;
       }
       this.number += 1;
+      const line = Buffer.from(`${JSON.stringify({ id: this.number, ...members })}\n`);
+      if (line.length > REQUEST_MAX) {
+        // The server would end with all of its runs.
+        reject(new RequestError('agentbox: the request is larger than 4 MiB; pass long data through a file or a pipe',
+          '', { code: 'usage' }));
+        return;
+      }
       this.pending.set(this.number, { resolve, reject, handler });
-      this.child.stdin.write(`${JSON.stringify({ id: this.number, ...members })}\n`);
+      this.child.stdin.write(line);
     });
   }
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import array
+import fcntl
 import itertools
 import json
 import os
@@ -17,6 +18,7 @@ from ._errors import ChannelClosed, Error, NotInstalled, ProtocolError, RequestE
 from ._result import Json
 
 PROTOCOL = 1
+REQUEST_MAX = 4 << 20
 VERSION = "0.1.0"
 HELLO_SECONDS = 60.0
 END_SECONDS = 60.0
@@ -43,6 +45,15 @@ def find_program(program: str | os.PathLike[str] | None) -> str:
     return found
 
 
+def _raised(fd: int) -> int:
+    """If 0, 1 or 2 is closed, a descriptor of ours must not get its number: a run could be given it."""
+    if fd > 2:
+        return fd
+    higher = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(fd)
+    return higher
+
+
 class Channel:
     def __init__(self, program: str | os.PathLike[str] | None = None) -> None:
         self.program = find_program(program)
@@ -53,8 +64,9 @@ class Channel:
         self._runs: dict[int, Handler] = {}
         self._why: Error | None = None
         self._last_words = ""  # of the process, on its standard error
-        self._stderr = os.memfd_create("agentbox-stderr")
-        self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._stderr = _raised(os.memfd_create("agentbox-stderr"))
+        self._sock, theirs = (socket.socket(fileno=_raised(end.detach()))
+                              for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
         try:
             self._process = subprocess.Popen(
                 [self.program, "serve", "--fd", str(theirs.fileno())], pass_fds=[theirs.fileno()],
@@ -106,6 +118,10 @@ class Channel:
             data = memoryview(json.dumps(request, ensure_ascii=False).encode() + b"\n")
         except UnicodeEncodeError as error:
             raise RequestError("agentbox: arguments must be valid UTF-8", code="usage") from error
+        if len(data) > REQUEST_MAX:
+            # The server would end with all of its runs.
+            raise RequestError("agentbox: the request is larger than 4 MiB; pass long data through a file or a pipe",
+                               code="usage")
         future: Future[Json] = Future()
         with self._lock:
             if self._why:
