@@ -108,6 +108,7 @@ bool ab_client_in_callback(struct ab_manager *m);
  * are 0. */
 int ab_client_options(void *to, size_t room, const void *from, size_t size, struct ab_fault *fault);
 int ab_client_unsized(struct ab_fault *fault);
+bool ab_client_utf8(const char *text); /* or NULL */
 void ab_client_ref(struct ab_manager *m);
 void ab_client_unref(struct ab_manager *m);
 /* "do" and the members about the policy; NULL: out of memory, or *fault says what is wrong. */

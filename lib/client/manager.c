@@ -101,7 +101,7 @@ static int add_policy_text(json_t *to, const char *text, struct ab_fault *fault)
 }
 
 /* jansson takes texts in UTF-8 only when it writes them; names of files may be anything. */
-static bool is_utf8(const char *text)
+bool ab_client_utf8(const char *text)
 {
 	json_t *string = text ? json_string(text) : NULL;
 	bool good = !text || string;
@@ -112,19 +112,19 @@ static bool is_utf8(const char *text)
 
 static int check_texts(const struct ab_policy_options *p, struct ab_fault *fault)
 {
-	bool good = is_utf8(p->profile) && is_utf8(p->cwd) && is_utf8(p->workspace) &&
-		    is_utf8(p->policy_file);
+	bool good = ab_client_utf8(p->profile) && ab_client_utf8(p->cwd) &&
+		    ab_client_utf8(p->workspace) && ab_client_utf8(p->policy_file);
 
 	for (size_t i = 0; i < p->nsettings; i++) {
 		if (!p->settings[i].key)
 			return ab_client_fail(fault, AB_FAULT_USAGE, 0, "a setting has no key");
-		good &= is_utf8(p->settings[i].key) && is_utf8(p->settings[i].value);
+		good &= ab_client_utf8(p->settings[i].key) && ab_client_utf8(p->settings[i].value);
 	}
 	for (size_t i = 0; p->env && p->env[i]; i++) {
 		if (!strchr(p->env[i], '='))
 			return ab_client_fail(fault, AB_FAULT_USAGE, 0,
 					      "the environment must be a list of K=V");
-		good &= is_utf8(p->env[i]);
+		good &= ab_client_utf8(p->env[i]);
 	}
 	return good ? 0 : ab_client_fail(fault, AB_FAULT_USAGE, 0, "a text is not UTF-8");
 }
@@ -159,7 +159,7 @@ static int add_argv(json_t *to, const char *const *argv, struct ab_fault *fault)
 	if (json_object_set_new(to, "argv", list) < 0)
 		return ab_client_memory(fault);
 	for (size_t i = 0; argv[i]; i++) {
-		if (!is_utf8(argv[i]))
+		if (!ab_client_utf8(argv[i]))
 			return ab_client_fail(fault, AB_FAULT_USAGE, 0, "argument %zu is not UTF-8",
 					      i);
 		if (json_array_append_new(list, json_string_nocheck(argv[i])) < 0)
@@ -198,7 +198,7 @@ json_t *ab_client_request(const struct ab_manager *m, const char *what, const ch
 					"give exactly one of argv and shell");
 	else if (argv)
 		result = add_argv(request, argv, fault);
-	else if (!is_utf8(shell))
+	else if (!ab_client_utf8(shell))
 		result = ab_client_fail(fault, AB_FAULT_USAGE, 0, "the command is not UTF-8");
 	else if (set_text(request, "shell", shell) < 0)
 		result = ab_client_memory(fault);

@@ -74,6 +74,10 @@ static int add_members(struct building *b, const struct ab_callbacks *callbacks)
 	const struct ab_run_options *o = b->options;
 	int result;
 
+	if (!ab_client_utf8(o->name) || !ab_client_utf8(o->shell_path))
+		return ab_client_fail(b->fault, AB_FAULT_USAGE, 0,
+				      "the name or the shell's path is not UTF-8") -
+		       1;
 	for (size_t i = 0; i < 3; i++) {
 		result = add_stream(b, i);
 		if (result < 0)
@@ -313,6 +317,10 @@ int ab_proc_stop(struct ab_proc *proc, unsigned grace_ms, struct ab_fault *fault
 int ab_proc_answer(struct ab_proc *proc, const char *id, const char *answer, const char *reason,
 		   struct ab_fault *fault)
 {
+	if (!id || !answer || !ab_client_utf8(id) || !ab_client_utf8(answer) ||
+	    !ab_client_utf8(reason))
+		return ab_client_fail(fault, AB_FAULT_USAGE, 0,
+				      "an answer needs the id of a question and a word, in UTF-8");
 	return ask_proc(proc,
 			json_pack("{s:s,s:I,s:s,s:s,s:s}", "do", "answer", "run",
 				  (json_int_t)proc->number, "question", id, "answer", answer,
@@ -332,11 +340,22 @@ static int add_entries(json_t *request, const char *key, const char *const *entr
 	return 0;
 }
 
+static bool are_utf8(const char *const *entries)
+{
+	for (size_t i = 0; entries && entries[i]; i++)
+		if (!ab_client_utf8(entries[i]))
+			return false;
+	return true;
+}
+
 int ab_proc_update(struct ab_proc *proc, const char *const *allow, const char *const *deny,
 		   uint64_t for_ms, uint64_t *ret_released, struct ab_fault *fault)
 {
-	json_t *request = make_request(proc, "update"), *reply = NULL;
+	json_t *request, *reply = NULL;
 
+	if (!are_utf8(allow) || !are_utf8(deny))
+		return ab_client_fail(fault, AB_FAULT_USAGE, 0, "a host is not UTF-8");
+	request = make_request(proc, "update");
 	if (!request || add_entries(request, "allow", allow) < 0 ||
 	    add_entries(request, "deny", deny) < 0 ||
 	    json_object_set_new(request, "for_ms", json_integer((json_int_t)for_ms)) < 0) {

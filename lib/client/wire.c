@@ -75,10 +75,15 @@ static void take_reply(struct ab_manager *m, json_t *json)
 
 static bool take_line(struct ab_manager *m, const char *line, size_t len)
 {
-	json_t *json = json_loadb(line, len, JSON_ALLOW_NUL, NULL);
+	json_error_t wrong;
+	json_t *json = json_loadb(line, len, JSON_ALLOW_NUL, &wrong);
 
-	if (!json)
+	if (!json) {
+		/* It is not agentbox. */
+		if (json_error_code(&wrong) != json_error_out_of_memory)
+			give_up(m, AB_FAULT_GONE);
 		return false;
+	}
 	if (json_object_get(json, "event"))
 		return queue_event(m, json);
 	take_reply(m, json);

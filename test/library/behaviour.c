@@ -352,6 +352,9 @@ static void test_refused(void)
 	ab_proc_free(proc);
 	o.policy = &unsized;
 	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
+	o.policy = NULL;
+	o.name = "\xff";
+	check(ab_manager_run(m, &o, &proc, &fault) < 0 && fault.code == AB_FAULT_USAGE);
 
 	/* Too large for a request: the others go on. */
 	o = (struct ab_run_options)AB_RUN_OPTIONS;
