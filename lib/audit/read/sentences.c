@@ -454,7 +454,8 @@ static const struct ab_remedy remedies[] = {
 	  "\"allow\" } } in the settings" },
 	/* The record's hint has the protected name, which is not the path. */
 	{ "filesystem.denyWrite", NULL, NULL,
-	  "it is protected: programs outside the box run or trust it" },
+	  "it is protected: programs outside the box run or trust it; change it outside, or let the "
+	  "command change a copy that you review: agentbox run --review" },
 };
 
 const struct ab_remedy *ab_remedy_find(const char *rule)
