@@ -360,6 +360,32 @@ ended()
 	[[ "$output" == *'use "example.org"'* ]]
 }
 
+@test "allow: what a repository uses is not called writable, its neighbours are" {
+	local path
+
+	git init -q .
+	git config core.hooksPath tools
+	mkdir -p tools plain
+	touch tools/pre-commit plain/file
+	agentbox run -- sh -c 'echo x >>tools/pre-commit'
+	[ "$status" -ne 0 ]
+	[[ "$output" =~ "agentbox why "([a-z0-9]+-f1) ]]
+	local id=${BASH_REMATCH[1]}
+	for path in ./tools/pre-commit ./tools "$id"; do
+		agentbox allow "$path"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot be allowed"* ]]
+	done
+	agentbox allow ./tools/pre-commit --always
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"it is protected in this folder"*"agentbox run --review"* ]]
+	agentbox why "$id"
+	[[ "$output" == *"agentbox run --review"* ]]
+	agentbox allow ./plain/file
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"plain/file is already writable in"* ]]
+}
+
 @test "allow: a refused write names the same way, by id, by path and by name" {
 	local what
 	for what in id ./.envrc .envrc; do

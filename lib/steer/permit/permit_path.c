@@ -11,6 +11,7 @@
 #include "policy/values/paths.h"
 #include "session/state/next_run.h"
 #include "steer/client/json.h"
+#include "steer/permit/permit_closed.h"
 #include "steer/permit/permit_state.h"
 #include "workspace/tree/names.h"
 
@@ -175,8 +176,10 @@ static int judge_path(struct ab_permit_job *job, const char *path, struct ab_err
 		return -1;
 	result = check_place(job, policy, path, err);
 	if (result == 0 && is_writable(policy, path)) {
-		ab_strv_addf(&job->ret->said, "%s is already writable in %s", path,
-			     job->ret->workspace);
+		result = ab_permit_closed(&in, policy, path, err);
+		if (result == 0)
+			ab_strv_addf(&job->ret->said, "%s is already writable in %s", path,
+				     job->ret->workspace);
 		job->ret->path = ab_strdup(path);
 	} else if (result == 0) {
 		result = allow_path(job, path, err);
