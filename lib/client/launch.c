@@ -277,19 +277,21 @@ int ab_client_launch(const struct ab_manager_options *options, int *ret_sock, in
 	return result;
 }
 
-/* The end of file says that it is about to exit. False: not in time. */
-static bool await_end(int sock)
+/* The end of file says that it is about to exit; a child of the caller may keep the socket open, so
+ * its end counts, too. False: not in time. */
+static bool await_end(int sock, int pidfd)
 {
 	int64_t until = ab_client_until(END_MS), left;
 	char block[4096];
 
 	while ((left = until - ab_client_now()) > 0) {
-		struct pollfd p = { .fd = sock, .events = POLLIN };
-		ssize_t n = poll(&p, 1, (int)left) > 0
+		struct pollfd p[] = { { .fd = sock, .events = POLLIN },
+				      { .fd = pidfd, .events = POLLIN } };
+		ssize_t n = poll(p, 2, (int)left) > 0 && p[0].revents
 				    ? recv(sock, block, sizeof(block), MSG_DONTWAIT)
 				    : -1;
 
-		if (n == 0 || (n < 0 && errno == ECONNRESET))
+		if (n == 0 || (n < 0 && (errno == ECONNRESET || p[1].revents)))
 			return true;
 	}
 	return false;
@@ -302,7 +304,7 @@ void ab_client_end(int sock, int pidfd)
 	siginfo_t info;
 
 	shutdown(sock, SHUT_WR);
-	if (!await_end(sock) && pidfd >= 0)
+	if (!await_end(sock, pidfd) && pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	if (pidfd < 0)
 		return;
