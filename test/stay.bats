@@ -162,6 +162,11 @@ has_commands()
 	agentbox run --in dev -- git push
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"needs approval"* ]]
+	# Both are in the record, and explained; what is approved is not.
+	agentbox why dev
+	[[ "$output" == *"-e1 "*"rm -rf /"*"-e2 "*"git push"* ]]
+	agentbox log dev
+	[[ "$output" == *"denied  "*"rm -rf /"* ]]
 	agentbox run --in dev --yes -- git push
 	[ "$status" -eq 128 ]
 	agentbox run --in dev --yes -- sh -c 'echo x >.envrc'

@@ -145,7 +145,8 @@ static int read_streams(struct reading *r)
 
 static int read_start(struct reading *r)
 {
-	static const char *const approvals[] = { "once", "session", "always", "yes", "approver" };
+	static const char *const approvals[] = { "once", "session",  "always",
+						 "yes",	 "approver", "no" };
 	const char *approved = json_string_value(json_object_get(r->json, "approved"));
 	uint64_t argc, nenv;
 

@@ -83,7 +83,7 @@ struct ab_control_request {
 		size_t argc, nenv;
 		bool script, behind, shell;
 		char streams[3][16];
-		const char *approved; /* one of a few words, or NULL */
+		const char *approved; /* one of a few words, or NULL; "no": record the refusal */
 	} start;
 	struct ab_fds *fds; /* that came with it; the callee may take them */
 };

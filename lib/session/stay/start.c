@@ -29,6 +29,7 @@
 #include "session/stay/output.h"
 #include "session/stay/start_strings.h"
 #include "session/stay/stay_state.h"
+#include "shell/syntax/quote.h"
 
 enum { SOCKET, STRINGS, STREAMS }; /* the descriptors of a request */
 
@@ -161,6 +162,29 @@ static void send_verdict(struct ab_control_client *client, const struct ab_judge
 				   (json_int_t)range.to, "key", key));
 }
 
+/* Told already: the client knows. */
+static int record_refusal(struct ab_stay *stay, const struct ab_start_strings *s,
+			  const struct ab_judgement *j, struct ab_error *err)
+{
+	static struct ab_note note;
+	ab_autobuf struct ab_buf words = { 0 };
+	uint64_t before = stay->hands.denials(stay->hands.arg);
+
+	if (s->script)
+		ab_buf_puts(&words, s->script);
+	else
+		ab_quote_argv(&words, (const char *const *)s->argv.v, s->argv.len);
+	note = (struct ab_note){ .kind = AB_NOTE_EXEC, .told = 1, .decision = j->decision };
+	note.cut = words.len >= sizeof(note.command);
+	snprintf(note.command, sizeof(note.command), "%s", words.data ? words.data : "");
+	snprintf(note.rule, sizeof(note.rule), "%s", j->rule);
+	snprintf(note.reason, sizeof(note.reason), "%s", j->reason);
+	if (stay->hands.refused(stay->hands.arg, &note, err) < 0)
+		return -1;
+	stay->told += stay->hands.denials(stay->hands.arg) - before;
+	return 0;
+}
+
 /* False: the client has its answer. */
 static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 			const struct ab_control_request *rq, const struct ab_start_strings *s,
@@ -173,10 +197,15 @@ static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 				      .script = s->script };
 	struct ab_arena arena = { 0 };
 	struct ab_judgement j;
-	bool given;
+	struct ab_error err = { 0 };
+	const char *approved = rq->start.approved;
+	bool refused = approved && strcmp(approved, "no") == 0, given;
 
 	ab_consent_judge(&arena, &command, &j);
-	given = j.decision <= AB_SANDBOXED || (j.decision == AB_ESCALATED && rq->start.approved);
+	given = !refused &&
+		(j.decision <= AB_SANDBOXED || (j.decision == AB_ESCALATED && approved));
+	if (refused && record_refusal(stay, s, &j, &err) < 0)
+		stay->hands.fail(stay->hands.arg, &err);
 	if (!given) {
 		char key[65];
 

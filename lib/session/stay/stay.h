@@ -28,6 +28,7 @@ struct ab_control_request;
 struct ab_error;
 struct ab_log;
 struct ab_loop;
+struct ab_note;
 struct ab_policy;
 struct ab_program_judge;
 struct ab_spec;
@@ -66,6 +67,8 @@ struct ab_stay_hands {
 	void (*say)(void *arg, const char *text);
 	/* The number of denials in the box so far. */
 	uint64_t (*denials)(void *arg);
+	/* Record a command that was not approved. */
+	int (*refused)(void *arg, const struct ab_note *note, struct ab_error *err);
 	void *arg;
 };
 

@@ -34,6 +34,7 @@
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
+#include "session/notify/refused_programs.h"
 #include "session/stay/stay.h"
 #include "session/supervise/command_stops.h"
 #include "session/supervise/failure.h"
@@ -247,6 +248,13 @@ static uint64_t count_denials(void *arg)
 	return ab_steering_denials(s->steering);
 }
 
+static int record_refused(void *arg, const struct ab_note *note, struct ab_error *err)
+{
+	struct supervisor *s = arg;
+
+	return ab_refused_programs_take(s->what->refusals, note, err);
+}
+
 static void open_stay(struct supervisor *s)
 {
 	struct ab_stay_hands hands = { .loop = &s->loop,
@@ -258,6 +266,7 @@ static void open_stay(struct supervisor *s)
 				       .idle = end_idle_box,
 				       .say = say_lost_output,
 				       .denials = count_denials,
+				       .refused = record_refused,
 				       .arg = s };
 
 	s->stay = ab_stay_new(s->what->stay, &hands);

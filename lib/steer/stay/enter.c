@@ -118,6 +118,17 @@ static int take_verdict(struct entry *e, const json_t *v, struct ab_error *err)
 	return 0;
 }
 
+/* The box records it; what went wrong with that is not worth a second message. */
+static void report_refusal(struct entry *e)
+{
+	struct ab_error late = { 0 };
+	json_t *answer = NULL;
+
+	e->approved = "no";
+	if (send_start(e, &answer, &late) == 0)
+		json_decref(answer);
+}
+
 static int start_command(struct entry *e, struct ab_error *err)
 {
 	json_t *answer = NULL, *verdict;
@@ -129,6 +140,8 @@ static int start_command(struct entry *e, struct ab_error *err)
 	if (verdict) {
 		result = take_verdict(e, verdict, err);
 		json_decref(answer);
+		if (result < 0 && err->code == AB_EREFUSED)
+			report_refusal(e);
 		if (result < 0 || send_start(e, &answer, err) < 0)
 			return -1;
 	}
