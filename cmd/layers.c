@@ -41,9 +41,10 @@ static bool may_remove_home(const char *name)
 {
 	ab_autofree char *question =
 		ab_printf("%s has files in its home layer. Remove them?", name);
-	ab_autofree char *more = ab_printf("          see them with agentbox diff --home %s, or add "
-					   "--yes to remove them",
-					   name);
+	ab_autofree char *more =
+		ab_printf("          see them with agentbox diff --home %s, or add "
+			  "--yes to remove them",
+			  name);
 
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return confirm(question);
@@ -60,9 +61,10 @@ static bool may_remove(const char *name, int64_t changes)
 					     : ab_strdup("changes");
 	ab_autofree char *question =
 		ab_printf("%s has %s that were not applied. Remove them?", name, what);
-	ab_autofree char *more = ab_printf("          see them with agentbox diff %s, or add --yes to "
-					   "remove them",
-					   name);
+	ab_autofree char *more =
+		ab_printf("          see them with agentbox diff %s, or add --yes to "
+			  "remove them",
+			  name);
 
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return confirm(question);
