@@ -246,6 +246,9 @@ end_run()
 	[[ "$output" == *"cannot change files in $HOME while the run "*"can write there"* ]]
 	[ ! -e "$HOME/notes/n" ]
 	[ ! -e "$HOME/top" ]
+	agentbox apply dev --home ~/none
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"see its changes with: agentbox diff --stat --home dev"* ]]
 	# The twin: another file.
 	agentbox apply dev --home ~/top
 	[ "$status" -eq 0 ]

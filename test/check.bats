@@ -54,6 +54,19 @@ judged()
 	[[ "$output" != *^^* ]]
 }
 
+@test "check: a home folder is called one, and a folder below the root is not" {
+	local target
+
+	for target in '~' '~/*' "$HOME" /home/somebody; do
+		agentbox check "rm -rf $target"
+		[[ "${lines[0]}" == "forbidden  "*"Deletes everything in a home folder." ]]
+	done
+	for target in /usr '/usr/*' /home; do
+		agentbox check "rm -rf $target"
+		[[ "${lines[0]}" == "forbidden  "*"Deletes a whole folder directly below the root." ]]
+	done
+}
+
 @test "check: an option with a value before the subcommand changes no verdict" {
 	local option
 

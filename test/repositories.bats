@@ -282,3 +282,17 @@ NAMES=".husky/pre-commit .githooks/pre-commit .hg/hgrc .jj/repo/config.toml .sl/
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
+
+@test "a workspace that cannot be listed is not called too large" {
+	only_user
+	need userns
+	chmod 311 .
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"could not be searched completely"* && "$output" != *"too large"* ]]
+	# The twin.
+	chmod 755 .
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}

@@ -76,8 +76,8 @@ json_t *ab_client_base64(const void *data, size_t len); /* a string, or NULL */
 /* launch.c */
 int ab_client_launch(const struct ab_manager_options *options, int *ret_sock, int *ret_pidfd,
 		     struct ab_fault *fault);
-/* If the caller has closed one of 0-2, a descriptor of ours must not get its number: a run could be
- * given it. False: errno says why. */
+/* Move a descriptor above 2. If the caller has closed a standard stream, a new descriptor gets its
+ * number, and a run would be given it in place of the stream. False: errno says why. */
 bool ab_client_raise(int *fd);
 /* End the process, and wait until it is gone. */
 void ab_client_end(int sock, int pidfd);

@@ -35,8 +35,10 @@ static void deliver_output(const struct delivery *d)
 static void deliver_question(const struct delivery *d)
 {
 	static const char *const kinds[] = {
-		[AB_QUESTION_ABOUT_COMMAND] = "command", [AB_QUESTION_ABOUT_HOST] = "host",
-		[AB_QUESTION_ABOUT_KEY] = "ssh",	 [AB_QUESTION_ABOUT_NETWORK] = "network",
+		[AB_QUESTION_ABOUT_COMMAND] = "command",
+		[AB_QUESTION_ABOUT_HOST] = "host",
+		[AB_QUESTION_ABOUT_KEY] = "ssh",
+		[AB_QUESTION_ABOUT_NETWORK] = "network",
 		[AB_QUESTION_ABOUT_TOOL] = "tool",
 	};
 	static const char *const texts[] = { "command", "domain", "about", "domain", "about" };

@@ -13,7 +13,7 @@ enum { PROTOCOL = 1 };
 int ab_client_unsized(struct ab_fault *fault)
 {
 	return ab_client_fail(fault, AB_FAULT_USAGE, 0,
-			      "a struct has no size: initialise it with its macro, for example "
+			      "a struct has no size: initialize it with its macro, for example "
 			      "AB_RUN_OPTIONS");
 }
 

@@ -46,7 +46,7 @@ def find_program(program: str | os.PathLike[str] | None) -> str:
 
 
 def _raised(fd: int) -> int:
-    """If 0, 1 or 2 is closed, a descriptor of ours must not get its number: a run could be given it."""
+    """Move a descriptor above 2: with a closed standard stream it has its number, and a run would be given it."""
     if fd > 2:
         return fd
     higher = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
