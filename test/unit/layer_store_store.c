@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -313,6 +314,30 @@ static void check_private(void)
 	ok(access(path, F_OK) < 0, "and is swept afterwards");
 }
 
+/* Other runs sweep at any moment, also while the set is being made. */
+static void check_private_beside_sweeps(void)
+{
+	pid_t sweeper = fork();
+	int made = 0;
+
+	if (sweeper == 0)
+		for (;;)
+			ab_layers_sweep(AB_LAYER_STORE(&state), 100);
+	for (int i = 0; i < 300; i++) {
+		struct ab_layer_set set;
+
+		if (ab_layers_open_private(AB_LAYER_STORE(&state), &set, &error) < 0)
+			break;
+		made += faccessat(set.dir, "lock", F_OK, 0) == 0;
+		ab_layer_set_fini(&set);
+	}
+	ok(made == 300, "a private set stays while others sweep: %d, %s", made, error.text);
+	kill(sweeper, SIGKILL);
+	waitpid(sweeper, NULL, 0);
+	while (ab_layers_sweep(AB_LAYER_STORE(&state), 1000))
+		;
+}
+
 static void remove_top(void)
 {
 	ab_autoclose int tmp = open("/tmp", O_PATH | O_CLOEXEC);
@@ -332,6 +357,7 @@ int main(void)
 	check_hostile();
 	check_remove();
 	check_private();
+	check_private_beside_sweeps();
 	ab_state_fini(&state);
 	remove_top();
 	return done();

@@ -36,6 +36,7 @@ enum {
 #define META "meta.json"
 #define META_TMP ".meta.json"
 #define LOCK "lock"
+#define LOCK_TMP ".lock"
 #define GONE ".gone-"
 #define PRIVATE ".private-"
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -307,13 +308,29 @@ int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
 	return open_set(store, key, AB_LAYERS_LOCK | AB_LAYERS_TRY, true, ret, err);
 }
 
+/* A lock file has its name only when it is locked, so that no sweep takes it for one that its run
+ * left behind. */
+static int make_private(int layers, struct ab_layer_set *set, struct ab_error *err)
+{
+	if (mkdirat(layers, set->key, 0700) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", set->path);
+	set->dir = ab_open_beneath(layers, set->key, OPEN_DIR);
+	if (set->dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", set->path);
+	set->lock = openat(set->dir, LOCK_TMP, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			   0600);
+	if (set->lock < 0 || flock(set->lock, LOCK_EX | LOCK_NB) < 0 ||
+	    renameat(set->dir, LOCK_TMP, set->dir, LOCK) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", set->path);
+	return 0;
+}
+
 int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_set *ret,
 			   struct ab_error *err)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	ab_autoclose int layers = open_layers(store, true, err);
 	uint64_t number;
-	int opened;
 
 	if (layers < 0)
 		return -1;
@@ -321,13 +338,8 @@ int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_s
 		return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
 	set.key = ab_printf(PRIVATE "%016llx", (unsigned long long)number);
 	set.path = ab_printf("%s/" AB_LAYERS_FOLDER "/%s", store->path, set.key);
-	if (mkdirat(layers, set.key, 0700) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "create %s", set.path);
-	opened = open_once(layers, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, err);
-	if (opened < 0)
+	if (make_private(layers, &set, err) < 0 || read_meta(&set, err) < 0)
 		return -1;
-	if (opened == 0 || read_meta(&set, err) < 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "%s was removed", set.path);
 	*ret = set;
 	set = (struct ab_layer_set)AB_LAYER_SET_NONE;
 	return 0;
@@ -436,7 +448,7 @@ static int hide_folder(int dir, const char *name)
 	return -1;
 }
 
-/* A private set whose run is gone. Its lock file is there before the run uses it. */
+/* A private set whose run is gone. */
 static bool is_abandoned(int dir, const char *name)
 {
 	ab_autofree char *path = NULL;
