@@ -630,6 +630,15 @@ static void journal(void)
 	for (size_t i = 0; i < s.nwatch; i++)
 		other += again.watch[i].names.len != s.watch[i].names.len;
 	ok(other == 0, "every folder has its names, also where they were not written");
+	{
+		struct ab_survey later = s; /* borrowed */
+		ab_autofree char *whole = NULL, *restarted = NULL;
+
+		later.started = (struct timespec){ .tv_sec = 1700000000, .tv_nsec = 7 };
+		whole = ab_journal_write(&later);
+		restarted = ab_journal_restart(text, &later.started);
+		is_str(restarted, whole, "only the time is another one if it begins later");
+	}
 	ab_quarantine_close(q);
 	sh("cd $T/w; mkdir .vscode; git init -q new; (cd odd*; mkdir .vscode);"
 	   "echo x > new/.git/hooks/post-merge");

@@ -150,9 +150,92 @@ static void locked_by_others(void)
 	   "what others keep in our folder is hidden, in their own it needs no mask");
 }
 
+/* ---- would it be the same now? ---- */
+
+static struct ab_strv rules;
+
+/* Does it notice what the script does? The change time of a file cannot be set: `told` is not expected
+ * of files that are new. */
+static bool notices(const char *script)
+{
+	struct ab_hidden_names names;
+	bool before, after;
+
+	if (ab_hidden_names_find(&rules, &names, &err) < 0)
+		return false;
+	before = ab_hidden_names_stand(&names, &rules);
+	sh("%s", script);
+	after = ab_hidden_names_stand(&names, &rules);
+	ab_hidden_names_fini(&names);
+	return before && !after;
+}
+
+/* The same if nothing but what was looked at is looked at again. */
+static bool notices_at_once(const char *script)
+{
+	struct ab_hidden_names names;
+	bool after;
+
+	if (ab_hidden_names_find(&rules, &names, &err) < 0)
+		return false;
+	names.told = true;
+	sh("%s", script);
+	after = ab_hidden_names_stand(&names, &rules);
+	ab_hidden_names_fini(&names);
+	return !after;
+}
+
+static void stands(void)
+{
+	static const char *const entries[] = { "stand/.ssh/id_*", "stand/.aws/key",
+					       "stand/few/one",	  "stand/linked/key",
+					       "stand/alias",	  "stand/many/a",
+					       "stand/many/b",	  "stand/many/c" };
+	static const struct {
+		const char *what, *script;
+	} changes[] = {
+		{ "a link on the way of a link",
+		  "mv $T/stand/a $T/stand/moved; ln -sfn moved $T/stand/way" },
+		{ "a match of a pattern", "touch $T/stand/.ssh/id_new" },
+		{ "a name that was missing", "mkdir $T/stand/.aws; touch $T/stand/.aws/key" },
+		{ "one of few names", "touch $T/stand/few/one" },
+		{ "one of many names", "touch $T/stand/many/b" },
+		{ "a name that is gone", "rm $T/stand/many/b" },
+		{ "another kind", "rm $T/stand/few/one; mkdir $T/stand/few/one" },
+		{ "a link that leads elsewhere",
+		  "ln -sfn b $T/stand/linked; touch $T/stand/b/key" },
+		{ "a folder that was replaced",
+		  "mv $T/stand/few $T/stand/old; mkdir $T/stand/few" },
+	};
+	struct ab_hidden_names names;
+
+	sh("mkdir -p $T/stand/.ssh $T/stand/few $T/stand/many $T/stand/a $T/stand/b; cd $T/stand;"
+	   "touch .ssh/id_a a/key target many/a; ln -s a way; ln -s way linked; ln -s target alias");
+	for (size_t i = 0; i < AB_COUNT(entries); i++)
+		ab_strv_addf(&rules, "%s/%s", top, entries[i]);
+	ok(ab_hidden_names_find(&rules, &names, &err) == 0 && names.n == 4 &&
+		   ab_hidden_names_stand(&names, &rules),
+	   "the same as long as nothing changes");
+	sh("touch $T/stand/other; echo x >$T/stand/target");
+	ok(ab_hidden_names_stand(&names, &rules), "also beside changes of other files");
+	ab_hidden_names_fini(&names);
+	for (size_t i = 0; i < AB_COUNT(changes); i++)
+		ok(notices(changes[i].script), "it notices %s", changes[i].what);
+	ok(notices_at_once("touch $T/stand/.ssh/id_newer") &&
+		   notices_at_once("rm $T/stand/.ssh/id_newer; touch $T/stand/many/b") &&
+		   notices_at_once("ln -sfn a $T/stand/linked"),
+	   "and looking at the same again is enough for that");
+	sh("ln -s nowhere $T/stand/many/c");
+	ok(ab_hidden_names_find(&rules, &names, &err) == 0 && !names.told,
+	   "a link that leads nowhere is looked at each time");
+	ab_hidden_names_fini(&names);
+	ab_strv_fini(&rules);
+}
+
 int main(void)
 {
 	start();
+	stands();
 	matches();
 	misses();
 	refuses();

@@ -49,6 +49,16 @@ void ab_strv_add_once(struct ab_strv *sv, const char *s)
 		ab_strv_add(sv, s);
 }
 
+bool ab_strv_same(const struct ab_strv *a, const struct ab_strv *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (size_t i = 0; i < a->len; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
 void ab_strv_remove(struct ab_strv *sv, size_t index)
 {
 	free(sv->v[index]);

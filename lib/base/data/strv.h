@@ -19,6 +19,7 @@ void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from);
 void ab_strv_add_once(struct ab_strv *sv, const char *s); /* unless it is there */
 bool ab_strv_has(const struct ab_strv *sv, const char *s);
 bool ab_strv_has_sorted(const struct ab_strv *sv, const char *s); /* after ab_strv_sort() */
+bool ab_strv_same(const struct ab_strv *a, const struct ab_strv *b);
 void ab_strv_remove(struct ab_strv *sv, size_t index);
 void ab_strv_sort(struct ab_strv *sv);
 void ab_strv_fini(struct ab_strv *sv);

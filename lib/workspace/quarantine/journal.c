@@ -103,23 +103,30 @@ static int read_optional(const json_t *list, struct ab_strv *sv)
 	return list ? read_list(list, sv) : 0;
 }
 
-static bool are_same(const struct ab_strv *a, const struct ab_strv *b)
+static void write_time(struct ab_buf *b, const struct timespec *started)
 {
-	if (a->len != b->len)
-		return false;
-	for (size_t i = 0; i < a->len; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return true;
+	ab_buf_printf(b, "{\"sec\":%lld,\"nsec\":%ld", (long long)started->tv_sec,
+		      started->tv_nsec);
+}
+
+static const char after_time[] = ",\"searched\":";
+
+char *ab_journal_restart(const char *text, const struct timespec *started)
+{
+	const char *rest = strstr(text, after_time);
+	struct ab_buf b = { 0 };
+
+	write_time(&b, started);
+	ab_buf_puts(&b, rest ? rest : "}");
+	return ab_buf_take(&b);
 }
 
 char *ab_journal_write(const struct ab_survey *s)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"sec\":%lld,\"nsec\":%ld,\"searched\":%s,",
-		      (long long)s->started.tv_sec, s->started.tv_nsec,
-		      s->searched ? "true" : "false");
+	write_time(&b, &s->started);
+	ab_buf_printf(&b, "%s%s,", after_time, s->searched ? "true" : "false");
 	write_list(&b, "write", &s->write);
 	ab_buf_puts(&b, ",");
 	write_list(&b, "shared", &s->shared);
@@ -138,7 +145,7 @@ char *ab_journal_write(const struct ab_survey *s)
 		/* Inode numbers may use all 64 bits; JSON integers are signed. */
 		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld", (long long)w->dev,
 			      (long long)w->ino);
-		if (!are_same(&w->names, &s->names.top)) {
+		if (!ab_strv_same(&w->names, &s->names.top)) {
 			ab_buf_puts(&b, ",");
 			write_list(&b, "names", &w->names);
 		}

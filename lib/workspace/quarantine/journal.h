@@ -7,6 +7,7 @@
  * is written as %XX.
  */
 #include <stddef.h>
+#include <time.h>
 
 struct ab_buf;
 struct ab_error;
@@ -18,6 +19,8 @@ char *ab_journal_get_path(const char *text);
 
 /* Returns a new string: one line, without a newline. */
 char *ab_journal_write(const struct ab_survey *survey);
+/* The same text for a survey that began at another time. */
+char *ab_journal_restart(const char *text, const struct timespec *started);
 
 /* Fills only the watches, roots, shared folders, repositories and names. */
 int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err);

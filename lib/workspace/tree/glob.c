@@ -4,13 +4,15 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"
 #include "workspace/tree/dir.h"
@@ -40,9 +42,97 @@ struct expansion {
 	uid_t uid;	/* the caller's */
 	const struct rule *exceptions;
 	size_t nexceptions;
-	struct ab_strv *missing; /* or NULL */
+	struct ab_strv *missing;       /* or NULL */
+	struct ab_hidden_names *notes; /* what was looked at; or NULL */
 	struct ab_error *err;
 };
+
+/* ---- what was looked at ---- */
+
+/* Of a folder of which more names than this matter, its own times tell whether they have changed. */
+enum { FEW_NAMES = 2 };
+
+/* How long a file system may take to give another change another time. */
+enum { TICK_MS = 100, WHOLE_SECOND_MS = 3000 };
+
+struct ab_looked {
+	char *path;
+	bool absent;  /* there was nothing of this name */
+	bool follows; /* links */
+	bool timed;   /* its times count */
+	char *real;   /* if there is a link on the way to it; else NULL */
+	struct stat st;
+};
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Did it change so recently that another change could have the same time? */
+static bool is_recent(const struct timespec *changed)
+{
+	struct timespec now;
+	int64_t age;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = ((int64_t)now.tv_sec - changed->tv_sec) * 1000 +
+	      (now.tv_nsec - changed->tv_nsec) / 1000000;
+	return age < (changed->tv_nsec ? TICK_MS : WHOLE_SECOND_MS);
+}
+
+/* Those whose folders have another time whenever a name in them is another one. */
+static bool has_times(int fd)
+{
+	static const long known[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,
+				      TMPFS_MAGIC,	F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC };
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(known); i++)
+		if (fs.f_type == known[i])
+			return true;
+	return false;
+}
+
+static void note_looked(struct expansion *x, struct ab_looked looked)
+{
+	struct ab_hidden_names *notes = x->notes;
+
+	if ((notes->nlooked & (notes->nlooked + 1)) == 0)
+		notes->looked = ab_realloc(notes->looked,
+					   2 * (notes->nlooked + 1) * sizeof(notes->looked[0]));
+	if (looked.timed && (is_recent(&looked.st.st_ctim) || is_recent(&looked.st.st_mtim)))
+		notes->told = false;
+	notes->looked[notes->nlooked++] = looked;
+}
+
+static bool looks_same(const struct ab_looked *l)
+{
+	struct stat st;
+
+	if ((l->follows ? stat(l->path, &st) : lstat(l->path, &st)) < 0)
+		return l->absent && errno == ENOENT;
+	if (l->real) {
+		ab_autofree char *real = realpath(l->path, NULL);
+
+		if (!real || strcmp(real, l->real) != 0)
+			return false;
+	}
+	return !l->absent && st.st_dev == l->st.st_dev && st.st_ino == l->st.st_ino &&
+	       st.st_mode == l->st.st_mode && st.st_uid == l->st.st_uid &&
+	       st.st_gid == l->st.st_gid &&
+	       (!l->timed ||
+		(same_time(&st.st_ctim, &l->st.st_ctim) && same_time(&st.st_mtim, &l->st.st_mtim)));
+}
+
+/* It is not enough to look at the same again. */
+static void note_unsure(struct expansion *x)
+{
+	if (x->notes)
+		x->notes->told = false;
+}
 
 /* Rules are sorted, so that each folder is opened once for all of them. */
 static int compare_rules(const void *a, const void *b)
@@ -70,7 +160,26 @@ struct folder {
 	bool plain;	  /* no link led to it, so that is its real path */
 	char *real;
 	uid_t owner;
+	bool few; /* few names in it matter: each of them is noted */
 };
+
+/* `name` does not exist in the open folder. */
+static void note_absent(struct expansion *x, const struct folder *f, const char *name)
+{
+	if (x->notes && f->few)
+		note_looked(x, (struct ab_looked){ .path = ab_path_join(f->path, name),
+						   .absent = true });
+}
+
+/* Whether others can open it is known by its time only. */
+static void note_object(struct expansion *x, const struct folder *f, const char *name,
+			const struct stat *st)
+{
+	if (x->notes)
+		note_looked(x, (struct ab_looked){ .path = ab_path_join(f->path, name),
+						   .timed = st->st_uid != x->uid,
+						   .st = *st });
+}
 
 static bool is_denied_access(int dir, const char *name, int how)
 {
@@ -125,22 +234,34 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 	struct stat st;
 
 	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0) {
-		if (errno == ENOENT)
+		if (errno == ENOENT) {
 			add_missing(x, f, name, r, 1);
+			note_absent(x, f, name);
+			return 0;
+		}
+		note_unsure(x);
 		return is_absent(errno)
 			       ? 0
 			       : ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	}
+	note_object(x, f, name, &st);
 	if (is_closed_to_us(x, f, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
 		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
+		if (fd < 0)
+			note_unsure(x); /* it may lead somewhere later */
 		if (fd < 0 && errno == ENOENT)
 			add_missing(x, f, name, r, 1);
 		if (fd < 0 && is_absent(errno))
 			return 0;
 		if (fd >= 0 && fstat(fd, &st) == 0)
 			real = ab_real_path(fd);
+		if (real && x->notes)
+			note_looked(x, (struct ab_looked){ .path = ab_path_join(f->path, name),
+							   .follows = true,
+							   .real = ab_strdup(real),
+							   .st = st });
 	} else {
 		real = get_real_path(f, name);
 	}
@@ -170,6 +291,20 @@ static bool is_locked(const struct expansion *x, const struct folder *above, con
 	       is_denied_access(f->fd, ".", R_OK | X_OK);
 }
 
+/* There is no folder of this name. What else there is, is not noted. */
+static void note_unopened(struct expansion *x, const struct folder *f, const char *name, int errnum)
+{
+	struct stat st;
+
+	if (!x->notes)
+		return;
+	if (errnum == ENOENT && fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		note_absent(x, f, name);
+	else
+		note_unsure(x);
+	errno = errnum;
+}
+
 /* Through a link if there is one. */
 static int open_inner(const struct folder *f, const char *name, bool *ret_plain)
 {
@@ -179,6 +314,40 @@ static int open_inner(const struct folder *f, const char *name, bool *ret_plain)
 	if (fd < 0 && errno == ENOTDIR)
 		fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd;
+}
+
+static size_t count_names(const struct rule *rules, size_t n)
+{
+	size_t distinct = 1;
+
+	for (size_t i = 1; i < n; i++) {
+		size_t len = strcspn(rules[i].rest, "/");
+
+		distinct += strncmp(rules[i - 1].rest, rules[i].rest, len) ||
+			    (rules[i - 1].rest[len] != '/' && rules[i - 1].rest[len]);
+	}
+	return distinct;
+}
+
+/* The folder that these rules lead into. Whether we may enter one of another user's is known by its
+ * time only. */
+static void note_folder(struct expansion *x, const struct folder *above, struct folder *f,
+			const struct stat *st, const struct rule *rules, size_t n)
+{
+	struct ab_looked looked = { .follows = !f->plain, .st = *st };
+
+	if (!x->notes)
+		return;
+	f->few = count_names(rules, n) <= FEW_NAMES;
+	for (size_t i = 0; i < n; i++)
+		f->few &= !ab_path_is_pattern(rules[i].rest);
+	looked.timed = !f->few || (f->owner != x->uid && above && above->owner == x->uid);
+	looked.path = ab_strdup(f->path);
+	if (!f->plain)
+		looked.real = ab_real_path(f->fd);
+	if ((looked.timed && !has_times(f->fd)) || (!f->plain && !looked.real))
+		note_unsure(x);
+	note_looked(x, looked);
 }
 
 /* All rules here have the same first component, and it matches `name`. */
@@ -209,14 +378,17 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	fd = open_inner(f, name, &plain);
 	if (fd < 0 && errno == ENOENT)
 		add_missing(x, f, name, below, nbelow);
-	if (fd < 0)
+	if (fd < 0) {
+		note_unopened(x, f, name, errno);
 		return is_absent(errno)
 			       ? 0
 			       : ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s", f->path, name);
+	}
 	if (fstat(fd, &st) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
 	inner = (struct folder){ .fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid };
+	note_folder(x, f, &inner, &st, below, nbelow);
 	if (is_locked(x, f, &inner))
 		/* Their entries cannot be found, so deny the whole folder. */
 		return add_match(x, f, name, &below[0]);
@@ -252,15 +424,8 @@ static bool list_folder(const struct folder *f, const struct rule *rules, size_t
 			struct ab_listing *l)
 {
 	ab_autoclose int fd = -1;
-	size_t distinct = 1;
 
-	for (size_t i = 1; i < n; i++) {
-		size_t len = strcspn(rules[i].rest, "/");
-
-		distinct += strncmp(rules[i - 1].rest, rules[i].rest, len) ||
-			    (rules[i - 1].rest[len] != '/' && rules[i - 1].rest[len]);
-	}
-	if (distinct < MANY_NAMES)
+	if (count_names(rules, n) < MANY_NAMES)
 		return false;
 	fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 && ab_listing_read(l, fd, SMALL_FOLDER) == 0 && !l->cut;
@@ -292,6 +457,13 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 	return 0;
 }
 
+/* fnmatch() takes far longer to compare two names, and most have no pattern. */
+static bool matches(const char *pattern, const char *name)
+{
+	return ab_path_is_pattern(pattern) ? fnmatch(pattern, name, 0) == 0
+					   : strcmp(pattern, name) == 0;
+}
+
 enum relation { APART, SAME, ABOVE, BELOW };
 
 /* How the pattern relates to the path. */
@@ -309,7 +481,7 @@ static enum relation compare_paths(const char *pattern, const char *path)
 		memcpy(a, pattern, n);
 		memcpy(b, path, m);
 		a[n] = b[m] = '\0';
-		if (fnmatch(a, b, 0) != 0)
+		if (!matches(a, b))
 			return APART;
 		pattern += n;
 		path += m;
@@ -419,8 +591,9 @@ static size_t count_bytes(const struct ab_strv *patterns)
 	return sum;
 }
 
-int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
-			   struct ab_strv *ret_missing, struct ab_error *err)
+static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+		      struct ab_strv *ret_missing, struct ab_hidden_names *notes,
+		      struct ab_error *err)
 {
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
 	ab_autofree struct rule *exceptions = ab_alloc(patterns->len * sizeof(*exceptions));
@@ -430,9 +603,11 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 			       .uid = geteuid(),
 			       .exceptions = exceptions,
 			       .missing = ret_missing,
+			       .notes = notes,
 			       .err = err };
 	ab_autoclose int root = -1;
 	struct folder top = { .path = "/", .plain = true };
+	struct stat st;
 	size_t ndeny = 0;
 	int rc = 0;
 
@@ -449,8 +624,12 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 		qsort(deny, ndeny, sizeof(*deny), compare_rules);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		top.fd = root;
-		rc = root < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /")
-			      : expand(&x, &top, deny, ndeny);
+		if (root < 0 || fstat(root, &st) < 0)
+			rc = ab_fail(err, AB_ESYSTEM, errno, "open /");
+		if (rc == 0 && ndeny) {
+			note_folder(&x, NULL, &top, &st, deny, ndeny);
+			rc = expand(&x, &top, deny, ndeny);
+		}
 		free(top.real);
 	}
 	if (rc == 0)
@@ -466,5 +645,59 @@ int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret
 int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 		   struct ab_error *err)
 {
-	return ab_expand_deny_missing(patterns, ret, ret_n, NULL, err);
+	return expand_all(patterns, ret, ret_n, NULL, NULL, err);
+}
+
+int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+			   struct ab_strv *ret_missing, struct ab_error *err)
+{
+	return expand_all(patterns, ret, ret_n, ret_missing, NULL, err);
+}
+
+int ab_hidden_names_find(const struct ab_strv *patterns, struct ab_hidden_names *ret,
+			 struct ab_error *err)
+{
+	*ret = (struct ab_hidden_names){ .told = true };
+	if (expand_all(patterns, &ret->v, &ret->n, &ret->missing, ret, err) == 0)
+		return 0;
+	ab_hidden_names_fini(ret);
+	return -1;
+}
+
+static bool are_same(const struct ab_hidden_names *a, const struct ab_hidden_names *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->v[i].kind != b->v[i].kind || strcmp(a->v[i].path, b->v[i].path) != 0)
+			return false;
+	return ab_strv_same(&a->missing, &b->missing);
+}
+
+bool ab_hidden_names_stand(const struct ab_hidden_names *names, const struct ab_strv *patterns)
+{
+	struct ab_hidden_names now = { 0 };
+	struct ab_error err = { 0 };
+	bool told = names->told, same;
+
+	for (size_t i = 0; told && i < names->nlooked; i++)
+		told = looks_same(&names->looked[i]);
+	if (told)
+		return true;
+	same = expand_all(patterns, &now.v, &now.n, &now.missing, NULL, &err) == 0 &&
+	       are_same(names, &now);
+	ab_hidden_names_fini(&now);
+	return same;
+}
+
+void ab_hidden_names_fini(struct ab_hidden_names *names)
+{
+	ab_guards_free(names->v, names->n);
+	ab_strv_fini(&names->missing);
+	for (size_t i = 0; i < names->nlooked; i++) {
+		free(names->looked[i].path);
+		free(names->looked[i].real);
+	}
+	free(names->looked);
+	*names = (struct ab_hidden_names){ 0 };
 }

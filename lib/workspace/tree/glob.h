@@ -18,10 +18,10 @@
  */
 #include <stddef.h>
 
+#include "base/data/strv.h"
 #include "workspace/tree/guard.h"
 
 struct ab_error;
-struct ab_strv;
 
 /* Returns settled real paths (workspace/tree/guard.h). Follows links, so the kind is never
  * LINK. */
@@ -33,5 +33,25 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t
  */
 int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 			   struct ab_strv *ret_missing, struct ab_error *err);
+
+/*
+ * Its result, with what was looked at on the way. Looking at that again is much faster than expanding
+ * the entries again, and enough if nothing of it has changed. Where that cannot be told (a link that leads
+ * nowhere, a file system whose times tell little, a change a moment ago) it is not `told`.
+ */
+struct ab_looked;
+struct ab_hidden_names {
+	struct ab_guard *v;
+	size_t n;
+	struct ab_strv missing;
+	struct ab_looked *looked;
+	size_t nlooked;
+	bool told;
+};
+int ab_hidden_names_find(const struct ab_strv *patterns, struct ab_hidden_names *ret,
+			 struct ab_error *err);
+/* Would it be the same now? */
+bool ab_hidden_names_stand(const struct ab_hidden_names *names, const struct ab_strv *patterns);
+void ab_hidden_names_fini(struct ab_hidden_names *names);
 
 #endif
