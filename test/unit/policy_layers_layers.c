@@ -1,5 +1,6 @@
 #include "policy/layers/layers.h"
 
+#include "policy/layers/compare.h"
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
 #include "policy/model/config.h"
@@ -540,9 +541,49 @@ static void test_flags(void)
 	reset_input();
 }
 
+/* Is a policy that is loaded now the same as `p`? */
+static bool same_now(const struct ab_policy *p)
+{
+	struct ab_policy *now = load();
+	bool same = now && ab_policy_same(p, now) && ab_policy_same(now, p);
+
+	ab_policy_free(now);
+	return same;
+}
+
+static void test_same(void)
+{
+	static const char *const files[] = {
+		"{\"network\": {\"allow\": [\"a.example.com\", \"b.example.com\"]}}",
+		"{\"network\":\n {\"allow\": [\"a.example.com\"]}}",
+		"{\"limits\": {\"timeout\": \"1h\"}, \"network\": {\"allow\": [\"a.example.com\"]}}",
+		"{\"network\": {\"allow\": {\"only\": [\"a.example.com\"]}}}",
+		"{\"commands\": {\"rules\": [{\"match\": \"x\", \"decision\": \"forbidden\"}]}}",
+		"{\"network\": {\"upstream\": \"http://u:p@proxy.example.com:3128\"}}",
+		"{\"network\": {\"upstream\": \"http://u:q@proxy.example.com:3128\"}}",
+	};
+	const char *before = "{\"network\": {\"allow\": [\"a.example.com\"]}}";
+
+	reset_input();
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
+		struct ab_policy *p;
+
+		put_file(USER_FILE, before);
+		p = load();
+		ok(p && same_now(p), "loaded twice, a policy is the same");
+		put_file(USER_FILE, files[i]);
+		ok(p && !same_now(p), "another one is not: %s", files[i]);
+		ab_policy_free(p);
+		before = files[i];
+	}
+	remove_file(USER_FILE);
+	reset_input();
+}
+
 int main(void)
 {
 	world_init();
+	test_same();
 	test_default();
 	test_profiles();
 	test_order();

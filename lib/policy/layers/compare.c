@@ -278,3 +278,65 @@ char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct
 		ab_buf_puts(&out, "both allow the same\n");
 	return ab_buf_take(&out);
 }
+
+/* ---- the same ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_origin(const struct ab_origin *a, const struct ab_origin *b)
+{
+	return a == b || (a && b && a->layer == b->layer && a->line == b->line &&
+			  a->column == b->column && same_text(a->name, b->name));
+}
+
+static bool same_item(const struct ab_item *a, const struct ab_item *b)
+{
+	return a->here == b->here && a->tighten == b->tighten && a->managed == b->managed &&
+	       same_text(a->text, b->text) && same_text(a->via, b->via) &&
+	       same_origin(a->from, b->from);
+}
+
+static bool same_value(const struct ab_value *a, const struct ab_value *b)
+{
+	if (a->number != b->number || a->all != b->all || a->len != b->len ||
+	    !same_text(a->text, b->text) || !same_origin(a->from, b->from) ||
+	    !same_origin(a->only, b->only))
+		return false;
+	for (size_t i = 0; i < a->len; i++)
+		if (!same_item(&a->items[i], &b->items[i]))
+			return false;
+	return true;
+}
+
+static bool same_store(const struct ab_policy_store *a, const struct ab_policy_store *b)
+{
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (!same_value(&a->config.v[i], &b->config.v[i]))
+			return false;
+	return same_value(&a->most_hosts, &b->most_hosts) &&
+	       same_value(&a->most_published, &b->most_published) &&
+	       same_value(&a->never_passed, &b->never_passed) &&
+	       a->unknown_fixed == b->unknown_fixed &&
+	       a->registries_protected == b->registries_protected;
+}
+
+bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b)
+{
+	/* Those that also depend on links in the file system. */
+	const struct ab_strv *const lists[][2] = {
+		{ &a->fs.write, &b->fs.write },	    { &a->fs.write_itself, &b->fs.write_itself },
+		{ &a->fs.touched, &b->fs.touched }, { &a->fs.deny_write, &b->fs.deny_write },
+		{ &a->attempts, &b->attempts },
+	};
+
+	if (!same_text(a->profile, b->profile) || !same_text(a->workspace, b->workspace) ||
+	    !same_text(a->home, b->home) || !same_store(a->store, b->store))
+		return false;
+	for (size_t i = 0; i < AB_COUNT(lists); i++)
+		if (!ab_strv_same(lists[i][0], lists[i][1]))
+			return false;
+	return true;
+}

@@ -15,6 +15,10 @@ struct ab_strv;
 void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		     struct ab_strv *ret_lines);
 
+/* Is it the same in every respect, also in where its values come from? Secrets are compared by name
+ * only. */
+bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b);
+
 /* Both directions, for people or as JSON; free it. */
 char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct ab_policy *b,
 		     const char *b_name, bool json);
