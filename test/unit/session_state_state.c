@@ -283,6 +283,60 @@ static void check_stale(void)
 	ok(seen.count == 1, "a closed state has no runs");
 }
 
+static void count_run(struct ab_run *run, void *arg)
+{
+	(void)run;
+	++*(size_t *)arg;
+}
+
+static size_t count_live(const struct ab_state *state)
+{
+	size_t n = 0;
+
+	(void)ab_state_each_live(state, count_run, &n);
+	return n;
+}
+
+/* The folder of a run that may come. */
+static void check_reserved(void)
+{
+	struct ab_state state;
+	struct ab_run run, other;
+	struct ab_error err = { 0 };
+	struct seen seen = { 0 };
+
+	if (ab_state_open(at("reserved"), &state, &err) < 0)
+		abort();
+	ok(ab_run_reserve(&state, "comes", &run, &err) == 0 &&
+		   access(at("reserved/live/.comes"), F_OK) == 0 && count_live(&state) == 0,
+	   "a reserved folder is no run yet");
+	make_record(at("reserved/live/.comes"), AB_LOG_NAME, "");
+	age("reserved/live/.comes");
+	ab_state_each_stale(&state, see, &seen);
+	ok(seen.count == 0 && access(at("reserved/live/.comes"), F_OK) == 0,
+	   "it stays while a process has it, however old it is");
+	ok(ab_run_appear(&run, &err) == 0 && access(at("reserved/live/comes"), F_OK) == 0 &&
+		   access(at("reserved/live/.comes"), F_OK) < 0 && count_live(&state) == 1,
+	   "when it appears it is one");
+	ab_run_forget(&run);
+	ok(access(at("reserved/live/comes"), F_OK) < 0, "and can still be forgotten");
+	ab_run_fini(&run);
+	if (ab_run_reserve(&state, "taken", &run, &err) < 0 ||
+	    ab_run_create(&state, "taken", &other, &err) < 0)
+		abort();
+	ok(ab_run_appear(&run, &err) < 0 && strcmp(err.step, "record") == 0,
+	   "it never takes the place of another run");
+	ab_run_fini(&run);
+	ab_state_each_stale(&state, see, &seen);
+	ok(access(at("reserved/live/.taken"), F_OK) == 0, "one that is new may not be locked yet");
+	age("reserved/live/.taken");
+	ab_state_each_stale(&state, see, &seen);
+	ok(access(at("reserved/live/.taken"), F_OK) < 0 && seen.count == 0,
+	   "an old one without a process is removed");
+	ab_run_fini(&other);
+	ab_state_fini(&state);
+}
+
 static int find(const struct ab_state *state, const char *id, char ret[8], struct ab_error *err)
 {
 	struct ab_run run;
@@ -399,6 +453,7 @@ int main(void)
 	check_ids();
 	check_run();
 	check_stale();
+	check_reserved();
 	check_live();
 	check_locked();
 	result = done();

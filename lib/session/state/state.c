@@ -132,6 +132,12 @@ int ab_state_check_writable(const struct ab_state *state, struct ab_error *err)
 	return ab_step(err, "state folder");
 }
 
+int ab_state_check(const struct ab_state *state, struct ab_error *err)
+{
+	return check_owner(state->root, state->path, err) < 0 ? -1
+							      : ab_state_check_writable(state, err);
+}
+
 void ab_state_fini(struct ab_state *state)
 {
 	free(state->path);
@@ -177,17 +183,17 @@ int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_err
 	return ab_fail(err, AB_ESYSTEM, 0, "cannot find a free id for the run");
 }
 
-int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
-		  struct ab_error *err)
+static int create_folder(const struct ab_state *state, const char *id, const char *name,
+			 struct ab_run *ret, struct ab_error *err)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
 	snprintf(run.id, sizeof(run.id), "%s", id);
-	if (mkdirat(state->live, id, 0700) < 0) {
+	if (mkdirat(state->live, name, 0700) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "create the run's folder in %s", state->path);
 		goto fail;
 	}
-	run.dir = openat(state->live, id, OPEN_DIR);
+	run.dir = openat(state->live, name, OPEN_DIR);
 	if (run.dir < 0 || flock(run.dir, LOCK_EX) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "lock the run's folder");
 		goto fail;
@@ -199,6 +205,48 @@ fail:
 	ab_hint(err, "a run does not start without its record; choose another place with "
 		     "AGENTBOX_STATE");
 	return ab_step(err, "record");
+}
+
+int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
+		  struct ab_error *err)
+{
+	return create_folder(state, id, id, ret, err);
+}
+
+/* The name of the folder of a run that may come. */
+struct reserved {
+	char name[sizeof(((struct ab_run *)NULL)->id) + 1];
+};
+
+static struct reserved name_reserved(const char *id)
+{
+	struct reserved reserved;
+
+	snprintf(reserved.name, sizeof(reserved.name), ".%s", id);
+	return reserved;
+}
+
+int ab_run_reserve(const struct ab_state *state, const char *id, struct ab_run *ret,
+		   struct ab_error *err)
+{
+	return create_folder(state, id, name_reserved(id).name, ret, err);
+}
+
+int ab_run_appear(const struct ab_run *run, struct ab_error *err)
+{
+	int live = run->state->live;
+
+	if (renameat2(live, name_reserved(run->id).name, live, run->id, RENAME_NOREPLACE) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "create the run's folder in %s", run->state->path);
+	return ab_step(err, "record");
+}
+
+void ab_run_forget(const struct ab_run *run)
+{
+	unlinkat(run->dir, AB_LOG_NAME, 0);
+	if (unlinkat(run->state->live, name_reserved(run->id).name, AT_REMOVEDIR) < 0)
+		unlinkat(run->state->live, run->id, AT_REMOVEDIR);
 }
 
 void ab_run_retire(struct ab_run *run)
@@ -228,6 +276,20 @@ static void remove_unstarted(const struct ab_run *run)
 	unlinkat(run->dir, AB_LOG_NAME, 0);
 	unlinkat(run->dir, AB_CONTROL_NAME, 0);
 	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
+}
+
+/* The folder of a run that never came, and whose processes are all dead. */
+static void remove_reserved(const struct ab_state *state, const char *name)
+{
+	ab_autoclose int dir = openat(state->live, name, OPEN_DIR);
+	struct stat st;
+
+	/* Before it is locked, it is young. */
+	if (dir < 0 || fstat(dir, &st) < 0 || time(NULL) - st.st_mtime < UNSTARTED_S ||
+	    flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return;
+	unlinkat(dir, AB_LOG_NAME, 0);
+	unlinkat(state->live, name, AT_REMOVEDIR);
 }
 
 /* True: we could lock it, so the run is dead. An active run is left alone. */
@@ -267,6 +329,8 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 	while ((id = ab_folder_next(list)) != NULL) {
 		struct ab_run run;
 
+		if (id[0] == '.')
+			remove_reserved(state, id);
 		if (id[0] == '.' || !claim_dead_run(state, id, &run))
 			continue;
 		fn(&run, arg);

@@ -7,6 +7,8 @@
  *			directory (flock). The kernel releases the lock with the
  *			last of them, so a dead run is recognized without
  *			guessing from pids and start times
+ *	live/.ID/	the same for a box that waits for its command: no command
+ *			lists it, and nothing of it counts
  *	runs/ID/	a run that has ended
  *	  audit.jsonl	its record (audit/write/log.h): the resolved policy and
  *			what to sweep, what was proved, what happened, how it
@@ -46,6 +48,8 @@ int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err);
 void ab_state_fini(struct ab_state *state);
 /* For a new run: can its record be moved to runs/ in the end? */
 int ab_state_check_writable(const struct ab_state *state, struct ab_error *err);
+/* The same, and what ab_state_open() checks, of one that was opened a while ago. */
+int ab_state_check(const struct ab_state *state, struct ab_error *err);
 
 struct ab_run {
 	const struct ab_state *state;
@@ -62,6 +66,12 @@ bool ab_state_has_id(const struct ab_state *state, const char *id);
 /* Create and lock the directory of a new run. */
 int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
 		  struct ab_error *err);
+/* The same for a run that may come: nobody sees it before it appears. */
+int ab_run_reserve(const struct ab_state *state, const char *id, struct ab_run *ret,
+		   struct ab_error *err);
+int ab_run_appear(const struct ab_run *run, struct ab_error *err);
+/* It does not come, or has not begun: remove its folder. */
+void ab_run_forget(const struct ab_run *run);
 /* The run has ended: live/ID becomes runs/ID. */
 void ab_run_retire(struct ab_run *run);
 void ab_run_fini(struct ab_run *run);
