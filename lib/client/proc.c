@@ -92,7 +92,9 @@ static int add_members(struct building *b, const struct ab_callbacks *callbacks)
 	    add_number(b, "ask_ms", o->question_ms) < 0 || add_flag(b, "yes", o->yes) < 0 ||
 	    add_flag(b, "trace_denials", o->trace_denials) < 0 ||
 	    add_flag(b, "require_covered", o->require_covered) < 0 ||
-	    add_flag(b, "ask", callbacks->question != NULL) < 0 || add_records(b, callbacks) < 0)
+	    add_flag(b, "ask", callbacks->question != NULL) < 0 ||
+	    add_flag(b, "messages", callbacks->message != NULL) < 0 ||
+	    add_records(b, callbacks) < 0)
 		return -1;
 	return 0;
 }
@@ -141,24 +143,22 @@ static void drop_policy(json_t *request, const struct ab_policy_options *own)
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		json_object_del(request, fixed[i]);
-	if (!own || !own->cwd)
+	if (!own->cwd)
 		json_object_del(request, "cwd");
-	if (!own || !own->env)
+	if (!own->env)
 		json_object_del(request, "env");
 }
 
 static int check_pool(const struct ab_manager *m, const struct ab_run_options *o,
-		      struct ab_fault *fault)
+		      const struct ab_policy_options *p, struct ab_fault *fault)
 {
-	const struct ab_policy_options *p = o->policy;
-
 	if (!o->pool)
 		return 0;
 	if (!ab_client_pool_of(o->pool, m))
 		return ab_client_fail(fault, AB_FAULT_USAGE, 0,
 				      "the pool belongs to another manager");
-	if (p && (p->policy || p->policy_file || p->profile || p->workspace || p->no_project ||
-		  p->nsettings))
+	if (p->policy || p->policy_file || p->profile || p->workspace || p->no_project ||
+	    p->nsettings)
 		return ab_client_fail(fault, AB_FAULT_USAGE, 0,
 				      "the policy of a run in a pool is that of the pool: only cwd "
 				      "and env can be given");
@@ -169,15 +169,18 @@ static int start_proc(struct ab_manager *m, const struct ab_run_options *o, stru
 		      struct ab_fault *fault)
 {
 	struct building b = { .options = o, .fault = fault };
+	struct ab_policy_options own = { 0 };
 	int result;
 
-	if (check_pool(m, o, fault) < 0)
+	if ((o->policy &&
+	     ab_client_options(&own, sizeof(own), o->policy, o->policy->size, fault) < 0) ||
+	    check_pool(m, o, &own, fault) < 0)
 		return -1;
 	b.request = ab_client_request(m, "run", o->argv, o->shell, o->policy, fault);
 	if (!b.request)
 		return -1;
 	if (o->pool)
-		drop_policy(b.request, o->policy);
+		drop_policy(b.request, &own);
 	result = add_members(&b, &proc->callbacks);
 	if (result == 0 && !m->noop)
 		return ab_client_ask(m, b.request, b.fds, b.nfds, proc, NULL, fault);
