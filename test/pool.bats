@@ -31,6 +31,12 @@ client()
 		        if int(rest[1]) == pid and name in text:
 		            found.append(int(text.split()[0]))
 		    return found
+		def send(pid, number):
+		    """It may have ended since it was listed."""
+		    try:
+		        os.kill(pid, number)
+		    except ProcessLookupError:
+		        pass
 		def wait_until(what, seconds=90):
 		    end = time.time() + seconds
 		    while not what():
@@ -151,7 +157,8 @@ client()
 		    open(path, "w").write(text)
 		def recreated(path):
 		    shutil.rmtree(path)
-		    os.mkdir(path)
+		    # A box that is being prepared makes one, too.
+		    os.makedirs(path, exist_ok=True)
 		def listens(path):
 		    s = socket.socket(socket.AF_UNIX)
 		    s.bind(path)
@@ -191,7 +198,7 @@ client()
 		    c.events.clear()
 		    r, warm, _ = outcome(pool=p, shell="ulimit -d; ulimit -n", messages=True)
 		    assert not warm and r["exit"] == 0, (settings, r)
-		    assert says("the engine, the network or the limits are others now"), c.events
+		    assert says("the settings are others now"), c.events
 		    assert [r[k] for k in ("stdout", "assurance")] == [cold[k] for k in ("stdout", "assurance")]
 		    c.ask(do="close", pool=p)
 		assert c.close() == 0
@@ -300,8 +307,135 @@ client()
 		        c.process.wait()
 		        wait_until(lambda: not any(os.path.exists("/proc/%d" % pid) for pid in now))
 	END
-	run bash -c "ls \"$HOME/.local/state/agentbox/live\" 2>/dev/null"
+	# Also of those that were killed: their brokers remove it.
+	run ls -A "$AGENTBOX_STATE/live"
+	echo "$output"
+	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+}
+
+@test "pool: no run is lost to a box that ends" {
+	client <<-'END'
+		def kill_now(pid):
+		    send(pid, signal.SIGKILL)
+		    def dead():
+		        try:
+		            return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0] in "ZX"
+		        except OSError:
+		            return True
+		    while not dead():
+		        pass
+		p = pool(2)
+		prepared = 0
+		for i in range(40):
+		    inits = [init for child in children(c.process.pid, "") for init in children(child, "agentbox-init")]
+		    if inits and i % 2:
+		        kill_now(inits[i // 2 % len(inits)])
+		    r, warm, _ = outcome(pool=p, shell="echo ran")
+		    prepared += warm
+		    assert (r["exit"], r["stdout"]) == (0, "ran\n"), (i, r)
+		assert prepared
+		assert c.close() == 0
+	END
+	run ls -A "$AGENTBOX_STATE/live"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "pool: signals reach the run that they are for" {
+	client <<-'END'
+		p = pool(2)
+		# Right after the request: the command may not have seen its start yet.
+		for i in range(10):
+		    run = c.run(pool=p, shell="echo ran")
+		    assert c.ask(do="signal", run=run, signal="WINCH")["ok"]
+		    r = c.result(run)
+		    assert (r["exit"], r["stdout"]) == (0, "ran\n"), r
+		for i in range(10):
+		    run = c.run(pool=p, argv=["sleep", "100"])
+		    assert c.ask(do="stop", run=run, grace_ms=60000)["ok"]
+		    assert c.result(run)["exit"] == 143
+		# To a supervisor that waits: it is not the next run's.
+		def settled(pid):
+		    try:
+		        return not any(int(line.split()[1], 16) for line in open("/proc/%d/status" % pid) if "Pnd:" in line)
+		    except (OSError, IndexError):
+		        return True
+		for signal_ in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH:
+		    wait_until(lambda: outcome(pool=p, shell="true")[1])
+		    for child in children(c.process.pid, ""):
+		        send(child, signal_)
+		        wait_until(lambda: settled(child))
+		    for more in {}, {"name": "mine"}:
+		        r, _, _ = outcome(pool=p, shell="echo ran", **more)
+		        assert (r["exit"], r["stdout"]) == (0, "ran\n"), (signal_, more, r)
+		# A supervisor that dies at any point leaves nothing.
+		for wait in range(0, 12):
+		    wait_until(lambda: outcome(pool=p, shell="true")[1])
+		    run = c.run(pool=p, argv=["sleep", "100"])
+		    time.sleep(wait / 4000)
+		    before = children(c.process.pid, "")
+		    send(before[wait % len(before)], signal.SIGKILL)
+		    c.ask(do="stop", run=run, grace_ms=0)
+		    c.result(run)
+		assert c.ask(do="close", pool=p)["ok"]
+		# Of one that was killed before it had a broker, the next start removes it, once it is old.
+		state = os.environ["AGENTBOX_STATE"]
+		for name in os.listdir(state + "/live"):
+		    os.utime(state + "/live/" + name, (time.time() - 300, time.time() - 300))
+		assert c.result(c.run(cwd=work, argv=["true"]))["exit"] == 0
+		wait_until(lambda: not os.listdir(state + "/live"))
+		# What a new run refuses, one in a prepared box does, too.
+		p = pool()
+		os.chmod(state, 0o777)
+		run = c.run(pool=p, shell="true")
+		r = c.result(run)
+		assert r["exit"] == 125 and "others can write" in r["error"], r
+		os.chmod(state, 0o700)
+		assert c.close() == 0
+	END
+}
+
+@test "pool: a run that is not like every other gets a box of its own" {
+	mkdir -p "$HOME/bin"
+	printf '#!/bin/sh\necho program\n' >"$HOME/bin/program"
+	chmod +x "$HOME/bin/program"
+	client <<-'END'
+		p = pool()
+		def why(**request):
+		    c.events.clear()
+		    r, warm, _ = outcome(pool=p, messages=True, **request)
+		    said = [e["text"] for e in c.events if e["event"] == "message" and "prepared box is not used" in e["text"]]
+		    return r, warm, said[0].partition(": ")[2] if said else ""
+		for request, reason in [
+		    (dict(name="mine"), "the run has a name"),
+		    (dict(require_covered=True), "the run is only started if all credentials are covered"),
+		    (dict(env=dict(os.environ, NEW="1")), "the environment is another one"),
+		]:
+		    r, warm, said = why(shell="true", **request)
+		    assert r["exit"] in (0, 125) and not warm and said == reason, (request, r, said)
+		    wait_until(lambda: why(shell="true")[1:] == (True, ""))
+		# Records come in the same order, from either box.
+		kinds = []
+		for more in {"cwd": work}, {"pool": p}:
+		    c.events.clear()
+		    c.result(c.run(shell="true", records=True, **more))
+		    kinds.append([e["record"]["kind"] for e in c.events if e["event"] == "record"])
+		assert kinds[0] == kinds[1] and kinds[0][0] == "start" and kinds[0][-1] == "end", kinds
+		# A folder that is gone, and one that was replaced while the box waited in it.
+		os.mkdir("sub")
+		p = pool(1)
+		r, warm, _ = outcome(pool=p, shell="pwd; touch here", cwd=work + "/sub")
+		assert r["stdout"] == work + "/sub\n" and os.path.exists("sub/here")
+		reply = c.ask(do="pool", size=1, cwd=work + "/sub", workspace=work)
+		assert reply["ok"], reply
+		os.rename("sub", "old")
+		os.mkdir("sub")
+		r, _, _ = outcome(pool=reply["pool"], shell="touch there")
+		assert r["exit"] == 0 and os.path.exists("sub/there") and not os.path.exists("old/there")
+		assert c.close() == 0
+	END
 }
 
 @test "pool: what cannot be is refused" {

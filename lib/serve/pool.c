@@ -113,6 +113,10 @@ static void steer_ready(struct ab_source *source, uint32_t events)
 			answer_opened(pool);
 	} else if (strcmp(event, "unprepared") == 0) {
 		take_failure(box, packet);
+	} else if (strcmp(event, "ended") == 0) {
+		/* The child ends with the socket, and is replaced then. */
+		ab_loop_remove(pool->loop, source);
+		ab_source_close(source);
 	}
 	json_decref(packet);
 }

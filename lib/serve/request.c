@@ -541,6 +541,8 @@ int ab_serve_request_parse(const char *line, size_t len, struct ab_serve_request
 						       { AB_STREAM_CAPTURED, 0 } },
 					  .ask_ms = ASK_MS,
 					  .capture = AB_SERVE_CAPTURE };
+	ret->text = line;
+	ret->text_len = len;
 	ret->line = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &wrong);
 	if (!ret->line)
 		return ab_fail(err, AB_EUSAGE, 0, "not JSON: %s", wrong.text);

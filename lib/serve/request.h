@@ -67,6 +67,8 @@ struct ab_serve_policy {
 };
 
 struct ab_serve_request {
+	const char *text; /* the line itself, which the caller keeps */
+	size_t text_len;
 	json_t *line; /* keeps the strings alive */
 	json_t *id;   /* in `line`; NULL: not known */
 	enum ab_serve_do what;

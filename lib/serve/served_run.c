@@ -19,7 +19,13 @@
 #include "serve/pool.h"
 #include "serve/supervised.h"
 
-enum { BLOCK = 65536, SHARE = 4 * BLOCK, RESULT_MAX = 64 << 20, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
+enum {
+	BLOCK = 65536,
+	SHARE = 4 * BLOCK,
+	RESULT_MAX = 64 << 20,
+	RECORD_MAX = 1 << 20,
+	INPUTS_MAX = 256
+};
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
@@ -362,12 +368,11 @@ static struct ab_served_run *make_run(struct ab_loop *loop, struct ab_channel *c
 static bool take_prepared(struct ab_served_run *run, const struct ab_serve_request *r,
 			  const struct ab_ends *e)
 {
-	ab_autofree char *line = run->pool ? json_dumps(r->line, JSON_COMPACT) : NULL;
 	int steer;
 	pid_t pid;
 
-	while (line && ab_pool_take(run->pool, &pid, &steer)) {
-		if (ab_supervised_hand(steer, line, strlen(line), e) == 0) {
+	while (run->pool && ab_pool_take(run->pool, &pid, &steer)) {
+		if (ab_supervised_hand(steer, r->text, r->text_len, e) == 0) {
 			run->steer.fd = steer;
 			run->pid = pid;
 			return true;
@@ -405,11 +410,11 @@ int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before
 	run->pool = pool;
 	if (open_ends(run, r, fds, &e) < 0)
 		result = ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
-	else if (watch_run(run, err) < 0)
-		result = -1;
 	else if (!take_prepared(run, r, &e))
 		result = fork_supervisor(run, r, &e, before, err);
-	if (result == 0 && ab_loop_add(loop, &run->steer, EPOLLIN, err) < 0) {
+	/* While it starts. */
+	if (result == 0 &&
+	    (watch_run(run, err) < 0 || ab_loop_add(loop, &run->steer, EPOLLIN, err) < 0)) {
 		kill(run->pid, SIGKILL);
 		result = -1;
 	}

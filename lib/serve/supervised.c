@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,10 +20,9 @@
 #include "serve/child.h"
 #include "serve/request.h"
 #include "session/consent/request.h"
-#include "session/lock/lockdown.h"
 #include "session/run/caller.h"
 #include "session/run/run.h"
-#include "session/run/warm.h"
+#include "session/warm/warm.h"
 
 enum { INLINE_MAX = 64 * 1024, TRIES = 10 };
 
@@ -109,9 +109,8 @@ static int run_command(const struct ab_serve_request *r, const struct ab_ends *e
 				      .arg = t,
 				      .controller = e->steer,
 				      .controller_asks = r->ask,
-				      .watch = &watch,
-				      .warm = warm };
-	int status = 0;
+				      .watch = &watch };
+	int status = 0, taken = 1;
 
 	snprintf(result, sizeof(result), "%d", e->result);
 	snprintf(audit, sizeof(audit), "%d", e->records);
@@ -119,7 +118,11 @@ static int run_command(const struct ab_serve_request *r, const struct ab_ends *e
 		request.audit = audit;
 	if (!r->script)
 		request.policy.program = ab_caller_program(request.argv[0]);
-	return ab_run(&request, &status, err) < 0 ? -1 : status;
+	if (warm)
+		taken = ab_warm_run(warm, &request, &status, err);
+	if (taken > 0)
+		taken = ab_run(&request, &status, err);
+	return taken < 0 ? -1 : status;
 }
 
 /* A pool decides about everything but the environment. */
@@ -184,9 +187,12 @@ static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret
 		       struct ab_error *err)
 {
 	static const char *const argv[] = { "true" };
-	struct ab_request request = {
-		.policy = *input, .argv = argv, .argc = 1, .say = say_nothing, .prepares = true
-	};
+	struct ab_request request = { .policy = *input,
+				      .argv = argv,
+				      .argc = 1,
+				      .verbose = 1,
+				      .say = say_nothing,
+				      .prepares = true };
 
 	for (int tries = 0; tries < TRIES; tries++) {
 		*err = (struct ab_error){ 0 };
@@ -198,17 +204,56 @@ static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret
 	return -1;
 }
 
-/* Returns when there is a packet; ends with the socket or with the box. */
+static bool has_packet(int steer)
+{
+	return recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/* A signal to a process that waits is for that process, not for the run that comes. Is it to end? */
+static bool is_told_to_end(int signals)
+{
+	struct signalfd_siginfo info;
+
+	return read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
+	       (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGHUP ||
+		info.ssi_signo == SIGQUIT);
+}
+
+/* Those that the preparation has blocked. */
+static int watch_signals(const struct ab_warm *warm)
+{
+	sigset_t set;
+
+	return warm && sigprocmask(SIG_SETMASK, NULL, &set) == 0
+		       ? signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)
+		       : -1;
+}
+
+/* Returns when there is a packet; ends with the socket. If the box ends, or a signal says so, it tells
+ * the server, which closes the socket, unless it has sent a packet: that run is not lost. */
 static void await_hand(int steer, struct ab_warm *warm)
 {
+	static const char ended[] = "{\"event\":\"ended\"}";
+	ab_autoclose int signals = watch_signals(warm);
 	struct pollfd p[] = { { .fd = steer, .events = POLLIN },
-			      { .fd = warm ? ab_warm_fd(warm) : -1, .events = POLLIN } };
+			      { .fd = warm ? ab_warm_fd(warm) : -1, .events = POLLIN },
+			      { .fd = signals, .events = POLLIN } };
 
-	while (poll(p, AB_COUNT(p), -1) < 0 || !(p[0].revents | p[1].revents))
-		;
-	/* A packet counts, even if the box has ended: the run starts another one. */
-	if (p[0].revents & POLLIN && recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+	for (;;) {
+		if (poll(p, AB_COUNT(p), -1) < 0)
+			continue;
+		if (p[0].revents)
+			break;
+		if (!(p[2].revents && is_told_to_end(signals)) && !p[1].revents)
+			continue;
+		p[1].fd = -1;
+		(void)!send(steer, ended, sizeof(ended) - 1, MSG_NOSIGNAL);
+	}
+	if (has_packet(steer)) {
+		if (warm)
+			ab_warm_wake(warm);
 		return;
+	}
 	ab_warm_free(warm);
 	_exit(125);
 }
@@ -269,6 +314,17 @@ static int open_null(struct ab_ends *e, struct ab_error *err)
 	return 0;
 }
 
+/* What a process needs to read a request is then in its memory. */
+static void rehearse_reading(void)
+{
+	static const char line[] = "{\"do\":\"run\",\"argv\":[\"true\"],\"pool\":1}";
+	struct ab_serve_request r;
+	struct ab_error err = { 0 };
+
+	(void)ab_serve_request_parse(line, sizeof(line) - 1, &r, &err);
+	ab_serve_request_fini(&r);
+}
+
 _Noreturn static void run_handed(const struct ab_serve_request *pool, int steer,
 				 struct ab_warm *warm)
 {
@@ -312,6 +368,7 @@ _Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer
 		result = ab_child_enter(&setup, parent, &input, &err);
 	if (result == 0)
 		result = prepare_box(&input, &warm, &err);
+	rehearse_reading();
 	/* Not "failed": a run may have taken us meanwhile, and then starts a box of its own. */
 	if (result < 0)
 		tell_error(&t, "unprepared", &err);
@@ -325,9 +382,6 @@ _Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer
 		ab_warm_free(warm);
 		_exit(125);
 	}
-	/* As if the run began now. */
-	if (warm)
-		ab_supervise_release();
 	run_handed(pool, steer, warm);
 }
 

@@ -4,12 +4,14 @@
  * In the child process of a run, which becomes its supervisor. The socket `steer` connects it with us;
  * served_run.h describes its messages.
  *
- * The child of a pool prepares a box first (session/run/warm.h), says
+ * The child of a pool prepares a box first (session/warm/warm.h), says
  *
  *	{"event":"ready"} or {"event":"failed",...}
  *
  * and waits: for a packet of ab_supervised_hand(), which makes it a run like every other, or for the
- * end of the socket. It also ends if its box does.
+ * end of the socket. If its box ends, it says
+ *
+ *	{"event":"ended"}
  */
 #include <signal.h>
 #include <stddef.h>
@@ -23,8 +25,8 @@ struct ab_ends {
 	int steer, records, result;
 };
 
-#define AB_ENDS_NONE             \
-	{                        \
+#define AB_ENDS_NONE                       \
+	{                                  \
 		{ -1, -1, -1 }, -1, -1, -1 \
 	}
 

@@ -5,6 +5,7 @@
 #
 # Start to first instruction: the command reads the clock first, the client has read it before the
 # request. Everything is measured in turns within one run, so that a busy machine slows all of them down.
+# First through the C library of the same build, then through a client in Python, which takes longer itself.
 set -eu
 
 program=$(realpath "${1:-build/cmd/agentbox}")
@@ -26,7 +27,15 @@ int main(void)
 }
 C
 cc -O2 -static -o "$work/workspace/first" "$work/first.c"
+cc -O2 -o "$work/pool_start" "$root/test/bench/pool_start.c" -I"$root/lib/client" \
+	"$(dirname "$program")/../lib/client/libagentbox.a" -ljansson -pthread
 cd "$work/workspace"
+AGENTBOX_STATE=$work/state "$work/pool_start" "$program" "$rounds" ./first >"$work/times"
+awk '{ print $1 }' "$work/times" | sort -n | sed -n "$(((rounds + 1) / 2))p" >"$work/prepared"
+awk '{ print $2 }' "$work/times" | sort -n | sed -n "$(((rounds + 1) / 2))p" >"$work/new"
+awk -v n="$rounds" 'NR == 1 { p = $1 } NR == 2 {
+	printf "start to first instruction through the library, %d rounds, medians:\n", n
+	printf "  pool %.0f us, cold %.0f us, %.3f of a cold one\n", p, $1, p / $1 }' "$work/prepared" "$work/new"
 AGENTBOX_STATE=$work/state PYTHONPATH=$root/test python3 - "$program" "$rounds" <<'PY'
 import glob, os, shutil, statistics, subprocess, sys, threading, time
 from serve_client import Client
@@ -129,7 +138,7 @@ for pid in tree:
     except OSError:
         pass
 print("memory of a waiting box (KiB), four of them wait:")
-for name, level in (("supervisor", 1), ("init, and the process that waits", 2)):
+for name, level in (("supervisor", 1), ("broker, and init with the process that waits", 2)):
     pids = [c.process.pid]
     for _ in range(level):
         pids = [pid for pid, of in parents.items() if of in pids]

@@ -35,8 +35,9 @@ enum ab_msg_type {
 	AB_MSG_DIALED,	   /* value: errno, or 0 and one fd */
 	AB_MSG_WALLS,	   /* fds of ab_mounts_apply(), once the command runs */
 	AB_MSG_RUNS,	   /* from a leader, if COMMAND asks for it: the command was executed */
-	AB_MSG_READY,	   /* a box that waits is proved: send COMMAND; one fd: "mountinfo", with
-				 * which poll() tells that a mount has ended */
+	AB_MSG_READY,	   /* holds: a box that waits is proved, send COMMAND. Fds: "mountinfo",
+				 * with which poll() tells that a mount has ended; the listener
+				 * of HOLDS, which does not come then */
 	/* to init */
 	AB_MSG_BEGIN,	/* begin: what it needs before it gets the specification */
 	AB_MSG_SPEC,	/* struct ab_spec_msg; or one fd: the specification, sealed */
@@ -52,7 +53,8 @@ enum ab_msg_type {
 	/* to a leader, or after READY; once */
 	AB_MSG_COMMAND, /* value: 1 to report RUNS; fds: the specification of the command, and
 				 * those of 0-2 that are passed on. After READY a short
-				 * specification follows as in SPEC, and value is 1 if not */
+				 * specification follows as in SPEC, and value is 1 if not; the
+				 * last fd is an eventfd, which takes the place of GO */
 };
 
 #define AB_MARKS_MAX 32
@@ -87,8 +89,8 @@ enum ab_box_net {
 };
 
 struct ab_begin {
-	uint32_t engine;   /* enum ab_box_engine; AB_ENGINE_AUTO: the best of those with namespaces */
-	uint32_t net;	   /* enum ab_box_net */
+	uint32_t engine; /* enum ab_box_engine; AB_ENGINE_AUTO: the best of those with namespaces */
+	uint32_t net;	 /* enum ab_box_net */
 	uint64_t tmp_size; /* of the private folders */
 	uint32_t nports;
 	uint16_t ports[AB_HOST_PORTS_MAX]; /* of the host that are reachable, with a door */

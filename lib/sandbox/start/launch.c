@@ -299,19 +299,18 @@ bool ab_box_takes(const int stdio[3])
 	return true;
 }
 
-int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3],
-		 struct ab_error *err)
+int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3], int go,
+		struct ab_error *err)
 {
 	struct ab_msg head = { .type = AB_MSG_COMMAND };
 	/* What is not the command's is the box's; strings are borrowed. */
-	struct ab_spec command = { .argv = spec->argv,
-				   .env = spec->env,
-				   .cwd = spec->cwd,
-				   .run_id = spec->run_id };
+	struct ab_spec command = {
+		.argv = spec->argv, .env = spec->env, .cwd = spec->cwd, .run_id = spec->run_id
+	};
 	ab_autobuf struct ab_buf buf = { 0 };
 	ab_autostrv struct ab_strv streams = { 0 };
 	ab_autoclose int sealed = -1;
-	int fds[4];
+	int fds[5];
 	size_t nfds = 0;
 	bool fits;
 
@@ -323,14 +322,15 @@ int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int 
 		if (word && strcmp(word, AB_STREAM_PASSED) == 0)
 			fds[1 + nfds++] = from;
 	}
+	fds[1 + nfds++] = go;
 	command.streams = streams;
 	ab_buf_add(&buf, (const char *)&head, AB_MSG_LEN(0));
 	if (ab_spec_write(&command, &buf, err) < 0)
 		return ab_step(err, "specification");
 	fits = buf.len <= sizeof(struct ab_spec_msg);
 	if (!fits) {
-		sealed = fds[0] = ab_spec_seal_text(buf.data + AB_MSG_LEN(0),
-						    buf.len - AB_MSG_LEN(0), err);
+		sealed = fds[0] =
+			ab_spec_seal_text(buf.data + AB_MSG_LEN(0), buf.len - AB_MSG_LEN(0), err);
 		if (sealed < 0)
 			return ab_step(err, "specification");
 		((struct ab_msg *)buf.data)->value = 1;
@@ -363,6 +363,7 @@ static ssize_t get_body_len(uint32_t type)
 		return sizeof(struct ab_error);
 	case AB_MSG_ASKS:
 	case AB_MSG_HOLDS:
+	case AB_MSG_READY:
 		return sizeof(struct ab_holds);
 	case AB_MSG_NETWORK:
 		return sizeof(struct ab_handover);
@@ -379,7 +380,6 @@ static ssize_t get_body_len(uint32_t type)
 	case AB_MSG_DIALED:
 	case AB_MSG_WALLS:
 	case AB_MSG_RUNS:
-	case AB_MSG_READY:
 		return 0;
 	}
 	return -1;
@@ -398,12 +398,17 @@ static bool is_valid_handover(const struct ab_msg *msg, const struct ab_fds *fds
 	return true;
 }
 
+static bool has_proof(const struct ab_msg *msg)
+{
+	return msg->type == AB_MSG_HOLDS || msg->type == AB_MSG_READY;
+}
+
 static bool is_valid(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
 {
 	return n >= (ssize_t)AB_MSG_LEN(0) && get_body_len(msg->type) >= 0 &&
 	       n == (ssize_t)AB_MSG_LEN((size_t)get_body_len(msg->type)) &&
 	       (msg->type != AB_MSG_NETWORK || is_valid_handover(msg, fds)) &&
-	       (msg->type != AB_MSG_HOLDS || msg->u.holds.engine < AB_ENGINE_COUNT);
+	       (!has_proof(msg) || msg->u.holds.engine < AB_ENGINE_COUNT);
 }
 
 static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
@@ -439,7 +444,7 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 		ret->u.error.text[sizeof(ret->u.error.text) - 1] = '\0';
 		ret->u.error.hint[sizeof(ret->u.error.hint) - 1] = '\0';
 	}
-	if (ret->type == AB_MSG_HOLDS) {
+	if (has_proof(ret)) {
 		ret->u.holds.missing[sizeof(ret->u.holds.missing) - 1] = '\0';
 		ret->u.holds.blocked[sizeof(ret->u.holds.blocked) - 1] = '\0';
 	}

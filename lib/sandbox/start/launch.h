@@ -41,8 +41,12 @@ int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_err
  * exists, and /dev/null, which it has: can these be 0-2? -1: the same as ours.
  */
 bool ab_box_takes(const int stdio[3]);
-/* After AB_MSG_READY: send it the command of `spec`. 1: the box is gone. */
-int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3],
+/*
+ * After AB_MSG_READY: send it the command of `spec`. It starts when the eventfd `go` is written, not by
+ * AB_MSG_GO: the kernel wakes the reader of a socket where the writer runs, which still has work to do.
+ * 1: the box is gone.
+ */
+int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3], int go,
 		struct ab_error *err);
 
 /* Send one message to init; -1 with errno. Does not block: EAGAIN if the queue is

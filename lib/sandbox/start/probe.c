@@ -681,22 +681,6 @@ static void take_back(const struct ab_spec *spec, struct ab_holds *holds, size_t
 	add_missing(holds, spec, property, why);
 }
 
-void ab_probe_again(const struct ab_target *target, struct ab_holds *holds)
-{
-	static const enum ab_property of_mounts[] = { AB_PROP_READ_DENY, AB_PROP_PROTECTED_NAMES };
-	struct proof proof = { .spec = target->spec,
-			       .engine = &ab_box_engines[holds->engine],
-			       .capture = target->capture,
-			       .landlock = target->ruleset >= 0 };
-
-	for (size_t i = 0; i < AB_COUNT(of_mounts); i++) {
-		const char *why = probes[of_mounts[i]](&proof);
-
-		if (why)
-			take_back(target->spec, holds, of_mounts[i], why);
-	}
-}
-
 /* Does the filter refuse an option or a flag by itself? Without it the answer is EBADF. */
 static const char *check_corks(void)
 {

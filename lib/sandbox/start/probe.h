@@ -10,9 +10,6 @@ struct ab_target;
 struct ab_holds;
 
 void ab_probe(const struct ab_target *target, struct ab_holds *holds);
-/* A box has waited since: take back what depends on mounts, which end if the host replaces or removes
- * the file below, and is not in force any more. */
-void ab_probe_again(const struct ab_target *target, struct ab_holds *holds);
 /* It was loaded: take back what rests on it and does not hold. */
 void ab_probe_asked(const struct ab_spec *spec, struct ab_holds *holds);
 /* The filter that asks the judge could not be loaded: take back what rests on it. */

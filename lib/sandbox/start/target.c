@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,7 +184,7 @@ static void add_variables(struct ab_target *t)
 /* Takes what belongs to the command; everything else is the box's. The heap is init's, which sleeps
  * until we execute the command (vfork). */
 static int read_command(struct ab_target *t, const struct ab_spec_msg *msg, size_t len, int fd,
-			struct ab_error *err)
+			bool *ret_moves, struct ab_error *err)
 {
 	struct ab_spec *spec = t->waiting, command;
 	int r = fd >= 0 ? ab_spec_read(fd, &command, err)
@@ -191,6 +192,7 @@ static int read_command(struct ab_target *t, const struct ab_spec_msg *msg, size
 
 	if (r < 0)
 		return -1;
+	*ret_moves = strcmp(command.cwd, spec->cwd) != 0;
 	if (command.streams.len != 3)
 		return ab_fail(err, AB_ESYSTEM, 0, "the specification is damaged");
 	spec->argv = command.argv;
@@ -207,7 +209,7 @@ static int take_streams(const struct ab_spec *spec, const struct ab_fds *fds, si
 	for (int fd = 0; fd < 3; fd++) {
 		if (strcmp(spec->streams.v[fd], AB_STREAM_PASSED) != 0)
 			continue;
-		if (first >= fds->len)
+		if (first + 1 >= fds->len)
 			return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed", fd);
 		if (dup2(fds->v[first++], fd) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "open descriptor %d for the command",
@@ -226,48 +228,77 @@ static int enter_folder(const struct ab_spec *spec, struct ab_error *err)
 	return ab_step(err, "folder");
 }
 
+static int wait_for_go(int sock, struct ab_error *err)
+{
+	struct ab_msg msg;
+	ssize_t n = recv(sock, &msg, sizeof(msg), 0);
+
+	if (n < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "wait for the start");
+	/* The supervisor is gone: nothing would confine, record or end the command. */
+	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_GO)
+		_exit(125);
+	return 0;
+}
+
+/* The same for a box that waits: an eventfd. */
+static void wait_for_event(int sock, int event)
+{
+	/* Messages on the socket are init's, which reads them later. */
+	struct pollfd p[] = { { .fd = event, .events = POLLIN }, { .fd = sock } };
+
+	while (poll(p, AB_COUNT(p), -1) < 0 && errno == EINTR)
+		;
+	/* The supervisor has discarded the box, or is gone. */
+	if (!(p[0].revents & POLLIN) || p[1].revents & (POLLHUP | POLLERR))
+		_exit(125);
+}
+
 /*
  * A box that is prepared before there is a command for it (spec.waits) is built and proved as every box;
  * then this process waits, behind Landlock and the filter:
  *
  *	box		READY: everything is proved
- *	supervisor	COMMAND: the words, the environment, the folder and the streams
- *	box		takes them, and proves again what the host can undo meanwhile
- *	supervisor	GO, as always
+ *	supervisor	COMMAND: the words, the environment, the folder, the streams, and an eventfd
+ *	supervisor	writes it, which is `go`
+ *
+ * From the listener on, a call that it is asked about waits for the judge, which begins with the run:
+ * only another folder needs one.
  */
 static int await_command(struct ab_target *t, struct ab_error *err)
 {
 	static struct ab_spec_msg msg;
-	struct ab_msg ready = { .type = AB_MSG_READY };
+	struct ab_msg ready = { .type = AB_MSG_READY, .u.holds = *t->holds };
 	ab_autofds struct ab_fds fds = { .len = AB_COUNT(fds.v) };
-	ab_autoclose int mounts = -1;
+	int sent[] = { -1, t->listener };
 	ssize_t n;
-	bool sealed;
+	bool sealed, moves = false;
 
 	/* Nobody should wait for a box that must not start. */
 	if (ab_target_check(t->spec, t->holds, err) < 0)
 		return -1;
-	mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	if (mounts < 0) {
+	sent[0] = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (sent[0] < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "open /proc/self/mountinfo");
 		return ab_step(err, "mounts");
 	}
-	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(0), &mounts, 1) < 0)
+	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(sizeof(ready.u.holds)), sent,
+			1 + (t->listener >= 0)) < 0)
 		_exit(125);
-	ab_closep(&mounts);
+	ab_closep(&sent[0]);
+	ab_closep(&t->listener);
 	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
-	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND)
+	/* The supervisor has discarded the box, or is gone. */
+	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || !fds.len)
 		_exit(125);
 	sealed = msg.value;
 	if (read_command(t, &msg, (size_t)n - AB_MSG_LEN(0), sealed && fds.len ? fds.v[0] : -1,
-			 err) < 0)
+			 &moves, err) < 0)
 		return ab_step(err, "specification");
 	if (take_streams(t->spec, &fds, sealed, err) < 0)
 		return ab_step(err, "streams");
-	if (enter_folder(t->spec, err) < 0)
-		return -1;
-	ab_probe_again(t, t->holds);
-	return 0;
+	wait_for_event(t->sock, fds.v[fds.len - 1]);
+	return moves ? enter_folder(t->spec, err) : 0;
 }
 
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
@@ -299,9 +330,6 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	if (t->holds->unasked)
 		ab_probe_unasked(t->spec, t->holds);
 	ab_mark("proof");
-	/* Before there is a listener, which would be asked about what the take does. */
-	if (t->waiting && await_command(t, err) < 0)
-		return -1;
 	return t->asked || t->spec->nested ? 0 : open_listener(t, err);
 }
 
@@ -388,19 +416,6 @@ int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, st
 	return ab_step(err, "proof");
 }
 
-static int wait_for_go(int sock, struct ab_error *err)
-{
-	struct ab_msg msg;
-	ssize_t n = recv(sock, &msg, sizeof(msg), 0);
-
-	if (n < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "wait for the start");
-	/* The supervisor is gone: nothing would confine, record or end the command. */
-	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_GO)
-		_exit(125);
-	return 0;
-}
-
 static void send_holds(struct ab_target *t)
 {
 	struct ab_msg msg = { .type = AB_MSG_HOLDS, .u.holds = *t->holds };
@@ -421,6 +436,21 @@ static void step_back(void)
 	(void)!nice(NICE);
 }
 
+static int await_go(struct ab_target *t, struct ab_error *err)
+{
+	if (ab_target_check(t->spec, t->holds, err) < 0)
+		return -1;
+	/* The supervisor widens the cgroup when it has received the proof. */
+	if (t->spec->pids_cgroup)
+		send_holds(t);
+	if (wait_for_go(t->sock, err) < 0)
+		return ab_step(err, "go");
+	ab_mark("go");
+	if (!t->spec->pids_cgroup)
+		send_holds(t);
+	return 0;
+}
+
 __attribute__((no_sanitize("address", "undefined"))) static int become_target(void *arg)
 {
 	struct ab_target *t = arg;
@@ -434,18 +464,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int become_target(vo
 	}
 	if (t->spec->no_namespaces)
 		step_back();
-	if (ab_target_lock(t, err) < 0 || ab_target_check(t->spec, t->holds, err) < 0)
+	if (ab_target_lock(t, err) < 0 ||
+	    (t->waiting ? await_command(t, err) : await_go(t, err)) < 0)
 		goto fail;
-	/* The supervisor widens the cgroup when it has received the proof. */
-	if (t->spec->pids_cgroup)
-		send_holds(t);
-	if (wait_for_go(t->sock, err) < 0) {
-		ab_step(err, "go");
-		goto fail;
-	}
-	ab_mark("go");
-	if (!t->spec->pids_cgroup)
-		send_holds(t);
 	if (t->proof_only)
 		_exit(0);
 	sigemptyset(&none);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -59,8 +60,8 @@
 
 enum {
 	OUTBOX_MAX = 128,
-	FIXED_FDS = 5, /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
-	SAMPLE_MS = 100,  /* between two samples of the box's memory */
+	FIXED_FDS = 5,	 /* the supervisor, init, walls, git, the quarantine; then jobs and moves */
+	SAMPLE_MS = 100, /* between two samples of the box's memory */
 	SAMPLE_COST = 20, /* and this many times what a sample takes: 5 % of a processor at most */
 	TOLD_MAX = 20,	  /* findings that are told at once; the others at the end */
 	HIDE_MS = 5,	  /* after the start: short runs do not need it, and it would delay them */
@@ -231,6 +232,10 @@ static _Noreturn void be_judge(struct broker *b, const struct ask *ask, int sock
 
 	plan = find_real_plan(b->duty.spec, ask->layers);
 	duty.trace.plan = &plan;
+	if (b->begun) {
+		duty.terms.cwd = b->cwd;
+		duty.terms.yes = b->yes;
+	}
 	ab_judge_be(&duty, sock, b->passed.v[0], git);
 }
 
@@ -411,8 +416,8 @@ static void take_request(struct broker *b)
 	body = (size_t)n - ASK_LEN(0);
 	if (n <= 0)
 		ab_broker_finish_alone(b);
-	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
-	    body > asks[ask.kind].max)
+	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || !asks[ask.kind].answer ||
+	    body < asks[ask.kind].min || body > asks[ask.kind].max)
 		_exit(1);
 	asks[ask.kind].answer(b, &ask, (size_t)n);
 	ab_fds_close(&b->passed);
@@ -526,7 +531,7 @@ static void start_renewals(struct broker *b)
 	b->renewals = ab_renewals_new(&setup);
 }
 
-static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
+static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock, int wake,
 				struct ab_settings_watch *settings)
 {
 	static struct broker b;
@@ -535,6 +540,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	struct ab_wall_watch_setup walls;
 	const struct ab_run *run = duty->run;
 	int keep[] = { sock,
+		       wake,
 		       duty->init,
 		       duty->rescue.fd,
 		       run->dir,
@@ -550,19 +556,23 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 
 	b.duty = *duty;
 	b.sock = sock;
+	b.wake = wake;
 	b.git_sock = -1;
 	b.stage = b.hidden = -1;
 	b.settings = settings;
-	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* While it waits, they are /dev/null: files that it opens must not pass for them. */
 	for (int fd = 0; fd < 3; fd++)
-		if (fd != duty->rescue.fd)
+		if (fd != duty->rescue.fd && !duty->wait)
 			close(fd);
 	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
 		a.result = ab_fail(&a.error, AB_ESYSTEM, errno, "close inherited file descriptors");
-	else
-		a.result = ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error);
+	else if (duty->wait)
+		ab_broker_wait(&b);
+	b.next_check = ab_now_ms() + AB_QUARANTINE_MS;
+	if (a.result == 0)
+		a.result = ab_quarantine_open(b.duty.survey, run->dir, &b.quarantine, &a.error);
 	if (a.result < 0) {
 		ab_box_explain(&a.error);
 		ab_broker_post(&b, &a, 0);
@@ -582,23 +592,28 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, struct ab_error *err)
 {
 	struct ab_settings_watch *settings;
-	struct ab_broker broker = { 0 };
+	struct ab_broker broker = { .wake = -1 };
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+	if (duty->wait)
+		broker.wake = eventfd(0, EFD_CLOEXEC);
+	if ((duty->wait && broker.wake < 0) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		ab_closep(&broker.wake);
 		return ab_step(err, "broker");
 	}
 	settings = duty->reload ? ab_settings_watch_new(duty) : NULL;
 	broker.pid = fork();
 	if (broker.pid == 0)
-		be_broker(duty, pair[1], settings);
+		be_broker(duty, pair[1], broker.wake, settings);
 	ab_settings_watch_free(settings);
 	close(pair[1]);
 	broker.sock = pair[0];
 	if (broker.pid < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "fork the broker");
 		close(broker.sock);
+		ab_closep(&broker.wake);
 		return ab_step(err, "broker");
 	}
 	*ret = ab_alloc(sizeof(**ret));

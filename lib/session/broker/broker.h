@@ -27,7 +27,21 @@ struct ab_survey;
 struct ab_judge_duty;
 struct ab_broker;
 
+/* For a box that waits for its command (broker_wait.c). */
+struct ab_broker_view { /* what it would begin with now */
+	const struct ab_survey *survey;
+	uint64_t claims; /* for ab_claim_check() */
+};
+struct ab_broker_wait {
+	/* In the broker: NULL if a new run would get the same box, else why not. */
+	const char *(*check)(void *arg, struct ab_broker_view *ret);
+	/* The first check is a rehearsal: its memory is there for the next one. */
+	void (*forget)(void *arg);
+	void *arg;
+};
+
 struct ab_broker_duty {
+	const struct ab_broker_wait *wait; /* or NULL: the run begins */
 	const struct ab_policy_input *input;
 	const struct ab_survey *survey;
 	struct ab_run *run;
@@ -66,6 +80,15 @@ struct ab_broker_duty {
 
 int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret,
 		    struct ab_error *err);
+
+/* With duty->wait. Ask for the check; it takes a moment, in which the caller can do something else. */
+int ab_broker_check(struct ab_broker *broker);
+/* Its result: 0: the same box; 1: another one, and *ret_why (free it) says why. */
+int ab_broker_checked(struct ab_broker *broker, uint64_t *ret_claims, char **ret_why,
+		      struct ab_error *err);
+/* The run begins: what its judge needs to know, and the copy of its record (-1: none). Afterwards it
+ * is a broker like every other. */
+int ab_broker_begin(struct ab_broker *broker, const char *cwd, bool yes, int copy);
 
 /* Messages of the broker, unasked or in answer to one of the requests below that do not wait. A
  * ticket is the caller's own number for its request. */
@@ -158,5 +181,7 @@ bool ab_broker_has_swept(const struct ab_broker *broker);
 void ab_broker_dismiss(struct ab_broker *broker);
 /* The same, if it has not been told, and reap it. */
 void ab_broker_end(struct ab_broker *broker);
+/* Let it end the run in our place, as if we had died, and reap it. The box must be gone. */
+void ab_broker_abandon(struct ab_broker *broker);
 
 #endif

@@ -4,12 +4,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "session/broker/broker.h"
@@ -141,6 +143,41 @@ static int send_request(struct ab_broker *broker, enum kind kind, uint32_t ticke
 	return n < 0 ? -1 : 0;
 }
 
+int ab_broker_check(struct ab_broker *broker)
+{
+	return eventfd_write(broker->wake, 1);
+}
+
+int ab_broker_checked(struct ab_broker *broker, uint64_t *ret_claims, char **ret_why,
+		      struct ab_error *err)
+{
+	static struct answer a;
+	ab_autoclose int fd = -1;
+	size_t len = 0;
+
+	*ret_why = NULL;
+	if (take_answer(broker, &a, &fd, &len, err) < 0)
+		return ab_step(err, "broker");
+	*ret_claims = a.claims;
+	if (a.kind == ANSWER_CHECKED && a.result == 0)
+		return 0;
+	*ret_why = ab_strdup(a.kind == ANSWER_CHECKED ? a.lines : a.error.text);
+	return 1;
+}
+
+int ab_broker_begin(struct ab_broker *broker, const char *cwd, bool yes, int copy)
+{
+	const uint32_t head[] = { ASK_BEGIN, 0 };
+	ab_autobuf struct ab_buf ask = { 0 };
+
+	ab_buf_add(&ask, (const char *)head, sizeof(head));
+	ab_buf_puts(&ask, yes ? "1" : "0");
+	ab_buf_puts(&ask, cwd);
+	return ask.len > ASK_LEN(TEXT_ROOM)
+		       ? -1
+		       : ab_send_fds(broker->sock, ask.data, ask.len, &copy, copy >= 0);
+}
+
 int ab_broker_start_judge(struct ab_broker *broker, int listener, const int16_t *layers)
 {
 	struct {
@@ -263,11 +300,23 @@ void ab_broker_dismiss(struct ab_broker *broker)
 	shutdown(broker->sock, SHUT_RD);
 }
 
+static void reap(struct ab_broker *broker)
+{
+	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	ab_closep(&broker->sock);
+	ab_closep(&broker->wake);
+	free(broker);
+}
+
 void ab_broker_end(struct ab_broker *broker)
 {
 	ab_broker_dismiss(broker);
-	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	close(broker->sock);
-	free(broker);
+	reap(broker);
+}
+
+void ab_broker_abandon(struct ab_broker *broker)
+{
+	close(ab_take_fd(&broker->sock));
+	reap(broker);
 }

@@ -1,7 +1,8 @@
 #ifndef AB_SESSION_BROKER_BROKER_STATE_H
 #define AB_SESSION_BROKER_BROKER_STATE_H
 /* Inside the broker's own process: broker.c (the loop), broker_workers.c (worker processes),
- * broker_requests.c (their jobs), settings_watch.c (changed settings), broker_end.c (the end). */
+ * broker_requests.c (their jobs), settings_watch.c (changed settings), broker_wait.c (before the run),
+ * broker_end.c (the end). */
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +51,10 @@ struct packet {
 
 struct broker {
 	struct ab_broker_duty duty;
+	bool rehearsed;	 /* there was a check */
+	bool begun, yes; /* of a run that came later: ASK_BEGIN */
+	char *cwd;	 /* the same */
+	int wake;	 /* or -1 */
 	int sock;
 	struct ab_fds passed; /* descriptors that came with the request */
 	struct ab_quarantine *quarantine;
@@ -86,6 +91,9 @@ void ab_broker_post(struct broker *b, const struct answer *a, size_t len);
 void ab_broker_flush(struct broker *b, int flags);
 /* Report what the watch of the walls has found. */
 void ab_broker_report_walls(struct broker *b);
+
+/* broker_wait.c: returns when the run begins. */
+void ab_broker_wait(struct broker *b);
 
 /* broker_end.c: check everything once more, if that was not done. */
 void ab_broker_sweep_workspace(struct broker *b);

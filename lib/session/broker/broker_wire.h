@@ -14,7 +14,7 @@
 enum kind {
 	ASK_SWEEP,	 /* when init is gone */
 	ASK_SWEEP_EMPTY, /* now: init is the only process of the box */
-	ASK_SECRET, /* secret */
+	ASK_SECRET,	 /* secret */
 	ASK_LEAVE,
 	ASK_OWNER,    /* peer */
 	ASK_APPROVE,  /* text: the question */
@@ -25,6 +25,8 @@ enum kind {
 	ASK_JUDGE,     /* layers; one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
 	ASK_AGENT,     /* connect to duty->agent */
+	ASK_BEGIN, /* before the run: text: '1' or '0' (--yes), and the folder; fd: the copy of the
+			* record, or none */
 	ASK_COUNT,
 };
 
@@ -35,6 +37,7 @@ enum {
 	ANSWER_FATAL = AB_NEWS_COUNT, /* the run must end */
 	ANSWER_SWEPT,		      /* the reply to ASK_SWEEP; number: so many of its lines, the
 				 * first ones, are notes */
+	ANSWER_CHECKED, /* the reply to `wake`; claims; with result < 0 the text says why not */
 };
 
 struct ask {
@@ -56,6 +59,7 @@ struct answer {
 	uint32_t ticket;
 	uint32_t number;
 	int32_t result;
+	uint64_t claims;
 	struct ab_error error; /* when result < 0 */
 	/* ASK_SWEEP: one sentence each; news: the text, unless it comes in a memfd */
 	char lines[TEXT_ROOM + 1]; /* sent without a NUL */
@@ -66,6 +70,7 @@ struct answer {
 struct ab_broker {
 	pid_t pid;
 	int sock;
+	int wake;   /* an eventfd that asks whether a box that waits is still right; or -1 */
 	bool swept; /* it exits by itself */
 	bool dismissed;
 };

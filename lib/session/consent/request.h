@@ -21,8 +21,6 @@ struct ab_run_watch {
 	void *arg;
 };
 
-struct ab_warm;
-
 struct ab_request {
 	struct ab_policy_input policy;
 	/* Where the command starts; clean absolute; NULL: in the current folder. Unlike policy.cwd
@@ -57,8 +55,8 @@ struct ab_request {
 	/* The run whose box has called this tool; NULL: it is not a tool. Its terminal belongs to that
 	 * box, so nothing is asked there; its folder must stay the one that it is now. */
 	const char *tool_of;
-	int verbose;		  /* 1: guarantees, 2: also timings */
-	bool *interrupted;	  /* set if SIGINT ended a command that had the terminal; or NULL */
+	int verbose;	   /* 1: guarantees, 2: also timings */
+	bool *interrupted; /* set if SIGINT ended a command that had the terminal; or NULL */
 	/* A text that begins with a space continues the previous one. Not
 	 * escaped. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
@@ -68,9 +66,7 @@ struct ab_request {
 	int controller;
 	bool controller_asks;		  /* and is asked: session/ask/controller.h */
 	const struct ab_run_watch *watch; /* or NULL */
-	/* A box that was prepared for this run (session/run/warm.h), or NULL. */
-	struct ab_warm *warm;
-	bool prepares; /* only prepares one: takes no rule that was granted for one run */
+	bool prepares; /* only prepares a box (session/warm/warm.h): takes no rule that was granted for one run */
 };
 
 static inline const char *ab_request_start(const struct ab_request *request)

@@ -136,19 +136,21 @@ static void add_survey(struct ab_host_facts *host)
 		ab_objects_add(&host->facts.pinned, s->watch[i].dir, AB_AS_DIR);
 }
 
-static int add_masks(const struct ab_policy *policy, const char *state, struct ab_host_facts *host,
+static int add_masks(const struct ab_host_look *look, struct ab_host_facts *host,
 		     struct ab_error *err)
 {
-	struct ab_guard *deny = NULL;
-	size_t n = 0;
+	struct ab_hidden_names found = { 0 };
+	const struct ab_hidden_names *denied = look->denied ? look->denied : &found;
 
-	if (ab_expand_deny_missing(&policy->fs.deny_read, &deny, &n, &host->missing, err) < 0)
+	if (!look->denied && ab_expand_deny_missing(&look->policy->fs.deny_read, &found.v, &found.n,
+						    &found.missing, err) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		ab_objects_add(&host->facts.masked, deny[i].path, kind_as(deny[i].kind));
-	ab_guards_free(deny, n);
-	if (state)
-		ab_objects_add(&host->facts.masked, state, AB_AS_DIR);
+	for (size_t i = 0; i < denied->n; i++)
+		ab_objects_add(&host->facts.masked, denied->v[i].path, kind_as(denied->v[i].kind));
+	ab_strv_extend(&host->missing, &denied->missing);
+	ab_hidden_names_fini(&found);
+	if (look->state)
+		ab_objects_add(&host->facts.masked, look->state, AB_AS_DIR);
 	return 0;
 }
 
@@ -291,22 +293,36 @@ static void add_home(const struct ab_policy *policy, struct ab_host_facts *host)
 	}
 }
 
-/* A command that is given by its path must be runnable even if a private folder covers it: show the
- * file itself, and nothing next to it. */
-static void add_program(struct ab_host_facts *host, const char *program)
+/* The file of a command that is given by its path, if a private folder covers it; else NULL. */
+static char *find_covered(const struct ab_host_facts *host, const char *program)
 {
 	ab_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
-	bool covered = false;
 
 	if (!real || host->hidden_root)
-		return;
+		return NULL;
 	for (size_t i = 0; i < host->facts.write.len; i++)
 		if (ab_path_within(real, host->facts.write.v[i].path))
-			return;
+			return NULL;
 	for (size_t i = 0; i < host->facts.privates.len; i++)
-		covered |= ab_path_within(real, host->facts.privates.v[i]);
+		if (ab_path_within(real, host->facts.privates.v[i]))
+			return ab_take(real);
+	return NULL;
+}
+
+/* It must be runnable: show the file itself, and nothing next to it. */
+static void add_program(struct ab_host_facts *host, const char *program)
+{
+	ab_autofree char *covered = find_covered(host, program);
+
 	if (covered)
-		ab_objects_add(&host->facts.show, real, AB_AS_FILE);
+		ab_objects_add(&host->facts.show, covered, AB_AS_FILE);
+}
+
+bool ab_host_facts_show(const struct ab_host_facts *host, const char *program)
+{
+	ab_autofree char *covered = find_covered(host, program);
+
+	return covered == NULL;
 }
 
 /* Nothing else of the host is visible, so a link must not add to it. */
@@ -328,27 +344,28 @@ static int show_read_list(const struct ab_policy *policy, struct ab_host_facts *
 	return 0;
 }
 
-int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
-		       const char *program, bool look_only, struct ab_host_facts *ret,
+int ab_host_facts_look(const struct ab_host_look *look, struct ab_host_facts *ret,
 		       struct ab_error *err)
 {
-	const struct ab_survey_limits limits = { AB_SURVEY_USUAL, .look_only = look_only };
+	const struct ab_survey_limits limits = { AB_SURVEY_USUAL, .look_only = look->look_only };
+	const struct ab_policy *policy = look->policy;
+	const char *runtime = ab_environ_get(look->env, "XDG_RUNTIME_DIR");
 	struct ab_host_facts host = { 0 };
 
-	if (ab_survey_make(policy, env, &limits, &host.survey, err) < 0)
+	if (ab_survey_make(policy, look->env, &limits, &host.survey, err) < 0)
 		return -1;
 	host.hidden_root = !policy->fs.read_all;
 	if (host.hidden_root && show_read_list(policy, &host, err) < 0)
 		goto fail;
 	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
 		add_private(&host, private_folders[i]);
-	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
+	add_private(&host, runtime);
 	add_home(policy, &host);
 	add_survey(&host);
-	if (program)
-		add_program(&host, program);
-	add_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), look_only, &host);
-	if (add_sockets(policy, &host, err) < 0 || add_masks(policy, state, &host, err) < 0)
+	if (look->program)
+		add_program(&host, look->program);
+	add_answers(runtime, look->look_only, &host);
+	if (add_sockets(policy, &host, err) < 0 || add_masks(look, &host, err) < 0)
 		goto fail;
 	*ret = host;
 	return 0;

@@ -8,6 +8,7 @@
 #include "sandbox/plan/plan.h"
 #include "workspace/survey/survey.h"
 
+struct ab_hidden_names;
 struct ab_error;
 struct ab_policy;
 
@@ -23,11 +24,18 @@ struct ab_host_facts {
 	struct ab_strv notes;	     /* sentences for the user */
 };
 
-/* `state` is the real path of the state directory, or NULL; `program` the command's name as it was
- * given, or NULL. `look_only`: create nothing on the host. */
-int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
-		       const char *program, bool look_only, struct ab_host_facts *ret,
+struct ab_host_look {
+	const struct ab_policy *policy;
+	char *const *env;
+	const char *state;		      /* the real path of the state directory, or NULL */
+	const char *program;		      /* the command's name as it was given, or NULL */
+	const struct ab_hidden_names *denied; /* what deny_read means now; NULL: find out */
+	bool look_only;			      /* create nothing on the host */
+};
+int ab_host_facts_look(const struct ab_host_look *look, struct ab_host_facts *ret,
 		       struct ab_error *err);
+/* Would a box that was planned without this program show its file? */
+bool ab_host_facts_show(const struct ab_host_facts *facts, const char *program);
 void ab_host_facts_fini(struct ab_host_facts *facts);
 
 #endif

@@ -42,7 +42,7 @@
 
 /* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
  * error. */
-static void release_stdio(const struct run *r)
+void ab_run_release_stdio(const struct run *r)
 {
 	int null;
 
@@ -54,13 +54,14 @@ static void release_stdio(const struct run *r)
 	ab_closep(&null);
 }
 
-int ab_run_open_record(struct run *r, struct ab_error *err)
+int ab_run_open_record(struct run *r, bool reserve, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_log_setup setup = { .run_id = r->dir.id };
 
 	if (ab_violations_new(&r->violations, err) < 0 ||
-	    ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
+	    (reserve ? ab_run_reserve(&p->state, p->spec.run_id, &r->dir, err)
+		     : ab_run_create(&p->state, p->spec.run_id, &r->dir, err)) < 0)
 		return -1;
 	setup.dir = r->dir.dir;
 	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
@@ -265,11 +266,12 @@ void ab_run_abandon_containers(struct run *r)
 		ab_left_containers_forget(r->prepared->state.root, r->prepared->spec.run_id);
 }
 
-int ab_run_set_up_host(struct run *r, struct ab_error *err)
+int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_judge_duty judge;
-	struct ab_broker_duty duty = { .input = &r->request->policy,
+	struct ab_broker_duty duty = { .wait = wait,
+				       .input = &r->request->policy,
 				       .survey = &p->host.survey,
 				       .run = &r->dir,
 				       .log = &r->log.setup,
@@ -303,37 +305,67 @@ int ab_run_set_up_host(struct run *r, struct ab_error *err)
 				       .keep = ab_gc_rule_of(p->policy) };
 
 	ab_kept_layers_locks(&p->kept, duty.locks);
-	/* First: init has sent its sockets, and waits for the answer when its mounts are made. The
-	 * broker closes what it inherits. */
-	if (p->spec.door && !p->no_namespaces && !r->warm &&
-	    ab_bridge_raise(&r->box, &r->network, err) < 0)
+	/* Nobody is asked before there is a run; then its controller is. */
+	if (wait)
+		ab_terminal_rescue_get(NULL, &duty.rescue);
+	else if (open_prompt(r, &duty.rescue, err) < 0)
 		return -1;
-	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
-		return -1;
-	if (ab_run_open_record(r, err) < 0 || ab_run_write_start(r, err) < 0 ||
-	    ab_claim_check(&p->state, &p->host.survey.write, p->claims, err) < 0 ||
-	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
-		return -1;
-	release_stdio(r);
-	if (open_prompt(r, &duty.rescue, err) < 0 || prepare_judge(r, &judge, err) < 0)
+	if (prepare_judge(r, &judge, err) < 0)
 		return -1;
 	duty.judge_sock = ab_program_judge_seat(r->children);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
 	ab_safe_forget_held(&p->safe);
 	ab_program_judge_leave_seat(r->children);
-	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe,
-				ab_take(p->agent.terms), &r->box_network, err) < 0)
+	return 0;
+}
+
+int ab_run_open_network(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	return ab_box_network_open(p->policy, r->request->policy.environ, &p->safe,
+				   ab_take(p->agent.terms), &r->box_network, err);
+}
+
+int ab_run_start_services(struct run *r, struct ab_error *err)
+{
+	if (!r->box_network && ab_run_open_network(r, err) < 0)
 		return -1;
 	if (r->terminal && r->box_network)
 		ab_box_network_watch_ports(r->box_network, r->box.pid);
-	if (start_reviewer(r, err) < 0 || start_container_filter(r, err) < 0 ||
-	    start_tool_broker(r, err) < 0)
+	if (start_reviewer(r, err) < 0 || start_container_filter(r, err) < 0)
 		return -1;
+	return start_tool_broker(r, err);
+}
+
+int ab_run_lock(struct run *r, struct ab_error *err)
+{
+	int state = r->prepared->state.root;
+
 	/* The key of the record: the broker and the judge, which it forks, do without it. */
-	if (ab_seal_load(p->state.root, &r->seal, err) < 0)
+	if (ab_seal_load(state, &r->seal, err) < 0 || open_control(r, err) < 0)
 		return -1;
-	if (open_control(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
+	return ab_lock_supervisor(state, err);
+}
+
+int ab_run_set_up_host(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	/* First: init has sent its sockets, and waits for the answer when its mounts are made. The
+	 * broker closes what it inherits. */
+	if (p->spec.door && !p->no_namespaces && ab_bridge_raise(&r->box, &r->network, err) < 0)
+		return -1;
+	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
+		return -1;
+	if (ab_run_open_record(r, false, err) < 0 || ab_run_write_start(r, err) < 0 ||
+	    ab_claim_check(&p->state, &p->host.survey.write, p->claims, err) < 0 ||
+	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
+		return -1;
+	ab_run_release_stdio(r);
+	if (ab_run_start_broker(r, NULL, err) < 0 || ab_run_start_services(r, err) < 0 ||
+	    ab_run_lock(r, err) < 0)
 		return -1;
 	if (!r->cgroup.processes && ab_run_go(r, err) < 0)
 		return -1;

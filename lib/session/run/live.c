@@ -187,8 +187,8 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	ab_run_properties(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
-	/* Everything is proved; the command waits for `go`. */
-	if (r->cgroup.processes &&
+	/* Everything is proved; the command waits for `go`. In a prepared box it has it. */
+	if (!r->warm && r->cgroup.processes &&
 	    (ab_cgroup_release(&r->cgroup, err) < 0 || ab_run_go(r, err) < 0))
 		return -1;
 	use_up_rules(r);

@@ -137,8 +137,7 @@ static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-/* Start in the requested or in our current folder, if the box has it. */
-static int choose_cwd(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+int ab_prepare_cwd(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	char cwd[PATH_MAX];
 	const struct ab_mount *m;
@@ -156,6 +155,7 @@ static int choose_cwd(struct ab_prepared *p, const struct ab_request *rq, struct
 
 		snprintf(cwd, sizeof(cwd), "%s", w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
 	}
+	free(p->spec.cwd);
 	p->spec.cwd = ab_strdup(cwd);
 	if (rq->tool_of && stat(".", &st) == 0)
 		p->spec.cwd_ino = st.st_ino;
@@ -199,7 +199,7 @@ static void note_environment(struct ab_prepared *p, const struct ab_environment_
 
 /* An agent in its own profile gets the words that switch off its own sandbox, which could not start
  * in the box. */
-static void fill_argv(struct ab_prepared *p, const struct ab_request *rq)
+void ab_prepare_argv(const struct ab_request *rq, struct ab_prepared *p)
 {
 	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
 	const char *profile = p->policy->fs.home_profile;
@@ -208,6 +208,7 @@ static void fill_argv(struct ab_prepared *p, const struct ab_request *rq)
 
 	if (agent && profile && !p->nested && strcmp(agent->name, profile) == 0)
 		n = ab_profile_words(agent, rq->argv, rq->argc, &words);
+	ab_strv_fini(&p->spec.argv);
 	ab_strv_add(&p->spec.argv, rq->argv[0]);
 	for (size_t i = 0; i < n; i++)
 		ab_strv_add(&p->spec.argv, words[i]);
@@ -253,8 +254,9 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->userns = policy->userns;
 	spec->traced = !p->nested && !p->no_namespaces && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
-	ab_box_namespaces(spec->host_ns);
-	fill_argv(p, rq);
+	if (!p->again)
+		ab_box_namespaces(spec->host_ns);
+	ab_prepare_argv(rq, p);
 	ab_strv_extend(&spec->sockets, &p->host.sockets);
 	ab_safe_guard(&p->safe, &p->host.facts);
 	ab_plan_make(&p->host.facts, &spec->plan);
@@ -262,7 +264,9 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_plan_take_layers(&spec->plan, &p->host.facts, &spec->layers);
 	ab_landlock_rules_make(spec, &p->host.open_sockets);
 	ab_safe_find_covered(&p->safe, &report.covered);
-	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env, &report);
+	if (!p->again)
+		ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
+				     &report);
 	ab_env_add_missing(&spec->env, &p->host.variables);
 	if (p->tmp)
 		ab_tmp_folder_name(p->tmp, &spec->env);
@@ -514,6 +518,12 @@ static int check_state(const struct ab_prepared *p, struct ab_error *err)
 
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
+	struct ab_host_look look = { .policy = p->policy,
+				     .env = rq->policy.environ,
+				     .program = rq->argv[0],
+				     .denied = p->denied,
+				     .look_only = p->again };
+
 	ab_policy_protect_registries(p->policy, &rq->policy);
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
 	    take_layers(p, rq, err) < 0)
@@ -523,8 +533,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (!p->nested)
 		ab_share_create(p->policy, &p->shares, &p->notes);
-	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], false,
-			       &p->host, err) < 0)
+	look.state = p->state.path;
+	if (ab_host_facts_look(&look, &p->host, err) < 0)
 		return -1;
 	if (p->no_namespaces && make_tmp(p, err) < 0)
 		return -1;
@@ -558,15 +568,16 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	ab_uncovered_variables(p->policy, &p->spec.env, &p->notes);
-	if (check_sockets(p, err) < 0 || choose_cwd(p, rq, err) < 0 || check_fds(p, rq, err) < 0 ||
-	    ab_record_check_links(p, rq, err) < 0)
+	if (check_sockets(p, err) < 0 || ab_prepare_cwd(rq, p, err) < 0 ||
+	    check_fds(p, rq, err) < 0 || ab_record_check_links(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);
 	return 0;
 }
 
 /* Include the rules that the user granted for this run only. */
-static int load_policy(const struct ab_request *request, struct ab_prepared *p, struct ab_error *err)
+static int load_policy(const struct ab_request *request, struct ab_prepared *p,
+		       struct ab_error *err)
 {
 	const struct ab_policy_input *in = &request->policy;
 	struct ab_policy_input with = *in;
@@ -633,18 +644,22 @@ static int set_learning(struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err)
+void ab_prepared_init(struct ab_prepared *ret)
 {
 	*ret = (struct ab_prepared){ .state = { .root = -1, .live = -1, .runs = -1 },
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .output = -1,
 				     .kept = AB_KEPT_LAYERS_NONE,
-				     .claim = AB_CLAIM_NONE,
-				     .nested = ab_furniture_boxed() };
+				     .claim = AB_CLAIM_NONE };
+}
+
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err)
+{
+	ab_prepared_init(ret);
+	ret->nested = ab_furniture_boxed();
 	if (ab_caller_check_paths(&request->policy, err) < 0 ||
-	    load_policy(request, ret, err) < 0 ||
-	    (request->learn && set_learning(ret, err) < 0)) {
+	    load_policy(request, ret, err) < 0 || (request->learn && set_learning(ret, err) < 0)) {
 		ab_prepared_fini(ret);
 		return -1;
 	}

@@ -15,6 +15,7 @@
 #include "session/state/next_run.h"
 #include "session/state/state.h"
 
+struct ab_hidden_names;
 struct ab_error;
 struct ab_exporter;
 struct ab_policy;
@@ -22,15 +23,17 @@ struct ab_request;
 
 struct ab_prepared {
 	struct ab_policy *policy;
-	bool nested;		      /* we are already in a box */
-	bool no_namespaces;	      /* the box that was launched has none */
-	char *tmp;		      /* its folder for temporary files, or NULL */
-	struct ab_state state;	      /* root -1 when nested */
-	struct ab_next_run next;      /* rules for this run only */
-	struct ab_copy audit;	      /* copy of the record, for --audit */
-	int output;		      /* --audit -: the caller's standard output; else -1 */
-	struct ab_exporter *exporter; /* --audit otlp:URL; else NULL */
-	struct ab_copy *result;	      /* for --result; owned by the run */
+	bool nested;			      /* we are already in a box */
+	bool no_namespaces;		      /* the box that was launched has none */
+	char *tmp;			      /* its folder for temporary files, or NULL */
+	struct ab_state state;		      /* root -1 when nested */
+	struct ab_next_run next;	      /* rules for this run only */
+	struct ab_copy audit;		      /* copy of the record, for --audit */
+	int output;			      /* --audit -: the caller's standard output; else -1 */
+	struct ab_exporter *exporter;	      /* --audit otlp:URL; else NULL */
+	struct ab_copy *result;		      /* for --result; owned by the run */
+	const struct ab_hidden_names *denied; /* what deny_read means now; NULL: find out. Borrowed */
+	bool again; /* made again, to compare: without what cannot have changed */
 	struct ab_host_facts host;
 	struct ab_kept_layers kept;
 	struct ab_claim claim;	       /* to complete an interrupted apply */
@@ -38,9 +41,9 @@ struct ab_prepared {
 	struct ab_shares shares;       /* shared folders, and what was created on the way */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
-	struct ab_ssh_agent agent;   /* keys that the box may use */
+	struct ab_ssh_agent agent;    /* keys that the box may use */
 	struct ab_host_engine engine; /* of containers */
-	struct ab_layer_set *review; /* the set of the workspace's layer; NULL: not reviewed */
+	struct ab_layer_set *review;  /* the set of the workspace's layer; NULL: not reviewed */
 	struct ab_spec spec;
 	struct ab_strv notes;	/* for the user */
 	struct ab_strv details; /* the same, with -v */
@@ -53,6 +56,7 @@ struct ab_prepared {
  */
 int ab_prepare_result(const struct ab_request *request, const struct ab_policy *policy,
 		      struct ab_copy *ret, struct ab_error *err);
+void ab_prepared_init(struct ab_prepared *ret); /* without a policy */
 /* Load the policy; reports every error of the request itself. */
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err);
 /* Open the places for the record. ab_prepare_spec() does it too. */
@@ -70,6 +74,11 @@ int ab_prepare_secrets(const struct ab_request *request, struct ab_prepared *pre
 /* The rest, which needs facts about the host. */
 int ab_prepare_spec(const struct ab_request *request, struct ab_prepared *prepared,
 		    struct ab_error *err);
+/* Parts of it. The words of the command. */
+void ab_prepare_argv(const struct ab_request *request, struct ab_prepared *prepared);
+/* It starts in the requested or in our current folder, if the box has it. */
+int ab_prepare_cwd(const struct ab_request *request, struct ab_prepared *prepared,
+		   struct ab_error *err);
 /* The run has an id: describe its kept layers. */
 int ab_prepare_layers(const struct ab_request *request, struct ab_prepared *prepared,
 		      struct ab_error *err);

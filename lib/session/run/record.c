@@ -99,19 +99,33 @@ static int mark_tool(int dir)
 	return fd < 0 ? -1 : close(fd);
 }
 
+void ab_run_prepare_start(struct run *r)
+{
+	struct ab_buf process = { 0 };
+
+	r->policy_text = format_policy(r->prepared);
+	r->origins_text = ab_policy_origins(r->prepared->policy);
+	ab_run_process_note(&process, r->box.pid);
+	r->process_text = ab_buf_take(&process);
+	r->watch_text = ab_journal_write(&r->prepared->host.survey);
+}
+
 int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *policy = format_policy(p);
-	ab_autofree char *watch = ab_journal_write(&p->host.survey);
-	ab_autofree char *origins = ab_policy_origins(p->policy);
+	ab_autofree char *watch = NULL;
 	const char *name = r->request->name;
 	ab_autoclose int naming = -1;
 	struct utsname machine;
 
 	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
 		return -1;
+	if (!r->policy_text)
+		ab_run_prepare_start(r);
+	watch = ab_journal_restart(r->watch_text, &p->host.survey.started);
+	(void)ab_buf_room(&line,
+			  strlen(r->policy_text) + strlen(r->origins_text) + strlen(watch) + 2048);
 	ab_record_open(&line, r->dir.id, "start");
 	if (name)
 		ab_record_text(&line, "name", name);
@@ -132,7 +146,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	if (uname(&machine) == 0)
 		ab_record_text(&line, "machine", machine.nodename);
 	ab_record_number(&line, "pid", getpid());
-	ab_run_process_note(&line, r->box.pid);
+	ab_buf_puts(&line, r->process_text);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
 	if (p->review) {
@@ -140,8 +154,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 			       p->policy->fs.review == AB_REVIEW_AUTO ? "auto" : "ask");
 		ab_record_text(&line, "layers", p->review->key);
 	}
-	ab_record_json(&line, "policy", policy);
-	ab_record_json(&line, "origins", origins);
+	ab_record_json(&line, "policy", r->policy_text);
+	ab_record_json(&line, "origins", r->origins_text);
 	if (p->policy->attempts.len)
 		ab_record_list(&line, "managed", &p->policy->attempts);
 	ab_record_json(&line, "watch", watch);
@@ -401,7 +415,8 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 		if (ab_copy_open_own("--audit", rq->audit, ab_take_fd(&p->output), false, &p->audit,
 				     err) < 0)
 			return -1;
-	} else if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) < 0) {
+	} else if (open_copy(rq, "--audit", rq->audit, &p->policy->fs.touched, &p->audit, err) <
+		   0) {
 		return -1;
 	}
 	if (check_stdio(&p->audit, err) < 0 || check_state(p, &p->audit, err) < 0)

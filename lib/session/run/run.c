@@ -52,7 +52,6 @@
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"
-#include "session/run/warm.h"
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
 #include "session/terminal/terminal.h"
@@ -76,8 +75,7 @@ static void drop_box(struct run *r)
 	ab_box_fini(&r->box);
 }
 
-/* A pipe's other end may use the terminal, so questions are not asked there. */
-static const char *find_pipe(void)
+const char *ab_run_find_pipe(void)
 {
 	static const char *const names[] = { "standard input is a pipe",
 					     "standard output is a pipe",
@@ -134,7 +132,7 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
-	r->piped = find_pipe();
+	r->piped = ab_run_find_pipe();
 	spec->stay = r->apart;
 	if (spec->tty) {
 		if (r->prepared->policy->raw_terminal)
@@ -142,9 +140,9 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 		spec->tty_behind = ab_terminal_behind(r->terminal);
 		spec->tty_settings = *ab_terminal_settings(r->terminal);
 	}
-	if (!r->warm && (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes,
-					&r->cgroup, err) < 0 ||
-			 ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0))
+	if (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes, &r->cgroup,
+			   err) < 0 ||
+	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
@@ -154,33 +152,15 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 	return 0;
 }
 
-/* The prepared box is of no use: everything it has was discarded, except its cgroup. */
-static int launch_again(struct run *r, struct ab_error *err)
-{
-	if (ab_run_launch(r, err) < 0)
-		return -1;
-	if (!r->box.namespaces)
-		return ab_fail(err, AB_ESYSTEM, 0, "the machine refuses namespaces all at once");
-	return ab_cgroup_enter(&r->cgroup, r->box.pid, err);
-}
-
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
-	int settled = 0;
-
 	if (ab_run_make_spec(r, err) < 0)
 		return -1;
-	if (r->warm) {
-		settled = ab_warm_settle(r, err);
-		if (settled == 0 && launch_again(r, err) < 0)
-			return -1;
-	}
-	return settled ? (settled < 0 ? -1 : 0) : ab_box_specify(&r->box, &r->prepared->spec, err);
+	return ab_box_specify(&r->box, &r->prepared->spec, err);
 }
 
-/* Undo a launch that does not become a run. Not inlined: scripts/check-calls looks for it. */
-static __attribute__((noinline)) void abandon_box(struct run *r, struct ab_error *err)
+void ab_run_abandon(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
 	ab_share_explain(&r->prepared->shares, err);
@@ -264,8 +244,8 @@ static void launch_early(struct run *r)
 	struct ab_error late = { 0 };
 
 	/* With "--audit -" the streams are still to change. */
-	if (r->stayed || rq->warm || (rq->audit && strcmp(rq->audit, "-") == 0) ||
-	    ab_furniture_boxed() || open_streams(r, &late) < 0 || block_signals(r, &late) < 0)
+	if (r->stayed || (rq->audit && strcmp(rq->audit, "-") == 0) || ab_furniture_boxed() ||
+	    open_streams(r, &late) < 0 || block_signals(r, &late) < 0)
 		return;
 	(void)ab_box_launch(AB_ENGINE_AUTO, r->streams.box, &r->box, &late);
 	r->launched_ns = ab_run_now_ns();
@@ -303,31 +283,24 @@ int ab_run_launch(struct run *r, struct ab_error *err)
 	return -1;
 }
 
-static int start_box(struct run *r, struct ab_error *err)
-{
-	if (!ab_warm_take(r))
-		return ab_run_launch(r, err);
-	return block_signals(r, err);
-}
-
 /*
  * The judge works while init takes its first steps, which need nothing of the command, so it costs
  * no time. Without consent the box is discarded, and the question or the refusal comes without one.
  * Sources of secrets are not read for a command that may be refused, and may take long: the mounts of
- * a box that waited for them would be old. A prepared box needs no start.
+ * a box that waited for them would be old.
  */
 static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
 	int started;
 
 	*ret_started = false;
-	if (ab_safe_needed(r->prepared->policy) || r->request->warm) {
+	if (ab_safe_needed(r->prepared->policy)) {
 		if (r->box.pidfd >= 0)
 			drop_box(r);
 		unblock_signals(r);
 		return 0;
 	}
-	started = start_box(r, err);
+	started = ab_run_launch(r, err);
 	ab_policy_protect_registries(r->prepared->policy, &r->request->policy);
 	if (ab_consent_given(r->request, r->prepared->policy, &r->consent)) {
 		*ret_started = started == 0;
@@ -341,15 +314,9 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 
 static int supervise_box(struct run *r, int *ret_status, struct ab_error *err)
 {
-	int planned;
-
-	/* A prepared box gets its streams with the command. */
-	if (!r->warm)
-		ab_streams_launched(&r->streams);
-	planned = plan_box(r, err);
 	ab_streams_launched(&r->streams);
-	if (planned < 0 || ab_run_set_up_host(r, err) < 0) {
-		abandon_box(r, err);
+	if (plan_box(r, err) < 0 || ab_run_set_up_host(r, err) < 0) {
+		ab_run_abandon(r, err);
 		return -1;
 	}
 	return ab_run_supervise(r, ret_status, err);
@@ -362,7 +329,8 @@ static void record_refusal(struct run *r)
 	struct ab_error late = { 0 };
 
 	if (ab_prepare_record(r->request, p, &late) == 0 && ab_pick_run_id(p, &late) == 0 &&
-	    ab_run_open_record(r, &late) == 0 && ab_seal_load(p->state.root, &r->seal, &late) == 0)
+	    ab_run_open_record(r, false, &late) == 0 &&
+	    ab_seal_load(p->state.root, &r->seal, &late) == 0)
 		ab_run_write_refused(r, &late);
 	ab_run_drain_violations(r, false);
 	if (r->dir.dir >= 0)
@@ -462,7 +430,7 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 		return -1;
 	}
 	/* Before signals are blocked: the user may want to interrupt a command that is a source. */
-	if (ab_prepare_secrets(r->request, p, err) < 0 || start_box(r, err) < 0)
+	if (ab_prepare_secrets(r->request, p, err) < 0 || ab_run_launch(r, err) < 0)
 		return -1;
 	return supervise_box(r, ret_status, err);
 }
@@ -512,7 +480,7 @@ static int run_apart(struct run *r, int *ret_status, struct ab_error *err)
 	r->apart_request.arg = r;
 	r->request = &r->apart_request;
 	if (close_callers(r, err) < 0 || ab_streams_open(&r->streams, err) < 0 ||
-	    ab_prepare_secrets(r->request, r->prepared, err) < 0 || start_box(r, err) < 0)
+	    ab_prepare_secrets(r->request, r->prepared, err) < 0 || ab_run_launch(r, err) < 0)
 		return -1;
 	return supervise_box(r, ret_status, err);
 }
@@ -649,6 +617,45 @@ void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_pr
 	clock_gettime(CLOCK_REALTIME, &ret->started);
 }
 
+int ab_run_conclude(struct run *r, int result, struct ab_error *err)
+{
+	if (result < 0)
+		ab_box_explain(err);
+	if (r->box.pidfd >= 0)
+		drop_box(r);
+	end_review(r);
+	if (result < 0 && !r->result_written)
+		write_failure(r, err);
+	if (r->apart && result < 0 && r->starter >= 0)
+		ab_detach_failed(r->starter, err);
+	end_export(r);
+	ab_heard_fini(&r->heard);
+	ab_program_judge_free(r->children);
+	free(r->movable);
+	ab_review_sum_fini(&r->review);
+	ab_refused_programs_free(r->refusals);
+	ab_strv_fini(&r->refused);
+	ab_strv_fini(&r->told);
+	ab_strv_fini(&r->report.lines);
+	ab_log_fini(&r->log);
+	ab_seal_wipe(&r->seal);
+	ab_violations_free(r->violations);
+	free(r->policy_text);
+	free(r->origins_text);
+	free(r->process_text);
+	free(r->watch_text);
+	ab_control_close(r->control);
+	ab_copy_fini(&r->result);
+	ab_streams_close(&r->streams);
+	ab_run_fini(&r->dir);
+	ab_cgroup_fini(&r->cgroup);
+	/* The process ends next, and its memory with it, in less time. */
+	ab_prepared_close(r->prepared);
+	if (r->broker)
+		ab_broker_end(r->broker);
+	return result;
+}
+
 static int run_request(const struct ab_request *request, struct ab_stayed *stayed, int *ret_status,
 		       struct ab_error *err)
 {
@@ -674,39 +681,9 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 		prepared.result = &r.result;
 		result = divert_output(&r, err);
 	}
-	if (result == 0) {
+	if (result == 0)
 		result = run_prepared(&r, ret_status, err);
-	}
-	if (result < 0)
-		ab_box_explain(err);
-	if (r.box.pidfd >= 0)
-		drop_box(&r);
-	end_review(&r);
-	if (result < 0 && !r.result_written)
-		write_failure(&r, err);
-	if (r.apart && result < 0 && r.starter >= 0)
-		ab_detach_failed(r.starter, err);
-	end_export(&r);
-	ab_heard_fini(&r.heard);
-	ab_program_judge_free(r.children);
-	free(r.movable);
-	ab_review_sum_fini(&r.review);
-	ab_refused_programs_free(r.refusals);
-	ab_strv_fini(&r.refused);
-	ab_strv_fini(&r.told);
-	ab_strv_fini(&r.report.lines);
-	ab_log_fini(&r.log);
-	ab_seal_wipe(&r.seal);
-	ab_violations_free(r.violations);
-	ab_control_close(r.control);
-	ab_copy_fini(&r.result);
-	ab_streams_close(&r.streams);
-	ab_run_fini(&r.dir);
-	ab_cgroup_fini(&r.cgroup);
-	/* The process ends next, and its memory with it, in less time. */
-	ab_prepared_close(&prepared);
-	if (r.broker)
-		ab_broker_end(r.broker);
+	result = ab_run_conclude(&r, result, err);
 	/* The rest of the program belongs to the process that started us. */
 	if (r.apart)
 		_exit(0);

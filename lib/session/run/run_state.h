@@ -20,6 +20,7 @@
 #include "session/terminal/streams.h"
 
 struct ab_box_engine_traits;
+struct ab_broker_wait;
 struct ab_container_watch;
 struct ab_tool_watch;
 struct ab_stay;
@@ -40,13 +41,15 @@ struct run {
 	struct ab_cgroup cgroup;
 	bool warm; /* the box was prepared: its network is up, and `heard` was read */
 	struct ab_heard heard;
+	/* of the start record, if they were made ahead; else NULL */
+	char *policy_text, *origins_text, *process_text, *watch_text;
 	struct ab_broker *broker;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
-	struct ab_program_judge *children; /* answers the calls that the kernel holds */
-	struct ab_connect_terms connects;  /* for the judge */
-	struct ab_socket_file *movable;	   /* for it */
-	struct ab_socket_terms sockets;	   /* the same, if it makes the sockets */
+	struct ab_program_judge *children;     /* answers the calls that the kernel holds */
+	struct ab_connect_terms connects;      /* for the judge */
+	struct ab_socket_file *movable;	       /* for it */
+	struct ab_socket_terms sockets;	       /* the same, if it makes the sockets */
 	int to_proxy; /* the judge's end of netns/destination.h; ours stays open, so that the proxy sees
 		       * no end of it */
 	struct ab_refused_programs *refusals;
@@ -90,6 +93,14 @@ void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_pr
 int ab_run_launch(struct run *r, struct ab_error *err);
 /* Look at the host, and specify the box. */
 int ab_run_make_spec(struct run *r, struct ab_error *err);
+/* A stream that is a pipe, or NULL: its other end may use the terminal, so questions are not asked
+ * there. */
+const char *ab_run_find_pipe(void);
+/* Undo a launch that does not become a run. */
+void ab_run_abandon(struct run *r, struct ab_error *err);
+/* The end of every run: write what is missing of its result, and close what is open. Returns
+ * `result`. */
+int ab_run_conclude(struct run *r, int result, struct ab_error *err);
 
 uint64_t ab_run_now_ns(void);
 /* If so, the upstream proxy checks the addresses of names, not we. */
@@ -100,10 +111,16 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 /* What gives a better engine than this one: for the machine that refused one, else in general. */
 const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits *engine);
 
-/* host_setup.c: the run's folder and its log. */
-int ab_run_open_record(struct run *r, struct ab_error *err);
+/* host_setup.c: the run's folder and its log. `reserve`: the run may come. */
+int ab_run_open_record(struct run *r, bool reserve, struct ab_error *err);
 /* Set up what the run needs on the host while init builds the box, and let the command start. */
 int ab_run_set_up_host(struct run *r, struct ab_error *err);
+/* Parts of it: the broker; the other processes and the network; the supervisor locks itself in. */
+int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct ab_error *err);
+int ab_run_start_services(struct run *r, struct ab_error *err);
+int ab_run_open_network(struct run *r, struct ab_error *err); /* the first of them */
+void ab_run_release_stdio(const struct run *r);
+int ab_run_lock(struct run *r, struct ab_error *err);
 /* The run ends before its command. */
 void ab_run_abandon_tools(struct run *r);
 void ab_run_abandon_containers(struct run *r);
@@ -135,6 +152,7 @@ uint64_t ab_run_time_limit(const struct run *r);
 void ab_run_ask_for_sweep(void *arg, bool alone);
 
 /* record.c: the lines for the start, the proved properties, and the end. */
+void ab_run_prepare_start(struct run *r); /* what takes long */
 int ab_run_write_start(struct run *r, struct ab_error *err);
 int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,
 		       struct ab_error *err);

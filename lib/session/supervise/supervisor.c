@@ -417,6 +417,8 @@ static void hear_first(struct supervisor *s)
 		struct ab_msg msg = { .type = heard->v[i].type };
 		ab_autofds struct ab_fds fds = { .len = 0 };
 
+		if (msg.type == AB_MSG_HOLDS)
+			msg.u.holds = heard->holds;
 		if (heard->v[i].fd >= 0)
 			fds.v[fds.len++] = ab_take_fd(&heard->v[i].fd);
 		take_message(s, &msg, &fds);

@@ -25,13 +25,14 @@ struct ab_secrets;
 struct ab_stay;
 struct ab_stay_setup;
 
-/* What the init of a prepared box sent before the loop: sockets. */
+/* What a prepared box sent before the loop: sockets, and its proof. */
 struct ab_heard {
 	struct ab_heard_message {
 		uint32_t type;
 		int fd; /* or -1 */
 	} v[8];
 	size_t len;
+	struct ab_holds holds; /* of AB_MSG_HOLDS */
 };
 void ab_heard_fini(struct ab_heard *heard);
 

@@ -50,11 +50,15 @@ static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struc
 	struct ab_home_setup setup = { .policy = p->policy,
 				       .env = rq->policy.environ,
 				       .nested = p->nested };
+	struct ab_host_look look = { .policy = p->policy,
+				     .env = rq->policy.environ,
+				     .program = rq->argc ? rq->argv[0] : NULL,
+				     .look_only = true };
 	ab_autostrv struct ab_strv details = { 0 };
 
 	p->state = state && !p->nested ? realpath(state, NULL) : NULL;
-	if (ab_host_facts_look(p->policy, rq->policy.environ, p->state,
-			       rq->argc ? rq->argv[0] : NULL, true, &p->host, err) < 0)
+	look.state = p->state;
+	if (ab_host_facts_look(&look, &p->host, err) < 0)
 		return -1;
 	ab_home_look(&setup, &p->host, &p->notes, &details);
 	ab_strv_extend(&p->notes, &p->host.notes);
