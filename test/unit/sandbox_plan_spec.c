@@ -112,16 +112,6 @@ static int read_bytes(const char *data, size_t len, struct ab_spec *ret)
 	return ab_spec_read(fd, ret, &err);
 }
 
-static bool same_strings(const struct ab_strv *a, const struct ab_strv *b)
-{
-	if (a->len != b->len)
-		return false;
-	for (size_t i = 0; i < a->len; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return true;
-}
-
 static bool same_file(const struct ab_file *a, const struct ab_file *b)
 {
 	return strcmp(a->path, b->path) == 0 && a->len == b->len &&
@@ -137,8 +127,8 @@ static bool same_text(const char *a, const char *b)
 static bool same_layer(const struct ab_layer_mount *a, const struct ab_layer_mount *b)
 {
 	return same_text(a->path, b->path) && same_text(a->upper, b->upper) &&
-	       same_text(a->work, b->work) && same_strings(&a->parents, &b->parents) &&
-	       a->hides == b->hides && same_strings(&a->instead, &b->instead) &&
+	       same_text(a->work, b->work) && ab_strv_same(&a->parents, &b->parents) &&
+	       a->hides == b->hides && ab_strv_same(&a->instead, &b->instead) &&
 	       a->bare == b->bare && a->optional == b->optional && a->spare == b->spare;
 }
 
@@ -177,12 +167,12 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	   "limits and namespaces");
 	is_str(b->run_id, a->run_id, "run id");
 	is_str(b->cwd, a->cwd, "folder");
-	ok(same_strings(&a->argv, &b->argv), "arguments");
-	ok(same_strings(&a->env, &b->env), "environment");
-	ok(same_strings(&a->env_uncaptured, &b->env_uncaptured), "environment without capture");
-	ok(same_strings(&a->sockets, &b->sockets), "sockets");
-	ok(same_strings(&a->unwritable, &b->unwritable), "unwritable");
-	ok(same_strings(&a->keep_fds, &b->keep_fds), "descriptors");
+	ok(ab_strv_same(&a->argv, &b->argv), "arguments");
+	ok(ab_strv_same(&a->env, &b->env), "environment");
+	ok(ab_strv_same(&a->env_uncaptured, &b->env_uncaptured), "environment without capture");
+	ok(ab_strv_same(&a->sockets, &b->sockets), "sockets");
+	ok(ab_strv_same(&a->unwritable, &b->unwritable), "unwritable");
+	ok(ab_strv_same(&a->keep_fds, &b->keep_fds), "descriptors");
 }
 
 static void check_round_trip(void)

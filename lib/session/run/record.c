@@ -123,9 +123,11 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 		return -1;
 	if (!r->policy_text)
 		ab_run_prepare_start(r);
-	watch = ab_journal_restart(r->watch_text, &p->host.survey.started);
-	(void)ab_buf_room(&line,
-			  strlen(r->policy_text) + strlen(r->origins_text) + strlen(watch) + 2048);
+	/* Its box waited: the workspace was looked at again. */
+	if (r->warm)
+		watch = ab_journal_restart(r->watch_text, &p->host.survey.started);
+	(void)ab_buf_room(&line, strlen(r->policy_text) + strlen(r->origins_text) +
+					 strlen(r->watch_text) + 2048);
 	ab_record_open(&line, r->dir.id, "start");
 	if (name)
 		ab_record_text(&line, "name", name);
@@ -158,7 +160,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_record_json(&line, "origins", r->origins_text);
 	if (p->policy->attempts.len)
 		ab_record_list(&line, "managed", &p->policy->attempts);
-	ab_record_json(&line, "watch", watch);
+	ab_record_json(&line, "watch", watch ? watch : r->watch_text);
 	if (r->cgroup.path)
 		ab_record_text(&line, "cgroup", r->cgroup.path);
 	return ab_log_write(&r->log, &line, err);

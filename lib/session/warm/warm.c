@@ -424,7 +424,7 @@ static int write_record(struct ab_warm *w, bool early, struct ab_error *err)
 	return ab_run_appear(&w->run.dir, err) < 0 || ab_run_write_start(&w->run, err) < 0 ? -1 : 0;
 }
 
-/* What can be done before the broker is heard. 1: the box is gone. */
+/* What can be done before the broker is heard, and taken back. */
 static int get_ready(struct ab_warm *w, const struct ab_request *rq, struct ab_prepared *now,
 		     struct ab_error *err)
 {
