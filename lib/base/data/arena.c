@@ -15,14 +15,14 @@ enum { CHUNK = 32 * 1024 };
 void *ab_arena_grow(struct ab_arena *a, size_t size)
 {
 	size_t room = size > CHUNK ? size : CHUNK;
-	struct ab_chunk *c = ab_alloc(sizeof(*c) + room);
+	struct ab_chunk *c = ab_realloc(NULL, sizeof(*c) + room);
 
 	c->next = a->chunks;
 	c->room = room;
 	a->chunks = c;
 	a->free = (char *)c->data + size;
 	a->left = room - size;
-	return c->data;
+	return memset(c->data, 0, size);
 }
 
 char *ab_arena_ndup(struct ab_arena *a, const char *s, size_t len)
@@ -50,15 +50,12 @@ char *ab_arena_cat(struct ab_arena *a, const char *s, const char *t)
 void ab_arena_reset(struct ab_arena *a)
 {
 	struct ab_chunk *kept = a->chunks;
-	size_t used;
 
 	if (!kept)
 		return;
-	used = kept->room - a->left;
 	a->chunks = kept->next;
 	ab_arena_fini(a);
 	kept->next = NULL;
-	memset(kept->data, 0, used);
 	*a = (struct ab_arena){ kept, (char *)kept->data, kept->room };
 }
 

@@ -7,29 +7,31 @@
  */
 #include <stdalign.h>
 #include <stddef.h>
+#include <string.h>
 
 struct ab_chunk;
 
 struct ab_arena {
 	struct ab_chunk *chunks;
-	char *free;  /* the rest of the newest block: zeros */
+	char *free;  /* the rest of the newest block */
 	size_t left; /* bytes of it */
 };
 
 /* The slow path of ab_arena_alloc(); `size` is rounded up. */
 void *ab_arena_grow(struct ab_arena *a, size_t size);
 
-/* Zeroed memory. Inline: the judge needs dozens of small pieces for each command. */
+/* Zeroed memory: only now, so that the kernel gives no page for what is not used. Inline: the judge
+ * needs dozens of small pieces for each command. */
 static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
 	char *p = a->free;
 
 	size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-	if (size > a->left)
+	if (!p || size > a->left)
 		return ab_arena_grow(a, size);
 	a->free += size;
 	a->left -= size;
-	return p;
+	return memset(p, 0, size);
 }
 
 char *ab_arena_ndup(struct ab_arena *a, const char *s, size_t len);
