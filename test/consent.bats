@@ -187,6 +187,21 @@ runs()
 		(.range | length == 2 and .[0] < .[1])' "$TEST_DIR/question"
 }
 
+@test "approver: a login that appears while it is asked stays outside" {
+	mkdir "$HOME/.cargo"
+	cat >"$TEST_DIR/registry" <<-'END'
+		[registries.own]
+		index = "https://user:hunter22@registry.example/index"
+	END
+	alone run --approver "cp $TEST_DIR/registry $HOME/.cargo/config.toml; sleep 0.1; $(answers once)" \
+		-- sh -c 'cat ~/.cargo/config.toml; git push'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"https://registry.example/index"*"ran: git push"* ]]
+	[[ "$output" != *hunter22* ]]
+	# It is one: outside of the box it is there.
+	grep -q hunter22 "$HOME/.cargo/config.toml"
+}
+
 @test "approver: its no is one, with its reason, and is not remembered" {
 	alone run --approver "echo '{\"answer\":\"no\",\"reason\":\"not on a Friday\"}'" -- git push
 	[ "$status" -eq 126 ]

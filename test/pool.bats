@@ -120,6 +120,7 @@ client()
 
 @test "pool: a box that does not fit any more is not used" {
 	git init -q .
+	mkdir "$HOME/.cargo"
 	client <<-'END'
 		p = pool()
 		def take(shell):
@@ -159,6 +160,8 @@ client()
 		    shutil.rmtree(path)
 		    # A box that is being prepared makes one, too.
 		    os.makedirs(path, exist_ok=True)
+		def registry(url):
+		    open(home + "/.cargo/config.toml", "w").write('[registries.own]\nindex = "%s"\n' % url)
 		def listens(path):
 		    s = socket.socket(socket.AF_UNIX)
 		    s.bind(path)
@@ -170,6 +173,7 @@ client()
 		    (lambda: open(".envrc", "w").write("export A=1\n"), "echo x >>.envrc"),
 		    (lambda: open(home + "/.netrc", "w").write("machine x password y\n"), "cat ~/.netrc"),
 		    (lambda: replaced(home + "/.netrc", "newer"), "cat ~/.netrc"),
+		    (lambda: registry("https://user:hunter22@registry.example/"), "grep hunter22 ~/.cargo/config.toml"),
 		    (lambda: listens(home + "/socket"), "curl -sS --unix-socket ~/socket http://x/"),
 		]
 		for change, attack in changes:

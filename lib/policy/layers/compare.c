@@ -320,7 +320,8 @@ static bool same_store(const struct ab_policy_store *a, const struct ab_policy_s
 	       same_value(&a->most_published, &b->most_published) &&
 	       same_value(&a->never_passed, &b->never_passed) &&
 	       a->unknown_fixed == b->unknown_fixed &&
-	       a->registries_protected == b->registries_protected;
+	       a->registries_protected == b->registries_protected &&
+	       ab_strv_same(&a->registries, &b->registries);
 }
 
 bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b)

@@ -8,6 +8,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/fd.h"
 #include "base/system/linkwalk.h"
 #include "base/system/path.h"
@@ -22,8 +23,13 @@
  * code that protects names need not know about "!". */
 static void drop_taken_back(struct ab_arena *a, struct ab_value *v)
 {
-	struct ab_value left = { .from = v->from };
+	struct ab_value left = { .from = v->from, .only = v->only };
+	bool any = false;
 
+	for (size_t i = 0; i < v->len; i++)
+		any |= v->items[i].text[0] == '!';
+	if (!any)
+		return;
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
 
@@ -87,16 +93,26 @@ static bool is_below_one(const struct ab_strv *folders, const char *path)
 }
 
 /* As far as it exists there is no link on the way, so no other path leads to it. */
-static bool is_plain(const char *path)
+static bool is_plain(const char *path, bool *ret_exists)
 {
 	int fd;
 
+	*ret_exists = true;
 	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/./") || strstr(path, "/.."))
 		return false;
 	fd = ab_open_real(path);
 	if (fd >= 0)
 		close(fd);
+	*ret_exists = fd >= 0 || errno != ENOENT;
 	return fd >= 0 || errno == ENOENT;
+}
+
+/* Something may be there. */
+static void note_registry(struct ab_load *l, const char *path)
+{
+	struct ab_strv *list = &l->policy->store->registries;
+
+	list->v[list->len++] = ab_arena_dup(l->arena, path);
 }
 
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
@@ -109,6 +125,8 @@ static void protect_registries(struct ab_load *l)
 
 	find_writable(&l->policy->store->config, &roots);
 	ab_registries_paths(home, l->in->environ, &paths);
+	l->policy->store->registries.v = ab_arena_alloc(l->arena, paths.len * sizeof(char *));
+	l->policy->store->registries_ms = ab_now_ms();
 	/* Most are in the home folder, so look for links on the way to it once. */
 	if (home && (!realpath(home, real) || strcmp(home, real) != 0 || !home[1]))
 		home = NULL;
@@ -117,9 +135,13 @@ static void protect_registries(struct ab_load *l)
 		ab_autolinkwalk struct ab_linkwalk w = { 0 };
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
+		bool plain, exists = true;
 
 		/* Most are elsewhere, and one call says so. */
-		if (!is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i]))
+		plain = !is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i], &exists);
+		if (exists)
+			note_registry(l, paths.v[i]);
+		if (plain)
 			continue;
 		if (is_below_one(&missing_folders, paths.v[i])) {
 			protect_writable(l, &roots, paths.v[i]);

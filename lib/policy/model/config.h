@@ -141,6 +141,9 @@ struct ab_policy_store {
 	struct ab_value most_hosts, most_published, never_passed;
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 	bool registries_protected; /* ab_policy_protect_registries() */
+	/* The files of registries without those that did not exist then, and when that was. */
+	struct ab_strv registries;
+	int64_t registries_ms;
 };
 
 /* An element of ssh.hosts with its port, which is 22 if it has none. */

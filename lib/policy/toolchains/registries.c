@@ -84,12 +84,13 @@ static const struct tool *find_tool(const char *group)
 
 static char *make_path(const struct source *s, const struct registry_file *f)
 {
-	const char *config = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
+	const char *config;
 
 	switch (f->place) {
 	case IN_SYSTEM:
 		return ab_strdup(f->name);
 	case IN_CONFIG:
+		config = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
 		if (config && config[0] == '/')
 			return ab_printf("%s/%s", config, f->name);
 		return s->home ? ab_printf("%s/.config/%s", s->home, f->name) : NULL;
@@ -249,15 +250,17 @@ static char *read_without_logins(const char *path, ab_registry_fn *read)
 	return clean;
 }
 
-void ab_registries_logins(const char *home, char *const *env, struct ab_registry_views *ret)
+void ab_registries_logins(const char *home, char *const *env, const struct ab_strv *files,
+			  struct ab_registry_views *ret)
 {
 	const struct source s = { home, env };
 
-	for (size_t i = 0; i < AB_COUNT(tools); i++)
+	for (size_t i = 0; i < AB_COUNT(tools) && (!files || files->len); i++)
 		for (size_t k = 0; tools[i].files[k].name; k++) {
 			const struct registry_file *f = &tools[i].files[k];
 			ab_autofree char *path = f->place == IN_SYSTEM ? NULL : make_path(&s, f);
-			char *clean = path ? read_without_logins(path, f->read) : NULL;
+			bool listed = path && (!files || ab_strv_has(files, path));
+			char *clean = listed ? read_without_logins(path, f->read) : NULL;
 
 			if (clean)
 				add_view(ret, ab_take(path), clean);

@@ -39,9 +39,10 @@ struct ab_registry_views {
 /* Add the files of this group's tools that have registry settings. */
 void ab_registries_views(const char *group, const char *home, char *const *environ,
 			 struct ab_registry_views *ret);
-/* Add the files of all tools that have a login in them, without it: all else stays. If more in one
- * looks like a credential, add what ab_registries_views() would. */
-void ab_registries_logins(const char *home, char *const *environ, struct ab_registry_views *ret);
+/* Add those files of all tools that have a login in them, without it: all else stays. If more in one
+ * looks like a credential, add what ab_registries_views() would. `files`: no others exist; or NULL. */
+void ab_registries_logins(const char *home, char *const *environ, const struct ab_strv *files,
+			  struct ab_registry_views *ret);
 void ab_registry_views_fini(struct ab_registry_views *views);
 
 #endif

@@ -6,13 +6,18 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "base/system/path.h"
+#include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/plan/spec.h"
 #include "workspace/tree/glob.h"
 #include "workspace/tree/guard.h"
+
+/* As long as a start takes. A file that appears meanwhile is like one that appears right after it. */
+enum { FRESH_MS = 10 };
 
 /* Does the plan leave the path out of the box? A mask counts if it is for this very file: whoever
  * hides a folder wants everything in it hidden. */
@@ -68,12 +73,21 @@ static bool is_opened(const struct ab_policy *policy, const char *path)
 	return false;
 }
 
+/* The files of registries that exist; NULL: not known any more, since a question or the source of a secret
+ * may have taken its time. */
+static const struct ab_strv *list_registries(const struct ab_policy_store *store)
+{
+	return store->registries_protected && ab_now_ms() - store->registries_ms < FRESH_MS
+		       ? &store->registries
+		       : NULL;
+}
+
 /* Files that the box sees, and that have a login: show them without it. */
 static void hide_logins(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
 {
 	struct ab_registry_views views = { 0 };
 
-	ab_registries_logins(policy->home, env, &views);
+	ab_registries_logins(policy->home, env, list_registries(policy->store), &views);
 	for (size_t i = 0; i < views.len; i++) {
 		struct ab_registry_view *view = &views.v[i];
 		ab_autofree char *real = realpath(view->path, NULL);
