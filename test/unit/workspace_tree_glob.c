@@ -98,6 +98,45 @@ static void misses(void)
 	ok(expand("!.aws", ".aws", NULL) == 0 && lacks(".aws"), "only by a later exception");
 }
 
+/* Among so many others that do not exist. */
+static bool hides_among(size_t others, const char *longest)
+{
+	const char *const names[] = { "d/a", "d.x/a", longest, "d/c" };
+	ab_autostrv struct ab_strv rules = { 0 };
+	bool all;
+
+	for (size_t i = others; i > 0; i--) {
+		ab_strv_addf(&rules, "%s/lots/none%zu", top, i);
+		if (i <= AB_COUNT(names))
+			ab_strv_addf(&rules, "%s/lots/%s", top, names[i - 1]);
+	}
+	ab_guards_free(v, n);
+	v = NULL;
+	n = 0;
+	ab_strv_fini(&missing);
+	all = ab_expand_deny_missing(&rules, &v, &n, &missing, &err) == 0 && n == AB_COUNT(names) &&
+	      missing.len == others;
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		ab_autofree char *name = ab_printf("lots/%s", names[i]);
+
+		all = all && hidden(name, AB_NODE_FILE);
+	}
+	return all;
+}
+
+static void many(void)
+{
+	char name[201];
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	setenv("NAME", name, 1);
+	sh("mkdir -p $T/lots/d $T/lots/d.x; cd $T/lots;"
+	   "touch d/a d/b d/c d.x/a $NAME ${NAME}2");
+	ok(hides_among(20, name), "in any order, and with a long name");
+	ok(hides_among(1300, name), "so many that they are sorted");
+}
+
 static void refuses(void)
 {
 	ok(expand(".ssh", "!.ssh/known_hosts", NULL) < 0 && err.code == AB_ECONFIG &&
@@ -119,6 +158,14 @@ static void locked(void)
 		   (getuid() == 0 ? hidden("own/sub/key", AB_NODE_FILE)
 				  : hidden("own/sub", AB_NODE_DIR)),
 	   "our own folder without permissions is hidden as a whole");
+	for (int i = 0; i < 2; i++) {
+		const char *first = i ? "own/sub/z" : "own/sub/a",
+			   *last = i ? "own/sub/a" : "own/sub/z";
+
+		ok(expand(first, "!own/sub", last, NULL) == 0 &&
+			   (getuid() == 0 ? missing.len == 1 : hidden("own/sub", AB_NODE_DIR)),
+		   "an exception takes back only what stands before it");
+	}
 }
 
 static void locked_by_others(void)
@@ -238,6 +285,7 @@ int main(void)
 	stands();
 	matches();
 	misses();
+	many();
 	refuses();
 	locked();
 	locked_by_others();

@@ -311,6 +311,14 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 	*ret = plan;
 }
 
+static bool has_name(const struct ab_strv *names, const char *name, size_t len)
+{
+	for (size_t i = names->len; i-- > 0;)
+		if (strncmp(names->v[i], name, len) == 0 && !names->v[i][len])
+			return true;
+	return false;
+}
+
 /* The folders on the way to hidden names. */
 static void find_parents(struct ab_layer_mount *l)
 {
@@ -319,12 +327,10 @@ static void find_parents(struct ab_layer_mount *l)
 		const char *name = l->hidden.v[i];
 
 		for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/')) {
-			char *parent = ab_strndup(name, (size_t)(p - name));
+			size_t n = (size_t)(p - name);
 
-			if (ab_strv_has(&l->parents, parent))
-				free(parent);
-			else
-				ab_strv_give(&l->parents, parent);
+			if (!has_name(&l->parents, name, n))
+				ab_strv_give(&l->parents, ab_strndup(name, n));
 		}
 	}
 }

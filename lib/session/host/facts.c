@@ -147,7 +147,12 @@ static int add_masks(const struct ab_host_look *look, struct ab_host_facts *host
 		return -1;
 	for (size_t i = 0; i < denied->n; i++)
 		ab_objects_add(&host->facts.masked, denied->v[i].path, kind_as(denied->v[i].kind));
-	ab_strv_extend(&host->missing, &denied->missing);
+	if (look->denied) {
+		ab_strv_extend(&host->missing, &denied->missing);
+	} else {
+		host->missing = found.missing;
+		found.missing = (struct ab_strv){ 0 };
+	}
 	ab_hidden_names_fini(&found);
 	if (look->state)
 		ab_objects_add(&host->facts.masked, look->state, AB_AS_DIR);

@@ -21,6 +21,8 @@
 #define MATCHES_MAX 4096
 #define MANY_NAMES 24
 #define SMALL_FOLDER 400
+/* So many rules are sorted first; for fewer, looking at all of them for each name takes less time. */
+#define MANY_RULES 512
 
 struct rule {
 	char *text;	  /* without "!" and a trailing "**" */
@@ -40,6 +42,9 @@ struct expansion {
 	size_t len;
 	size_t entries; /* budget left */
 	uid_t uid;	/* the caller's */
+	bool sorted;	/* so are the rules */
+	dev_t dev;	/* the file system that was looked at last, and whether it is a known one */
+	bool known;
 	const struct rule *exceptions;
 	size_t nexceptions;
 	struct ab_strv *missing;       /* or NULL */
@@ -81,8 +86,8 @@ static bool is_recent(const struct timespec *changed)
 	return age < (changed->tv_nsec ? TICK_MS : WHOLE_SECOND_MS);
 }
 
-/* Those whose folders have another time whenever a name in them is another one. */
-static bool has_times(int fd)
+/* Those whose folders have another time whenever a name in them is another one, and whose modes decide. */
+static bool is_known(int fd)
 {
 	static const long known[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,
 				      TMPFS_MAGIC,	F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC };
@@ -134,7 +139,6 @@ static void note_unsure(struct expansion *x)
 		x->notes->told = false;
 }
 
-/* Rules are sorted, so that each folder is opened once for all of them. */
 static int compare_rules(const void *a, const void *b)
 {
 	return strcmp(((const struct rule *)a)->text, ((const struct rule *)b)->text);
@@ -160,6 +164,8 @@ struct folder {
 	bool plain;	  /* no link led to it, so that is its real path */
 	char *real;
 	uid_t owner;
+	mode_t mode;
+	dev_t dev;
 	bool few; /* few names in it matter: each of them is noted */
 };
 
@@ -282,12 +288,23 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 
 static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n);
 
+/* Does its mode let us in? Most folders are on one file system, and this one call then does for all. */
+static bool is_open_to_owner(struct expansion *x, const struct folder *f)
+{
+	if (f->owner != x->uid || ~f->mode & (S_IRUSR | S_IXUSR))
+		return false;
+	if (x->dev != f->dev)
+		x->known = is_known(f->fd);
+	x->dev = f->dev;
+	return x->known;
+}
+
 /* A folder that cannot be searched now, but could be while the box runs: it is ours,
  * and the box could change its mode; or its owner could, and it is in a folder of
  * ours. */
-static bool is_locked(const struct expansion *x, const struct folder *above, const struct folder *f)
+static bool is_locked(struct expansion *x, const struct folder *above, const struct folder *f)
 {
-	return (f->owner == x->uid || above->owner == x->uid) &&
+	return !is_open_to_owner(x, f) && (f->owner == x->uid || above->owner == x->uid) &&
 	       is_denied_access(f->fd, ".", R_OK | X_OK);
 }
 
@@ -314,6 +331,17 @@ static int open_inner(const struct folder *f, const char *name, bool *ret_plain)
 	if (fd < 0 && errno == ENOTDIR)
 		fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd;
+}
+
+/* The one that the fewest exceptions take back. */
+static const struct rule *find_last(const struct rule *rules, size_t n)
+{
+	const struct rule *last = &rules[0];
+
+	for (size_t i = 1; i < n; i++)
+		if (rules[i].index > last->index)
+			last = &rules[i];
+	return last;
 }
 
 static size_t count_names(const struct rule *rules, size_t n)
@@ -345,7 +373,7 @@ static void note_folder(struct expansion *x, const struct folder *above, struct 
 	looked.path = ab_strdup(f->path);
 	if (!f->plain)
 		looked.real = ab_real_path(f->fd);
-	if ((looked.timed && !has_times(f->fd)) || (!f->plain && !looked.real))
+	if ((looked.timed && !is_known(f->fd)) || (!f->plain && !looked.real))
 		note_unsure(x);
 	note_looked(x, looked);
 }
@@ -387,11 +415,16 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 	if (fstat(fd, &st) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
 	deeper = ab_path_join(f->path, name);
-	inner = (struct folder){ .fd = fd, .path = deeper, .plain = plain, .owner = st.st_uid };
+	inner = (struct folder){ .fd = fd,
+				 .path = deeper,
+				 .plain = plain,
+				 .owner = st.st_uid,
+				 .mode = st.st_mode,
+				 .dev = st.st_dev };
 	note_folder(x, f, &inner, &st, below, nbelow);
 	if (is_locked(x, f, &inner))
 		/* Their entries cannot be found, so deny the whole folder. */
-		return add_match(x, f, name, &below[0]);
+		return add_match(x, f, name, find_last(below, nbelow));
 	rc = expand(x, &inner, below, nbelow);
 	free(inner.real);
 	return rc;
@@ -431,6 +464,31 @@ static bool list_folder(const struct folder *f, const struct rule *rules, size_t
 	return fd >= 0 && ab_listing_read(l, fd, SMALL_FOLDER) == 0 && !l->cut;
 }
 
+static bool begins_with(const struct rule *r, const char *name, size_t len)
+{
+	return strncmp(r->rest, name, len) == 0 && (!r->rest[len] || r->rest[len] == '/');
+}
+
+/* Put the rules that begin with the same name first, so that a folder is opened once for all of them. How
+ * many they are. */
+static size_t gather(const struct expansion *x, struct rule *rules, size_t n, const char *name,
+		     size_t len)
+{
+	size_t same = 1;
+
+	for (size_t i = 1; i < n; i++) {
+		struct rule r = rules[i];
+
+		if (begins_with(&r, name, len)) {
+			rules[i] = rules[same];
+			rules[same++] = r;
+		} else if (x->sorted) {
+			break;
+		}
+	}
+	return same;
+}
+
 static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n)
 {
 	ab_autolisting struct ab_listing l = { 0 };
@@ -438,13 +496,13 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 
 	for (size_t i = 0, k; i < n; i = k) {
 		size_t len = strcspn(rules[i].rest, "/");
-		ab_autofree char *one = ab_strndup(rules[i].rest, len);
+		char usual[64] = "";
+		ab_autofree char *longer =
+			len < sizeof(usual) ? NULL : ab_strndup(rules[i].rest, len);
+		const char *one = longer ? longer : memcpy(usual, rules[i].rest, len);
 		int rc;
 
-		for (k = i + 1; k < n; k++)
-			if (strncmp(rules[k].rest, one, len) != 0 ||
-			    (rules[k].rest[len] && rules[k].rest[len] != '/'))
-				break;
+		k = i + gather(x, rules + i, n - i, one, len);
 		if (listed && !ab_path_is_pattern(one) && !ab_listing_find(&l, one)) {
 			add_missing(x, f, one, rules + i, k - i);
 			continue;
@@ -621,7 +679,9 @@ static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, siz
 			deny[ndeny++] = r;
 	}
 	if (rc == 0) {
-		qsort(deny, ndeny, sizeof(*deny), compare_rules);
+		x.sorted = ndeny > MANY_RULES;
+		if (x.sorted)
+			qsort(deny, ndeny, sizeof(*deny), compare_rules);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		top.fd = root;
 		if (root < 0 || fstat(root, &st) < 0)
