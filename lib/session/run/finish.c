@@ -1,6 +1,7 @@
 /*
  * The end of a run. The broker has its part: it sweeps the workspace, retires the run's folder and
- * exits, while the supervisor waits for init. Then the box is gone: the last messages of judge, proxy,
+ * exits, while the supervisor waits for init. Then the box is gone, or nothing is left of it but an init
+ * that is ending, which takes a while, and for which ab_run_conclude() waits: the last messages of judge, proxy,
  * filters and broker, the quarantine, what the user reads about it, the last record, the result.
  */
 #include "session/run/run_state.h"
@@ -54,7 +55,7 @@ static bool may_sweep_early(const struct run *r)
 	       r->streams.nrelays == 0;
 }
 
-void ab_run_ask_for_sweep(void *arg, bool alone)
+bool ab_run_ask_for_sweep(void *arg, bool alone)
 {
 	struct run *r = arg;
 	/* A cgroup can be removed, and a layer is free, only when init is gone too. */
@@ -63,7 +64,7 @@ void ab_run_ask_for_sweep(void *arg, bool alone)
 
 	ab_cgroup_look(&r->cgroup);
 	if (!may_sweep_early(r) || ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
-		return;
+		return false;
 	r->asked = true;
 	/*
 	 * The broker has more to do than we have. Woken together with it by init's end, on one
@@ -71,6 +72,7 @@ void ab_run_ask_for_sweep(void *arg, bool alone)
 	 */
 	answer.fd = ab_broker_fd(r->broker);
 	(void)poll(&answer, 1, FIRST_MS);
+	return empty;
 }
 
 /* Its end takes a while: it holds the box's mounts. Without layers that it keeps locked nobody depends

@@ -621,7 +621,7 @@ int ab_run_conclude(struct run *r, int result, struct ab_error *err)
 {
 	if (result < 0)
 		ab_box_explain(err);
-	if (r->box.pidfd >= 0)
+	if (result < 0 && r->box.pidfd >= 0)
 		drop_box(r);
 	end_review(r);
 	if (result < 0 && !r->result_written)
@@ -651,6 +651,9 @@ int ab_run_conclude(struct run *r, int result, struct ab_error *err)
 	ab_cgroup_fini(&r->cgroup);
 	/* The process ends next, and its memory with it, in less time. */
 	ab_prepared_close(r->prepared);
+	/* Init, if it had nothing to do any more but to end: ab_run_ask_for_sweep(). */
+	if (r->box.pidfd >= 0)
+		drop_box(r);
 	if (r->broker)
 		ab_broker_end(r->broker);
 	return result;

@@ -148,8 +148,9 @@ void ab_run_tell_denied(void *arg, const char *record);
 uint64_t ab_run_time_limit(const struct run *r);
 
 /* `arg`: the run. The command has ended; ask before waiting for init, so that the broker
- * sweeps as soon as it can. `alone`: init is the only process left in the box. */
-void ab_run_ask_for_sweep(void *arg, bool alone);
+ * sweeps as soon as it can. `alone`: init is the only process left in the box. Returns whether
+ * ab_run_conclude() waits for init's end. */
+bool ab_run_ask_for_sweep(void *arg, bool alone);
 
 /* record.c: the lines for the start, the proved properties, and the end. */
 void ab_run_prepare_start(struct run *r); /* what takes long */

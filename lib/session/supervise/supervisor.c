@@ -615,6 +615,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 				.timer = { .fd = -1 },
 				.grace = { .fire = grace_expired },
 				.loop = { .epoll = -1 } };
+	bool later = false;
 
 	s.grace.owner = &s;
 	s.failure = (struct ab_failure){ .loop = &s.loop, .err = err };
@@ -630,9 +631,10 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		ab_box_kill(what->box);
 	else if (!what->stay && !ab_steering_awaits_proxy(s.steering) &&
 		 !ab_steering_awaits_broker(s.steering))
-		what->ending(what->arg, s.alone);
+		later = what->ending(what->arg, s.alone);
 	/* Every process of the box ends with init; only then is the terminal's output complete. */
-	ab_box_fini(what->box);
+	if (!later)
+		ab_box_fini(what->box);
 	ab_streams_finish(what->streams);
 	wait_for_last_answers(&s);
 	close_stay(&s);

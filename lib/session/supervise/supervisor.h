@@ -64,8 +64,9 @@ struct ab_supervision {
 	struct ab_stay **stay_at;
 	int (*ready)(void *arg, struct ab_error *err);
 	/* The command has ended, the box has not yet, and nobody waits for the broker any more.
-	 * `alone`: init is the only process left in it. */
-	void (*ending)(void *arg, bool alone);
+	 * `alone`: init is the only process left in it. Returns whether the caller will wait for
+	 * init's end (ab_box_fini()). */
+	bool (*ending)(void *arg, bool alone);
 	/* The judge has denied something, which is on record. */
 	void (*denied)(void *arg, const struct ab_note *note);
 	/* The run did something in the workspace that the user should know at once. */
