@@ -32,11 +32,11 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target",     "init",	     "supervisor", "nonet",	"init_sanitized",
-	"writes",     "children",    "judge",	   "traced",	"userns",
-	"asking",     "fetcher",     "shared",	   "shared_writes", "shared_children",
-	"unasked",    "alone",	     "judge_shared", "containers", "sockets",
-	"sockets_children",
+	"target",	    "init",	     "supervisor",	"nonet",	 "init_sanitized",
+	"writes",	    "children",	     "judge",		"traced",	 "userns",
+	"asking",	    "fetcher",	     "shared",		"shared_writes", "shared_children",
+	"unasked",	    "alone",	     "judge_shared",	"containers",	 "sockets",
+	"sockets_children", "asking_writes", "asking_children",
 };
 enum {
 	TARGET,
@@ -59,7 +59,9 @@ enum {
 	JUDGE_SHARED,
 	CONTAINERS,
 	SOCKETS,
-	SOCKETS_CHILDREN
+	SOCKETS_CHILDREN,
+	ASKING_WRITES,
+	ASKING_CHILDREN
 };
 #define PROG(t)                                       \
 	{                                             \
@@ -93,6 +95,8 @@ static const struct prog {
 	[CONTAINERS] = PROG(containers),
 	[SOCKETS] = PROG(sockets),
 	[SOCKETS_CHILDREN] = PROG(sockets_children),
+	[ASKING_WRITES] = PROG(asking_writes),
+	[ASKING_CHILDREN] = PROG(asking_children),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

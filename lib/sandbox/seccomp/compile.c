@@ -26,6 +26,9 @@ struct fate {
 	uint32_t verdict;
 	const struct ab_switch *check;
 	bool named;
+	/* What the table on top says where the check allows the call. */
+	uint32_t top_verdict;
+	const struct ab_switch *top_check;
 };
 
 /* Call numbers from `first` up to the next range share a fate. */
@@ -42,10 +45,11 @@ struct range {
  */
 struct builder {
 	struct ab_program *prog;
-	bool asks; /* instead of EPERM */
+	bool asks;   /* instead of EPERM */
+	size_t next; /* where an allowed call goes on; 0: nowhere */
 	struct {
 		const struct ab_switch *check;
-		size_t label;
+		size_t next, label;
 	} blocks[MAX_BLOCKS];
 	size_t blocks_len;
 };
@@ -105,6 +109,8 @@ static size_t emit_return(struct builder *b, uint32_t verdict)
 		verdict = AB_ASKED;
 	else if (verdict == AB_SEEN)
 		verdict = AB_ALLOWED;
+	if (verdict == AB_ALLOWED && b->next)
+		return b->next;
 	for (size_t at = 1; at <= b->prog->len; at++)
 		if ((end - at)->code == (BPF_RET | BPF_K) && (end - at)->k == verdict)
 			return at;
@@ -125,7 +131,7 @@ static size_t emit_switch(struct builder *b, const struct ab_switch *s)
 	size_t label;
 
 	for (size_t i = 0; i < b->blocks_len; i++)
-		if (b->blocks[i].check == s)
+		if (b->blocks[i].check == s && b->blocks[i].next == b->next)
 			return b->blocks[i].label;
 	if (s->arg > 5 || !s->mask || !s->len || b->blocks_len == MAX_BLOCKS)
 		ab_seccomp_reject("a switch that cannot be compiled");
@@ -156,18 +162,38 @@ static size_t emit_switch(struct builder *b, const struct ab_switch *s)
 		     /* the low half: both architectures are little-endian */
 		     offsetof(struct seccomp_data, args) + 8 * s->arg, 0, 0);
 	b->blocks[b->blocks_len].check = s;
+	b->blocks[b->blocks_len].next = b->next;
 	b->blocks[b->blocks_len++].label = label;
 	return label;
 }
 
+static size_t emit_ruling(struct builder *b, const struct ab_switch *check, uint32_t verdict)
+{
+	return check ? emit_switch(b, check) : emit_return(b, verdict);
+}
+
 static size_t emit_fate(struct builder *b, const struct fate *f)
 {
-	return f->check ? emit_switch(b, f->check) : emit_return(b, f->verdict);
+	size_t label;
+
+	if (f->check && (f->top_check || f->top_verdict != AB_ALLOWED))
+		b->next = emit_ruling(b, f->top_check, f->top_verdict);
+	label = emit_ruling(b, f->check, f->verdict);
+	b->next = 0;
+	return label;
+}
+
+static bool same_ruling(const struct ab_switch *check_a, uint32_t verdict_a,
+			const struct ab_switch *check_b, uint32_t verdict_b)
+{
+	return check_a == check_b && (check_a || verdict_a == verdict_b);
 }
 
 static bool same_fate(const struct fate *a, const struct fate *b)
 {
-	return a->check == b->check && (a->check || a->verdict == b->verdict);
+	return same_ruling(a->check, a->verdict, b->check, b->verdict) &&
+	       (!a->check ||
+		same_ruling(a->top_check, a->top_verdict, b->top_check, b->top_verdict));
 }
 
 /*
@@ -239,6 +265,7 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, cons
 			.verdict = asked ? AB_ASKED : rule->verdict,
 			.check = asked ? NULL : rule->check,
 			.named = true,
+			.top_verdict = AB_ALLOWED,
 		};
 	}
 	return found;
@@ -247,8 +274,8 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, cons
 static size_t find_ranges(const struct ab_call_table *table, const struct fate fates[MAX_CALLS],
 			  struct range ret[MAX_RANGES])
 {
-	struct fate rest = { .verdict = table->otherwise };
-	struct fate x32 = { .verdict = AB_ERRNO(ENOSYS) };
+	struct fate rest = { .verdict = table->otherwise, .top_verdict = AB_ALLOWED };
+	struct fate x32 = { .verdict = AB_ERRNO(ENOSYS), .top_verdict = AB_ALLOWED };
 	size_t len = 0;
 
 	for (uint32_t nr = 0; nr < MAX_CALLS; nr++) {
@@ -265,22 +292,57 @@ static size_t find_ranges(const struct ab_call_table *table, const struct fate f
 	return len;
 }
 
-void ab_seccomp_compile(const struct ab_call_table *table, enum ab_arch arch,
-			struct ab_program *ret)
+static void read_table(const struct ab_call_table *table, enum ab_arch arch,
+		       struct fate fates[MAX_CALLS])
 {
-	static struct fate fates[MAX_CALLS];
-	static struct range ranges[MAX_RANGES];
-	struct builder b = { .prog = ret, .asks = table->seen != NULL };
-	size_t len, tree, foreign, seen = 0;
+	size_t seen = 0;
 
 	for (size_t nr = 0; nr < MAX_CALLS; nr++)
-		fates[nr] = (struct fate){ .verdict = table->otherwise };
+		fates[nr] = (struct fate){ .verdict = table->otherwise, .top_verdict = AB_ALLOWED };
 	for (size_t i = 0; i < table->len; i++)
 		seen += mark_rule(&table->rules[i], arch, table->seen, fates);
 	for (size_t i = 0; i < table->more_len; i++)
 		seen += mark_rule(&table->more[i], arch, table->seen, fates);
 	if (table->seen && seen != count_words(table->seen))
 		ab_seccomp_reject("%s sees what no rule names", table->name);
+}
+
+/*
+ * As the kernel would with two filters: a refusal of either counts, and a question only where the
+ * other allows the call.
+ */
+static void put_on_top(const struct ab_call_table *top, enum ab_arch arch,
+		       struct fate fates[MAX_CALLS])
+{
+	static struct fate tops[MAX_CALLS];
+
+	if (top->otherwise != AB_ALLOWED || top->top || top->seen)
+		ab_seccomp_reject("%s cannot be on top of another table", top->name);
+	read_table(top, arch, tops);
+	for (size_t nr = 0; nr < MAX_CALLS; nr++) {
+		struct fate *f = &fates[nr];
+
+		if (f->check) {
+			f->top_check = tops[nr].check;
+			f->top_verdict = tops[nr].verdict;
+		} else if (f->verdict == AB_ALLOWED) {
+			f->check = tops[nr].check;
+			f->verdict = tops[nr].verdict;
+		}
+	}
+}
+
+void ab_seccomp_compile(const struct ab_call_table *table, enum ab_arch arch,
+			struct ab_program *ret)
+{
+	static struct fate fates[MAX_CALLS];
+	static struct range ranges[MAX_RANGES];
+	struct builder b = { .prog = ret, .asks = table->seen != NULL };
+	size_t len, tree, foreign;
+
+	read_table(table, arch, fates);
+	if (table->top)
+		put_on_top(table->top, arch, fates);
 
 	ret->len = 0;
 	ret->allowed = 0;

@@ -349,8 +349,6 @@ TABLE(init, UNKNOWN, RULES(init_rules));
 TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
 TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
 TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
-TABLE(writes, AB_ALLOWED, RULES(write_rules));
-TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules), MORE(judge_plain));
 TABLE(fetcher, UNKNOWN, RULES(fetcher_rules));
 TABLE(judge_shared, UNKNOWN, RULES(judge_rules), MORE(judge_shared));
@@ -363,16 +361,35 @@ TABLE(containers, UNKNOWN, RULES(containers_rules));
 TABLE(sockets, AB_ALLOWED, RULES(sockets_rules));
 TABLE(sockets_children, AB_ALLOWED, RULES(sockets_rules), MORE(exec_rules));
 
+const struct ab_call_table ab_table_writes = { .name = "writes",
+					       .otherwise = AB_ALLOWED,
+					       RULES(write_rules) };
+const struct ab_call_table ab_table_children = {
+	.name = "children", .otherwise = AB_ALLOWED, RULES(write_rules), MORE(exec_rules)
+};
+
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
-	&ab_table_target,	&init_table,
-	&supervisor_table,	&nonet_table,
-	&init_sanitized_table,	&writes_table,
-	&children_table,	&judge_table,
-	&ab_table_traced,	&ab_table_userns,
-	&ab_table_asking,	&fetcher_table,
-	&shared_table,		&shared_writes_table,
-	&shared_children_table, &unasked_table,
-	&alone_table,		&judge_shared_table,
-	&containers_table,	&sockets_table,
+	&ab_table_target,
+	&init_table,
+	&supervisor_table,
+	&nonet_table,
+	&init_sanitized_table,
+	&ab_table_writes,
+	&ab_table_children,
+	&judge_table,
+	&ab_table_traced,
+	&ab_table_userns,
+	&ab_table_asking,
+	&fetcher_table,
+	&shared_table,
+	&shared_writes_table,
+	&shared_children_table,
+	&unasked_table,
+	&alone_table,
+	&judge_shared_table,
+	&containers_table,
+	&sockets_table,
 	&sockets_children_table,
+	&ab_table_asking_writes,
+	&ab_table_asking_children,
 };

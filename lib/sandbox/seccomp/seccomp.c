@@ -63,6 +63,8 @@ static const struct {
 	[AB_FILTER_CONTAINERS] = FILTER(containers),
 	[AB_FILTER_SOCKETS] = FILTER(sockets),
 	[AB_FILTER_SOCKETS_CHILDREN] = FILTER(sockets_children),
+	[AB_FILTER_ASKING_WRITES] = FILTER(asking_writes),
+	[AB_FILTER_ASKING_CHILDREN] = FILTER(asking_children),
 };
 
 int ab_seccomp_load(enum ab_filter which)

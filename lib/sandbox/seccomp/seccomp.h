@@ -32,7 +32,7 @@ enum ab_filter {
 	AB_FILTER_ASKING,     /* instead of both, below WRITES or CHILDREN, which
 				 * ask about namespaces and chroot: a refusal
 				 * here would keep them from it */
-	AB_FILTER_FETCHER,   /* a process that sends requests for us: records, tokens */
+	AB_FILTER_FETCHER,    /* a process that sends requests for us: records, tokens */
 	/* Without namespaces, each on top of TARGET: */
 	AB_FILTER_SHARED,	   /* what would be shared with processes outside */
 	AB_FILTER_SHARED_WRITES,   /* instead of WRITES: and attributes of files,
@@ -44,10 +44,12 @@ enum ab_filter {
 	/* Instead of SHARED_WRITES and SHARED_CHILDREN, if the network is not the host's: */
 	AB_FILTER_SOCKETS,
 	AB_FILTER_SOCKETS_CHILDREN,
-	AB_FILTER_CONTAINERS, /* the process between the box and a container
+	AB_FILTER_CONTAINERS,	   /* the process between the box and a container
 				 * engine */
+	AB_FILTER_ASKING_WRITES,   /* ASKING and WRITES in one */
+	AB_FILTER_ASKING_CHILDREN, /* ASKING and CHILDREN in one */
 };
-#define AB_FILTER_COUNT 20
+#define AB_FILTER_COUNT 22
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

@@ -187,6 +187,14 @@ const struct ab_call_table ab_table_target = { .name = "target", RULES(refused) 
 const struct ab_call_table ab_table_userns = { .name = "userns", RULES(inner) };
 const struct ab_call_table ab_table_asking = { .name = "asking", RULES(asked) };
 
+/* With the listener's in one filter: the kernel needs as long for each, however short. */
+const struct ab_call_table ab_table_asking_writes = { .name = "asking_writes",
+						      RULES(asked),
+						      .top = &ab_table_writes };
+const struct ab_call_table ab_table_asking_children = { .name = "asking_children",
+							RULES(asked),
+							.top = &ab_table_children };
+
 /*
  * The first one, where refusals are to be seen: what is refused above is asked
  * about, and so are calls that find a file by its name, which the walls may

@@ -63,6 +63,7 @@ struct ab_holds {
 	uint32_t properties; /* AB_PROP_BIT()s of the guarantees in force */
 	uint32_t engine;     /* enum ab_box_engine: what the box is built of */
 	int32_t unasked;     /* errno: why there is no listener */
+	uint32_t filters;    /* that a process has which has not restricted itself */
 	uint32_t nmarks;     /* with `timing`: the end of each step */
 	struct {
 		char name[20];

@@ -652,18 +652,21 @@ static void add_missing(struct ab_holds *holds, const struct ab_spec *spec, size
 			 ab_property_names[property], why);
 }
 
-void ab_probe(const struct ab_target *target, struct ab_holds *holds)
+void ab_probe(const struct ab_target *target, uint32_t properties, struct ab_holds *holds)
 {
 	const struct ab_spec *spec = target->spec;
 	struct proof proof = { .spec = spec,
 			       .engine = &ab_box_engines[holds->engine],
 			       .capture = target->capture,
-			       .landlock = target->ruleset >= 0 };
+			       .landlock = target->ruleset >= 0,
+			       .held = holds->properties };
 
-	holds->missing[0] = '\0';
 	for (size_t i = 0; i < AB_PROP_COUNT; i++) {
-		const char *why = probes[i](&proof);
+		const char *why;
 
+		if (!(properties & AB_PROP_BIT(i)))
+			continue;
+		why = probes[i](&proof);
 		if (why)
 			add_missing(holds, spec, i, why);
 		else

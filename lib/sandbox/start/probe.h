@@ -5,11 +5,14 @@
  * executes the command. Each property is tried, not assumed: the probe attempts
  * what must fail, in a way that does no harm if it succeeds.
  */
+#include <stdint.h>
+
 struct ab_spec;
 struct ab_target;
 struct ab_holds;
 
-void ab_probe(const struct ab_target *target, struct ab_holds *holds);
+/* Probe these properties; `holds` has those that were probed before. */
+void ab_probe(const struct ab_target *target, uint32_t properties, struct ab_holds *holds);
 /* It was loaded: take back what rests on it and does not hold. */
 void ab_probe_asked(const struct ab_spec *spec, struct ab_holds *holds);
 /* The filter that asks the judge could not be loaded: take back what rests on it. */

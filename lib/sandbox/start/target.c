@@ -80,19 +80,46 @@ enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine e
 }
 
 /*
+ * Is the filter of the listener the only one? To load one takes the kernel about 50 microseconds, however
+ * short it is. The other walls are proved before it: none of them rests on a filter.
+ */
+static bool has_one_filter(const struct ab_target *t)
+{
+	return ab_target_filter(t->spec, t->holds->engine) == AB_FILTER_ASKING &&
+	       !t->spec->traced && !t->inside && !t->spec->no_namespaces;
+}
+
+static int load(struct ab_target *t, enum ab_filter filter)
+{
+	int r = ab_seccomp_load(filter);
+
+	t->holds->filters += r == 0;
+	return r;
+}
+
+static int listen_with(struct ab_target *t, enum ab_filter filter)
+{
+	int fd = ab_seccomp_listen(filter);
+
+	t->holds->filters += fd >= 0;
+	return fd;
+}
+
+/*
  * After the proof, which writes too: from now on this process waits with each call
  * that the filter asks about until the supervisor listens. Without a listener
  * the plain filter refuses what would have been asked about, but programs are not judged.
  */
 static int open_listener(struct ab_target *t, struct ab_error *err)
 {
-	static const enum ab_filter filters[3][2] = {
+	static const enum ab_filter filters[4][2] = {
+		{ AB_FILTER_ASKING_WRITES, AB_FILTER_ASKING_CHILDREN },
 		{ AB_FILTER_WRITES, AB_FILTER_CHILDREN },
 		{ AB_FILTER_SHARED_WRITES, AB_FILTER_SHARED_CHILDREN },
 		{ AB_FILTER_SOCKETS, AB_FILTER_SOCKETS_CHILDREN },
 	};
-	int kind = !t->spec->no_namespaces ? 0 : t->spec->own_net ? 2 : 1;
-	int fd = ab_seccomp_listen(filters[kind][t->spec->children]);
+	int kind = t->spec->no_namespaces ? (t->spec->own_net ? 3 : 2) : !has_one_filter(t);
+	int fd = listen_with(t, filters[kind][t->spec->children]);
 	int r;
 
 	if (fd >= 0) {
@@ -102,7 +129,7 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 	}
 	t->holds->unasked = -fd;
 	ab_probe_unasked(t->spec, t->holds);
-	r = ab_seccomp_load(t->spec->no_namespaces ? AB_FILTER_UNASKED : plain_filter(t->spec));
+	r = load(t, t->spec->no_namespaces ? AB_FILTER_UNASKED : plain_filter(t->spec));
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
 		return ab_step(err, "syscall filter");
@@ -129,16 +156,17 @@ static int load_filter(struct ab_target *t)
 	int fd;
 
 	/* The same filter a second time would only cost time. */
-	if (!t->spec->traced && t->inside)
+	if (has_one_filter(t) || (!t->spec->traced && t->inside))
 		return 0;
 	if (!t->spec->traced || t->proof_only)
-		return ab_seccomp_load(ab_target_filter(t->spec, t->holds->engine));
-	fd = ab_seccomp_listen(AB_FILTER_TRACED);
+		return load(t, ab_target_filter(t->spec, t->holds->engine));
+	fd = listen_with(t, AB_FILTER_TRACED);
 	if (fd < 0) {
 		t->holds->unasked = -fd;
-		return ab_seccomp_load(plain_filter(t->spec));
+		return load(t, plain_filter(t->spec));
 	}
 	t->asked = true;
+	msg.u.holds.filters = t->holds->filters;
 	memcpy(msg.u.holds.layers, t->holds->layers, sizeof(msg.u.holds.layers));
 	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), &fd, 1) < 0)
 		_exit(125);
@@ -147,8 +175,9 @@ static int load_filter(struct ab_target *t)
 }
 
 /* Filters below that of the listener, each if the box needs it. */
-static int load_lower_filters(const struct ab_spec *spec, struct ab_error *err)
+static int load_lower_filters(struct ab_target *t, struct ab_error *err)
 {
+	const struct ab_spec *spec = t->spec;
 	const struct {
 		bool needed;
 		enum ab_filter filter;
@@ -159,7 +188,7 @@ static int load_lower_filters(const struct ab_spec *spec, struct ab_error *err)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(filters); i++) {
-		int r = filters[i].needed ? ab_seccomp_load(filters[i].filter) : 0;
+		int r = filters[i].needed ? load(t, filters[i].filter) : 0;
 
 		if (r < 0) {
 			ab_fail(err, AB_ESYSTEM, -r, "load the socket filter");
@@ -303,6 +332,8 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
 {
+	const uint32_t filter = AB_PROP_BIT(AB_PROP_SYSCALLS);
+	bool one = has_one_filter(t);
 	int r;
 
 	t->listener = -1;
@@ -318,19 +349,30 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 		return ab_step(err, "landlock");
 	}
 	ab_mark("landlock");
-	if (load_lower_filters(t->spec, err) < 0)
+	/* The init of a box that stays has loaded one: ab_keeper_enter(). */
+	t->holds->filters = t->inside && !t->spec->traced;
+	if (load_lower_filters(t, err) < 0)
 		return -1;
 	r = load_filter(t);
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
 		return ab_step(err, "syscall filter");
 	}
-	ab_mark("syscall filter");
-	ab_probe(t, t->holds);
+	if (!one)
+		ab_mark("syscall filter");
+	t->holds->properties = 0;
+	t->holds->missing[0] = '\0';
+	ab_probe(t, one ? ~filter : ~(uint32_t)0, t->holds);
 	if (t->holds->unasked)
 		ab_probe_unasked(t->spec, t->holds);
 	ab_mark("proof");
-	return t->asked || t->spec->nested ? 0 : open_listener(t, err);
+	if (!t->asked && !t->spec->nested && open_listener(t, err) < 0)
+		return -1;
+	if (one) {
+		ab_mark("syscall filter");
+		ab_probe(t, filter, t->holds);
+	}
+	return 0;
 }
 
 /* The shell runs a script without "#!", as with execvp. The vector is mapped,

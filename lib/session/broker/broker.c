@@ -230,8 +230,9 @@ static _Noreturn void be_judge(struct broker *b, const struct ask *ask, int sock
 	static struct ab_plan plan;
 	struct ab_judge_duty duty = *b->duty.judge;
 
-	plan = find_real_plan(b->duty.spec, ask->layers);
+	plan = find_real_plan(b->duty.spec, ask->built.layers);
 	duty.trace.plan = &plan;
+	duty.trace.filters = ask->built.filters;
 	if (b->begun) {
 		duty.terms.cwd = b->cwd;
 		duty.terms.yes = b->yes;
@@ -384,7 +385,6 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	ab_broker_leave(b);
 }
 
-#define LAYERS_LEN (AB_LAYERS_MAX * sizeof(int16_t))
 /* For each request: the length of its body, and its handler. */
 static const struct {
 	size_t min, max;
@@ -400,7 +400,7 @@ static const struct {
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
 	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
 	[ASK_NOTICE] = { 1, NOTICE_ROOM, answer_notice },
-	[ASK_JUDGE] = { LAYERS_LEN, LAYERS_LEN, answer_judge },
+	[ASK_JUDGE] = { sizeof(struct ab_built), sizeof(struct ab_built), answer_judge },
 	[ASK_WALLS] = { 0, 0, answer_walls },
 	[ASK_AGENT] = { 0, 0, ab_jobs_add },
 };

@@ -11,6 +11,7 @@
 
 #include "base/data/error.h"
 #include "base/data/strv.h"
+#include "sandbox/plan/plan.h"
 #include "session/cleanup/gc.h"
 #include "session/terminal/terminal.h"
 
@@ -127,10 +128,14 @@ void ab_broker_forget(struct ab_broker_news *news); /* wipes */
 /* These do not wait; the answer comes as news. -1: the broker has no room for the request, and no
  * answer will come. */
 
-/* Fork the judge and give it this listener, and which layers the box has (`layers` of struct
- * ab_holds). The judge reports to the supervisor itself, and its end
+/* What the judge must know of the box as it was built: from struct ab_holds. */
+struct ab_built {
+	int16_t layers[AB_LAYERS_MAX];
+	uint32_t filters;
+};
+/* Fork the judge and give it this listener. The judge reports to the supervisor itself, and its end
  * is seen there too. Only the first request counts. */
-int ab_broker_start_judge(struct ab_broker *broker, int listener, const int16_t *layers);
+int ab_broker_start_judge(struct ab_broker *broker, int listener, const struct ab_built *built);
 /* The box is built: pass what its init handed out (ab_mounts_apply()). -1: the broker is gone. */
 int ab_broker_walls(struct ab_broker *broker, const int *fds, size_t nfds);
 /* Read this secret again, if that can help. */

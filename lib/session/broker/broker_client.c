@@ -178,19 +178,18 @@ int ab_broker_begin(struct ab_broker *broker, const char *cwd, bool yes, int cop
 		       : ab_send_fds(broker->sock, ask.data, ask.len, &copy, copy >= 0);
 }
 
-int ab_broker_start_judge(struct ab_broker *broker, int listener, const int16_t *layers)
+int ab_broker_start_judge(struct ab_broker *broker, int listener, const struct ab_built *built)
 {
 	struct {
 		uint32_t kind, ticket;
-		int16_t layers[AB_LAYERS_MAX];
-	} ask = { .kind = ASK_JUDGE };
+		struct ab_built built;
+	} ask = { .kind = ASK_JUDGE, .built = *built };
 	struct pollfd room = { .fd = broker->sock, .events = POLLOUT };
 
 	if (poll(&room, 1, 0) <= 0)
 		return -1;
-	_Static_assert(offsetof(struct ask, layers) == sizeof(ask.kind) + sizeof(ask.ticket),
-		       "the layers follow");
-	memcpy(ask.layers, layers, sizeof(ask.layers));
+	_Static_assert(offsetof(struct ask, built) == sizeof(ask.kind) + sizeof(ask.ticket),
+		       "it follows");
 	return ab_send_fds(broker->sock, &ask, sizeof(ask), &listener, 1);
 }
 

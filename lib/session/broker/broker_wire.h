@@ -8,7 +8,6 @@
 
 #include "base/data/error.h"
 #include "proxy/record/events.h"
-#include "sandbox/plan/plan.h"
 #include "session/broker/broker.h"
 
 enum kind {
@@ -22,7 +21,7 @@ enum kind {
 	ASK_RELOAD,
 	ASK_VIOLATION, /* text: the record */
 	ASK_NOTICE,    /* text */
-	ASK_JUDGE,     /* layers; one fd: the listener */
+	ASK_JUDGE,     /* built; one fd: the listener */
 	ASK_WALLS,     /* fds of ab_mounts_apply() */
 	ASK_AGENT,     /* connect to duty->agent */
 	ASK_BEGIN, /* before the run: text: '1' or '0' (--yes), and the folder; fd: the copy of the
@@ -46,7 +45,7 @@ struct ask {
 	union {
 		uint32_t secret;
 		struct ab_peer peer;
-		int16_t layers[AB_LAYERS_MAX];
+		struct ab_built built;
 		char text[TEXT_ROOM + 1]; /* sent without a NUL */
 	};
 };

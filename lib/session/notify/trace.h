@@ -41,6 +41,7 @@ struct ab_trace_terms {
 	bool learn;		       /* report programs that are executed */
 	bool userns;		       /* user namespaces are allowed */
 	bool no_mounts;		       /* the engine has none: Landlock alone denies writes */
+	uint32_t filters;	       /* of a process that has not restricted itself */
 };
 
 /* A denial. Texts live as long as the arena and the terms. */

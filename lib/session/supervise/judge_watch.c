@@ -55,7 +55,7 @@ static int call_judge(struct ab_judge_watch *watch)
 	if (ab_loop_add(watch->loop, &watch->notes, EPOLLIN, err) < 0)
 		return -1;
 	ab_program_judge_begin(judge);
-	if (ab_broker_start_judge(watch->what->broker, watch->listener.fd, watch->layers) < 0) {
+	if (ab_broker_start_judge(watch->what->broker, watch->listener.fd, &watch->built) < 0) {
 		ab_fail(err, AB_ESYSTEM, 0, "the broker cannot start the judge");
 		return ab_step(err, "enforcement");
 	}
@@ -83,7 +83,8 @@ int ab_judge_watch_take(struct ab_judge_watch *watch, const struct ab_holds *hol
 {
 	struct ab_error *err = watch->failure->err;
 
-	memcpy(watch->layers, holds->layers, sizeof(watch->layers));
+	memcpy(watch->built.layers, holds->layers, sizeof(watch->built.layers));
+	watch->built.filters = holds->filters;
 	if (!watch->what->children || watch->has_listener || unasked)
 		return 0;
 	watch->has_listener = true;

@@ -10,6 +10,7 @@
 
 #include "base/system/loop.h"
 #include "sandbox/start/launch.h"
+#include "session/broker/broker.h"
 
 struct ab_failure;
 struct ab_fds;
@@ -21,8 +22,8 @@ struct ab_judge_watch {
 	struct ab_failure *failure;
 	struct ab_source listener; /* until the judge has it; fd -1: none */
 	struct ab_source notes;
-	bool has_listener;	       /* the box has sent its listener */
-	int16_t layers[AB_LAYERS_MAX]; /* which layers the box has */
+	bool has_listener;     /* the box has sent its listener */
+	struct ab_built built; /* the box, as the judge must know it */
 };
 
 /* The box has sent its listener, unless it is `unasked`: a filter that holds no calls. */

@@ -63,8 +63,7 @@ struct ab_folder_renames *ab_folder_renames_open(struct ab_judge *judge)
 		return NULL;
 	r = ab_alloc(sizeof(*r));
 	r->fd = fd;
-	/* The target's filter and the one that asks; in a traced run they are one. */
-	r->filters = ours + (terms->all ? 1 : 2);
+	r->filters = ours + terms->filters;
 	return r;
 }
 
