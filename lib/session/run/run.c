@@ -132,7 +132,6 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
-	r->piped = ab_run_find_pipe();
 	spec->stay = r->apart;
 	if (spec->tty) {
 		if (r->prepared->policy->raw_terminal)
@@ -155,9 +154,10 @@ int ab_run_make_spec(struct run *r, struct ab_error *err)
 /* Plan the box while init starts. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
-	if (ab_run_make_spec(r, err) < 0)
+	if (ab_run_make_spec(r, err) < 0 || ab_box_specify(&r->box, &r->prepared->spec, err) < 0)
 		return -1;
-	return ab_box_specify(&r->box, &r->prepared->spec, err);
+	r->piped = ab_run_find_pipe();
+	return 0;
 }
 
 void ab_run_abandon(struct run *r, struct ab_error *err)
