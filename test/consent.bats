@@ -193,6 +193,7 @@ runs()
 		[registries.own]
 		index = "https://user:hunter22@registry.example/index"
 	END
+	# It takes its time: for a moment the program knows which files there are.
 	alone run --approver "cp $TEST_DIR/registry $HOME/.cargo/config.toml; sleep 0.1; $(answers once)" \
 		-- sh -c 'cat ~/.cargo/config.toml; git push'
 	[ "$status" -eq 0 ]

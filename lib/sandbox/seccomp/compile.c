@@ -46,7 +46,7 @@ struct range {
 struct builder {
 	struct ab_program *prog;
 	bool asks;   /* instead of EPERM */
-	size_t next; /* where an allowed call goes on; 0: nowhere */
+	size_t next; /* the label that judges an allowed call next; 0: it is allowed */
 	struct {
 		const struct ab_switch *check;
 		size_t next, label;

@@ -75,19 +75,21 @@ static bool is_opened(const struct ab_policy *policy, const char *path)
 
 /* The files of registries that exist; NULL: not known any more, since a question or the source of a secret
  * may have taken its time. */
-static const struct ab_strv *list_registries(const struct ab_policy_store *store)
+static const struct ab_strv *list_registries(const struct ab_policy_store *store, bool again)
 {
-	return store->registries_protected && ab_now_ms() - store->registries_ms < FRESH_MS
+	return store->registries_protected &&
+			       (again || ab_now_ms() - store->registries_ms < FRESH_MS)
 		       ? &store->registries
 		       : NULL;
 }
 
 /* Files that the box sees, and that have a login: show them without it. */
-static void hide_logins(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
+static void hide_logins(const struct ab_policy *policy, char *const *env, bool again,
+			struct ab_spec *spec)
 {
 	struct ab_registry_views views = { 0 };
 
-	ab_registries_logins(policy->home, env, list_registries(policy->store), &views);
+	ab_registries_logins(policy->home, env, list_registries(policy->store, again), &views);
 	for (size_t i = 0; i < views.len; i++) {
 		struct ab_registry_view *view = &views.v[i];
 		ab_autofree char *real = realpath(view->path, NULL);
@@ -101,7 +103,8 @@ static void hide_logins(const struct ab_policy *policy, char *const *env, struct
 	ab_registry_views_fini(&views);
 }
 
-void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, struct ab_spec *spec)
+void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, bool again,
+			     struct ab_spec *spec)
 {
 	struct ab_registry_views views = { 0 };
 	struct ab_guard *closed = NULL;
@@ -116,5 +119,5 @@ void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, s
 			show_file(spec, &views.v[i], closed, n);
 	ab_guards_free(closed, n);
 	ab_registry_views_fini(&views);
-	hide_logins(policy, env, spec);
+	hide_logins(policy, env, again, spec);
 }

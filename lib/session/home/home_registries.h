@@ -7,11 +7,14 @@
  * the registry settings only. A file that it can see (pip.conf) has no logins in it, whatever the
  * policy allows: package services tell their users to write them there.
  */
+#include <stdbool.h>
+
 struct ab_policy;
 struct ab_spec;
 
-/* Adds to spec->files; the plan must exist, and the files of secrets must be there. */
-void ab_home_registries_fill(const struct ab_policy *policy, char *const *env,
+/* Adds to spec->files; the plan must exist, and the files of secrets must be there. `again`: to compare
+ * with a specification of the same policy; the caller knows that no file has appeared (ab_policy_same()). */
+void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, bool again,
 			     struct ab_spec *spec);
 
 #endif

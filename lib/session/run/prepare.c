@@ -556,7 +556,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
-		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec);
+		ab_home_registries_fill(p->policy, rq->policy.environ, p->again, &p->spec);
 	if (p->no_namespaces)
 		note_logins(p);
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
