@@ -617,18 +617,8 @@ void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_pr
 	clock_gettime(CLOCK_REALTIME, &ret->started);
 }
 
-int ab_run_conclude(struct run *r, int result, struct ab_error *err)
+void ab_run_release(struct run *r)
 {
-	if (result < 0)
-		ab_box_explain(err);
-	if (result < 0 && r->box.pidfd >= 0)
-		drop_box(r);
-	end_review(r);
-	if (result < 0 && !r->result_written)
-		write_failure(r, err);
-	if (r->apart && result < 0 && r->starter >= 0)
-		ab_detach_failed(r->starter, err);
-	end_export(r);
 	ab_heard_fini(&r->heard);
 	ab_program_judge_free(r->children);
 	free(r->movable);
@@ -649,6 +639,21 @@ int ab_run_conclude(struct run *r, int result, struct ab_error *err)
 	ab_streams_close(&r->streams);
 	ab_run_fini(&r->dir);
 	ab_cgroup_fini(&r->cgroup);
+}
+
+int ab_run_conclude(struct run *r, int result, struct ab_error *err)
+{
+	if (result < 0)
+		ab_box_explain(err);
+	if (result < 0 && r->box.pidfd >= 0)
+		drop_box(r);
+	end_review(r);
+	if (result < 0 && !r->result_written)
+		write_failure(r, err);
+	if (r->apart && result < 0 && r->starter >= 0)
+		ab_detach_failed(r->starter, err);
+	end_export(r);
+	ab_run_release(r);
 	/* The process ends next, and its memory with it, in less time. */
 	ab_prepared_close(r->prepared);
 	/* Init, if it had nothing to do any more but to end: ab_run_ask_for_sweep(). */

@@ -101,6 +101,8 @@ void ab_run_abandon(struct run *r, struct ab_error *err);
 /* The end of every run: write what is missing of its result, and close what is open. Returns
  * `result`. */
 int ab_run_conclude(struct run *r, int result, struct ab_error *err);
+/* Only the last part of that, for a run that never began: box, broker and network are gone. */
+void ab_run_release(struct run *r);
 
 uint64_t ab_run_now_ns(void);
 /* If so, the upstream proxy checks the addresses of names, not we. */

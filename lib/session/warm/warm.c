@@ -287,25 +287,12 @@ static void discard(struct ab_warm *w)
 	if (r->box_network)
 		ab_box_network_close(ab_take(r->box_network), &r->report, &unused,
 				     &(struct ab_error){ 0 });
-	ab_strv_fini(&r->report.lines);
 	ab_network_fini(&r->network);
-	ab_heard_fini(&r->heard);
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, w->prepared.spec.run_id);
-	ab_cgroup_fini(&r->cgroup);
 	if (r->dir.dir >= 0)
 		ab_run_forget(&r->dir);
-	ab_log_fini(&r->log);
-	ab_run_fini(&r->dir);
-	ab_violations_free(r->violations);
-	ab_program_judge_free(r->children);
-	ab_refused_programs_free(r->refusals);
-	ab_copy_fini(&r->result);
-	ab_streams_close(&r->streams);
-	free(r->policy_text);
-	free(r->origins_text);
-	free(r->process_text);
-	free(r->watch_text);
+	ab_run_release(r);
 	ab_fresh_fini(&w->fresh);
 	ab_closep(&w->go);
 	ab_prepared_fini(&w->prepared);
