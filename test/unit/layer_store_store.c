@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -338,6 +339,57 @@ static void check_private_beside_sweeps(void)
 		;
 }
 
+/* A cleanup, or a list of all sets, in another process at any moment. */
+static pid_t look_again_and_again(const char *key)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	for (;;) {
+		struct ab_layer_set set = AB_LAYER_SET_NONE;
+
+		(void)open_set(key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set);
+		ab_layer_set_fini(&set);
+		(void)open_set(key, 0, &set);
+		(void)ab_layer_set_busy(&set);
+		ab_layer_set_fini(&set);
+		sched_yield();
+	}
+}
+
+static void check_beside_looks(void)
+{
+	struct ab_layer_set set = AB_LAYER_SET_NONE, used = AB_LAYER_SET_NONE;
+	int taken = 0, idle = 0, looked = 0;
+	/* First: a descriptor that it inherits would keep the lock. */
+	pid_t looker = look_again_and_again("seen");
+
+	ok(open_set("seen", AB_LAYERS_CREATE | AB_LAYERS_LOCK, &used) == 0, "make a set");
+	ok(open_set("seen", 0, &set) == 0 && ab_layer_set_busy(&set), "it is in use");
+	ab_layer_set_fini(&set);
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set) < 0 &&
+		   error.errnum == EWOULDBLOCK,
+	   "a look does not get it");
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_TRY, &set) < 0 &&
+		   error.errnum == EWOULDBLOCK,
+	   "nor does another run");
+	ab_layer_set_fini(&used);
+	for (int i = 0; i < 100; i++) {
+		taken += open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_TRY, &set) == 0;
+		ab_layer_set_fini(&set);
+		looked += open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set) == 0;
+		ab_layer_set_fini(&set);
+		idle += open_set("seen", 0, &set) == 0 && !ab_layer_set_busy(&set);
+		ab_layer_set_fini(&set);
+	}
+	ok(taken == 100, "a run gets a set that others look at: %d", taken);
+	ok(looked == 100, "others can look too: %d", looked);
+	ok(idle == 100, "it is not in use: %d", idle);
+	kill(looker, SIGKILL);
+	waitpid(looker, NULL, 0);
+}
+
 static void remove_top(void)
 {
 	ab_autoclose int tmp = open("/tmp", O_PATH | O_CLOEXEC);
@@ -358,6 +410,7 @@ int main(void)
 	check_remove();
 	check_private();
 	check_private_beside_sweeps();
+	check_beside_looks();
 	ab_state_fini(&state);
 	remove_top();
 	return done();

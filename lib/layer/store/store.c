@@ -135,18 +135,43 @@ static int open_lock_file(const struct ab_layer_set *set, struct ab_error *err)
 }
 
 /* 0: locked; 1: another process has it. */
-static int take_lock(int fd, bool wait)
+static int try_lock(int fd, int how)
 {
-	int64_t until = ab_now_ms() + (wait ? LOCK_MS : 0);
+	if (flock(fd, how | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK || errno == EINTR ? 1 : -1;
+}
 
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -1;
-		if (ab_now_ms() >= until)
-			return 1;
+static int wait_for_lock(int fd, int how)
+{
+	int64_t until = ab_now_ms() + LOCK_MS;
+	int locked;
+
+	while ((locked = try_lock(fd, how)) == 1 && ab_now_ms() < until)
 		poll(NULL, 0, LOCK_STEP_MS);
-	}
-	return 0;
+	return locked;
+}
+
+/*
+ * Who only looks at a set locks its folder first, so that others can tell a look, which is soon over,
+ * from a run or a command that uses the set. Where a folder cannot be locked, a look counts as use.
+ */
+static int take_lock(const struct ab_layer_set *set, int fd, unsigned how)
+{
+	int locked;
+
+	if (how & AB_LAYERS_LOOK)
+		(void)wait_for_lock(set->dir, LOCK_EX);
+	else if (!(how & AB_LAYERS_TRY))
+		return wait_for_lock(fd, LOCK_EX);
+	locked = try_lock(fd, LOCK_EX);
+	if (locked != 1 || (how & AB_LAYERS_LOOK))
+		return locked;
+	/* While we have the folder, nobody looks. */
+	(void)wait_for_lock(set->dir, LOCK_SH);
+	locked = try_lock(fd, LOCK_EX);
+	flock(set->dir, LOCK_UN);
+	return locked;
 }
 
 static int report_busy(const struct ab_layer_set *set, struct ab_error *err)
@@ -225,7 +250,7 @@ static int lock_set(struct ab_layer_set *set, unsigned how, struct ab_error *err
 
 	if (fd < 0)
 		return -1;
-	locked = take_lock(fd, !(how & AB_LAYERS_TRY));
+	locked = take_lock(set, fd, how);
 	if (locked < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", set->path);
 	if (locked == 0) {
@@ -358,12 +383,19 @@ void ab_layer_set_fini(struct ab_layer_set *set)
 bool ab_layer_set_busy(const struct ab_layer_set *set)
 {
 	ab_autoclose int fd = -1;
+	bool busy;
 
 	if (set->lock >= 0)
 		return false;
 	fd = openat(set->dir, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	/* If this takes a shared lock, closing the descriptor releases it at once. */
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (fd < 0)
+		return false;
+	(void)wait_for_lock(set->dir, LOCK_EX);
+	busy = try_lock(fd, LOCK_SH) == 1;
+	ab_closep(&fd);
+	fd = -1;
+	flock(set->dir, LOCK_UN);
+	return busy;
 }
 
 int ab_layer_set_save(struct ab_layer_set *set, struct ab_error *err)

@@ -64,7 +64,8 @@ struct ab_layer_set {
 enum {
 	AB_LAYERS_CREATE = 1, /* create the set if it does not exist */
 	AB_LAYERS_LOCK = 2,   /* lock it; waits for a moment if another process has it */
-	AB_LAYERS_TRY = 4,    /* with LOCK: do not wait */
+	AB_LAYERS_TRY = 4,    /* with LOCK: do not wait, except for those who only look */
+	AB_LAYERS_LOOK = 8,   /* with LOCK: only look, which is soon over; do not wait for others */
 };
 
 /*
@@ -84,7 +85,7 @@ int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_s
 void ab_layer_set_fini(struct ab_layer_set *set);
 #define ab_autolayerset __attribute__((cleanup(ab_layer_set_fini)))
 
-/* Is it locked, by a box or by a command? */
+/* Is it used, by a box or by a command that does not only look? */
 bool ab_layer_set_busy(const struct ab_layer_set *set);
 
 /* Replace meta.json at once; the set must be locked. */

@@ -49,7 +49,7 @@ static void look_at_set(const struct ab_layer_store *store, const char *key, uin
 	struct ab_layer_size size;
 
 	*ret = (struct kept_set){ .key = ab_strdup(key) };
-	if (ab_layers_open(store, key, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, &err) < 0) {
+	if (ab_layers_open(store, key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set, &err) < 0) {
 		ret->busy = true;
 		ret->unreadable = ab_layers_open(store, key, 0, &set, &err) < 0;
 		if (ret->unreadable)

@@ -48,7 +48,7 @@ static void fill_info(struct ab_layer_info *info, const struct ab_layer_set *set
 static int open_to_look(const struct ab_layer_store *store, const char *key, bool sizes,
 			struct ab_layer_set *ret, struct ab_error *err)
 {
-	if (sizes && ab_layers_open(store, key, AB_LAYERS_LOCK | AB_LAYERS_TRY, ret, err) == 0)
+	if (sizes && ab_layers_open(store, key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, ret, err) == 0)
 		return 0;
 	return ab_layers_open(store, key, 0, ret, err);
 }
