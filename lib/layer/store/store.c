@@ -160,12 +160,15 @@ static int take_lock(const struct ab_layer_set *set, int fd, unsigned how)
 {
 	int locked;
 
-	if (how & AB_LAYERS_LOOK)
-		(void)wait_for_lock(set->dir, LOCK_EX);
-	else if (!(how & AB_LAYERS_TRY))
+	if (how & AB_LAYERS_LOOK) {
+		locked = how & AB_LAYERS_TRY ? try_lock(set->dir, LOCK_EX)
+					     : wait_for_lock(set->dir, LOCK_EX);
+		return locked == 1 ? 1 : try_lock(fd, LOCK_EX);
+	}
+	if (!(how & AB_LAYERS_TRY))
 		return wait_for_lock(fd, LOCK_EX);
 	locked = try_lock(fd, LOCK_EX);
-	if (locked != 1 || (how & AB_LAYERS_LOOK))
+	if (locked != 1)
 		return locked;
 	/* While we have the folder, nobody looks. */
 	(void)wait_for_lock(set->dir, LOCK_SH);

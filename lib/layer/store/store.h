@@ -61,11 +61,12 @@ struct ab_layer_set {
 		.dir = -1, .lock = -1 \
 	}
 
+/* How to open a set. TRY and LOOK go with LOCK. */
 enum {
 	AB_LAYERS_CREATE = 1, /* create the set if it does not exist */
 	AB_LAYERS_LOCK = 2,   /* lock it; waits for a moment if another process has it */
-	AB_LAYERS_TRY = 4,    /* with LOCK: do not wait, except for those who only look */
-	AB_LAYERS_LOOK = 8,   /* with LOCK: only look, which is soon over; do not wait for others */
+	AB_LAYERS_TRY = 4,    /* do not wait; without LOOK, only for those who look */
+	AB_LAYERS_LOOK = 8,   /* only look, which is soon over; waits for others who look */
 };
 
 /*

@@ -40,6 +40,9 @@ struct set_list {
 	size_t len;
 };
 
+/* The broker does this while it has a box to watch: it must not wait. */
+enum { NOW = AB_LAYERS_LOCK | AB_LAYERS_LOOK | AB_LAYERS_TRY };
+
 /* Also counts a set that another process has locked or that cannot be read. */
 static void look_at_set(const struct ab_layer_store *store, const char *key, uint64_t *entries,
 			struct kept_set *ret)
@@ -49,7 +52,7 @@ static void look_at_set(const struct ab_layer_store *store, const char *key, uin
 	struct ab_layer_size size;
 
 	*ret = (struct kept_set){ .key = ab_strdup(key) };
-	if (ab_layers_open(store, key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set, &err) < 0) {
+	if (ab_layers_open(store, key, NOW, &set, &err) < 0) {
 		ret->busy = true;
 		ret->unreadable = ab_layers_open(store, key, 0, &set, &err) < 0;
 		if (ret->unreadable)
@@ -103,7 +106,7 @@ static bool remove_set(const struct ab_layer_store *store, const struct kept_set
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	struct ab_error err = { 0 };
 
-	if (ab_layers_open(store, old->key, AB_LAYERS_LOCK | AB_LAYERS_TRY, &set, &err) < 0 ||
+	if (ab_layers_open(store, old->key, NOW, &set, &err) < 0 ||
 	    set.meta.last_ns / 1000000 != old->used_ms ||
 	    ab_layer_set_waiting(&set) != old->waiting)
 		return false;
