@@ -266,6 +266,26 @@ load attack/attack
 	! origin_saw permessage-deflate || false
 }
 
+@test "secrets: a server may take half a minute for its handshake; then the client is told" {
+	config '{ "secrets": { "OPENAI_API_KEY": { "hosts": ["slow.test", "deaf.test"] } } }'
+	agentbox_split run -- sh -c '
+		for host in slow deaf; do
+			for as in --http1.1 --http2; do
+				curl -sS $as -w "\n$as %{http_code}\n" -H "Authorization: Bearer $OPENAI_API_KEY" \
+					https://$host.test/x >$host$as &
+			done
+		done
+		wait
+		tail -qn 1 slow*; cat deaf*'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "--http1.1 200" ]
+	[ "${lines[1]}" = "--http2 200" ]
+	[ "$(grep -c 'deaf.test:443: the server did not complete its TLS handshake within 30 seconds' <<<"$output")" -eq 2 ]
+	[[ "$output" == *"--http1.1 502"*"--http2 502"* ]]
+	[ "$(audit 'select(.kind == "request" and .error != null) | .status' | tr '\n' ' ')" = "502 502 " ]
+	origin_saw "Bearer $KEY"
+}
+
 @test "secrets: the gateway, without any certificate of ours" {
 	config '{ "secrets": { "OPENAI_API_KEY": { "via": "gateway" } } }'
 	agentbox_split run -- sh -c '

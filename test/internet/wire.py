@@ -48,6 +48,13 @@ async def deaf(reader, writer):
     await asyncio.Event().wait()
 
 
+async def slow(reader, writer):
+    """Another server, after longer than a client has for its first request."""
+    await asyncio.sleep(12)
+    up_reader, up_writer = await asyncio.open_connection("203.0.113.80", 443)
+    await asyncio.gather(pump(reader, up_writer), pump(up_reader, writer))
+
+
 async def pump(reader, writer):
     try:
         while data := await reader.read(65536):
@@ -113,5 +120,6 @@ async def start(record):
             ("10.0.0.5", 7, echo),
             ("203.0.113.51", 80, deaf),
             ("203.0.113.51", 443, deaf),
+            ("203.0.113.52", 443, slow),
             ("203.0.113.70", 3128, proxy(record))):
         await asyncio.start_server(quiet(serve), where, port, backlog=4096)

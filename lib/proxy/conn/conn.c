@@ -82,7 +82,16 @@ static void server_ready(struct ab_source *source, uint32_t events)
 
 static void deadline_passed(struct ab_timer *timer)
 {
-	ab_conn_close(timer->owner, true);
+	struct ab_conn *conn = timer->owner;
+	void (*late)(struct ab_conn *) = ab_take(conn->late);
+
+	if (!late) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	late(conn);
+	if (!conn->closed)
+		limit_buffered(conn);
 }
 
 static void free_conn(struct ab_conn *conn)
@@ -240,10 +249,17 @@ void ab_conn_whole(struct ab_conn *conn)
 
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms)
 {
+	conn->late = NULL;
 	if (ms)
 		ab_loop_timer(&conn->engine->loop, &conn->deadline, ms);
 	else
 		ab_loop_timer_stop(&conn->engine->loop, &conn->deadline);
+}
+
+void ab_conn_deadline_then(struct ab_conn *conn, uint64_t ms, void (*late)(struct ab_conn *conn))
+{
+	ab_conn_deadline(conn, ms);
+	conn->late = late;
 }
 
 int ab_conn_attach(struct ab_conn *conn, int fd)

@@ -37,6 +37,9 @@ enum {
 	AB_HEAD_MS = 30000,	 /* the head of a later request, once begun */
 	AB_IDLE_MS = 300000,	 /* between requests of one connection */
 };
+/* How long a server may take for its part of a TLS handshake: most clients would wait longer. */
+enum { AB_SERVER_TLS_MS = 30000 };
+#define AB_SERVER_TLS_LATE "the server did not complete its TLS handshake within 30 seconds"
 
 /*
  * Memory for clients that begin a request and do not finish it: the box's memory
@@ -65,7 +68,7 @@ struct ab_engine { /* shared by all connections */
 	struct ab_agent_terms *agent; /* or NULL: no keys of an ssh agent */
 	struct ab_conn *conns;
 	size_t nconns, max_conns;
-	size_t nmultiplex; /* that speak HTTP/2 */
+	size_t nmultiplex;			    /* that speak HTTP/2 */
 	struct ab_conn *half_open, **half_open_end; /* the oldest first */
 	size_t nhalf_open;
 	size_t buffered; /* bytes of unsent requests */
@@ -107,12 +110,13 @@ struct ab_conn {
 	struct ab_side client, server;
 	struct ab_flow up, down; /* client to server, and back */
 	struct ab_timer deadline;
+	void (*late)(struct ab_conn *conn); /* at the deadline, instead of the end */
 	struct ab_later later;
 	struct ab_dial *dial;
 	ab_conn_dialled_fn dialled;
 	/* The step after the record of a denied tunnel. */
 	void (*then)(struct ab_conn *conn);
-	struct ab_exchange *http; /* while it speaks HTTP */
+	struct ab_exchange *http;	/* while it speaks HTTP */
 	struct ab_multiplex *multiplex; /* while it speaks HTTP/2 */
 	struct ab_conn *carrier; /* the HTTP/2 connection that this is a stream of, or NULL */
 	struct ab_agent_client *client_of_agent; /* of AB_DOOR_AGENT */
@@ -157,6 +161,8 @@ void ab_conn_close(struct ab_conn *conn, bool reset);
 void ab_conn_again(struct ab_conn *conn);
 /* Close it after ms unless the deadline is set anew; 0: none. */
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
+/* The same, but call `late` instead of closing it. */
+void ab_conn_deadline_then(struct ab_conn *conn, uint64_t ms, void (*late)(struct ab_conn *conn));
 /* The client has begun something that cannot be judged before it is complete; may
  * close other connections. */
 void ab_conn_half_open(struct ab_conn *conn);

@@ -12,6 +12,11 @@ ssize_t ab_exchange_read_again(struct ab_conn *conn, struct ab_http_request *ret
 				    ret);
 }
 
+static void server_is_late(struct ab_conn *conn)
+{
+	ab_exchange_fail(conn, 504, AB_SERVER_TLS_LATE);
+}
+
 /* The server behind the gateway must prove its name first. */
 static void handshake_with_server(struct ab_conn *conn)
 {
@@ -71,14 +76,13 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	x->peer_port = rq->port;
 	x->peer_tls = rq->gateway;
 	if (rq->gateway) {
-		conn->server.tls =
-			ab_tls_connect(conn->engine->inspection.site, &conn->server, &rq->host,
-				       AB_TLS_HTTP1);
+		conn->server.tls = ab_tls_connect(conn->engine->inspection.site, &conn->server,
+						  &rq->host, AB_TLS_HTTP1);
 		if (!conn->server.tls) {
 			ab_exchange_fail(conn, 502, "cannot set up TLS");
 			return;
 		}
-		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+		ab_conn_deadline_then(conn, AB_SERVER_TLS_MS, server_is_late);
 		conn->step = handshake_with_server;
 		handshake_with_server(conn);
 		return;

@@ -6,8 +6,8 @@
  *			server, which determines the protocol for both
  *	exchanging	exchange.c or multiplex.c, requests and responses decrypted
  *
- * If the server's certificate is bad, the client gets an HTTP response to its
- * first request: a failed handshake would not tell it the reason.
+ * If the server's certificate is bad, or the server takes too long, the client gets an
+ * HTTP response to its first request: a failed handshake would not tell it the reason.
  *
  * Mustn't: send a byte of a request to a server that has not proved its name.
  */
@@ -40,6 +40,27 @@ static void record_failure(struct ab_conn *conn, const char *why)
 	ab_conn_close(conn, false);
 }
 
+static void give_up_server(struct ab_conn *conn, const char *why)
+{
+	conn->failure = ab_strdup(why);
+	ab_side_close(&conn->server, true);
+}
+
+static void end_handshakes(struct ab_conn *conn)
+{
+	if (ab_tls_is_h2(conn->client.tls))
+		ab_multiplex_start(conn);
+	else
+		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
+}
+
+/* The client's handshake is done. */
+static void server_is_late(struct ab_conn *conn)
+{
+	give_up_server(conn, AB_SERVER_TLS_LATE);
+	end_handshakes(conn);
+}
+
 static void handshake_with_both(struct ab_conn *conn)
 {
 	enum ab_tls_end client = ab_tls_handshake(conn->client.tls);
@@ -53,16 +74,13 @@ static void handshake_with_both(struct ab_conn *conn)
 		return;
 	}
 	if (server == AB_TLS_FAILED) {
-		conn->failure = ab_strdup(ab_tls_why(conn->server.tls));
-		ab_side_close(&conn->server, true);
+		give_up_server(conn, ab_tls_why(conn->server.tls));
 		server = AB_TLS_OK;
 	}
-	if (client != AB_TLS_OK || server != AB_TLS_OK)
-		return;
-	if (ab_tls_is_h2(conn->client.tls))
-		ab_multiplex_start(conn);
-	else
-		ab_exchange_start(conn, AB_EXCHANGE_INSPECTED);
+	if (client == AB_TLS_OK && server == AB_TLS_OK)
+		end_handshakes(conn);
+	else if (client == AB_TLS_OK && !conn->late)
+		ab_conn_deadline_then(conn, AB_SERVER_TLS_MS, server_is_late);
 }
 
 /* The client speaks what the server speaks; HTTP/1.1, if it can, with one whose
@@ -76,15 +94,22 @@ static unsigned protocols_of(const struct ab_conn *conn)
 
 static void handshake_with_client(struct ab_conn *conn, unsigned protocols)
 {
-	conn->client.tls = ab_tls_accept(conn->engine->inspection.site, &conn->client, conn->host,
-					 protocols);
+	conn->client.tls =
+		ab_tls_accept(conn->engine->inspection.site, &conn->client, conn->host, protocols);
 	if (!conn->client.tls) {
 		record_failure(conn, "cannot set up TLS");
 		return;
 	}
 	conn->intercepted = true;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	conn->step = handshake_with_both;
 	handshake_with_both(conn);
+}
+
+static void first_server_is_late(struct ab_conn *conn)
+{
+	give_up_server(conn, AB_SERVER_TLS_LATE);
+	handshake_with_client(conn, protocols_of(conn));
 }
 
 static void handshake_with_server(struct ab_conn *conn)
@@ -93,8 +118,7 @@ static void handshake_with_server(struct ab_conn *conn)
 	case AB_TLS_WAIT:
 		return;
 	case AB_TLS_FAILED:
-		conn->failure = ab_strdup(ab_tls_why(conn->server.tls));
-		ab_side_close(&conn->server, true);
+		give_up_server(conn, ab_tls_why(conn->server.tls));
 		break;
 	case AB_TLS_OK:
 		break;
@@ -121,6 +145,7 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 		handshake_with_client(conn, AB_TLS_HTTP1);
 		return;
 	}
+	ab_conn_deadline_then(conn, AB_SERVER_TLS_MS, first_server_is_late);
 	conn->step = handshake_with_server;
 	handshake_with_server(conn);
 }
