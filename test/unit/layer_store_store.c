@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -339,31 +339,34 @@ static void check_private_beside_sweeps(void)
 		;
 }
 
-/* A cleanup, or a list of all sets, in another process at any moment. */
-static pid_t look_again_and_again(const char *key)
+/* A cleanup, or a list of all sets, in another process; for a moment. */
+static pid_t look(const char *key)
 {
-	pid_t pid = fork();
+	struct ab_layer_set set = AB_LAYER_SET_NONE;
+	int ready[2];
+	pid_t pid;
+	char byte;
 
-	if (pid != 0)
-		return pid;
-	for (;;) {
-		struct ab_layer_set set = AB_LAYER_SET_NONE;
-
-		(void)open_set(key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set);
-		ab_layer_set_fini(&set);
-		(void)open_set(key, 0, &set);
-		(void)ab_layer_set_busy(&set);
-		ab_layer_set_fini(&set);
-		sched_yield();
+	if (pipe(ready) < 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		if (open_set(key, AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set) < 0 ||
+		    write(ready[1], "", 1) != 1)
+			abort();
+		poll(NULL, 0, 200);
+		_exit(0);
 	}
+	close(ready[1]);
+	ok(read(ready[0], &byte, 1) == 1, "another one looks");
+	close(ready[0]);
+	return pid;
 }
 
 static void check_beside_looks(void)
 {
 	struct ab_layer_set set = AB_LAYER_SET_NONE, used = AB_LAYER_SET_NONE;
-	int taken = 0, idle = 0, looked = 0;
-	/* First: a descriptor that it inherits would keep the lock. */
-	pid_t looker = look_again_and_again("seen");
+	pid_t pid;
 
 	ok(open_set("seen", AB_LAYERS_CREATE | AB_LAYERS_LOCK, &used) == 0, "make a set");
 	ok(open_set("seen", 0, &set) == 0 && ab_layer_set_busy(&set), "it is in use");
@@ -375,19 +378,47 @@ static void check_beside_looks(void)
 		   error.errnum == EWOULDBLOCK,
 	   "nor does another run");
 	ab_layer_set_fini(&used);
-	for (int i = 0; i < 100; i++) {
-		taken += open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_TRY, &set) == 0;
-		ab_layer_set_fini(&set);
-		looked += open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set) == 0;
-		ab_layer_set_fini(&set);
-		idle += open_set("seen", 0, &set) == 0 && !ab_layer_set_busy(&set);
-		ab_layer_set_fini(&set);
-	}
-	ok(taken == 100, "a run gets a set that others look at: %d", taken);
-	ok(looked == 100, "others can look too: %d", looked);
-	ok(idle == 100, "it is not in use: %d", idle);
-	kill(looker, SIGKILL);
-	waitpid(looker, NULL, 0);
+
+	pid = look("seen");
+	ok(open_set("seen", 0, &set) == 0 && !ab_layer_set_busy(&set), "a look is no use");
+	ab_layer_set_fini(&set);
+	waitpid(pid, NULL, 0);
+	pid = look("seen");
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK, &set) == 0,
+	   "others can look, after it");
+	ab_layer_set_fini(&set);
+	waitpid(pid, NULL, 0);
+	pid = look("seen");
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_TRY, &set) == 0, "a run waits for it");
+	waitpid(pid, NULL, 0);
+
+	ab_layer_set_unlock(&set);
+	pid = look("seen");
+	ok(ab_layer_set_lock_again(AB_LAYER_STORE(&state), &set), "so does one who takes it again");
+	waitpid(pid, NULL, 0);
+	ab_layer_set_unlock(&set);
+	ok(open_set("seen", AB_LAYERS_LOCK, &used) == 0, "it is free meanwhile");
+	ok(!ab_layer_set_lock_again(AB_LAYER_STORE(&state), &set), "not if it is used");
+	ok(ab_layers_remove(AB_LAYER_STORE(&state), &used, &error) == 0, "removed");
+	ok(!ab_layer_set_lock_again(AB_LAYER_STORE(&state), &set), "nor if it is gone");
+	ab_layer_set_fini(&used);
+	ab_layer_set_fini(&set);
+}
+
+/* The broker watches a box, and does not wait. Our own look, so that it cannot end too early. */
+static void check_look_now(void)
+{
+	struct ab_layer_set set = AB_LAYER_SET_NONE, looks = AB_LAYER_SET_NONE;
+
+	ok(open_set("seen", AB_LAYERS_CREATE | AB_LAYERS_LOCK | AB_LAYERS_LOOK, &looks) == 0,
+	   "look");
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK | AB_LAYERS_TRY, &set) < 0 &&
+		   error.errnum == EWOULDBLOCK,
+	   "another look cannot wait");
+	ab_layer_set_fini(&looks);
+	ok(open_set("seen", AB_LAYERS_LOCK | AB_LAYERS_LOOK | AB_LAYERS_TRY, &set) == 0,
+	   "and need not");
+	ab_layer_set_fini(&set);
 }
 
 static void remove_top(void)
@@ -411,6 +442,7 @@ int main(void)
 	check_private();
 	check_private_beside_sweeps();
 	check_beside_looks();
+	check_look_now();
 	ab_state_fini(&state);
 	remove_top();
 	return done();

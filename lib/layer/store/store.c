@@ -170,7 +170,7 @@ static int take_lock(const struct ab_layer_set *set, int fd, unsigned how)
 	locked = try_lock(fd, LOCK_EX);
 	if (locked != 1)
 		return locked;
-	/* While we have the folder, nobody looks. */
+	/* While we have the folder, nobody looks. If we do not get it, the look takes long. */
 	(void)wait_for_lock(set->dir, LOCK_SH);
 	locked = try_lock(fd, LOCK_EX);
 	flock(set->dir, LOCK_UN);
@@ -269,6 +269,8 @@ static int lock_set(struct ab_layer_set *set, unsigned how, struct ab_error *err
 /* 1: open and, if asked for, locked; 0: it was removed meanwhile. */
 static int open_once(int layers, unsigned how, struct ab_layer_set *set, struct ab_error *err)
 {
+	int result;
+
 	set->dir = ab_open_beneath(layers, set->key, OPEN_DIR);
 	if (set->dir < 0 && errno == ENOENT && (how & AB_LAYERS_CREATE)) {
 		if (mkdirat(layers, set->key, 0700) < 0 && errno != EEXIST)
@@ -283,10 +285,12 @@ static int open_once(int layers, unsigned how, struct ab_layer_set *set, struct 
 		return -1;
 	if (!(how & AB_LAYERS_LOCK))
 		return 1;
-	if (lock_set(set, how, err) < 0)
-		return -1;
+	result = lock_set(set, how, err);
 	if (is_still_there(layers, set))
-		return 1;
+		return result < 0 ? -1 : 1;
+	*err = (struct ab_error){ 0 };
+	ab_layer_meta_fini(&set->meta);
+	set->meta = (struct ab_layer_meta){ 0 };
 	ab_closep(&set->lock);
 	ab_closep(&set->dir);
 	set->lock = set->dir = -1;
@@ -393,12 +397,25 @@ bool ab_layer_set_busy(const struct ab_layer_set *set)
 	fd = openat(set->dir, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	(void)wait_for_lock(set->dir, LOCK_EX);
-	busy = try_lock(fd, LOCK_SH) == 1;
+	/* A look that takes long is no use, either. */
+	busy = wait_for_lock(set->dir, LOCK_EX) != 1 && try_lock(fd, LOCK_SH) == 1;
 	ab_closep(&fd);
 	fd = -1;
 	flock(set->dir, LOCK_UN);
 	return busy;
+}
+
+void ab_layer_set_unlock(const struct ab_layer_set *set)
+{
+	flock(set->lock, LOCK_UN);
+}
+
+bool ab_layer_set_lock_again(const struct ab_layer_store *store, const struct ab_layer_set *set)
+{
+	ab_autoclose int layers = open_layers(store, false, &(struct ab_error){ 0 });
+
+	return layers >= 0 && take_lock(set, set->lock, AB_LAYERS_TRY) == 0 &&
+	       is_still_there(layers, set);
 }
 
 int ab_layer_set_save(struct ab_layer_set *set, struct ab_error *err)

@@ -8,8 +8,9 @@
  *	layers/KEY/		0700
  *	  meta.json		what the set is (layer/store/meta.h)
  *	  lock			locked (flock) while a box uses the set, or a command
- *				works on it. Supervisor and broker hold the same
- *				lock: the kernel releases it with the last of them
+ *				works on it or looks at it. Supervisor and broker hold
+ *				the same lock: the kernel releases it with the last of
+ *				them. Who only looks has the folder KEY locked, too
  *	  home/upper, home/work		the layer above the home folder
  *	  project/upper, project/work	the layer above the workspace, for review
  *	  project/copy			or a full copy of it
@@ -65,8 +66,8 @@ struct ab_layer_set {
 enum {
 	AB_LAYERS_CREATE = 1, /* create the set if it does not exist */
 	AB_LAYERS_LOCK = 2,   /* lock it; waits for a moment if another process has it */
-	AB_LAYERS_TRY = 4,    /* do not wait; without LOOK, only for those who look */
-	AB_LAYERS_LOOK = 8,   /* only look, which is soon over; waits for others who look */
+	AB_LAYERS_TRY = 4,    /* do not wait for one who uses it */
+	AB_LAYERS_LOOK = 8,   /* only look: others wait for us; with TRY, wait for nobody */
 };
 
 /*
@@ -88,6 +89,11 @@ void ab_layer_set_fini(struct ab_layer_set *set);
 
 /* Is it used, by a box or by a command that does not only look? */
 bool ab_layer_set_busy(const struct ab_layer_set *set);
+
+/* Let others have a set that we have locked, and take it again. False: another one uses it now, or
+ * has removed it. */
+void ab_layer_set_unlock(const struct ab_layer_set *set);
+bool ab_layer_set_lock_again(const struct ab_layer_store *store, const struct ab_layer_set *set);
 
 /* Replace meta.json at once; the set must be locked. */
 int ab_layer_set_save(struct ab_layer_set *set, struct ab_error *err);

@@ -40,19 +40,22 @@ struct set_list {
 	size_t len;
 };
 
-/* The broker does this while it has a box to watch: it must not wait. */
-enum { NOW = AB_LAYERS_LOCK | AB_LAYERS_LOOK | AB_LAYERS_TRY };
+/* Beside a box, the broker that watches it must not wait. */
+static unsigned how_to_open(const struct ab_gc_layers_rule *rule)
+{
+	return AB_LAYERS_LOCK | AB_LAYERS_LOOK | (rule->late ? AB_LAYERS_TRY : 0);
+}
 
 /* Also counts a set that another process has locked or that cannot be read. */
-static void look_at_set(const struct ab_layer_store *store, const char *key, uint64_t *entries,
-			struct kept_set *ret)
+static void look_at_set(const struct ab_layer_store *store, const struct ab_gc_layers_rule *rule,
+			const char *key, uint64_t *entries, struct kept_set *ret)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	struct ab_error err = { 0 };
 	struct ab_layer_size size;
 
 	*ret = (struct kept_set){ .key = ab_strdup(key) };
-	if (ab_layers_open(store, key, NOW, &set, &err) < 0) {
+	if (ab_layers_open(store, key, how_to_open(rule), &set, &err) < 0) {
 		ret->busy = true;
 		ret->unreadable = ab_layers_open(store, key, 0, &set, &err) < 0;
 		if (ret->unreadable)
@@ -80,8 +83,10 @@ static int by_claim(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static void list_sets(const struct ab_layer_store *store, uint64_t entries, struct set_list *ret)
+static void list_sets(const struct ab_layer_store *store, const struct ab_gc_layers_rule *rule,
+		      struct set_list *ret)
 {
+	uint64_t entries = rule->entries;
 	ab_autostrv struct ab_strv keys = { 0 };
 
 	*ret = (struct set_list){ 0 };
@@ -89,7 +94,7 @@ static void list_sets(const struct ab_layer_store *store, uint64_t entries, stru
 		return;
 	ret->v = ab_alloc(keys.len * sizeof(ret->v[0]));
 	for (ret->len = 0; ret->len < keys.len; ret->len++)
-		look_at_set(store, keys.v[ret->len], &entries, &ret->v[ret->len]);
+		look_at_set(store, rule, keys.v[ret->len], &entries, &ret->v[ret->len]);
 	qsort(ret->v, ret->len, sizeof(ret->v[0]), by_claim);
 }
 
@@ -101,17 +106,18 @@ static bool is_old(const struct kept_set *set, const struct ab_gc_layers_rule *r
 }
 
 /* A run may have begun to use it since we looked. */
-static bool remove_set(const struct ab_layer_store *store, const struct kept_set *old, bool late)
+static bool remove_set(const struct ab_layer_store *store, const struct ab_gc_layers_rule *rule,
+		       const struct kept_set *old)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	struct ab_error err = { 0 };
 
-	if (ab_layers_open(store, old->key, NOW, &set, &err) < 0 ||
+	if (ab_layers_open(store, old->key, how_to_open(rule), &set, &err) < 0 ||
 	    set.meta.last_ns / 1000000 != old->used_ms ||
 	    ab_layer_set_waiting(&set) != old->waiting)
 		return false;
-	return (late ? ab_layers_retire(store, &set, &err) : ab_layers_remove(store, &set, &err)) ==
-	       0;
+	return (rule->late ? ab_layers_retire(store, &set, &err)
+			   : ab_layers_remove(store, &set, &err)) == 0;
 }
 
 static void decide_set(const struct ab_layer_store *store, const struct ab_gc_layers_rule *rule,
@@ -122,7 +128,7 @@ static void decide_set(const struct ab_layer_store *store, const struct ab_gc_la
 	if (due && !set->busy && set->waiting && !rule->waiting) {
 		ab_strv_add(&ret->waiting, set->key);
 	} else if (due && !set->busy) {
-		kept = !rule->dry && !remove_set(store, set, rule->late);
+		kept = !rule->dry && !remove_set(store, rule, set);
 		ret->failed += kept;
 	}
 	if (kept) {
@@ -142,7 +148,7 @@ void ab_gc_layers(const struct ab_layer_store *store, const struct ab_gc_layers_
 	uint64_t total = 0;
 
 	*ret = (struct ab_gc_layers_report){ 0 };
-	list_sets(store, rule->entries, &list);
+	list_sets(store, rule, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		const struct kept_set *set = &list.v[i];
 		bool large;

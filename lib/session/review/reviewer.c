@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -42,7 +41,7 @@
 
 enum {
 	TEXT_ROOM = 48 * 1024,
-	NARROWEST = 30, /* columns; nothing is fitted to less */
+	NARROWEST = 30,	  /* columns; nothing is fitted to less */
 	LIST_MAX = 20,	  /* labelled changes that are listed */
 	SIGNALS_MS = 200, /* how often the supervisor looks for a signal while it waits */
 };
@@ -176,19 +175,19 @@ static _Noreturn void become_diff(const struct work *w, int tty)
 	_exit(125);
 }
 
-/* It takes the set's lock itself. False: another command was faster than we. */
+/* It takes the set's lock itself. False: another command has taken the set. */
 static bool show_diff(const struct work *w, int tty)
 {
 	pid_t pid;
 	int status;
 
-	flock(w->setup.set->lock, LOCK_UN);
+	ab_layer_set_unlock(w->setup.set);
 	pid = fork();
 	if (pid == 0)
 		become_diff(w, tty);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return flock(w->setup.set->lock, LOCK_EX | LOCK_NB) == 0;
+	return ab_layer_set_lock_again(w->setup.store, w->setup.set);
 }
 
 static void say_applied(const struct work *w, int tty, const struct ab_error *err)
@@ -272,6 +271,16 @@ static void say_later(const struct work *w, int tty)
 	write_text(tty, &text);
 }
 
+/* While `diff` was shown. */
+static void say_taken(const struct work *w, int tty)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+
+	ab_buf_printf(&text, "agentbox: another command took these changes: agentbox diff %s\n",
+		      w->setup.set->key);
+	write_text(tty, &text);
+}
+
 /* After `diff`, which the person may have left open for long: true if there is something to ask. */
 static bool look_again(struct work *w, int tty)
 {
@@ -296,7 +305,11 @@ static void ask_person(struct work *w, int tty, int sock)
 			apply_for_person(w, tty);
 			return;
 		case AB_REVIEW_SHOW:
-			more = show_diff(w, tty) && look_again(w, tty);
+			if (!show_diff(w, tty)) {
+				say_taken(w, tty);
+				return;
+			}
+			more = look_again(w, tty);
 			break;
 		case AB_REVIEW_DISCARD:
 			discard_for_person(w, tty);
